@@ -1,0 +1,288 @@
+// The gauge file: everything the agent knows about one process, in one mapped, shared file.
+//
+// This header is the only thing the agent (writer) and the readers have in common. It fixes bytes,
+// not behaviour; docs/formats/gauge.md tells the same in prose.
+//
+// Shape. The file is a row of segments of kSegmentBytes. Segment 0 holds the Header and, behind it,
+// the segment directory: one word for each segment, which says what the segment holds. All
+// records of one kind form an array: record i lives in the segment of that kind whose ordinal is
+// i / records-per-segment. A segment is reserved on disk before its directory word is written.
+//
+// Concurrency. Many threads of the process write, any number of other processes read, and the writer
+// may be stopped or killed between any two instructions. So no record depends on another one being
+// complete: each carries one word that is written last and says whether the rest may be believed.
+//   1. Node and StackRecord are append-only: valid once `pc_epoch` (respectively `node`) is not 0.
+//   2. LiveRecord and TimelineRecord carry a sequence word: 0 free, odd being written, even valid.
+//      A reader copies the record, reads the word again and skips the record if it changed or is odd.
+//   3. Totals and per-stack counters are independent: each is right by itself, no two are a snapshot.
+//   4. A node's parent has a smaller index than the node, so a walk to the root always ends.
+//   5. The two peak buffers take turns; `Header::peak_current` names the complete one.
+// Readers treat every value as hostile. The agent reads back nothing but `Control`, within bounds.
+//
+// Byte order is the machine's (little-endian on all supported ones).
+#ifndef HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
+#define HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heapgauge::wire {
+
+inline constexpr char kMagic[8] = {'H', 'G', 'A', 'U', 'G', 'E', '\r', '\n'};
+inline constexpr uint32_t kVersion = 1;
+
+inline constexpr uint32_t kSegmentBytes = 64 * 1024;
+inline constexpr uint32_t kMaxSegments = 8192;  // 512 MiB
+inline constexpr uint32_t kHeaderBytes = 8192;  // the directory follows
+
+inline constexpr uint64_t kDefaultIntervalBytes = 512 * 1024;
+inline constexpr uint64_t kMaxIntervalBytes = uint64_t{1} << 40;
+inline constexpr uint32_t kDefaultMaxSamplesPerSecond = 4000;
+
+inline constexpr uint32_t kMaxFrames = 512;  // of one stack; outer frames beyond are cut off
+
+enum class SegmentKind : uint32_t {
+  kUnused = 0,
+  kHeader = 1,
+  kModules = 2,
+  kNodes = 3,
+  kStacks = 4,
+  kLive = 5,
+  kPeak0 = 6,
+  kPeak1 = 7,
+  kTimeline = 8,
+};
+inline constexpr uint32_t kSegmentKinds = 9;
+
+// A directory word: kind in the low 8 bits, ordinal among the segments of that kind above.
+constexpr uint32_t DirectoryWord(SegmentKind kind, uint32_t ordinal) {
+  return static_cast<uint32_t>(kind) | ordinal << 8;
+}
+constexpr uint32_t DirectoryKind(uint32_t word) { return word & 0xff; }
+constexpr uint32_t DirectoryOrdinal(uint32_t word) { return word >> 8; }
+
+enum class Allocator : uint32_t {
+  kUnknown = 0,
+  kGlibc = 1,
+  kJemalloc = 2,
+  kTcmalloc = 3,
+  kMimalloc = 4,
+};
+
+// Why a sample that was due is not in the file.
+enum class Loss : uint32_t {
+  kNoRoom = 0,       // the file may not grow: disk full, limit, directory gone, seccomp
+  kBusy = 1,         // another thread was growing a table and did not finish in time
+  kTableFull = 2,    // an index reached its largest size
+};
+inline constexpr uint32_t kLossKinds = 8;
+
+// What other processes may ask of the agent. A change is announced by adding 1 to `generation`
+// after the other words are written; the agent picks it up at its next sample (at its next calloc or
+// realloc while it has never been active) and copies the number to Header::seen_generation.
+struct Control {
+  uint32_t generation;
+  uint32_t active;                  // 0 or 1
+  uint64_t interval;                // mean bytes between samples; 0 is taken as 1
+  uint32_t max_samples_per_second;  // 0: no cap
+  uint32_t reset_requests;          // adding 1 asks for one reset
+};
+static_assert(sizeof(Control) == 24);
+
+// Sums since the start or the last reset. The estimates are weighted, see docs/sampling.md.
+struct Totals {
+  uint64_t samples;            // taken
+  uint64_t samples_freed;      // of these, freed again
+  uint64_t live_samples;       // at this moment
+  uint64_t live_bytes;         // estimate
+  uint64_t live_objects;       // estimate
+  uint64_t allocated_bytes;    // estimate
+  uint64_t allocated_objects;  // estimate
+  uint64_t freed_bytes;        // estimate
+  uint64_t freed_objects;      // estimate
+  uint64_t truncated_walks;    // stacks that did not reach their outermost frame
+  uint64_t lost[kLossKinds];   // by Loss
+  uint64_t lost_bytes;         // estimate of what the lost samples stood for
+};
+static_assert(sizeof(Totals) == 152);
+
+struct PeakInfo {
+  uint64_t time_ns;       // since Header::start_monotonic_ns
+  uint64_t live_bytes;    // estimate
+  uint64_t live_objects;  // estimate
+  uint32_t count;         // PeakRecords in this buffer
+  uint32_t reserved;
+};
+static_assert(sizeof(PeakInfo) == 32);
+
+struct Header {
+  char magic[8];  // written last: a file without it was never finished
+  uint32_t version;
+  uint32_t segment_bytes;
+  uint32_t max_segments;
+  uint32_t header_bytes;
+  uint32_t module_bytes;  // sizes of the records, so that later versions can add fields
+  uint32_t node_bytes;
+  uint32_t stack_bytes;
+  uint32_t live_bytes;
+  uint32_t peak_bytes;
+  uint32_t timeline_bytes;
+
+  // Who.
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint32_t uid;
+  uint32_t allocator;                // Allocator
+  uint64_t process_start_ticks;      // field 22 of /proc/PID/stat, tells a reused pid; 0 unknown
+  uint64_t start_realtime_ns;        // Unix time at which the clock of this file began
+  uint64_t start_monotonic_ns;       // CLOCK_MONOTONIC then; all other times count from here. A forked
+                                     // child goes on with its parent's clock
+  uint64_t ended_ns;                 // 0, or when the program ended in good order
+  uint32_t forked;                   // 1: made by a forked child that did not exec
+  uint32_t follows_exec;             // 1: programs that this one executes are profiled as well
+
+  // State.
+  uint32_t active;
+  uint32_t seen_generation;       // last Control::generation that was taken into account
+  uint32_t resets;                // carried out
+  uint32_t segment_count;         // directory words written, segment 0 included
+  uint64_t interval;              // asked for
+  uint64_t interval_in_force;     // larger than `interval` while the cap on samples works
+  uint64_t reset_ns;              // live records born before are not reported; 0 never reset
+  uint64_t agent_private_bytes;   // memory of the agent outside this file
+  uint32_t module_count;          // upper bounds: records above were never written
+  uint32_t node_count;
+  uint32_t stack_count;
+  uint32_t live_count;
+  uint32_t timeline_ticks;        // how many were ever written at level 0
+  uint32_t peak_current;          // 0 none, 1 peak[0] and kPeak0, 2 peak[1] and kPeak1
+  uint64_t last_tick_ns;
+  uint32_t module_epoch;          // see Module
+  uint32_t reserved;
+
+  Control control;
+  Totals totals;
+  PeakInfo peak[2];
+
+  char allocator_path[512];  // of the object whose malloc is called; NUL-terminated, as all texts
+  char agent_version[32];
+  char exe[1024];
+  char command_line[2048];   // arguments, each ended by NUL; an empty one ends the list
+};
+static_assert(sizeof(Header) <= kHeaderBytes);
+static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);
+
+// A loaded object. Never forgotten: after dlclose it gets an `unloaded_epoch`. The epoch advances
+// only when an address range is taken over by another object, so a node's epoch and its pc
+// name exactly one module: the one with start <= pc < end and loaded_epoch <= epoch < unloaded_epoch.
+struct Module {
+  uint64_t start;  // 0 until the rest is written
+  uint64_t end;
+  uint64_t load_bias;  // pc - load_bias is the address in the object's ELF file
+  uint32_t loaded_epoch;
+  uint32_t unloaded_epoch;  // kStillLoaded while it is
+  uint32_t build_id_bytes;  // 0 to 32
+  uint32_t flags;           // kModulePathCut
+  uint8_t build_id[32];
+  char path[952];  // as the dynamic linker names it; the main program's is its /proc/self/exe
+};
+static_assert(sizeof(Module) == 1024);
+inline constexpr uint32_t kStillLoaded = 0xffffffff;
+inline constexpr uint32_t kModulePathCut = 1;
+
+// One call site in the trie of stacks. Node 0 is the root and holds no pc. The address is a return
+// address, except for the one frame that a signal interrupted (kNodeExactPc).
+struct Node {
+  uint64_t pc_epoch;  // pc in the low 48 bits, module epoch in the upper 16; 0 not written
+  uint32_t parent;    // the caller's node
+  uint32_t flags;
+};
+static_assert(sizeof(Node) == 16);
+inline constexpr uint32_t kNodeExactPc = 1;
+// The walk ended at this node before the outermost frame (no unwind rule, or too many frames).
+inline constexpr uint32_t kNodeTruncated = 2;
+
+constexpr uint64_t PackPc(uint64_t pc, uint32_t epoch) {
+  const uint64_t e = epoch < 0xffff ? epoch : 0xffff;
+  return (pc & 0xffffffffffff) | e << 48;
+}
+constexpr uint64_t NodePc(uint64_t pc_epoch) { return pc_epoch & 0xffffffffffff; }
+constexpr uint32_t NodeEpoch(uint64_t pc_epoch) { return static_cast<uint32_t>(pc_epoch >> 48); }
+
+// Cumulative counters of one distinct stack. Stack 0 is not used. Doubles are plain IEEE values that
+// are added to atomically. `allocated_variance` is the estimated variance of `allocated_bytes`.
+struct StackRecord {
+  uint32_t node;  // leaf; 0 until the record may be read
+  uint32_t reserved;
+  uint64_t samples;
+  double allocated_objects;
+  double allocated_bytes;
+  double allocated_variance;
+  uint64_t freed_samples;
+  double freed_objects;
+  double freed_bytes;
+};
+static_assert(sizeof(StackRecord) == 64);
+
+// One sampled block that the program has not freed. The weight follows from `size` and `interval`:
+// with p = 1 - exp(-size / interval) it stands for 1/p objects and size/p bytes.
+struct LiveRecord {
+  uint64_t state;  // sequence word
+  uint64_t address;
+  uint64_t size;      // as requested
+  uint64_t interval;  // in force when it was sampled
+  uint64_t birth_ns;
+  uint64_t usable;  // as the allocator rounds it
+  uint32_t stack;
+  uint32_t thread;  // kernel thread id, 0 unknown
+  uint32_t flags;   // kLiveInherited, kLiveStandIn
+  uint32_t function;  // Function
+};
+static_assert(sizeof(LiveRecord) == 64);
+inline constexpr uint32_t kLiveInherited = 1;  // was live in the parent when this process was forked
+inline constexpr uint32_t kLiveStandIn = 2;    // a page of its own stands in for a small block
+
+// Through which function a block was asked for.
+enum class Function : uint32_t {
+  kMalloc = 0,
+  kCalloc = 1,
+  kRealloc = 2,
+  kAligned = 3,  // memalign and its kin
+  kNew = 4,
+  kNewArray = 5,
+  kMallocx = 6,  // jemalloc's own interface
+};
+
+struct PeakRecord {
+  uint32_t stack;
+  float interval;
+  uint64_t size;
+};
+static_assert(sizeof(PeakRecord) == 16);
+
+// Totals at one moment. Level k of kTimelineLevels is a ring of kTimelineSlots records that gets every
+// 16^k-th tick, so that the file holds the last minutes by the second and the last days by the hour.
+// Record index: level * kTimelineSlots + (tick >> 4 * level) % kTimelineSlots.
+struct TimelineRecord {
+  uint64_t state;  // sequence word
+  uint64_t time_ns;
+  uint64_t live_bytes;
+  uint64_t live_objects;
+  uint64_t allocated_bytes;
+  uint64_t freed_bytes;
+  uint64_t resident_bytes;  // 0 where the tick was taken inside the process
+  uint64_t samples;
+};
+static_assert(sizeof(TimelineRecord) == 64);
+inline constexpr uint32_t kTimelineLevels = 4;
+inline constexpr uint32_t kTimelineSlots = 256;
+inline constexpr uint64_t kTickNs = 1'000'000'000;
+static_assert(kTimelineLevels * kTimelineSlots * sizeof(TimelineRecord) == kSegmentBytes);
+
+constexpr uint32_t RecordsPerSegment(size_t record_bytes) {
+  return static_cast<uint32_t>(kSegmentBytes / record_bytes);
+}
+
+}  // namespace heapgauge::wire
+
+#endif  // HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
