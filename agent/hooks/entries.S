@@ -1,0 +1,400 @@
+// The exported functions and everything that runs on every allocation and free.
+//
+// Each exported function is one jump through hg_entry[i]. What stands there is, over time:
+//   hg_resolve_<f>   until the real functions are found (the first call of any of them),
+//   the real one     while the agent was never active, or where the function is not ours to count,
+//   hg_poll_<f>      the same for a few rarely called functions, which look for a wake-up,
+//   hg_count_<f>     once active: counts down; only blocks that pass HG_SAMPLE_MASK may be samples,
+//   hg_lookup_<f>    the same once there are samples which do not pass: no mask.
+// Written in assembly because gcc makes twice as many instructions of it, and because the stack
+// pointer and frame pointer of the caller must reach the unwinder unspoilt. This file and
+// agent/unwind/arch_x86_64.h hold what depends on the architecture, with sys/syscall.h.
+#include "agent/hooks/functions.h"
+
+#define FILTER_SHIFT (32 - HG_FILTER_BITS)
+
+// The index in the tables, counted through the list.
+.set hg_index, 0
+
+.macro HG_REAL
+  jmp *(hg_real + 8 * hg_index)(%rip)
+.endm
+
+// To the slow path with the reason in eax. Each stub has its own copy: it is cold code.
+.macro HG_SLOW why
+  movl $(hg_index | \why), %eax
+  jmp hg_slow
+.endm
+
+// if (countdown < size) slow; countdown -= size. `sub` and `jb`: a size beyond all bounds borrows.
+.macro HG_COUNT size, scratch, slow
+  movq hg_thread@gottpoff(%rip), \scratch
+  subq \size, %fs:(\scratch)
+  jb \slow
+.endm
+
+// Is the block in rdi possibly a sample? Spares rdi, rsi, rdx.
+.macro HG_FILTER slow
+  imull $HG_FILTER_FACTOR, %edi, %eax
+  shrl $FILTER_SHIFT, %eax
+  leaq hg_filter(%rip), %rcx
+  cmpb $0, (%rcx, %rax)
+  jne \slow
+.endm
+
+.macro HG_BEGIN label
+  .p2align 4
+  .type \label, @function
+  .globl \label
+  .hidden \label
+\label:
+  .cfi_startproc
+.endm
+
+.macro HG_END label
+  .cfi_endproc
+  .size \label, . - \label
+.endm
+
+// ---- the stubs by shape ----
+
+.macro HG_STUB_ALLOCATE name, size
+HG_BEGIN hg_count_\name
+HG_BEGIN_ALIAS hg_lookup_\name
+  HG_COUNT \size, %rax, 2f
+  HG_REAL
+2:HG_SLOW HG_WHY_DUE
+HG_END hg_count_\name
+.endm
+
+.macro HG_BEGIN_ALIAS label
+  .globl \label
+  .hidden \label
+\label:
+.endm
+
+.macro HG_STUB_SIZE1 name
+  HG_STUB_ALLOCATE \name, %rdi
+.endm
+.macro HG_STUB_SIZE2 name
+  HG_STUB_ALLOCATE \name, %rsi
+.endm
+.macro HG_STUB_SIZE3 name
+  HG_STUB_ALLOCATE \name, %rdx
+.endm
+
+.macro HG_STUB_PRODUCT12 name
+HG_BEGIN hg_count_\name
+HG_BEGIN_ALIAS hg_lookup_\name
+  movq %rdi, %rax
+  imulq %rsi, %rax
+  HG_COUNT %rax, %rcx, 2f
+  HG_REAL
+2:HG_SLOW HG_WHY_DUE
+HG_END hg_count_\name
+.endm
+
+.macro HG_STUB_RESIZE name
+  testl $HG_SAMPLE_MASK, %edi
+  jz 3f
+  HG_REAL
+2:HG_SLOW HG_WHY_DUE
+3:HG_FILTER 4f
+  HG_REAL
+4:HG_SLOW HG_WHY_CANDIDATE
+HG_END hg_count_\name
+.endm
+
+.macro HG_STUB_RESIZE_LOOKUP name
+  HG_FILTER 4f
+  HG_REAL
+2:HG_SLOW HG_WHY_DUE
+4:HG_SLOW HG_WHY_CANDIDATE
+HG_END hg_lookup_\name
+.endm
+
+.macro HG_STUB_RESIZE2 name
+HG_BEGIN hg_count_\name
+  HG_COUNT %rsi, %rax, 2f
+  HG_STUB_RESIZE \name
+HG_BEGIN hg_lookup_\name
+  HG_COUNT %rsi, %rax, 2f
+  HG_STUB_RESIZE_LOOKUP \name
+.endm
+
+.macro HG_STUB_RESIZE23 name
+HG_BEGIN hg_count_\name
+  movq %rsi, %rax
+  imulq %rdx, %rax
+  HG_COUNT %rax, %rcx, 2f
+  HG_STUB_RESIZE \name
+HG_BEGIN hg_lookup_\name
+  movq %rsi, %rax
+  imulq %rdx, %rax
+  HG_COUNT %rax, %rcx, 2f
+  HG_STUB_RESIZE_LOOKUP \name
+.endm
+
+.macro HG_STUB_FREE1 name
+HG_BEGIN hg_count_\name
+  testl $HG_SAMPLE_MASK, %edi
+  jz hg_lookup_\name
+  HG_REAL
+HG_END hg_count_\name
+HG_BEGIN hg_lookup_\name
+  HG_FILTER 4f
+  HG_REAL
+4:HG_SLOW HG_WHY_CANDIDATE
+HG_END hg_lookup_\name
+.endm
+
+.macro HG_STUB_QUERY1 name
+  HG_STUB_FREE1 \name
+.endm
+
+// ---- one set for each function ----
+
+.macro HG_DEFINE name, shape
+  .section .text.hg_entries, "ax", @progbits
+  .p2align 4
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  jmp *(hg_entry + 8 * hg_index)(%rip)
+  .cfi_endproc
+  .size \name, . - \name
+
+  .text
+  HG_STUB_\shape \name
+
+HG_BEGIN hg_poll_\name
+  movq hg_control_word(%rip), %rax
+  movl (%rax), %eax
+  cmpl hg_seen_generation(%rip), %eax
+  jne 5f
+  HG_REAL
+5:HG_SLOW HG_WHY_POLL
+HG_END hg_poll_\name
+
+HG_BEGIN hg_resolve_\name
+  movl $hg_index, %eax
+  jmp hg_resolve
+HG_END hg_resolve_\name
+
+  .set hg_index, hg_index + 1
+.endm
+
+#define X(name, shape) HG_DEFINE name, shape;
+HG_FUNCTIONS(X)
+#undef X
+
+// ---- the way into C++ ----
+
+// eax: index and reason; the arguments and the return address are still where the caller put them.
+HG_BEGIN hg_slow
+  subq $72, %rsp
+  .cfi_adjust_cfa_offset 72
+  movq %rdi, 0(%rsp)       // Call::argument[0..3]
+  movq %rsi, 8(%rsp)
+  movq %rdx, 16(%rsp)
+  movq %rcx, 24(%rsp)
+  movq 72(%rsp), %rdx      // Call::caller: pc, sp, fp after the return
+  movq %rdx, 32(%rsp)
+  leaq 80(%rsp), %rdx
+  movq %rdx, 40(%rsp)
+  movq %rbp, 48(%rsp)
+  movl %eax, %eax
+  movq %rax, 56(%rsp)      // Call::what
+  movq %rsp, %rdi
+  call hg_slow_path
+  addq $72, %rsp
+  .cfi_adjust_cfa_offset -72
+  ret
+HG_END hg_slow
+
+// eax: index. Finds the real functions, then starts the call again.
+HG_BEGIN hg_resolve
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  pushq %rcx
+  .cfi_adjust_cfa_offset 8
+  pushq %rax
+  .cfi_adjust_cfa_offset 8
+  movl %eax, %edi
+  call hg_resolve_real
+  popq %rax
+  .cfi_adjust_cfa_offset -8
+  popq %rcx
+  .cfi_adjust_cfa_offset -8
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  leaq hg_real(%rip), %r11
+  jmp *(%r11, %rax, 8)
+HG_END hg_resolve
+
+// ---- calls that announce a seccomp filter (hooks/seccomp.cc) ----
+// prctl and syscall take a variable number of arguments, so they are passed on by a jump alone.
+
+#define PR_SET_SECCOMP 22
+#define SYS_prctl 157
+#define SYS_seccomp 317
+
+  .section .text.hg_entries, "ax", @progbits
+  .p2align 4
+  .globl prctl
+  .type prctl, @function
+prctl:
+  .cfi_startproc
+  cmpl $PR_SET_SECCOMP, %edi
+  je hg_filter_ahead
+1:movq hg_real_prctl(%rip), %rax
+  testq %rax, %rax
+  jz hg_resolve_prctl
+  jmp *%rax
+  .cfi_endproc
+  .size prctl, . - prctl
+
+  .p2align 4
+  .globl syscall
+  .type syscall, @function
+syscall:
+  .cfi_startproc
+  cmpq $SYS_seccomp, %rdi
+  je hg_filter_ahead_syscall
+  cmpq $SYS_prctl, %rdi
+  je hg_prctl_by_number
+1:movq hg_real_syscall(%rip), %rax
+  testq %rax, %rax
+  jz hg_resolve_syscall
+  jmp *%rax
+  .cfi_endproc
+  .size syscall, . - syscall
+
+  .text
+.macro HG_SAVE_ARGUMENTS
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  pushq %rcx
+  .cfi_adjust_cfa_offset 8
+  pushq %r8
+  .cfi_adjust_cfa_offset 8
+  pushq %r9
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+.endm
+.macro HG_RESTORE_ARGUMENTS
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %r9
+  .cfi_adjust_cfa_offset -8
+  popq %r8
+  .cfi_adjust_cfa_offset -8
+  popq %rcx
+  .cfi_adjust_cfa_offset -8
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+.endm
+
+HG_BEGIN hg_filter_ahead
+  HG_SAVE_ARGUMENTS
+  call hg_before_seccomp
+  HG_RESTORE_ARGUMENTS
+  jmp *hg_real_prctl(%rip)
+HG_END hg_filter_ahead
+
+HG_BEGIN hg_filter_ahead_syscall
+  HG_SAVE_ARGUMENTS
+  call hg_before_seccomp
+  HG_RESTORE_ARGUMENTS
+  jmp *hg_real_syscall(%rip)
+HG_END hg_filter_ahead_syscall
+
+HG_BEGIN hg_prctl_by_number
+  cmpl $PR_SET_SECCOMP, %esi
+  je hg_filter_ahead_syscall
+  movq hg_real_syscall(%rip), %rax
+  testq %rax, %rax
+  jz hg_resolve_syscall
+  jmp *%rax
+HG_END hg_prctl_by_number
+
+HG_BEGIN hg_resolve_prctl
+  HG_SAVE_ARGUMENTS
+  call hg_resolve_libc
+  HG_RESTORE_ARGUMENTS
+  jmp *hg_real_prctl(%rip)
+HG_END hg_resolve_prctl
+
+HG_BEGIN hg_resolve_syscall
+  HG_SAVE_ARGUMENTS
+  call hg_resolve_libc
+  HG_RESTORE_ARGUMENTS
+  jmp *hg_real_syscall(%rip)
+HG_END hg_resolve_syscall
+
+// ---- tables ----
+
+  .section .data.hg_tables, "aw", @progbits
+  .p2align 6
+  .globl hg_entry
+  .hidden hg_entry
+hg_entry:
+#define X(name, shape) .quad hg_resolve_##name;
+HG_FUNCTIONS(X)
+#undef X
+
+  .section .data.rel.ro.hg_stubs, "aw", @progbits
+  .p2align 6
+  .globl hg_count_stub
+  .hidden hg_count_stub
+hg_count_stub:
+#define X(name, shape) .quad hg_count_##name;
+HG_FUNCTIONS(X)
+#undef X
+  .globl hg_lookup_stub
+  .hidden hg_lookup_stub
+hg_lookup_stub:
+#define X(name, shape) .quad hg_lookup_##name;
+HG_FUNCTIONS(X)
+#undef X
+  .globl hg_poll_stub
+  .hidden hg_poll_stub
+hg_poll_stub:
+#define X(name, shape) .quad hg_poll_##name;
+HG_FUNCTIONS(X)
+#undef X
+  .globl hg_resolve_stub
+  .hidden hg_resolve_stub
+hg_resolve_stub:
+#define X(name, shape) .quad hg_resolve_##name;
+HG_FUNCTIONS(X)
+#undef X
+
+  .bss
+  .p2align 6
+  .globl hg_real
+  .hidden hg_real
+hg_real:
+#define X(name, shape) .skip 8;
+HG_FUNCTIONS(X)
+#undef X
+
+  .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,77 @@
+// The tables through which every hooked call goes (defined in entries.S), and who fills them.
+//
+// hg_entry[f] is where the exported function jumps to; hg_real[f] is the real function. Single words,
+// written without locks: a call that reads the old value does what was right a moment ago.
+#ifndef HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
+#define HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
+
+#include <cstdint>
+
+#include "agent/hooks/functions.h"
+#include "agent/recorder.h"
+
+namespace heapgauge::agent {
+
+enum FunctionIndex : uint32_t {
+#define X(name, shape) kFn_##name,
+  HG_FUNCTIONS(X)
+#undef X
+      kFunctionCount
+};
+
+using AnyFunction = void (*)();
+
+}  // namespace heapgauge::agent
+
+#define HG_HIDDEN extern "C" __attribute__((visibility("hidden")))
+HG_HIDDEN heapgauge::agent::AnyFunction hg_entry[heapgauge::agent::kFunctionCount];
+HG_HIDDEN heapgauge::agent::AnyFunction hg_real[heapgauge::agent::kFunctionCount];
+HG_HIDDEN const heapgauge::agent::AnyFunction hg_count_stub[heapgauge::agent::kFunctionCount];
+HG_HIDDEN const heapgauge::agent::AnyFunction hg_lookup_stub[heapgauge::agent::kFunctionCount];
+HG_HIDDEN const heapgauge::agent::AnyFunction hg_poll_stub[heapgauge::agent::kFunctionCount];
+HG_HIDDEN const heapgauge::agent::AnyFunction hg_resolve_stub[heapgauge::agent::kFunctionCount];
+
+namespace heapgauge::agent {
+
+// What the exported functions do. Goes only upwards in this order, except that kDormant may be left out.
+enum class Mode : uint32_t {
+  kPassThrough,  // jump to the real function
+  kDormant,      // the same, but some look for a wake-up in the control words
+  kCounting,     // sample; all samples pass HG_SAMPLE_MASK, other blocks need no look
+  kLookup,       // sample; every block that is freed is looked up in the filter
+};
+
+// Finds the real functions if that has not been done. Any thread, at any time.
+void ResolveRealFunctions();
+
+// Switches all entries. REQUIRES: ResolveRealFunctions.
+void SetMode(Mode mode);
+Mode CurrentMode();
+
+// Begins to sample, in the mode that the settings and the allocator ask for.
+void StartCounting();
+
+// After objects were unloaded: operators that were found in a plugin are looked up again when used.
+void ForgetOperatorsOfPlugins();
+
+// What was found out about the allocator.
+struct AllocatorTraits {
+  AllocatorIdentity identity;
+  // malloc_usable_size is the allocator's own.
+  bool can_tell_usable = false;
+};
+const AllocatorTraits& Traits();
+
+// True if the caller is the allocator itself: jemalloc's operator new, for one, calls malloc by name.
+// Such a call was counted already at its outer end.
+bool IsInsideAllocator(uintptr_t pc);
+
+// The real function with its type.
+template <typename Signature>
+Signature* Real(FunctionIndex function) {
+  return reinterpret_cast<Signature*>(hg_real[function]);
+}
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_

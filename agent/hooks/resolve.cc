@@ -1,0 +1,213 @@
+// Finds the real functions and decides which of them are ours to count.
+//
+// A function is counted if the object that defines it is an allocator, that is, defines malloc as well.
+// libstdc++'s operator new is not: it calls malloc, where the block is seen anyway, with operator new in
+// its stack. The same holds for glibc's reallocarray, which calls realloc by name.
+#include <cstring>
+
+#include "agent/hooks/entry_table.h"
+#include "agent/sys/loaded_objects.h"
+#include "agent/sys/text.h"
+
+namespace heapgauge::agent {
+namespace {
+
+constexpr const char* kNames[kFunctionCount] = {
+#define X(name, shape) #name,
+    HG_FUNCTIONS(X)
+#undef X
+};
+
+struct Range {
+  uintptr_t start;
+  uintptr_t end;
+};
+
+constexpr uint32_t kMaxAllocatorObjects = 4;
+
+AllocatorTraits traits;
+char allocator_path[512];
+bool counted[kFunctionCount];      // by the rule above
+bool from_plugin[kFunctionCount];  // found only once a plugin was loaded
+Range allocator_object[kMaxAllocatorObjects];
+std::atomic<uint32_t> allocator_objects;
+std::atomic<uint32_t> resolved;
+std::atomic<Mode> current_mode;
+
+bool IsOperator(uint32_t f) { return kNames[f][0] == '_'; }
+
+// While never active, these look for a wake-up: rarely called, and by nearly every program.
+bool Polls(uint32_t f) {
+  return f == kFn_calloc || f == kFn_realloc || f == kFn_memalign || f == kFn_posix_memalign ||
+         f == kFn_aligned_alloc;
+}
+
+// ---- for functions that the allocator does not have ----
+
+void* FallbackMallocx(size_t size, int flags) {
+  const size_t alignment = size_t{1} << (flags & 63);
+  const bool zero = (flags & 64) != 0;
+  if (alignment <= 16) {
+    return zero ? Real<void*(size_t, size_t)>(kFn_calloc)(1, size)
+                : Real<void*(size_t)>(kFn_malloc)(size);
+  }
+  void* block = Real<void*(size_t, size_t)>(kFn_memalign)(alignment, size);
+  if (block != nullptr && zero) memset(block, 0, size);
+  return block;
+}
+void* FallbackRallocx(void* block, size_t size, int) {
+  return Real<void*(void*, size_t)>(kFn_realloc)(block, size);
+}
+size_t FallbackUsable(void* block, int) {
+  return Real<size_t(void*)>(kFn_malloc_usable_size)(block);
+}
+size_t FallbackXallocx(void* block, size_t, size_t, int) { return FallbackUsable(block, 0); }
+
+// A function nobody defines. Only a program that asks for the symbol before it calls it gets here, so it
+// must work all the same.
+AnyFunction FallbackFor(uint32_t f) {
+  switch (f) {
+    case kFn_mallocx: return reinterpret_cast<AnyFunction>(&FallbackMallocx);
+    case kFn_rallocx: return reinterpret_cast<AnyFunction>(&FallbackRallocx);
+    case kFn_xallocx: return reinterpret_cast<AnyFunction>(&FallbackXallocx);
+    case kFn_sallocx: return reinterpret_cast<AnyFunction>(&FallbackUsable);
+    default: break;
+  }
+  const bool allocates = strncmp(kNames[f], "_Zn", 3) == 0;
+  return allocates ? hg_real[kFn_malloc] : hg_real[kFn_free];
+}
+
+void AddAllocatorObject(const Definition& definition) {
+  const uint32_t n = allocator_objects.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (allocator_object[i].start == definition.start) return;
+  }
+  if (n == kMaxAllocatorObjects) return;
+  allocator_object[n] = {definition.start, definition.end};
+  allocator_objects.store(n + 1, std::memory_order_release);
+}
+
+void Identify(const Definition& malloc_definition) {
+  CopyText(allocator_path, malloc_definition.path);
+  traits.identity.path = allocator_path;
+  const uintptr_t inside = reinterpret_cast<uintptr_t>(malloc_definition.address);
+  wire::Allocator& kind = traits.identity.kind;
+  if (FindIn(inside, "mallctl") != nullptr && FindIn(inside, "mallocx") != nullptr) {
+    kind = wire::Allocator::kJemalloc;
+  } else if (FindIn(inside, "mi_malloc") != nullptr) {
+    kind = wire::Allocator::kMimalloc;
+  } else if (FindIn(inside, "tc_malloc") != nullptr) {
+    kind = wire::Allocator::kTcmalloc;
+  } else if (FindIn(inside, "__libc_start_main") != nullptr) {
+    kind = wire::Allocator::kGlibc;
+  }
+}
+
+bool IsCounted(uint32_t f, const Definition& definition, const Definition& malloc_definition) {
+  if (definition.address == nullptr) return false;
+  if (f == kFn_reallocarray && traits.identity.kind == wire::Allocator::kGlibc) return false;
+  if (definition.start == malloc_definition.start) return true;
+  // Another allocator behind a wrapper that defines malloc alone.
+  return IsOperator(f) &&
+         FindIn(reinterpret_cast<uintptr_t>(definition.address), "malloc") != nullptr;
+}
+
+AnyFunction EntryFor(uint32_t f, Mode mode) {
+  if (hg_real[f] == nullptr) return hg_resolve_stub[f];
+  if (!counted[f]) return hg_real[f];
+  switch (mode) {
+    case Mode::kDormant: return Polls(f) ? hg_poll_stub[f] : hg_real[f];
+    case Mode::kCounting: return hg_count_stub[f];
+    case Mode::kLookup: return hg_lookup_stub[f];
+    default: return hg_real[f];
+  }
+}
+
+void Adopt(uint32_t f, const Definition& definition, const Definition& malloc_definition) {
+  counted[f] = IsCounted(f, definition, malloc_definition);
+  if (counted[f] && traits.identity.kind != wire::Allocator::kGlibc) {
+    AddAllocatorObject(definition);
+  }
+  hg_real[f] = reinterpret_cast<AnyFunction>(definition.address);
+}
+
+Definition DefinitionOfMalloc() {
+  Definition definition;
+  LoadedObject object;
+  const auto address = reinterpret_cast<uintptr_t>(hg_real[kFn_malloc]);
+  if (ObjectAt(address, &object)) definition.start = object.start;
+  return definition;
+}
+
+// An operator that no object defined at the start: a C program with a C++ plugin.
+void ResolveLate(uint32_t f) {
+  Definition definition;
+  FindNext(&resolved, &kNames[f], &definition, 1);
+  if (definition.address == nullptr) {
+    hg_real[f] = FallbackFor(f);
+    return;  // the entry stays as it is, so that the next call looks again
+  }
+  Adopt(f, definition, DefinitionOfMalloc());
+  from_plugin[f] = true;
+  hg_entry[f] = EntryFor(f, CurrentMode());
+}
+
+}  // namespace
+
+void ResolveRealFunctions() {
+  if (resolved.load(std::memory_order_acquire) != 0) return;
+  Definition definitions[kFunctionCount];
+  FindNext(&resolved, kNames, definitions, kFunctionCount);
+  const Definition& malloc_definition = definitions[kFn_malloc];
+  Identify(malloc_definition);
+  for (uint32_t f = 0; f < kFunctionCount; ++f) {
+    if (definitions[f].address != nullptr) Adopt(f, definitions[f], malloc_definition);
+  }
+  traits.can_tell_usable = counted[kFn_malloc_usable_size];
+  for (uint32_t f = 0; f < kFunctionCount; ++f) {
+    if (hg_real[f] == nullptr && !IsOperator(f)) hg_real[f] = FallbackFor(f);
+    if (hg_real[f] != nullptr) hg_entry[f] = hg_real[f];
+  }
+  resolved.store(1, std::memory_order_release);
+}
+
+void SetMode(Mode mode) {
+  current_mode.store(mode, std::memory_order_relaxed);
+  for (uint32_t f = 0; f < kFunctionCount; ++f) hg_entry[f] = EntryFor(f, mode);
+}
+
+Mode CurrentMode() { return current_mode.load(std::memory_order_relaxed); }
+
+void ForgetOperatorsOfPlugins() {
+  for (uint32_t f = 0; f < kFunctionCount; ++f) {
+    if (!from_plugin[f]) continue;
+    LoadedObject object;
+    if (ObjectAt(reinterpret_cast<uintptr_t>(hg_real[f]), &object)) continue;
+    from_plugin[f] = false;
+    hg_entry[f] = hg_resolve_stub[f];
+    hg_real[f] = nullptr;
+  }
+}
+
+const AllocatorTraits& Traits() { return traits; }
+
+bool IsInsideAllocator(uintptr_t pc) {
+  const uint32_t n = allocator_objects.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (allocator_object[i].start <= pc && pc < allocator_object[i].end) return true;
+  }
+  return false;
+}
+
+}  // namespace heapgauge::agent
+
+HG_HIDDEN void hg_resolve_real(uint32_t function);
+
+// From entries.S: afterwards hg_real[function] can be called.
+void hg_resolve_real(uint32_t function) {
+  using namespace heapgauge::agent;
+  ResolveRealFunctions();
+  if (hg_real[function] == nullptr || hg_entry[function] == hg_resolve_stub[function]) {
+    ResolveLate(function);
+  }
+}

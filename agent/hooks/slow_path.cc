@@ -1,0 +1,254 @@
+// What the stubs do when there is something to do: a sample is due, a block may be a sample, or a
+// never-active agent is asked to wake up.
+//
+// The program gets the block that its own allocator gives it for its own request, sampled or not. Nothing
+// is aligned, enlarged or moved: a heap that is cut differently behaves differently, and a program can be
+// slower by more for that than for all the rest of the agent. `free` tells samples by a filter of
+// addresses. The one exception are small blocks of glibc's, for which stand-ins lie ready
+// (hooks/page_blocks.h): as long as all samples pass HG_SAMPLE_MASK, as these do, `free` tests the mask
+// alone. The first one that does not pass switches to the filter for good.
+//
+// The real functions may throw (operator new) or never return: nothing is held across them. errno is
+// as the real function left it.
+#include <errno.h>
+
+#include <cstring>
+
+#include "agent/hooks/entry_table.h"
+#include "agent/hooks/page_blocks.h"
+#include "agent/recorder.h"
+
+namespace heapgauge::agent {
+namespace {
+
+// As hg_slow in entries.S lays it out.
+struct Call {
+  uintptr_t argument[4];
+  Registers caller;
+  uint64_t what;  // FunctionIndex and HG_WHY_*
+
+  FunctionIndex function() const { return static_cast<FunctionIndex>(what & 0xff); }
+  bool due() const { return (what & HG_WHY_DUE) != 0; }
+  bool poll() const { return (what & HG_WHY_POLL) != 0; }
+};
+static_assert(sizeof(Call) == 64);
+
+enum class Shape : uint8_t { SIZE1, SIZE2, SIZE3, PRODUCT12, RESIZE2, RESIZE23, FREE1, QUERY1 };
+
+constexpr Shape kShapes[kFunctionCount] = {
+#define X(name, shape) Shape::shape,
+    HG_FUNCTIONS(X)
+#undef X
+};
+
+// With shorter intervals there are too many samples for the stand-ins to be of use.
+constexpr uint64_t kLeastMaskedInterval = 64 * 1024;
+
+class KeepErrno {
+ public:
+  KeepErrno() : value_(errno) {}
+  ~KeepErrno() { errno = value_; }
+  KeepErrno(const KeepErrno&) = delete;
+  KeepErrno& operator=(const KeepErrno&) = delete;
+
+ private:
+  int value_;
+};
+
+// In this calling convention a function may be given more arguments than it takes.
+uintptr_t CallReal(const Call& call) {
+  using Any = uintptr_t(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+  const uintptr_t* a = call.argument;
+  return Real<Any>(call.function())(a[0], a[1], a[2], a[3]);
+}
+
+size_t Product(size_t a, size_t b) {
+  size_t product;
+  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+size_t SizeOf(const Call& call) {
+  const uintptr_t* a = call.argument;
+  switch (kShapes[call.function()]) {
+    case Shape::SIZE1: return a[0];
+    case Shape::SIZE2: case Shape::RESIZE2: return a[1];
+    case Shape::SIZE3: return a[2];
+    case Shape::PRODUCT12: return Product(a[0], a[1]);
+    case Shape::RESIZE23: return Product(a[1], a[2]);
+    default: return 0;
+  }
+}
+
+wire::Function KindOf(FunctionIndex f) {
+  switch (f) {
+    case kFn_malloc: return wire::Function::kMalloc;
+    case kFn_calloc: return wire::Function::kCalloc;
+    case kFn_realloc: case kFn_reallocarray: return wire::Function::kRealloc;
+    case kFn_mallocx: case kFn_rallocx: case kFn_xallocx: return wire::Function::kMallocx;
+    case kFn__Znam: case kFn__ZnamRKSt9nothrow_t: case kFn__ZnamSt11align_val_t:
+    case kFn__ZnamSt11align_val_tRKSt9nothrow_t: return wire::Function::kNewArray;
+    case kFn__Znwm: case kFn__ZnwmRKSt9nothrow_t: case kFn__ZnwmSt11align_val_t:
+    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t: return wire::Function::kNew;
+    default: return wire::Function::kAligned;
+  }
+}
+
+bool PassesMask(uintptr_t block) { return (block & HG_SAMPLE_MASK) == 0; }
+
+uint64_t UsableSize(uintptr_t block, uint64_t requested) {
+  if (!Traits().can_tell_usable) return requested;
+  return Real<size_t(uintptr_t)>(kFn_malloc_usable_size)(block);
+}
+
+// ---- stand-ins ----
+
+bool HasStandIns() { return Traits().identity.kind == wire::Allocator::kGlibc; }
+
+// What glibc makes of a small request.
+uint64_t GlibcUsable(size_t size) { return size <= 24 ? 24 : ((size + 8 + 15) & ~size_t{15}) - 8; }
+
+// A stand-in for a small block; 0 where there is none.
+uintptr_t StandIn(FunctionIndex f, size_t size) {
+  if (CurrentMode() != Mode::kCounting || !HasStandIns()) return 0;
+  if (size > PageBlocks::kBlockBytes) return 0;
+  if (f != kFn_malloc && f != kFn_calloc && f != kFn_realloc) return 0;
+  const uintptr_t block = page_blocks.Take();
+  if (block != 0 && f == kFn_calloc) memset(reinterpret_cast<void*>(block), 0, size);
+  return block;
+}
+
+bool IsStandIn(const wire::LiveRecord& record) { return (record.flags & wire::kLiveStandIn) != 0; }
+
+void FreeStandIn(uintptr_t block) {
+  if (!page_blocks.Keep(block)) Real<void(uintptr_t)>(kFn_free)(block);
+}
+
+// ---- sampling ----
+
+// Sets the mode that the settings ask for; modes only go up.
+void FollowSettings() {
+  const Sampler& sampler = recorder.sampler();
+  if (!sampler.active()) return;
+  const Mode wanted =
+      sampler.interval() >= kLeastMaskedInterval ? Mode::kCounting : Mode::kLookup;
+  if (CurrentMode() >= wanted) return;
+  if (wanted == Mode::kCounting && HasStandIns()) page_blocks.Fill();
+  SetMode(wanted);
+}
+
+// The interval to weigh this block by if it is to be sampled, else 0.
+uint64_t Decide(const Call& call, size_t size) {
+  if (!call.due()) return 0;
+  const uint64_t interval = recorder.sampler().Decide(size);
+  if (interval == 0) {
+    if (!recorder.sampler().active()) {
+      recorder.FollowControl();
+      FollowSettings();
+    }
+    return 0;
+  }
+  FollowSettings();
+  return IsInsideAllocator(call.caller.pc) ? 0 : interval;
+}
+
+void Record(const Call& call, uintptr_t block, size_t size, uint64_t interval, uint32_t flags) {
+  const uint64_t usable =
+      (flags & wire::kLiveStandIn) != 0 ? GlibcUsable(size) : UsableSize(block, size);
+  // Before the program has the block, and with it the chance to free it.
+  if (!PassesMask(block) && CurrentMode() == Mode::kCounting) SetMode(Mode::kLookup);
+  recorder.RecordAllocation({block, size, usable, interval, KindOf(call.function()), flags},
+                            call.caller);
+}
+
+uintptr_t Allocate(const Call& call) {
+  if (call.poll()) {
+    recorder.FollowControl();
+    FollowSettings();
+    return CallReal(call);
+  }
+  const size_t size = SizeOf(call);
+  const uint64_t interval = Decide(call, size);
+  if (interval == 0) return CallReal(call);
+
+  if (const uintptr_t block = StandIn(call.function(), size)) {
+    const KeepErrno keep;
+    Record(call, block, size, interval, wire::kLiveStandIn);
+    return block;
+  }
+  const uintptr_t result = CallReal(call);
+  uintptr_t block = result;
+  if (call.function() == kFn_posix_memalign) {  // answers an error number
+    block = result == 0 ? *reinterpret_cast<uintptr_t*>(call.argument[0]) : 0;
+  }
+  if (block == 0) return result;
+  const KeepErrno keep;
+  Record(call, block, size, interval, 0);
+  return result;
+}
+
+// A plain block in place of a stand-in, which glibc itself would only cut to pieces; 0 as malloc.
+uintptr_t ResizeStandIn(uintptr_t old, const wire::LiveRecord& was, size_t size) {
+  const uintptr_t block = Real<uintptr_t(size_t)>(kFn_malloc)(size);
+  if (block == 0) return 0;
+  const size_t copied = was.usable < size ? was.usable : size;
+  memcpy(reinterpret_cast<void*>(block), reinterpret_cast<void*>(old), copied);
+  FreeStandIn(old);
+  return block;
+}
+
+uintptr_t Resize(const Call& call) {
+  const FunctionIndex f = call.function();
+  const uintptr_t old = call.argument[0];
+  if (old == 0 || call.poll()) return Allocate(call);
+  const size_t size = SizeOf(call);
+  const uint64_t interval = Decide(call, size);
+  wire::LiveRecord was;
+  // Taken out before the real call: afterwards another thread may be given this address.
+  const bool was_sample = recorder.TakeOut(old, &was);
+  const bool was_stand_in = was_sample && IsStandIn(was);
+  const uintptr_t result =
+      was_stand_in && size != 0 ? ResizeStandIn(old, was, size) : CallReal(call);
+
+  const KeepErrno keep;
+  const bool in_place = f == kFn_xallocx;  // answers the size it reached
+  const bool failed = in_place ? result < size : result == 0 && size != 0;
+  if (was_sample) {
+    if (failed) recorder.PutBack(was);
+    else recorder.CountFree(was);
+  }
+  const uintptr_t block = in_place ? old : result;
+  if (interval != 0 && !failed && block != 0) Record(call, block, size, interval, 0);
+  return result;
+}
+
+uintptr_t Free(const Call& call) {
+  wire::LiveRecord was;
+  if (!recorder.TakeOut(call.argument[0], &was)) return CallReal(call);
+  recorder.CountFree(was);
+  if (!IsStandIn(was)) return CallReal(call);
+  FreeStandIn(call.argument[0]);
+  return 0;
+}
+
+uintptr_t Query(const Call& call) {
+  uint64_t usable;
+  return recorder.UsableSize(call.argument[0], &usable) ? usable : CallReal(call);
+}
+
+}  // namespace
+
+void StartCounting() { FollowSettings(); }
+
+}  // namespace heapgauge::agent
+
+HG_HIDDEN uintptr_t hg_slow_path(const heapgauge::agent::Call* call);
+
+uintptr_t hg_slow_path(const heapgauge::agent::Call* call) {
+  using namespace heapgauge::agent;
+  switch (kShapes[call->function()]) {
+    case Shape::FREE1: return Free(*call);
+    case Shape::QUERY1: return Query(*call);
+    case Shape::RESIZE2: case Shape::RESIZE23: return Resize(*call);
+    default: return Allocate(*call);
+  }
+}

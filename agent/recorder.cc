@@ -1,0 +1,346 @@
+#include "agent/recorder.h"
+
+#include <cstring>
+
+#include "agent/sample/poisson.h"
+#include "agent/sys/os.h"
+#include "agent/sys/syscall.h"
+#include "agent/sys/text.h"
+#include "agent/table/atomic_file.h"
+#include "agent/table/sample_filter.h"
+#include "agent/table/timeline.h"
+#include "agent/unwind/rule_cache.h"
+#include "agent/version.h"
+
+namespace {
+const uint32_t no_control_word = 0;
+}  // namespace
+
+uint32_t hg_seen_generation = 0;
+const uint32_t* hg_control_word = &no_control_word;
+std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
+
+namespace heapgauge::agent {
+
+constinit Recorder recorder{};
+
+namespace {
+
+uint64_t Whole(double value) { return value > 0 ? static_cast<uint64_t>(value + 0.5) : 0; }
+
+// Adds to a private sum and shows the new value, rounded, in the file.
+void AddAndShow(std::atomic<double>* sum, double amount, uint64_t& shown) {
+  Put(shown, Whole(sum->fetch_add(amount, std::memory_order_relaxed) + amount));
+}
+
+// Field 22 of /proc/self/stat. The second field, a name in parentheses, may hold anything.
+uint64_t ProcessStartTicks() {
+  char text[1024];
+  if (os::ReadWhole("/proc/self/stat", text, sizeof text) <= 0) return 0;
+  const char* at = strrchr(text, ')');
+  if (at == nullptr) return 0;
+  for (int field = 2; field < 22; ++field) {
+    at = strchr(at + 1, ' ');
+    if (at == nullptr) return 0;
+  }
+  uint64_t ticks = 0;
+  for (++at; *at >= '0' && *at <= '9'; ++at) ticks = ticks * 10 + static_cast<uint64_t>(*at - '0');
+  return ticks;
+}
+
+}  // namespace
+
+bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocator) {
+  process_state_ = static_cast<std::atomic<uint32_t>*>(os::MapWipedOnFork(4096));
+  if (process_state_ == nullptr) return false;
+  os::ReadLink("/proc/self/exe", exe_, sizeof exe_);
+  path_.Remember(settings, exe_[0] != '\0' ? exe_ : "unknown");
+  sampler_.Start(settings.seed);
+  sampler_.SetInterval(settings.interval);
+  sampler_.SetMaxPerSecond(settings.max_samples_per_second);
+  sampler_.SetActive(settings.active);
+  start_monotonic_ns_ = os::MonotonicNs();
+  if (path_.Create(&file_, os::ProcessId()) != 0) {
+    process_state_->store(static_cast<uint32_t>(ProcessState::kFailed));
+    return false;
+  }
+  FillHeader(settings, allocator);
+  wire::Header& header = *file_.header();
+  header.start_realtime_ns = os::RealtimeNs();
+  header.start_monotonic_ns = start_monotonic_ns_;
+  memcpy(header.magic, wire::kMagic, sizeof header.magic);
+  hg_control_word = &header.control.generation;
+  process_state_->store(static_cast<uint32_t>(ProcessState::kReady), std::memory_order_release);
+  return true;
+}
+
+void Recorder::FillHeader(const Settings& settings, const AllocatorIdentity& allocator) {
+  wire::Header& header = *file_.header();
+  header.version = wire::kVersion;
+  header.segment_bytes = wire::kSegmentBytes;
+  header.max_segments = wire::kMaxSegments;
+  header.header_bytes = wire::kHeaderBytes;
+  header.module_bytes = sizeof(wire::Module);
+  header.node_bytes = sizeof(wire::Node);
+  header.stack_bytes = sizeof(wire::StackRecord);
+  header.live_bytes = sizeof(wire::LiveRecord);
+  header.peak_bytes = sizeof(wire::PeakRecord);
+  header.timeline_bytes = sizeof(wire::TimelineRecord);
+  header.pid = os::ProcessId();
+  header.parent_pid = os::ParentProcessId();
+  header.uid = os::EffectiveUserId();
+  header.process_start_ticks = ProcessStartTicks();
+  header.allocator = static_cast<uint32_t>(allocator.kind);
+  CopyText(header.allocator_path, allocator.path);
+  CopyText(header.agent_version, kAgentVersion);
+  CopyText(header.exe, exe_);
+  os::ReadWhole("/proc/self/cmdline", header.command_line, sizeof header.command_line - 1);
+  header.follows_exec = settings.follow_exec;
+  header.control.active = settings.active;
+  header.control.interval = sampler_.interval();
+  header.control.max_samples_per_second = settings.max_samples_per_second;
+  PublishSampler();
+}
+
+void Recorder::PublishSampler() {
+  wire::Header& header = *file_.header();
+  Put(header.active, uint32_t{sampler_.active()});
+  Put(header.interval, sampler_.interval());
+  Put(header.interval_in_force, sampler_.interval_in_force());
+}
+
+void Recorder::End() {
+  if (GaugeFile* file = OwnFile()) Put(file->header()->ended_ns, Now());
+}
+
+// The file, if it is this process's own.
+GaugeFile* Recorder::OwnFile() {
+  if (process_state_ == nullptr) return nullptr;
+  const auto state = process_state_->load(std::memory_order_acquire);
+  return state == static_cast<uint32_t>(ProcessState::kReady) ? &file_ : nullptr;
+}
+
+bool Recorder::Ready() {
+  if (process_state_ == nullptr) return false;
+  uint32_t state = process_state_->load(std::memory_order_acquire);
+  if (state == static_cast<uint32_t>(ProcessState::kReady)) return true;
+  if (state != static_cast<uint32_t>(ProcessState::kForked)) return false;
+  if (!process_state_->compare_exchange_strong(
+          state, static_cast<uint32_t>(ProcessState::kStarting))) {
+    return false;
+  }
+  const bool started = StartInChild();
+  process_state_->store(
+      static_cast<uint32_t>(started ? ProcessState::kReady : ProcessState::kFailed),
+      std::memory_order_release);
+  return started;
+}
+
+bool Recorder::StartInChild() {
+  // The other threads of the parent are not here, whatever they were doing.
+  modules_.Unlock();
+  walkers_.TakeAllBack();
+  following_.store(0);
+  peak_.Forget();
+  sampler_.Reseed();
+  hg_thread.thread_id = 0;
+  file_.MoveTo(&parent_file_);
+
+  const wire::Header& parent = *parent_file_.header();
+  if (path_.Create(&file_, os::ProcessId()) != 0) {
+    sampler_.SetActive(false);
+    return false;
+  }
+  Settings settings;
+  settings.active = sampler_.active();
+  settings.max_samples_per_second = parent.control.max_samples_per_second;
+  settings.follow_exec = parent.follows_exec != 0;
+  FillHeader(settings, {static_cast<wire::Allocator>(parent.allocator), parent.allocator_path});
+  wire::Header& header = *file_.header();
+  header.start_monotonic_ns = start_monotonic_ns_;
+  header.start_realtime_ns = parent.start_realtime_ns;
+  header.reset_ns = reset_ns_.load();
+  header.forked = 1;
+  modules_.CopyTo(&file_);
+  if (stacks_.CopyTo(parent_file_, &file_)) live_.CopyTo(&file_);
+  uint64_t samples = 0;
+  live_.ForEach([&](const wire::LiveRecord&) { ++samples; });
+  header.totals.live_samples = samples;
+  header.totals.live_bytes = live_bytes_.load();
+  header.totals.live_objects = Whole(live_objects_.load());
+  allocated_objects_.store(0);
+  freed_objects_.store(0);
+  memcpy(header.magic, wire::kMagic, sizeof header.magic);
+  // A stub may be about to read the parent's control word: its segment stays mapped.
+  hg_seen_generation = 0;
+  hg_control_word = &header.control.generation;
+  parent_file_.DetachAllButHeader();  // after the last look at `parent`
+  return true;
+}
+
+void Recorder::FollowControl() {
+  GaugeFile* file = OwnFile();
+  if (file == nullptr) {
+    // A forked child without a file of its own does as its parent is told.
+    if (process_state_ == nullptr || process_state_->load() != 0) return;
+    if (*hg_control_word == hg_seen_generation) return;
+    sampler_.SetActive(file_.header()->control.active != 0);
+    Ready();
+    return;
+  }
+  wire::Control& control = file->header()->control;
+  const uint32_t generation = std::atomic_ref(control.generation).load(std::memory_order_acquire);
+  if (generation == hg_seen_generation) return;
+  uint32_t idle = 0;
+  if (!following_.compare_exchange_strong(idle, 1)) return;
+  const uint64_t interval = control.interval;
+  if (interval != sampler_.interval()) sampler_.SetInterval(interval);
+  sampler_.SetMaxPerSecond(control.max_samples_per_second);
+  sampler_.SetActive(control.active != 0);
+  if (control.reset_requests != resets_seen_) {
+    resets_seen_ = control.reset_requests;
+    Reset(Now());
+    Put(file->header()->resets, ++resets_);
+  }
+  PublishSampler();
+  hg_seen_generation = generation;
+  std::atomic_ref(file->header()->seen_generation).store(generation, std::memory_order_release);
+  following_.store(0, std::memory_order_release);
+}
+
+void Recorder::Reset(uint64_t now_ns) {
+  wire::Header& header = *file_.header();
+  reset_ns_.store(now_ns);
+  Put(header.reset_ns, now_ns);
+  stacks_.ClearCounters(&file_);
+  live_bytes_.store(0);
+  live_objects_.store(0);
+  allocated_objects_.store(0);
+  freed_objects_.store(0);
+  auto* totals = reinterpret_cast<uint64_t*>(&header.totals);
+  for (size_t i = 0; i < sizeof header.totals / sizeof *totals; ++i) Put<uint64_t>(totals[i], 0);
+  peak_.Clear(&file_);
+  ClearTimeline(&file_);
+}
+
+void Recorder::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
+  GaugeFile* file = OwnFile();
+  if (file == nullptr) return;
+  wire::Totals& totals = file->header()->totals;
+  AddTo(totals.lost[static_cast<uint32_t>(why)], 1);
+  AddTo(totals.lost_bytes, Whole(WeightOf(size, interval).bytes));
+}
+
+void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
+  if (!Ready()) return;
+  FollowControl();
+  if (!sampler_.active()) return;
+  const uint64_t now_ns = os::MonotonicNs();
+  ThreadState& thread = hg_thread;
+  if (thread.thread_id == 0) thread.thread_id = os::ThreadId();
+  modules_.CheckTakenOver(&file_);
+
+  wire::Loss loss = wire::Loss::kNoRoom;
+  WalkerPool::Lease* lease = walkers_.Take(&thread, caller.sp, now_ns);
+  if (lease == nullptr) return RecordLoss(loss, block.size, block.interval);
+  const Stack stack = lease->walker.Walk(caller);
+  const uint32_t number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss);
+  const bool complete = stack.complete;
+  walkers_.GiveBack(lease);
+  if (number == 0) return RecordLoss(loss, block.size, block.interval);
+
+  // A block that was freed without our knowledge had the same address.
+  wire::LiveRecord record;
+  if (TakeOut(block.address, &record)) CountFree(record);
+
+  const uint64_t since_start = now_ns - start_monotonic_ns_;
+  record = wire::LiveRecord{.state = 0,
+                            .address = block.address,
+                            .size = block.size,
+                            .interval = block.interval,
+                            .birth_ns = since_start,
+                            .usable = block.usable,
+                            .stack = number,
+                            .thread = thread.thread_id,
+                            .flags = block.flags,
+                            .function = static_cast<uint32_t>(block.function)};
+  const Weight weight = WeightOf(block.size, block.interval);
+  const uint64_t bytes = Whole(weight.bytes);
+  if (!live_.Add(&file_, record, &loss)) return RecordLoss(loss, block.size, block.interval);
+
+  stacks_.CountAllocation(&file_, number, weight);
+  wire::Totals& totals = file_.header()->totals;
+  AddTo(totals.samples, 1);
+  AddTo(totals.live_samples, 1);
+  AddTo(totals.live_bytes, bytes);
+  AddTo(totals.allocated_bytes, bytes);
+  AddAndShow(&live_objects_, weight.objects, totals.live_objects);
+  AddAndShow(&allocated_objects_, weight.objects, totals.allocated_objects);
+  if (!complete) AddTo(totals.truncated_walks, 1);
+  const uint64_t live_bytes = live_bytes_.fetch_add(bytes) + bytes;
+
+  const uint64_t in_force = sampler_.interval_in_force();
+  sampler_.NoteSample(now_ns);
+  if (in_force != sampler_.interval_in_force()) PublishSampler();
+  peak_.TakeIfHigher(&file_, live_, live_bytes, Whole(live_objects_.load()), since_start,
+                     reset_ns_.load());
+  if (TickIfDue(&file_, since_start)) OncePerTick();
+}
+
+void Recorder::OncePerTick() {
+  modules_.CheckUnloaded(&file_);
+  Put(file_.header()->agent_private_bytes,
+      uint64_t{live_.private_bytes() + stacks_.private_bytes() + walkers_.private_bytes() +
+               sizeof hg_filter + sizeof(RuleCache) + sizeof *this});
+}
+
+bool Recorder::TakeOut(uintptr_t address, wire::LiveRecord* record) {
+  return live_.Remove(OwnFile(), address, record);
+}
+
+void Recorder::CountFree(const wire::LiveRecord& record) {
+  if (record.birth_ns < reset_ns_.load(std::memory_order_relaxed)) return;
+  const Weight weight = WeightOf(record.size, record.interval);
+  const uint64_t bytes = Whole(weight.bytes);
+  live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  uint64_t not_shown;
+  GaugeFile* file = OwnFile();
+  AddAndShow(&live_objects_, -weight.objects,
+             file == nullptr ? not_shown : file->header()->totals.live_objects);
+  if (file == nullptr) return;
+  wire::Totals& totals = file->header()->totals;
+  SubtractFrom(totals.live_samples, 1);
+  SubtractFrom(totals.live_bytes, bytes);
+  if ((record.flags & wire::kLiveInherited) != 0) return;  // was not allocated here
+  stacks_.CountFree(file, record.stack, weight);
+  AddTo(totals.samples_freed, 1);
+  AddTo(totals.freed_bytes, bytes);
+  AddAndShow(&freed_objects_, weight.objects, totals.freed_objects);
+}
+
+void Recorder::PutBack(const wire::LiveRecord& record) {
+  GaugeFile* file = OwnFile();
+  wire::Loss loss;
+  if (file == nullptr || !live_.Add(file, record, &loss)) CountFree(record);
+}
+
+bool Recorder::UsableSize(uintptr_t address, uint64_t* usable) const {
+  wire::LiveRecord record;
+  if (!live_.Find(address, &record)) return false;
+  *usable = record.usable;
+  return true;
+}
+
+void Recorder::CheckModules() {
+  if (OwnFile() != nullptr) modules_.CheckUnloaded(&file_);
+}
+
+void Recorder::PrepareForSeccomp() {
+  if (OwnFile() == nullptr) return;
+  if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();
+  file_.ReserveSpare();
+  live_.Prepare();
+  stacks_.Prepare();
+}
+
+}  // namespace heapgauge::agent

@@ -1,0 +1,118 @@
+// Keeps the record of one process: takes samples and frees from the hooks, walks the stack, and writes
+// what follows from it into the gauge file. The one place that knows all the tables.
+//
+// Process life. A forked child must not write into its parent's file. It notices by a word in a page that
+// the kernel wipes in the child, however it was forked; a vfork child shares all memory, and writes into
+// the parent's file as it should. Until its first sample such a child only keeps the private tables
+// right; then it makes a file of its own and carries over what was live at the fork.
+//
+// Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks, nothing
+// allocates, errno is left alone. What cannot be kept is counted as lost, with its reason.
+#ifndef HEAPGAUGE_AGENT_RECORDER_H_
+#define HEAPGAUGE_AGENT_RECORDER_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/sample/sampler.h"
+#include "agent/sample/walker_pool.h"
+#include "agent/sys/environment.h"
+#include "agent/table/gauge_file.h"
+#include "agent/table/gauge_path.h"
+#include "agent/table/live_table.h"
+#include "agent/table/module_table.h"
+#include "agent/table/peak.h"
+#include "agent/table/stack_table.h"
+#include "agent/unwind/walker.h"
+#include "wire/gauge_format.h"
+
+// The generation of control words this process has followed; read by the stubs of a process that was
+// never active, beside the shared word that hg_control_word points to.
+extern "C" __attribute__((visibility("hidden"))) uint32_t hg_seen_generation;
+extern "C" __attribute__((visibility("hidden"))) const uint32_t* hg_control_word;
+
+namespace heapgauge::agent {
+
+struct AllocatorIdentity {
+  wire::Allocator kind = wire::Allocator::kUnknown;
+  const char* path = "";
+};
+
+class Recorder {
+ public:
+  // Makes the gauge file. False if there is nowhere to put it: the agent then stays out of the way.
+  bool Start(const Settings& settings, const AllocatorIdentity& allocator);
+  // The program ends in good order.
+  void End();
+
+  // Follows the control words if they changed.
+  void FollowControl();
+
+  struct Block {
+    uintptr_t address;
+    uint64_t size;      // requested
+    uint64_t usable;    // as the program is told
+    uint64_t interval;  // it was sampled with
+    wire::Function function;
+    uint32_t flags;  // wire::kLive*
+  };
+  void RecordAllocation(const Block& block, const Registers& caller);
+  // Counts a due sample that cannot be taken.
+  void RecordLoss(wire::Loss why, uint64_t size, uint64_t interval);
+
+  // Takes the block out of the live table if it is a sample. The caller then frees it and says
+  // CountFree, or, if that fails, PutBack.
+  bool TakeOut(uintptr_t address, wire::LiveRecord* record);
+  void CountFree(const wire::LiveRecord& record);
+  void PutBack(const wire::LiveRecord& record);
+  // The usable size the program was told for a sample; false if the block is none.
+  bool UsableSize(uintptr_t address, uint64_t* usable) const;
+
+  // After dlclose.
+  void CheckModules();
+  // Before system calls may become deadly.
+  void PrepareForSeccomp();
+
+  Sampler& sampler() { return sampler_; }
+
+ private:
+  enum class ProcessState : uint32_t { kForked = 0, kStarting, kReady, kFailed };
+
+  bool Ready();
+  bool StartInChild();
+  void FillHeader(const Settings& settings, const AllocatorIdentity& allocator);
+  GaugeFile* OwnFile();
+  uint64_t Now() const { return os::MonotonicNs() - start_monotonic_ns_; }
+  void Reset(uint64_t now_ns);
+  void OncePerTick();
+  void PublishSampler();
+
+  std::atomic<uint32_t>* process_state_ = nullptr;  // in the page that fork wipes
+  GaugeFile file_;
+  GaugeFile parent_file_;
+  GaugePath path_;
+  Sampler sampler_;
+  WalkerPool walkers_;
+  ModuleTable modules_;
+  StackTable stacks_;
+  LiveTable live_;
+  Peak peak_;
+  // The shared totals are not read back: these steer.
+  std::atomic<uint64_t> live_bytes_;
+  std::atomic<double> live_objects_;
+  std::atomic<double> allocated_objects_;
+  std::atomic<double> freed_objects_;
+  std::atomic<uint64_t> reset_ns_;
+  std::atomic<uint32_t> following_;
+  uint32_t resets_seen_ = 0;
+  uint32_t resets_ = 0;
+  uint64_t start_monotonic_ns_ = 0;
+  char exe_[1024] = {};
+};
+
+// The process's recorder: zero-initialised, usable before any constructor ran.
+extern Recorder recorder;
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_RECORDER_H_

@@ -1,0 +1,80 @@
+#include "agent/sample/sampler.h"
+
+#include "agent/sample/poisson.h"
+#include "agent/sample/thread_state.h"
+#include "agent/sys/os.h"
+
+thread_local constinit heapgauge::agent::ThreadState hg_thread{};
+
+namespace heapgauge::agent {
+
+void Sampler::Start(uint64_t seed) { seed_.store(seed != 0 ? seed : os::RandomSeed()); }
+
+void Sampler::Reseed() {
+  seed_.fetch_add(os::RandomSeed() | 1);
+  hg_thread.random = 0;
+}
+
+void Sampler::SetInterval(uint64_t interval) {
+  if (interval == 0) interval = 1;
+  if (interval > wire::kMaxIntervalBytes) interval = wire::kMaxIntervalBytes;
+  interval_.store(interval);
+  in_force_.store(interval);
+}
+
+uint64_t Sampler::Decide(uint64_t size) {
+  ThreadState& thread = hg_thread;
+  if (!active()) {
+    thread.countdown = kLongestCountdown;
+    thread.interval = 0;
+    return 0;
+  }
+  if (thread.random == 0) {
+    uint64_t state = seed_.load(std::memory_order_relaxed) +
+                     seeds_given_.fetch_add(1, std::memory_order_relaxed) * 0xD1B54A32D192ED03;
+    thread.random = NextRandom(&state) | 1;
+  }
+  const uint64_t next_interval = interval_in_force();
+  uint64_t sampled_by = thread.interval;
+  if (sampled_by == 0) {
+    // The gap begins at this block.
+    const uint64_t gap = NextGap(&thread.random, next_interval);
+    if (gap < size) {
+      sampled_by = next_interval;
+    } else {
+      thread.interval = next_interval;
+      thread.countdown = gap - size;
+    }
+  }
+  if (sampled_by != 0) {
+    thread.interval = next_interval;
+    thread.countdown = NextGap(&thread.random, next_interval);
+  }
+  if (thread.countdown > kLongestCountdown) {
+    thread.countdown = kLongestCountdown;
+    thread.interval = 0;
+  }
+  return sampled_by;
+}
+
+void Sampler::NoteSample(uint64_t now_ns) {
+  const uint32_t cap = max_per_second_.load(std::memory_order_relaxed);
+  if (cap == 0) return;
+  uint64_t began = second_began_ns_.load(std::memory_order_relaxed);
+  if (now_ns - began >= 1'000'000'000) {
+    if (!second_began_ns_.compare_exchange_strong(began, now_ns)) return;
+    const uint32_t last_second = in_this_second_.exchange(1);
+    const uint64_t in_force = interval_in_force();
+    if (last_second < cap / 4 && in_force > interval()) {
+      in_force_.store(in_force / 2 > interval() ? in_force / 2 : interval());
+    }
+    return;
+  }
+  if (in_this_second_.fetch_add(1, std::memory_order_relaxed) + 1 < cap) return;
+  // Twice the interval, and half the cap left for this second at the new rate.
+  in_this_second_.store(cap / 2);
+  const uint64_t in_force = interval_in_force();
+  if (in_force < wire::kMaxIntervalBytes) in_force_.store(in_force * 2);
+}
+
+}  // namespace heapgauge::agent

@@ -1,0 +1,28 @@
+// What the agent keeps in each thread's static TLS: at most 64 bytes, zero at the thread's start, never
+// destroyed, so that it works before constructors and after TLS destructors.
+#ifndef HEAPGAUGE_AGENT_SAMPLE_THREAD_STATE_H_
+#define HEAPGAUGE_AGENT_SAMPLE_THREAD_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heapgauge::agent {
+
+struct ThreadState {
+  uint64_t countdown;  // bytes until the slow path is entered; first, entries.S subtracts from it
+  uint64_t interval;   // mean of the gap that is being counted down; 0: draw anew at the next block
+  uint64_t random;     // state of the generator; 0: not seeded
+  uint32_t token;      // a number of its own for each thread, 0 not yet given
+  uint32_t thread_id;  // kernel's, 0 not yet asked for
+  uint32_t walker;     // which walker it used last, plus 1
+  uint32_t reserved;
+};
+static_assert(sizeof(ThreadState) <= 64);
+static_assert(offsetof(ThreadState, countdown) == 0);
+
+}  // namespace heapgauge::agent
+
+extern "C" __attribute__((visibility("hidden"), tls_model("initial-exec"))) thread_local constinit
+    heapgauge::agent::ThreadState hg_thread;
+
+#endif  // HEAPGAUGE_AGENT_SAMPLE_THREAD_STATE_H_

@@ -1,0 +1,37 @@
+// What the environment asks of the agent. Read once, in the agent's constructor, from the vector
+// that the dynamic linker hands to constructors (libc's own may not be set yet then).
+#ifndef HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_
+#define HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_
+
+#include <cstdint>
+
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+struct Settings {
+  bool active = true;                                             // HEAPGAUGE_ACTIVE
+  uint64_t interval = wire::kDefaultIntervalBytes;                // HEAPGAUGE_SAMPLE
+  uint32_t max_samples_per_second = wire::kDefaultMaxSamplesPerSecond;  // HEAPGAUGE_MAX_RATE
+  bool follow_exec = true;                                        // HEAPGAUGE_FOLLOW_EXEC
+  uint64_t seed = 0;                                              // HEAPGAUGE_SEED; 0: random
+  // Point into the environment or are empty.
+  const char* directory = "";          // HEAPGAUGE_DIR
+  const char* runtime_directory = "";  // XDG_RUNTIME_DIR
+  const char* out_file = "";           // HEAPGAUGE_OUT: the file itself, for process out_pid
+  uint32_t out_pid = 0;                // HEAPGAUGE_OUT_PID
+};
+
+// A value that cannot be understood leaves the default in force.
+Settings ReadSettings(char** environment);
+
+// Takes the agent out of LD_PRELOAD and removes HEAPGAUGE_* in place, so that programs which this one
+// executes run without it.
+void RemoveFromEnvironment(char** environment);
+
+// "524288", "512K", "512KiB", "1M", "2G": false if it is none of these or overflows.
+bool ParseSize(const char* text, uint64_t* size);
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_

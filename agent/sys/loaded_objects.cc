@@ -1,0 +1,195 @@
+#include "agent/sys/loaded_objects.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace heapgauge::agent {
+namespace {
+
+uint32_t GnuHash(const char* name) {
+  uint32_t hash = 5381;
+  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
+  return hash;
+}
+
+// The dynamic symbols of one object, by its GNU hash table. Every object that this linker makes has
+// one; an object with only the old table (none is known among allocators) is passed over.
+class SymbolTable {
+ public:
+  SymbolTable(uintptr_t bias, const ElfW(Dyn) * dynamic) : bias_(bias) {
+    for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+      switch (dynamic->d_tag) {
+        case DT_SYMTAB: symbols_ = At<const ElfW(Sym)*>(dynamic->d_un.d_ptr); break;
+        case DT_STRTAB: strings_ = At<const char*>(dynamic->d_un.d_ptr); break;
+        case DT_GNU_HASH: hash_ = At<const uint32_t*>(dynamic->d_un.d_ptr); break;
+        default: break;
+      }
+    }
+  }
+
+  void* Find(const char* name) const {
+    if (symbols_ == nullptr || strings_ == nullptr || hash_ == nullptr) return nullptr;
+    const uint32_t buckets = hash_[0];
+    const uint32_t first = hash_[1];
+    const uint32_t bloom_words = hash_[2];
+    if (buckets == 0 || bloom_words == 0) return nullptr;
+    const auto* bloom = reinterpret_cast<const ElfW(Addr)*>(hash_ + 4);
+    const auto* bucket = reinterpret_cast<const uint32_t*>(bloom + bloom_words);
+    const uint32_t* chain = bucket + buckets;
+    const uint32_t hash = GnuHash(name);
+    for (uint32_t i = bucket[hash % buckets]; i >= first; ++i) {
+      const uint32_t entry = chain[i - first];
+      if ((entry | 1) == (hash | 1) && Defines(i, name)) {
+        return reinterpret_cast<void*>(bias_ + symbols_[i].st_value);
+      }
+      if ((entry & 1) != 0) break;
+    }
+    return nullptr;
+  }
+
+ private:
+  // glibc relocates these entries in place, the vDSO's stay relative.
+  template <typename T>
+  T At(ElfW(Addr) value) const {
+    return reinterpret_cast<T>(value >= bias_ ? value : value + bias_);
+  }
+
+  bool Defines(uint32_t i, const char* name) const {
+    const ElfW(Sym)& symbol = symbols_[i];
+    const unsigned bind = ELF64_ST_BIND(symbol.st_info);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) return false;
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) return false;
+    if (bind != STB_GLOBAL && bind != STB_WEAK) return false;
+    return strcmp(strings_ + symbol.st_name, name) == 0;
+  }
+
+  uintptr_t bias_;
+  const ElfW(Sym)* symbols_ = nullptr;
+  const char* strings_ = nullptr;
+  const uint32_t* hash_ = nullptr;
+};
+
+struct Range {
+  uintptr_t start = UINTPTR_MAX;
+  uintptr_t end = 0;
+  const ElfW(Dyn) * dynamic = nullptr;
+};
+
+Range RangeOf(uintptr_t bias, const ElfW(Phdr) * headers, size_t count) {
+  Range range;
+  for (size_t i = 0; i < count; ++i) {
+    const uintptr_t at = bias + headers[i].p_vaddr;
+    if (headers[i].p_type == PT_LOAD) {
+      if (at < range.start) range.start = at;
+      if (at + headers[i].p_memsz > range.end) range.end = at + headers[i].p_memsz;
+    } else if (headers[i].p_type == PT_DYNAMIC) {
+      range.dynamic = reinterpret_cast<const ElfW(Dyn)*>(at);
+    }
+  }
+  return range;
+}
+
+struct Search {
+  uintptr_t self;
+  const char* const* names;
+  Definition* definitions;
+  size_t count;
+  bool behind;  // the object that holds `self` was passed
+};
+
+int SearchObject(dl_phdr_info* info, size_t, void* argument) {
+  auto* search = static_cast<Search*>(argument);
+  const Range range = RangeOf(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+  if (!search->behind) {
+    search->behind = range.start <= search->self && search->self < range.end;
+    return 0;
+  }
+  if (range.dynamic == nullptr) return 0;
+  const SymbolTable symbols(info->dlpi_addr, range.dynamic);
+  bool missing = false;
+  for (size_t i = 0; i < search->count; ++i) {
+    Definition& definition = search->definitions[i];
+    if (definition.address != nullptr) continue;
+    definition.address = symbols.Find(search->names[i]);
+    if (definition.address == nullptr) {
+      missing = true;
+      continue;
+    }
+    definition.start = range.start;
+    definition.end = range.end;
+    definition.path = info->dlpi_name;
+  }
+  return missing ? 0 : 1;
+}
+
+// The program headers of a loaded object, found through its ELF header at the start of its mapping.
+bool ProgramHeaders(const LoadedObject& object, const ElfW(Phdr) * *headers, size_t* count) {
+  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(object.start);
+  if (object.end - object.start < sizeof *elf) return false;
+  if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const size_t table_end = elf->e_phoff + size_t{elf->e_phnum} * sizeof(ElfW(Phdr));
+  if (elf->e_phentsize != sizeof(ElfW(Phdr)) || table_end > 4096) return false;
+  *headers = reinterpret_cast<const ElfW(Phdr)*>(object.start + elf->e_phoff);
+  *count = elf->e_phnum;
+  return true;
+}
+
+}  // namespace
+
+bool ObjectAt(uintptr_t address, LoadedObject* object) {
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+  object->start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  object->end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
+  object->load_bias = found.dlfo_link_map->l_addr;
+  object->path = found.dlfo_link_map->l_name == nullptr ? "" : found.dlfo_link_map->l_name;
+  object->identity = found.dlfo_link_map;
+  return true;
+}
+
+size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity) {
+  const ElfW(Phdr) * headers;
+  size_t count;
+  if (!ProgramHeaders(object, &headers, &count)) return 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (headers[i].p_type != PT_NOTE) continue;
+    uintptr_t at = object.load_bias + headers[i].p_vaddr;
+    const uintptr_t end = at + headers[i].p_memsz;
+    if (at < object.start || end > object.end || end < at) continue;
+    while (end - at >= sizeof(ElfW(Nhdr))) {
+      const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+      const uint64_t name_bytes = (uint64_t{note->n_namesz} + 3) & ~uint64_t{3};
+      const uint64_t value_bytes = (uint64_t{note->n_descsz} + 3) & ~uint64_t{3};
+      const uint64_t note_bytes = sizeof *note + name_bytes + value_bytes;
+      if (note_bytes > end - at) break;
+      const auto* name = reinterpret_cast<const char*>(note + 1);
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+        if (note->n_descsz > capacity) return 0;
+        memcpy(build_id, name + name_bytes, note->n_descsz);
+        return note->n_descsz;
+      }
+      at += note_bytes;
+    }
+  }
+  return 0;
+}
+
+void FindNext(const void* self, const char* const* names, Definition* definitions, size_t count) {
+  Search search{reinterpret_cast<uintptr_t>(self), names, definitions, count, false};
+  dl_iterate_phdr(SearchObject, &search);
+}
+
+void* FindIn(uintptr_t address, const char* name) {
+  LoadedObject object;
+  const ElfW(Phdr) * headers;
+  size_t count;
+  if (!ObjectAt(address, &object) || !ProgramHeaders(object, &headers, &count)) return nullptr;
+  const Range range = RangeOf(object.load_bias, headers, count);
+  if (range.dynamic == nullptr) return nullptr;
+  return SymbolTable(object.load_bias, range.dynamic).Find(name);
+}
+
+}  // namespace heapgauge::agent

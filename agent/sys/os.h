@@ -1,0 +1,55 @@
+// The whole surface between the agent and the operating system, apart from unwinding.
+//
+// Allocation-free, async-signal-safe, without errno. Calls that enter the kernel answer as in
+// sys/syscall.h: negative is -errno, and everything fails once system calls are frozen.
+#ifndef HEAPGAUGE_AGENT_SYS_OS_H_
+#define HEAPGAUGE_AGENT_SYS_OS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heapgauge::agent::os {
+
+// Private zeroed memory; nullptr if there is none to be had. Never given back, except by Unmap.
+void* MapPrivate(size_t bytes);
+// Maps `bytes` of the open file from `offset`, shared and writable, at `hint` if that is free.
+void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint);
+void Unmap(void* address, size_t bytes);
+// A page that a forked child (by whatever call) finds zeroed; nullptr where the kernel cannot.
+void* MapWipedOnFork(size_t bytes);
+
+// Opens a new file that only its owner may read and write; fails if the name exists or is a link.
+int CreateFile(const char* path);
+// Opens an existing file for writing, never through a link.
+int OpenFile(const char* path);
+void Close(int fd);
+// Reserves space and extends the file to offset + bytes. Checks RLIMIT_FSIZE first, since passing
+// it would raise SIGXFSZ: -EFBIG then.
+int Reserve(int fd, uint64_t offset, uint64_t bytes);
+// Identifies an open file; false if that cannot be told.
+bool FileIdentity(int fd, uint64_t* device, uint64_t* inode);
+// Makes the directory with mode 0700 if it is not there, and checks that it is a directory of this
+// user that nobody else may write to. 0 or -errno.
+int EnsureDirectory(const char* path, uint32_t uid);
+int Rename(const char* from, const char* to);
+int Unlink(const char* path);
+// Reads at most bytes - 1 of a file and ends them with NUL; the number read or -errno.
+long ReadWhole(const char* path, char* buffer, size_t bytes);
+// Target of a symbolic link, ended with NUL; its length or -errno.
+long ReadLink(const char* path, char* buffer, size_t bytes);
+
+uint32_t ProcessId();
+uint32_t ParentProcessId();
+uint32_t ThreadId();  // 0 if it cannot be told
+uint32_t EffectiveUserId();
+uint64_t RandomSeed();
+
+uint64_t MonotonicNs();
+uint64_t RealtimeNs();
+
+// True for set-user-id programs and the like: the agent stays out of those.
+bool RunsWithElevatedRights();
+
+}  // namespace heapgauge::agent::os
+
+#endif  // HEAPGAUGE_AGENT_SYS_OS_H_

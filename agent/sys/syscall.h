@@ -1,0 +1,65 @@
+// Raw system calls for the agent: no errno, no cancellation point, nothing of libc in between.
+//
+// Results are the kernel's: a negative value is -errno. Allocation-free and async-signal-safe.
+//
+// A program may install a seccomp filter that kills it for a call it did not foresee. Once
+// FreezeSyscalls() was called (agent/hooks/seccomp.cc sees such a filter coming) every call made
+// through here answers -ENOSYS without entering the kernel, and the agent lives on what it has.
+#ifndef HEAPGAUGE_AGENT_SYS_SYSCALL_H_
+#define HEAPGAUGE_AGENT_SYS_SYSCALL_H_
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace heapgauge::agent {
+
+inline std::atomic<bool> syscalls_frozen{false};
+
+inline void FreezeSyscalls() { syscalls_frozen.store(true, std::memory_order_relaxed); }
+inline bool SyscallsFrozen() { return syscalls_frozen.load(std::memory_order_relaxed); }
+
+namespace arch {
+// The one place that knows how this architecture enters the kernel.
+#if defined(__x86_64__)
+inline long Syscall6(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+inline void Pause() { __asm__ volatile("pause"); }
+#else
+#error "agent/sys/syscall.h: add this architecture's system call entry"
+#endif
+}  // namespace arch
+
+namespace internal {
+template <typename T>
+inline long Word(T value) {
+  if constexpr (__is_same(T, decltype(nullptr))) {
+    return 0;
+  } else {
+    return (long)value;  // pointers and integers alike, as the kernel sees them
+  }
+}
+}  // namespace internal
+
+template <typename... Args>
+inline long Syscall(long number, Args... args) {
+  static_assert(sizeof...(Args) <= 6);
+  if (SyscallsFrozen()) return -ENOSYS;
+  long a[6] = {internal::Word(args)...};
+  return arch::Syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_SYS_SYSCALL_H_

@@ -1,0 +1,103 @@
+// The agent's side of the gauge file: makes it, grows it segment by segment, and hands out pointers to
+// its records. What is in the records is the business of the other tables.
+//
+// Growing. A segment is reserved on disk, then mapped, then announced in the directory. Nothing more is
+// ever mapped than is reserved, so that mlockall, RLIMIT_AS and a full disk can do no harm. No file
+// descriptor is kept: the program may close it, or count its own. For a segment the file is opened by its
+// path and checked to be the same one.
+//
+// One thread at a time grows; another that needs the same segment waits for a bounded number of spins
+// and then gives up its sample. To make that rare, the segment behind the one in use is made early
+// (TakeNext). After a failure growing is not tried again for a second.
+//
+// Zero-initialised; allocation-free. The records of a segment are zero at first.
+#ifndef HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_
+#define HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+class GaugeFile {
+ public:
+  // Makes the file and its first segment. `path` must not exist. 0 or -errno.
+  int Create(const char* path);
+  // Unmaps everything but the first segment, and forgets the file (which stays).
+  void DetachAllButHeader();
+  // Moves everything into `into`, leaving this one empty: a forked child keeps reading its parent's
+  // file while it makes its own.
+  void MoveTo(GaugeFile* into);
+
+  bool open() const { return header_ != nullptr; }
+  wire::Header* header() const { return header_; }
+  const char* path() const { return path_; }
+
+  // The record's place, making its segment if need be; nullptr with the reason in *loss if it cannot.
+  template <typename Record>
+  Record* At(wire::SegmentKind kind, uint32_t index, wire::Loss* loss) {
+    constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(Record));
+    char* segment = Segment(kind, index / kPerSegment, loss);
+    if (segment == nullptr) return nullptr;
+    return reinterpret_cast<Record*>(segment) + index % kPerSegment;
+  }
+
+  // The same for a record that is known to be there.
+  template <typename Record>
+  Record* Existing(wire::SegmentKind kind, uint32_t index) const {
+    constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(Record));
+    if (index / kPerSegment >= kMaxOrdinals) return nullptr;
+    char* segment = segments_[static_cast<uint32_t>(kind)][index / kPerSegment].load(
+        std::memory_order_acquire);
+    return segment == nullptr ? nullptr : reinterpret_cast<Record*>(segment) + index % kPerSegment;
+  }
+
+  // Takes the next record of an append-only kind: *count is the last index taken so far. While there is no
+  // room no index is used up. Half-way through a segment the next one is made, so that other threads
+  // seldom have to wait for one.
+  template <typename Record>
+  Record* TakeNext(wire::SegmentKind kind, std::atomic<uint32_t>* count, uint32_t* index,
+                   wire::Loss* loss) {
+    constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(Record));
+    if (At<Record>(kind, count->load(std::memory_order_relaxed) + 1, loss) == nullptr) return nullptr;
+    *index = count->fetch_add(1, std::memory_order_relaxed) + 1;
+    if (*index % kPerSegment == kPerSegment / 2) {
+      wire::Loss ignored;
+      Segment(kind, *index / kPerSegment + 1, &ignored);
+    }
+    return At<Record>(kind, *index, loss);
+  }
+
+  // Makes segments ahead of need, for a program that will soon allow no system calls.
+  void ReserveSpare();
+
+  // How many segments of one kind there can be.
+  static constexpr uint32_t kMaxOrdinals = 2048;
+
+ private:
+  static constexpr uint64_t kRetryNs = 1'000'000'000;
+  static constexpr uint32_t kSpareSegments = 24;
+
+  char* Segment(wire::SegmentKind kind, uint32_t ordinal, wire::Loss* loss);
+  char* Grow(wire::SegmentKind kind, uint32_t ordinal);
+  int OpenAgain();
+
+  wire::Header* header_ = nullptr;
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
+  std::atomic<uint32_t> growing_;
+  uint32_t segment_count_ = 0;  // private copy: the header's is not read back
+  std::atomic<uint64_t> retry_at_ns_;
+  char* last_mapped_ = nullptr;
+  char* spare_[kSpareSegments] = {};  // mapped and reserved, not yet in the directory
+  uint32_t spare_index_[kSpareSegments] = {};
+  uint32_t spare_count_ = 0;
+  std::atomic<char*> segments_[wire::kSegmentKinds][kMaxOrdinals];
+  char path_[1024] = {};
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_

@@ -1,0 +1,141 @@
+#include "agent/table/live_table.h"
+
+#include "agent/sys/os.h"
+#include "agent/table/atomic_file.h"
+#include "agent/table/sample_filter.h"
+
+namespace heapgauge::agent {
+
+using wire::SegmentKind;
+
+wire::LiveRecord* LiveTable::Private(uint32_t index) const {
+  wire::LiveRecord* chunk = chunks_[index / kPerChunk].load(std::memory_order_acquire);
+  return chunk == nullptr ? nullptr : chunk + index % kPerChunk;
+}
+
+wire::LiveRecord* LiveTable::MakePrivate(uint32_t index) {
+  if (index / kPerChunk >= GaugeFile::kMaxOrdinals) return nullptr;
+  if (wire::LiveRecord* record = Private(index)) return record;
+  auto* fresh = static_cast<wire::LiveRecord*>(os::MapPrivate(wire::kSegmentBytes));
+  if (fresh == nullptr) return nullptr;
+  wire::LiveRecord* none = nullptr;
+  if (!chunks_[index / kPerChunk].compare_exchange_strong(none, fresh)) {
+    os::Unmap(fresh, wire::kSegmentBytes);
+  }
+  return Private(index);
+}
+
+uint32_t LiveTable::TakeFree() {
+  uint64_t head = free_list_.load(std::memory_order_acquire);
+  while (true) {
+    const uint32_t index = static_cast<uint32_t>(head);
+    if (index == 0) return 0;
+    // May be stale by the time it is read; the change counter makes the exchange fail then.
+    const uint64_t state = std::atomic_ref(Private(index)->state).load(std::memory_order_relaxed);
+    const uint64_t next = state >= kFree ? state - kFree : 0;
+    const uint64_t changed = (head >> 32) + 1;
+    if (free_list_.compare_exchange_weak(head, changed << 32 | (next & 0xffffffff))) return index;
+  }
+}
+
+void LiveTable::GiveBack(uint32_t index) {
+  uint64_t head = free_list_.load(std::memory_order_relaxed);
+  while (true) {
+    std::atomic_ref(Private(index)->state).store((head & 0xffffffff) + kFree);
+    const uint64_t changed = (head >> 32) + 1;
+    if (free_list_.compare_exchange_weak(head, changed << 32 | index)) return;
+  }
+}
+
+void LiveTable::Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record) const {
+  auto* shared = file->Existing<wire::LiveRecord>(SegmentKind::kLive, index);
+  if (shared == nullptr) return;
+  WriteSequenced(*shared, [&](wire::LiveRecord& out) {
+    const uint64_t state = out.state;
+    out = record;
+    out.state = state;
+  });
+  RaiseTo(file->header()->live_count, index + 1);
+}
+
+bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss* loss) {
+  uint32_t index = TakeFree();
+  if (index == 0) {
+    *loss = wire::Loss::kNoRoom;
+    // The private memory first, so that no index is used up while there is none.
+    if (MakePrivate(records_.load(std::memory_order_relaxed) + 1) == nullptr ||
+        file->TakeNext<wire::LiveRecord>(SegmentKind::kLive, &records_, &index, loss) == nullptr ||
+        MakePrivate(index) == nullptr) {
+      return false;
+    }
+  }
+  wire::LiveRecord& copy = *Private(index);
+  const uint64_t state = copy.state;
+  copy = record;
+  copy.state = state;
+  // The filter first: once the program has the block it may free it, and then it must be found.
+  sample_filter::Add(record.address);
+  if (!index_.Insert(record.address, index)) {
+    sample_filter::Remove(record.address);
+    GiveBack(index);
+    *loss = wire::Loss::kTableFull;
+    return false;
+  }
+  std::atomic_ref(copy.state).store(kInUse, std::memory_order_release);
+  Publish(file, index, record);
+  return true;
+}
+
+bool LiveTable::Remove(GaugeFile* file, uintptr_t address, wire::LiveRecord* record) {
+  uint32_t index;
+  if (address < 2 || !index_.Remove(address, &index)) return false;
+  *record = *Private(index);
+  sample_filter::Remove(address);
+  if (file != nullptr) {
+    if (auto* shared = file->Existing<wire::LiveRecord>(SegmentKind::kLive, index)) {
+      std::atomic_ref(shared->state).store(0, std::memory_order_release);
+    }
+  }
+  GiveBack(index);
+  return true;
+}
+
+bool LiveTable::Find(uintptr_t address, wire::LiveRecord* record) const {
+  uint32_t index;
+  if (address < 2 || !index_.Find(address, &index)) return false;
+  *record = *Private(index);
+  return record->address == address;
+}
+
+void LiveTable::CopyTo(GaugeFile* file) {
+  const uint32_t count = records_.load(std::memory_order_relaxed);
+  for (uint32_t i = 1; i <= count; ++i) {
+    wire::LiveRecord* record = Private(i);
+    if (record == nullptr || record->state != kInUse) continue;
+    record->flags |= wire::kLiveInherited;
+    wire::Loss ignored;
+    if (file->At<wire::LiveRecord>(SegmentKind::kLive, i, &ignored) == nullptr) {
+      wire::LiveRecord dropped;
+      Remove(nullptr, record->address, &dropped);
+      continue;
+    }
+    Publish(file, i, *record);
+  }
+}
+
+void LiveTable::Prepare() {
+  index_.Prepare();
+  const uint32_t next = records_.load(std::memory_order_relaxed) + 1;
+  for (uint32_t chunk = 0; chunk < 4; ++chunk) MakePrivate(next + chunk * kPerChunk);
+}
+
+size_t LiveTable::private_bytes() const {
+  size_t bytes = index_.private_bytes();
+  for (const auto& chunk : chunks_) {
+    if (chunk.load(std::memory_order_relaxed) == nullptr) break;
+    bytes += wire::kSegmentBytes;
+  }
+  return bytes;
+}
+
+}  // namespace heapgauge::agent

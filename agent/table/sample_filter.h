@@ -1,0 +1,41 @@
+// Tells for nearly every block at once that it is not a sample: one counter byte for each 64
+// bytes of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter` themselves; this is the writing side.
+//
+// A counter that reaches 255 stays there: its blocks are then always looked up, never missed.
+// Lock-free, allocation-free, async-signal-safe.
+#ifndef HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_
+#define HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/hooks/functions.h"
+
+// Zero pages until used.
+extern "C" __attribute__((visibility("hidden"))) std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
+
+namespace heapgauge::agent::sample_filter {
+
+inline std::atomic<uint8_t>& CounterOf(uintptr_t address) {
+  const uint32_t hash = static_cast<uint32_t>(address) * uint32_t{HG_FILTER_FACTOR};
+  return hg_filter[hash >> (32 - HG_FILTER_BITS)];
+}
+
+inline void Add(uintptr_t address) {
+  std::atomic<uint8_t>& counter = CounterOf(address);
+  uint8_t value = counter.load(std::memory_order_relaxed);
+  while (value != 255 && !counter.compare_exchange_weak(value, static_cast<uint8_t>(value + 1))) {
+  }
+}
+
+inline void Remove(uintptr_t address) {
+  std::atomic<uint8_t>& counter = CounterOf(address);
+  uint8_t value = counter.load(std::memory_order_relaxed);
+  while (value != 255 && value != 0 &&
+         !counter.compare_exchange_weak(value, static_cast<uint8_t>(value - 1))) {
+  }
+}
+
+}  // namespace heapgauge::agent::sample_filter
+
+#endif  // HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_

@@ -1,0 +1,130 @@
+#include "agent/table/stack_table.h"
+
+#include "agent/table/atomic_file.h"
+
+namespace heapgauge::agent {
+namespace {
+
+using wire::SegmentKind;
+
+uint64_t Mix(uint64_t hash, uint64_t salt) {
+  uint64_t key = (hash ^ salt) * 0x9FB21C651E98DF25;
+  key ^= key >> 32;
+  return key < 2 ? key + 2 : key;  // 0 and 1 are not keys
+}
+
+}  // namespace
+
+uint64_t StackTable::NodeKey(uint64_t hash, uint32_t epoch) { return Mix(hash, epoch); }
+
+uint64_t StackTable::StackKey(uint64_t hash, uint32_t epoch) {
+  return Mix(hash, epoch | uint64_t{1} << 63);
+}
+
+uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
+                            const Stack& stack, wire::Loss* loss) {
+  uint32_t known;
+  if (index_.Find(StackKey(stack.hash, modules->epoch()), &known)) return known;
+
+  const uint32_t node = InternNode(file, modules, main_program, stack, loss);
+  if (node == 0) return 0;
+  uint32_t number;
+  auto* record = file->TakeNext<wire::StackRecord>(SegmentKind::kStacks, &stacks_, &number, loss);
+  if (record == nullptr) return 0;
+  std::atomic_ref(record->node).store(node, std::memory_order_release);
+  RaiseTo(file->header()->stack_count, number + 1);
+  // If the index is full the stack is numbered again each time; the profile stays right.
+  index_.Insert(StackKey(stack.hash, modules->epoch()), number);
+  return number;
+}
+
+uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const char* main_program,
+                                const Stack& stack, wire::Loss* loss) {
+  // An object may take another's place while its frames are registered, and void all names.
+  uint32_t epoch = modules->epoch();
+  uint32_t parent = 0;
+  uint32_t known_frames = stack.count;
+  while (known_frames > 0 &&
+         !index_.Find(NodeKey(stack.frames[known_frames - 1].hash, epoch), &parent)) {
+    --known_frames;
+  }
+  if (known_frames == 0) parent = 0;
+  for (uint32_t i = known_frames; i < stack.count; ++i) {
+    const Frame& frame = stack.frames[i];
+    modules->Ensure(file, frame.pc, main_program);
+    if (modules->epoch() != epoch) {  // start again, once for each take-over
+      epoch = modules->epoch();
+      parent = 0;
+      i = 0;
+      modules->Ensure(file, stack.frames[0].pc, main_program);
+    }
+    const Frame& at = stack.frames[i];
+    uint32_t number;
+    auto* node = file->TakeNext<wire::Node>(SegmentKind::kNodes, &nodes_, &number, loss);
+    if (node == nullptr) return 0;
+    node->parent = parent;
+    const bool exact_pc = (at.flags & (kFrameExactPc | kFrameRestorer)) != 0;
+    node->flags = (exact_pc ? wire::kNodeExactPc : 0) |
+                  (i == 0 && !stack.complete ? wire::kNodeTruncated : 0);
+    std::atomic_ref(node->pc_epoch).store(wire::PackPc(at.pc, epoch), std::memory_order_release);
+    RaiseTo(file->header()->node_count, number + 1);
+    index_.Insert(NodeKey(at.hash, epoch), number);
+    parent = number;
+  }
+  return parent;
+}
+
+void StackTable::CountAllocation(GaugeFile* file, uint32_t stack, const Weight& weight) const {
+  auto* record = file->Existing<wire::StackRecord>(SegmentKind::kStacks, stack);
+  if (record == nullptr) return;
+  AddTo(record->samples, 1);
+  AddTo(record->allocated_objects, weight.objects);
+  AddTo(record->allocated_bytes, weight.bytes);
+  AddTo(record->allocated_variance, weight.variance);
+}
+
+void StackTable::CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const {
+  auto* record = file->Existing<wire::StackRecord>(SegmentKind::kStacks, stack);
+  if (record == nullptr) return;
+  AddTo(record->freed_samples, 1);
+  AddTo(record->freed_objects, weight.objects);
+  AddTo(record->freed_bytes, weight.bytes);
+}
+
+void StackTable::ClearCounters(GaugeFile* file) const {
+  const uint32_t count = stacks_.load(std::memory_order_relaxed);
+  for (uint32_t i = 1; i <= count; ++i) {
+    auto* record = file->Existing<wire::StackRecord>(SegmentKind::kStacks, i);
+    if (record == nullptr) continue;
+    Put<uint64_t>(record->samples, 0);
+    Put(record->allocated_objects, 0.0);
+    Put(record->allocated_bytes, 0.0);
+    Put(record->allocated_variance, 0.0);
+    Put<uint64_t>(record->freed_samples, 0);
+    Put(record->freed_objects, 0.0);
+    Put(record->freed_bytes, 0.0);
+  }
+}
+
+bool StackTable::CopyTo(const GaugeFile& from, GaugeFile* to) const {
+  wire::Loss ignored;
+  const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
+  for (uint32_t i = 1; i <= nodes; ++i) {
+    const auto* old = from.Existing<wire::Node>(SegmentKind::kNodes, i);
+    auto* fresh = to->At<wire::Node>(SegmentKind::kNodes, i, &ignored);
+    if (fresh == nullptr) return false;
+    if (old != nullptr) *fresh = *old;
+  }
+  const uint32_t stacks = stacks_.load(std::memory_order_relaxed);
+  for (uint32_t i = 1; i <= stacks; ++i) {
+    const auto* old = from.Existing<wire::StackRecord>(SegmentKind::kStacks, i);
+    auto* fresh = to->At<wire::StackRecord>(SegmentKind::kStacks, i, &ignored);
+    if (fresh == nullptr) return false;
+    if (old != nullptr) fresh->node = old->node;
+  }
+  Put(to->header()->node_count, nodes + 1);
+  Put(to->header()->stack_count, stacks + 1);
+  return true;
+}
+
+}  // namespace heapgauge::agent

@@ -1,0 +1,56 @@
+// Gives each distinct stack a number and keeps its counters, in the gauge file.
+//
+// A stack is named by the rolling hash that the unwinder keeps (unwind/walker.h): one look-up finds a
+// stack that was seen before. Only a new one touches the trie. There, each node is named by the hash
+// of the stack from the root up to it, so the deepest known ancestor is found by look-ups from the leaf
+// outwards, and the rest is added below it. Both kinds of names live in one index, in private memory; the
+// nodes and counters in the file are written, never read back (but for the copy a forked child makes).
+//
+// Two threads that meet the same new stack at once may number it twice; readers add up by
+// frames, so nothing is lost. Lock-free, allocation-free. Zeroed memory is an empty table.
+#ifndef HEAPGAUGE_AGENT_TABLE_STACK_TABLE_H_
+#define HEAPGAUGE_AGENT_TABLE_STACK_TABLE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/sample/poisson.h"
+#include "agent/table/bucket_table.h"
+#include "agent/table/gauge_file.h"
+#include "agent/table/module_table.h"
+#include "agent/unwind/walker.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+class StackTable {
+ public:
+  // The number of the stack, adding it if it is new; 0 with the reason in *loss if it cannot be kept.
+  uint32_t Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
+                  const Stack& stack, wire::Loss* loss);
+
+  void CountAllocation(GaugeFile* file, uint32_t stack, const Weight& weight) const;
+  void CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const;
+  void ClearCounters(GaugeFile* file) const;
+
+  // Writes nodes and stacks of `from` into `to`, counters zero: for a forked child.
+  bool CopyTo(const GaugeFile& from, GaugeFile* to) const;
+
+  void Prepare() { index_.Prepare(); }
+
+  size_t private_bytes() const { return index_.private_bytes(); }
+
+ private:
+  uint32_t InternNode(GaugeFile* file, ModuleTable* modules, const char* main_program,
+                      const Stack& stack, wire::Loss* loss);
+  static uint64_t NodeKey(uint64_t hash, uint32_t epoch);
+  static uint64_t StackKey(uint64_t hash, uint32_t epoch);
+
+  BucketTable index_;
+  std::atomic<uint32_t> nodes_;   // taken so far, without node 0
+  std::atomic<uint32_t> stacks_;  // taken so far, without stack 0
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TABLE_STACK_TABLE_H_

@@ -1,0 +1,49 @@
+#include "agent/table/timeline.h"
+
+#include "agent/table/atomic_file.h"
+
+namespace heapgauge::agent {
+
+using wire::SegmentKind;
+using wire::TimelineRecord;
+
+bool TickIfDue(GaugeFile* file, uint64_t now_ns) {
+  wire::Header& header = *file->header();
+  std::atomic_ref<uint64_t> last(header.last_tick_ns);
+  uint64_t seen = last.load(std::memory_order_relaxed);
+  // A time in the future was not written by us: ignore it rather than wait for it.
+  if (seen <= now_ns && now_ns - seen < wire::kTickNs) return false;
+  if (!last.compare_exchange_strong(seen, now_ns)) return false;
+
+  const uint32_t tick = std::atomic_ref(header.timeline_ticks).fetch_add(1);
+  const wire::Totals& totals = header.totals;
+  for (uint32_t level = 0; level < wire::kTimelineLevels; ++level) {
+    if ((tick & ((1u << 4 * level) - 1)) != 0) break;
+    const uint32_t slot = (tick >> 4 * level) % wire::kTimelineSlots;
+    wire::Loss ignored;
+    auto* record = file->At<TimelineRecord>(SegmentKind::kTimeline,
+                                            level * wire::kTimelineSlots + slot, &ignored);
+    if (record == nullptr) break;
+    WriteSequenced(*record, [&](TimelineRecord& out) {
+      out.time_ns = now_ns;
+      out.live_bytes = totals.live_bytes;
+      out.live_objects = totals.live_objects;
+      out.allocated_bytes = totals.allocated_bytes;
+      out.freed_bytes = totals.freed_bytes;
+      out.resident_bytes = 0;
+      out.samples = totals.samples;
+    });
+  }
+  return true;
+}
+
+void ClearTimeline(GaugeFile* file) {
+  for (uint32_t i = 0; i < wire::kTimelineLevels * wire::kTimelineSlots; ++i) {
+    if (auto* record = file->Existing<TimelineRecord>(SegmentKind::kTimeline, i)) {
+      std::atomic_ref(record->state).store(0);
+    }
+  }
+  Put(file->header()->timeline_ticks, uint32_t{0});
+}
+
+}  // namespace heapgauge::agent

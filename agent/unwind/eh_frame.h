@@ -1,0 +1,45 @@
+// Finds, in the .eh_frame of a loaded object, the description of one function: the FDE with what matters
+// from its CIE. This is the only part that knows how these sections are laid out.
+//
+// Normally a binary search in .eh_frame_hdr; an object whose header carries no table (or one in an
+// encoding nobody uses) is scanned from front to back. Every read stays inside the loaded segment that
+// holds the section. No state; allocation-free, async-signal-safe, takes no lock.
+#ifndef HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_
+#define HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_
+
+#include <cstdint>
+
+#include "agent/unwind/byte_reader.h"
+
+namespace heapgauge::agent {
+
+// A loaded object as the dynamic linker sees it.
+struct LoadedObject {
+  uintptr_t start = 0;
+  uintptr_t end = 0;
+  uintptr_t eh_frame_hdr = 0;  // 0: has none
+};
+
+// The loaded object that contains `pc`. False if there is none. Lock-free.
+bool FindLoadedObject(uintptr_t pc, LoadedObject* object);
+
+// The bytes from `address` to the end of the readable segment that contains it. Bad if there is none.
+ByteReader SegmentFrom(const LoadedObject& object, uintptr_t address);
+
+struct FrameDescription {
+  uintptr_t begin = 0;  // of the code it describes
+  uintptr_t end = 0;
+  uint64_t code_alignment = 1;
+  int64_t data_alignment = 1;
+  uint64_t return_column = 0;
+  bool signal_frame = false;
+  ByteReader initial_program;  // of the CIE
+  ByteReader program;          // of the FDE
+};
+
+// The description whose range contains `pc`. False if there is none or it is damaged.
+bool FindFrameDescription(const LoadedObject& object, uintptr_t pc, FrameDescription* found);
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_

@@ -1,0 +1,81 @@
+// The rules that were needed so far, by code address, shared by all threads of the process.
+//
+// Invariants:
+//   1. An entry is one 8-byte word that is read and written whole, so a reader sees a rule together with
+//      the tag it belongs to or another one, never a mixture. No lock, no order between entries needed.
+//   2. The 47 bits of an address are spread by a bijection. Index and tag together hold all of them,
+//      so an entry found is the entry of that very address.
+//   3. An address lives in one of two neighbouring slots. A new rule takes the first and moves what
+//      was there to the second.
+// 16,384 entries, 128 KiB, touched as they are needed. Zero-initialised memory is an empty cache.
+// Allocation-free, async-signal-safe.
+#ifndef HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_
+#define HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/unwind/arch_x86_64.h"
+#include "agent/unwind/rule.h"
+
+namespace heapgauge::agent {
+
+class RuleCache {
+ public:
+  static constexpr int kIndexBits = 14;
+  static constexpr uint32_t kEntries = 1u << kIndexBits;
+  // What the index of the pair of slots does not say.
+  static constexpr int kTagBits = arch::kAddressBits - (kIndexBits - 1);
+  static_assert(kTagBits + kPackedRuleBits == 64);
+
+  // 0 (RuleKind::kEmpty) if it is not there. REQUIRES: address < 2^47.
+  PackedRule Find(uintptr_t address) const {
+    const uint64_t key = Spread(address);
+    const uint32_t slot = SlotOf(key);
+    const uint64_t first = entries_[slot].load(std::memory_order_relaxed);
+    if (Matches(first, key)) return RuleOf(first);
+    const uint64_t second = entries_[slot ^ 1].load(std::memory_order_relaxed);
+    return Matches(second, key) ? RuleOf(second) : 0;
+  }
+
+  // REQUIRES: address < 2^47, rule != 0.
+  void Insert(uintptr_t address, PackedRule rule) {
+    const uint64_t key = Spread(address);
+    const uint32_t slot = SlotOf(key);
+    const uint64_t before = entries_[slot].load(std::memory_order_relaxed);
+    if (before != 0 && !Matches(before, key)) {
+      entries_[slot ^ 1].store(before, std::memory_order_relaxed);
+    }
+    entries_[slot].store(TagOf(key) << kPackedRuleBits | rule, std::memory_order_relaxed);
+  }
+
+  void Clear() {
+    for (std::atomic<uint64_t>& entry : entries_) {
+      // Look first: a page that was never written stays without memory.
+      if (entry.load(std::memory_order_relaxed) != 0) entry.store(0, std::memory_order_relaxed);
+    }
+  }
+
+  // The bijection; public for tests.
+  static constexpr uint64_t Spread(uint64_t address) {
+    return address * 0x9e3779b97f4a7c15u & ((uint64_t{1} << arch::kAddressBits) - 1);
+  }
+  static constexpr uint32_t SlotOf(uint64_t key) {
+    return static_cast<uint32_t>(key >> (arch::kAddressBits - kIndexBits));
+  }
+
+ private:
+  static constexpr uint64_t TagOf(uint64_t key) { return key & ((uint64_t{1} << kTagBits) - 1); }
+  static constexpr bool Matches(uint64_t entry, uint64_t key) {
+    return entry >> kPackedRuleBits == TagOf(key);
+  }
+  static constexpr PackedRule RuleOf(uint64_t entry) {
+    return static_cast<PackedRule>(entry & ((1u << kPackedRuleBits) - 1));
+  }
+
+  std::atomic<uint64_t> entries_[kEntries];
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_

@@ -1,0 +1,48 @@
+#include "agent/unwind/rule.h"
+
+#include <gtest/gtest.h>
+
+namespace heapgauge::agent {
+namespace {
+
+TEST(Rule, PackedAndUnpackedIsTheSame) {
+  for (const RuleKind kind : {RuleKind::kSpRelative, RuleKind::kFpRelative,
+                              RuleKind::kFpDereference, RuleKind::kSignal, RuleKind::kOutermost,
+                              RuleKind::kUnsupported, RuleKind::kNoObject}) {
+    for (const FpKind fp : {FpKind::kSame, FpKind::kCfaRelative, FpKind::kFpIndirect}) {
+      for (const int64_t cfa : {-262144, -16, -8, 0, 8, 16, 56, 4096, 262136}) {
+        for (const int64_t offset : {-2048, -56, -16, -8, 0, 8, 2040}) {
+          const Rule rule{kind, fp, cfa, offset};
+          const PackedRule packed = Pack(rule);
+          ASSERT_NE(packed, 0u);
+          ASSERT_EQ(packed >> kPackedRuleBits, 0u);
+          ASSERT_EQ(Unpack(packed), rule);
+        }
+      }
+    }
+  }
+}
+
+TEST(Rule, WhatDoesNotFitIsNotPacked) {
+  EXPECT_EQ(Pack({RuleKind::kSpRelative, FpKind::kSame, 262144, 0}), 0u);
+  EXPECT_EQ(Pack({RuleKind::kSpRelative, FpKind::kSame, -262152, 0}), 0u);
+  EXPECT_EQ(Pack({RuleKind::kSpRelative, FpKind::kSame, 12, 0}), 0u);
+  EXPECT_EQ(Pack({RuleKind::kSpRelative, FpKind::kCfaRelative, 16, -2056}), 0u);
+  EXPECT_EQ(Pack({RuleKind::kSpRelative, FpKind::kCfaRelative, 16, 2048}), 0u);
+  EXPECT_EQ(Pack({RuleKind::kSpRelative, FpKind::kCfaRelative, 16, -4}), 0u);
+}
+
+TEST(Rule, KnowsWhetherTheFramePointerMatters) {
+  EXPECT_TRUE((Rule{RuleKind::kFpRelative, FpKind::kCfaRelative, 16, -16}).ReadsFp());
+  EXPECT_TRUE((Rule{RuleKind::kFpDereference, FpKind::kSame, -8, 0}).ReadsFp());
+  EXPECT_TRUE((Rule{RuleKind::kSpRelative, FpKind::kFpIndirect, 16, 0}).ReadsFp());
+  EXPECT_FALSE((Rule{RuleKind::kSpRelative, FpKind::kCfaRelative, 16, -16}).ReadsFp());
+  EXPECT_FALSE((Rule{RuleKind::kSignal, FpKind::kSame, 0, 0}).ReadsFp());
+  EXPECT_TRUE((Rule{RuleKind::kSpRelative, FpKind::kSame, 16, 0}).PassesFp());
+  EXPECT_FALSE((Rule{RuleKind::kSpRelative, FpKind::kCfaRelative, 16, -16}).PassesFp());
+  EXPECT_FALSE((Rule{RuleKind::kSignal, FpKind::kSame, 0, 0}).PassesFp());
+  EXPECT_FALSE((Rule{RuleKind::kOutermost, FpKind::kSame, 0, 0}).PassesFp());
+}
+
+}  // namespace
+}  // namespace heapgauge::agent

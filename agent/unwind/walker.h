@@ -1,0 +1,79 @@
+// Walks the stack of the calling thread and remembers it, because the next walk of the same thread will
+// mostly find the same frames further out. It steps with unwind rules only until it meets a remembered
+// frame; from there on it just checks that the words which the old steps read are still the same.
+//
+// Why that is exact: a step is a function of the state (pc, sp, fp), the rule of the pc and the words read.
+//   1. A remembered frame is met only if pc and sp are equal, and fp if some step further out reads it.
+//   2. From there every word that the old steps read is read again, strictly in order from inside
+//      out: a place further out is known only once the inner words have matched, and may be unmapped
+//      otherwise. At the first difference the walk goes on by stepping.
+//   3. The frame met is replaced by the new one, whose fp may come from elsewhere; where fp is merely
+//      passed on, the new value is carried outwards. So each remembered state is exact.
+//   4. Rules change only with the loaded code: InvalidateUnwindRules() makes all Walkers forget.
+//
+// One Walker per thread, in zero-initialised memory that does not move: zeros are a valid fresh Walker.
+// Not re-entrant: a signal handler must not use a Walker that is in the midst of a walk, but it may
+// leave it for good by longjmp; the Walker then starts afresh. Pages are touched as they are needed.
+// Allocation-free, async-signal-safe, no locks.
+#ifndef HEAPGAUGE_AGENT_UNWIND_WALKER_H_
+#define HEAPGAUGE_AGENT_UNWIND_WALKER_H_
+
+#include <cstdint>
+
+#include "agent/unwind/frame.h"
+#include "agent/unwind/rule_lookup.h"
+#include "agent/unwind/stack_memory.h"
+#include "agent/unwind/step.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+// A stack as the last walk found it. Valid until the Walker's next walk.
+struct Stack {
+  const Frame* frames;  // root first; the leaf is frames[count - 1]
+  uint32_t count;       // at least 1
+  uint32_t unchanged;   // so many frames at the root are surely those of the walk before
+  uint64_t hash;        // of the leaf
+  bool complete;        // the outermost frame was reached
+};
+
+class Walker {
+ public:
+  static constexpr uint32_t kMaxFrames = wire::kMaxFrames;
+
+  // Walks from the caller's state. Of a deeper stack the innermost kMaxFrames are kept.
+  Stack Walk(const Registers& registers);
+
+  // Forgets the remembered stack and what is known about the thread's memory. To be called when the
+  // Walker is handed to another thread.
+  void Forget() {
+    count_ = 0;
+    memory_.Forget();
+  }
+
+ private:
+  Frame* frames() { return frames_ + 1; }
+
+  static bool Meets(const Frame& frame, const State& state);
+  void CarryFp(uint32_t index);
+  void Replace(uint32_t index, const State& state);
+  bool Verify(uint32_t from, uint32_t added, uint32_t* stop);
+  bool VerifyStep(uint32_t index);
+  bool VerifyEnd(uint32_t total);
+  void Retake(uint32_t from, uint32_t to, uint32_t* top);
+  Stack Finish(uint32_t kept, uint32_t top);
+
+  StackMemory memory_;
+  uint32_t generation_;  // unwind_generation when the frames were found
+  uint32_t count_;       // remembered frames; 0 during a walk
+  StepResult end_;       // why the remembered walk ended
+
+  // frames_[0] is a guard with the largest sp there is, so that a search ends without a test. Behind it
+  // the remembered frames, root first. A walk puts its new frames at the back, growing towards the
+  // front, so that they stand in the right order and move down when the walk is done.
+  Frame frames_[1 + kMaxFrames];
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_UNWIND_WALKER_H_
