@@ -1,0 +1,89 @@
+#include "agent/sys/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace heapgauge::agent {
+namespace {
+
+class Environment {
+ public:
+  explicit Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {
+    for (auto& entry : entries_) vector_.push_back(entry.data());
+    vector_.push_back(nullptr);
+  }
+  char** get() { return vector_.data(); }
+  std::vector<std::string> Left() const {
+    std::vector<std::string> left;
+    for (char* const* entry = vector_.data(); *entry != nullptr; ++entry) left.emplace_back(*entry);
+    return left;
+  }
+
+ private:
+  std::vector<std::string> entries_;
+  std::vector<char*> vector_;
+};
+
+TEST(ParseSize, UnderstandsUnits) {
+  const struct {
+    const char* text;
+    uint64_t size;
+  } cases[] = {{"0", 0},           {"4096", 4096},      {"512K", 524288},  {"512k", 524288},
+               {"512KiB", 524288}, {"1M", 1 << 20},     {"1MB", 1 << 20},  {"2G", uint64_t{2} << 30},
+               {"1T", uint64_t{1} << 40}, {"7B", 7}};
+  for (const auto& c : cases) {
+    uint64_t size = 99;
+    EXPECT_TRUE(ParseSize(c.text, &size)) << c.text;
+    EXPECT_EQ(size, c.size) << c.text;
+  }
+}
+
+TEST(ParseSize, RejectsEverythingElse) {
+  for (const char* text : {"", "K", "-1", " 1", "1 ", "1KK", "1iB", "0x10", "99999999999999999999",
+                           "18446744073709551615K", "1.5M"}) {
+    uint64_t size;
+    EXPECT_FALSE(ParseSize(text, &size)) << text;
+  }
+}
+
+TEST(Settings, ComeFromTheEnvironment) {
+  Environment environment({"HEAPGAUGE_SAMPLE=64K", "HEAPGAUGE_ACTIVE=0", "HEAPGAUGE_DIR=/somewhere",
+                           "HEAPGAUGE_FOLLOW_EXEC=0", "HEAPGAUGE_MAX_RATE=100", "HEAPGAUGE_OUT=/x.hg",
+                           "HEAPGAUGE_OUT_PID=17", "HEAPGAUGE_SEED=5"});
+  const Settings settings = ReadSettings(environment.get());
+  EXPECT_EQ(settings.interval, 65536u);
+  EXPECT_FALSE(settings.active);
+  EXPECT_FALSE(settings.follow_exec);
+  EXPECT_EQ(settings.max_samples_per_second, 100u);
+  EXPECT_STREQ(settings.directory, "/somewhere");
+  EXPECT_STREQ(settings.out_file, "/x.hg");
+  EXPECT_EQ(settings.out_pid, 17u);
+  EXPECT_EQ(settings.seed, 5u);
+}
+
+TEST(Settings, NonsenseLeavesTheDefaults) {
+  Environment environment({"HEAPGAUGE_SAMPLE=lots", "HEAPGAUGE_ACTIVE=yes", "HEAPGAUGE_MAX_RATE=-1"});
+  const Settings settings = ReadSettings(environment.get());
+  EXPECT_EQ(settings.interval, wire::kDefaultIntervalBytes);
+  EXPECT_TRUE(settings.active);
+  EXPECT_EQ(settings.max_samples_per_second, wire::kDefaultMaxSamplesPerSecond);
+}
+
+TEST(RemoveFromEnvironment, LeavesOthersPreloadsAlone) {
+  Environment environment({"A=1", "LD_PRELOAD=/opt/lib/libheapgauge.so:/lib/libjemalloc.so.2 other.so",
+                           "HEAPGAUGE_SAMPLE=4K", "B=2"});
+  RemoveFromEnvironment(environment.get());
+  EXPECT_EQ(environment.Left(),
+            (std::vector<std::string>{"A=1", "LD_PRELOAD=/lib/libjemalloc.so.2:other.so", "B=2"}));
+}
+
+TEST(RemoveFromEnvironment, DropsAnEmptyPreload) {
+  Environment environment({"LD_PRELOAD=/opt/lib/libheapgauge.so", "B=2"});
+  RemoveFromEnvironment(environment.get());
+  EXPECT_EQ(environment.Left(), (std::vector<std::string>{"B=2"}));
+}
+
+}  // namespace
+}  // namespace heapgauge::agent

@@ -1,0 +1,112 @@
+#include "agent/table/bucket_table.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/sample/poisson.h"
+
+namespace heapgauge::agent {
+namespace {
+
+// In zeroed memory, as in the agent.
+std::unique_ptr<BucketTable> NewTable() { return std::make_unique<BucketTable>(); }
+
+TEST(BucketTable, FindsWhatWasInsertedAndNothingElse) {
+  auto table = NewTable();
+  uint32_t value = 0;
+  EXPECT_FALSE(table->Find(42, &value));
+  EXPECT_TRUE(table->Insert(42, 7));
+  EXPECT_TRUE(table->Find(42, &value));
+  EXPECT_EQ(value, 7u);
+  EXPECT_FALSE(table->Find(43, &value));
+  EXPECT_TRUE(table->Remove(42, &value));
+  EXPECT_FALSE(table->Remove(42, &value));
+}
+
+TEST(BucketTable, AgreesWithAMapOverManyRandomOperations) {
+  auto table = NewTable();
+  std::unordered_map<uint64_t, uint32_t> map;
+  uint64_t random = 1;
+  for (int i = 0; i < 400'000; ++i) {
+    const uint64_t key = 2 + NextRandom(&random) % 30'000 * 4096;
+    uint32_t found = 0;
+    const auto it = map.find(key);
+    switch (NextRandom(&random) % 3) {
+      case 0:
+        if (it == map.end()) {
+          ASSERT_TRUE(table->Insert(key, static_cast<uint32_t>(i)));
+          map[key] = static_cast<uint32_t>(i);
+        }
+        break;
+      case 1:
+        ASSERT_EQ(table->Remove(key, &found), it != map.end());
+        if (it != map.end()) {
+          ASSERT_EQ(found, it->second);
+          map.erase(it);
+        }
+        break;
+      default:
+        ASSERT_EQ(table->Find(key, &found), it != map.end());
+        if (it != map.end()) {
+          ASSERT_EQ(found, it->second);
+        }
+    }
+  }
+}
+
+TEST(BucketTable, GrowsInStepWithItsContents) {
+  auto table = NewTable();
+  for (uint64_t key = 0; key < 3'000; ++key) ASSERT_TRUE(table->Insert(0x10000 + key * 4096, 1));
+  const size_t small = table->private_bytes();
+  EXPECT_LE(small, size_t{300} << 10);
+  for (uint64_t key = 3'000; key < 200'000; ++key) {
+    ASSERT_TRUE(table->Insert(0x10000 + key * 4096, 1));
+  }
+  EXPECT_LE(table->private_bytes(), size_t{20} << 20);
+  uint32_t value;
+  for (uint64_t key = 0; key < 200'000; ++key) ASSERT_TRUE(table->Find(0x10000 + key * 4096, &value));
+}
+
+TEST(BucketTable, ChurnDoesNotMakeItGrow) {
+  auto table = NewTable();
+  uint32_t value;
+  for (uint64_t i = 0; i < 1'000'000; ++i) {
+    ASSERT_TRUE(table->Insert(2 + i * 16, static_cast<uint32_t>(i)));
+    if (i >= 1'000) {
+      ASSERT_TRUE(table->Remove(2 + (i - 1'000) * 16, &value));
+    }
+  }
+  // One level more than a thousand keys need at the most: the rare case of two full buckets.
+  EXPECT_LE(table->private_bytes(), size_t{256} << 10);
+}
+
+TEST(BucketTable, ThreadsDoNotDisturbEachOther) {
+  auto table = NewTable();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      uint64_t random = t;
+      for (int round = 0; round < 300; ++round) {
+        std::vector<uint64_t> keys;
+        for (int i = 0; i < 200; ++i) {
+          keys.push_back((NextRandom(&random) << 4 | t << 1) | 2);
+          if (!table->Insert(keys.back(), static_cast<uint32_t>(i))) ++wrong;
+        }
+        for (uint32_t i = 0; i < keys.size(); ++i) {
+          uint32_t value = 0;
+          if (!table->Remove(keys[i], &value) || value != i) ++wrong;
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace heapgauge::agent
