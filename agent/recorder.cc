@@ -238,7 +238,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   const uint64_t now_ns = os::MonotonicNs();
   ThreadState& thread = hg_thread;
   if (thread.thread_id == 0) thread.thread_id = os::ThreadId();
-  modules_.CheckTakenOver(&file_);
+  modules_.CheckGone(&file_, exe_);
 
   wire::Loss loss = wire::Loss::kNoRoom;
   WalkerPool::Lease* lease = walkers_.Take(&thread, caller.sp, now_ns);
@@ -268,7 +268,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   const uint64_t bytes = Whole(weight.bytes);
   if (!live_.Add(&file_, record, &loss)) return RecordLoss(loss, block.size, block.interval);
 
-  stacks_.CountAllocation(&file_, number, weight);
+  stacks_.CountAllocation(&file_, number, block.size, weight);
   wire::Totals& totals = file_.header()->totals;
   AddTo(totals.samples, 1);
   AddTo(totals.live_samples, 1);
@@ -288,7 +288,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
 }
 
 void Recorder::OncePerTick() {
-  modules_.CheckUnloaded(&file_);
+  modules_.CheckAll(&file_, exe_);
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + stacks_.private_bytes() + walkers_.private_bytes() +
                sizeof hg_filter + sizeof(RuleCache) + sizeof *this});
@@ -332,7 +332,7 @@ bool Recorder::UsableSize(uintptr_t address, uint64_t* usable) const {
 }
 
 void Recorder::CheckModules() {
-  if (OwnFile() != nullptr) modules_.CheckUnloaded(&file_);
+  if (OwnFile() != nullptr) modules_.CheckAll(&file_, exe_);
 }
 
 void Recorder::PrepareForSeccomp() {

@@ -11,7 +11,7 @@
 // Concurrency. Many threads of the process write, any number of other processes read, and the writer
 // may be stopped or killed between any two instructions. So no record depends on another one being
 // complete: each carries one word that is written last and says whether the rest may be believed.
-//   1. Node and StackRecord are append-only: valid once `pc_epoch` (respectively `node`) is not 0.
+//   1. Node and StackRecord are append-only: valid once `pc_module` (respectively `node`) is not 0.
 //   2. LiveRecord and TimelineRecord carry a sequence word: 0 free, odd being written, even valid.
 //      A reader copies the record, reads the word again and skips the record if it changed or is odd.
 //   3. Totals and per-stack counters are independent: each is right by itself, no two are a snapshot.
@@ -71,9 +71,8 @@ enum class Allocator : uint32_t {
 
 // Why a sample that was due is not in the file.
 enum class Loss : uint32_t {
-  kNoRoom = 0,       // the file may not grow: disk full, limit, directory gone, seccomp
-  kBusy = 1,         // another thread was growing a table and did not finish in time
-  kTableFull = 2,    // an index reached its largest size
+  kNoRoom = 0,     // the file may not grow: disk full, limit, directory gone, seccomp
+  kTableFull = 1,  // an index reached its largest size
 };
 inline constexpr uint32_t kLossKinds = 8;
 
@@ -157,8 +156,7 @@ struct Header {
   uint32_t timeline_ticks;        // how many were ever written at level 0
   uint32_t peak_current;          // 0 none, 1 peak[0] and kPeak0, 2 peak[1] and kPeak1
   uint64_t last_tick_ns;
-  uint32_t module_epoch;          // see Module
-  uint32_t reserved;
+  uint64_t reserved;
 
   Control control;
   Totals totals;
@@ -172,28 +170,26 @@ struct Header {
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);
 
-// A loaded object. Never forgotten: after dlclose it gets an `unloaded_epoch`. The epoch advances
-// only when an address range is taken over by another object, so a node's epoch and its pc
-// name exactly one module: the one with start <= pc < end and loaded_epoch <= epoch < unloaded_epoch.
+// An object that some stack leads through. Never forgotten: after dlclose its record stays, for the nodes
+// that name it. Ranges may overlap, since another object may have been loaded there at another time.
 struct Module {
   uint64_t start;  // 0 until the rest is written
   uint64_t end;
   uint64_t load_bias;  // pc - load_bias is the address in the object's ELF file
-  uint32_t loaded_epoch;
-  uint32_t unloaded_epoch;  // kStillLoaded while it is
+  uint32_t loaded;     // 1 while it is in its place
+  uint32_t reserved;
   uint32_t build_id_bytes;  // 0 to 32
   uint32_t flags;           // kModulePathCut
   uint8_t build_id[32];
   char path[952];  // as the dynamic linker names it; the main program's is its /proc/self/exe
 };
 static_assert(sizeof(Module) == 1024);
-inline constexpr uint32_t kStillLoaded = 0xffffffff;
 inline constexpr uint32_t kModulePathCut = 1;
 
 // One call site in the trie of stacks. Node 0 is the root and holds no pc. The address is a return
 // address, except for the one frame that a signal interrupted (kNodeExactPc).
 struct Node {
-  uint64_t pc_epoch;  // pc in the low 48 bits, module epoch in the upper 16; 0 not written
+  uint64_t pc_module;  // pc in the low 48 bits, index of its module plus 1 above; 0 not written
   uint32_t parent;    // the caller's node
   uint32_t flags;
 };
@@ -202,12 +198,12 @@ inline constexpr uint32_t kNodeExactPc = 1;
 // The walk ended at this node before the outermost frame (no unwind rule, or too many frames).
 inline constexpr uint32_t kNodeTruncated = 2;
 
-constexpr uint64_t PackPc(uint64_t pc, uint32_t epoch) {
-  const uint64_t e = epoch < 0xffff ? epoch : 0xffff;
-  return (pc & 0xffffffffffff) | e << 48;
+// `module` is the index plus 1, or 0 for code that belongs to no object.
+constexpr uint64_t PackPc(uint64_t pc, uint32_t module) {
+  return (pc & 0xffffffffffff) | uint64_t{module} << 48;
 }
-constexpr uint64_t NodePc(uint64_t pc_epoch) { return pc_epoch & 0xffffffffffff; }
-constexpr uint32_t NodeEpoch(uint64_t pc_epoch) { return static_cast<uint32_t>(pc_epoch >> 48); }
+constexpr uint64_t NodePc(uint64_t pc_module) { return pc_module & 0xffffffffffff; }
+constexpr uint32_t NodeModule(uint64_t pc_module) { return static_cast<uint32_t>(pc_module >> 48); }
 
 // Cumulative counters of one distinct stack. Stack 0 is not used. Doubles are plain IEEE values that
 // are added to atomically. `allocated_variance` is the estimated variance of `allocated_bytes`.
@@ -215,10 +211,10 @@ struct StackRecord {
   uint32_t node;  // leaf; 0 until the record may be read
   uint32_t reserved;
   uint64_t samples;
+  uint64_t sampled_bytes;  // of the samples themselves, as requested
   double allocated_objects;
   double allocated_bytes;
   double allocated_variance;
-  uint64_t freed_samples;
   double freed_objects;
   double freed_bytes;
 };

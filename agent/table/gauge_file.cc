@@ -7,6 +7,7 @@
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
+#include "agent/table/atomic_file.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -16,6 +17,12 @@ constexpr uint64_t kSegment = wire::kSegmentBytes;
 std::atomic_ref<uint32_t> DirectoryAt(wire::Header* header, uint32_t index) {
   auto* directory = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(header) + wire::kHeaderBytes);
   return std::atomic_ref<uint32_t>(directory[index]);
+}
+
+// Marks a spare's place while a thread is at it.
+char* TakenMark() {
+  static char mark;
+  return &mark;
 }
 
 }  // namespace
@@ -34,11 +41,10 @@ int GaugeFile::Create(const char* path) {
     os::Unlink(path);
     return result;
   }
-  segment_count_ = 1;
-  spare_count_ = 0;
+  segment_count_.store(1);
   growing_.store(0);
   retry_at_ns_.store(0);
-  last_mapped_ = reinterpret_cast<char*>(header_);
+  last_mapped_.store(reinterpret_cast<char*>(header_));
   DirectoryAt(header_, 0).store(wire::DirectoryWord(wire::SegmentKind::kHeader, 0));
   std::atomic_ref(header_->segment_count).store(1);
   return 0;
@@ -50,14 +56,11 @@ void GaugeFile::DetachAllButHeader() {
       if (char* mapped = segment.exchange(nullptr)) os::Unmap(mapped, kSegment);
     }
   }
-  for (uint32_t i = 0; i < spare_count_; ++i) os::Unmap(spare_[i], kSegment);
-  spare_count_ = 0;
   header_ = nullptr;
 }
 
 void GaugeFile::MoveTo(GaugeFile* into) {
   into->header_ = header_;
-  into->spare_count_ = 0;
   for (uint32_t kind = 0; kind < wire::kSegmentKinds; ++kind) {
     for (uint32_t i = 0; i < kMaxOrdinals; ++i) {
       // Most places are empty, and writing zeros would touch their pages.
@@ -65,8 +68,7 @@ void GaugeFile::MoveTo(GaugeFile* into) {
       into->segments_[kind][i].store(segments_[kind][i].exchange(nullptr));
     }
   }
-  for (uint32_t i = 0; i < spare_count_; ++i) os::Unmap(spare_[i], kSegment);
-  spare_count_ = 0;
+  for (uint32_t index; char* spare = TakeSpare(&index);) os::Unmap(spare, kSegment);
   header_ = nullptr;
 }
 
@@ -76,23 +78,31 @@ char* GaugeFile::Segment(wire::SegmentKind kind, uint32_t ordinal, wire::Loss* l
     return nullptr;
   }
   std::atomic<char*>& place = segments_[static_cast<uint32_t>(kind)][ordinal];
-  // A few microseconds: as long as another thread takes to grow, and no more.
-  for (int spins = 0; spins < 20'000; ++spins) {
-    char* segment = place.load(std::memory_order_acquire);
-    if (segment != nullptr) return segment;
-    uint32_t idle = 0;
-    if (growing_.compare_exchange_strong(idle, 1)) {
-      segment = place.load(std::memory_order_acquire);
-      if (segment == nullptr) segment = Grow(kind, ordinal);
-      if (segment != nullptr) place.store(segment, std::memory_order_release);
-      growing_.store(0, std::memory_order_release);
-      *loss = wire::Loss::kNoRoom;
-      return segment;
-    }
+  for (int spins = 0; spins < 500; ++spins) {
+    if (char* segment = place.load(std::memory_order_acquire)) return segment;
+    if (growing_.load(std::memory_order_relaxed) == 0) break;
     arch::Pause();
   }
-  *loss = wire::Loss::kBusy;
-  return nullptr;
+  growing_.fetch_add(1, std::memory_order_relaxed);
+  uint32_t index;
+  char* fresh = Make(&index);
+  char* segment = nullptr;
+  if (fresh == nullptr) {
+    *loss = wire::Loss::kNoRoom;
+    segment = place.load(std::memory_order_acquire);  // perhaps another thread had more luck
+  } else if (place.compare_exchange_strong(segment, fresh)) {
+    Announce(index, kind, ordinal);
+    segment = fresh;
+  } else if (!KeepSpare(fresh, index)) {
+    os::Unmap(fresh, kSegment);
+  }
+  growing_.fetch_sub(1, std::memory_order_relaxed);
+  return segment;
+}
+
+void GaugeFile::Announce(uint32_t index, wire::SegmentKind kind, uint32_t ordinal) {
+  DirectoryAt(header_, index).store(wire::DirectoryWord(kind, ordinal), std::memory_order_release);
+  RaiseTo(header_->segment_count, index + 1);
 }
 
 int GaugeFile::OpenAgain() {
@@ -104,56 +114,76 @@ int GaugeFile::OpenAgain() {
   return -ESTALE;
 }
 
-char* GaugeFile::Grow(wire::SegmentKind kind, uint32_t ordinal) {
-  uint32_t index;
-  char* segment;
-  if (spare_count_ > 0) {
-    --spare_count_;
-    segment = spare_[spare_count_];
-    index = spare_index_[spare_count_];
-  } else {
-    if (SyscallsFrozen() || segment_count_ >= wire::kMaxSegments) return nullptr;
-    const uint64_t now = os::MonotonicNs();
-    if (now < retry_at_ns_.load(std::memory_order_relaxed)) return nullptr;
-    index = segment_count_;
-    const int fd = OpenAgain();
-    segment = nullptr;
-    if (fd >= 0) {
-      if (os::Reserve(fd, index * kSegment, kSegment) == 0) {
-        // Right behind the last one if that is free, so that the kernel keeps them as one mapping.
-        segment = static_cast<char*>(
-            os::MapShared(fd, index * kSegment, kSegment, last_mapped_ + kSegment));
-      }
-      os::Close(fd);
-    }
-    if (segment == nullptr) {
-      retry_at_ns_.store(now + kRetryNs, std::memory_order_relaxed);
-      return nullptr;
-    }
-    last_mapped_ = segment;
-    ++segment_count_;
-  }
-  DirectoryAt(header_, index).store(wire::DirectoryWord(kind, ordinal), std::memory_order_release);
-  std::atomic_ref<uint32_t> published(header_->segment_count);
-  if (published.load(std::memory_order_relaxed) < index + 1) {
-    published.store(index + 1, std::memory_order_release);
-  }
+// A mapped segment that is in nobody's hands, and its index in the file; nullptr if none can be had.
+char* GaugeFile::Make(uint32_t* index) {
+  if (char* spare = TakeSpare(index)) return spare;
+  if (SyscallsFrozen()) return nullptr;
+  const uint64_t now = os::MonotonicNs();
+  if (now < retry_at_ns_.load(std::memory_order_relaxed)) return nullptr;
+  char* segment = MakeOnDisk(index);
+  if (segment == nullptr) retry_at_ns_.store(now + kRetryNs, std::memory_order_relaxed);
   return segment;
 }
 
-void GaugeFile::ReserveSpare() {
-  uint32_t idle = 0;
-  if (!open() || !growing_.compare_exchange_strong(idle, 1)) return;
+char* GaugeFile::MakeOnDisk(uint32_t* index) {
   const int fd = OpenAgain();
-  while (fd >= 0 && spare_count_ < kSpareSegments && segment_count_ < wire::kMaxSegments) {
-    if (os::Reserve(fd, segment_count_ * kSegment, kSegment) != 0) break;
-    void* segment = os::MapShared(fd, segment_count_ * kSegment, kSegment, nullptr);
-    if (segment == nullptr) break;
-    spare_[spare_count_] = static_cast<char*>(segment);
-    spare_index_[spare_count_++] = segment_count_++;
+  if (fd < 0) return nullptr;
+  // The index first, so that no two threads reserve the same place. One that fails stays a hole.
+  void* segment = nullptr;
+  *index = segment_count_.load(std::memory_order_relaxed);
+  while (*index < wire::kMaxSegments &&
+         !segment_count_.compare_exchange_weak(*index, *index + 1, std::memory_order_relaxed)) {
   }
-  if (fd >= 0) os::Close(fd);
-  growing_.store(0, std::memory_order_release);
+  if (*index < wire::kMaxSegments) {
+    if (os::Reserve(fd, *index * kSegment, kSegment) == 0) {
+      // Right behind the last one if that is free, so that the kernel keeps them as one mapping.
+      char* hint = last_mapped_.load(std::memory_order_relaxed) + kSegment;
+      segment = os::MapShared(fd, *index * kSegment, kSegment, hint);
+    }
+    if (segment != nullptr) {
+      last_mapped_.store(static_cast<char*>(segment), std::memory_order_relaxed);
+    } else {
+      uint32_t mine = *index + 1;  // give the place back if no other thread went on behind it
+      segment_count_.compare_exchange_strong(mine, *index, std::memory_order_relaxed);
+    }
+  }
+  os::Close(fd);
+  return static_cast<char*>(segment);
+}
+
+bool GaugeFile::KeepSpare(char* segment, uint32_t index) {
+  for (Spare& spare : spares_) {
+    char* none = nullptr;
+    // A place in use by another thread for a moment: no matter, there are others.
+    if (spare.segment.load(std::memory_order_relaxed) != nullptr) continue;
+    if (!spare.segment.compare_exchange_strong(none, TakenMark())) continue;
+    spare.index.store(index, std::memory_order_relaxed);
+    spare.segment.store(segment, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+char* GaugeFile::TakeSpare(uint32_t* index) {
+  for (Spare& spare : spares_) {
+    char* segment = spare.segment.load(std::memory_order_acquire);
+    if (segment == nullptr || segment == TakenMark()) continue;
+    if (!spare.segment.compare_exchange_strong(segment, TakenMark())) continue;
+    *index = spare.index.load(std::memory_order_relaxed);
+    spare.segment.store(nullptr, std::memory_order_release);
+    return segment;
+  }
+  return nullptr;
+}
+
+void GaugeFile::ReserveSpare() {
+  constexpr uint32_t kWanted = 24;
+  for (uint32_t i = 0; open() && i < kWanted; ++i) {
+    uint32_t index;
+    char* segment = MakeOnDisk(&index);
+    if (segment == nullptr) return;
+    if (!KeepSpare(segment, index)) return os::Unmap(segment, kSegment);
+  }
 }
 
 }  // namespace heapgauge::agent

@@ -6,9 +6,10 @@
 // descriptor is kept: the program may close it, or count its own. For a segment the file is opened by its
 // path and checked to be the same one.
 //
-// One thread at a time grows; another that needs the same segment waits for a bounded number of spins
-// and then gives up its sample. To make that rare, the segment behind the one in use is made early
-// (TakeNext). After a failure growing is not tried again for a second.
+// Lock-free: any thread may grow at any time. Out of courtesy one that finds another at it waits a few
+// microseconds for its result; if that does not come (the other may be stopped) it makes a segment of its
+// own, and what is left over becomes a spare. The segment behind the one in use is made early (TakeNext),
+// so that this is rare. After a failure growing is not tried again for a second.
 //
 // Zero-initialised; allocation-free. The records of a segment are zero at first.
 #ifndef HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_
@@ -78,22 +79,30 @@ class GaugeFile {
 
  private:
   static constexpr uint64_t kRetryNs = 1'000'000'000;
-  static constexpr uint32_t kSpareSegments = 24;
+  static constexpr uint32_t kSpareSegments = 32;
+
+  // Reserved and mapped, not yet in the directory.
+  struct Spare {
+    std::atomic<char*> segment;
+    std::atomic<uint32_t> index;  // of the segment in the file
+  };
 
   char* Segment(wire::SegmentKind kind, uint32_t ordinal, wire::Loss* loss);
-  char* Grow(wire::SegmentKind kind, uint32_t ordinal);
+  char* Make(uint32_t* index);
+  char* MakeOnDisk(uint32_t* index);
+  bool KeepSpare(char* segment, uint32_t index);
+  char* TakeSpare(uint32_t* index);
+  void Announce(uint32_t index, wire::SegmentKind kind, uint32_t ordinal);
   int OpenAgain();
 
   wire::Header* header_ = nullptr;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
-  std::atomic<uint32_t> growing_;
-  uint32_t segment_count_ = 0;  // private copy: the header's is not read back
+  std::atomic<uint32_t> growing_;        // threads at it
+  std::atomic<uint32_t> segment_count_;  // private copy: the header's is not read back
   std::atomic<uint64_t> retry_at_ns_;
-  char* last_mapped_ = nullptr;
-  char* spare_[kSpareSegments] = {};  // mapped and reserved, not yet in the directory
-  uint32_t spare_index_[kSpareSegments] = {};
-  uint32_t spare_count_ = 0;
+  std::atomic<char*> last_mapped_;
+  Spare spares_[kSpareSegments];
   std::atomic<char*> segments_[wire::kSegmentKinds][kMaxOrdinals];
   char path_[1024] = {};
 };

@@ -4,18 +4,18 @@
 
 #include "agent/sys/os.h"
 #include "agent/sys/text.h"
+#include "agent/table/atomic_file.h"
 #include "agent/unwind/walker.h"
 
 namespace heapgauge::agent {
 namespace {
 
-wire::Module Describe(const LoadedObject& object, const char* main_program, uint32_t epoch) {
+wire::Module Describe(const LoadedObject& object, const char* main_program) {
   wire::Module record{};
   record.start = object.start;
   record.end = object.end;
   record.load_bias = object.load_bias;
-  record.loaded_epoch = epoch;
-  record.unloaded_epoch = wire::kStillLoaded;
+  record.loaded = 1;
   record.build_id_bytes =
       static_cast<uint32_t>(BuildId(object, record.build_id, sizeof record.build_id));
   const char* path = object.path[0] == '\0' ? main_program : object.path;
@@ -35,44 +35,77 @@ ModuleTable::Entry* ModuleTable::entry(uint32_t index) const {
   return chunks_[index / kPerChunk] + index % kPerChunk;
 }
 
-void ModuleTable::Ensure(GaugeFile* file, uintptr_t pc, const char* main_program) {
-  const uint32_t count = count_.load(std::memory_order_acquire);
-  for (uint32_t i = count; i-- > 0;) {
+uint32_t ModuleTable::Find(GaugeFile* file, uintptr_t address, const char* main_program) {
+  for (uint32_t i = count_.load(std::memory_order_acquire); i-- > 0;) {
     const Entry& known = *entry(i);
-    if (known.start <= pc && pc < known.end && !known.replaced && !known.gone) return;
+    if (known.start <= address && address < known.end && known.place == Place::kLoaded) return i + 1;
   }
   LoadedObject object;
-  if (!ObjectAt(pc, &object) || !Lock()) return;
-  const wire::Module record = Describe(object, main_program, epoch());
-  bool known = false;
-  for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
-    Entry& old = *entry(i);
-    if (old.replaced || old.end <= object.start || object.end <= old.start) continue;
-    if (SameFile(old.record, record)) {
-      if (old.gone) gone_.fetch_sub(1);
-      old.gone = false;
-      old.identity = object.identity;
-      known = true;
-    } else {
-      Replace(file, i);
-    }
-  }
-  if (!known) Append(file, object, Describe(object, main_program, epoch()));
+  if (!ObjectAt(address, &object) || !Lock()) return 0;
+  const uint32_t found = Adopt(file, object, main_program);
   Unlock();
+  return found;
 }
 
-void ModuleTable::Append(GaugeFile* file, const LoadedObject& object, const wire::Module& record) {
+// Enters an object that is loaded now, be it new or one that was here before, and puts out of place
+// what it replaces. Its index plus 1; 0 if the table is full.
+uint32_t ModuleTable::Adopt(GaugeFile* file, const LoadedObject& object, const char* main_program) {
+  const wire::Module record = Describe(object, main_program);
+  uint32_t found = 0;
+  bool replaces = false;
+  for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+    Entry& known = *entry(i);
+    if (known.end <= object.start || object.end <= known.start) continue;
+    if (SameFile(known.record, record)) {
+      found = i + 1;
+      known.identity = object.identity;
+      SetPlace(&known, Place::kLoaded);
+    } else {
+      known.contested = true;
+      replaces = true;
+      SetPlace(&known, Place::kReplaced);
+    }
+    Publish(file, i);
+  }
+  if (found == 0) found = Append(object, record);
+  if (found == 0) return 0;
+  Publish(file, found - 1);
+  if (replaces) {
+    entry(found - 1)->contested = true;
+    UpdateLayout();
+    InvalidateUnwindRules();
+  }
+  return found;
+}
+
+uint32_t ModuleTable::Append(const LoadedObject& object, const wire::Module& record) {
   const uint32_t index = count_.load(std::memory_order_relaxed);
-  if (index == kMaxModules) return;
+  if (index == kMaxModules) return 0;
   Entry*& chunk = chunks_[index / kPerChunk];
   if (chunk == nullptr) {
     chunk = static_cast<Entry*>(os::MapPrivate(kPerChunk * sizeof(Entry)));
-    if (chunk == nullptr) return;
+    if (chunk == nullptr) return 0;
   }
-  Entry& fresh = *entry(index);
-  fresh = Entry{object.start, object.end, object.identity, false, false, record};
+  *entry(index) = Entry{object.start, object.end, object.identity, Place::kLoaded, false, record};
   count_.store(index + 1, std::memory_order_release);
-  Publish(file, index);
+  return index + 1;
+}
+
+void ModuleTable::SetPlace(Entry* known, Place place) {
+  if (known->place == Place::kGone) gone_.fetch_sub(1);
+  if (place == Place::kGone) gone_.fetch_add(1);
+  known->place = place;
+  known->record.loaded = place == Place::kLoaded;
+}
+
+void ModuleTable::UpdateLayout() {
+  uint64_t layout = 0;
+  for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+    const Entry& known = *entry(i);
+    if (!known.contested || known.place == Place::kReplaced) continue;
+    layout ^= (i + 1) * 0x9E3779B97F4A7C15;
+  }
+  layout_.store(layout, std::memory_order_release);
 }
 
 void ModuleTable::Publish(GaugeFile* file, uint32_t index) const {
@@ -88,50 +121,34 @@ void ModuleTable::Publish(GaugeFile* file, uint32_t index) const {
            sizeof record - sizeof record.start);
     start.store(record.start, std::memory_order_release);
   } else {
-    std::atomic_ref(place->unloaded_epoch).store(record.unloaded_epoch);
+    Put(place->loaded, record.loaded);
   }
-  std::atomic_ref<uint32_t> count(file->header()->module_count);
-  if (count.load() < index + 1) count.store(index + 1);
-  std::atomic_ref(file->header()->module_epoch).store(epoch());
+  RaiseTo(file->header()->module_count, index + 1);
 }
 
-// The addresses of module `index` mean something else from now on.
-void ModuleTable::Replace(GaugeFile* file, uint32_t index) {
-  Entry& old = *entry(index);
-  if (old.gone) gone_.fetch_sub(1);
-  old.gone = false;
-  old.replaced = true;
-  old.record.unloaded_epoch = epoch_.fetch_add(1) + 1;
-  Publish(file, index);
-  InvalidateUnwindRules();
+void ModuleTable::CheckAll(GaugeFile* file, const char* main_program) {
+  Check(file, main_program, false);
 }
 
-void ModuleTable::CheckUnloaded(GaugeFile* file) {
+void ModuleTable::Check(GaugeFile* file, const char* main_program, bool only_gone) {
   if (!Lock()) return;
   bool vanished = false;
-  for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+  const uint32_t count = count_.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < count; ++i) {
     Entry& known = *entry(i);
-    if (known.replaced) continue;
+    if (known.place == Place::kReplaced || (only_gone && known.place != Place::kGone)) continue;
     LoadedObject now;
     const bool taken = ObjectAt(known.start, &now) || ObjectAt(known.end - 1, &now) ||
                        ObjectAt(known.start + (known.end - known.start) / 2, &now);
     if (!taken) {
-      if (!known.gone) {
-        known.gone = true;
-        gone_.fetch_add(1);
+      if (known.place == Place::kLoaded) {
+        SetPlace(&known, Place::kGone);
+        Publish(file, i);
         vanished = true;
       }
-      continue;
-    }
-    if (!known.gone && now.identity == known.identity && now.start == known.start) continue;
-    // Something is there that was not there before. The main program never goes away, so its
-    // path is not needed here.
-    if (SameFile(known.record, Describe(now, "", known.record.loaded_epoch))) {
-      if (known.gone) gone_.fetch_sub(1);
-      known.gone = false;
-      known.identity = now.identity;
-    } else {
-      Replace(file, i);
+    } else if (known.place == Place::kGone || now.identity != known.identity) {
+      Adopt(file, now, main_program);
+      vanished = true;
     }
   }
   if (vanished) InvalidateUnwindRules();

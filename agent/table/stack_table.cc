@@ -15,16 +15,16 @@ uint64_t Mix(uint64_t hash, uint64_t salt) {
 
 }  // namespace
 
-uint64_t StackTable::NodeKey(uint64_t hash, uint32_t epoch) { return Mix(hash, epoch); }
+uint64_t StackTable::NodeKey(uint64_t hash, uint64_t layout) { return Mix(hash, layout); }
 
-uint64_t StackTable::StackKey(uint64_t hash, uint32_t epoch) {
-  return Mix(hash, epoch | uint64_t{1} << 63);
+uint64_t StackTable::StackKey(uint64_t hash, uint64_t layout) {
+  return Mix(hash, layout ^ 0xA0761D6478BD642F);
 }
 
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                             const Stack& stack, wire::Loss* loss) {
   uint32_t known;
-  if (index_.Find(StackKey(stack.hash, modules->epoch()), &known)) return known;
+  if (index_.Find(StackKey(stack.hash, modules->layout()), &known)) return known;
 
   const uint32_t node = InternNode(file, modules, main_program, stack, loss);
   if (node == 0) return 0;
@@ -34,50 +34,50 @@ uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* m
   std::atomic_ref(record->node).store(node, std::memory_order_release);
   RaiseTo(file->header()->stack_count, number + 1);
   // If the index is full the stack is numbered again each time; the profile stays right.
-  index_.Insert(StackKey(stack.hash, modules->epoch()), number);
+  index_.Insert(StackKey(stack.hash, modules->layout()), number);
   return number;
 }
 
 uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const char* main_program,
                                 const Stack& stack, wire::Loss* loss) {
-  // An object may take another's place while its frames are registered, and void all names.
-  uint32_t epoch = modules->epoch();
+  uint64_t layout = modules->layout();
   uint32_t parent = 0;
-  uint32_t known_frames = stack.count;
-  while (known_frames > 0 &&
-         !index_.Find(NodeKey(stack.frames[known_frames - 1].hash, epoch), &parent)) {
-    --known_frames;
-  }
-  if (known_frames == 0) parent = 0;
-  for (uint32_t i = known_frames; i < stack.count; ++i) {
+  uint32_t i = stack.count;  // frames that have their node
+  while (i > 0 && !index_.Find(NodeKey(stack.frames[i - 1].hash, layout), &parent)) --i;
+  if (i == 0) parent = 0;
+  while (i < stack.count) {
     const Frame& frame = stack.frames[i];
-    modules->Ensure(file, frame.pc, main_program);
-    if (modules->epoch() != epoch) {  // start again, once for each take-over
-      epoch = modules->epoch();
+    const bool exact_pc = (frame.flags & (kFrameExactPc | kFrameRestorer)) != 0;
+    const uint32_t module = modules->Find(file, exact_pc ? frame.pc : frame.pc - 1, main_program);
+    if (modules->layout() != layout) {
+      // An object was found to be in another's place, so the names above may be the other's.
+      layout = modules->layout();
       parent = 0;
       i = 0;
-      modules->Ensure(file, stack.frames[0].pc, main_program);
+      continue;
     }
-    const Frame& at = stack.frames[i];
     uint32_t number;
     auto* node = file->TakeNext<wire::Node>(SegmentKind::kNodes, &nodes_, &number, loss);
     if (node == nullptr) return 0;
     node->parent = parent;
-    const bool exact_pc = (at.flags & (kFrameExactPc | kFrameRestorer)) != 0;
     node->flags = (exact_pc ? wire::kNodeExactPc : 0) |
                   (i == 0 && !stack.complete ? wire::kNodeTruncated : 0);
-    std::atomic_ref(node->pc_epoch).store(wire::PackPc(at.pc, epoch), std::memory_order_release);
+    std::atomic_ref(node->pc_module)
+        .store(wire::PackPc(frame.pc, module), std::memory_order_release);
     RaiseTo(file->header()->node_count, number + 1);
-    index_.Insert(NodeKey(at.hash, epoch), number);
+    index_.Insert(NodeKey(frame.hash, layout), number);
     parent = number;
+    ++i;
   }
   return parent;
 }
 
-void StackTable::CountAllocation(GaugeFile* file, uint32_t stack, const Weight& weight) const {
+void StackTable::CountAllocation(GaugeFile* file, uint32_t stack, uint64_t size,
+                                 const Weight& weight) const {
   auto* record = file->Existing<wire::StackRecord>(SegmentKind::kStacks, stack);
   if (record == nullptr) return;
   AddTo(record->samples, 1);
+  AddTo(record->sampled_bytes, size);
   AddTo(record->allocated_objects, weight.objects);
   AddTo(record->allocated_bytes, weight.bytes);
   AddTo(record->allocated_variance, weight.variance);
@@ -86,7 +86,6 @@ void StackTable::CountAllocation(GaugeFile* file, uint32_t stack, const Weight& 
 void StackTable::CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const {
   auto* record = file->Existing<wire::StackRecord>(SegmentKind::kStacks, stack);
   if (record == nullptr) return;
-  AddTo(record->freed_samples, 1);
   AddTo(record->freed_objects, weight.objects);
   AddTo(record->freed_bytes, weight.bytes);
 }
@@ -97,10 +96,10 @@ void StackTable::ClearCounters(GaugeFile* file) const {
     auto* record = file->Existing<wire::StackRecord>(SegmentKind::kStacks, i);
     if (record == nullptr) continue;
     Put<uint64_t>(record->samples, 0);
+    Put<uint64_t>(record->sampled_bytes, 0);
     Put(record->allocated_objects, 0.0);
     Put(record->allocated_bytes, 0.0);
     Put(record->allocated_variance, 0.0);
-    Put<uint64_t>(record->freed_samples, 0);
     Put(record->freed_objects, 0.0);
     Put(record->freed_bytes, 0.0);
   }

@@ -29,7 +29,7 @@ class StackTable {
   uint32_t Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                   const Stack& stack, wire::Loss* loss);
 
-  void CountAllocation(GaugeFile* file, uint32_t stack, const Weight& weight) const;
+  void CountAllocation(GaugeFile* file, uint32_t stack, uint64_t size, const Weight& weight) const;
   void CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const;
   void ClearCounters(GaugeFile* file) const;
 
@@ -43,8 +43,8 @@ class StackTable {
  private:
   uint32_t InternNode(GaugeFile* file, ModuleTable* modules, const char* main_program,
                       const Stack& stack, wire::Loss* loss);
-  static uint64_t NodeKey(uint64_t hash, uint32_t epoch);
-  static uint64_t StackKey(uint64_t hash, uint32_t epoch);
+  static uint64_t NodeKey(uint64_t hash, uint64_t layout);
+  static uint64_t StackKey(uint64_t hash, uint64_t layout);
 
   BucketTable index_;
   std::atomic<uint32_t> nodes_;   // taken so far, without node 0

@@ -11,8 +11,8 @@ bool TickIfDue(GaugeFile* file, uint64_t now_ns) {
   wire::Header& header = *file->header();
   std::atomic_ref<uint64_t> last(header.last_tick_ns);
   uint64_t seen = last.load(std::memory_order_relaxed);
-  // A time in the future was not written by us: ignore it rather than wait for it.
-  if (seen <= now_ns && now_ns - seen < wire::kTickNs) return false;
+  // 0: the first. A time in the future was not written by us: ignore it rather than wait for it.
+  if (seen != 0 && seen <= now_ns && now_ns - seen < wire::kTickNs) return false;
   if (!last.compare_exchange_strong(seen, now_ns)) return false;
 
   const uint32_t tick = std::atomic_ref(header.timeline_ticks).fetch_add(1);

@@ -1,5 +1,5 @@
-// All that the unwinder knows about x86-64: DWARF register numbers, how a call and a signal frame lie
-// on the stack, what the signal restorer looks like, where the thread pointer is. Another
+// All that the unwinder knows about x86-64: DWARF register numbers, how a call and a signal frame
+// lie on the stack, what the signal restorer looks like, where the thread pointer is. Another
 // architecture is another header with the same names.
 //
 // Pure constants and two inline functions. Allocation-free, async-signal-safe.
@@ -29,7 +29,8 @@ inline constexpr int kAddressBits = 47;
 inline constexpr uintptr_t kPageBytes = 4096;
 
 // When a signal handler returns into the restorer, sp points to the ucontext of the kernel:
-// uc_flags, uc_link, uc_stack (40 bytes), then r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
+// uc_flags, uc_link, uc_stack (40 bytes), then r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp,
+// rip.
 inline constexpr uintptr_t kSignalFpOffset = 120;
 inline constexpr uintptr_t kSignalSpOffset = 160;
 inline constexpr uintptr_t kSignalPcOffset = 168;

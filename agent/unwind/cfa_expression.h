@@ -1,9 +1,10 @@
-// Works out the few DWARF expressions that occur in unwind rules, not as numbers but as "register plus
-// constant", because rules are made once per code address and used with many register values.
+// Works out the few DWARF expressions that occur in unwind rules, not as numbers but as "register
+// plus constant", because rules are made once per code address and used with many register values.
 //
 // Two shapes exist in practice. gcc's realigned frames say "the word at fp - n", and the linker's
-// description of the PLT says "sp + 8, or + 16 behind the push", a comparison on the code address, which
-// is known. Anything else is kUnknown and ends a walk. No state; allocation-free, async-signal-safe.
+// description of the PLT says "sp + 8, or + 16 behind the push", a comparison on the code address,
+// which is known. Anything else is kUnknown and ends a walk. No state; allocation-free,
+// async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_CFA_EXPRESSION_H_
 #define HEAPGAUGE_AGENT_UNWIND_CFA_EXPRESSION_H_
 
@@ -21,8 +22,8 @@ struct LinearValue {
   int64_t offset = 0;
 };
 
-// Evaluates `expression` for code address `pc`. With `push_cfa` the CFA is on the stack at the start, as
-// it is for the places of registers. An unusable expression gives kUnknown.
+// Evaluates `expression` for code address `pc`. With `push_cfa` the CFA is on the stack at the
+// start, as it is for the places of registers. An unusable expression gives kUnknown.
 LinearValue EvaluateExpression(ByteReader expression, uintptr_t pc, bool push_cfa);
 
 }  // namespace heapgauge::agent

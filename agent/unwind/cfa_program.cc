@@ -194,8 +194,7 @@ bool Machine::RunExtended(uint8_t op, ByteReader* in, RowState* row, const RowSt
     case kDefCfaSf:
       row->cfa_is_expression = false;
       row->cfa_register = in->Uleb();
-      row->cfa_offset =
-          op == kDefCfa ? static_cast<int64_t>(in->Uleb()) : Factored(in->Sleb());
+      row->cfa_offset = op == kDefCfa ? static_cast<int64_t>(in->Uleb()) : Factored(in->Sleb());
       return true;
     case kDefCfaRegister:
       row->cfa_is_expression = false;

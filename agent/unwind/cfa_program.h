@@ -2,9 +2,9 @@
 // down to a Rule. Registers other than the stack pointer, the frame pointer and the return address
 // are parsed and ignored.
 //
-// What cannot be said as a Rule (CFA in another register, return address elsewhere than behind the CFA,
-// frame pointer moved to another register) is kUnsupported: the walk ends there.
-// No state; about 1 KiB of stack; allocation-free, async-signal-safe.
+// What cannot be said as a Rule (CFA in another register, return address elsewhere than behind the
+// CFA, frame pointer moved to another register) is kUnsupported: the walk ends there. No state;
+// about 1 KiB of stack; allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_CFA_PROGRAM_H_
 #define HEAPGAUGE_AGENT_UNWIND_CFA_PROGRAM_H_
 

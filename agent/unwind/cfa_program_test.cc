@@ -50,8 +50,8 @@ TEST(CfaProgram, ARowHoldsFromItsLocationToTheNext) {
 }
 
 TEST(CfaProgram, AdvancesByOneTwoAndFourBytes) {
-  const Bytes program = {0x02, 0x80, 0x0e, 16, 0x03, 0x00, 0x01, 0x0e, 24,
-                         0x04, 0x10, 0,    0,  0,    0x0e, 32};
+  const Bytes program = {0x02, 0x80, 0x0e, 16, 0x03, 0x00, 0x01, 0x0e,
+                         24,   0x04, 0x10, 0,  0,    0,    0x0e, 32};
   EXPECT_EQ(RuleAt(0x7f, program), Sp(8));
   EXPECT_EQ(RuleAt(0x80, program), Sp(16));
   EXPECT_EQ(RuleAt(0x17f, program), Sp(16));
@@ -74,8 +74,7 @@ TEST(CfaProgram, IgnoresOtherRegistersAndArgumentSizes) {
 TEST(CfaProgram, FollowsRealignedFramesOfGcc) {
   // CFA = *(rbp - 8), rbp saved at rbp + 0
   const Bytes program = {0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0x00};
-  EXPECT_EQ(RuleAt(0, program),
-            (Rule{RuleKind::kFpDereference, FpKind::kFpIndirect, -8, 0}));
+  EXPECT_EQ(RuleAt(0, program), (Rule{RuleKind::kFpDereference, FpKind::kFpIndirect, -8, 0}));
 }
 
 TEST(CfaProgram, WorksOutThePltExpressionForEachAddress) {

@@ -136,7 +136,8 @@ bool Search(const LoadedObject& object, uintptr_t table, uint64_t rows, uintptr_
     return row;
   };
   const int64_t wanted = static_cast<int64_t>(pc - base);
-  uint64_t low = 0, high = rows;  // rows before `low` begin at or before pc, those from `high` behind
+  uint64_t low = 0,
+           high = rows;  // rows before `low` begin at or before pc, those from `high` behind
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
     if (row_at(middle).code <= wanted) {
@@ -166,12 +167,11 @@ bool FindLoadedObject(uintptr_t pc, LoadedObject* object) {
 
 ByteReader SegmentFrom(const LoadedObject& object, uintptr_t address) {
   if (address < object.start || address >= object.end) return ByteReader::Bad();
-  // There may be holes between the segments, so look at the program headers. They stand in the first
-  // page; where they do not (no linker does that), the object's whole range has to do.
+  // There may be holes between the segments, so look at the program headers. They stand in the
+  // first page; where they do not (no linker does that), the object's whole range has to do.
   const auto* elf = reinterpret_cast<const Elf64_Ehdr*>(object.start);
-  if (object.end - object.start < arch::kPageBytes ||
-      memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phentsize != sizeof(Elf64_Phdr) ||
-      elf->e_phoff > arch::kPageBytes ||
+  if (object.end - object.start < arch::kPageBytes || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+      elf->e_phentsize != sizeof(Elf64_Phdr) || elf->e_phoff > arch::kPageBytes ||
       elf->e_phnum > (arch::kPageBytes - elf->e_phoff) / sizeof(Elf64_Phdr)) {
     return ByteReader(address, object.end);
   }

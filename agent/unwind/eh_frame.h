@@ -1,9 +1,9 @@
-// Finds, in the .eh_frame of a loaded object, the description of one function: the FDE with what matters
-// from its CIE. This is the only part that knows how these sections are laid out.
+// Finds, in the .eh_frame of a loaded object, the description of one function: the FDE with what
+// matters from its CIE. This is the only part that knows how these sections are laid out.
 //
 // Normally a binary search in .eh_frame_hdr; an object whose header carries no table (or one in an
-// encoding nobody uses) is scanned from front to back. Every read stays inside the loaded segment that
-// holds the section. No state; allocation-free, async-signal-safe, takes no lock.
+// encoding nobody uses) is scanned from front to back. Every read stays inside the loaded segment
+// that holds the section. No state; allocation-free, async-signal-safe, takes no lock.
 #ifndef HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_
 #define HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_
 
@@ -23,7 +23,8 @@ struct LoadedObject {
 // The loaded object that contains `pc`. False if there is none. Lock-free.
 bool FindLoadedObject(uintptr_t pc, LoadedObject* object);
 
-// The bytes from `address` to the end of the readable segment that contains it. Bad if there is none.
+// The bytes from `address` to the end of the readable segment that contains it. Bad if there is
+// none.
 ByteReader SegmentFrom(const LoadedObject& object, uintptr_t address);
 
 struct FrameDescription {

@@ -11,8 +11,8 @@
 
 namespace heapgauge::agent {
 
-// The state of the caller right after its call returns: pc is the return address, sp the stack pointer
-// behind it, fp the frame pointer register (whatever the program keeps in it).
+// The state of the caller right after its call returns: pc is the return address, sp the stack
+// pointer behind it, fp the frame pointer register (whatever the program keeps in it).
 struct Registers {
   uintptr_t pc;
   uintptr_t sp;

@@ -11,7 +11,8 @@ PlainWalk WalkPlain(const Registers& registers, RuleSource source, StackMemory* 
     frames[count++] = {state.pc, state.sp, state.fp, state.exact};
     const PackedRule packed =
         source == RuleSource::kCache ? FindRule(state.pc, state.exact) : PackedRule{0};
-    if (packed != 0 && StepFast(packed, *memory, &state)) [[likely]] continue;
+    if (packed != 0 && StepFast(packed, *memory, &state)) [[likely]]
+      continue;
     State copy = state;  // so that the other can stay in registers
     const StepResult result = StepSlow(RuleOf(packed, state.pc, state.exact), memory, &copy);
     if (result != StepResult::kStepped) return {count, result};

@@ -1,7 +1,8 @@
 // A walk without memory of earlier ones: every frame is stepped through. The measure that Walker is
 // checked against, and a way to walk without keeping anything.
 //
-// Any thread, no shared state but the rule cache (if asked for). Allocation-free, async-signal-safe.
+// Any thread, no shared state but the rule cache (if asked for). Allocation-free,
+// async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_PLAIN_WALK_H_
 #define HEAPGAUGE_AGENT_UNWIND_PLAIN_WALK_H_
 
@@ -21,8 +22,8 @@ struct PlainFrame {
 };
 
 struct PlainWalk {
-  uint32_t count;   // frames written, innermost first
-  StepResult end;   // why it ended
+  uint32_t count;  // frames written, innermost first
+  StepResult end;  // why it ended
   bool complete() const { return IsComplete(end); }
 };
 

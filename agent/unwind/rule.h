@@ -1,8 +1,8 @@
-// A rule says how to get from one frame to its caller: where the canonical frame address (CFA) is and
-// where the caller's frame pointer was saved. It is what remains of .eh_frame for one code address
-// once everything an allocation profiler does not need is left out.
+// A rule says how to get from one frame to its caller: where the canonical frame address (CFA) is
+// and where the caller's frame pointer was saved. It is what remains of .eh_frame for one code
+// address once everything an allocation profiler does not need is left out.
 //
-// A rule that fits is packed into 30 bits, so that a cache entry (rule and tag) is one 8-byte word.
+// A rule that fits is packed into 29 bits, so that a cache entry (rule and tag) is one 8-byte word.
 // Values only: no threads, no allocation, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_RULE_H_
 #define HEAPGAUGE_AGENT_UNWIND_RULE_H_
@@ -42,21 +42,20 @@ struct Rule {
            (Steps() && fp_kind == FpKind::kFpIndirect);
   }
   // The caller's frame pointer is this frame's.
-  bool PassesFp() const {
-    return Steps() && kind != RuleKind::kSignal && fp_kind == FpKind::kSame;
-  }
+  bool PassesFp() const { return Steps() && kind != RuleKind::kSignal && fp_kind == FpKind::kSame; }
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// Packed: kind 3 bits | fp kind 2 bits | fp offset / 8, signed 9 bits | CFA offset / 8, signed 16 bits.
+// Packed: kind 3 bits | fp kind 2 bits | fp offset / 8, signed 8 bits | CFA offset / 8, signed 16
+// bits.
 using PackedRule = uint32_t;
-inline constexpr int kPackedRuleBits = 30;
+inline constexpr int kPackedRuleBits = 29;
 
 namespace packed {
 inline constexpr int kFpKindShift = 3;
 inline constexpr int kFpOffsetShift = 5;
-inline constexpr int kFpOffsetBits = 9;
-inline constexpr int kCfaOffsetShift = 14;
+inline constexpr int kFpOffsetBits = 8;
+inline constexpr int kCfaOffsetShift = 13;
 inline constexpr int kCfaOffsetBits = 16;
 static_assert(kCfaOffsetShift + kCfaOffsetBits == kPackedRuleBits);
 
@@ -65,9 +64,7 @@ constexpr bool Fits(int64_t offset, int bits) {
   return offset % 8 == 0 && offset / 8 >= -limit && offset / 8 < limit;
 }
 constexpr RuleKind Kind(PackedRule rule) { return static_cast<RuleKind>(rule & 7); }
-constexpr FpKind FpKindOf(PackedRule rule) {
-  return static_cast<FpKind>(rule >> kFpKindShift & 3);
-}
+constexpr FpKind FpKindOf(PackedRule rule) { return static_cast<FpKind>(rule >> kFpKindShift & 3); }
 constexpr int64_t CfaOffset(PackedRule rule) {
   const int32_t top = static_cast<int32_t>(rule << (32 - kPackedRuleBits));
   return int64_t{top >> (32 - kCfaOffsetBits)} * 8;

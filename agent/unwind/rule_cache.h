@@ -1,12 +1,17 @@
 // The rules that were needed so far, by code address, shared by all threads of the process.
 //
 // Invariants:
-//   1. An entry is one 8-byte word that is read and written whole, so a reader sees a rule together with
-//      the tag it belongs to or another one, never a mixture. No lock, no order between entries needed.
-//   2. The 47 bits of an address are spread by a bijection. Index and tag together hold all of them,
+//   1. An entry is one 8-byte word that is read and written whole, so a reader sees a rule together
+//   with
+//      the tag it belongs to or another one, never a mixture. No lock, no order between entries
+//      needed.
+//   2. The 47 bits of an address are spread by a bijection. Index and tag together hold all of
+//   them,
 //      so an entry found is the entry of that very address.
-//   3. An address lives in one of two neighbouring slots. A new rule takes the first and moves what
-//      was there to the second.
+//   3. An address lives in one of four neighbouring slots. A new rule takes the address's own slot
+//   and
+//      moves what was there to another of the four: with two, three busy addresses that meet would
+//      push one another out for ever.
 // 16,384 entries, 128 KiB, touched as they are needed. Zero-initialised memory is an empty cache.
 // Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_
@@ -24,18 +29,28 @@ class RuleCache {
  public:
   static constexpr int kIndexBits = 14;
   static constexpr uint32_t kEntries = 1u << kIndexBits;
-  // What the index of the pair of slots does not say.
-  static constexpr int kTagBits = arch::kAddressBits - (kIndexBits - 1);
+  static constexpr int kWayBits = 2;
+  static constexpr uint32_t kWays = 1u << kWayBits;
+  // What the index of the group of slots does not say.
+  static constexpr int kTagBits = arch::kAddressBits - (kIndexBits - kWayBits);
   static_assert(kTagBits + kPackedRuleBits == 64);
+
+  // Looks only into the address's own slot, where a rule mostly is.
+  PackedRule FindQuickly(uintptr_t address) const {
+    const uint64_t key = Spread(address);
+    const uint64_t own = entries_[SlotOf(key)].load(std::memory_order_relaxed);
+    return Matches(own, key) ? RuleOf(own) : 0;
+  }
 
   // 0 (RuleKind::kEmpty) if it is not there. REQUIRES: address < 2^47.
   PackedRule Find(uintptr_t address) const {
     const uint64_t key = Spread(address);
     const uint32_t slot = SlotOf(key);
-    const uint64_t first = entries_[slot].load(std::memory_order_relaxed);
-    if (Matches(first, key)) return RuleOf(first);
-    const uint64_t second = entries_[slot ^ 1].load(std::memory_order_relaxed);
-    return Matches(second, key) ? RuleOf(second) : 0;
+    for (uint32_t way = 0; way < kWays; ++way) {
+      const uint64_t other = entries_[slot ^ way].load(std::memory_order_relaxed);
+      if (Matches(other, key)) return RuleOf(other);
+    }
+    return 0;
   }
 
   // REQUIRES: address < 2^47, rule != 0.
@@ -43,10 +58,13 @@ class RuleCache {
     const uint64_t key = Spread(address);
     const uint32_t slot = SlotOf(key);
     const uint64_t before = entries_[slot].load(std::memory_order_relaxed);
-    if (before != 0 && !Matches(before, key)) {
-      entries_[slot ^ 1].store(before, std::memory_order_relaxed);
-    }
     entries_[slot].store(TagOf(key) << kPackedRuleBits | rule, std::memory_order_relaxed);
+    if (before == 0 || Matches(before, key)) return;
+    // A free slot, or else any, but not always the same.
+    uint32_t way = 1;
+    while (way < kWays && entries_[slot ^ way].load(std::memory_order_relaxed) != 0) ++way;
+    if (way == kWays) way = 1 + static_cast<uint32_t>((before ^ key) % (kWays - 1));
+    entries_[slot ^ way].store(before, std::memory_order_relaxed);
   }
 
   void Clear() {

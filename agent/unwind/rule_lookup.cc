@@ -37,8 +37,8 @@ Rule Evaluate(uintptr_t pc, bool exact, bool* by_description) {
   }
   if (IsRestorerInObject(object, pc)) return Rule{.kind = RuleKind::kSignal};
   if (!exact && FindFrameDescription(object, pc, &function) && function.begin == pc) {
-    // A return address at the first byte of a function, with nothing known in front of it: no call has
-    // put it there but who made the stack (makecontext does). So there is no caller. May be
+    // A return address at the first byte of a function, with nothing known in front of it: no call
+    // has put it there but who made the stack (makecontext does). So there is no caller. May be
     // cached: nobody executes the byte in front.
     *by_description = true;
     return Rule{.kind = RuleKind::kOutermost};
@@ -65,13 +65,17 @@ void InvalidateUnwindRules() {
 namespace internal {
 
 [[gnu::noinline]] PackedRule FindRuleSlow(uintptr_t pc, bool exact) {
+  const uintptr_t address = pc - !exact;
+  if (address >> arch::kAddressBits == 0) {
+    if (const PackedRule rule = rule_cache.Find(address)) return rule;
+  }
   const uint32_t generation = unwind_generation.load(std::memory_order_acquire);
   bool by_description;
   const Rule rule = Evaluate(pc, exact, &by_description);
   const PackedRule packed = Pack(rule);
   if (packed != 0 && by_description &&
       unwind_generation.load(std::memory_order_acquire) == generation) {
-    rule_cache.Insert(pc - !exact, packed);
+    rule_cache.Insert(address, packed);
   }
   return packed;
 }

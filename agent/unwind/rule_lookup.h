@@ -1,9 +1,9 @@
 // The rule for a code address: from the shared cache, or else evaluated from the .eh_frame of the
 // object that holds the code (some hundred nanoseconds, once per address).
 //
-// A return address names the instruction behind the call, which may belong to another function, so it
-// is looked up one byte lower; an address that a signal interrupted is looked up as it is ("exact").
-// Any thread, lock-free, allocation-free, async-signal-safe.
+// A return address names the instruction behind the call, which may belong to another function, so
+// it is looked up one byte lower; an address that a signal interrupted is looked up as it is
+// ("exact"). Any thread, lock-free, allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_RULE_LOOKUP_H_
 #define HEAPGAUGE_AGENT_UNWIND_RULE_LOOKUP_H_
 
@@ -34,7 +34,8 @@ PackedRule FindRuleSlow(uintptr_t pc, bool exact);
 inline PackedRule FindRule(uintptr_t pc, bool exact) {
   const uintptr_t address = pc - !exact;
   if (address >> arch::kAddressBits == 0) [[likely]] {
-    if (const PackedRule rule = internal::rule_cache.Find(address)) [[likely]] return rule;
+    if (const PackedRule rule = internal::rule_cache.FindQuickly(address)) [[likely]]
+      return rule;
   }
   return internal::FindRuleSlow(pc, exact);
 }

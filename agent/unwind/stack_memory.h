@@ -1,12 +1,14 @@
-// Decides which words of a stack may be read. Unwind rules can be wrong and stacks can be unmapped, and
-// a profiler must never crash its host: no word is read that is not known to be mapped.
+// Decides which words of a stack may be read. Unwind rules can be wrong and stacks can be unmapped,
+// and a profiler must never crash its host: no word is read that is not known to be mapped.
 //
 // Three kinds of stack:
 //   1. The main thread's reaches from the stack pointer to __libc_stack_end without a hole.
-//   2. Another glibc thread's reaches up to the thread control block at the top of its mapping. On first use
+//   2. Another glibc thread's reaches up to the thread control block at the top of its mapping. On
+//   first use
 //      every page in between is probed; what is proven stays proven until Forget(), and is extended
 //      downwards by further probes when the stack is found deeper.
-//   3. Any other (coroutine, alternate signal stack): it may be gone tomorrow, so its pages are probed
+//   3. Any other (coroutine, alternate signal stack): it may be gone tomorrow, so its pages are
+//   probed
 //      anew in each walk.
 // The probe is a system call that fails in a telling way. When system calls are frozen only proven
 // memory is read.
@@ -33,8 +35,10 @@ class StackMemory {
     probed_low_ = probed_high_ = 0;
     const uintptr_t tcb = arch::ThreadControlBlock();
     const bool same_thread = tcb == tcb_;
-    if (!same_thread) [[unlikely]] ChangeThread(tcb);
-    if (!IsOwn(sp)) [[unlikely]] FindOwn(sp, /*running=*/true);
+    if (!same_thread) [[unlikely]]
+      ChangeThread(tcb);
+    if (!IsOwn(sp)) [[unlikely]]
+      FindOwn(sp, /*running=*/true);
     return same_thread;
   }
 
@@ -66,10 +70,10 @@ class StackMemory {
   bool Probe(uintptr_t address);
   bool OnMainThread();
 
-  uintptr_t tcb_ = 0;       // of the thread that all this is about
-  uintptr_t own_low_ = 0;   // lowest proven address of the own stack
-  uintptr_t own_high_ = 0;  // 0: own stack not found yet
-  uintptr_t hole_end_ = 0;  // below this address there is a hole under the own stack
+  uintptr_t tcb_ = 0;         // of the thread that all this is about
+  uintptr_t own_low_ = 0;     // lowest proven address of the own stack
+  uintptr_t own_high_ = 0;    // 0: own stack not found yet
+  uintptr_t hole_end_ = 0;    // below this address there is a hole under the own stack
   uintptr_t probed_low_ = 0;  // pages of another stack, proven in this walk
   uintptr_t probed_high_ = 0;
   uint32_t main_thread_ = 0;  // 0 not asked yet, 1 no, 2 yes

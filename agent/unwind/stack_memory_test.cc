@@ -16,8 +16,8 @@ constexpr uintptr_t kPage = arch::kPageBytes;
 uintptr_t Here() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); }
 
 uintptr_t Map(size_t pages) {
-  return reinterpret_cast<uintptr_t>(mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
-                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  return reinterpret_cast<uintptr_t>(
+      mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
 // Freezes system calls for a scope.

@@ -1,6 +1,6 @@
-// One step of a walk: from the state in a frame to the state in its caller. The next state is a function of
-// the state, the rule, and the words that the rule makes us read, nothing else. Walker's memory of
-// old stacks rests on that.
+// One step of a walk: from the state in a frame to the state in its caller. The next state is a
+// function of the state, the rule, and the words that the rule makes us read, nothing else.
+// Walker's memory of old stacks rests on that.
 //
 // Reads only memory that StackMemory allows. Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_STEP_H_
@@ -50,12 +50,14 @@ inline uintptr_t LoadWord(uintptr_t address) {
   return *reinterpret_cast<const volatile uintptr_t*>(address);
 }
 
-// Steps if the rule is a simple one and all it reads lies on the thread's own stack; otherwise false and
-// nothing is changed. The common case, without branches that depend on the kind of frame.
+// Steps if the rule is a simple one and all it reads lies on the thread's own stack; otherwise
+// false and nothing is changed. The common case, without branches that depend on the kind of frame.
 inline bool StepFast(PackedRule rule, const StackMemory& memory, State* state) {
   const RuleKind kind = packed::Kind(rule);
-  if (kind != RuleKind::kSpRelative && kind != RuleKind::kFpRelative) [[unlikely]] return false;
-  if (packed::FpKindOf(rule) == FpKind::kFpIndirect) [[unlikely]] return false;
+  if (kind != RuleKind::kSpRelative && kind != RuleKind::kFpRelative) [[unlikely]]
+    return false;
+  if (packed::FpKindOf(rule) == FpKind::kFpIndirect) [[unlikely]]
+    return false;
   const uintptr_t sp = state->sp;
   const uintptr_t low = memory.own_low();
   const uintptr_t size = memory.own_high() - low;
@@ -68,9 +70,11 @@ inline bool StepFast(PackedRule rule, const StackMemory& memory, State* state) {
   }
   const bool saved = packed::FpKindOf(rule) == FpKind::kCfaRelative;
   const uintptr_t fp_slot = cfa + static_cast<uintptr_t>(packed::FpOffset(rule));
-  if (saved && fp_slot - low >= size) [[unlikely]] return false;
+  if (saved && fp_slot - low >= size) [[unlikely]]
+    return false;
   const uintptr_t pc = LoadWord(return_slot);
-  if (pc == 0) [[unlikely]] return false;
+  if (pc == 0) [[unlikely]]
+    return false;
   if (saved) {
     state->fp = LoadWord(fp_slot);
     state->fp_slot = reinterpret_cast<const uintptr_t*>(fp_slot);

@@ -90,8 +90,9 @@ bool Walker::VerifyEnd(uint32_t total) {
   return StepFrom(frames()[0], &memory_, &state) == end_;
 }
 
-// Checks the remembered steps from frame `from` outwards. True if all are as they were; otherwise `stop`
-// is the frame whose step leads elsewhere. `added` is the number of new frames inside of `from`.
+// Checks the remembered steps from frame `from` outwards. True if all are as they were; otherwise
+// `stop` is the frame whose step leads elsewhere. `added` is the number of new frames inside of
+// `from`.
 inline bool Walker::Verify(uint32_t from, uint32_t added, uint32_t* stop) {
   Frame* frame = &frames()[from];
   for (;;) {
@@ -174,13 +175,13 @@ Stack Walker::Walk(const Registers& registers) {
   std::atomic_signal_fence(std::memory_order_acq_rel);
 
   State state{registers.pc, registers.sp, registers.fp, nullptr, false};
-  uint32_t top = kMaxFrames;   // new frames are [top, kMaxFrames)
+  uint32_t top = kMaxFrames;  // new frames are [top, kMaxFrames)
   frames_[0].sp = ~uintptr_t{0};
   // Remembered frames up to this one may still be met.
   Frame* candidate = frames() + old - 1;
   for (;;) {
-    // Old and new frames are of similar size: mostly one is passed, and not by a branch, which would often
-    // be guessed wrong.
+    // Old and new frames are of similar size: mostly one is passed, and not by a branch, which
+    // would often be guessed wrong.
     candidate -= candidate->sp < state.sp;
     candidate -= candidate->sp < state.sp;
     while (candidate->sp < state.sp) --candidate;
@@ -214,7 +215,8 @@ Stack Walker::Walk(const Registers& registers) {
       end_ = result;
       return Finish(0, top);
     }
-    if (state.exact) candidate = frames() + old - 1;  // another stack maybe: its frames may be anywhere
+    if (state.exact)
+      candidate = frames() + old - 1;  // another stack maybe: its frames may be anywhere
   }
 }
 

@@ -1,20 +1,24 @@
-// Walks the stack of the calling thread and remembers it, because the next walk of the same thread will
-// mostly find the same frames further out. It steps with unwind rules only until it meets a remembered
-// frame; from there on it just checks that the words which the old steps read are still the same.
+// Walks the stack of the calling thread and remembers it, because the next walk of the same thread
+// will mostly find the same frames further out. It steps with unwind rules only until it meets a
+// remembered frame; from there on it just checks that the words which the old steps read are still
+// the same.
 //
-// Why that is exact: a step is a function of the state (pc, sp, fp), the rule of the pc and the words read.
-//   1. A remembered frame is met only if pc and sp are equal, and fp if some step further out reads it.
+// Why that is exact: a step is a function of the state (pc, sp, fp), the rule of the pc and the
+// words read.
+//   1. A remembered frame is met only if pc and sp are equal, and fp if some step further out reads
+//   it.
 //   2. From there every word that the old steps read is read again, strictly in order from inside
-//      out: a place further out is known only once the inner words have matched, and may be unmapped
-//      otherwise. At the first difference the walk goes on by stepping.
-//   3. The frame met is replaced by the new one, whose fp may come from elsewhere; where fp is merely
+//      out: a place further out is known only once the inner words have matched, and may be
+//      unmapped otherwise. At the first difference the walk goes on by stepping.
+//   3. The frame met is replaced by the new one, whose fp may come from elsewhere; where fp is
+//   merely
 //      passed on, the new value is carried outwards. So each remembered state is exact.
 //   4. Rules change only with the loaded code: InvalidateUnwindRules() makes all Walkers forget.
 //
-// One Walker per thread, in zero-initialised memory that does not move: zeros are a valid fresh Walker.
-// Not re-entrant: a signal handler must not use a Walker that is in the midst of a walk, but it may
-// leave it for good by longjmp; the Walker then starts afresh. Pages are touched as they are needed.
-// Allocation-free, async-signal-safe, no locks.
+// One Walker per thread, in zero-initialised memory that does not move: zeros are a valid fresh
+// Walker. Not re-entrant: a signal handler must not use a Walker that is in the midst of a walk,
+// but it may leave it for good by longjmp; the Walker then starts afresh. Pages are touched as they
+// are needed. Allocation-free, async-signal-safe, no locks.
 #ifndef HEAPGAUGE_AGENT_UNWIND_WALKER_H_
 #define HEAPGAUGE_AGENT_UNWIND_WALKER_H_
 
@@ -68,9 +72,9 @@ class Walker {
   uint32_t count_;       // remembered frames; 0 during a walk
   StepResult end_;       // why the remembered walk ended
 
-  // frames_[0] is a guard with the largest sp there is, so that a search ends without a test. Behind it
-  // the remembered frames, root first. A walk puts its new frames at the back, growing towards the
-  // front, so that they stand in the right order and move down when the walk is done.
+  // frames_[0] is a guard with the largest sp there is, so that a search ends without a test.
+  // Behind it the remembered frames, root first. A walk puts its new frames at the back, growing
+  // towards the front, so that they stand in the right order and move down when the walk is done.
   Frame frames_[1 + kMaxFrames];
 };
 

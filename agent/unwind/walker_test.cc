@@ -42,8 +42,8 @@ struct Prober {
     auto* self = static_cast<Prober*>(argument);
     Snapshot snapshot;
     snapshot.plain.resize(2000);
-    const PlainWalk walk = WalkPlain(registers, RuleSource::kEvaluate, &self->memory,
-                                     snapshot.plain.data(), 2000);
+    const PlainWalk walk =
+        WalkPlain(registers, RuleSource::kEvaluate, &self->memory, snapshot.plain.data(), 2000);
     snapshot.plain.resize(walk.count);
     snapshot.end = walk.end;
     const Stack stack = self->walker->Walk(registers);
@@ -149,8 +149,7 @@ TEST(Walker, ComesUpFromADeepStackFrameByFrame) {
   for (const Snapshot& snapshot : prober.snapshots) {
     ++(snapshot.complete ? complete : incomplete);
     EXPECT_EQ(snapshot.complete, snapshot.plain.size() <= Walker::kMaxFrames);
-    EXPECT_EQ(snapshot.frames.size(),
-              std::min<size_t>(snapshot.plain.size(), Walker::kMaxFrames));
+    EXPECT_EQ(snapshot.frames.size(), std::min<size_t>(snapshot.plain.size(), Walker::kMaxFrames));
     ExpectSameAsPlain(snapshot);
   }
   EXPECT_GT(complete, 400);
@@ -274,8 +273,7 @@ void CoroutineMain() {
 
 TEST(Walker, WalksACoroutineToItsStartAndNotAtAllWhenItMayNotProbe) {
   constexpr size_t kBytes = 64 * 1024;
-  void* stack =
-      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* stack = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   Prober prober;
   coroutine_prober = &prober;
   getcontext(&coroutine_context);
@@ -301,8 +299,8 @@ TEST(Walker, WalksACoroutineToItsStartAndNotAtAllWhenItMayNotProbe) {
 TEST(Walker, TouchesOnlyThePagesItNeeds) {
   const size_t pages = (sizeof(Walker) + 4095) / 4096;
   EXPECT_LE(sizeof(Walker), 25u * 1024);
-  void* memory = mmap(nullptr, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+  void* memory =
+      mmap(nullptr, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct Argument {
     Walker* walker;
   } argument{static_cast<Walker*>(memory)};

@@ -1,0 +1,262 @@
+"""The program behaves exactly as without the agent, in every situation a program can be in."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import harness
+from harness import target
+
+
+class Processes(harness.EndToEnd):
+    def test_a_forked_child_gets_a_file_of_its_own(self):
+        outcome = self.assert_same_behaviour([target("fork")], sample="64K")
+        self.assert_healthy(outcome)
+        recordings = [self.top(path)["recording"] for path in outcome.files]
+        self.assertEqual(len({r["pid"] for r in recordings}), len(recordings))
+        parents = [r for r in recordings if not r["forked"]]
+        children = [r for r in recordings if r["forked"]]
+        self.assertEqual(len(parents), 1)
+        self.assertGreater(len(children), 0)
+        self.assertTrue(all(r["inherited_samples"] > 0 for r in children), children)
+        self.assertEqual(parents[0]["inherited_samples"], 0)
+
+    def test_a_child_leaves_its_parents_figures_alone(self):
+        outcome = self.assert_same_behaviour([target("fork_server")], sample="64K")
+        self.assert_healthy(outcome)
+        for path in outcome.files:
+            report = self.top(path)
+            if report["recording"]["forked"]:
+                # What the workers allocated themselves is less than what they inherited and carry on.
+                self.assertGreater(report["recording"]["inherited_samples"], 0)
+
+    def test_raw_clone_is_a_fork_too(self):
+        outcome = self.assert_same_behaviour([target("raw_clone")], sample="64K")
+        self.assert_healthy(outcome)
+        self.assertGreater(len(outcome.files), 1)
+
+    def test_vfork_and_exec(self):
+        outcome = self.assert_same_behaviour([target("vfork_exec")])
+        self.assert_healthy(outcome)
+        self.assertEqual(sum(self.top(f)["recording"]["forked"] for f in outcome.files), 0)
+
+    def test_posix_spawn(self):
+        self.assert_healthy(self.assert_same_behaviour([target("posix_spawn")], sample="64K"))
+
+    def test_exec_is_followed_and_nothing_is_lost(self):
+        outcome = self.assert_same_behaviour([target("exec_self")], sample="64K")
+        self.assert_healthy(outcome)
+        self.assertGreater(len(outcome.files), 1)  # one for each program that ran under this pid
+
+    def test_exec_is_not_followed_when_told_so(self):
+        outcome = self.assert_same_behaviour([target("exec_self")], sample="64K",
+                                             env={"HEAPGAUGE_FOLLOW_EXEC": "0"})
+        self.assert_healthy(outcome)
+        self.assertEqual(len(outcome.files), 1)
+
+    def test_a_daemon_that_closes_everything(self):
+        result = self.directory / "result"
+        directory = self.fresh_directory()
+        self.preloaded([target("daemonise"), str(result)], "64K", directory=directory)
+        deadline = time.monotonic() + 60
+        while not result.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertTrue(result.exists(), "the daemon did not finish")
+        bare_result = self.directory / "bare_result"
+        self.bare([target("daemonise"), str(bare_result)])
+        while not bare_result.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)
+        self.assertEqual(result.read_bytes(), bare_result.read_bytes())
+        samples = [self.top(f)["recording"]["samples"] for f in directory.glob("*.hg")]
+        self.assertGreater(max(samples), 0)
+
+
+class Threads(harness.EndToEnd):
+    def test_thousands_of_short_threads(self):
+        outcome = self.assert_same_behaviour([target("thread_churn")], sample="64K")
+        self.assert_healthy(outcome)
+        recording = self.top(outcome.files[0])["recording"]
+        self.assertLess(recording["agent_private_bytes"], 16 << 20)
+
+    def test_signal_handlers_that_allocate(self):
+        # malloc is not meant for handlers: the test's own preload makes it safe, with and without us.
+        library = str(harness.TARGETS / "libsignal_safe_malloc.so")
+        outcome = self.assert_same_behaviour([target("signal_alloc")], sample="4K", allocator=library)
+        self.assert_healthy(outcome, lossless=False)
+
+    def test_longjmp_out_of_handlers(self):
+        outcome = self.assert_same_behaviour([target("longjmp_handler")], sample="4K")
+        self.assert_healthy(outcome, lossless=False)
+        recording = self.top(outcome.files[0])["recording"]
+        self.assertLess(sum(recording["lost"].values()), recording["samples"] / 100 + 10)
+
+    def test_exceptions(self):
+        self.assert_healthy(self.assert_same_behaviour([target("exceptions")], sample="4K"))
+
+    def test_coroutines(self):
+        self.assert_healthy(self.assert_same_behaviour([target("coroutines")], sample="4K"))
+
+
+class Loading(harness.EndToEnd):
+    def test_before_constructors(self):
+        outcome = self.assert_same_behaviour([target("early_alloc")], sample="4K")
+        self.assert_healthy(outcome)
+
+    def test_after_destructors(self):
+        self.assert_healthy(self.assert_same_behaviour([target("late_alloc")], sample="4K"))
+
+    def test_an_unloaded_plugin_is_still_named(self):
+        outcome = self.assert_same_behaviour([target("dlopen_plugin")], sample="64K")
+        self.assert_healthy(outcome)
+        # Both are loaded at the same address in turn, a thousand times: neither is taken for the other.
+        text = self.ask("traces", "-n", "1000", outcome.files[0]).stdout
+        self.assertIn("PluginOneAllocate", text)
+        self.assertIn("PluginTwoAllocate", text)
+        for stack in text.split("\n\n"):
+            self.assertFalse("PluginOne" in stack and "PluginTwo" in stack, stack)
+
+    def test_loading_a_plugin_again_and_again_does_not_grow_the_file(self):
+        outcome = self.preloaded([target("dlopen_plugin")], sample="64K")
+        self.assertLess(outcome.files[0].stat().st_size, 4 << 20)
+
+    def test_a_cxx_plugin_in_a_c_program(self):
+        self.assert_healthy(self.assert_same_behaviour([target("local_cxx_plugin")], sample="4K"))
+
+    def test_deep_binding_frees_past_the_agent(self):
+        self.assert_healthy(self.assert_same_behaviour([target("deepbind")], sample="4K"))
+
+    def test_another_preload_in_front_and_behind(self):
+        library = str(harness.TARGETS / "libsignal_safe_malloc.so")
+        directory = self.fresh_directory()
+        for preload in (f"{harness.AGENT}:{library}", f"{library}:{harness.AGENT}"):
+            process = subprocess.run(
+                [target("known_amounts")], stdin=subprocess.DEVNULL, capture_output=True,
+                env=harness.clean_environment(LD_PRELOAD=preload, HEAPGAUGE_DIR=str(directory)))
+            self.assertEqual(process.returncode, 0, preload)
+            self.assertEqual(process.stdout, self.bare([target("known_amounts")]).stdout)
+
+    def test_rust(self):
+        if not os.path.exists(target("rust_program")):
+            self.skipTest("no Rust compiler when the tests were built")
+        outcome = self.assert_same_behaviour([target("rust_program")], sample="16K")
+        self.assert_healthy(outcome)
+
+    def test_all_forms_of_operator_new(self):
+        for name, library in harness.ALLOCATORS.items():
+            with self.subTest(allocator=name):
+                self.assert_healthy(
+                    self.assert_same_behaviour([target("operator_new")], "4K", library))
+
+    def test_jemallocs_own_interface(self):
+        outcome = self.assert_same_behaviour([target("jemalloc_api")], sample="4K")
+        self.assert_healthy(outcome)
+        self.assertEqual(self.top(outcome.files[0])["recording"]["allocator"], "jemalloc")
+
+
+class Limits(harness.EndToEnd):
+    def lost(self, outcome):
+        return sum(self.top(outcome.files[0])["recording"]["lost"].values())
+
+    def test_strict_seccomp(self):
+        self.assert_healthy(self.assert_same_behaviour([target("seccomp_strict")], "64K"), False)
+
+    def test_a_seccomp_filter_that_kills(self):
+        outcome = self.assert_same_behaviour([target("seccomp_filter")], "4K")
+        self.assert_healthy(outcome, lossless=False)
+        self.assertGreater(self.lost(outcome), 0)  # the file may not grow any more: said, not hidden
+
+    def test_mlockall(self):
+        self.assert_healthy(self.assert_same_behaviour([target("mlockall")], "64K"))
+
+    def test_address_space_limit(self):
+        self.assert_healthy(self.assert_same_behaviour([target("rlimit_as")], "64K"), False)
+
+    def test_file_size_limit(self):
+        outcome = self.assert_same_behaviour([target("rlimit_fsize")], "4K")
+        self.assertGreater(self.lost(outcome), 0)
+
+    def test_malloc_that_fails(self):
+        self.assert_healthy(self.assert_same_behaviour([target("malloc_fail")], "4K"), False)
+
+    def test_usable_size(self):
+        for name, library in harness.ALLOCATORS.items():
+            for sample in ("512K", "4K"):
+                with self.subTest(allocator=name, sample=sample):
+                    self.assert_same_behaviour([target("usable_size")], sample, library)
+
+    def test_large_blocks_stay_untouched(self):
+        for name, library in harness.ALLOCATORS.items():
+            with self.subTest(allocator=name):
+                self.assert_same_behaviour([target("large_calloc")], "512K", library)
+
+    def test_no_writable_directory(self):
+        without = self.bare([target("known_amounts")])
+        outcome = self.preloaded([target("known_amounts")], env={"HEAPGAUGE_DIR": "/proc/nowhere"})
+        self.assertEqual((outcome.code, outcome.out, outcome.err),
+                         (without.returncode, without.stdout, without.stderr))
+        self.assertEqual(outcome.files, [])
+
+    def test_a_file_system_that_fills_up(self):
+        mount = self.directory / "small"
+        mount.mkdir()
+        script = (f"mount -t tmpfs -o size=256k none {mount} && "
+                  f"LD_PRELOAD={harness.AGENT} HEAPGAUGE_DIR={mount} HEAPGAUGE_SAMPLE=4K "
+                  f"{target('known_amounts')} && cp {mount}/*.hg {self.directory}/full.hg")
+        process = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c", script],
+                                 capture_output=True, stdin=subprocess.DEVNULL,
+                                 env=harness.clean_environment())
+        if b"unshare" in process.stderr or b"mount:" in process.stderr:
+            self.skipTest("cannot mount a small file system here: " + process.stderr.decode())
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(process.stdout, self.bare([target("known_amounts")]).stdout)
+        report = self.top(self.directory / "full.hg")
+        self.assertGreater(sum(report["recording"]["lost"].values()), 0)
+        self.assertGreater(report["recording"]["lost_bytes"], 0)
+
+    def test_a_set_user_id_program_is_left_alone(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to make a set-user-id program and to start it as another user")
+        program = pathlib.Path("/tmp") / f"heapgauge-setuid-{os.getpid()}"
+        self.addCleanup(lambda: program.unlink(missing_ok=True))
+        shutil.copy(target("setuid_helper"), program)
+        os.chown(program, 0, 0)
+        program.chmod(0o4755)
+        directory = self.fresh_directory()
+        directory.chmod(0o777)
+        self.directory.chmod(0o755)
+        process = subprocess.run(
+            [str(program)], user=65534, capture_output=True, stdin=subprocess.DEVNULL,
+            env=harness.clean_environment(LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(directory)))
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(list(directory.glob("*")), [])
+
+
+class RealPrograms(harness.EndToEnd):
+    def test_same_output(self):
+        sql = ("create table t(a integer primary key, b text); with recursive c(x) as (select 1 union all "
+               "select x+1 from c where x<20000) insert into t select x, printf('%08x', x*2654435761) "
+               "from c; create index i on t(b); select count(*), min(b), max(b) from t;")
+        programs = {
+            "sqlite3": ["sqlite3", ":memory:", sql],
+            "python3": ["/usr/bin/python3", "-c",
+                        "import json,re; print(len(json.dumps([{'k%d'%i: list(range(20))} for i in "
+                        "range(5000)])), len(re.findall('a+b', 'aab'*50000)))"],
+            "perl": ["perl", "-e", "my %h; $h{$_%977} .= 'x' x 50 for 1..50000; print scalar(%h), "
+                     "' ', length(join '', values %h), qq(\\n)"],
+            "git": ["git", "--version"],
+            "sort": ["sh", "-c", "seq 1 200000 | sort -r | tail -1"],
+        }
+        for name, command in programs.items():
+            if shutil.which(command[0]) is None:
+                self.skipTest(f"{command[0]} is not installed")
+            for allocator, library in harness.ALLOCATORS.items():
+                for sample in ("512K", "4K"):
+                    with self.subTest(program=name, allocator=allocator, sample=sample):
+                        self.assert_same_behaviour(command, sample, library)
+
+
+if __name__ == "__main__":
+    harness.main()
