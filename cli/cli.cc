@@ -1,0 +1,60 @@
+#include "cli/cli.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+#ifndef HEAPGAUGE_VERSION
+#error "HEAPGAUGE_VERSION comes from CMake"
+#endif
+
+namespace heapgauge::cli {
+
+const char* Version() { return HEAPGAUGE_VERSION; }
+
+std::vector<std::string>& CommandAfterDashes() {
+  static std::vector<std::string> command;
+  return command;
+}
+
+int FailWith(const std::string& message) {
+  std::fprintf(stderr, "heapgauge: %s\n", Printable(message).c_str());
+  return kBadInput;
+}
+
+int PrintOut(const std::string& text) {
+  // Ignored here only: a program that `run` starts must find the signal as it was.
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  const Status status = WriteToDescriptor(STDOUT_FILENO, text, "standard output");
+  const int error = errno;
+  std::signal(SIGPIPE, before);
+  if (!status && error != EPIPE) return FailWith(status.error());
+  return kDone;
+}
+
+size_t TerminalWidth() {
+  size_t width = 120;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    width = size.ws_col;
+  } else if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    width = std::strtoul(columns, nullptr, 10);
+  }
+  return std::clamp<size_t>(width, 80, 400);
+}
+
+Result<uint64_t> SizeOption(const std::string& option, const std::string& text) {
+  auto size = ParseSize(text);
+  if (!size) return Fail(ErrorCode::kInvalidArgument, option + ": " + size.error().message);
+  return size;
+}
+
+}  // namespace heapgauge::cli

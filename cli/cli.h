@@ -1,0 +1,56 @@
+// What the commands share: how they are registered, how they fail, how they find their input.
+//
+// A command is a file cmd_<verb>.cc with one Add<Verb>() that describes its options to CLI11 and
+// says what to run. Commands parse, call core and print; what they compute belongs into core. Exit
+// codes: 0 done, 1 a check failed, 2 bad usage or unreadable input, with exactly one line on
+// standard error.
+#ifndef HEAPGAUGE_CLI_CLI_H_
+#define HEAPGAUGE_CLI_CLI_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heapgauge::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kCheckFailed = 1;
+inline constexpr int kBadInput = 2;
+
+// Set by the command that was chosen; called after parsing.
+using Action = std::function<int()>;
+
+void AddRun(CLI::App* app, Action* action);
+void AddPs(CLI::App* app, Action* action);
+void AddCtl(CLI::App* app, Action* action);
+void AddReports(CLI::App* app, Action* action);  // top, traces, collapsed, proto
+
+// Arguments after a bare "--", which belong to the command that `run` starts.
+std::vector<std::string>& CommandAfterDashes();
+
+// Prints "heapgauge: <message>" as one line on standard error; returns kBadInput.
+int FailWith(const std::string& message);
+inline int FailWith(const Error& error) { return FailWith(error.message); }
+
+// Writes text to standard output; a closed pipe (| head) is not an error.
+int PrintOut(const std::string& text);
+
+// Columns of the terminal; 120 where there is none, never below 80.
+size_t TerminalWidth();
+
+// The version, as --version prints it.
+const char* Version();
+
+// Parses a size option; fails with the option's name in the message.
+Result<uint64_t> SizeOption(const std::string& option, const std::string& text);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_CLI_H_

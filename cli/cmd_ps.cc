@@ -1,0 +1,175 @@
+// ps: what is profiled on this host, and what was.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "core/analysis/interval.h"
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/gauge/gauge_summary.h"
+#include "core/report/recording_text.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct PsOptions {
+  bool json = false;
+  bool prune = false;
+};
+
+struct Entry {
+  std::string path;
+  Result<GaugeSummary> summary;
+};
+
+std::vector<Entry> Collect() {
+  std::vector<Entry> entries;
+  for (const std::string& directory : GaugeDirectories()) {
+    const auto paths = ListGaugeFiles(directory);
+    if (!paths) continue;
+    for (const std::string& path : *paths) entries.push_back({path, ReadGaugeSummary(path)});
+  }
+  // Running ones first, then the newest.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    const auto rank = [](const Entry& entry) {
+      if (!entry.summary) return 2;
+      return entry.summary->recording.state == RecordingState::kLive ? 0 : 1;
+    };
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    return a.summary && b.summary &&
+           a.summary->recording.start_unix_ns > b.summary->recording.start_unix_ns;
+  });
+  return entries;
+}
+
+std::string Table(const std::vector<Entry>& entries) {
+  std::string text =
+      fmt::format("{:>8}  {:<6} {:<18}{:>9}{:>16}{:>9}{:>7}{:>9}{:>8}  {}\n", "pid", "state",
+                  "program", "live", "95 % range", "samples", "lost", "interval", "age", "file");
+  for (const Entry& entry : entries) {
+    if (!entry.summary) {
+      text += fmt::format("{:>8}  {:<6} {}\n", "-", "broken", entry.summary.error().message);
+      continue;
+    }
+    const Recording& r = entry.summary->recording;
+    const Interval range = Interval95(OrNothingSampled(entry.summary->live_bytes, r));
+    const uint64_t now = RealtimeNow();
+    text += fmt::format(
+        "{:>8}  {:<6} {}{}{}{}{}{}{}  {}\n", r.pid, StateName(r.state),
+        PadRight(CutTo(r.name(), 17), 18), PadLeft(FormatBytes(entry.summary->live_bytes.value), 9),
+        PadLeft(FormatByteRange(range.low, range.high), 16),
+        PadLeft(FormatCount(static_cast<double>(r.samples)), 9),
+        PadLeft(FormatCount(static_cast<double>(r.lost_samples())), 7),
+        PadLeft(FormatBytes(static_cast<double>(r.interval_in_force)), 9),
+        PadLeft(FormatDuration(now > r.start_unix_ns ? now - r.start_unix_ns : 0), 8),
+        Printable(entry.path));
+  }
+  return text;
+}
+
+std::string AsJson(const std::vector<Entry>& entries) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const Entry& entry : entries) {
+    Json json = {{"file", Printable(entry.path)}};
+    if (!entry.summary) {
+      json["error"] = entry.summary.error().message;
+    } else {
+      const Recording& r = entry.summary->recording;
+      const Interval range = Interval95(OrNothingSampled(entry.summary->live_bytes, r));
+      json["pid"] = r.pid;
+      json["program"] = r.program;
+      json["command_line"] = r.command_line;
+      json["state"] = StateName(r.state);
+      json["active"] = r.active;
+      json["live_bytes"] = {
+          {"value", entry.summary->live_bytes.value}, {"low", range.low}, {"high", range.high}};
+      json["live_objects"] = entry.summary->live_objects;
+      json["samples"] = r.samples;
+      json["live_samples"] = r.live_samples;
+      json["lost_samples"] = r.lost_samples();
+      json["lost_bytes"] = r.lost_bytes;
+      json["interval"] = r.interval;
+      json["interval_in_force"] = r.interval_in_force;
+      json["start_unix_ns"] = r.start_unix_ns;
+      json["duration_ns"] = r.duration_ns;
+    }
+    list.push_back(std::move(json));
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// A file without a header may belong to a program that starts right now; it goes when it is old.
+bool MayRemove(const Entry& entry) {
+  if (entry.summary) {
+    const RecordingState state = entry.summary->recording.state;
+    return state == RecordingState::kEnded || state == RecordingState::kKilled ||
+           state == RecordingState::kReplaced;
+  }
+  if (entry.summary.error().code != ErrorCode::kUnfinished) return false;
+  constexpr uint64_t kMinuteNs = 60'000'000'000;
+  struct stat st {};
+  if (stat(entry.path.c_str(), &st) != 0) return false;
+  const uint64_t changed = static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000;
+  return changed + kMinuteNs < RealtimeNow();
+}
+
+int Prune(std::vector<Entry>* entries, std::string* text) {
+  for (size_t i = 0; i < entries->size();) {
+    Entry& entry = (*entries)[i];
+    if (!MayRemove(entry)) {
+      ++i;
+      continue;
+    }
+    if (unlink(entry.path.c_str()) != 0) {
+      return FailWith(SystemError("cannot remove '" + Printable(entry.path) + "'", errno));
+    }
+    *text += "removed " + Printable(entry.path) + "\n";
+    entries->erase(entries->begin() + static_cast<ptrdiff_t>(i));
+  }
+  return kDone;
+}
+
+int Ps(const PsOptions& options) {
+  std::vector<Entry> entries = Collect();
+  std::string removed;
+  if (options.prune) {
+    if (const int code = Prune(&entries, &removed); code != kDone) return code;
+  }
+  if (options.json) return PrintOut(AsJson(entries));
+  if (!entries.empty()) return PrintOut(removed + Table(entries));
+  std::string where;
+  for (const std::string& directory : GaugeDirectories()) {
+    where += (where.empty() ? " in " : ", ") + Printable(directory);
+  }
+  return PrintOut(removed + "No gauge files" + where +
+                  ". Start a program with: heapgauge run -- ./program\n");
+}
+
+}  // namespace
+
+void AddPs(CLI::App* app, Action* action) {
+  auto options = std::make_shared<PsOptions>();
+  CLI::App* sub = app->add_subcommand("ps", "what is profiled on this host, and what was");
+  sub->footer(R"(
+States: live; ended in good order; killed (gone without a goodbye: a signal, the OOM killer); exec (the
+process went on as another program, which has its own file); copy (made by ctl dump).
+Files of programs that are gone stay readable until --prune removes them.
+Looks into $HEAPGAUGE_DIR, $XDG_RUNTIME_DIR/heapgauge, /dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
+root sees all users.)");
+  sub->add_flag("--json", options->json, "as JSON");
+  sub->add_flag("--prune", options->prune, "remove the files of programs that are gone");
+  sub->callback([=] { *action = [=] { return Ps(*options); }; });
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,216 @@
+// run: start a program with the agent in it.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "cli/cli.h"
+#include "cli/gauge_watch.h"
+#include "cli/launch.h"
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_summary.h"
+#include "core/report/recording_text.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::cli {
+namespace {
+
+constexpr int kCannotExecute = 126;  // as shells have it
+constexpr int kNotFound = 127;
+
+struct RunOptions {
+  std::string sample;
+  std::string output;
+  std::string directory;
+  std::string max_rate;
+  bool quiet = false;
+  bool inactive = false;
+  bool no_follow_exec = false;
+};
+
+// The agent beside our own executable, or where it was installed.
+Result<std::string> FindAgent() {
+  if (const char* agent = std::getenv("HEAPGAUGE_AGENT"); agent != nullptr && *agent != 0) {
+    if (access(agent, R_OK) == 0) return std::filesystem::absolute(agent).string();
+    return Fail(ErrorCode::kNotFound, std::string("HEAPGAUGE_AGENT names '") + agent +
+                                          "', which cannot be read: " + std::strerror(errno));
+  }
+  const std::string self = ProcessExecutable(static_cast<uint32_t>(getpid()));
+  const std::filesystem::path bin = std::filesystem::path(self).parent_path();
+  const std::string candidates[] = {(bin / "../lib/libheapgauge.so").lexically_normal().string(),
+                                    std::string(HEAPGAUGE_LIBDIR) + "/libheapgauge.so"};
+  for (const std::string& candidate : candidates) {
+    if (access(candidate.c_str(), R_OK) == 0) return candidate;
+  }
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("the agent libheapgauge.so is not there (looked for {} and {}); set "
+                          "HEAPGAUGE_AGENT to its path",
+                          candidates[0], candidates[1]));
+}
+
+Result<std::string> PreloadValue(const std::string& agent) {
+  if (agent.find_first_of(" :") != std::string::npos) {
+    return Fail(ErrorCode::kInvalidArgument, "the path of the agent, '" + agent +
+                                                 "', has a space or colon in it, which LD_PRELOAD "
+                                                 "cannot express; move it or set HEAPGAUGE_AGENT");
+  }
+  const char* before = std::getenv("LD_PRELOAD");
+  return before != nullptr && *before != 0 ? agent + ":" + before : agent;
+}
+
+Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory) {
+  LaunchSpec spec;
+  spec.command = CommandAfterDashes();
+  if (spec.command.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "no program to run; write it after --, for example: heapgauge run -- ./server");
+  }
+  HG_ASSIGN(const std::string agent, FindAgent());
+  HG_ASSIGN(const std::string preload, PreloadValue(agent));
+  spec.environment.emplace_back("LD_PRELOAD", preload);
+  if (!options.sample.empty()) {
+    HG_ASSIGN(const uint64_t interval, SizeOption("--sample", options.sample));
+    if (interval == 0 || interval > wire::kMaxIntervalBytes) {
+      return Fail(ErrorCode::kInvalidArgument, "--sample: from 1 byte to 1024G");
+    }
+    spec.environment.emplace_back("HEAPGAUGE_SAMPLE", std::to_string(interval));
+  }
+  if (!options.max_rate.empty()) {
+    char* end = nullptr;
+    const unsigned long rate = std::strtoul(options.max_rate.c_str(), &end, 10);
+    if (*end != 0 || options.max_rate[0] == '-' || rate > 0xffffffff) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "--max-rate: '" + options.max_rate + "' is not a number of samples per second");
+    }
+    spec.environment.emplace_back("HEAPGAUGE_MAX_RATE", std::to_string(rate));
+  }
+  spec.environment.emplace_back("HEAPGAUGE_ACTIVE", options.inactive ? "0" : "1");
+  spec.environment.emplace_back("HEAPGAUGE_FOLLOW_EXEC", options.no_follow_exec ? "0" : "1");
+  if (!options.directory.empty()) {
+    *directory = std::filesystem::absolute(options.directory).string();
+    if (mkdir(directory->c_str(), 0700) != 0 && errno != EEXIST) {
+      return tl::unexpected<Error>(SystemError("--dir: cannot make '" + *directory + "'", errno));
+    }
+    spec.environment.emplace_back("HEAPGAUGE_DIR", *directory);
+  } else if (const char* set = std::getenv("HEAPGAUGE_DIR"); set != nullptr) {
+    *directory = set;
+  }
+  if (!options.output.empty()) {
+    *output = std::filesystem::absolute(options.output).lexically_normal().string();
+    const std::string parent = std::filesystem::path(*output).parent_path().string();
+    if (access(parent.c_str(), W_OK | X_OK) != 0) {
+      return tl::unexpected<Error>(SystemError("-o: cannot write into '" + parent + "'", errno));
+    }
+    if (std::filesystem::is_directory(*output)) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "-o: '" + *output + "' is a directory; name a file in it");
+    }
+    spec.environment.emplace_back("HEAPGAUGE_OUT", *output);
+    spec.pid_variable = "HEAPGAUGE_OUT_PID";
+  }
+  return spec;
+}
+
+std::string HowItEnded(int status) {
+  if (WIFSIGNALED(status)) {
+    const char* name = sigabbrev_np(WTERMSIG(status));
+    return fmt::format("was killed by SIG{}", name != nullptr ? name : "?");
+  }
+  return fmt::format("exited with {}", WEXITSTATUS(status));
+}
+
+void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchResult& result,
+                GaugeWatch* watch) {
+  if (options.quiet) return;
+  size_t others = 0;
+  const std::string path = watch->FileOf(result.pid, &others);
+  const std::string program(BaseName(spec.command[0]));
+  const std::string how = HowItEnded(result.wait_status);
+  if (path.empty()) {
+    std::string why = WhyNotProfiled(spec.command[0]);
+    if (why.empty()) why = "the agent could make no file; heapgauge ps shows where it looks";
+    fmt::print(stderr, "heapgauge: {} (pid {}) {}; there is no profile: {}\n", Printable(program),
+               result.pid, how, why);
+    return;
+  }
+  const auto summary = ReadGaugeSummary(path);
+  if (!summary) {
+    fmt::print(stderr, "heapgauge: {} (pid {}) {}; {}\n", Printable(program), result.pid, how,
+               summary.error().message);
+    return;
+  }
+  const Recording& r = summary->recording;
+  fmt::print(stderr, "heapgauge: {} (pid {}) {} after {}; live at the end {}, {} samples{}\n",
+             r.name(), result.pid, how, FormatDuration(r.duration_ns),
+             LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),
+             r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
+  if (others != 0) {
+    fmt::print(stderr, "heapgauge: programs that it started made {} more, see: heapgauge ps\n",
+               others);
+  }
+  fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(path));
+}
+
+int Run(const RunOptions& options) {
+  std::string output;
+  std::string directory;
+  const auto spec = Prepare(options, &output, &directory);
+  if (!spec) return FailWith(spec.error());
+  GaugeWatch watch(output, directory);
+  const auto result = Launch(*spec, [&](pid_t pid) { watch.Tick(pid); });
+  if (!result) return FailWith(result.error());
+  if (result->exec_errno != 0) {
+    FailWith(SystemError("cannot run '" + Printable(spec->command[0]) + "'", result->exec_errno));
+    return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
+  }
+  TellResult(options, *spec, *result, &watch);
+  EndLike(result->wait_status);
+}
+
+}  // namespace
+
+void AddRun(CLI::App* app, Action* action) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* sub =
+      app->add_subcommand("run", "profile a program from its start: run [OPTIONS] -- CMD ARGS...");
+  sub->footer(R"(
+The program runs as it would without heapgauge: same streams, signals and exit code. Its gauge file can be
+read at any time, from another terminal while it runs or after it was killed.
+
+Examples:
+  heapgauge run -- ./server --port 80
+  heapgauge run --sample 128K -o heap.hg -- ./batch input.txt     finer, and the file where you want it
+  heapgauge run --inactive -- ./server     no sampling until: heapgauge ctl PID enable)");
+  sub->add_option("--sample", options->sample,
+                  "mean bytes between samples, for example 512K (default)");
+  sub->add_option("-o,--output", options->output,
+                  "the gauge file; other processes of the program get FILE.PID");
+  sub->add_option("--dir", options->directory,
+                  "directory for gauge files, in place of the default");
+  sub->add_option("--max-rate", options->max_rate, "at most N samples per second, 0 for no cap");
+  sub->add_flag("--quiet", options->quiet, "print nothing at the end");
+  sub->add_flag("--inactive", options->inactive, "start with sampling switched off");
+  sub->add_flag("--no-follow-exec", options->no_follow_exec,
+                "do not profile programs that the program executes");
+  sub->prefix_command();  // "run ls -l" without dashes works too
+  sub->callback([=] {
+    if (CommandAfterDashes().empty()) {
+      CommandAfterDashes() = sub->remaining();
+    } else if (!sub->remaining().empty()) {
+      throw CLI::ExtrasError(sub->remaining());
+    }
+    *action = [=] { return Run(*options); };
+  });
+}
+
+}  // namespace heapgauge::cli

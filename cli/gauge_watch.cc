@@ -1,0 +1,156 @@
+#include "cli/gauge_watch.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "cli/launch.h"
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_directory.h"
+
+namespace heapgauge::cli {
+namespace {
+
+// Clocks of file and watcher are the same one, but a file may have been made in the same tick.
+constexpr uint64_t kSlackNs = 1'000'000'000;
+
+// The program header types of an ELF file; empty if it is none of this machine's class.
+bool ReadElf(const std::string& path, bool* right_class, bool* has_interpreter) {
+  const auto file = File::OpenForReading(path);
+  if (!file) return false;
+  Elf64_Ehdr header{};
+  if (file->ReadAt(0, &header, sizeof header) != sizeof header ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return false;
+  }
+  *right_class = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
+  *has_interpreter = false;
+  for (uint32_t i = 0; *right_class && i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (file->ReadAt(header.e_phoff + uint64_t{i} * sizeof segment, &segment, sizeof segment) !=
+        sizeof segment) {
+      break;
+    }
+    if (segment.p_type == PT_INTERP) *has_interpreter = true;
+  }
+  return true;
+}
+
+}  // namespace
+
+GaugeWatch::GaugeWatch(std::string output, std::string directory)
+    : output_(std::move(output)),
+      directory_(std::move(directory)),
+      started_ns_(RealtimeNow() - kSlackNs) {}
+
+std::vector<std::string> GaugeWatch::Candidates() const {
+  std::vector<std::string> paths;
+  if (!output_.empty()) {
+    // The file itself, and FILE.<pid> of other processes.
+    const size_t slash = output_.rfind('/');
+    const std::string directory = output_.substr(0, slash + 1);
+    const std::string name = output_.substr(slash + 1);
+    DIR* dir = opendir(directory.c_str());
+    if (dir == nullptr) return paths;
+    while (const dirent* entry = readdir(dir)) {
+      const std::string_view other = entry->d_name;
+      if (other.substr(0, name.size()) != name) continue;
+      const std::string_view rest = other.substr(name.size());
+      const bool is_number = rest.size() > 1 && rest[0] == '.' &&
+                             rest.find_first_not_of("0123456789.", 1) == std::string_view::npos;
+      if (rest.empty() || is_number) paths.push_back(directory + std::string(other));
+    }
+    closedir(dir);
+    return paths;
+  }
+  const std::vector<std::string> directories =
+      directory_.empty() ? GaugeDirectories() : std::vector<std::string>{directory_};
+  for (const std::string& directory : directories) {
+    if (const auto files = ListGaugeFiles(directory)) {
+      paths.insert(paths.end(), files->begin(), files->end());
+    }
+  }
+  return paths;
+}
+
+void GaugeWatch::LookForFiles(pid_t program) {
+  pids_.insert(static_cast<uint32_t>(program));
+  for (const std::string& path : Candidates()) {
+    if (foreign_.count(path) != 0 || ours_.count(path) != 0) continue;
+    const auto owner = ReadOwner(path);
+    if (!owner) continue;  // perhaps not finished yet
+    if (owner->start_realtime_ns < started_ns_) {
+      foreign_.insert(path);
+      continue;
+    }
+    // A child that has ended is known by its parent only. One whose parent made no file in time is
+    // missed.
+    const bool mine = pids_.count(owner->pid) != 0 || pids_.count(owner->parent_pid) != 0 ||
+                      IsDescendant(owner->pid, static_cast<uint32_t>(program));
+    if (!mine) continue;
+    auto ticker = GaugeTicker::Open(path);
+    if (!ticker) continue;
+    pids_.insert(owner->pid);
+    ours_.emplace(path, std::move(*ticker));
+  }
+}
+
+void GaugeWatch::Tick(pid_t program) {
+  LookForFiles(program);
+  for (auto& [path, ticker] : ours_) {
+    const auto resident = ResidentBytes(ticker.pid());
+    // A file that was cut or cannot be written any more is the agent's concern, not the program's.
+    if (resident && *resident != 0) static_cast<void>(ticker.Tick(*resident, MonotonicNow()));
+  }
+}
+
+std::string GaugeWatch::FileOf(pid_t program, size_t* others) {
+  LookForFiles(program);
+  std::string newest;
+  uint64_t newest_start = 0;
+  for (const auto& [path, ticker] : ours_) {
+    if (ticker.pid() != static_cast<uint32_t>(program)) continue;
+    const auto owner = ReadOwner(path);
+    if (!owner || owner->start_realtime_ns < newest_start) continue;
+    newest = path;
+    newest_start = owner->start_realtime_ns;
+  }
+  *others = ours_.size() - (newest.empty() ? 0 : 1);
+  return newest;
+}
+
+std::string WhyNotProfiled(const std::string& command) {
+  std::string path = FindCommand(command);
+  // A script is as good as its interpreter.
+  if (const auto head = ReadWholeFile(path, 256); head && head->compare(0, 2, "#!") == 0) {
+    const size_t begin = head->find_first_not_of(" \t", 2);
+    if (begin == std::string::npos) return "";
+    path = head->substr(begin, head->find_first_of(" \t\n", begin) - begin);
+  }
+  bool right_class = false;
+  bool has_interpreter = false;
+  if (!ReadElf(path, &right_class, &has_interpreter)) return "";
+  const std::string quoted = "'" + Printable(path) + "'";
+  if (!right_class)
+    return quoted + " is not an x86-64 program, which is all that heapgauge profiles";
+  if (!has_interpreter) {
+    return quoted +
+           " is linked statically, so nothing can be preloaded into it; link it dynamically";
+  }
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)) != 0 && geteuid() != 0) {
+    return quoted + " is set-user-id or set-group-id: the system does not preload into it";
+  }
+  if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0 && geteuid() != 0) {
+    return quoted + " has file capabilities: the system does not preload into it";
+  }
+  return "";
+}
+
+}  // namespace heapgauge::cli

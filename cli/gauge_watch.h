@@ -1,0 +1,49 @@
+// Finds the gauge files that a program started by `run`, and its children, make; ticks their
+// timelines; and tells at the end what there is to see, or why there is nothing.
+//
+// Single-threaded. Reads directories and headers, writes timeline ticks.
+#ifndef HEAPGAUGE_CLI_GAUGE_WATCH_H_
+#define HEAPGAUGE_CLI_GAUGE_WATCH_H_
+
+#include <sys/types.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/formats/gauge/gauge_ticker.h"
+
+namespace heapgauge::cli {
+
+class GaugeWatch {
+ public:
+  // `output` is the file of -o, absolute, or ""; `directory` that of --dir or $HEAPGAUGE_DIR, or
+  // "".
+  GaugeWatch(std::string output, std::string directory);
+
+  // To be called about once a second while the program runs.
+  void Tick(pid_t program);
+
+  // The newest gauge file of the program itself, "" if it made none. Counts its other files and
+  // those of its children in `others`.
+  std::string FileOf(pid_t program, size_t* others);
+
+ private:
+  std::vector<std::string> Candidates() const;
+  void LookForFiles(pid_t program);
+
+  std::string output_;
+  std::string directory_;
+  uint64_t started_ns_;            // Unix time
+  std::set<std::string> foreign_;  // files that are older than the program
+  std::set<uint32_t> pids_;        // the program and those of its children that made files
+  std::map<std::string, GaugeTicker> ours_;
+};
+
+// A sentence on why the command cannot be profiled by preloading, "" if no reason is known.
+std::string WhyNotProfiled(const std::string& command);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_GAUGE_WATCH_H_

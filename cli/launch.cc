@@ -1,0 +1,148 @@
+#include "cli/launch.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+
+namespace heapgauge::cli {
+namespace {
+
+constexpr int kPassedOn[] = {SIGTERM, SIGHUP,   SIGINT,  SIGQUIT, SIGUSR1,
+                             SIGUSR2, SIGWINCH, SIGCONT, SIGALRM};
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// In the child: exec, or tell the parent why not.
+[[noreturn]] void BecomeProgram(const LaunchSpec& spec, const sigset_t& mask,
+                                const struct sigaction& child_action, int error_pipe) {
+  for (const auto& [name, value] : spec.environment) setenv(name.c_str(), value.c_str(), 1);
+  if (!spec.pid_variable.empty()) {
+    setenv(spec.pid_variable.c_str(), std::to_string(getpid()).c_str(), 1);
+  }
+  std::vector<char*> arguments;
+  for (const std::string& argument : spec.command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  sigaction(SIGCHLD, &child_action, nullptr);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execvp(arguments[0], arguments.data());
+  const int error = errno;
+  const ssize_t n = write(error_pipe, &error, sizeof error);
+  static_cast<void>(n);
+  _exit(127);
+}
+
+// Waits for the end of the child; signals are blocked and taken one by one.
+int WaitFor(pid_t pid, const sigset_t& watched, const std::function<void(pid_t)>& every_second) {
+  uint64_t next_tick = MonotonicNow() + kSecondNs;
+  while (true) {
+    int status = 0;
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == pid) return status;
+    if (ended < 0 && errno != EINTR) return 0;
+    uint64_t now = MonotonicNow();
+    if (now >= next_tick) {
+      every_second(pid);
+      now = MonotonicNow();
+      next_tick = now + kSecondNs;
+    }
+    const uint64_t left = next_tick - now;
+    const timespec timeout{static_cast<time_t>(left / kSecondNs),
+                           static_cast<long>(left % kSecondNs)};
+    siginfo_t info{};
+    const int signal = sigtimedwait(&watched, &info, &timeout);
+    // si_code is positive for what the kernel sends: a terminal's Ctrl-C goes to the child as well.
+    if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) kill(pid, signal);
+  }
+}
+
+}  // namespace
+
+Result<LaunchResult> Launch(const LaunchSpec& spec,
+                            const std::function<void(pid_t)>& every_second) {
+  int error_pipe[2];
+  if (pipe2(error_pipe, O_CLOEXEC) != 0) {
+    return tl::unexpected<Error>(SystemError("cannot make a pipe", errno));
+  }
+  sigset_t watched;
+  sigset_t before;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  for (const int signal : kPassedOn) sigaddset(&watched, signal);
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  // An ignored SIGCHLD would take the exit status away from us.
+  struct sigaction default_action {};
+  default_action.sa_handler = SIG_DFL;
+  struct sigaction child_action {};
+  sigaction(SIGCHLD, &default_action, &child_action);
+
+  LaunchResult result;
+  result.pid = fork();
+  if (result.pid == 0) BecomeProgram(spec, before, child_action, error_pipe[1]);
+  const int fork_errno = errno;
+  close(error_pipe[1]);
+  if (result.pid < 0) {
+    close(error_pipe[0]);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return tl::unexpected<Error>(SystemError("cannot start a process", fork_errno));
+  }
+  // The pipe closes by itself when exec succeeds.
+  ssize_t got = 0;
+  do {
+    got = read(error_pipe[0], &result.exec_errno, sizeof result.exec_errno);
+  } while (got < 0 && errno == EINTR);
+  close(error_pipe[0]);
+  result.wait_status = WaitFor(result.pid, watched, every_second);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
+void EndLike(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    prctl(PR_SET_DUMPABLE, 0);  // core files that go through a pipe do not heed the limit
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    sigaction(signal, &action, nullptr);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    kill(getpid(), signal);
+    _exit(128 + signal);  // it does not end programs after all
+  }
+  std::exit(WEXITSTATUS(wait_status));
+}
+
+std::string FindCommand(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), F_OK) == 0 ? name : "";
+  const char* variable = std::getenv("PATH");
+  std::string path = variable != nullptr ? variable : "/bin:/usr/bin";
+  for (size_t at = 0; at <= path.size();) {
+    const size_t colon = std::min(path.find(':', at), path.size());
+    const std::string directory = colon == at ? "." : path.substr(at, colon - at);
+    const std::string candidate = directory + "/" + name;
+    struct stat st {};
+    if (stat(candidate.c_str(), &st) == 0 && S_ISREG(st.st_mode) &&
+        access(candidate.c_str(), X_OK) == 0) {
+      return candidate;
+    }
+    at = colon + 1;
+  }
+  return "";
+}
+
+}  // namespace heapgauge::cli

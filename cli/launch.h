@@ -1,0 +1,45 @@
+// Runs a program as if the caller had: its signals, exit code and standard streams go through
+// untouched. heapgauge stays behind it as the parent, only to watch.
+//
+// Call from a single-threaded process.
+#ifndef HEAPGAUGE_CLI_LAUNCH_H_
+#define HEAPGAUGE_CLI_LAUNCH_H_
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace heapgauge::cli {
+
+struct LaunchSpec {
+  std::vector<std::string> command;                              // not empty; looked up in $PATH
+  std::vector<std::pair<std::string, std::string>> environment;  // set in the child
+  std::string pid_variable;  // also set in the child, to its own pid
+};
+
+struct LaunchResult {
+  pid_t pid = 0;
+  int exec_errno = 0;   // not 0: the program could not be started
+  int wait_status = 0;  // as from waitpid
+};
+
+// Starts the program and waits for its end; calls `every_second` with its pid meanwhile. Signals
+// that other processes send to us are passed on. Those that the terminal sends reach the program by
+// themselves and are not.
+Result<LaunchResult> Launch(const LaunchSpec& spec, const std::function<void(pid_t)>& every_second);
+
+// Ends this process as the program ended: the same exit code, or the same signal (with no core
+// file of our own).
+[[noreturn]] void EndLike(int wait_status);
+
+// The file that a command name means, by $PATH; "" if there is none.
+std::string FindCommand(const std::string& name);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_LAUNCH_H_

@@ -1,0 +1,82 @@
+// From stacks to functions: who holds the memory (flat) and through whom it was asked for (cum).
+//
+// Flat figures go to the innermost frame that is not part of allocating (see allocation_frames.h).
+// Cumulative ones go to every function on the stack, once for each stack even if it calls itself.
+// Functions are told apart by name, whatever file or module they are in.
+//
+// Pure; time is linear in the frames of all rows.
+#ifndef HEAPGAUGE_CORE_ANALYSIS_FUNCTIONS_H_
+#define HEAPGAUGE_CORE_ANALYSIS_FUNCTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// The figures of a row, a function or a whole heap profile.
+struct HeapFigures {
+  Estimate live_bytes;
+  Estimate allocated_bytes;
+  double live_objects = 0;
+  double allocated_objects = 0;
+  uint64_t samples = 0;
+  uint64_t live_samples = 0;
+  double aged_bytes = 0;  // live bytes whose age is known
+  double birth_sum = 0;   // their births, weighted by bytes
+  uint64_t oldest_birth = ~uint64_t{0};
+
+  void Add(const HeapFigures& other);
+  // Mean age of the live bytes and age of the oldest block at `now_ns`; 0 if not known.
+  uint64_t MeanAge(uint64_t now_ns) const;
+  uint64_t OldestAge(uint64_t now_ns) const;
+};
+
+// One for each row of the profile. REQUIRES: the profile has HeapSampleTypes().
+std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
+
+enum class SortKey { kLive, kAllocated, kCount, kAge };
+
+// Which rows to look at: those with a function that matches `focus` and none that matches `ignore`
+// (RE2, unanchored, "" for all).
+struct RowFilter {
+  std::string focus;
+  std::string ignore;
+};
+Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter);
+
+struct FunctionRow {
+  FunctionId function = kNone;  // one of that name
+  uint32_t frame = kNone;       // its heaviest frame: tells file and line
+  HeapFigures flat;
+  HeapFigures cum;
+};
+
+struct FunctionReport {
+  std::vector<FunctionRow> rows;  // sorted, largest first
+  HeapFigures total;              // of all rows of the profile
+  HeapFigures selected;           // of those that passed the filter
+};
+
+struct FunctionOptions {
+  RowFilter filter;
+  SortKey sort = SortKey::kLive;
+  bool cumulative = false;  // sort by cumulative figures
+};
+
+Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options);
+
+// The figure that a sort key stands for.
+double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);
+
+// The frame that flat figures of this row go to; kNone for an empty stack. `allocation_frames` is
+// from CountAllocationFrames().
+uint32_t FlatFrame(const Profile& profile, RowId row,
+                   const std::vector<uint32_t>& allocation_frames);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_ANALYSIS_FUNCTIONS_H_

@@ -1,0 +1,107 @@
+#include "core/base/process.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace heapgauge {
+namespace {
+
+std::string ProcPath(uint32_t pid, const char* name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+uint64_t Now(clockid_t clock) {
+  timespec ts{};
+  clock_gettime(clock, &ts);
+  return static_cast<uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(ts.tv_nsec);
+}
+
+}  // namespace
+
+std::optional<ProcessInfo> ReadProcess(uint32_t pid) {
+  const auto text = ReadWholeFile(ProcPath(pid, "stat"), 4096);
+  if (!text) return std::nullopt;
+  // The command name is in brackets and may itself hold brackets and spaces: count from the last
+  // one.
+  const size_t close = text->rfind(')');
+  if (close == std::string::npos) return std::nullopt;
+  ProcessInfo info;
+  info.pid = pid;
+  unsigned parent = 0;
+  unsigned long long start = 0;
+  const int fields = std::sscanf(text->c_str() + close + 1,
+                                 " %c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                                 "%*d %*d %*d %llu",
+                                 &info.state, &parent, &start);
+  if (fields != 3) return std::nullopt;
+  info.parent = parent;
+  info.start_ticks = start;
+  return info;
+}
+
+std::optional<uint64_t> ResidentBytes(uint32_t pid) {
+  const auto text = ReadWholeFile(ProcPath(pid, "statm"), 256);
+  unsigned long long pages = 0;
+  if (!text || std::sscanf(text->c_str(), "%*u %llu", &pages) != 1) return std::nullopt;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string ProcessExecutable(uint32_t pid) {
+  std::array<char, 4096> buffer{};
+  const ssize_t n = readlink(ProcPath(pid, "exe").c_str(), buffer.data(), buffer.size());
+  return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
+}
+
+std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) return std::nullopt;
+  FILE* maps = std::fopen(ProcPath(pid, "maps").c_str(), "re");
+  if (maps == nullptr) return std::nullopt;
+  const std::string name = "/" + std::string(BaseName(path));
+  bool found = false;
+  bool any = false;
+  char* line = nullptr;
+  size_t capacity = 0;
+  while (!found && getline(&line, &capacity, maps) > 0) {
+    unsigned major_number = 0;
+    unsigned minor_number = 0;
+    unsigned long long inode = 0;
+    if (std::sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major_number, &minor_number, &inode) !=
+        3) {
+      continue;
+    }
+    any = true;
+    // Overlay file systems show another device number here than stat does; the name decides then.
+    found = inode == st.st_ino && (makedev(major_number, minor_number) == st.st_dev ||
+                                   std::strstr(line, name.c_str()) != nullptr);
+  }
+  std::free(line);
+  std::fclose(maps);
+  if (!any) return std::nullopt;
+  return found;
+}
+
+bool IsDescendant(uint32_t pid, uint32_t ancestor) {
+  for (int depth = 0; depth < 64 && pid > 1; ++depth) {
+    if (pid == ancestor) return true;
+    const auto info = ReadProcess(pid);
+    if (!info) return false;
+    pid = info->parent;
+  }
+  return false;
+}
+
+uint64_t MonotonicNow() { return Now(CLOCK_MONOTONIC); }
+uint64_t RealtimeNow() { return Now(CLOCK_REALTIME); }
+
+}  // namespace heapgauge

@@ -1,0 +1,44 @@
+// What /proc tells about a process: enough to know whether the process that made a gauge file still
+// runs, or another one has got its number since.
+//
+// A process may go at any moment; every answer was true when it was read and need not be any more.
+#ifndef HEAPGAUGE_CORE_BASE_PROCESS_H_
+#define HEAPGAUGE_CORE_BASE_PROCESS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapgauge {
+
+struct ProcessInfo {
+  uint32_t pid = 0;
+  uint32_t parent = 0;
+  char state = '?';          // as in /proc/PID/stat; 'Z' has ended but was not waited for
+  uint64_t start_ticks = 0;  // since boot; with the pid it names one process for good
+  bool ended() const { return state == 'Z' || state == 'X'; }
+};
+
+// Nothing if there is no such process.
+std::optional<ProcessInfo> ReadProcess(uint32_t pid);
+
+// Resident memory; nothing if the process is gone.
+std::optional<uint64_t> ResidentBytes(uint32_t pid);
+
+// Where /proc/PID/exe points to; "" if it may not be read.
+std::string ProcessExecutable(uint32_t pid);
+
+// Whether the process maps this very file; nothing if it cannot be told.
+std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path);
+
+// True if `pid` is `ancestor` or descends from it.
+bool IsDescendant(uint32_t pid, uint32_t ancestor);
+
+// CLOCK_MONOTONIC and Unix time in nanoseconds.
+uint64_t MonotonicNow();
+uint64_t RealtimeNow();
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_BASE_PROCESS_H_

@@ -1,0 +1,91 @@
+#include "core/base/symbol_name.h"
+
+#include "core/base/text.h"
+
+namespace heapgauge {
+namespace {
+
+// The length of an operator's name with brackets in it that begins at `at`; 0 if there is none.
+size_t OperatorLength(std::string_view name, size_t at) {
+  static constexpr std::string_view kOperators[] = {
+      "operator()", "operator<<=", "operator>>=", "operator<=>", "operator->*", "operator<<",
+      "operator>>", "operator<=",  "operator>=",  "operator->",  "operator<",   "operator>"};
+  for (const std::string_view op : kOperators) {
+    if (name.substr(at, op.size()) == op) return op.size();
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string WithoutParameters(std::string_view name) {
+  // Looks for the bracket that opens the parameter list: outside of <> and {}, not part of
+  // "operator()", and not followed by more scope, as "(anonymous namespace)" is.
+  int angle = 0;  // and braces
+  int round = 0;
+  size_t opened = std::string_view::npos;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (const size_t length = OperatorLength(name, i); length != 0) {
+      i += length - 1;
+      continue;
+    }
+    const char c = name[i];
+    if (c == '<' || c == '{') ++angle;
+    if ((c == '>' || c == '}') && angle > 0 && (i == 0 || name[i - 1] != '-')) --angle;
+    if (angle > 0) continue;
+    if (c == '(') {
+      if (round++ == 0) opened = i;
+    } else if (c == ')' && round > 0 && --round == 0) {
+      // A list is followed by nothing, or by qualifiers; "(...)::x" is a scope.
+      if (name.substr(i + 1, 2) == "::") continue;
+      const std::string_view rest = name.substr(i + 1);
+      if (rest.substr(0, 6) == " const" && rest.substr(6, 2) == "::") continue;
+      std::string shortened(name.substr(0, opened));
+      // What follows as "[clone .x]" tells variants apart.
+      const size_t clone = rest.find(" [clone");
+      if (clone != std::string_view::npos) shortened += rest.substr(clone);
+      return shortened.empty() ? std::string(name) : shortened;
+    }
+  }
+  return std::string(name);
+}
+
+std::string WithoutTemplateArguments(std::string_view name) {
+  std::string shortened;
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (const size_t length = OperatorLength(name, i); length != 0) {
+      if (depth == 0) shortened += name.substr(i, length);
+      i += length - 1;
+      continue;
+    }
+    const char c = name[i];
+    if (c == '<' && depth++ == 0) {
+      // Rust's "<T as Trait>::f" begins with a bracket; that one is not an argument list.
+      if (shortened.empty()) return std::string(name);
+      shortened += "<...>";
+    }
+    if (depth == 0) shortened += c;
+    if (c == '>' && depth > 0 && name[i - 1] != '-') --depth;
+  }
+  return shortened;
+}
+
+std::string FitName(std::string_view name, size_t width) {
+  std::string fitting = WithoutParameters(name);
+  if (DisplayWidth(fitting) <= width) return fitting;
+  fitting = WithoutTemplateArguments(fitting);
+  // A return type in front ("void f<...>") says least of all.
+  const size_t columns = DisplayWidth(fitting);
+  if (columns <= width || width <= 3) return CutTo(fitting, width);
+  // The end of a name says more than its beginning.
+  size_t at = fitting.size();
+  size_t kept = 0;
+  while (at > 0 && kept < width - 3) {
+    --at;
+    if ((static_cast<unsigned char>(fitting[at]) & 0xc0) != 0x80) ++kept;
+  }
+  return "..." + fitting.substr(at);
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,39 @@
+#include "core/base/symbol_name.h"
+
+#include <gtest/gtest.h>
+
+namespace heapgauge {
+namespace {
+
+TEST(SymbolName, ParametersGo) {
+  EXPECT_EQ(WithoutParameters("f(int, char const*)"), "f");
+  EXPECT_EQ(WithoutParameters("ns::C<int>::m(int) const"), "ns::C<int>::m");
+  EXPECT_EQ(WithoutParameters("main"), "main");
+  EXPECT_EQ(WithoutParameters("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
+  EXPECT_EQ(WithoutParameters("C::operator()(int) const"), "C::operator()");
+  EXPECT_EQ(WithoutParameters("C::operator<(C const&)"), "C::operator<");
+  EXPECT_EQ(WithoutParameters("operator new(unsigned long)"), "operator new");
+  EXPECT_EQ(WithoutParameters("f(int)::{lambda(int)#1}::operator()(int) const"),
+            "f(int)::{lambda(int)#1}::operator()");
+  EXPECT_EQ(WithoutParameters("std::function<int (int)>::call(int)"),
+            "std::function<int (int)>::call");
+  EXPECT_EQ(WithoutParameters("f(int) [clone .part.0]"), "f [clone .part.0]");
+  EXPECT_EQ(WithoutParameters("((("), "(((");
+}
+
+TEST(SymbolName, TemplateArgumentsGo) {
+  EXPECT_EQ(WithoutTemplateArguments("std::map<int, std::pair<a, b> >::at"), "std::map<...>::at");
+  EXPECT_EQ(WithoutTemplateArguments("C::operator<<"), "C::operator<<");
+  EXPECT_EQ(WithoutTemplateArguments("f<&A::operator->>"), "f<...>");
+  EXPECT_EQ(WithoutTemplateArguments("<T as Trait>::run"), "<T as Trait>::run");
+}
+
+TEST(SymbolName, FittingCutsTheLeastTellingPartFirst) {
+  const char* name = "very::deep::scope::Map<std::string, int>::Insert(std::string const&)";
+  EXPECT_EQ(FitName(name, 100), "very::deep::scope::Map<std::string, int>::Insert");
+  EXPECT_EQ(FitName(name, 40), "very::deep::scope::Map<...>::Insert");
+  EXPECT_EQ(FitName(name, 21), "...::Map<...>::Insert");
+}
+
+}  // namespace
+}  // namespace heapgauge

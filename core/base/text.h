@@ -1,0 +1,59 @@
+// Numbers as people read them, and the way back. One place, so that a size looks the same in
+// every report: 1024-based with the units that pprof, jeprof and top use (kB, MB, GB).
+//
+// All functions are pure.
+#ifndef HEAPGAUGE_CORE_BASE_TEXT_H_
+#define HEAPGAUGE_CORE_BASE_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace heapgauge {
+
+// "0 B", "831 B", "1.5 kB", "12.3 MB", "123 MB".
+std::string FormatBytes(double bytes);
+
+// "10.1-14.8 MB", "831 kB-1.2 MB": both ends, the unit once if they share it.
+std::string FormatByteRange(double low, double high);
+
+// Half the width of the range as a share of the value: "±7%"; "" if the range has no width.
+std::string FormatPlusMinus(double value, double low, double high);
+
+// "7", "12,345", "1.2M" from ten million on.
+std::string FormatCount(double count);
+
+// "25.5%", "0.03%", "100%"; "-" if there is no total.
+std::string FormatShare(double part, double total);
+
+// "850ms", "12s", "3m05s", "2h14m", "5d03h".
+std::string FormatDuration(uint64_t nanoseconds);
+
+// "512K", "512KiB", "512kB", "1.5M", "4096", "4096B": always 1024-based.
+Result<uint64_t> ParseSize(std::string_view text);
+
+// The text without control characters or broken UTF-8, so that a name out of a foreign file can be
+// shown.
+std::string Printable(std::string_view text);
+
+// The number of terminal columns of UTF-8 text, taking one for each code point.
+size_t DisplayWidth(std::string_view text);
+// Pads with spaces to `width` columns.
+std::string PadLeft(std::string_view text, size_t width);
+std::string PadRight(std::string_view text, size_t width);
+// Cuts to `width` columns, with "..." at the end if anything was cut.
+std::string CutTo(std::string_view text, size_t width);
+
+// The candidate nearest to `word` by edit distance, or "" if none is near enough to be meant.
+std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// The last component of a path.
+std::string_view BaseName(std::string_view path);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_BASE_TEXT_H_

@@ -1,0 +1,22 @@
+// Writes a profile as collapsed stacks: one line for each stack, frames from the outermost to the
+// innermost joined by ';', then a space and a value. Flame graph scripts and speedscope read it.
+//
+// A pure function of the profile. Lines are sorted, equal stacks are merged, so that outputs
+// compare.
+#ifndef HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_WRITER_H_
+#define HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_WRITER_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// `type` is an index into the profile's sample types; `selected` says which rows, empty for all.
+std::string WriteCollapsed(const Profile& profile, size_t type, const std::vector<bool>& selected);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_WRITER_H_

@@ -1,0 +1,46 @@
+// The other end of the gauge file's control words: switches a running program's sampling on and
+// off, changes its rate, resets it, copies its data.
+//
+// All access is by pread and pwrite: a file that shrinks is an error, never a signal. Two
+// controllers at the same time may overwrite each other's words; the last one wins.
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_CONTROL_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_CONTROL_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/formats/gauge/gauge_layout.h"
+
+namespace heapgauge {
+
+class GaugeControl {
+ public:
+  static Result<GaugeControl> Open(const std::string& path);
+
+  // Each announces one change; the program takes it into account at its next sample.
+  Status SetActive(bool active);
+  Status SetInterval(uint64_t bytes);  // 1 to wire::kMaxIntervalBytes
+  Status SetMaxSamplesPerSecond(uint32_t samples);
+  Status RequestReset();
+
+  // True once the program has seen the last change; waits up to `timeout_ms`.
+  bool WaitUntilSeen(int timeout_ms) const;
+
+ private:
+  explicit GaugeControl(File file) : file_(std::move(file)) {}
+  template <typename Word>
+  Status Change(size_t offset, Word value);
+
+  File file_;
+  uint32_t generation_ = 0;
+};
+
+// Copies a gauge file, live or not, so that the copy can be opened on its own: records that
+// were being written are left out of it. Fails rather than leave a copy that cannot be read.
+Status DumpGauge(const std::string& from, const std::string& to);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_CONTROL_H_

@@ -1,0 +1,164 @@
+#include "core/formats/gauge/gauge_directory.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+
+namespace heapgauge {
+namespace {
+
+bool IsDirectory(const std::string& path) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+// Names of the entries of `directory` that begin with `prefix`.
+std::vector<std::string> Entries(const std::string& directory, const std::string& prefix) {
+  std::vector<std::string> names;
+  DIR* dir = opendir(directory.c_str());
+  if (dir == nullptr) return names;
+  while (const dirent* entry = readdir(dir)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0) {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  closedir(dir);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> GaugeDirectories() {
+  std::vector<std::string> directories;
+  const auto add = [&](const std::string& path) {
+    if (IsDirectory(path) &&
+        std::find(directories.begin(), directories.end(), path) == directories.end()) {
+      directories.push_back(path);
+    }
+  };
+  if (const char* dir = std::getenv("HEAPGAUGE_DIR"); dir != nullptr && *dir != 0) add(dir);
+  if (const char* dir = std::getenv("XDG_RUNTIME_DIR"); dir != nullptr && *dir != 0) {
+    add(std::string(dir) + "/heapgauge");
+  }
+  const std::string uid = std::to_string(getuid());
+  add("/dev/shm/heapgauge-" + uid);
+  add("/tmp/heapgauge-" + uid);
+  if (getuid() == 0) {
+    for (const std::string& user : Entries("/run/user", "")) {
+      if (user[0] != '.') add("/run/user/" + user + "/heapgauge");
+    }
+    for (const std::string root : {"/dev/shm", "/tmp"}) {
+      for (const std::string& name : Entries(root, "heapgauge-")) add(root + "/" + name);
+    }
+  }
+  return directories;
+}
+
+bool IsGaugeFileName(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits < name.size() && digits > 0 && name[digits - 1] == '.')
+    name = name.substr(0, digits - 1);
+  return name.size() > 3 && name.substr(name.size() - 3) == ".hg";
+}
+
+Result<std::vector<std::string>> ListGaugeFiles(const std::string& directory) {
+  DIR* dir = opendir(directory.c_str());
+  if (dir == nullptr) {
+    return tl::unexpected<Error>(SystemError("cannot list '" + Printable(directory) + "'", errno));
+  }
+  std::vector<std::string> paths;
+  while (const dirent* entry = readdir(dir)) {
+    if (IsGaugeFileName(entry->d_name)) paths.push_back(directory + "/" + entry->d_name);
+  }
+  closedir(dir);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Result<GaugeOwner> ReadOwner(const std::string& path) {
+  HG_ASSIGN(const File file, File::OpenForReading(path));
+  wire::Header header{};
+  if (file.ReadAt(0, &header, sizeof header) != sizeof header ||
+      std::memcmp(header.magic, wire::kMagic, sizeof header.magic) != 0) {
+    return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not a gauge file");
+  }
+  return GaugeOwner{path,
+                    header.pid,
+                    header.parent_pid,
+                    header.process_start_ticks,
+                    header.start_realtime_ns,
+                    header.ended_ns};
+}
+
+bool OwnerRuns(const GaugeOwner& owner) {
+  if (owner.ended_ns != 0) return false;
+  const auto process = ReadProcess(owner.pid);
+  return process && !process->ended() &&
+         (owner.process_start_ticks == 0 || process->start_ticks == owner.process_start_ticks);
+}
+
+bool WasReplaced(const GaugeOwner& owner) {
+  const size_t slash = owner.path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : owner.path.substr(0, slash);
+  const auto paths = ListGaugeFiles(directory);
+  if (!paths || owner.process_start_ticks == 0) return false;
+  const std::string pid = "." + std::to_string(owner.pid) + ".";
+  for (const std::string& path : *paths) {
+    if (path.find(pid) == std::string::npos) continue;
+    const auto other = ReadOwner(path);
+    if (other && other->pid == owner.pid &&
+        other->process_start_ticks == owner.process_start_ticks &&
+        other->start_realtime_ns > owner.start_realtime_ns) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<std::string> FindGaugeOf(uint32_t pid) {
+  std::string best;
+  uint64_t best_start = 0;
+  bool best_runs = false;
+  std::string searched;
+  for (const std::string& directory : GaugeDirectories()) {
+    searched += (searched.empty() ? "" : ", ") + Printable(directory);
+    const auto paths = ListGaugeFiles(directory);
+    if (!paths) continue;
+    for (const std::string& path : *paths) {
+      const auto owner = ReadOwner(path);
+      if (!owner || owner->pid != pid) continue;
+      const bool runs = OwnerRuns(*owner);
+      const bool better = best.empty() || (runs && !best_runs) ||
+                          (runs == best_runs && owner->start_realtime_ns > best_start);
+      if (!better) continue;
+      best = path;
+      best_start = owner->start_realtime_ns;
+      best_runs = runs;
+    }
+  }
+  if (!best.empty()) return best;
+  if (searched.empty()) searched = "no gauge directory exists";
+  if (ReadProcess(pid)) {
+    return Fail(
+        ErrorCode::kNotFound,
+        fmt::format("process {} is not profiled (looked in {}); start it with heapgauge run", pid,
+                    searched));
+  }
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("there is no process {} and no gauge file of it (looked in {}); "
+                          "heapgauge ps lists what there is",
+                          pid, searched));
+}
+
+}  // namespace heapgauge

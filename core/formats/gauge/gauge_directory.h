@@ -1,0 +1,52 @@
+// Where gauge files are on this host, and which belong to a process.
+//
+// The directories are those the agent chooses from: $HEAPGAUGE_DIR, else
+// $XDG_RUNTIME_DIR/heapgauge, else /dev/shm/heapgauge-<uid>, else /tmp/heapgauge-<uid>. A reader
+// looks into all of them, as root into those of all users. Reads directories and headers only.
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_DIRECTORY_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_DIRECTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge {
+
+// Existing directories that may hold gauge files, in the order in which the agent prefers them.
+std::vector<std::string> GaugeDirectories();
+
+// True for NAME.hg and NAME.hg.N, as later programs of one process are called.
+bool IsGaugeFileName(std::string_view name);
+
+// Paths of the gauge files of a directory, sorted by name. Fails if it cannot be listed.
+Result<std::vector<std::string>> ListGaugeFiles(const std::string& directory);
+
+// What the header tells about whose file it is.
+struct GaugeOwner {
+  std::string path;
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint64_t process_start_ticks = 0;
+  uint64_t start_realtime_ns = 0;
+  uint64_t ended_ns = 0;
+};
+Result<GaugeOwner> ReadOwner(const std::string& path);
+
+// True if the process that made the file is still there (or its number may be trusted).
+bool OwnerRuns(const GaugeOwner& owner);
+
+// True if the owner's process has made a newer file in the same directory: it executed another
+// program.
+bool WasReplaced(const GaugeOwner& owner);
+
+// The gauge file of a process: of the running one if there is one, else the newest of that pid. The
+// error says whether the process exists and what to do.
+Result<std::string> FindGaugeOf(uint32_t pid);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_DIRECTORY_H_

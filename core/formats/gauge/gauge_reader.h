@@ -1,0 +1,38 @@
+// Reads a gauge file, of a running program or a dead one, into a Profile.
+//
+// The file is treated as hostile: every size, index and count is checked, damaged records are left
+// out and counted (Recording::unreadable_records), and a header that contradicts itself is an
+// Error. Time is linear in the size of the file, which the format limits to 512 MiB; memory is a
+// small multiple of what the file holds.
+//
+// A program may write while we read. So the order is that of the writer turned round: live blocks
+// first, then the stacks that they name, then nodes, then modules; what a record names is always
+// there.
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_READER_H_
+
+#include <string>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/formats/gauge/gauge_layout.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+enum class Inherited { kInclude, kOnly, kExclude };
+
+struct GaugeReadOptions {
+  bool peak = false;  // the live blocks of the peak snapshot in place of those of this moment
+  Inherited inherited = Inherited::kInclude;
+};
+
+Result<Profile> ReadGauge(const ByteSource& source, const std::string& name,
+                          const GaugeReadOptions& options = {});
+
+// The same for a file on disk; also finds out whether its process still runs.
+Result<Profile> ReadGaugeFile(const std::string& path, const GaugeReadOptions& options = {});
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_READER_H_

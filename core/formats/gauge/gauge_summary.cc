@@ -1,0 +1,121 @@
+#include "core/formats/gauge/gauge_summary.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/process.h"
+#include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/gauge/gauge_records.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr const char* kAllocatorNames[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
+constexpr const char* kLossNames[] = {"no room in the file", "table full"};
+// No allocation is larger than the address space.
+constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
+
+std::vector<std::string> Arguments(const char* field, size_t size) {
+  std::vector<std::string> arguments;
+  for (size_t at = 0; at < size && field[at] != 0;) {
+    const size_t length = strnlen(field + at, size - at);
+    arguments.push_back(FieldText(field + at, length));
+    at += length + 1;
+  }
+  return arguments;
+}
+
+}  // namespace
+
+bool IsPlausible(const wire::LiveRecord& record) {
+  return record.size <= kMaxBlockBytes && record.interval <= wire::kMaxIntervalBytes;
+}
+
+Recording RecordingOf(const GaugeLayout& layout) {
+  const wire::Header& h = layout.header();
+  Recording r;
+  r.program = FieldText(h.exe, sizeof h.exe);
+  r.command_line = Arguments(h.command_line, sizeof h.command_line);
+  r.pid = h.pid;
+  r.parent_pid = h.parent_pid;
+  r.uid = h.uid;
+  r.forked = h.forked != 0;
+  r.active = h.active != 0;
+  if (h.allocator < std::size(kAllocatorNames)) r.allocator = kAllocatorNames[h.allocator];
+  r.allocator_path = FieldText(h.allocator_path, sizeof h.allocator_path);
+  r.start_unix_ns = h.start_realtime_ns;
+  r.reset_ns = h.reset_ns;
+  r.interval = std::clamp<uint64_t>(h.interval, 1, wire::kMaxIntervalBytes);
+  r.interval_in_force = std::clamp<uint64_t>(h.interval_in_force, 1, wire::kMaxIntervalBytes);
+  r.max_samples_per_second = h.control.max_samples_per_second;
+  r.samples = h.totals.samples;
+  for (uint32_t i = 0; i < wire::kLossKinds; ++i) {
+    if (h.totals.lost[i] == 0) continue;
+    r.lost.emplace_back(i < std::size(kLossNames) ? kLossNames[i] : "other", h.totals.lost[i]);
+  }
+  r.lost_bytes = h.totals.lost_bytes;
+  r.truncated_walks = h.totals.truncated_walks;
+  r.file_bytes = layout.used_bytes();
+  r.private_bytes = h.agent_private_bytes;
+  if (h.peak_current == 1 || h.peak_current == 2) {
+    r.has_peak = true;
+    r.peak_ns = h.peak[h.peak_current - 1].time_ns;
+    r.peak_bytes = h.peak[h.peak_current - 1].live_bytes;
+  }
+  return r;
+}
+
+void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last_sign_ns,
+               Recording* r) {
+  const wire::Header& h = layout.header();
+  r->duration_ns =
+      std::max({last_sign_ns, h.last_tick_ns, h.reset_ns, r->has_peak ? r->peak_ns : 0});
+  if (h.ended_ns != 0) {
+    r->state = RecordingState::kEnded;
+    r->duration_ns = h.ended_ns;
+    return;
+  }
+  const auto process = ReadProcess(h.pid);
+  const bool runs = process && !process->ended() &&
+                    (h.process_start_ticks == 0 || process->start_ticks == h.process_start_ticks);
+  if (runs && ProcessMapsFile(h.pid, path).value_or(true)) {
+    r->state = RecordingState::kLive;
+    const uint64_t now = MonotonicNow();
+    if (now > h.start_monotonic_ns) {
+      r->duration_ns = std::max(r->duration_ns, now - h.start_monotonic_ns);
+    }
+  } else if (WasReplaced(
+                 {path, h.pid, h.parent_pid, h.process_start_ticks, h.start_realtime_ns, 0})) {
+    r->state = RecordingState::kReplaced;
+  } else {
+    r->state = runs ? RecordingState::kSnapshot : RecordingState::kKilled;
+  }
+}
+
+Result<GaugeSummary> ReadGaugeSummary(const std::string& path) {
+  HG_ASSIGN(const File file, File::OpenForReading(path));
+  HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, path));
+  GaugeSummary summary;
+  Recording& r = summary.recording;
+  r = RecordingOf(layout);
+  uint64_t last_birth = 0;
+  r.unreadable_records += ForEachStable<wire::LiveRecord>(
+      file, layout, wire::SegmentKind::kLive, [&](uint32_t, const wire::LiveRecord& record) {
+        if (!IsPlausible(record)) {
+          ++r.unreadable_records;
+          return;
+        }
+        if (record.birth_ns < r.reset_ns) return;
+        const Weight weight = WeightOf(record.size, record.interval);
+        summary.live_bytes.Add(BytesEstimate(record.size, weight));
+        summary.live_objects += weight.objects;
+        last_birth = std::max(last_birth, record.birth_ns);
+        ++r.live_samples;
+        if ((record.flags & wire::kLiveInherited) != 0) ++r.inherited_samples;
+      });
+  FindState(layout, path, last_birth, &r);
+  return summary;
+}
+
+}  // namespace heapgauge

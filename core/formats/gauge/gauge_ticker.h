@@ -1,0 +1,36 @@
+// Writes a program's timeline from outside. The agent ticks when it takes a sample and a second
+// has passed; a program that allocates little would have gaps. Whoever watches it (run, serve)
+// fills them, and adds what only the outside sees: resident memory.
+//
+// By pread and pwrite only. A tick that both sides write at the same moment costs one of the two.
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_TICKER_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_TICKER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+
+namespace heapgauge {
+
+class GaugeTicker {
+ public:
+  static Result<GaugeTicker> Open(const std::string& path);
+
+  uint32_t pid() const { return pid_; }
+
+  // Writes a tick if the last one is older than 0.9 s. Returns whether it did.
+  Result<bool> Tick(uint64_t resident_bytes, uint64_t monotonic_now_ns);
+
+ private:
+  explicit GaugeTicker(File file) : file_(std::move(file)) {}
+
+  File file_;
+  uint32_t pid_ = 0;
+  uint64_t timeline_offset_ = 0;  // 0: not known yet
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_TICKER_H_

@@ -1,0 +1,105 @@
+#include "core/model/profile.h"
+
+#include <cmath>
+
+#include "core/base/text.h"
+
+namespace heapgauge {
+
+const char* StateName(RecordingState state) {
+  switch (state) {
+    case RecordingState::kUnknown:
+      break;
+    case RecordingState::kLive:
+      return "live";
+    case RecordingState::kEnded:
+      return "ended";
+    case RecordingState::kKilled:
+      return "killed";
+    case RecordingState::kReplaced:
+      return "exec";
+    case RecordingState::kSnapshot:
+      return "copy";
+  }
+  return "unknown";
+}
+
+std::string Recording::name() const {
+  std::string_view shown = command_line.empty() ? std::string_view() : BaseName(command_line[0]);
+  if (!shown.empty() && shown.front() == '-') shown.remove_prefix(1);  // a login shell
+  return std::string(shown.empty() ? BaseName(program) : shown);
+}
+
+std::vector<SampleType> HeapSampleTypes() {
+  return {{"alloc_objects", "count"},
+          {"alloc_space", "bytes"},
+          {"inuse_objects", "count"},
+          {"inuse_space", "bytes"}};
+}
+
+Estimate Profile::Total(size_t type) const {
+  Estimate total;
+  for (RowId row = 0; row < rows.size(); ++row) total.Add(value(row, type));
+  return total;
+}
+
+void Profile::StackOf(RowId row, std::vector<LocationId>* out) const {
+  out->clear();
+  for (NodeId node = rows[row].leaf; node != kNone; node = nodes[node].parent) {
+    out->push_back(nodes[node].location);
+  }
+}
+
+size_t Profile::FindType(std::string_view name) const {
+  for (size_t i = 0; i < sample_types.size(); ++i) {
+    if (sample_types[i].name == name) return i;
+  }
+  return sample_types.size();
+}
+
+Status Profile::Check() const {
+  const auto broken = [](const char* what) {
+    return Fail(ErrorCode::kCorrupt, std::string("profile: ") + what);
+  };
+  std::vector<uint16_t> depth(nodes.size());
+  for (NodeId i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if (node.location >= locations.size()) return broken("a node names no location");
+    if (node.parent == kNone) {
+      depth[i] = 1;
+    } else if (node.parent >= i) {
+      return broken("a node comes before its parent");
+    } else if (depth[node.parent] >= kMaxDepth) {
+      return broken("a stack is too deep");
+    } else {
+      depth[i] = static_cast<uint16_t>(depth[node.parent] + 1);
+    }
+  }
+  for (const Location& location : locations) {
+    if (location.module != kNone && location.module >= modules.size()) {
+      return broken("a location names no module");
+    }
+    if (location.first_frame > frames.size() ||
+        location.frame_count > frames.size() - location.first_frame) {
+      return broken("a location names no frame");
+    }
+  }
+  for (const Frame& frame : frames) {
+    if (frame.function >= functions.size()) return broken("a frame names no function");
+  }
+  for (const Row& row : rows) {
+    if (row.leaf != kNone && row.leaf >= nodes.size()) return broken("a row names no node");
+  }
+  for (const Block& block : blocks) {
+    if (block.row >= rows.size()) return broken("a block names no row");
+  }
+  if (values.size() != rows.size() * sample_types.size()) return broken("values do not match rows");
+  for (const Estimate& e : values) {
+    for (const double number : {e.value, e.variance, e.step, e.floor}) {
+      if (!std::isfinite(number) || number < 0) return broken("a value is not a number");
+    }
+  }
+  return {};
+}
+
+}  // namespace heapgauge

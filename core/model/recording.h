@@ -1,0 +1,75 @@
+// How a profile came about: which program, over which allocator, how it was sampled and what is
+// missing. Reports open with this. A format that does not know a fact leaves it at its default, and
+// the report does not mention it.
+//
+// Plain data.
+#ifndef HEAPGAUGE_CORE_MODEL_RECORDING_H_
+#define HEAPGAUGE_CORE_MODEL_RECORDING_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heapgauge {
+
+enum class RecordingState {
+  kUnknown,
+  kLive,      // the program runs and the figures are of this moment
+  kEnded,     // the program ended in good order
+  kKilled,    // the program is gone and did not say goodbye: a signal, the OOM killer
+  kReplaced,  // the process executed another program, which has a file of its own
+  kSnapshot,  // a copy made while the program ran
+};
+const char* StateName(RecordingState state);
+
+struct Recording {
+  RecordingState state = RecordingState::kUnknown;
+  std::string program;  // path of the executable
+  std::vector<std::string> command_line;
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint32_t uid = 0;
+  bool forked = false;  // the process was forked from a profiled one and did not exec
+  bool active = true;   // sampling was switched on
+
+  std::string allocator;  // "glibc", "jemalloc", ...
+  std::string allocator_path;
+
+  uint64_t start_unix_ns = 0;
+  uint64_t duration_ns = 0;  // until the end, the last sign of life, or now
+  uint64_t reset_ns = 0;     // counters and live blocks count from here; 0: from the start
+
+  uint64_t interval = 0;           // mean bytes between samples, as asked for; 0 exact
+  uint64_t interval_in_force = 0;  // larger while the cap on samples per second works
+  uint32_t max_samples_per_second = 0;
+  uint64_t samples = 0;
+  uint64_t live_samples = 0;
+  uint64_t inherited_samples = 0;  // of the live ones
+  std::vector<std::pair<std::string, uint64_t>>
+      lost;                 // reason, samples; only reasons that occurred
+  uint64_t lost_bytes = 0;  // estimate of what they stood for
+  uint64_t truncated_walks = 0;
+  uint64_t unreadable_records = 0;  // half-written or damaged, left out
+
+  uint64_t file_bytes = 0;
+  uint64_t private_bytes = 0;  // the agent's memory outside of the file
+
+  bool is_peak = false;  // the live figures are those of the peak
+  bool has_peak = false;
+  uint64_t peak_ns = 0;  // when
+  uint64_t peak_bytes = 0;
+
+  // What people call the program: the name it was started by, which may be that of a link.
+  std::string name() const;
+
+  uint64_t lost_samples() const {
+    uint64_t sum = 0;
+    for (const auto& [reason, count] : lost) sum += count;
+    return sum;
+  }
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_MODEL_RECORDING_H_

@@ -1,0 +1,31 @@
+// The opening lines of every report on one profile: which program, how much is live and how sure
+// that is, how it was sampled, what is missing.
+//
+// Pure functions; text without a trailing blank line.
+#ifndef HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_
+#define HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "core/analysis/functions.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// `notes` are further lines of the kind "note: ...", such as modules without names.
+std::string RecordingText(const Profile& profile, const HeapFigures& total,
+                          const std::vector<std::string>& notes, size_t width);
+
+// "running for 2h14m", "ended after 12s", "killed after 3m05s".
+std::string StateText(const Recording& recording);
+
+// "48.2 MB (95 %: 44.9-51.8 MB)". With no samples: "0 B (95 %: 0-1.8 MB)".
+std::string LiveText(const Estimate& live, const Recording& recording);
+
+// The estimate, or what an empty one still allows at the recording's interval.
+Estimate OrNothingSampled(const Estimate& estimate, const Recording& recording);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_

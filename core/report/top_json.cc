@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/analysis/interval.h"
+#include "core/report/recording_text.h"
+#include "core/report/top.h"
+
+namespace heapgauge {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json EstimateJson(const Estimate& estimate) {
+  const Interval range = Interval95(estimate);
+  return {{"value", estimate.value}, {"low", range.low}, {"high", range.high}};
+}
+
+Json FiguresJson(const HeapFigures& f, const Recording& recording) {
+  Json json = {{"live_bytes", EstimateJson(f.live_bytes)},
+               {"live_objects", f.live_objects},
+               {"allocated_bytes", EstimateJson(f.allocated_bytes)},
+               {"allocated_objects", f.allocated_objects},
+               {"samples", f.samples},
+               {"live_samples", f.live_samples}};
+  if (f.aged_bytes > 0) {
+    json["mean_age_ns"] = f.MeanAge(recording.duration_ns);
+    json["oldest_age_ns"] = f.OldestAge(recording.duration_ns);
+  }
+  return json;
+}
+
+Json RecordingJson(const Recording& r) {
+  Json lost = Json::object();
+  for (const auto& [reason, count] : r.lost) lost[reason] = count;
+  return {{"program", r.program},
+          {"command_line", r.command_line},
+          {"pid", r.pid},
+          {"state", StateName(r.state)},
+          {"active", r.active},
+          {"forked", r.forked},
+          {"start_unix_ns", r.start_unix_ns},
+          {"duration_ns", r.duration_ns},
+          {"reset_ns", r.reset_ns},
+          {"allocator", r.allocator},
+          {"allocator_path", r.allocator_path},
+          {"interval", r.interval},
+          {"interval_in_force", r.interval_in_force},
+          {"samples", r.samples},
+          {"live_samples", r.live_samples},
+          {"inherited_samples", r.inherited_samples},
+          {"lost", lost},
+          {"lost_bytes", r.lost_bytes},
+          {"truncated_walks", r.truncated_walks},
+          {"unreadable_records", r.unreadable_records},
+          {"gauge_file_bytes", r.file_bytes},
+          {"agent_private_bytes", r.private_bytes},
+          {"is_peak", r.is_peak},
+          {"peak_bytes", r.peak_bytes},
+          {"peak_ns", r.peak_ns}};
+}
+
+}  // namespace
+
+std::string TopJson(const Profile& profile, const FunctionReport& report,
+                    const std::vector<std::string>& notes, const TopOptions& options) {
+  const Recording& recording = profile.recording;
+  HeapFigures total = report.total;
+  total.live_bytes = OrNothingSampled(total.live_bytes, recording);
+  Json json = {{"recording", RecordingJson(recording)},
+               {"total", FiguresJson(total, recording)},
+               {"selected", FiguresJson(report.selected, recording)},
+               {"notes", notes},
+               {"function_count", report.rows.size()}};
+  Json rows = Json::array();
+  for (size_t i = 0; i < std::min(options.rows, report.rows.size()); ++i) {
+    const FunctionRow& row = report.rows[i];
+    Json entry;
+    entry["function"] =
+        row.function == kNone ? "(unknown stack)" : profile.functions[row.function].name;
+    if (row.frame != kNone) {
+      const Frame& frame = profile.frames[row.frame];
+      entry["file"] = profile.functions[frame.function].file;
+      entry["line"] = frame.line;
+    }
+    entry["flat"] = FiguresJson(row.flat, recording);
+    entry["cum"] = FiguresJson(row.cum, recording);
+    rows.push_back(std::move(entry));
+  }
+  json["functions"] = std::move(rows);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,15 @@
+// Linker names as people write them, for C++ and (legacy) Rust. Pure functions.
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_
+
+#include <string>
+
+namespace heapgauge {
+
+// The readable form, or the name itself if it is not mangled. Symbol versions (name@@V) are cut
+// off.
+std::string Demangle(const std::string& name);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_

@@ -1,0 +1,39 @@
+// Function names by address from .symtab, or .dynsym where that is all there is.
+//
+// Built once for a module, then read-only; lookups are a binary search.
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_SYMBOL_TABLE_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_SYMBOL_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct Elf;
+
+namespace heapgauge {
+
+class SymbolTable {
+ public:
+  // Adds the functions of .symtab, or else of .dynsym. May be called for a module and its debug
+  // file.
+  void AddFrom(Elf* elf);
+  // Call after the last AddFrom.
+  void Finish();
+
+  bool empty() const { return symbols_.empty(); }
+  // The linker's name of the function at that address in the ELF file; null if there is none.
+  const char* Find(uint64_t address) const;
+
+ private:
+  struct Symbol {
+    uint64_t start;
+    uint64_t end;
+    uint32_t rank;     // among several at one address, the smallest is shown
+    const char* name;  // in the ELF file's string table, which outlives the SymbolTable
+  };
+  std::vector<Symbol> symbols_;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_SYMBOL_TABLE_H_

@@ -1,0 +1,37 @@
+// Gives every location of a profile its functions and lines. Works outside of the profiled program,
+// by module path and build-id, so nothing is asked of the program and a dead one is no different.
+//
+// Every location has at least one frame afterwards: where no name can be had it is
+// "module+0xoffset". What stood in the way (file gone, another build) is told in the report's
+// notes.
+//
+// Each module's file is opened once for all its addresses. Single-threaded.
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+struct SymbolizeOptions {
+  // Where separate debug files are kept.
+  std::vector<std::string> debug_dirs = {"/usr/lib/debug"};
+  // If not 0, files are also looked for through this running process: in a container, or deleted
+  // since, they may exist nowhere else.
+  uint32_t pid = 0;
+};
+
+// One line for each module that could not be used as it should, for people.
+struct SymbolizeReport {
+  std::vector<std::string> notes;
+};
+
+SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_

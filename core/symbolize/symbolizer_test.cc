@@ -1,0 +1,172 @@
+// Looks up this test program's own functions, as a profile of it would name them.
+
+#include "core/symbolize/symbolizer.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/process.h"
+#include "core/symbolize/elf_file.h"
+
+namespace symbolizer_test {
+
+int g_calls = 0;
+
+inline __attribute__((always_inline)) void* Inner() {
+  ++g_calls;
+  return __builtin_return_address(0);
+}
+// The address behind the call in Caller(); the marker keeps the compiler from merging the
+// functions.
+extern "C" __attribute__((noinline)) void* HereForSymbolizer() {
+  ++g_calls;
+  return __builtin_return_address(0);
+}
+__attribute__((noinline)) void* Caller(int n) {
+  void* here = HereForSymbolizer();  // line A
+  g_calls += n;
+  return here;
+}
+inline __attribute__((always_inline)) void* Inlined(int n) {
+  void* here = HereForSymbolizer();  // line B
+  g_calls += n;
+  return here;
+}
+__attribute__((noinline)) void* Outer(int n) {
+  void* here = Inlined(n);  // line C
+  g_calls += 2 * n;
+  return here;
+}
+
+}  // namespace symbolizer_test
+
+namespace heapgauge {
+namespace {
+
+std::string Self() { return ProcessExecutable(static_cast<uint32_t>(getpid())); }
+
+Profile ProfileOf(void* address, const std::string& path, const std::string& build_id) {
+  Dl_info info{};
+  link_map* map = nullptr;
+  dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  Profile profile;
+  Module module;
+  module.path = path;
+  module.build_id = build_id;
+  module.start = reinterpret_cast<uint64_t>(info.dli_fbase);
+  module.end = module.start + (64 << 20);
+  module.load_bias = map->l_addr;
+  profile.modules.push_back(module);
+  Location location;
+  location.address = reinterpret_cast<uint64_t>(address);
+  location.module = 0;
+  profile.locations.push_back(location);
+  return profile;
+}
+
+std::string BuildIdOf(const std::string& path) {
+  const auto file = ElfFile::Open(path);
+  return file ? (*file)->build_id() : "";
+}
+
+std::string Name(const Profile& profile, uint32_t frame = 0) {
+  const Location& location = profile.locations[0];
+  return frame < location.frame_count
+             ? profile.functions[profile.frames[location.first_frame + frame].function].name
+             : "";
+}
+
+TEST(Symbolizer, NamesFunctionFileAndLine) {
+  Profile profile = ProfileOf(symbolizer_test::Caller(1), Self(), BuildIdOf(Self()));
+  const SymbolizeReport report = Symbolize({}, &profile);
+  EXPECT_TRUE(report.notes.empty()) << report.notes[0];
+  EXPECT_EQ(Name(profile), "symbolizer_test::Caller(int)");
+  const Frame& frame = profile.frames[profile.locations[0].first_frame];
+  EXPECT_TRUE(profile.modules[0].has_functions);
+  if (frame.line == 0) GTEST_SKIP() << "built without debug information";
+  EXPECT_NE(profile.functions[frame.function].file.find("symbolizer_test.cc"), std::string::npos);
+  EXPECT_GT(frame.line, 20u);
+  EXPECT_LT(frame.line, 60u);
+}
+
+TEST(Symbolizer, ShowsInlinedCalls) {
+  Profile profile = ProfileOf(symbolizer_test::Outer(1), Self(), BuildIdOf(Self()));
+  Symbolize({}, &profile);
+  if (!profile.modules[0].has_lines) GTEST_SKIP() << "built without debug information";
+  ASSERT_EQ(profile.locations[0].frame_count, 2u);
+  EXPECT_EQ(Name(profile, 0), "symbolizer_test::Inlined(int)");
+  EXPECT_EQ(Name(profile, 1), "symbolizer_test::Outer(int)");
+  const uint32_t first = profile.locations[0].first_frame;
+  EXPECT_TRUE(profile.frames[first].inlined);
+  EXPECT_FALSE(profile.frames[first + 1].inlined);
+  EXPECT_GT(profile.frames[first + 1].line, profile.frames[first].line) << "where it was inlined";
+  EXPECT_TRUE(profile.Check() || profile.values.empty());
+}
+
+TEST(Symbolizer, UsesTheDynamicSymbolsOfALibrary) {
+  void* address = reinterpret_cast<char*>(dlsym(RTLD_DEFAULT, "getsubopt")) + 4;
+  Dl_info info{};
+  ASSERT_NE(dladdr(address, &info), 0);
+  const std::string path = std::filesystem::canonical(info.dli_fname).string();
+  Profile profile = ProfileOf(address, path, BuildIdOf(path));
+  SymbolizeOptions options;
+  options.debug_dirs.clear();
+  Symbolize(options, &profile);
+  EXPECT_EQ(Name(profile), "getsubopt");
+}
+
+TEST(Symbolizer, AnotherBuildIsRefused) {
+  Profile profile = ProfileOf(symbolizer_test::Caller(1), Self(), "00112233");
+  const SymbolizeReport report = Symbolize({}, &profile);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_NE(report.notes[0].find("another build"), std::string::npos) << report.notes[0];
+  EXPECT_EQ(Name(profile).find("Caller"), std::string::npos) << "no wrong names";
+  EXPECT_NE(Name(profile).find("+0x"), std::string::npos) << "module and offset: " << Name(profile);
+}
+
+TEST(Symbolizer, AMissingFileGivesModuleAndOffset) {
+  Profile profile = ProfileOf(symbolizer_test::Caller(1), "/no/such/server", "");
+  profile.modules[0].load_bias = profile.locations[0].address - 0x101;
+  const SymbolizeReport report = Symbolize({}, &profile);
+  EXPECT_EQ(Name(profile), "server+0x100") << "the call, not the return address";
+  EXPECT_EQ(report.notes.size(), 1u);
+  profile = ProfileOf(symbolizer_test::Caller(1), "linux-vdso.so.1", "");
+  EXPECT_TRUE(Symbolize({}, &profile).notes.empty());
+  profile.locations[0] = Location();
+  profile.locations[0].address = 0x1234;
+  Symbolize({}, &profile);
+  EXPECT_EQ(Name(profile), "0x1234");
+}
+
+TEST(Symbolizer, FilesThatAreNoElfAreNoHarm) {
+  for (const char* path : {"/etc/passwd", "/dev/zero", "/proc/self/mem", "/"}) {
+    Profile profile = ProfileOf(symbolizer_test::Caller(1), path, "");
+    EXPECT_EQ(Symbolize({}, &profile).notes.size(), 1u) << path;
+  }
+}
+
+// The program itself cut at many places: libdw meets section tables that point nowhere.
+TEST(Symbolizer, DamagedProgramsAreNoHarm) {
+  std::string pattern = ::testing::TempDir() + "heapgauge.XXXXXX";
+  close(mkstemp(pattern.data()));
+  std::ifstream in(Self(), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  void* address = symbolizer_test::Caller(1);
+  for (int part = 0; part < 16; ++part) {
+    std::ofstream(pattern, std::ios::binary | std::ios::trunc)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size() * part / 16));
+    Profile profile = ProfileOf(address, pattern, BuildIdOf(pattern));
+    Symbolize({}, &profile);
+    EXPECT_EQ(profile.locations[0].frame_count, 1u);
+  }
+  std::filesystem::remove(pattern);
+}
+
+}  // namespace
+}  // namespace heapgauge

@@ -1,0 +1,147 @@
+// Whatever is wrong with the command line or its input: exit code 2 and exactly one line that says
+// what.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "core/formats/gauge/testing/gauge_builder.h"
+#include "tests/cli/command.h"
+
+namespace heapgauge::testing {
+namespace {
+
+void ExpectRefused(const std::vector<std::string>& arguments, const std::string& says,
+                   const Environment& environment = {}) {
+  const Outcome outcome = Heapgauge(arguments, environment);
+  std::string shown;
+  for (const std::string& argument : arguments) shown += argument + " ";
+  EXPECT_EQ(outcome.code, 2) << shown << outcome.err;
+  EXPECT_EQ(outcome.out, "") << shown;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << shown << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("heapgauge: ", 0), 0u) << shown << outcome.err;
+  EXPECT_NE(outcome.err.find(says), std::string::npos) << shown << outcome.err;
+}
+
+std::string GoodFile(const ScratchDir& dir, const std::string& name = "server.1.hg") {
+  GaugeBuilder b;
+  b.AddLive(b.AddStack({0x1000}), 1000);
+  b.header().ended_ns = 5;
+  b.WriteTo(dir / name);
+  return dir / name;
+}
+
+TEST(BadInput, CommandsAndOptions) {
+  ExpectRefused({}, "a command is needed");
+  ExpectRefused({"topp"}, "did you mean 'heapgauge top'");
+  ExpectRefused({"frobnicate"}, "--help");
+  ExpectRefused({"--frobnicate"}, "--frobnicate");
+  ExpectRefused({"top"}, "SOURCE");
+  ExpectRefused({"top", "--frobnicate", "x"}, "heapgauge top --help");
+  ExpectRefused({"top", "--sort", "colour", "x"}, "--sort");
+  ExpectRefused({"top", "-n", "many", "x"}, "--rows");
+  ExpectRefused({"top", "-n", "-3", "x"}, "--rows");
+  ExpectRefused({"top", "x", "--", "y"}, "heapgauge run");
+  ExpectRefused({"ctl"}, "SOURCE");
+  ExpectRefused({"ctl", "1"}, "heapgauge ctl --help");
+  ExpectRefused({"ctl", "1", "explode"}, "heapgauge ctl --help");
+  ExpectRefused({"ctl", "1", "sample"}, "BYTES");
+  ExpectRefused({"ctl", "1", "dump"}, "--output");
+  ExpectRefused({"ps", "extra"}, "heapgauge ps --help");
+}
+
+TEST(BadInput, Sources) {
+  const ScratchDir dir;
+  ExpectRefused({"top", dir / "none.hg"}, "there is no file");
+  ExpectRefused({"top", "0x12"}, "not a PID");
+  ExpectRefused({"top", "2147483646"}, "no process 2147483646", {{"HEAPGAUGE_DIR", dir.path()}});
+  ExpectRefused({"top", std::to_string(getpid())}, "is not profiled",
+                {{"HEAPGAUGE_DIR", dir.path()}});
+  ExpectRefused({"top", dir.path()}, "holds no gauge files");
+  const std::string one = GoodFile(dir, "a.1.hg");
+  EXPECT_EQ(Heapgauge({"top", dir.path()}).code, 0) << "one file in a directory is meant";
+  GoodFile(dir, "b.2.hg");
+  ExpectRefused({"top", dir.path()}, "--pick newest");
+  EXPECT_EQ(Heapgauge({"top", "--pick", "newest", dir.path()}).code, 0);
+  ExpectRefused({"top", "--focus", "(", one}, "regular expression");
+  ExpectRefused({"top", "--peak", one}, "no peak");
+  ExpectRefused({"top", "-o", dir / "no/such/dir/x", one}, "cannot write");
+}
+
+TEST(BadInput, Files) {
+  const ScratchDir dir;
+  const std::string good = GoodFile(dir);
+  std::ifstream in(good, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string bad = dir / "bad.hg";
+  const auto refused = [&](const std::string& content, const std::string& says) {
+    std::ofstream(bad, std::ios::binary | std::ios::trunc) << content;
+    for (const char* verb : {"top", "traces", "collapsed", "proto"})
+      ExpectRefused({verb, bad}, says);
+    ExpectRefused({"ctl", bad, "status"}, says);
+    ExpectRefused({"ctl", bad, "enable"}, says);
+    ExpectRefused({"ctl", bad, "dump", "-o", dir / "copy"}, says);
+  };
+  refused("", "no header yet");
+  refused(std::string(1 << 16, '\0'), "no header yet");
+  refused("some text\n", "not a gauge file");
+  refused(bytes.substr(0, 100), "cut short");
+  refused(bytes.substr(0, 70'000), "cut short");
+  std::string other = bytes;
+  other[offsetof(wire::Header, version)] = 42;
+  refused(other, "version 42");
+  other = bytes;
+  other[offsetof(wire::Header, segment_bytes)] = 1;
+  refused(other, "segment size");
+  ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
+  ExpectRefused({"top", dir / "fifo"}, "not a regular file");
+  ExpectRefused({"top", "/dev/zero"}, "not a regular file");
+}
+
+TEST(BadInput, NamesWithControlCharactersDoNotReachTheTerminal) {
+  const Outcome outcome = Heapgauge({"top", "evil\x1b[31m\nname"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+}
+
+TEST(BadInput, NoPermission) {
+  const ScratchDir dir;
+  const std::string good = GoodFile(dir);
+  ASSERT_EQ(chmod(dir.path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(good.c_str(), 0), 0);
+  const User user = geteuid() == 0 ? User::kNobody : User::kSame;
+  const Outcome outcome = Command(HeapgaugeCommand({"top", good}), {}, "", user).Wait();
+  if (outcome.code == kCannotBeNobody) GTEST_SKIP() << "the program is not there for user nobody";
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("Permission denied"), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+}
+
+TEST(BadInput, ControlOfAProgramThatIsGone) {
+  const ScratchDir dir;
+  const std::string good = GoodFile(dir);
+  ExpectRefused({"ctl", good, "enable"}, "does not run any more");
+  ExpectRefused({"ctl", good, "sample", "12X"}, "not a size");
+  EXPECT_EQ(Heapgauge({"ctl", good, "status"}).code, 0);
+}
+
+TEST(BadInput, Run) {
+  const ScratchDir dir;
+  const Environment agent = {{"HEAPGAUGE_AGENT", HEAPGAUGE_FAKE_AGENT}};
+  ExpectRefused({"run"}, "no program to run", agent);
+  ExpectRefused({"run", "--"}, "no program to run", agent);
+  ExpectRefused({"run", "--sample", "x", "--", "true"}, "--sample", agent);
+  ExpectRefused({"run", "--sample", "0", "--", "true"}, "--sample", agent);
+  ExpectRefused({"run", "--max-rate", "-1", "--", "true"}, "--max-rate", agent);
+  ExpectRefused({"run", "-o", dir / "no/such/x.hg", "--", "true"}, "No such file", agent);
+  ExpectRefused({"run", "-o", dir.path(), "--", "true"}, "is a directory", agent);
+  ExpectRefused({"run", "--", "true"}, "HEAPGAUGE_AGENT", {{"HEAPGAUGE_AGENT", "/no/agent.so"}});
+}
+
+}  // namespace
+}  // namespace heapgauge::testing
