@@ -25,7 +25,7 @@ void Sampler::SetInterval(uint64_t interval) {
 uint64_t Sampler::Decide(uint64_t size) {
   ThreadState& thread = hg_thread;
   if (!active()) {
-    thread.countdown = kLongestCountdown;
+    thread.countdown = kInactiveCountdown;
     thread.interval = 0;
     return 0;
   }

@@ -43,6 +43,8 @@ class Sampler {
   // No countdown is longer: a thread looks at the control words at least every so many bytes, and
   // since the gap has no memory it may be drawn anew there.
   static constexpr uint64_t kLongestCountdown = 4 << 20;
+  // The same while inactive, when there is nothing else to do: a wake-up is noticed soon.
+  static constexpr uint64_t kInactiveCountdown = 64 << 10;
 
   std::atomic<bool> active_;
   std::atomic<uint64_t> interval_;  // asked for
