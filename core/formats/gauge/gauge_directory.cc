@@ -148,15 +148,15 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
     }
   }
   if (!best.empty()) return best;
-  if (searched.empty()) searched = "no gauge directory exists";
+  searched = searched.empty() ? "there is no gauge directory" : "looked in " + searched;
   if (ReadProcess(pid)) {
     return Fail(
         ErrorCode::kNotFound,
-        fmt::format("process {} is not profiled (looked in {}); start it with heapgauge run", pid,
+        fmt::format("process {} is not profiled ({}); start it with heapgauge run", pid,
                     searched));
   }
   return Fail(ErrorCode::kNotFound,
-              fmt::format("there is no process {} and no gauge file of it (looked in {}); "
+              fmt::format("there is no process {} and no gauge file of it ({}); "
                           "heapgauge ps lists what there is",
                           pid, searched));
 }
