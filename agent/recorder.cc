@@ -94,7 +94,9 @@ void Recorder::FillHeader(const Settings& settings, const AllocatorIdentity& all
   CopyText(header.allocator_path, allocator.path);
   CopyText(header.agent_version, kAgentVersion);
   CopyText(header.exe, exe_);
-  os::ReadWhole("/proc/self/cmdline", header.command_line, sizeof header.command_line - 1);
+  const long length =
+      os::ReadWhole("/proc/self/cmdline", header.command_line, sizeof header.command_line);
+  header.command_line_bytes = length > 0 ? static_cast<uint32_t>(length) : 0;
   header.follows_exec = settings.follow_exec;
   header.control.active = settings.active;
   header.control.interval = sampler_.interval();

@@ -130,7 +130,7 @@ std::string HowItEnded(int status) {
 }
 
 void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchResult& result,
-                GaugeWatch* watch) {
+                const std::string& output, GaugeWatch* watch) {
   if (options.quiet) return;
   size_t others = 0;
   const std::string path = watch->FileOf(result.pid, &others);
@@ -155,8 +155,8 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
              LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),
              r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
   if (others != 0) {
-    fmt::print(stderr, "heapgauge: programs that it started made {} more, see: heapgauge ps\n",
-               others);
+    const std::string where = output.empty() ? "heapgauge ps" : Printable(output) + ".PID";
+    fmt::print(stderr, "heapgauge: processes that it started have {} more: {}\n", others, where);
   }
   fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(path));
 }
@@ -173,7 +173,7 @@ int Run(const RunOptions& options) {
     FailWith(SystemError("cannot run '" + Printable(spec->command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  TellResult(options, *spec, *result, &watch);
+  TellResult(options, *spec, *result, output, &watch);
   EndLike(result->wait_status);
 }
 

@@ -156,7 +156,8 @@ struct Header {
   uint32_t timeline_ticks;        // how many were ever written at level 0
   uint32_t peak_current;          // 0 none, 1 peak[0] and kPeak0, 2 peak[1] and kPeak1
   uint64_t last_tick_ns;
-  uint64_t reserved;
+  uint32_t command_line_bytes;
+  uint32_t reserved;
 
   Control control;
   Totals totals;
@@ -165,7 +166,7 @@ struct Header {
   char allocator_path[512];  // of the object whose malloc is called; NUL-terminated, as all texts
   char agent_version[32];
   char exe[1024];
-  char command_line[2048];   // arguments, each ended by NUL; an empty one ends the list
+  char command_line[2048];   // arguments, each ended by NUL, command_line_bytes in all
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

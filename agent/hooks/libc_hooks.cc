@@ -5,7 +5,7 @@
 
 #include "agent/hooks/entry_table.h"
 #include "agent/recorder.h"
-#include "agent/sys/loaded_objects.h"
+#include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
 
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_prctl;

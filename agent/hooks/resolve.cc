@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "agent/hooks/entry_table.h"
-#include "agent/sys/loaded_objects.h"
+#include "agent/sys/symbol_search.h"
 #include "agent/sys/text.h"
 
 namespace heapgauge::agent {

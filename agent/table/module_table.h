@@ -18,7 +18,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "agent/sys/loaded_objects.h"
+#include "agent/sys/symbol_search.h"
 #include "agent/table/gauge_file.h"
 #include "wire/gauge_format.h"
 

@@ -1,8 +1,5 @@
 #include "agent/unwind/eh_frame.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-
 #include "agent/unwind/arch_x86_64.h"
 
 namespace heapgauge::agent {
@@ -156,42 +153,14 @@ bool Search(const LoadedObject& object, uintptr_t table, uint64_t rows, uintptr_
 
 }  // namespace
 
-bool FindLoadedObject(uintptr_t pc, LoadedObject* object) {
-  dl_find_object result;
-  if (_dl_find_object(reinterpret_cast<void*>(pc), &result) != 0) return false;
-  object->start = reinterpret_cast<uintptr_t>(result.dlfo_map_start);
-  object->end = reinterpret_cast<uintptr_t>(result.dlfo_map_end);
-  object->eh_frame_hdr = reinterpret_cast<uintptr_t>(result.dlfo_eh_frame);
-  return true;
-}
-
 ByteReader SegmentFrom(const LoadedObject& object, uintptr_t address) {
-  if (address < object.start || address >= object.end) return ByteReader::Bad();
-  // There may be holes between the segments, so look at the program headers. They stand in the
-  // first page; where they do not (no linker does that), the object's whole range has to do.
-  const auto* elf = reinterpret_cast<const Elf64_Ehdr*>(object.start);
-  if (object.end - object.start < arch::kPageBytes || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
-      elf->e_phentsize != sizeof(Elf64_Phdr) || elf->e_phoff > arch::kPageBytes ||
-      elf->e_phnum > (arch::kPageBytes - elf->e_phoff) / sizeof(Elf64_Phdr)) {
-    return ByteReader(address, object.end);
+  const ProgramHeaders headers = HeadersOf(object);
+  if (headers.count == 0) {  // no linker makes such an object; its whole range has to do
+    const bool inside = object.start <= address && address < object.end;
+    return inside ? ByteReader(address, object.end) : ByteReader::Bad();
   }
-  const auto* headers = reinterpret_cast<const Elf64_Phdr*>(object.start + elf->e_phoff);
-  uintptr_t bias = 0;
-  bool have_bias = false;
-  for (int i = 0; i < elf->e_phnum; ++i) {
-    const Elf64_Phdr& header = headers[i];
-    if (header.p_type != PT_LOAD) continue;
-    if (!have_bias) {  // segments are sorted: the first one is where the object starts
-      bias = object.start - (header.p_vaddr & ~(arch::kPageBytes - 1));
-      have_bias = true;
-    }
-    const uintptr_t begin = bias + header.p_vaddr;
-    if (address - begin < header.p_memsz && (header.p_flags & PF_R)) {
-      const uintptr_t end = begin + header.p_memsz;
-      return ByteReader(address, end < object.end ? end : object.end);
-    }
-  }
-  return ByteReader::Bad();
+  const uintptr_t end = SegmentEnd(object, headers, address, 1);
+  return end == 0 ? ByteReader::Bad() : ByteReader(address, end);
 }
 
 bool FindFrameDescription(const LoadedObject& object, uintptr_t pc, FrameDescription* found) {

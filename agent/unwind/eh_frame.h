@@ -9,19 +9,10 @@
 
 #include <cstdint>
 
+#include "agent/sys/loaded_object.h"
 #include "agent/unwind/byte_reader.h"
 
 namespace heapgauge::agent {
-
-// A loaded object as the dynamic linker sees it.
-struct LoadedObject {
-  uintptr_t start = 0;
-  uintptr_t end = 0;
-  uintptr_t eh_frame_hdr = 0;  // 0: has none
-};
-
-// The loaded object that contains `pc`. False if there is none. Lock-free.
-bool FindLoadedObject(uintptr_t pc, LoadedObject* object);
 
 // The bytes from `address` to the end of the readable segment that contains it. Bad if there is
 // none.

@@ -119,12 +119,12 @@ TEST(EhFrame, DamagedBytesAreNeverReadBeyondTheObject) {
 TEST(EhFrame, FindsTheFunctionItRunsIn) {
   const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   LoadedObject object;
-  ASSERT_TRUE(FindLoadedObject(pc, &object));
+  ASSERT_TRUE(ObjectAt(pc, &object));
   FrameDescription found;
   ASSERT_TRUE(FindFrameDescription(object, pc, &found));
   EXPECT_LE(found.begin, pc);
   EXPECT_GT(found.end, pc);
-  EXPECT_FALSE(FindLoadedObject(0x1000, &object));
+  EXPECT_FALSE(ObjectAt(0x1000, &object));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Rule Evaluate(uintptr_t pc, bool exact, bool* by_description) {
   const uintptr_t address = pc - !exact;
   if (address >> arch::kAddressBits != 0) return Rule{.kind = RuleKind::kNoObject};
   LoadedObject object;
-  if (!FindLoadedObject(address, &object)) {
+  if (!ObjectAt(address, &object)) {
     const bool restorer = !exact && pc != 0 && IsRestorerElsewhere(pc);
     return Rule{.kind = restorer ? RuleKind::kSignal : RuleKind::kNoObject};
   }

@@ -125,6 +125,14 @@ class Loading(harness.EndToEnd):
     def test_a_cxx_plugin_in_a_c_program(self):
         self.assert_healthy(self.assert_same_behaviour([target("local_cxx_plugin")], sample="4K"))
 
+    def test_a_program_with_holes_between_its_segments(self):
+        outcome = self.assert_same_behaviour([target("holes")], sample="64K")
+        self.assert_healthy(outcome)
+        text = self.ask("traces", "-n", "1", outcome.files[0]).stdout
+        frames = [line.split()[0] for line in text.splitlines() if line.startswith("    ")]
+        self.assertEqual(frames[:2], ["AllocateFarAway", "main"], text)
+        self.assertEqual(self.top(outcome.files[0])["recording"]["truncated_walks"], 0)
+
     def test_deep_binding_frees_past_the_agent(self):
         self.assert_healthy(self.assert_same_behaviour([target("deepbind")], sample="4K"))
 

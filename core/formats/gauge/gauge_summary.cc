@@ -18,7 +18,7 @@ constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
 
 std::vector<std::string> Arguments(const char* field, size_t size) {
   std::vector<std::string> arguments;
-  for (size_t at = 0; at < size && field[at] != 0;) {
+  for (size_t at = 0; at < size;) {
     const size_t length = strnlen(field + at, size - at);
     arguments.push_back(FieldText(field + at, length));
     at += length + 1;
@@ -36,7 +36,8 @@ Recording RecordingOf(const GaugeLayout& layout) {
   const wire::Header& h = layout.header();
   Recording r;
   r.program = FieldText(h.exe, sizeof h.exe);
-  r.command_line = Arguments(h.command_line, sizeof h.command_line);
+  r.command_line = Arguments(
+      h.command_line, std::min<size_t>(h.command_line_bytes, sizeof h.command_line));
   r.pid = h.pid;
   r.parent_pid = h.parent_pid;
   r.uid = h.uid;

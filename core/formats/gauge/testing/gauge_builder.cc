@@ -59,6 +59,7 @@ GaugeBuilder::GaugeBuilder() {
   std::strcpy(h.allocator_path, "/usr/lib/x86_64-linux-gnu/libc.so.6");
   std::strcpy(h.agent_version, "test");
   std::strcpy(h.exe, "/usr/bin/server");
+  h.command_line_bytes = 17;
   std::memcpy(h.command_line,
               "server\0--port\0"
               "80\0",

@@ -1,6 +1,5 @@
-#include "agent/sys/loaded_objects.h"
+#include "agent/sys/symbol_search.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
@@ -125,40 +124,16 @@ int SearchObject(dl_phdr_info* info, size_t, void* argument) {
   return missing ? 0 : 1;
 }
 
-// The program headers of a loaded object, found through its ELF header at the start of its mapping.
-bool ProgramHeaders(const LoadedObject& object, const ElfW(Phdr) * *headers, size_t* count) {
-  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(object.start);
-  if (object.end - object.start < sizeof *elf) return false;
-  if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return false;
-  const size_t table_end = elf->e_phoff + size_t{elf->e_phnum} * sizeof(ElfW(Phdr));
-  if (elf->e_phentsize != sizeof(ElfW(Phdr)) || table_end > 4096) return false;
-  *headers = reinterpret_cast<const ElfW(Phdr)*>(object.start + elf->e_phoff);
-  *count = elf->e_phnum;
-  return true;
-}
-
 }  // namespace
 
-bool ObjectAt(uintptr_t address, LoadedObject* object) {
-  dl_find_object found;
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
-  object->start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
-  object->end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
-  object->load_bias = found.dlfo_link_map->l_addr;
-  object->path = found.dlfo_link_map->l_name == nullptr ? "" : found.dlfo_link_map->l_name;
-  object->identity = found.dlfo_link_map;
-  return true;
-}
-
 size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity) {
-  const ElfW(Phdr) * headers;
-  size_t count;
-  if (!ProgramHeaders(object, &headers, &count)) return 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (headers[i].p_type != PT_NOTE) continue;
-    uintptr_t at = object.load_bias + headers[i].p_vaddr;
-    const uintptr_t end = at + headers[i].p_memsz;
-    if (at < object.start || end > object.end || end < at) continue;
+  const ProgramHeaders headers = HeadersOf(object);
+  for (size_t i = 0; i < headers.count; ++i) {
+    const ElfW(Phdr)& header = headers.first[i];
+    uintptr_t at = object.load_bias + header.p_vaddr;
+    const uintptr_t end = at + header.p_memsz;
+    // A note that no loaded segment covers is in the file, but not in memory.
+    if (header.p_type != PT_NOTE || SegmentEnd(object, headers, at, header.p_memsz) == 0) continue;
     while (end - at >= sizeof(ElfW(Nhdr))) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
       const uint64_t name_bytes = (uint64_t{note->n_namesz} + 3) & ~uint64_t{3};
@@ -184,10 +159,9 @@ void FindNext(const void* self, const char* const* names, Definition* definition
 
 void* FindIn(uintptr_t address, const char* name) {
   LoadedObject object;
-  const ElfW(Phdr) * headers;
-  size_t count;
-  if (!ObjectAt(address, &object) || !ProgramHeaders(object, &headers, &count)) return nullptr;
-  const Range range = RangeOf(object.load_bias, headers, count);
+  if (!ObjectAt(address, &object)) return nullptr;
+  const ProgramHeaders headers = HeadersOf(object);
+  const Range range = RangeOf(object.load_bias, headers.first, headers.count);
   if (range.dynamic == nullptr) return nullptr;
   return SymbolTable(object.load_bias, range.dynamic).Find(name);
 }

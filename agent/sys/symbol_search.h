@@ -1,29 +1,19 @@
-// The objects in the address space: which one holds an address, and where the next definition of a
-// symbol is.
+// What the loaded objects say of themselves: where the next definition of a symbol is, and build-ids.
 //
-// dlsym(RTLD_NEXT) would do the second, but it allocates, and it finds nothing for the operators that a
+// dlsym(RTLD_NEXT) would do the first, but it allocates, and it finds nothing for the operators that a
 // C++ plugin brings into a C program with RTLD_LOCAL. So the symbol tables are searched here.
 //
-// Allocation-free. ObjectAt is lock-free and async-signal-safe. FindNext takes the dynamic
-// linker's lock for the list of objects (as every C++ throw does): call it with no lock held.
-#ifndef HEAPGAUGE_AGENT_SYS_LOADED_OBJECTS_H_
-#define HEAPGAUGE_AGENT_SYS_LOADED_OBJECTS_H_
+// Allocation-free. FindNext takes the dynamic linker's lock for the list of objects (as every C++ throw
+// does): call it with no lock held. The others are lock-free and async-signal-safe.
+#ifndef HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
+#define HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/sys/loaded_object.h"
+
 namespace heapgauge::agent {
-
-struct LoadedObject {
-  uintptr_t start = 0;  // mapped range
-  uintptr_t end = 0;
-  uintptr_t load_bias = 0;
-  const char* path = "";      // the dynamic linker's; empty for the main program
-  const void* identity = nullptr;  // differs for two objects that are loaded at the same time
-};
-
-// The object that holds `address`; false if none does.
-bool ObjectAt(uintptr_t address, LoadedObject* object);
 
 // Copies the build-id of an object that is loaded now; 0 if it has none or it does not fit.
 size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity);
@@ -46,4 +36,4 @@ void* FindIn(uintptr_t address, const char* name);
 
 }  // namespace heapgauge::agent
 
-#endif  // HEAPGAUGE_AGENT_SYS_LOADED_OBJECTS_H_
+#endif  // HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_

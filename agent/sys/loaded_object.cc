@@ -1,0 +1,51 @@
+#include "agent/sys/loaded_object.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/auxv.h>
+
+#include <cstring>
+
+namespace heapgauge::agent {
+
+bool ObjectAt(uintptr_t address, LoadedObject* object) {
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+  object->start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  object->end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
+  object->eh_frame_hdr = reinterpret_cast<uintptr_t>(found.dlfo_eh_frame);
+  object->load_bias = found.dlfo_link_map->l_addr;
+  object->path = found.dlfo_link_map->l_name == nullptr ? "" : found.dlfo_link_map->l_name;
+  object->main_program = object->path[0] == '\0';
+  object->identity = found.dlfo_link_map;
+  return true;
+}
+
+ProgramHeaders HeadersOf(const LoadedObject& object) {
+  if (object.main_program) {  // its range may not begin with its ELF header, but the kernel knows
+    return {reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR)), getauxval(AT_PHNUM)};
+  }
+  // Others are mapped in one piece, which begins with the ELF header; the program headers
+  // stand in its first page.
+  constexpr size_t kPage = 4096;
+  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(object.start);
+  if (object.end - object.start < kPage || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  if (elf->e_phentsize != sizeof(ElfW(Phdr)) || elf->e_phoff > kPage) return {};
+  if (elf->e_phnum > (kPage - elf->e_phoff) / sizeof(ElfW(Phdr))) return {};
+  return {reinterpret_cast<const ElfW(Phdr)*>(object.start + elf->e_phoff), elf->e_phnum};
+}
+
+uintptr_t SegmentEnd(const LoadedObject& object, const ProgramHeaders& headers, uintptr_t address,
+                     uint64_t bytes) {
+  for (size_t i = 0; i < headers.count; ++i) {
+    const ElfW(Phdr)& header = headers.first[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_R) == 0) continue;
+    const uint64_t offset = address - (object.load_bias + header.p_vaddr);
+    if (offset < header.p_memsz && bytes <= header.p_memsz - offset) {
+      return object.load_bias + header.p_vaddr + header.p_memsz;
+    }
+  }
+  return 0;
+}
+
+}  // namespace heapgauge::agent

@@ -1,0 +1,41 @@
+// The object (program or shared library) that holds an address, as the dynamic linker sees it.
+//
+// Lock-free, allocation-free, async-signal-safe: by _dl_find_object alone (glibc 2.35 or later).
+#ifndef HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_
+#define HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heapgauge::agent {
+
+struct LoadedObject {
+  uintptr_t start = 0;  // mapped range; of a main program with holes only the part around the address
+  uintptr_t end = 0;
+  uintptr_t eh_frame_hdr = 0;  // 0: has none
+  uintptr_t load_bias = 0;
+  bool main_program = false;
+  const char* path = "";           // the dynamic linker's; empty for the main program
+  const void* identity = nullptr;  // differs for two objects that are loaded at the same time
+};
+
+// The object that holds `address`; false if none does.
+bool ObjectAt(uintptr_t address, LoadedObject* object);
+
+struct ProgramHeaders {
+  const ElfW(Phdr) * first = nullptr;
+  size_t count = 0;
+};
+
+// The program headers of an object, in its own memory; count is 0 if they cannot be found.
+ProgramHeaders HeadersOf(const LoadedObject& object);
+
+// The loaded segment that holds `bytes` from `address`: its end, or 0 if no segment does.
+uintptr_t SegmentEnd(const LoadedObject& object, const ProgramHeaders& headers, uintptr_t address,
+                     uint64_t bytes);
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_
