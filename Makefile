@@ -36,19 +36,19 @@ bench: everything  ## overhead and memory beside other profilers (ARGS=--quick f
 .PHONY: asan tsan
 asan tsan:  ## tests with AddressSanitizer and UBSan, or with ThreadSanitizer
 	@scripts/setup build test
-	@scripts/build $@
+	@scripts/compile $@
 	@scripts/test build-$@ -LE torture $(ARGS)
 
 .PHONY: fuzz
 fuzz:  ## each fuzz target for SECONDS (30)
 	@scripts/setup build test
-	@scripts/build fuzz
+	@scripts/compile fuzz
 	@scripts/fuzz build-fuzz $(SECONDS)
 
 .PHONY: check-clang
 check-clang:  ## the whole build with clang, warnings as errors
 	@scripts/setup build test
-	@scripts/build clang
+	@scripts/compile clang
 	@echo "clang: no warnings"
 
 .PHONY: tidy
@@ -67,7 +67,7 @@ check-format:  ## say which files `make format` would change
 .PHONY: install
 install:  ## into PREFIX (/usr/local), DESTDIR is honoured
 	@scripts/setup build
-	@scripts/build release
+	@scripts/compile release
 	@cmake --install build-release --prefix $(PREFIX) | sed -n 's/^-- Installing: /installed: /p'
 
 .PHONY: setup
@@ -86,9 +86,9 @@ help:  ## this list
 .PHONY: product
 product:
 	@scripts/setup build
-	@JOBS=$(JOBS) scripts/build product
+	@JOBS=$(JOBS) scripts/compile product
 
 .PHONY: everything
 everything:
 	@scripts/setup build test
-	@JOBS=$(JOBS) scripts/build dev
+	@JOBS=$(JOBS) scripts/compile dev

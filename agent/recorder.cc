@@ -13,11 +13,11 @@
 #include "agent/version.h"
 
 namespace {
-const uint32_t no_control_word = 0;
+const heapgauge::wire::Control no_control{};
 }  // namespace
 
 uint32_t hg_seen_generation = 0;
-const uint32_t* hg_control_word = &no_control_word;
+const uint32_t* hg_control_word = &no_control.generation;
 std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
 
 namespace heapgauge::agent {
@@ -31,21 +31,6 @@ uint64_t Whole(double value) { return value > 0 ? static_cast<uint64_t>(value + 
 // Adds to a private sum and shows the new value, rounded, in the file.
 void AddAndShow(std::atomic<double>* sum, double amount, uint64_t& shown) {
   Put(shown, Whole(sum->fetch_add(amount, std::memory_order_relaxed) + amount));
-}
-
-// Field 22 of /proc/self/stat. The second field, a name in parentheses, may hold anything.
-uint64_t ProcessStartTicks() {
-  char text[1024];
-  if (os::ReadWhole("/proc/self/stat", text, sizeof text) <= 0) return 0;
-  const char* at = strrchr(text, ')');
-  if (at == nullptr) return 0;
-  for (int field = 2; field < 22; ++field) {
-    at = strchr(at + 1, ' ');
-    if (at == nullptr) return 0;
-  }
-  uint64_t ticks = 0;
-  for (++at; *at >= '0' && *at <= '9'; ++at) ticks = ticks * 10 + static_cast<uint64_t>(*at - '0');
-  return ticks;
 }
 
 }  // namespace
@@ -64,8 +49,10 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
     process_state_->store(static_cast<uint32_t>(ProcessState::kFailed));
     return false;
   }
-  FillHeader(settings, allocator);
   wire::Header& header = *file_.header();
+  FillHeader(&header, settings, allocator, exe_);
+  PublishSampler(&header);
+  header.control.interval = sampler_.interval();
   header.start_realtime_ns = os::RealtimeNs();
   header.start_monotonic_ns = start_monotonic_ns_;
   memcpy(header.magic, wire::kMagic, sizeof header.magic);
@@ -74,8 +61,9 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   return true;
 }
 
-void Recorder::FillHeader(const Settings& settings, const AllocatorIdentity& allocator) {
-  wire::Header& header = *file_.header();
+void Recorder::FillHeader(wire::Header* out, const Settings& settings,
+                          const AllocatorIdentity& allocator, const char* exe) {
+  wire::Header& header = *out;
   header.version = wire::kVersion;
   header.segment_bytes = wire::kSegmentBytes;
   header.max_segments = wire::kMaxSegments;
@@ -89,26 +77,23 @@ void Recorder::FillHeader(const Settings& settings, const AllocatorIdentity& all
   header.pid = os::ProcessId();
   header.parent_pid = os::ParentProcessId();
   header.uid = os::EffectiveUserId();
-  header.process_start_ticks = ProcessStartTicks();
+  header.process_start_ticks = os::ProcessStartTicks();
   header.allocator = static_cast<uint32_t>(allocator.kind);
   CopyText(header.allocator_path, allocator.path);
   CopyText(header.agent_version, kAgentVersion);
-  CopyText(header.exe, exe_);
+  CopyText(header.exe, exe);
   const long length =
       os::ReadWhole("/proc/self/cmdline", header.command_line, sizeof header.command_line);
   header.command_line_bytes = length > 0 ? static_cast<uint32_t>(length) : 0;
   header.follows_exec = settings.follow_exec;
   header.control.active = settings.active;
-  header.control.interval = sampler_.interval();
   header.control.max_samples_per_second = settings.max_samples_per_second;
-  PublishSampler();
 }
 
-void Recorder::PublishSampler() {
-  wire::Header& header = *file_.header();
-  Put(header.active, uint32_t{sampler_.active()});
-  Put(header.interval, sampler_.interval());
-  Put(header.interval_in_force, sampler_.interval_in_force());
+void Recorder::PublishSampler(wire::Header* header) const {
+  Put(header->active, uint32_t{sampler_.active()});
+  Put(header->interval, sampler_.interval());
+  Put(header->interval_in_force, sampler_.interval_in_force());
 }
 
 void Recorder::End() {
@@ -142,41 +127,48 @@ bool Recorder::StartInChild() {
   // The other threads of the parent are not here, whatever they were doing.
   modules_.Unlock();
   walkers_.TakeAllBack();
-  following_.store(0);
+  following_.Unlock();
   peak_.Forget();
   sampler_.Reseed();
-  hg_thread.thread_id = 0;
-  file_.MoveTo(&parent_file_);
+  forks_.fetch_add(1);
 
-  const wire::Header& parent = *parent_file_.header();
-  if (path_.Create(&file_, os::ProcessId()) != 0) {
+  if (path_.Create(&new_file_, os::ProcessId()) != 0) {
     sampler_.SetActive(false);
+    hg_seen_generation = *hg_control_word;  // nothing to wake up for
     return false;
   }
+  wire::Header& header = *new_file_.header();
+  const wire::Header& parent = *file_.header();
   Settings settings;
   settings.active = sampler_.active();
   settings.max_samples_per_second = parent.control.max_samples_per_second;
   settings.follow_exec = parent.follows_exec != 0;
-  FillHeader(settings, {static_cast<wire::Allocator>(parent.allocator), parent.allocator_path});
-  wire::Header& header = *file_.header();
+  FillHeader(&header, settings,
+             {static_cast<wire::Allocator>(parent.allocator), parent.allocator_path}, exe_);
+  PublishSampler(&header);
+  header.control.interval = sampler_.interval();
   header.start_monotonic_ns = start_monotonic_ns_;
   header.start_realtime_ns = parent.start_realtime_ns;
   header.reset_ns = reset_ns_.load();
   header.forked = 1;
-  modules_.CopyTo(&file_);
-  if (stacks_.CopyTo(parent_file_, &file_)) live_.CopyTo(&file_);
+  resets_seen_ = resets_ = 0;
+  allocated_objects_.store(0);
+  freed_objects_.store(0);
+  modules_.CopyTo(&new_file_);
+  stacks_.CopyTo(file_, &new_file_);
+  live_.CopyTo(&new_file_);
   uint64_t samples = 0;
   live_.ForEach([&](const wire::LiveRecord&) { ++samples; });
   header.totals.live_samples = samples;
   header.totals.live_bytes = live_bytes_.load();
   header.totals.live_objects = Whole(live_objects_.load());
-  allocated_objects_.store(0);
-  freed_objects_.store(0);
   memcpy(header.magic, wire::kMagic, sizeof header.magic);
-  // A stub may be about to read the parent's control word: its segment stays mapped.
   hg_seen_generation = 0;
   hg_control_word = &header.control.generation;
-  parent_file_.DetachAllButHeader();  // after the last look at `parent`
+  file_.MoveTo(&parent_file_);
+  new_file_.MoveTo(&file_);
+  // A stub may be about to read the parent's control word: its segment stays mapped.
+  parent_file_.DetachAllButHeader();
   return true;
 }
 
@@ -185,16 +177,16 @@ void Recorder::FollowControl() {
   if (file == nullptr) {
     // A forked child without a file of its own does as its parent is told.
     if (process_state_ == nullptr || process_state_->load() != 0) return;
-    if (*hg_control_word == hg_seen_generation) return;
-    sampler_.SetActive(file_.header()->control.active != 0);
+    const auto* parents = reinterpret_cast<const wire::Control*>(hg_control_word);
+    if (parents->generation == hg_seen_generation) return;
+    sampler_.SetActive(parents->active != 0);
     Ready();
     return;
   }
   wire::Control& control = file->header()->control;
   const uint32_t generation = std::atomic_ref(control.generation).load(std::memory_order_acquire);
   if (generation == hg_seen_generation) return;
-  uint32_t idle = 0;
-  if (!following_.compare_exchange_strong(idle, 1)) return;
+  if (!following_.Lock()) return;
   const uint64_t interval = control.interval;
   if (interval != sampler_.interval()) sampler_.SetInterval(interval);
   sampler_.SetMaxPerSecond(control.max_samples_per_second);
@@ -204,10 +196,10 @@ void Recorder::FollowControl() {
     Reset(Now());
     Put(file->header()->resets, ++resets_);
   }
-  PublishSampler();
+  PublishSampler(file->header());
   hg_seen_generation = generation;
   std::atomic_ref(file->header()->seen_generation).store(generation, std::memory_order_release);
-  following_.store(0, std::memory_order_release);
+  following_.Unlock();
 }
 
 void Recorder::Reset(uint64_t now_ns) {
@@ -239,8 +231,12 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   if (!sampler_.active()) return;
   const uint64_t now_ns = os::MonotonicNs();
   ThreadState& thread = hg_thread;
-  if (thread.thread_id == 0) thread.thread_id = os::ThreadId();
-  modules_.CheckGone(&file_, exe_);
+  const uint32_t process = forks_.load(std::memory_order_relaxed);
+  if (thread.thread_id == 0 || thread.process != process) {
+    thread.thread_id = os::ThreadId();
+    thread.process = process;
+  }
+  modules_.CheckGone(&file_);
 
   wire::Loss loss = wire::Loss::kNoRoom;
   WalkerPool::Lease* lease = walkers_.Take(&thread, caller.sp, now_ns);
@@ -283,14 +279,14 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
 
   const uint64_t in_force = sampler_.interval_in_force();
   sampler_.NoteSample(now_ns);
-  if (in_force != sampler_.interval_in_force()) PublishSampler();
+  if (in_force != sampler_.interval_in_force()) PublishSampler(file_.header());
   peak_.TakeIfHigher(&file_, live_, live_bytes, Whole(live_objects_.load()), since_start,
                      reset_ns_.load());
   if (TickIfDue(&file_, since_start)) OncePerTick();
 }
 
 void Recorder::OncePerTick() {
-  modules_.CheckAll(&file_, exe_);
+  modules_.CheckAll(&file_);
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + stacks_.private_bytes() + walkers_.private_bytes() +
                sizeof hg_filter + sizeof(RuleCache) + sizeof *this});
@@ -326,15 +322,8 @@ void Recorder::PutBack(const wire::LiveRecord& record) {
   if (file == nullptr || !live_.Add(file, record, &loss)) CountFree(record);
 }
 
-bool Recorder::UsableSize(uintptr_t address, uint64_t* usable) const {
-  wire::LiveRecord record;
-  if (!live_.Find(address, &record)) return false;
-  *usable = record.usable;
-  return true;
-}
-
 void Recorder::CheckModules() {
-  if (OwnFile() != nullptr) modules_.CheckAll(&file_, exe_);
+  if (OwnFile() != nullptr) modules_.CheckAll(&file_);
 }
 
 void Recorder::PrepareForSeccomp() {

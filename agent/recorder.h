@@ -17,6 +17,7 @@
 #include "agent/sample/sampler.h"
 #include "agent/sample/walker_pool.h"
 #include "agent/sys/environment.h"
+#include "agent/sys/try_lock.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/gauge_path.h"
 #include "agent/table/live_table.h"
@@ -65,8 +66,8 @@ class Recorder {
   bool TakeOut(uintptr_t address, wire::LiveRecord* record);
   void CountFree(const wire::LiveRecord& record);
   void PutBack(const wire::LiveRecord& record);
-  // The usable size the program was told for a sample; false if the block is none.
-  bool UsableSize(uintptr_t address, uint64_t* usable) const;
+  // Copies the record of a sample; false if the block is none.
+  bool Look(uintptr_t address, wire::LiveRecord* record) const { return live_.Find(address, record); }
 
   // After dlclose.
   void CheckModules();
@@ -80,15 +81,17 @@ class Recorder {
 
   bool Ready();
   bool StartInChild();
-  void FillHeader(const Settings& settings, const AllocatorIdentity& allocator);
+  static void FillHeader(wire::Header* header, const Settings& settings,
+                         const AllocatorIdentity& allocator, const char* exe);
   GaugeFile* OwnFile();
   uint64_t Now() const { return os::MonotonicNs() - start_monotonic_ns_; }
   void Reset(uint64_t now_ns);
   void OncePerTick();
-  void PublishSampler();
+  void PublishSampler(wire::Header* header) const;
 
   std::atomic<uint32_t>* process_state_ = nullptr;  // in the page that fork wipes
-  GaugeFile file_;
+  GaugeFile file_;  // the parent's in a forked child that has none of its own yet
+  GaugeFile new_file_;
   GaugeFile parent_file_;
   GaugePath path_;
   Sampler sampler_;
@@ -103,7 +106,8 @@ class Recorder {
   std::atomic<double> allocated_objects_;
   std::atomic<double> freed_objects_;
   std::atomic<uint64_t> reset_ns_;
-  std::atomic<uint32_t> following_;
+  TryLock following_;
+  std::atomic<uint32_t> forks_;  // counted from the first process
   uint32_t resets_seen_ = 0;
   uint32_t resets_ = 0;
   uint64_t start_monotonic_ns_ = 0;

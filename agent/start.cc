@@ -5,12 +5,17 @@
 #include "agent/recorder.h"
 #include "agent/sys/environment.h"
 #include "agent/sys/os.h"
+#include "agent/sys/symbol_search.h"
+
+HG_HIDDEN void hg_resolve_libc();
 
 namespace heapgauge::agent {
 namespace {
 
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   ResolveRealFunctions();
+  hg_resolve_libc();
+  os::UseLibcClock(FindInLibc("clock_gettime"));
   if (os::RunsWithElevatedRights()) return;
   const Settings settings = ReadSettings(environment);
   const bool started = recorder.Start(settings, Traits().identity);

@@ -17,7 +17,7 @@
 //   3. Totals and per-stack counters are independent: each is right by itself, no two are a snapshot.
 //   4. A node's parent has a smaller index than the node, so a walk to the root always ends.
 //   5. The two peak buffers take turns; `Header::peak_current` names the complete one.
-// Readers treat every value as hostile. The agent reads back nothing but `Control`, within bounds.
+// Readers treat every value as hostile. The agent acts on nothing it reads back but `Control`, within bounds.
 //
 // Byte order is the machine's (little-endian on all supported ones).
 #ifndef HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
@@ -73,6 +73,7 @@ enum class Allocator : uint32_t {
 enum class Loss : uint32_t {
   kNoRoom = 0,     // the file may not grow: disk full, limit, directory gone, seccomp
   kTableFull = 1,  // an index reached its largest size
+  kBusy = 2,       // another thread changed the list of modules and did not finish in time
 };
 inline constexpr uint32_t kLossKinds = 8;
 

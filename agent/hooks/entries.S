@@ -33,12 +33,21 @@
   jb \slow
 .endm
 
-// Is the block in rdi possibly a sample? Spares rdi, rsi, rdx.
+// The countdown ran out: take what it is now along in r10, and leave 0. If a signal handler jumps away
+// before the slow path has set it again, the next call comes back here.
+.macro HG_SLOW_DUE
+  movq hg_thread@gottpoff(%rip), %r11
+  xorl %r10d, %r10d
+  xchgq %r10, %fs:(%r11)
+  HG_SLOW HG_WHY_DUE
+.endm
+
+// Is the block in rdi possibly a sample? Spares the arguments (xallocx has four).
 .macro HG_FILTER slow
   imull $HG_FILTER_FACTOR, %edi, %eax
   shrl $FILTER_SHIFT, %eax
-  leaq hg_filter(%rip), %rcx
-  cmpb $0, (%rcx, %rax)
+  leaq hg_filter(%rip), %r11
+  cmpb $0, (%r11, %rax)
   jne \slow
 .endm
 
@@ -63,7 +72,7 @@ HG_BEGIN hg_count_\name
 HG_BEGIN_ALIAS hg_lookup_\name
   HG_COUNT \size, %rax, 2f
   HG_REAL
-2:HG_SLOW HG_WHY_DUE
+2:HG_SLOW_DUE
 HG_END hg_count_\name
 .endm
 
@@ -90,7 +99,7 @@ HG_BEGIN_ALIAS hg_lookup_\name
   imulq %rsi, %rax
   HG_COUNT %rax, %rcx, 2f
   HG_REAL
-2:HG_SLOW HG_WHY_DUE
+2:HG_SLOW_DUE
 HG_END hg_count_\name
 .endm
 
@@ -98,7 +107,7 @@ HG_END hg_count_\name
   testl $HG_SAMPLE_MASK, %edi
   jz 3f
   HG_REAL
-2:HG_SLOW HG_WHY_DUE
+2:HG_SLOW_DUE
 3:HG_FILTER 4f
   HG_REAL
 4:HG_SLOW HG_WHY_CANDIDATE
@@ -108,7 +117,7 @@ HG_END hg_count_\name
 .macro HG_STUB_RESIZE_LOOKUP name
   HG_FILTER 4f
   HG_REAL
-2:HG_SLOW HG_WHY_DUE
+2:HG_SLOW_DUE
 4:HG_SLOW HG_WHY_CANDIDATE
 HG_END hg_lookup_\name
 .endm
@@ -206,6 +215,7 @@ HG_BEGIN hg_slow
   movq %rbp, 48(%rsp)
   movl %eax, %eax
   movq %rax, 56(%rsp)      // Call::what
+  movq %r10, 64(%rsp)      // Call::countdown
   movq %rsp, %rdi
   call hg_slow_path
   addq $72, %rsp
@@ -213,7 +223,7 @@ HG_BEGIN hg_slow
   ret
 HG_END hg_slow
 
-// eax: index. Finds the real functions, then starts the call again.
+// eax: index. Finds the real function, then goes there.
 HG_BEGIN hg_resolve
   pushq %rdi
   .cfi_adjust_cfa_offset 8
@@ -226,7 +236,9 @@ HG_BEGIN hg_resolve
   pushq %rax
   .cfi_adjust_cfa_offset 8
   movl %eax, %edi
+  movq 40(%rsp), %rsi      // the caller
   call hg_resolve_real
+  movq %rax, %r11
   popq %rax
   .cfi_adjust_cfa_offset -8
   popq %rcx
@@ -237,16 +249,17 @@ HG_BEGIN hg_resolve
   .cfi_adjust_cfa_offset -8
   popq %rdi
   .cfi_adjust_cfa_offset -8
-  leaq hg_real(%rip), %r11
-  jmp *(%r11, %rax, 8)
+  jmp *%r11
 HG_END hg_resolve
 
-// ---- calls that announce a seccomp filter (hooks/seccomp.cc) ----
-// prctl and syscall take a variable number of arguments, so they are passed on by a jump alone.
+// ---- calls that announce a seccomp filter (hooks/libc_hooks.cc) ----
+// prctl and syscall take a variable number of arguments, so they are passed on by a jump, but for the calls
+// that install a filter: these have few arguments, and their result is wanted.
 
 #define PR_SET_SECCOMP 22
 #define SYS_prctl 157
 #define SYS_seccomp 317
+#define SECCOMP_SET_MODE_FILTER 1  /* the operations up to this one install a filter */
 
   .section .text.hg_entries, "ax", @progbits
   .p2align 4
@@ -256,7 +269,7 @@ prctl:
   .cfi_startproc
   cmpl $PR_SET_SECCOMP, %edi
   je hg_filter_ahead
-1:movq hg_real_prctl(%rip), %rax
+  movq hg_real_prctl(%rip), %rax
   testq %rax, %rax
   jz hg_resolve_prctl
   jmp *%rax
@@ -269,10 +282,10 @@ prctl:
 syscall:
   .cfi_startproc
   cmpq $SYS_seccomp, %rdi
-  je hg_filter_ahead_syscall
+  je hg_seccomp_by_number
   cmpq $SYS_prctl, %rdi
   je hg_prctl_by_number
-1:movq hg_real_syscall(%rip), %rax
+  movq hg_real_syscall(%rip), %rax
   testq %rax, %rax
   jz hg_resolve_syscall
   jmp *%rax
@@ -313,19 +326,43 @@ syscall:
   .cfi_adjust_cfa_offset -8
 .endm
 
-HG_BEGIN hg_filter_ahead
+.macro HG_INSTALL_FILTER real
   HG_SAVE_ARGUMENTS
   call hg_before_seccomp
   HG_RESTORE_ARGUMENTS
-  jmp *hg_real_prctl(%rip)
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call *\real(%rip)
+  cmpl $-1, %eax
+  jne 1f
+  movq %rax, (%rsp)
+  subq $16, %rsp
+  .cfi_adjust_cfa_offset 16
+  call hg_after_failed_seccomp
+  addq $16, %rsp
+  .cfi_adjust_cfa_offset -16
+  movq (%rsp), %rax
+1:addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+.endm
+
+HG_BEGIN hg_filter_ahead
+  HG_INSTALL_FILTER hg_real_prctl
 HG_END hg_filter_ahead
 
 HG_BEGIN hg_filter_ahead_syscall
-  HG_SAVE_ARGUMENTS
-  call hg_before_seccomp
-  HG_RESTORE_ARGUMENTS
-  jmp *hg_real_syscall(%rip)
+  HG_INSTALL_FILTER hg_real_syscall
 HG_END hg_filter_ahead_syscall
+
+HG_BEGIN hg_seccomp_by_number
+  cmpl $SECCOMP_SET_MODE_FILTER, %esi
+  jbe hg_filter_ahead_syscall
+  movq hg_real_syscall(%rip), %rax
+  testq %rax, %rax
+  jz hg_resolve_syscall
+  jmp *%rax
+HG_END hg_seccomp_by_number
 
 HG_BEGIN hg_prctl_by_number
   cmpl $PR_SET_SECCOMP, %esi

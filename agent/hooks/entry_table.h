@@ -44,14 +44,14 @@ enum class Mode : uint32_t {
 // Finds the real functions if that has not been done. Any thread, at any time.
 void ResolveRealFunctions();
 
-// Switches all entries. REQUIRES: ResolveRealFunctions.
+// Switches all entries, unless they are in a higher mode already. REQUIRES: ResolveRealFunctions.
 void SetMode(Mode mode);
 Mode CurrentMode();
 
 // Begins to sample, in the mode that the settings and the allocator ask for.
 void StartCounting();
 
-// After objects were unloaded: operators that were found in a plugin are looked up again when used.
+// After objects were unloaded: operators that were found for a plugin are looked up again when used.
 void ForgetOperatorsOfPlugins();
 
 // What was found out about the allocator.

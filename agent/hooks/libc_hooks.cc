@@ -12,6 +12,7 @@ HG_HIDDEN heapgauge::agent::AnyFunction hg_real_prctl;
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_syscall;
 HG_HIDDEN void hg_resolve_libc();
 HG_HIDDEN void hg_before_seccomp();
+HG_HIDDEN void hg_after_failed_seccomp();
 
 heapgauge::agent::AnyFunction hg_real_prctl = nullptr;
 heapgauge::agent::AnyFunction hg_real_syscall = nullptr;
@@ -19,28 +20,37 @@ heapgauge::agent::AnyFunction hg_real_syscall = nullptr;
 namespace {
 
 int (*real_dlclose)(void*) = nullptr;
+bool frozen_before = false;  // by a filter that was installed earlier
 
 }  // namespace
 
 void hg_resolve_libc() {
   using namespace heapgauge::agent;
+  // Once, by the constructor as a rule: before any thread, and without the dynamic linker's lock.
+  if (hg_real_prctl != nullptr) return;
   const char* const names[] = {"prctl", "syscall", "dlclose"};
   Definition found[3];
-  FindNext(reinterpret_cast<const void*>(&hg_real_prctl), names, found, 3);
-  hg_real_prctl = reinterpret_cast<AnyFunction>(found[0].address);
-  hg_real_syscall = reinterpret_cast<AnyFunction>(found[1].address);
+  FindNextAtStart(reinterpret_cast<const void*>(&hg_real_prctl), names, found, 3);
   real_dlclose = reinterpret_cast<int (*)(void*)>(found[2].address);
+  hg_real_syscall = reinterpret_cast<AnyFunction>(found[1].address);
+  hg_real_prctl = reinterpret_cast<AnyFunction>(found[0].address);
 }
 
 // From entries.S, before the call that installs the filter.
 void hg_before_seccomp() {
-  if (hg_real_prctl == nullptr) hg_resolve_libc();
+  hg_resolve_libc();
+  frozen_before = heapgauge::agent::SyscallsFrozen();
   heapgauge::agent::recorder.PrepareForSeccomp();
   heapgauge::agent::FreezeSyscalls();
 }
 
+// From entries.S: there is no filter after all.
+void hg_after_failed_seccomp() {
+  if (!frozen_before) heapgauge::agent::ThawSyscalls();
+}
+
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
-  if (real_dlclose == nullptr) hg_resolve_libc();
+  hg_resolve_libc();
   const int result = real_dlclose(handle);
   heapgauge::agent::recorder.CheckModules();
   heapgauge::agent::ForgetOperatorsOfPlugins();

@@ -23,10 +23,14 @@ uintptr_t PageBlocks::Take() {
   return 0;
 }
 
-bool PageBlocks::Keep(uintptr_t block) {
+bool PageBlocks::IsOne(uintptr_t block) {
   if ((block & 4095) != 0) return false;
   const size_t usable = Real<size_t(uintptr_t)>(kFn_malloc_usable_size)(block);
-  if (usable < kBlockBytes || usable >= kBlockBytes + 64) return false;
+  return usable >= kBlockBytes && usable < kBlockBytes + 64;
+}
+
+bool PageBlocks::Keep(uintptr_t block) {
+  if (!IsOne(block)) return false;
   for (auto& place : blocks_) {
     uintptr_t none = 0;
     if (place.load(std::memory_order_relaxed) != 0) continue;

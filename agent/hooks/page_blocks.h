@@ -4,7 +4,7 @@
 // block out of the heap with memalign and leave gaps around it; a program whose blocks came from the top of
 // the heap until then would get them from those gaps from then on, at several times the instructions. So
 // sixteen blocks are asked for at once, at the very start, where they disturb nothing, and are used again
-// and again. Only samples that stay live beyond these need memalign.
+// and again. Once they are all in use, samples are plain blocks.
 //
 // Other allocators keep pages of one size together anyway and need none of this.
 //
@@ -30,6 +30,8 @@ class PageBlocks {
 
   // A block at a page with room for kBlockBytes; 0 if none is left.
   uintptr_t Take();
+  // Does glibc say that this is a page-sized block at a page?
+  static bool IsOne(uintptr_t block);
   // Keeps a block that is being freed; false if the caller has to free it.
   bool Keep(uintptr_t block);
 

@@ -27,8 +27,7 @@ constexpr uint32_t kMaxAllocatorObjects = 4;
 
 AllocatorTraits traits;
 char allocator_path[512];
-bool counted[kFunctionCount];      // by the rule above
-bool from_plugin[kFunctionCount];  // found only once a plugin was loaded
+bool counted[kFunctionCount];  // by the rule above
 Range allocator_object[kMaxAllocatorObjects];
 std::atomic<uint32_t> allocator_objects;
 std::atomic<uint32_t> resolved;
@@ -55,8 +54,17 @@ void* FallbackMallocx(size_t size, int flags) {
   if (block != nullptr && zero) memset(block, 0, size);
   return block;
 }
-void* FallbackRallocx(void* block, size_t size, int) {
-  return Real<void*(void*, size_t)>(kFn_realloc)(block, size);
+void* FallbackRallocx(void* block, size_t size, int flags) {
+  if ((flags & 127) == 0) return Real<void*(void*, size_t)>(kFn_realloc)(block, size);
+  const size_t old_size = Real<size_t(void*)>(kFn_malloc_usable_size)(block);
+  void* moved = FallbackMallocx(size, flags);
+  if (moved == nullptr) return nullptr;
+  memcpy(moved, block, old_size < size ? old_size : size);
+  Real<void(void*)>(kFn_free)(block);
+  return moved;
+}
+void* FallbackAlignedNew(size_t size, size_t alignment) {
+  return Real<void*(size_t, size_t)>(kFn_memalign)(alignment, size);
 }
 size_t FallbackUsable(void* block, int) {
   return Real<size_t(void*)>(kFn_malloc_usable_size)(block);
@@ -71,6 +79,9 @@ AnyFunction FallbackFor(uint32_t f) {
     case kFn_rallocx: return reinterpret_cast<AnyFunction>(&FallbackRallocx);
     case kFn_xallocx: return reinterpret_cast<AnyFunction>(&FallbackXallocx);
     case kFn_sallocx: return reinterpret_cast<AnyFunction>(&FallbackUsable);
+    case kFn__ZnwmSt11align_val_t: case kFn__ZnamSt11align_val_t:
+    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t: case kFn__ZnamSt11align_val_tRKSt9nothrow_t:
+      return reinterpret_cast<AnyFunction>(&FallbackAlignedNew);
     default: break;
   }
   const bool allocates = strncmp(kNames[f], "_Zn", 3) == 0;
@@ -131,25 +142,56 @@ void Adopt(uint32_t f, const Definition& definition, const Definition& malloc_de
   hg_real[f] = reinterpret_cast<AnyFunction>(definition.address);
 }
 
-Definition DefinitionOfMalloc() {
-  Definition definition;
-  LoadedObject object;
-  const auto address = reinterpret_cast<uintptr_t>(hg_real[kFn_malloc]);
-  if (ObjectAt(address, &object)) definition.start = object.start;
-  return definition;
+// ---- operators that no object defined at the start: a C program with C++ plugins ----
+// Each plugin would have used its own, had ours not been there: so they are found for each caller anew,
+// and the last answers are kept.
+
+struct LateAnswer {
+  std::atomic<uint64_t> version;  // odd while it is being written
+  std::atomic<uintptr_t> start;   // the calling object
+  std::atomic<uintptr_t> end;
+  std::atomic<uint32_t> function;
+  std::atomic<AnyFunction> address;
+};
+constexpr uint32_t kLateAnswers = 32;
+LateAnswer late_answers[kLateAnswers];
+std::atomic<uint32_t> next_late_answer;
+
+AnyFunction KnownLateAnswer(uint32_t f, uintptr_t caller) {
+  for (LateAnswer& answer : late_answers) {
+    const uint64_t version = answer.version.load(std::memory_order_acquire);
+    const bool matches = answer.function.load(std::memory_order_relaxed) == f &&
+                         answer.start.load(std::memory_order_relaxed) <= caller &&
+                         caller < answer.end.load(std::memory_order_relaxed);
+    const AnyFunction address = answer.address.load(std::memory_order_acquire);
+    if (matches && version % 2 == 0 && answer.version.load() == version) return address;
+  }
+  return nullptr;
 }
 
-// An operator that no object defined at the start: a C program with a C++ plugin.
-void ResolveLate(uint32_t f) {
-  Definition definition;
-  FindNext(&resolved, &kNames[f], &definition, 1);
-  if (definition.address == nullptr) {
-    hg_real[f] = FallbackFor(f);
-    return;  // the entry stays as it is, so that the next call looks again
+void KeepLateAnswer(uint32_t f, const LoadedObject& caller, AnyFunction address) {
+  LateAnswer& answer = late_answers[next_late_answer.fetch_add(1) % kLateAnswers];
+  uint64_t version = answer.version.load();
+  if (version % 2 != 0 || !answer.version.compare_exchange_strong(version, version + 1)) return;
+  answer.function.store(f);
+  answer.start.store(caller.start);
+  answer.end.store(caller.end);
+  answer.address.store(address);
+  answer.version.store(version + 2);
+}
+
+AnyFunction ResolveLate(uint32_t f, uintptr_t caller) {
+  if (const AnyFunction known = KnownLateAnswer(f, caller)) return known;
+  auto found = reinterpret_cast<AnyFunction>(FindIn(caller, kNames[f]));
+  if (found == nullptr) {
+    Definition definition;
+    FindNext(&resolved, &kNames[f], &definition, 1);
+    found = reinterpret_cast<AnyFunction>(definition.address);
   }
-  Adopt(f, definition, DefinitionOfMalloc());
-  from_plugin[f] = true;
-  hg_entry[f] = EntryFor(f, CurrentMode());
+  LoadedObject object;
+  if (found == nullptr) return FallbackFor(f);
+  if (ObjectAt(caller, &object)) KeepLateAnswer(f, object, found);
+  return found;
 }
 
 }  // namespace
@@ -157,7 +199,7 @@ void ResolveLate(uint32_t f) {
 void ResolveRealFunctions() {
   if (resolved.load(std::memory_order_acquire) != 0) return;
   Definition definitions[kFunctionCount];
-  FindNext(&resolved, kNames, definitions, kFunctionCount);
+  FindNextAtStart(&resolved, kNames, definitions, kFunctionCount);
   const Definition& malloc_definition = definitions[kFn_malloc];
   Identify(malloc_definition);
   for (uint32_t f = 0; f < kFunctionCount; ++f) {
@@ -172,20 +214,22 @@ void ResolveRealFunctions() {
 }
 
 void SetMode(Mode mode) {
-  current_mode.store(mode, std::memory_order_relaxed);
-  for (uint32_t f = 0; f < kFunctionCount; ++f) hg_entry[f] = EntryFor(f, mode);
+  Mode current = current_mode.load();
+  do {
+    if (current > mode) return;
+  } while (!current_mode.compare_exchange_weak(current, mode));
+  // If another thread goes further meanwhile, its entries must be the last ones written.
+  for (Mode written = mode;; written = current_mode.load()) {
+    for (uint32_t f = 0; f < kFunctionCount; ++f) hg_entry[f] = EntryFor(f, written);
+    if (current_mode.load() == written) return;
+  }
 }
 
 Mode CurrentMode() { return current_mode.load(std::memory_order_relaxed); }
 
 void ForgetOperatorsOfPlugins() {
-  for (uint32_t f = 0; f < kFunctionCount; ++f) {
-    if (!from_plugin[f]) continue;
-    LoadedObject object;
-    if (ObjectAt(reinterpret_cast<uintptr_t>(hg_real[f]), &object)) continue;
-    from_plugin[f] = false;
-    hg_entry[f] = hg_resolve_stub[f];
-    hg_real[f] = nullptr;
+  for (LateAnswer& answer : late_answers) {
+    if (answer.address.load() != nullptr) answer.end.store(0);
   }
 }
 
@@ -201,13 +245,11 @@ bool IsInsideAllocator(uintptr_t pc) {
 
 }  // namespace heapgauge::agent
 
-HG_HIDDEN void hg_resolve_real(uint32_t function);
+HG_HIDDEN heapgauge::agent::AnyFunction hg_resolve_real(uint32_t function, uintptr_t caller);
 
-// From entries.S: afterwards hg_real[function] can be called.
-void hg_resolve_real(uint32_t function) {
+// From entries.S: where this call is to go.
+heapgauge::agent::AnyFunction hg_resolve_real(uint32_t function, uintptr_t caller) {
   using namespace heapgauge::agent;
   ResolveRealFunctions();
-  if (hg_real[function] == nullptr || hg_entry[function] == hg_resolve_stub[function]) {
-    ResolveLate(function);
-  }
+  return hg_real[function] != nullptr ? hg_real[function] : ResolveLate(function, caller);
 }

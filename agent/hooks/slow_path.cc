@@ -25,13 +25,14 @@ namespace {
 struct Call {
   uintptr_t argument[4];
   Registers caller;
-  uint64_t what;  // FunctionIndex and HG_WHY_*
+  uint64_t what;       // FunctionIndex and HG_WHY_*
+  uint64_t countdown;  // if due: what became of the thread's countdown
 
   FunctionIndex function() const { return static_cast<FunctionIndex>(what & 0xff); }
   bool due() const { return (what & HG_WHY_DUE) != 0; }
   bool poll() const { return (what & HG_WHY_POLL) != 0; }
 };
-static_assert(sizeof(Call) == 64);
+static_assert(sizeof(Call) == 72);
 
 enum class Shape : uint8_t { SIZE1, SIZE2, SIZE3, PRODUCT12, RESIZE2, RESIZE23, FREE1, QUERY1 };
 
@@ -113,11 +114,16 @@ uintptr_t StandIn(FunctionIndex f, size_t size) {
   if (size > PageBlocks::kBlockBytes) return 0;
   if (f != kFn_malloc && f != kFn_calloc && f != kFn_realloc) return 0;
   const uintptr_t block = page_blocks.Take();
-  if (block != 0 && f == kFn_calloc) memset(reinterpret_cast<void*>(block), 0, size);
+  if (block != 0 && f == kFn_calloc) {
+    memset(reinterpret_cast<void*>(block), 0, GlibcUsable(size));
+  }
   return block;
 }
 
-bool IsStandIn(const wire::LiveRecord& record) { return (record.flags & wire::kLiveStandIn) != 0; }
+// The record may be out of date: a block that was freed past our hooks may be in use again.
+bool IsStandIn(uintptr_t block, const wire::LiveRecord& record) {
+  return (record.flags & wire::kLiveStandIn) != 0 && PageBlocks::IsOne(block);
+}
 
 void FreeStandIn(uintptr_t block) {
   if (!page_blocks.Keep(block)) Real<void(uintptr_t)>(kFn_free)(block);
@@ -139,14 +145,8 @@ void FollowSettings() {
 // The interval to weigh this block by if it is to be sampled, else 0.
 uint64_t Decide(const Call& call, size_t size) {
   if (!call.due()) return 0;
-  const uint64_t interval = recorder.sampler().Decide(size);
-  if (interval == 0) {
-    if (!recorder.sampler().active()) {
-      recorder.FollowControl();
-      FollowSettings();
-    }
-    return 0;
-  }
+  const uint64_t interval = recorder.sampler().Decide(size, call.countdown);
+  if (interval == 0) recorder.FollowControl();  // a sample does so itself
   FollowSettings();
   return IsInsideAllocator(call.caller.pc) ? 0 : interval;
 }
@@ -187,10 +187,10 @@ uintptr_t Allocate(const Call& call) {
 }
 
 // A plain block in place of a stand-in, which glibc itself would only cut to pieces; 0 as malloc.
-uintptr_t ResizeStandIn(uintptr_t old, const wire::LiveRecord& was, size_t size) {
+uintptr_t ResizeStandIn(uintptr_t old, size_t size) {
   const uintptr_t block = Real<uintptr_t(size_t)>(kFn_malloc)(size);
   if (block == 0) return 0;
-  const size_t copied = was.usable < size ? was.usable : size;
+  const size_t copied = size < PageBlocks::kBlockBytes ? size : PageBlocks::kBlockBytes;
   memcpy(reinterpret_cast<void*>(block), reinterpret_cast<void*>(old), copied);
   FreeStandIn(old);
   return block;
@@ -205,9 +205,8 @@ uintptr_t Resize(const Call& call) {
   wire::LiveRecord was;
   // Taken out before the real call: afterwards another thread may be given this address.
   const bool was_sample = recorder.TakeOut(old, &was);
-  const bool was_stand_in = was_sample && IsStandIn(was);
-  const uintptr_t result =
-      was_stand_in && size != 0 ? ResizeStandIn(old, was, size) : CallReal(call);
+  const bool was_stand_in = was_sample && IsStandIn(old, was);
+  const uintptr_t result = was_stand_in && size != 0 ? ResizeStandIn(old, size) : CallReal(call);
 
   const KeepErrno keep;
   const bool in_place = f == kFn_xallocx;  // answers the size it reached
@@ -225,14 +224,16 @@ uintptr_t Free(const Call& call) {
   wire::LiveRecord was;
   if (!recorder.TakeOut(call.argument[0], &was)) return CallReal(call);
   recorder.CountFree(was);
-  if (!IsStandIn(was)) return CallReal(call);
+  if (!IsStandIn(call.argument[0], was)) return CallReal(call);
   FreeStandIn(call.argument[0]);
   return 0;
 }
 
 uintptr_t Query(const Call& call) {
-  uint64_t usable;
-  return recorder.UsableSize(call.argument[0], &usable) ? usable : CallReal(call);
+  wire::LiveRecord record;
+  const bool stand_in = recorder.Look(call.argument[0], &record) &&
+                        IsStandIn(call.argument[0], record);
+  return stand_in ? record.usable : CallReal(call);
 }
 
 }  // namespace

@@ -22,11 +22,12 @@ void Sampler::SetInterval(uint64_t interval) {
   in_force_.store(interval);
 }
 
-uint64_t Sampler::Decide(uint64_t size) {
+uint64_t Sampler::Decide(uint64_t size, uint64_t countdown) {
   ThreadState& thread = hg_thread;
   if (!active()) {
-    thread.countdown = kInactiveCountdown;
     thread.interval = 0;
+    thread.capped = 0;
+    thread.countdown = kInactiveCountdown;
     return 0;
   }
   if (thread.random == 0) {
@@ -36,24 +37,23 @@ uint64_t Sampler::Decide(uint64_t size) {
   }
   const uint64_t next_interval = interval_in_force();
   uint64_t sampled_by = thread.interval;
-  if (sampled_by == 0) {
-    // The gap begins at this block.
-    const uint64_t gap = NextGap(&thread.random, next_interval);
-    if (gap < size) {
+  uint64_t next_gap;
+  if (sampled_by != 0) {
+    next_gap = NextGap(&thread.random, next_interval);
+  } else {
+    // A gap begins: where the capped one was cut, or at this block.
+    const uint64_t from_there = thread.capped != 0 ? 0 - countdown : size;
+    next_gap = NextGap(&thread.random, next_interval);
+    if (next_gap < from_there) {
       sampled_by = next_interval;
+      next_gap = NextGap(&thread.random, next_interval);
     } else {
-      thread.interval = next_interval;
-      thread.countdown = gap - size;
+      next_gap -= from_there;
     }
   }
-  if (sampled_by != 0) {
-    thread.interval = next_interval;
-    thread.countdown = NextGap(&thread.random, next_interval);
-  }
-  if (thread.countdown > kLongestCountdown) {
-    thread.countdown = kLongestCountdown;
-    thread.interval = 0;
-  }
+  thread.capped = next_gap > kLongestCountdown;
+  thread.interval = thread.capped != 0 ? 0 : next_interval;
+  thread.countdown = thread.capped != 0 ? kLongestCountdown : next_gap;
   return sampled_by;
 }
 
@@ -65,7 +65,7 @@ void Sampler::NoteSample(uint64_t now_ns) {
     if (!second_began_ns_.compare_exchange_strong(began, now_ns)) return;
     const uint32_t last_second = in_this_second_.exchange(1);
     const uint64_t in_force = interval_in_force();
-    if (last_second < cap / 4 && in_force > interval()) {
+    if ((uint64_t{last_second} - 1) * 4 < cap && in_force > interval()) {
       in_force_.store(in_force / 2 > interval() ? in_force / 2 : interval());
     }
     return;

@@ -21,9 +21,10 @@ class Sampler {
   // `seed` 0 stands for a random one.
   void Start(uint64_t seed);
 
-  // For a block of `size` bytes whose thread's countdown just ran out: the interval to weigh it by if
-  // it is a sample, 0 if not. Either way the countdown is set for what follows.
-  uint64_t Decide(uint64_t size);
+  // For a block of `size` bytes in which the thread's countdown ran out, which is now `countdown` (below
+  // zero, wrapped): the interval to weigh the block by if it is a sample, 0 if not. Either way the
+  // countdown is set for what follows.
+  uint64_t Decide(uint64_t size, uint64_t countdown);
 
   // Counts one sample against the cap and adapts the interval in force.
   void NoteSample(uint64_t now_ns);

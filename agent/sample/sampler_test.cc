@@ -26,7 +26,7 @@ Estimate Allocate(Sampler* sampler, int blocks, Size size_of) {
     const bool due = hg_thread.countdown < size;
     hg_thread.countdown -= size;
     if (!due) continue;
-    const uint64_t interval = sampler->Decide(size);
+    const uint64_t interval = sampler->Decide(size, hg_thread.countdown);
     if (interval == 0) continue;
     const Weight weight = WeightOf(size, interval);
     estimate.bytes += weight.bytes;
@@ -65,6 +65,16 @@ TEST_F(SamplerTest, StaysUnbiasedWhileTheIntervalChanges) {
     variance += estimate.variance;
   }
   EXPECT_NEAR(bytes, truth, 4 * std::sqrt(variance));
+}
+
+TEST_F(SamplerTest, GapsLongerThanTheCountdownDoNotBiasLargeBlocks) {
+  sampler_.SetInterval(64 << 20);
+  for (const uint64_t size : {uint64_t{1} << 20, uint64_t{6} << 20, uint64_t{10'000'000}}) {
+    const int blocks = 300'000;
+    const Estimate estimate = Allocate(&sampler_, blocks, [=](int) { return size; });
+    const double truth = static_cast<double>(size) * blocks;
+    EXPECT_NEAR(estimate.bytes / truth, 1, 4 * std::sqrt(estimate.variance) / truth) << size;
+  }
 }
 
 TEST_F(SamplerTest, AbsurdSizesDoNotSilenceIt) {

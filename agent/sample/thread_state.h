@@ -15,6 +15,8 @@ struct ThreadState {
   uint32_t token;      // a number of its own for each thread, 0 not yet given
   uint32_t thread_id;  // kernel's, 0 not yet asked for
   uint32_t walker;     // which walker it used last, plus 1
+  uint32_t capped;     // 1: the gap is longer than the countdown, and goes on where that ends
+  uint32_t process;    // number of the process (counted through forks) that thread_id was asked in
   uint32_t reserved;
 };
 static_assert(sizeof(ThreadState) <= 64);

@@ -7,7 +7,10 @@ namespace heapgauge::agent {
 bool WalkerPool::TryTake(Lease* lease, const ThreadState& thread, uintptr_t sp, uint64_t now_ns) {
   uint64_t taken = lease->taken_ns.load(std::memory_order_relaxed);
   if (taken != 0) {
-    const bool jumped_out_of = lease->owner == thread.token && sp > lease->sp;
+    // Further up its own stack the borrower is back from that walk. A handler's alternate stack
+    // may lie further up too.
+    const bool jumped_out_of =
+        lease->owner == thread.token && sp > lease->sp && !os::OnAlternateStack();
     const bool forgotten = now_ns > taken && now_ns - taken > kForgottenNs;
     if (!jumped_out_of && !forgotten) return false;
   }
@@ -26,7 +29,11 @@ uint32_t WalkerPool::Make() {
     return 0;
   }
   auto* lease = static_cast<Lease*>(os::MapPrivate(sizeof(Lease)));
-  if (lease == nullptr) return 0;
+  if (lease == nullptr) {
+    uint32_t mine = index + 1;  // for another try, if no other thread went on behind it
+    count_.compare_exchange_strong(mine, index);
+    return 0;
+  }
   leases_[index].store(lease, std::memory_order_release);
   return index + 1;
 }

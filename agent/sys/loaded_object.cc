@@ -21,6 +21,12 @@ bool ObjectAt(uintptr_t address, LoadedObject* object) {
   return true;
 }
 
+const void* IdentityAt(uintptr_t address) {
+  dl_find_object found;
+  const bool there = _dl_find_object(reinterpret_cast<void*>(address), &found) == 0;
+  return there ? found.dlfo_link_map : nullptr;
+}
+
 ProgramHeaders HeadersOf(const LoadedObject& object) {
   if (object.main_program) {  // its range may not begin with its ELF header, but the kernel knows
     return {reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR)), getauxval(AT_PHNUM)};

@@ -24,6 +24,10 @@ struct LoadedObject {
 // The object that holds `address`; false if none does.
 bool ObjectAt(uintptr_t address, LoadedObject* object);
 
+// Its LoadedObject::identity alone, nullptr if there is none: reads nothing of the object, so that
+// another thread may unload it meanwhile.
+const void* IdentityAt(uintptr_t address);
+
 struct ProgramHeaders {
   const ElfW(Phdr) * first = nullptr;
   size_t count = 0;

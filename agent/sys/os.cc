@@ -1,11 +1,14 @@
 #include "agent/sys/os.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include <cstring>
 
 #include "agent/sys/syscall.h"
 
@@ -14,9 +17,15 @@ namespace {
 
 void* Mapped(long result) { return result < 0 ? nullptr : reinterpret_cast<void*>(result); }
 
+int (*libc_clock)(clockid_t, timespec*) = nullptr;
+
 uint64_t Clock(clockid_t clock) {
   timespec now{};
-  clock_gettime(clock, &now);  // by way of the vDSO: enters no kernel
+  if (libc_clock != nullptr) {
+    libc_clock(clock, &now);  // by way of the vDSO: enters no kernel
+  } else {
+    Syscall(SYS_clock_gettime, clock, &now);
+  }
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
@@ -47,15 +56,30 @@ void* MapWipedOnFork(size_t bytes) {
   return page;
 }
 
+namespace {
+
+// Programs count on getting the lowest free descriptor: leave it to them as soon as possible.
+int MovedHigh(long fd) {
+  if (fd < 0) return static_cast<int>(fd);
+  const long high = Syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 512);
+  if (high < 0) return static_cast<int>(fd);
+  Close(static_cast<int>(fd));
+  return static_cast<int>(high);
+}
+
+}  // namespace
+
 int CreateFile(const char* path) {
-  return static_cast<int>(Syscall(SYS_openat, AT_FDCWD, path,
-                                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  return MovedHigh(Syscall(SYS_openat, AT_FDCWD, path,
+                           O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 int OpenFile(const char* path) {
-  return static_cast<int>(
+  return MovedHigh(
       Syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0));
 }
+
+long CurrentDirectory(char* buffer, size_t bytes) { return Syscall(SYS_getcwd, buffer, bytes); }
 
 void Close(int fd) { Syscall(SYS_close, fd); }
 
@@ -97,8 +121,13 @@ int EnsureDirectory(const char* path, uint32_t uid) {
   return 0;
 }
 
-int Rename(const char* from, const char* to) {
-  return static_cast<int>(Syscall(SYS_rename, from, to));
+int RenameToNew(const char* from, const char* to) {
+  constexpr int kNoReplace = 1;
+  const long renamed = Syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, kNoReplace);
+  if (renamed != -EINVAL && renamed != -ENOSYS) return static_cast<int>(renamed);
+  // A file system that cannot do that: by a second name.
+  const long linked = Syscall(SYS_link, from, to);
+  return static_cast<int>(linked < 0 ? linked : Syscall(SYS_unlink, from));
 }
 
 int Unlink(const char* path) { return static_cast<int>(Syscall(SYS_unlink, path)); }
@@ -124,6 +153,21 @@ long ReadLink(const char* path, char* buffer, size_t bytes) {
 }
 
 uint32_t ProcessId() { return static_cast<uint32_t>(Syscall(SYS_getpid)); }
+uint64_t ProcessStartTicks() {
+  char text[1024];
+  // The second field, a name in parentheses, may hold anything.
+  if (ReadWhole("/proc/self/stat", text, sizeof text) <= 0) return 0;
+  const char* at = strrchr(text, ')');
+  if (at == nullptr) return 0;
+  for (int field = 2; field < 22; ++field) {
+    at = strchr(at + 1, ' ');
+    if (at == nullptr) return 0;
+  }
+  uint64_t ticks = 0;
+  for (++at; *at >= '0' && *at <= '9'; ++at) ticks = ticks * 10 + static_cast<uint64_t>(*at - '0');
+  return ticks;
+}
+
 uint32_t ParentProcessId() { return static_cast<uint32_t>(Syscall(SYS_getppid)); }
 
 uint32_t ThreadId() {
@@ -139,6 +183,15 @@ uint64_t RandomSeed() {
     seed = MonotonicNs() ^ (uint64_t{ProcessId()} << 32);
   }
   return seed;
+}
+
+void UseLibcClock(void* clock_gettime_function) {
+  libc_clock = reinterpret_cast<int (*)(clockid_t, timespec*)>(clock_gettime_function);
+}
+
+bool OnAlternateStack() {
+  stack_t stack{};
+  return Syscall(SYS_sigaltstack, nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
 // Strict seccomp forbids reading the processor's clock as well; the coarse time needs none.

@@ -31,7 +31,10 @@ bool FileIdentity(int fd, uint64_t* device, uint64_t* inode);
 // Makes the directory with mode 0700 if it is not there, and checks that it is a directory of this
 // user that nobody else may write to. 0 or -errno.
 int EnsureDirectory(const char* path, uint32_t uid);
-int Rename(const char* from, const char* to);
+// Ended with NUL; its length with that, or -errno.
+long CurrentDirectory(char* buffer, size_t bytes);
+// Fails if `to` exists.
+int RenameToNew(const char* from, const char* to);
 int Unlink(const char* path);
 // Reads at most bytes - 1 of a file and ends them with NUL; the number read or -errno.
 long ReadWhole(const char* path, char* buffer, size_t bytes);
@@ -39,13 +42,21 @@ long ReadWhole(const char* path, char* buffer, size_t bytes);
 long ReadLink(const char* path, char* buffer, size_t bytes);
 
 uint32_t ProcessId();
+// Field 22 of /proc/self/stat, which tells a process from another that had its number; 0 unknown.
+uint64_t ProcessStartTicks();
 uint32_t ParentProcessId();
 uint32_t ThreadId();  // 0 if it cannot be told
 uint32_t EffectiveUserId();
 uint64_t RandomSeed();
 
+// The clock to use from now on: the C library's own, since a program may define a clock_gettime that
+// allocates. Until then, and where it is null, the time is asked of the kernel.
+void UseLibcClock(void* clock_gettime_function);
 uint64_t MonotonicNs();
 uint64_t RealtimeNs();
+
+// Is this code running on a signal handler's alternate stack? False if it cannot be told.
+bool OnAlternateStack();
 
 // True for set-user-id programs and the like: the agent stays out of those.
 bool RunsWithElevatedRights();

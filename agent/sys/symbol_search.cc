@@ -99,15 +99,14 @@ struct Search {
   bool behind;  // the object that holds `self` was passed
 };
 
-int SearchObject(dl_phdr_info* info, size_t, void* argument) {
-  auto* search = static_cast<Search*>(argument);
-  const Range range = RangeOf(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+// Looks into one object; true once everything is found.
+bool SearchObject(Search* search, uintptr_t bias, const Range& range, const char* path) {
   if (!search->behind) {
     search->behind = range.start <= search->self && search->self < range.end;
-    return 0;
+    return false;
   }
-  if (range.dynamic == nullptr) return 0;
-  const SymbolTable symbols(info->dlpi_addr, range.dynamic);
+  if (range.dynamic == nullptr) return false;
+  const SymbolTable symbols(bias, range.dynamic);
   bool missing = false;
   for (size_t i = 0; i < search->count; ++i) {
     Definition& definition = search->definitions[i];
@@ -119,9 +118,14 @@ int SearchObject(dl_phdr_info* info, size_t, void* argument) {
     }
     definition.start = range.start;
     definition.end = range.end;
-    definition.path = info->dlpi_name;
+    definition.path = path;
   }
-  return missing ? 0 : 1;
+  return !missing;
+}
+
+int SearchLoaded(dl_phdr_info* info, size_t, void* argument) {
+  const Range range = RangeOf(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+  return SearchObject(static_cast<Search*>(argument), info->dlpi_addr, range, info->dlpi_name);
 }
 
 }  // namespace
@@ -154,7 +158,26 @@ size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity) {
 
 void FindNext(const void* self, const char* const* names, Definition* definitions, size_t count) {
   Search search{reinterpret_cast<uintptr_t>(self), names, definitions, count, false};
-  dl_iterate_phdr(SearchObject, &search);
+  dl_iterate_phdr(SearchLoaded, &search);
+}
+
+void FindNextAtStart(const void* self, const char* const* names, Definition* definitions,
+                     size_t count) {
+  Search search{reinterpret_cast<uintptr_t>(self), names, definitions, count, false};
+  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+    LoadedObject object;
+    if (!ObjectAt(reinterpret_cast<uintptr_t>(map->l_ld), &object)) continue;
+    const Range range{object.start, object.end, map->l_ld};
+    if (SearchObject(&search, map->l_addr, range, map->l_name)) return;
+  }
+}
+
+void* FindInLibc(const char* name) {
+  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+    const SymbolTable symbols(map->l_addr, map->l_ld);
+    if (symbols.Find("__libc_start_main") != nullptr) return symbols.Find(name);
+  }
+  return nullptr;
 }
 
 void* FindIn(uintptr_t address, const char* name) {

@@ -3,7 +3,7 @@
 // Results are the kernel's: a negative value is -errno. Allocation-free and async-signal-safe.
 //
 // A program may install a seccomp filter that kills it for a call it did not foresee. Once
-// FreezeSyscalls() was called (agent/hooks/seccomp.cc sees such a filter coming) every call made
+// FreezeSyscalls() was called (agent/hooks/libc_hooks.cc sees such a filter coming) every call made
 // through here answers -ENOSYS without entering the kernel, and the agent lives on what it has.
 #ifndef HEAPGAUGE_AGENT_SYS_SYSCALL_H_
 #define HEAPGAUGE_AGENT_SYS_SYSCALL_H_
@@ -19,6 +19,7 @@ namespace heapgauge::agent {
 inline std::atomic<bool> syscalls_frozen{false};
 
 inline void FreezeSyscalls() { syscalls_frozen.store(true, std::memory_order_relaxed); }
+inline void ThawSyscalls() { syscalls_frozen.store(false, std::memory_order_relaxed); }
 inline bool SyscallsFrozen() { return syscalls_frozen.load(std::memory_order_relaxed); }
 
 namespace arch {

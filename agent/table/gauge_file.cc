@@ -60,15 +60,24 @@ void GaugeFile::DetachAllButHeader() {
 }
 
 void GaugeFile::MoveTo(GaugeFile* into) {
-  into->header_ = header_;
+  into->device_ = device_;
+  into->inode_ = inode_;
+  into->segment_count_.store(segment_count_.load());
+  into->growing_.store(0);
+  into->retry_at_ns_.store(retry_at_ns_.load());
+  into->last_mapped_.store(last_mapped_.load());
+  CopyText(into->path_, path_);
   for (uint32_t kind = 0; kind < wire::kSegmentKinds; ++kind) {
     for (uint32_t i = 0; i < kMaxOrdinals; ++i) {
       // Most places are empty, and writing zeros would touch their pages.
-      if (segments_[kind][i].load(std::memory_order_relaxed) == nullptr) continue;
-      into->segments_[kind][i].store(segments_[kind][i].exchange(nullptr));
+      char* segment = segments_[kind][i].load(std::memory_order_relaxed);
+      if (segment == nullptr && into->segments_[kind][i].load() == nullptr) continue;
+      into->segments_[kind][i].store(segment);
+      segments_[kind][i].store(nullptr);
     }
   }
   for (uint32_t index; char* spare = TakeSpare(&index);) os::Unmap(spare, kSegment);
+  into->header_ = header_;
   header_ = nullptr;
 }
 

@@ -28,8 +28,8 @@ class GaugeFile {
   int Create(const char* path);
   // Unmaps everything but the first segment, and forgets the file (which stays).
   void DetachAllButHeader();
-  // Moves everything into `into`, leaving this one empty: a forked child keeps reading its parent's
-  // file while it makes its own.
+  // Moves everything but the spares into `into`, whatever that was, leaving this one empty. No other thread may
+  // be using either.
   void MoveTo(GaugeFile* into);
 
   bool open() const { return header_ != nullptr; }

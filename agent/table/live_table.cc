@@ -1,5 +1,7 @@
 #include "agent/table/live_table.h"
 
+#include <cstring>
+
 #include "agent/sys/os.h"
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"
@@ -47,21 +49,27 @@ void LiveTable::GiveBack(uint32_t index) {
   }
 }
 
-void LiveTable::Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record) const {
+void LiveTable::Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record) {
   auto* shared = file->Existing<wire::LiveRecord>(SegmentKind::kLive, index);
   if (shared == nullptr) return;
-  WriteSequenced(*shared, [&](wire::LiveRecord& out) {
-    const uint64_t state = out.state;
-    out = record;
-    out.state = state;
-  });
+  // A record is used again and again: with a number that no record ever had, a reader cannot take
+  // two halves of different blocks for one.
+  const uint64_t sequence = (published_.fetch_add(1, std::memory_order_relaxed) + 1) * 4;
+  std::atomic_ref<uint64_t> state(shared->state);
+  state.store(sequence + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  memcpy(reinterpret_cast<char*>(shared) + sizeof shared->state,
+         reinterpret_cast<const char*>(&record) + sizeof record.state,
+         sizeof record - sizeof record.state);
+  state.store(sequence + 2, std::memory_order_release);
   RaiseTo(file->header()->live_count, index + 1);
 }
 
 bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss* loss) {
   uint32_t index = TakeFree();
   if (index == 0) {
-    *loss = wire::Loss::kNoRoom;
+    const bool full = records_.load() + 1 >= GaugeFile::kMaxOrdinals * kPerChunk;
+    *loss = full ? wire::Loss::kTableFull : wire::Loss::kNoRoom;
     // The private memory first, so that no index is used up while there is none.
     if (MakePrivate(records_.load(std::memory_order_relaxed) + 1) == nullptr ||
         file->TakeNext<wire::LiveRecord>(SegmentKind::kLive, &records_, &index, loss) == nullptr ||

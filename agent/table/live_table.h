@@ -60,10 +60,11 @@ class LiveTable {
   wire::LiveRecord* MakePrivate(uint32_t index);
   uint32_t TakeFree();
   void GiveBack(uint32_t index);
-  void Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record) const;
+  void Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record);
 
   BucketTable index_;
   std::atomic<uint32_t> records_;    // taken so far, without record 0
+  std::atomic<uint64_t> published_;  // how often a record was written into a file
   std::atomic<uint64_t> free_list_;  // head index in the low half, a change counter in the upper
   std::atomic<wire::LiveRecord*> chunks_[GaugeFile::kMaxOrdinals];
 };

@@ -32,19 +32,40 @@ bool SameFile(const wire::Module& a, const wire::Module& b) {
 }  // namespace
 
 ModuleTable::Entry* ModuleTable::entry(uint32_t index) const {
-  return chunks_[index / kPerChunk] + index % kPerChunk;
+  Entry* chunk = chunks_[index / kPerChunk].load(std::memory_order_acquire);
+  if (chunk == nullptr) return nullptr;
+  Entry* entry = chunk + index % kPerChunk;
+  return entry->ready.load(std::memory_order_acquire) != 0 ? entry : nullptr;
 }
 
-uint32_t ModuleTable::Find(GaugeFile* file, uintptr_t address, const char* main_program) {
+bool ModuleTable::IsNewGround(const LoadedObject& object) const {
+  for (uint32_t i = 0; i < count_.load(std::memory_order_acquire); ++i) {
+    const Entry* known = entry(i);
+    if (known != nullptr && object.start < known->end && known->start < object.end) return false;
+  }
+  return true;
+}
+
+bool ModuleTable::Find(GaugeFile* file, uintptr_t address, const char* main_program,
+                       uint32_t* module) {
   for (uint32_t i = count_.load(std::memory_order_acquire); i-- > 0;) {
-    const Entry& known = *entry(i);
-    if (known.start <= address && address < known.end && known.place == Place::kLoaded) return i + 1;
+    const Entry* known = entry(i);
+    if (known == nullptr || address < known->start || address >= known->end) continue;
+    if (known->place != Place::kLoaded) continue;
+    *module = i + 1;
+    return true;
   }
   LoadedObject object;
-  if (!ObjectAt(address, &object) || !Lock()) return 0;
-  const uint32_t found = Adopt(file, object, main_program);
-  Unlock();
-  return found;
+  *module = 0;
+  if (!ObjectAt(address, &object)) return true;
+  if (IsNewGround(object)) {
+    *module = Append(file, object, Describe(object, main_program));
+    return true;
+  }
+  if (!changing_.LockSoon()) return false;
+  *module = Adopt(file, object, main_program);
+  changing_.Unlock();
+  return true;
 }
 
 // Enters an object that is loaded now, be it new or one that was here before, and puts out of place
@@ -52,42 +73,55 @@ uint32_t ModuleTable::Find(GaugeFile* file, uintptr_t address, const char* main_
 uint32_t ModuleTable::Adopt(GaugeFile* file, const LoadedObject& object, const char* main_program) {
   const wire::Module record = Describe(object, main_program);
   uint32_t found = 0;
-  bool replaces = false;
+  bool competes = false;
   for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
-    Entry& known = *entry(i);
-    if (known.end <= object.start || object.end <= known.start) continue;
-    if (SameFile(known.record, record)) {
+    Entry* known = entry(i);
+    if (known == nullptr || known->end <= object.start || object.end <= known->start) continue;
+    if (SameFile(known->record, record)) {
       found = i + 1;
-      known.identity = object.identity;
-      SetPlace(&known, Place::kLoaded);
+      known->identity = object.identity;
+      SetPlace(known, Place::kLoaded);
     } else {
-      known.contested = true;
-      replaces = true;
-      SetPlace(&known, Place::kReplaced);
+      known->contested = true;
+      competes = true;
+      SetPlace(known, Place::kReplaced);
     }
     Publish(file, i);
   }
-  if (found == 0) found = Append(object, record);
+  if (found == 0) found = Append(file, object, record);
   if (found == 0) return 0;
-  Publish(file, found - 1);
-  if (replaces) {
+  if (competes) {
     entry(found - 1)->contested = true;
-    UpdateLayout();
     InvalidateUnwindRules();
   }
+  UpdateLayout();
   return found;
 }
 
-uint32_t ModuleTable::Append(const LoadedObject& object, const wire::Module& record) {
-  const uint32_t index = count_.load(std::memory_order_relaxed);
-  if (index == kMaxModules) return 0;
-  Entry*& chunk = chunks_[index / kPerChunk];
+uint32_t ModuleTable::Append(GaugeFile* file, const LoadedObject& object,
+                             const wire::Module& record) {
+  uint32_t index = count_.load(std::memory_order_relaxed);
+  do {
+    if (index == kMaxModules) return 0;
+  } while (!count_.compare_exchange_weak(index, index + 1));
+  std::atomic<Entry*>& place = chunks_[index / kPerChunk];
+  Entry* chunk = place.load(std::memory_order_acquire);
   if (chunk == nullptr) {
-    chunk = static_cast<Entry*>(os::MapPrivate(kPerChunk * sizeof(Entry)));
-    if (chunk == nullptr) return 0;
+    auto* fresh = static_cast<Entry*>(os::MapPrivate(kPerChunk * sizeof(Entry)));
+    if (fresh == nullptr) return 0;
+    const bool first = place.compare_exchange_strong(chunk, fresh);
+    if (!first) os::Unmap(fresh, kPerChunk * sizeof(Entry));
+    if (first) chunk = fresh;
   }
-  *entry(index) = Entry{object.start, object.end, object.identity, Place::kLoaded, false, record};
-  count_.store(index + 1, std::memory_order_release);
+  Entry& entry = chunk[index % kPerChunk];
+  entry.start = object.start;
+  entry.end = object.end;
+  entry.identity = object.identity;
+  entry.place = Place::kLoaded;
+  entry.contested = false;
+  entry.record = record;
+  entry.ready.store(1, std::memory_order_release);
+  Publish(file, index);
   return index + 1;
 }
 
@@ -100,16 +134,20 @@ void ModuleTable::SetPlace(Entry* known, Place place) {
 
 void ModuleTable::UpdateLayout() {
   uint64_t layout = 0;
+  bool unsure = false;
   for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
-    const Entry& known = *entry(i);
-    if (!known.contested || known.place == Place::kReplaced) continue;
+    const Entry* known = entry(i);
+    if (known == nullptr) continue;
+    unsure = unsure || known->place == Place::kUnsure;
+    if (!known->contested || known->place == Place::kReplaced) continue;
     layout ^= (i + 1) * 0x9E3779B97F4A7C15;
   }
-  layout_.store(layout, std::memory_order_release);
+  // No name given while sure holds while unsure, so each stack is looked at frame by frame.
+  layout_.store(unsure ? ~layout : layout, std::memory_order_release);
 }
 
 void ModuleTable::Publish(GaugeFile* file, uint32_t index) const {
-  if (!file->open()) return;
+  if (!file->open() || entry(index) == nullptr) return;
   wire::Loss ignored;
   auto* place = file->At<wire::Module>(wire::SegmentKind::kModules, index, &ignored);
   if (place == nullptr) return;
@@ -126,33 +164,33 @@ void ModuleTable::Publish(GaugeFile* file, uint32_t index) const {
   RaiseTo(file->header()->module_count, index + 1);
 }
 
-void ModuleTable::CheckAll(GaugeFile* file, const char* main_program) {
-  Check(file, main_program, false);
-}
-
-void ModuleTable::Check(GaugeFile* file, const char* main_program, bool only_gone) {
-  if (!Lock()) return;
-  bool vanished = false;
+void ModuleTable::Check(GaugeFile* file, bool only_gone) {
+  if (!changing_.Lock()) return;
+  bool changed = false;
   const uint32_t count = count_.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < count; ++i) {
-    Entry& known = *entry(i);
-    if (known.place == Place::kReplaced || (only_gone && known.place != Place::kGone)) continue;
-    LoadedObject now;
-    const bool taken = ObjectAt(known.start, &now) || ObjectAt(known.end - 1, &now) ||
-                       ObjectAt(known.start + (known.end - known.start) / 2, &now);
-    if (!taken) {
-      if (known.place == Place::kLoaded) {
-        SetPlace(&known, Place::kGone);
-        Publish(file, i);
-        vanished = true;
-      }
-    } else if (known.place == Place::kGone || now.identity != known.identity) {
-      Adopt(file, now, main_program);
-      vanished = true;
+    Entry* known = entry(i);
+    if (known == nullptr || known->place == Place::kReplaced) continue;
+    if (only_gone && known->place != Place::kGone) continue;
+    const void* there = IdentityAt(known->start);
+    if (there == nullptr) there = IdentityAt(known->end - 1);
+    if (there == nullptr) there = IdentityAt(known->start + (known->end - known->start) / 2);
+    Place now = Place::kLoaded;
+    if (there == nullptr) {
+      now = Place::kGone;
+    } else if (known->place != Place::kLoaded || there != known->identity) {
+      now = Place::kUnsure;
     }
+    if (now == known->place) continue;
+    SetPlace(known, now);
+    Publish(file, i);
+    changed = true;
   }
-  if (vanished) InvalidateUnwindRules();
-  Unlock();
+  if (changed) {
+    UpdateLayout();
+    InvalidateUnwindRules();
+  }
+  changing_.Unlock();
 }
 
 void ModuleTable::CopyTo(GaugeFile* file) const {

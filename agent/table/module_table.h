@@ -10,7 +10,9 @@
 //
 // Unloading is noticed by the dlclose hook and by a look once a second.
 //
-// One thread at a time changes the table; others that come at that moment carry on without.
+// A new object is registered without a lock (two threads may both register it, which does no harm). Only
+// where objects compete for addresses one thread at a time changes the table; others then wait for some
+// microseconds, or give up their sample.
 // Allocation-free. Zero-initialised memory is an empty table.
 #ifndef HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_
 #define HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_
@@ -19,6 +21,7 @@
 #include <cstdint>
 
 #include "agent/sys/symbol_search.h"
+#include "agent/sys/try_lock.h"
 #include "agent/table/gauge_file.h"
 #include "wire/gauge_format.h"
 
@@ -27,14 +30,16 @@ namespace heapgauge::agent {
 class ModuleTable {
  public:
   // The module that holds the code at `address`, registering it if it is new: its index plus 1, as
-  // nodes name it; 0 if there is none (code made at run time) or it cannot be told now.
-  uint32_t Find(GaugeFile* file, uintptr_t address, const char* main_program);
+  // nodes name it; 0 if there is none (code made at run time). False if it cannot be told now.
+  // REQUIRES: the calling thread is executing in that object, so that it cannot be unloaded meanwhile.
+  bool Find(GaugeFile* file, uintptr_t address, const char* main_program, uint32_t* module);
 
-  // Looks which registered objects are gone or replaced.
-  void CheckAll(GaugeFile* file, const char* main_program);
+  // Looks which registered objects are gone or replaced. Reads nothing of the objects themselves: another
+  // thread may be unloading them.
+  void CheckAll(GaugeFile* file) { Check(file, false); }
   // The same for those that were gone already: cheap enough for each sample.
-  void CheckGone(GaugeFile* file, const char* main_program) {
-    if (gone_.load(std::memory_order_relaxed) != 0) Check(file, main_program, true);
+  void CheckGone(GaugeFile* file) {
+    if (gone_.load(std::memory_order_relaxed) != 0) Check(file, true);
   }
 
   uint64_t layout() const { return layout_.load(std::memory_order_acquire); }
@@ -42,16 +47,18 @@ class ModuleTable {
   // Writes all records into another file: a forked child's.
   void CopyTo(GaugeFile* file) const;
   // In a forked child: no other thread is at work.
-  void Unlock() { changing_.store(0); }
+  void Unlock() { changing_.Unlock(); }
 
  private:
   static constexpr uint32_t kMaxModules = 1024;
   enum class Place : uint32_t {
     kLoaded,    // in its place
     kGone,      // unloaded, nothing there
+    kUnsure,    // something is there again; what it is tells the first stack that leads through it
     kReplaced,  // another object is there
   };
   struct Entry {
+    std::atomic<uint32_t> ready;  // 0: the rest is not written yet
     uintptr_t start;
     uintptr_t end;
     const void* identity;  // the dynamic linker's, while loaded
@@ -60,24 +67,21 @@ class ModuleTable {
     wire::Module record;
   };
 
-  bool Lock() {
-    uint32_t idle = 0;
-    return changing_.compare_exchange_strong(idle, 1);
-  }
-  void Check(GaugeFile* file, const char* main_program, bool only_gone);
+  void Check(GaugeFile* file, bool only_gone);
   uint32_t Adopt(GaugeFile* file, const LoadedObject& object, const char* main_program);
-  uint32_t Append(const LoadedObject& object, const wire::Module& record);
+  uint32_t Append(GaugeFile* file, const LoadedObject& object, const wire::Module& record);
+  bool IsNewGround(const LoadedObject& object) const;
   void SetPlace(Entry* entry, Place place);
   void UpdateLayout();
   void Publish(GaugeFile* file, uint32_t index) const;
-  Entry* entry(uint32_t index) const;
+  Entry* entry(uint32_t index) const;  // nullptr if it is not ready
 
   static constexpr uint32_t kPerChunk = 32;
-  std::atomic<uint32_t> changing_;
-  std::atomic<uint32_t> count_;
+  TryLock changing_;
+  std::atomic<uint32_t> count_;  // entries taken, ready or not
   std::atomic<uint32_t> gone_;
   std::atomic<uint64_t> layout_;
-  Entry* chunks_[kMaxModules / kPerChunk] = {};
+  std::atomic<Entry*> chunks_[kMaxModules / kPerChunk];
 };
 
 }  // namespace heapgauge::agent

@@ -9,8 +9,7 @@ using wire::SegmentKind;
 
 void Peak::Take(GaugeFile* file, const LiveTable& live, uint64_t live_bytes, uint64_t live_objects,
                 uint64_t now_ns, uint64_t reset_ns) {
-  uint32_t idle = 0;
-  if (!taking_.compare_exchange_strong(idle, 1)) return;
+  if (!taking_.Lock()) return;
   const uint32_t buffer = current_ == 1 ? 1 : 0;  // the one that is not current
   const SegmentKind kind = buffer == 0 ? SegmentKind::kPeak0 : SegmentKind::kPeak1;
   uint32_t count = 0;
@@ -33,7 +32,7 @@ void Peak::Take(GaugeFile* file, const LiveTable& live, uint64_t live_bytes, uin
     current_ = buffer + 1;
     std::atomic_ref(file->header()->peak_current).store(current_, std::memory_order_release);
   }
-  taking_.store(0, std::memory_order_release);
+  taking_.Unlock();
 }
 
 void Peak::Clear(GaugeFile* file) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/sys/try_lock.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/live_table.h"
 
@@ -25,7 +26,7 @@ class Peak {
   // In a forked child: its own peak starts anew.
   void Forget() {
     highest_.store(0);
-    taking_.store(0);
+    taking_.Unlock();
     current_ = 0;
   }
 
@@ -34,7 +35,7 @@ class Peak {
             uint64_t now_ns, uint64_t reset_ns);
 
   std::atomic<uint64_t> highest_;
-  std::atomic<uint32_t> taking_;
+  TryLock taking_;
   uint32_t current_ = 0;  // as wire::Header::peak_current
 };
 

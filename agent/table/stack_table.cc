@@ -48,7 +48,11 @@ uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const cha
   while (i < stack.count) {
     const Frame& frame = stack.frames[i];
     const bool exact_pc = (frame.flags & (kFrameExactPc | kFrameRestorer)) != 0;
-    const uint32_t module = modules->Find(file, exact_pc ? frame.pc : frame.pc - 1, main_program);
+    uint32_t module;
+    if (!modules->Find(file, exact_pc ? frame.pc : frame.pc - 1, main_program, &module)) {
+      *loss = wire::Loss::kBusy;
+      return 0;
+    }
     if (modules->layout() != layout) {
       // An object was found to be in another's place, so the names above may be the other's.
       layout = modules->layout();
@@ -105,25 +109,25 @@ void StackTable::ClearCounters(GaugeFile* file) const {
   }
 }
 
-bool StackTable::CopyTo(const GaugeFile& from, GaugeFile* to) const {
+void StackTable::CopyTo(const GaugeFile& from, GaugeFile* to) const {
   wire::Loss ignored;
+  // Upper bounds: what there is no room for stays zero, or is beyond the file.
+  Put(to->header()->node_count, nodes_.load(std::memory_order_relaxed) + 1);
+  Put(to->header()->stack_count, stacks_.load(std::memory_order_relaxed) + 1);
   const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
   for (uint32_t i = 1; i <= nodes; ++i) {
     const auto* old = from.Existing<wire::Node>(SegmentKind::kNodes, i);
     auto* fresh = to->At<wire::Node>(SegmentKind::kNodes, i, &ignored);
-    if (fresh == nullptr) return false;
+    if (fresh == nullptr) return;
     if (old != nullptr) *fresh = *old;
   }
   const uint32_t stacks = stacks_.load(std::memory_order_relaxed);
   for (uint32_t i = 1; i <= stacks; ++i) {
     const auto* old = from.Existing<wire::StackRecord>(SegmentKind::kStacks, i);
     auto* fresh = to->At<wire::StackRecord>(SegmentKind::kStacks, i, &ignored);
-    if (fresh == nullptr) return false;
+    if (fresh == nullptr) return;
     if (old != nullptr) fresh->node = old->node;
   }
-  Put(to->header()->node_count, nodes + 1);
-  Put(to->header()->stack_count, stacks + 1);
-  return true;
 }
 
 }  // namespace heapgauge::agent

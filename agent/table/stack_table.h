@@ -33,8 +33,9 @@ class StackTable {
   void CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const;
   void ClearCounters(GaugeFile* file) const;
 
-  // Writes nodes and stacks of `from` into `to`, counters zero: for a forked child.
-  bool CopyTo(const GaugeFile& from, GaugeFile* to) const;
+  // Writes nodes and stacks of `from` into `to`, counters zero, as far as there is room: for a
+  // forked child.
+  void CopyTo(const GaugeFile& from, GaugeFile* to) const;
 
   void Prepare() { index_.Prepare(); }
 

@@ -12,7 +12,7 @@ namespace heapgauge {
 namespace {
 
 constexpr const char* kAllocatorNames[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
-constexpr const char* kLossNames[] = {"no room in the file", "table full"};
+constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy"};
 // No allocation is larger than the address space.
 constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
 
