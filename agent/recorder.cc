@@ -112,8 +112,8 @@ bool Recorder::Ready() {
   uint32_t state = process_state_->load(std::memory_order_acquire);
   if (state == static_cast<uint32_t>(ProcessState::kReady)) return true;
   if (state != static_cast<uint32_t>(ProcessState::kForked)) return false;
-  if (!process_state_->compare_exchange_strong(
-          state, static_cast<uint32_t>(ProcessState::kStarting))) {
+  if (!process_state_->compare_exchange_strong(state,
+                                               static_cast<uint32_t>(ProcessState::kStarting))) {
     return false;
   }
   const bool started = StartInChild();

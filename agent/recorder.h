@@ -1,13 +1,14 @@
-// Keeps the record of one process: takes samples and frees from the hooks, walks the stack, and writes
-// what follows from it into the gauge file. The one place that knows all the tables.
+// Keeps the record of one process: takes samples and frees from the hooks, walks the stack, and
+// writes what follows from it into the gauge file. The one place that knows all the tables.
 //
-// Process life. A forked child must not write into its parent's file. It notices by a word in a page that
-// the kernel wipes in the child, however it was forked; a vfork child shares all memory, and writes into
-// the parent's file as it should. Until its first sample such a child only keeps the private tables
-// right; then it makes a file of its own and carries over what was live at the fork.
+// Process life. A forked child must not write into its parent's file. It notices by a word in a
+// page that the kernel wipes in the child, however it was forked; a vfork child shares all memory,
+// and writes into the parent's file as it should. Until its first sample such a child only keeps
+// the private tables right; then it makes a file of its own and carries over what was live at the
+// fork.
 //
-// Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks, nothing
-// allocates, errno is left alone. What cannot be kept is counted as lost, with its reason.
+// Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
+// nothing allocates, errno is left alone. What cannot be kept is counted as lost, with its reason.
 #ifndef HEAPGAUGE_AGENT_RECORDER_H_
 #define HEAPGAUGE_AGENT_RECORDER_H_
 
@@ -27,8 +28,8 @@
 #include "agent/unwind/walker.h"
 #include "wire/gauge_format.h"
 
-// The generation of control words this process has followed; read by the stubs of a process that was
-// never active, beside the shared word that hg_control_word points to.
+// The generation of control words this process has followed; read by the stubs of a process that
+// was never active, beside the shared word that hg_control_word points to.
 extern "C" __attribute__((visibility("hidden"))) uint32_t hg_seen_generation;
 extern "C" __attribute__((visibility("hidden"))) const uint32_t* hg_control_word;
 
@@ -67,7 +68,9 @@ class Recorder {
   void CountFree(const wire::LiveRecord& record);
   void PutBack(const wire::LiveRecord& record);
   // Copies the record of a sample; false if the block is none.
-  bool Look(uintptr_t address, wire::LiveRecord* record) const { return live_.Find(address, record); }
+  bool Look(uintptr_t address, wire::LiveRecord* record) const {
+    return live_.Find(address, record);
+  }
 
   // After dlclose.
   void CheckModules();

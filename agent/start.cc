@@ -1,6 +1,6 @@
-// Where the agent begins and ends. The library is marked to be initialised first (agent/CMakeLists.txt),
-// so that what the constructors of other libraries allocate is seen as well. libc is not
-// initialised then: nothing here may rely on it.
+// Where the agent begins and ends. The library is marked to be initialised first
+// (agent/CMakeLists.txt), so that what the constructors of other libraries allocate is seen as
+// well. libc is not initialised then: nothing here may rely on it.
 #include "agent/hooks/entry_table.h"
 #include "agent/recorder.h"
 #include "agent/sys/environment.h"
@@ -14,6 +14,7 @@ namespace {
 
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   ResolveRealFunctions();
+  HideUncountedFunctions();
   hg_resolve_libc();
   os::UseLibcClock(FindInLibc("clock_gettime"));
   if (os::RunsWithElevatedRights()) return;

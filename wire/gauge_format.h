@@ -8,16 +8,20 @@
 // records of one kind form an array: record i lives in the segment of that kind whose ordinal is
 // i / records-per-segment. A segment is reserved on disk before its directory word is written.
 //
-// Concurrency. Many threads of the process write, any number of other processes read, and the writer
-// may be stopped or killed between any two instructions. So no record depends on another one being
-// complete: each carries one word that is written last and says whether the rest may be believed.
+// Concurrency. Many threads of the process write, any number of other processes read, and the
+// writer may be stopped or killed between any two instructions. So no record depends on another one
+// being complete: each carries one word that is written last and says whether the rest may be
+// believed.
 //   1. Node and StackRecord are append-only: valid once `pc_module` (respectively `node`) is not 0.
 //   2. LiveRecord and TimelineRecord carry a sequence word: 0 free, odd being written, even valid.
-//      A reader copies the record, reads the word again and skips the record if it changed or is odd.
-//   3. Totals and per-stack counters are independent: each is right by itself, no two are a snapshot.
+//      A reader copies the record, reads the word again and skips the record if it changed or is
+//      odd.
+//   3. Totals and per-stack counters are independent: each is right by itself, no two are a
+//   snapshot.
 //   4. A node's parent has a smaller index than the node, so a walk to the root always ends.
 //   5. The two peak buffers take turns; `Header::peak_current` names the complete one.
-// Readers treat every value as hostile. The agent acts on nothing it reads back but `Control`, within bounds.
+// Readers treat every value as hostile. The agent acts on nothing it reads back but `Control`,
+// within bounds.
 //
 // Byte order is the machine's (little-endian on all supported ones).
 #ifndef HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
@@ -78,8 +82,8 @@ enum class Loss : uint32_t {
 inline constexpr uint32_t kLossKinds = 8;
 
 // What other processes may ask of the agent. A change is announced by adding 1 to `generation`
-// after the other words are written; the agent picks it up at its next sample (at its next calloc or
-// realloc while it has never been active) and copies the number to Header::seen_generation.
+// after the other words are written; the agent picks it up at its next sample (at its next calloc
+// or realloc while it has never been active) and copies the number to Header::seen_generation.
 struct Control {
   uint32_t generation;
   uint32_t active;                  // 0 or 1
@@ -132,30 +136,30 @@ struct Header {
   uint32_t pid;
   uint32_t parent_pid;
   uint32_t uid;
-  uint32_t allocator;                // Allocator
-  uint64_t process_start_ticks;      // field 22 of /proc/PID/stat, tells a reused pid; 0 unknown
-  uint64_t start_realtime_ns;        // Unix time at which the clock of this file began
-  uint64_t start_monotonic_ns;       // CLOCK_MONOTONIC then; all other times count from here. A forked
-                                     // child goes on with its parent's clock
-  uint64_t ended_ns;                 // 0, or when the program ended in good order
-  uint32_t forked;                   // 1: made by a forked child that did not exec
-  uint32_t follows_exec;             // 1: programs that this one executes are profiled as well
+  uint32_t allocator;            // Allocator
+  uint64_t process_start_ticks;  // field 22 of /proc/PID/stat, tells a reused pid; 0 unknown
+  uint64_t start_realtime_ns;    // Unix time at which the clock of this file began
+  uint64_t start_monotonic_ns;   // CLOCK_MONOTONIC then; all other times count from here. A forked
+                                 // child goes on with its parent's clock
+  uint64_t ended_ns;             // 0, or when the program ended in good order
+  uint32_t forked;               // 1: made by a forked child that did not exec
+  uint32_t follows_exec;         // 1: programs that this one executes are profiled as well
 
   // State.
   uint32_t active;
-  uint32_t seen_generation;       // last Control::generation that was taken into account
-  uint32_t resets;                // carried out
-  uint32_t segment_count;         // directory words written, segment 0 included
-  uint64_t interval;              // asked for
-  uint64_t interval_in_force;     // larger than `interval` while the cap on samples works
-  uint64_t reset_ns;              // live records born before are not reported; 0 never reset
-  uint64_t agent_private_bytes;   // memory of the agent outside this file
-  uint32_t module_count;          // upper bounds: records above were never written
+  uint32_t seen_generation;      // last Control::generation that was taken into account
+  uint32_t resets;               // carried out
+  uint32_t segment_count;        // directory words written, segment 0 included
+  uint64_t interval;             // asked for
+  uint64_t interval_in_force;    // larger than `interval` while the cap on samples works
+  uint64_t reset_ns;             // live records born before are not reported; 0 never reset
+  uint64_t agent_private_bytes;  // memory of the agent outside this file
+  uint32_t module_count;         // upper bounds: records above were never written
   uint32_t node_count;
   uint32_t stack_count;
   uint32_t live_count;
-  uint32_t timeline_ticks;        // how many were ever written at level 0
-  uint32_t peak_current;          // 0 none, 1 peak[0] and kPeak0, 2 peak[1] and kPeak1
+  uint32_t timeline_ticks;  // how many were ever written at level 0
+  uint32_t peak_current;    // 0 none, 1 peak[0] and kPeak0, 2 peak[1] and kPeak1
   uint64_t last_tick_ns;
   uint32_t command_line_bytes;
   uint32_t reserved;
@@ -167,13 +171,14 @@ struct Header {
   char allocator_path[512];  // of the object whose malloc is called; NUL-terminated, as all texts
   char agent_version[32];
   char exe[1024];
-  char command_line[2048];   // arguments, each ended by NUL, command_line_bytes in all
+  char command_line[2048];  // arguments, each ended by NUL, command_line_bytes in all
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);
 
-// An object that some stack leads through. Never forgotten: after dlclose its record stays, for the nodes
-// that name it. Ranges may overlap, since another object may have been loaded there at another time.
+// An object that some stack leads through. Never forgotten: after dlclose its record stays, for the
+// nodes that name it. Ranges may overlap, since another object may have been loaded there at
+// another time.
 struct Module {
   uint64_t start;  // 0 until the rest is written
   uint64_t end;
@@ -192,7 +197,7 @@ inline constexpr uint32_t kModulePathCut = 1;
 // address, except for the one frame that a signal interrupted (kNodeExactPc).
 struct Node {
   uint64_t pc_module;  // pc in the low 48 bits, index of its module plus 1 above; 0 not written
-  uint32_t parent;    // the caller's node
+  uint32_t parent;     // the caller's node
   uint32_t flags;
 };
 static_assert(sizeof(Node) == 16);
@@ -207,8 +212,9 @@ constexpr uint64_t PackPc(uint64_t pc, uint32_t module) {
 constexpr uint64_t NodePc(uint64_t pc_module) { return pc_module & 0xffffffffffff; }
 constexpr uint32_t NodeModule(uint64_t pc_module) { return static_cast<uint32_t>(pc_module >> 48); }
 
-// Cumulative counters of one distinct stack. Stack 0 is not used. Doubles are plain IEEE values that
-// are added to atomically. `allocated_variance` is the estimated variance of `allocated_bytes`.
+// Cumulative counters of one distinct stack. Stack 0 is not used. Doubles are plain IEEE values
+// that are added to atomically. `allocated_variance` is the estimated variance of
+// `allocated_bytes`.
 struct StackRecord {
   uint32_t node;  // leaf; 0 until the record may be read
   uint32_t reserved;
@@ -232,13 +238,14 @@ struct LiveRecord {
   uint64_t birth_ns;
   uint64_t usable;  // as the allocator rounds it
   uint32_t stack;
-  uint32_t thread;  // kernel thread id, 0 unknown
-  uint32_t flags;   // kLiveInherited, kLiveStandIn
+  uint32_t thread;    // kernel thread id, 0 unknown
+  uint32_t flags;     // kLiveInherited, kLiveStandIn
   uint32_t function;  // Function
 };
 static_assert(sizeof(LiveRecord) == 64);
-inline constexpr uint32_t kLiveInherited = 1;  // was live in the parent when this process was forked
-inline constexpr uint32_t kLiveStandIn = 2;    // a page of its own stands in for a small block
+inline constexpr uint32_t kLiveInherited =
+    1;                                       // was live in the parent when this process was forked
+inline constexpr uint32_t kLiveStandIn = 2;  // a page of its own stands in for a small block
 
 // Through which function a block was asked for.
 enum class Function : uint32_t {
@@ -258,9 +265,9 @@ struct PeakRecord {
 };
 static_assert(sizeof(PeakRecord) == 16);
 
-// Totals at one moment. Level k of kTimelineLevels is a ring of kTimelineSlots records that gets every
-// 16^k-th tick, so that the file holds the last minutes by the second and the last days by the hour.
-// Record index: level * kTimelineSlots + (tick >> 4 * level) % kTimelineSlots.
+// Totals at one moment. Level k of kTimelineLevels is a ring of kTimelineSlots records that gets
+// every 16^k-th tick, so that the file holds the last minutes by the second and the last days by
+// the hour. Record index: level * kTimelineSlots + (tick >> 4 * level) % kTimelineSlots.
 struct TimelineRecord {
   uint64_t state;  // sequence word
   uint64_t time_ns;

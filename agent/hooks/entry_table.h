@@ -1,7 +1,7 @@
 // The tables through which every hooked call goes (defined in entries.S), and who fills them.
 //
-// hg_entry[f] is where the exported function jumps to; hg_real[f] is the real function. Single words,
-// written without locks: a call that reads the old value does what was right a moment ago.
+// hg_entry[f] is where the exported function jumps to; hg_real[f] is the real function. Single
+// words, written without locks: a call that reads the old value does what was right a moment ago.
 #ifndef HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
 #define HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
 
@@ -33,7 +33,8 @@ HG_HIDDEN const heapgauge::agent::AnyFunction hg_resolve_stub[heapgauge::agent::
 
 namespace heapgauge::agent {
 
-// What the exported functions do. Goes only upwards in this order, except that kDormant may be left out.
+// What the exported functions do. Goes only upwards in this order, except that kDormant may be left
+// out.
 enum class Mode : uint32_t {
   kPassThrough,  // jump to the real function
   kDormant,      // the same, but some look for a wake-up in the control words
@@ -48,11 +49,13 @@ void ResolveRealFunctions();
 void SetMode(Mode mode);
 Mode CurrentMode();
 
+// Takes the functions back that are not ours to count, so that what is loaded from now on binds as
+// it would without the agent: a C++ plugin in a C program to its own operators. REQUIRES:
+// ResolveRealFunctions.
+void HideUncountedFunctions();
+
 // Begins to sample, in the mode that the settings and the allocator ask for.
 void StartCounting();
-
-// After objects were unloaded: operators that were found for a plugin are looked up again when used.
-void ForgetOperatorsOfPlugins();
 
 // What was found out about the allocator.
 struct AllocatorTraits {
@@ -62,8 +65,8 @@ struct AllocatorTraits {
 };
 const AllocatorTraits& Traits();
 
-// True if the caller is the allocator itself: jemalloc's operator new, for one, calls malloc by name.
-// Such a call was counted already at its outer end.
+// True if the caller is the allocator itself: jemalloc's operator new, for one, calls malloc by
+// name. Such a call was counted already at its outer end.
 bool IsInsideAllocator(uintptr_t pc);
 
 // The real function with its type.

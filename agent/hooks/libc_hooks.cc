@@ -1,6 +1,6 @@
-// The few functions beside allocation that the agent has to know of: dlclose, after which addresses may
-// mean something else, and the two ways to install a seccomp filter, after which an unforeseen system
-// call may kill the program. prctl and syscall themselves are in entries.S.
+// The few functions beside allocation that the agent has to know of: dlclose, after which addresses
+// may mean something else, and the two ways to install a seccomp filter, after which an unforeseen
+// system call may kill the program. prctl and syscall themselves are in entries.S.
 #include <atomic>
 
 #include "agent/hooks/entry_table.h"
@@ -53,6 +53,5 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   hg_resolve_libc();
   const int result = real_dlclose(handle);
   heapgauge::agent::recorder.CheckModules();
-  heapgauge::agent::ForgetOperatorsOfPlugins();
   return result;
 }

@@ -1,15 +1,15 @@
 // A few page-sized blocks of glibc's, kept to stand in for small samples.
 //
-// A sample has to begin at a page so that `free` can tell it by its address. glibc would cut each such
-// block out of the heap with memalign and leave gaps around it; a program whose blocks came from the top of
-// the heap until then would get them from those gaps from then on, at several times the instructions. So
-// sixteen blocks are asked for at once, at the very start, where they disturb nothing, and are used again
-// and again. Once they are all in use, samples are plain blocks.
+// A sample has to begin at a page so that `free` can tell it by its address. glibc would cut each
+// such block out of the heap with memalign and leave gaps around it; a program whose blocks came
+// from the top of the heap until then would get them from those gaps from then on, at several times
+// the instructions. So sixteen blocks are asked for at once, at the very start, where they disturb
+// nothing, and are used again and again. Once they are all in use, samples are plain blocks.
 //
 // Other allocators keep pages of one size together anyway and need none of this.
 //
-// The blocks are glibc's own: one that the program frees past our hooks is simply gone from here, and one
-// that comes back is kept only if glibc says that it is still a page-sized block.
+// The blocks are glibc's own: one that the program frees past our hooks is simply gone from here,
+// and one that comes back is kept only if glibc says that it is still a page-sized block.
 // Lock-free, async-signal-safe but for Fill. Zeroed memory is an empty set.
 #ifndef HEAPGAUGE_AGENT_HOOKS_PAGE_BLOCKS_H_
 #define HEAPGAUGE_AGENT_HOOKS_PAGE_BLOCKS_H_

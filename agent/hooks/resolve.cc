@@ -1,8 +1,8 @@
 // Finds the real functions and decides which of them are ours to count.
 //
-// A function is counted if the object that defines it is an allocator, that is, defines malloc as well.
-// libstdc++'s operator new is not: it calls malloc, where the block is seen anyway, with operator new in
-// its stack. The same holds for glibc's reallocarray, which calls realloc by name.
+// A function is counted if the object that defines it is an allocator, that is, defines malloc as
+// well. libstdc++'s operator new is not: it calls malloc, where the block is seen anyway, with
+// operator new in its stack. The same holds for glibc's reallocarray, which calls realloc by name.
 #include <cstring>
 
 #include "agent/hooks/entry_table.h"
@@ -71,18 +71,25 @@ size_t FallbackUsable(void* block, int) {
 }
 size_t FallbackXallocx(void* block, size_t, size_t, int) { return FallbackUsable(block, 0); }
 
-// A function nobody defines. Only a program that asks for the symbol before it calls it gets here, so it
-// must work all the same.
+// A function nobody defines. Only a program that asks for the symbol before it calls it gets here,
+// so it must work all the same.
 AnyFunction FallbackFor(uint32_t f) {
   switch (f) {
-    case kFn_mallocx: return reinterpret_cast<AnyFunction>(&FallbackMallocx);
-    case kFn_rallocx: return reinterpret_cast<AnyFunction>(&FallbackRallocx);
-    case kFn_xallocx: return reinterpret_cast<AnyFunction>(&FallbackXallocx);
-    case kFn_sallocx: return reinterpret_cast<AnyFunction>(&FallbackUsable);
-    case kFn__ZnwmSt11align_val_t: case kFn__ZnamSt11align_val_t:
-    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t: case kFn__ZnamSt11align_val_tRKSt9nothrow_t:
+    case kFn_mallocx:
+      return reinterpret_cast<AnyFunction>(&FallbackMallocx);
+    case kFn_rallocx:
+      return reinterpret_cast<AnyFunction>(&FallbackRallocx);
+    case kFn_xallocx:
+      return reinterpret_cast<AnyFunction>(&FallbackXallocx);
+    case kFn_sallocx:
+      return reinterpret_cast<AnyFunction>(&FallbackUsable);
+    case kFn__ZnwmSt11align_val_t:
+    case kFn__ZnamSt11align_val_t:
+    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t:
+    case kFn__ZnamSt11align_val_tRKSt9nothrow_t:
       return reinterpret_cast<AnyFunction>(&FallbackAlignedNew);
-    default: break;
+    default:
+      break;
   }
   const bool allocates = strncmp(kNames[f], "_Zn", 3) == 0;
   return allocates ? hg_real[kFn_malloc] : hg_real[kFn_free];
@@ -127,10 +134,14 @@ AnyFunction EntryFor(uint32_t f, Mode mode) {
   if (hg_real[f] == nullptr) return hg_resolve_stub[f];
   if (!counted[f]) return hg_real[f];
   switch (mode) {
-    case Mode::kDormant: return Polls(f) ? hg_poll_stub[f] : hg_real[f];
-    case Mode::kCounting: return hg_count_stub[f];
-    case Mode::kLookup: return hg_lookup_stub[f];
-    default: return hg_real[f];
+    case Mode::kDormant:
+      return Polls(f) ? hg_poll_stub[f] : hg_real[f];
+    case Mode::kCounting:
+      return hg_count_stub[f];
+    case Mode::kLookup:
+      return hg_lookup_stub[f];
+    default:
+      return hg_real[f];
   }
 }
 
@@ -142,56 +153,15 @@ void Adopt(uint32_t f, const Definition& definition, const Definition& malloc_de
   hg_real[f] = reinterpret_cast<AnyFunction>(definition.address);
 }
 
-// ---- operators that no object defined at the start: a C program with C++ plugins ----
-// Each plugin would have used its own, had ours not been there: so they are found for each caller anew,
-// and the last answers are kept.
-
-struct LateAnswer {
-  std::atomic<uint64_t> version;  // odd while it is being written
-  std::atomic<uintptr_t> start;   // the calling object
-  std::atomic<uintptr_t> end;
-  std::atomic<uint32_t> function;
-  std::atomic<AnyFunction> address;
-};
-constexpr uint32_t kLateAnswers = 32;
-LateAnswer late_answers[kLateAnswers];
-std::atomic<uint32_t> next_late_answer;
-
-AnyFunction KnownLateAnswer(uint32_t f, uintptr_t caller) {
-  for (LateAnswer& answer : late_answers) {
-    const uint64_t version = answer.version.load(std::memory_order_acquire);
-    const bool matches = answer.function.load(std::memory_order_relaxed) == f &&
-                         answer.start.load(std::memory_order_relaxed) <= caller &&
-                         caller < answer.end.load(std::memory_order_relaxed);
-    const AnyFunction address = answer.address.load(std::memory_order_acquire);
-    if (matches && version % 2 == 0 && answer.version.load() == version) return address;
-  }
-  return nullptr;
-}
-
-void KeepLateAnswer(uint32_t f, const LoadedObject& caller, AnyFunction address) {
-  LateAnswer& answer = late_answers[next_late_answer.fetch_add(1) % kLateAnswers];
-  uint64_t version = answer.version.load();
-  if (version % 2 != 0 || !answer.version.compare_exchange_strong(version, version + 1)) return;
-  answer.function.store(f);
-  answer.start.store(caller.start);
-  answer.end.store(caller.end);
-  answer.address.store(address);
-  answer.version.store(version + 2);
-}
-
+// An operator that no object defined at the start, and that something was bound to before
+// HideUncountedFunctions could take it back.
 AnyFunction ResolveLate(uint32_t f, uintptr_t caller) {
-  if (const AnyFunction known = KnownLateAnswer(f, caller)) return known;
   auto found = reinterpret_cast<AnyFunction>(FindIn(caller, kNames[f]));
-  if (found == nullptr) {
-    Definition definition;
-    FindNext(&resolved, &kNames[f], &definition, 1);
-    found = reinterpret_cast<AnyFunction>(definition.address);
-  }
-  LoadedObject object;
-  if (found == nullptr) return FallbackFor(f);
-  if (ObjectAt(caller, &object)) KeepLateAnswer(f, object, found);
-  return found;
+  if (found != nullptr) return found;
+  Definition definition;
+  FindNext(&resolved, &kNames[f], &definition, 1);
+  found = reinterpret_cast<AnyFunction>(definition.address);
+  return found != nullptr ? found : FallbackFor(f);
 }
 
 }  // namespace
@@ -213,6 +183,12 @@ void ResolveRealFunctions() {
   resolved.store(1, std::memory_order_release);
 }
 
+void HideUncountedFunctions() {
+  for (uint32_t f = 0; f < kFunctionCount; ++f) {
+    if (!counted[f]) HideOwnSymbol(kNames[f]);
+  }
+}
+
 void SetMode(Mode mode) {
   Mode current = current_mode.load();
   do {
@@ -226,12 +202,6 @@ void SetMode(Mode mode) {
 }
 
 Mode CurrentMode() { return current_mode.load(std::memory_order_relaxed); }
-
-void ForgetOperatorsOfPlugins() {
-  for (LateAnswer& answer : late_answers) {
-    if (answer.address.load() != nullptr) answer.end.store(0);
-  }
-}
 
 const AllocatorTraits& Traits() { return traits; }
 

@@ -1,15 +1,15 @@
 // What the stubs do when there is something to do: a sample is due, a block may be a sample, or a
 // never-active agent is asked to wake up.
 //
-// The program gets the block that its own allocator gives it for its own request, sampled or not. Nothing
-// is aligned, enlarged or moved: a heap that is cut differently behaves differently, and a program can be
-// slower by more for that than for all the rest of the agent. `free` tells samples by a filter of
-// addresses. The one exception are small blocks of glibc's, for which stand-ins lie ready
-// (hooks/page_blocks.h): as long as all samples pass HG_SAMPLE_MASK, as these do, `free` tests the mask
-// alone. The first one that does not pass switches to the filter for good.
+// The program gets the block that its own allocator gives it for its own request, sampled or not.
+// Nothing is aligned, enlarged or moved: a heap that is cut differently behaves differently, and a
+// program can be slower by more for that than for all the rest of the agent. `free` tells samples
+// by a filter of addresses. The one exception are small blocks of glibc's, for which stand-ins lie
+// ready (hooks/page_blocks.h): as long as all samples pass HG_SAMPLE_MASK, as these do, `free`
+// tests the mask alone. The first one that does not pass switches to the filter for good.
 //
-// The real functions may throw (operator new) or never return: nothing is held across them. errno is
-// as the real function left it.
+// The real functions may throw (operator new) or never return: nothing is held across them. errno
+// is as the real function left it.
 #include <errno.h>
 
 #include <cstring>
@@ -71,26 +71,47 @@ size_t Product(size_t a, size_t b) {
 size_t SizeOf(const Call& call) {
   const uintptr_t* a = call.argument;
   switch (kShapes[call.function()]) {
-    case Shape::SIZE1: return a[0];
-    case Shape::SIZE2: case Shape::RESIZE2: return a[1];
-    case Shape::SIZE3: return a[2];
-    case Shape::PRODUCT12: return Product(a[0], a[1]);
-    case Shape::RESIZE23: return Product(a[1], a[2]);
-    default: return 0;
+    case Shape::SIZE1:
+      return a[0];
+    case Shape::SIZE2:
+    case Shape::RESIZE2:
+      return a[1];
+    case Shape::SIZE3:
+      return a[2];
+    case Shape::PRODUCT12:
+      return Product(a[0], a[1]);
+    case Shape::RESIZE23:
+      return Product(a[1], a[2]);
+    default:
+      return 0;
   }
 }
 
 wire::Function KindOf(FunctionIndex f) {
   switch (f) {
-    case kFn_malloc: return wire::Function::kMalloc;
-    case kFn_calloc: return wire::Function::kCalloc;
-    case kFn_realloc: case kFn_reallocarray: return wire::Function::kRealloc;
-    case kFn_mallocx: case kFn_rallocx: case kFn_xallocx: return wire::Function::kMallocx;
-    case kFn__Znam: case kFn__ZnamRKSt9nothrow_t: case kFn__ZnamSt11align_val_t:
-    case kFn__ZnamSt11align_val_tRKSt9nothrow_t: return wire::Function::kNewArray;
-    case kFn__Znwm: case kFn__ZnwmRKSt9nothrow_t: case kFn__ZnwmSt11align_val_t:
-    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t: return wire::Function::kNew;
-    default: return wire::Function::kAligned;
+    case kFn_malloc:
+      return wire::Function::kMalloc;
+    case kFn_calloc:
+      return wire::Function::kCalloc;
+    case kFn_realloc:
+    case kFn_reallocarray:
+      return wire::Function::kRealloc;
+    case kFn_mallocx:
+    case kFn_rallocx:
+    case kFn_xallocx:
+      return wire::Function::kMallocx;
+    case kFn__Znam:
+    case kFn__ZnamRKSt9nothrow_t:
+    case kFn__ZnamSt11align_val_t:
+    case kFn__ZnamSt11align_val_tRKSt9nothrow_t:
+      return wire::Function::kNewArray;
+    case kFn__Znwm:
+    case kFn__ZnwmRKSt9nothrow_t:
+    case kFn__ZnwmSt11align_val_t:
+    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t:
+      return wire::Function::kNew;
+    default:
+      return wire::Function::kAligned;
   }
 }
 
@@ -135,8 +156,7 @@ void FreeStandIn(uintptr_t block) {
 void FollowSettings() {
   const Sampler& sampler = recorder.sampler();
   if (!sampler.active()) return;
-  const Mode wanted =
-      sampler.interval() >= kLeastMaskedInterval ? Mode::kCounting : Mode::kLookup;
+  const Mode wanted = sampler.interval() >= kLeastMaskedInterval ? Mode::kCounting : Mode::kLookup;
   if (CurrentMode() >= wanted) return;
   if (wanted == Mode::kCounting && HasStandIns()) page_blocks.Fill();
   SetMode(wanted);
@@ -212,8 +232,10 @@ uintptr_t Resize(const Call& call) {
   const bool in_place = f == kFn_xallocx;  // answers the size it reached
   const bool failed = in_place ? result < size : result == 0 && size != 0;
   if (was_sample) {
-    if (failed) recorder.PutBack(was);
-    else recorder.CountFree(was);
+    if (failed)
+      recorder.PutBack(was);
+    else
+      recorder.CountFree(was);
   }
   const uintptr_t block = in_place ? old : result;
   if (interval != 0 && !failed && block != 0) Record(call, block, size, interval, 0);
@@ -231,8 +253,8 @@ uintptr_t Free(const Call& call) {
 
 uintptr_t Query(const Call& call) {
   wire::LiveRecord record;
-  const bool stand_in = recorder.Look(call.argument[0], &record) &&
-                        IsStandIn(call.argument[0], record);
+  const bool stand_in =
+      recorder.Look(call.argument[0], &record) && IsStandIn(call.argument[0], record);
   return stand_in ? record.usable : CallReal(call);
 }
 
@@ -247,9 +269,14 @@ HG_HIDDEN uintptr_t hg_slow_path(const heapgauge::agent::Call* call);
 uintptr_t hg_slow_path(const heapgauge::agent::Call* call) {
   using namespace heapgauge::agent;
   switch (kShapes[call->function()]) {
-    case Shape::FREE1: return Free(*call);
-    case Shape::QUERY1: return Query(*call);
-    case Shape::RESIZE2: case Shape::RESIZE23: return Resize(*call);
-    default: return Allocate(*call);
+    case Shape::FREE1:
+      return Free(*call);
+    case Shape::QUERY1:
+      return Query(*call);
+    case Shape::RESIZE2:
+    case Shape::RESIZE23:
+      return Resize(*call);
+    default:
+      return Allocate(*call);
   }
 }

@@ -2,9 +2,10 @@
 //
 // Every byte that is allocated is a sample point with the same small probability, whatever block it
 // belongs to. So the distance between samples is exponential with mean T (the interval), a block
-// of s bytes is taken with probability p = 1 - exp(-s/T), and counting each taken block 1/p times gives
-// unbiased totals for any mixture of sizes. The exponential has no memory: at any block's start the
-// distance may be drawn anew, also with another T, without changing what later blocks can expect.
+// of s bytes is taken with probability p = 1 - exp(-s/T), and counting each taken block 1/p times
+// gives unbiased totals for any mixture of sizes. The exponential has no memory: at any block's
+// start the distance may be drawn anew, also with another T, without changing what later blocks can
+// expect.
 //
 // Own logarithm and exponential: the agent links no libm. Pure functions, no state.
 #ifndef HEAPGAUGE_AGENT_SAMPLE_POISSON_H_
@@ -19,7 +20,8 @@ namespace heapgauge::agent {
 inline double NaturalLog(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   int exponent = static_cast<int>(bits >> 52) - 1023;
-  double mantissa = std::bit_cast<double>((bits & ((uint64_t{1} << 52) - 1)) | uint64_t{1023} << 52);
+  double mantissa =
+      std::bit_cast<double>((bits & ((uint64_t{1} << 52) - 1)) | uint64_t{1023} << 52);
   if (mantissa > 1.4142135623730951) {
     mantissa *= 0.5;
     ++exponent;

@@ -1,9 +1,9 @@
-// Decides which blocks are samples: a countdown of bytes in each thread, exponential gaps, and a cap on
-// samples per second that works by raising the interval.
+// Decides which blocks are samples: a countdown of bytes in each thread, exponential gaps, and a
+// cap on samples per second that works by raising the interval.
 //
-// The interval in force belongs to the gap, not to the moment: a thread finishes the gap that it drew
-// and weighs the sample at its end by the interval it was drawn with. So the interval can be changed
-// at any time and the estimates stay unbiased.
+// The interval in force belongs to the gap, not to the moment: a thread finishes the gap that it
+// drew and weighs the sample at its end by the interval it was drawn with. So the interval can be
+// changed at any time and the estimates stay unbiased.
 //
 // Decide and NoteSample run on the slow path. Lock-free, allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_SAMPLE_SAMPLER_H_
@@ -21,9 +21,9 @@ class Sampler {
   // `seed` 0 stands for a random one.
   void Start(uint64_t seed);
 
-  // For a block of `size` bytes in which the thread's countdown ran out, which is now `countdown` (below
-  // zero, wrapped): the interval to weigh the block by if it is a sample, 0 if not. Either way the
-  // countdown is set for what follows.
+  // For a block of `size` bytes in which the thread's countdown ran out, which is now `countdown`
+  // (below zero, wrapped): the interval to weigh the block by if it is a sample, 0 if not. Either
+  // way the countdown is set for what follows.
   uint64_t Decide(uint64_t size, uint64_t countdown);
 
   // Counts one sample against the cap and adapts the interval in force.

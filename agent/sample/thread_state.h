@@ -1,5 +1,5 @@
-// What the agent keeps in each thread's static TLS: at most 64 bytes, zero at the thread's start, never
-// destroyed, so that it works before constructors and after TLS destructors.
+// What the agent keeps in each thread's static TLS: at most 64 bytes, zero at the thread's start,
+// never destroyed, so that it works before constructors and after TLS destructors.
 #ifndef HEAPGAUGE_AGENT_SAMPLE_THREAD_STATE_H_
 #define HEAPGAUGE_AGENT_SAMPLE_THREAD_STATE_H_
 
@@ -24,7 +24,8 @@ static_assert(offsetof(ThreadState, countdown) == 0);
 
 }  // namespace heapgauge::agent
 
-extern "C" __attribute__((visibility("hidden"), tls_model("initial-exec"))) thread_local constinit
-    heapgauge::agent::ThreadState hg_thread;
+extern "C" __attribute__((
+    visibility("hidden"),
+    tls_model("initial-exec"))) thread_local constinit heapgauge::agent::ThreadState hg_thread;
 
 #endif  // HEAPGAUGE_AGENT_SAMPLE_THREAD_STATE_H_

@@ -1,10 +1,11 @@
 // Lends each sampling thread a Walker, preferably the one it used last, which remembers its stack.
 //
-// Walkers belong to nobody: a thread takes one for the time of one walk, and one that lies idle may be
-// taken by another thread, which only costs it the remembered stack. So nothing has to happen when a
-// thread ends, memory is bounded however many threads come and go, and a signal handler that samples in
-// the middle of a walk simply gets another walker. One that was never given back (a handler jumped
-// out of the walk) is taken again by its own thread further up its stack, or by anyone after a while.
+// Walkers belong to nobody: a thread takes one for the time of one walk, and one that lies idle may
+// be taken by another thread, which only costs it the remembered stack. So nothing has to happen
+// when a thread ends, memory is bounded however many threads come and go, and a signal handler that
+// samples in the middle of a walk simply gets another walker. One that was never given back (a
+// handler jumped out of the walk) is taken again by its own thread further up its stack, or by
+// anyone after a while.
 //
 // Lock-free, allocation-free (maps memory for each new walker), async-signal-safe. Zeroed memory
 // is an empty pool.

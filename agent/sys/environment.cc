@@ -54,16 +54,31 @@ bool ParseSize(const char* text, uint64_t* size) {
   }
   unsigned shift = 0;
   switch (*text) {
-    case 'k': case 'K': shift = 10; break;
-    case 'm': case 'M': shift = 20; break;
-    case 'g': case 'G': shift = 30; break;
-    case 't': case 'T': shift = 40; break;
-    default: break;
+    case 'k':
+    case 'K':
+      shift = 10;
+      break;
+    case 'm':
+    case 'M':
+      shift = 20;
+      break;
+    case 'g':
+    case 'G':
+      shift = 30;
+      break;
+    case 't':
+    case 'T':
+      shift = 40;
+      break;
+    default:
+      break;
   }
   if (shift != 0) {
     ++text;
-    if (text[0] == 'i' && text[1] == 'B') text += 2;
-    else if (text[0] == 'B') ++text;
+    if (text[0] == 'i' && text[1] == 'B')
+      text += 2;
+    else if (text[0] == 'B')
+      ++text;
   } else if (*text == 'B') {
     ++text;
   }

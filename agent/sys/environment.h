@@ -10,11 +10,11 @@
 namespace heapgauge::agent {
 
 struct Settings {
-  bool active = true;                                             // HEAPGAUGE_ACTIVE
-  uint64_t interval = wire::kDefaultIntervalBytes;                // HEAPGAUGE_SAMPLE
+  bool active = true;                                                   // HEAPGAUGE_ACTIVE
+  uint64_t interval = wire::kDefaultIntervalBytes;                      // HEAPGAUGE_SAMPLE
   uint32_t max_samples_per_second = wire::kDefaultMaxSamplesPerSecond;  // HEAPGAUGE_MAX_RATE
-  bool follow_exec = true;                                        // HEAPGAUGE_FOLLOW_EXEC
-  uint64_t seed = 0;                                              // HEAPGAUGE_SEED; 0: random
+  bool follow_exec = true;                                              // HEAPGAUGE_FOLLOW_EXEC
+  uint64_t seed = 0;                                                    // HEAPGAUGE_SEED; 0: random
   // Point into the environment or are empty.
   const char* directory = "";          // HEAPGAUGE_DIR
   const char* runtime_directory = "";  // XDG_RUNTIME_DIR
@@ -25,8 +25,8 @@ struct Settings {
 // A value that cannot be understood leaves the default in force.
 Settings ReadSettings(char** environment);
 
-// Takes the agent out of LD_PRELOAD and removes HEAPGAUGE_* in place, so that programs which this one
-// executes run without it.
+// Takes the agent out of LD_PRELOAD and removes HEAPGAUGE_* in place, so that programs which this
+// one executes run without it.
 void RemoveFromEnvironment(char** environment);
 
 // "524288", "512K", "512KiB", "1M", "2G": false if it is none of these or overflows.

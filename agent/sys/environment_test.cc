@@ -30,9 +30,16 @@ TEST(ParseSize, UnderstandsUnits) {
   const struct {
     const char* text;
     uint64_t size;
-  } cases[] = {{"0", 0},           {"4096", 4096},      {"512K", 524288},  {"512k", 524288},
-               {"512KiB", 524288}, {"1M", 1 << 20},     {"1MB", 1 << 20},  {"2G", uint64_t{2} << 30},
-               {"1T", uint64_t{1} << 40}, {"7B", 7}};
+  } cases[] = {{"0", 0},
+               {"4096", 4096},
+               {"512K", 524288},
+               {"512k", 524288},
+               {"512KiB", 524288},
+               {"1M", 1 << 20},
+               {"1MB", 1 << 20},
+               {"2G", uint64_t{2} << 30},
+               {"1T", uint64_t{1} << 40},
+               {"7B", 7}};
   for (const auto& c : cases) {
     uint64_t size = 99;
     EXPECT_TRUE(ParseSize(c.text, &size)) << c.text;
@@ -50,8 +57,8 @@ TEST(ParseSize, RejectsEverythingElse) {
 
 TEST(Settings, ComeFromTheEnvironment) {
   Environment environment({"HEAPGAUGE_SAMPLE=64K", "HEAPGAUGE_ACTIVE=0", "HEAPGAUGE_DIR=/somewhere",
-                           "HEAPGAUGE_FOLLOW_EXEC=0", "HEAPGAUGE_MAX_RATE=100", "HEAPGAUGE_OUT=/x.hg",
-                           "HEAPGAUGE_OUT_PID=17", "HEAPGAUGE_SEED=5"});
+                           "HEAPGAUGE_FOLLOW_EXEC=0", "HEAPGAUGE_MAX_RATE=100",
+                           "HEAPGAUGE_OUT=/x.hg", "HEAPGAUGE_OUT_PID=17", "HEAPGAUGE_SEED=5"});
   const Settings settings = ReadSettings(environment.get());
   EXPECT_EQ(settings.interval, 65536u);
   EXPECT_FALSE(settings.active);
@@ -64,7 +71,8 @@ TEST(Settings, ComeFromTheEnvironment) {
 }
 
 TEST(Settings, NonsenseLeavesTheDefaults) {
-  Environment environment({"HEAPGAUGE_SAMPLE=lots", "HEAPGAUGE_ACTIVE=yes", "HEAPGAUGE_MAX_RATE=-1"});
+  Environment environment(
+      {"HEAPGAUGE_SAMPLE=lots", "HEAPGAUGE_ACTIVE=yes", "HEAPGAUGE_MAX_RATE=-1"});
   const Settings settings = ReadSettings(environment.get());
   EXPECT_EQ(settings.interval, wire::kDefaultIntervalBytes);
   EXPECT_TRUE(settings.active);
@@ -72,7 +80,8 @@ TEST(Settings, NonsenseLeavesTheDefaults) {
 }
 
 TEST(RemoveFromEnvironment, LeavesOthersPreloadsAlone) {
-  Environment environment({"A=1", "LD_PRELOAD=/opt/lib/libheapgauge.so:/lib/libjemalloc.so.2 other.so",
+  Environment environment({"A=1",
+                           "LD_PRELOAD=/opt/lib/libheapgauge.so:/lib/libjemalloc.so.2 other.so",
                            "HEAPGAUGE_SAMPLE=4K", "B=2"});
   RemoveFromEnvironment(environment.get());
   EXPECT_EQ(environment.Left(),

@@ -12,7 +12,8 @@
 namespace heapgauge::agent {
 
 struct LoadedObject {
-  uintptr_t start = 0;  // mapped range; of a main program with holes only the part around the address
+  uintptr_t start =
+      0;  // mapped range; of a main program with holes only the part around the address
   uintptr_t end = 0;
   uintptr_t eh_frame_hdr = 0;  // 0: has none
   uintptr_t load_bias = 0;

@@ -46,6 +46,18 @@ void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint) {
 
 void Unmap(void* address, size_t bytes) { Syscall(SYS_munmap, address, bytes); }
 
+WritablePages::WritablePages(void* address, size_t bytes) {
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t from = reinterpret_cast<uintptr_t>(address);
+  start_ = from & ~(kPage - 1);
+  bytes_ = ((from + bytes + kPage - 1) & ~(kPage - 1)) - start_;
+  ok_ = Syscall(SYS_mprotect, start_, bytes_, PROT_READ | PROT_WRITE) == 0;
+}
+
+WritablePages::~WritablePages() {
+  if (ok_) Syscall(SYS_mprotect, start_, bytes_, PROT_READ);
+}
+
 void* MapWipedOnFork(size_t bytes) {
   void* page = MapPrivate(bytes);
   if (page == nullptr) return nullptr;
@@ -110,7 +122,8 @@ bool FileIdentity(int fd, uint64_t* device, uint64_t* inode) {
 int EnsureDirectory(const char* path, uint32_t uid) {
   const long made = Syscall(SYS_mkdir, path, 0700);
   if (made < 0 && made != -EEXIST) return static_cast<int>(made);
-  const long fd = Syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+  const long fd =
+      Syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (fd < 0) return static_cast<int>(fd);
   struct stat info;
   const int known = Stat(static_cast<int>(fd), &info);

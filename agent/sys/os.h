@@ -18,6 +18,21 @@ void Unmap(void* address, size_t bytes);
 // A page that a forked child (by whatever call) finds zeroed; nullptr where the kernel cannot.
 void* MapWipedOnFork(size_t bytes);
 
+// Makes read-only pages of our own writable for as long as it lives.
+class WritablePages {
+ public:
+  WritablePages(void* address, size_t bytes);
+  ~WritablePages();
+  WritablePages(const WritablePages&) = delete;
+  WritablePages& operator=(const WritablePages&) = delete;
+  bool ok() const { return ok_; }
+
+ private:
+  uintptr_t start_;
+  size_t bytes_;
+  bool ok_;
+};
+
 // Opens a new file that only its owner may read and write; fails if the name exists or is a link.
 int CreateFile(const char* path);
 // Opens an existing file for writing, never through a link.
@@ -49,8 +64,8 @@ uint32_t ThreadId();  // 0 if it cannot be told
 uint32_t EffectiveUserId();
 uint64_t RandomSeed();
 
-// The clock to use from now on: the C library's own, since a program may define a clock_gettime that
-// allocates. Until then, and where it is null, the time is asked of the kernel.
+// The clock to use from now on: the C library's own, since a program may define a clock_gettime
+// that allocates. Until then, and where it is null, the time is asked of the kernel.
 void UseLibcClock(void* clock_gettime_function);
 uint64_t MonotonicNs();
 uint64_t RealtimeNs();

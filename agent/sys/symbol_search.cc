@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "agent/sys/os.h"
+
 namespace heapgauge::agent {
 namespace {
 
@@ -21,15 +23,27 @@ class SymbolTable {
   SymbolTable(uintptr_t bias, const ElfW(Dyn) * dynamic) : bias_(bias) {
     for (; dynamic->d_tag != DT_NULL; ++dynamic) {
       switch (dynamic->d_tag) {
-        case DT_SYMTAB: symbols_ = At<const ElfW(Sym)*>(dynamic->d_un.d_ptr); break;
-        case DT_STRTAB: strings_ = At<const char*>(dynamic->d_un.d_ptr); break;
-        case DT_GNU_HASH: hash_ = At<const uint32_t*>(dynamic->d_un.d_ptr); break;
-        default: break;
+        case DT_SYMTAB:
+          symbols_ = At<const ElfW(Sym)*>(dynamic->d_un.d_ptr);
+          break;
+        case DT_STRTAB:
+          strings_ = At<const char*>(dynamic->d_un.d_ptr);
+          break;
+        case DT_GNU_HASH:
+          hash_ = At<const uint32_t*>(dynamic->d_un.d_ptr);
+          break;
+        default:
+          break;
       }
     }
   }
 
   void* Find(const char* name) const {
+    const ElfW(Sym)* symbol = FindSymbol(name);
+    return symbol == nullptr ? nullptr : reinterpret_cast<void*>(bias_ + symbol->st_value);
+  }
+
+  const ElfW(Sym) * FindSymbol(const char* name) const {
     if (symbols_ == nullptr || strings_ == nullptr || hash_ == nullptr) return nullptr;
     const uint32_t buckets = hash_[0];
     const uint32_t first = hash_[1];
@@ -41,9 +55,7 @@ class SymbolTable {
     const uint32_t hash = GnuHash(name);
     for (uint32_t i = bucket[hash % buckets]; i >= first; ++i) {
       const uint32_t entry = chain[i - first];
-      if ((entry | 1) == (hash | 1) && Defines(i, name)) {
-        return reinterpret_cast<void*>(bias_ + symbols_[i].st_value);
-      }
+      if ((entry | 1) == (hash | 1) && Defines(i, name)) return &symbols_[i];
       if ((entry & 1) != 0) break;
     }
     return nullptr;
@@ -66,7 +78,7 @@ class SymbolTable {
   }
 
   uintptr_t bias_;
-  const ElfW(Sym)* symbols_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
   const char* strings_ = nullptr;
   const uint32_t* hash_ = nullptr;
 };
@@ -178,6 +190,22 @@ void* FindInLibc(const char* name) {
     if (symbols.Find("__libc_start_main") != nullptr) return symbols.Find(name);
   }
   return nullptr;
+}
+
+bool HideOwnSymbol(const char* name) {
+  LoadedObject self;
+  if (!ObjectAt(reinterpret_cast<uintptr_t>(&HideOwnSymbol), &self)) return false;
+  const ProgramHeaders headers = HeadersOf(self);
+  const Range range = RangeOf(self.load_bias, headers.first, headers.count);
+  if (range.dynamic == nullptr) return false;
+  auto* symbol =
+      const_cast<ElfW(Sym)*>(SymbolTable(self.load_bias, range.dynamic).FindSymbol(name));
+  if (symbol == nullptr) return false;
+  const os::WritablePages writable(symbol, sizeof *symbol);
+  if (!writable.ok()) return false;
+  symbol->st_value = 0;
+  symbol->st_shndx = SHN_UNDEF;
+  return true;
 }
 
 void* FindIn(uintptr_t address, const char* name) {

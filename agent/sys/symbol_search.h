@@ -1,10 +1,12 @@
-// What the loaded objects say of themselves: where the next definition of a symbol is, and build-ids.
+// What the loaded objects say of themselves: where the next definition of a symbol is, and
+// build-ids.
 //
-// dlsym(RTLD_NEXT) would do the first, but it allocates, and it finds nothing for the operators that a
-// C++ plugin brings into a C program with RTLD_LOCAL. So the symbol tables are searched here.
+// dlsym(RTLD_NEXT) would do the first, but it allocates, and it finds nothing for the operators
+// that a C++ plugin brings into a C program with RTLD_LOCAL. So the symbol tables are searched
+// here.
 //
-// Allocation-free. FindNext takes the dynamic linker's lock for the list of objects (as every C++ throw
-// does): call it with no lock held. The others are lock-free.
+// Allocation-free. FindNext takes the dynamic linker's lock for the list of objects (as every C++
+// throw does): call it with no lock held. The others are lock-free.
 #ifndef HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
 #define HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
 
@@ -31,13 +33,17 @@ struct Definition {
 // what relocations made of them, so that other interposers are honoured in order.
 void FindNext(const void* self, const char* const* names, Definition* definitions, size_t count);
 
-// The same for the time before the program begins: goes through the dynamic linker's list as a debugger
-// does, without its lock and without a call that a sanitizer may have hooked.
+// The same for the time before the program begins: goes through the dynamic linker's list as a
+// debugger does, without its lock and without a call that a sanitizer may have hooked.
 void FindNextAtStart(const void* self, const char* const* names, Definition* definitions,
                      size_t count);
 
 // The definition in the C library itself, whoever else defines it. REQUIRES: as FindNextAtStart.
 void* FindInLibc(const char* name);
+
+// Takes a function that this library exports back, for everything that is loaded from now on: its
+// entry in our symbol table becomes an undefined one. False if that is not possible.
+bool HideOwnSymbol(const char* name);
 
 // The definition of `name` in the object that holds `address`; nullptr if it has none.
 void* FindIn(uintptr_t address, const char* name);

@@ -1,9 +1,9 @@
 // A lock that is only ever tried. Whoever finds it taken does without, or waits for a bounded time.
 //
-// It may be left locked for ever: by a signal handler that jumps out of the section, or in a forked child.
-// So after ten seconds, far longer than any section takes, it counts as free again. What it guards
-// must stay memory-safe if a thread that was stopped for so long goes on.
-// Zero-initialised. Allocation-free, async-signal-safe.
+// It may be left locked for ever: by a signal handler that jumps out of the section, or in a forked
+// child. So after ten seconds, far longer than any section takes, it counts as free again. What it
+// guards must stay memory-safe if a thread that was stopped for so long goes on. Zero-initialised.
+// Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_SYS_TRY_LOCK_H_
 #define HEAPGAUGE_AGENT_SYS_TRY_LOCK_H_
 

@@ -37,8 +37,9 @@ inline void RaiseTo(uint32_t& word, uint32_t value) {
   }
 }
 
-// Writes a record that begins with a sequence word (0 free, odd being written, even valid). `sequence`
-// is the last even value this slot had, kept privately or read back: readers only compare it.
+// Writes a record that begins with a sequence word (0 free, odd being written, even valid).
+// `sequence` is the last even value this slot had, kept privately or read back: readers only
+// compare it.
 template <typename Record, typename Write>
 void WriteSequenced(Record& record, Write write) {
   std::atomic_ref<uint64_t> state(record.state);

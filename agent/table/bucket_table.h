@@ -1,10 +1,10 @@
 // A hash table from 64-bit keys to 32-bit values that any thread and any signal handler may use at
 // any time: no lock, no tombstone, no rehashing, a bounded number of steps.
 //
-// A key lives in one of two buckets of eight slots (a cache line of keys). Deleting empties the slot, and
-// a lookup always reads both buckets whole, so nothing has to be kept for probing past it. When both
-// are full, a level of four times the size is added; keys stay where they are, and a lookup
-// reads at most two buckets of each level, the newest first.
+// A key lives in one of two buckets of eight slots (a cache line of keys). Deleting empties the
+// slot, and a lookup always reads both buckets whole, so nothing has to be kept for probing past
+// it. When both are full, a level of four times the size is added; keys stay where they are, and a
+// lookup reads at most two buckets of each level, the newest first.
 //
 // Invariants
 //   1. A slot's key is kEmpty, kBusy (one thread owns the slot) or the key of a complete entry.
@@ -93,9 +93,7 @@ class BucketTable {
   };
 
   static constexpr uint32_t BucketBits(uint32_t level) { return kFirstBits + 2 * level; }
-  static constexpr size_t LevelBytes(uint32_t level) {
-    return sizeof(Bucket) << BucketBits(level);
-  }
+  static constexpr size_t LevelBytes(uint32_t level) { return sizeof(Bucket) << BucketBits(level); }
 
   Bucket& BucketOf(uint32_t level, uint64_t key, int choice) const {
     uint64_t hash = key * 0x9E3779B97F4A7C15;

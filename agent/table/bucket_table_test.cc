@@ -68,7 +68,8 @@ TEST(BucketTable, GrowsInStepWithItsContents) {
   }
   EXPECT_LE(table->private_bytes(), size_t{20} << 20);
   uint32_t value;
-  for (uint64_t key = 0; key < 200'000; ++key) ASSERT_TRUE(table->Find(0x10000 + key * 4096, &value));
+  for (uint64_t key = 0; key < 200'000; ++key)
+    ASSERT_TRUE(table->Find(0x10000 + key * 4096, &value));
 }
 
 TEST(BucketTable, ChurnDoesNotMakeItGrow) {

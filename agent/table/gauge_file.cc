@@ -15,7 +15,8 @@ namespace {
 constexpr uint64_t kSegment = wire::kSegmentBytes;
 
 std::atomic_ref<uint32_t> DirectoryAt(wire::Header* header, uint32_t index) {
-  auto* directory = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(header) + wire::kHeaderBytes);
+  auto* directory =
+      reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(header) + wire::kHeaderBytes);
   return std::atomic_ref<uint32_t>(directory[index]);
 }
 
@@ -123,7 +124,8 @@ int GaugeFile::OpenAgain() {
   return -ESTALE;
 }
 
-// A mapped segment that is in nobody's hands, and its index in the file; nullptr if none can be had.
+// A mapped segment that is in nobody's hands, and its index in the file; nullptr if none can be
+// had.
 char* GaugeFile::Make(uint32_t* index) {
   if (char* spare = TakeSpare(index)) return spare;
   if (SyscallsFrozen()) return nullptr;

@@ -1,15 +1,16 @@
-// The agent's side of the gauge file: makes it, grows it segment by segment, and hands out pointers to
-// its records. What is in the records is the business of the other tables.
+// The agent's side of the gauge file: makes it, grows it segment by segment, and hands out pointers
+// to its records. What is in the records is the business of the other tables.
 //
-// Growing. A segment is reserved on disk, then mapped, then announced in the directory. Nothing more is
-// ever mapped than is reserved, so that mlockall, RLIMIT_AS and a full disk can do no harm. No file
-// descriptor is kept: the program may close it, or count its own. For a segment the file is opened by its
-// path and checked to be the same one.
+// Growing. A segment is reserved on disk, then mapped, then announced in the directory. Nothing
+// more is ever mapped than is reserved, so that mlockall, RLIMIT_AS and a full disk can do no harm.
+// No file descriptor is kept: the program may close it, or count its own. For a segment the file is
+// opened by its path and checked to be the same one.
 //
-// Lock-free: any thread may grow at any time. Out of courtesy one that finds another at it waits a few
-// microseconds for its result; if that does not come (the other may be stopped) it makes a segment of its
-// own, and what is left over becomes a spare. The segment behind the one in use is made early (TakeNext),
-// so that this is rare. After a failure growing is not tried again for a second.
+// Lock-free: any thread may grow at any time. Out of courtesy one that finds another at it waits a
+// few microseconds for its result; if that does not come (the other may be stopped) it makes a
+// segment of its own, and what is left over becomes a spare. The segment behind the one in use is
+// made early (TakeNext), so that this is rare. After a failure growing is not tried again for a
+// second.
 //
 // Zero-initialised; allocation-free. The records of a segment are zero at first.
 #ifndef HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_
@@ -28,15 +29,16 @@ class GaugeFile {
   int Create(const char* path);
   // Unmaps everything but the first segment, and forgets the file (which stays).
   void DetachAllButHeader();
-  // Moves everything but the spares into `into`, whatever that was, leaving this one empty. No other thread may
-  // be using either.
+  // Moves everything but the spares into `into`, whatever that was, leaving this one empty. No
+  // other thread may be using either.
   void MoveTo(GaugeFile* into);
 
   bool open() const { return header_ != nullptr; }
   wire::Header* header() const { return header_; }
   const char* path() const { return path_; }
 
-  // The record's place, making its segment if need be; nullptr with the reason in *loss if it cannot.
+  // The record's place, making its segment if need be; nullptr with the reason in *loss if it
+  // cannot.
   template <typename Record>
   Record* At(wire::SegmentKind kind, uint32_t index, wire::Loss* loss) {
     constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(Record));
@@ -50,19 +52,20 @@ class GaugeFile {
   Record* Existing(wire::SegmentKind kind, uint32_t index) const {
     constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(Record));
     if (index / kPerSegment >= kMaxOrdinals) return nullptr;
-    char* segment = segments_[static_cast<uint32_t>(kind)][index / kPerSegment].load(
-        std::memory_order_acquire);
+    char* segment =
+        segments_[static_cast<uint32_t>(kind)][index / kPerSegment].load(std::memory_order_acquire);
     return segment == nullptr ? nullptr : reinterpret_cast<Record*>(segment) + index % kPerSegment;
   }
 
-  // Takes the next record of an append-only kind: *count is the last index taken so far. While there is no
-  // room no index is used up. Half-way through a segment the next one is made, so that other threads
-  // seldom have to wait for one.
+  // Takes the next record of an append-only kind: *count is the last index taken so far. While
+  // there is no room no index is used up. Half-way through a segment the next one is made, so that
+  // other threads seldom have to wait for one.
   template <typename Record>
   Record* TakeNext(wire::SegmentKind kind, std::atomic<uint32_t>* count, uint32_t* index,
                    wire::Loss* loss) {
     constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(Record));
-    if (At<Record>(kind, count->load(std::memory_order_relaxed) + 1, loss) == nullptr) return nullptr;
+    if (At<Record>(kind, count->load(std::memory_order_relaxed) + 1, loss) == nullptr)
+      return nullptr;
     *index = count->fetch_add(1, std::memory_order_relaxed) + 1;
     if (*index % kPerSegment == kPerSegment / 2) {
       wire::Loss ignored;

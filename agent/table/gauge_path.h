@@ -16,10 +16,10 @@ class GaugePath {
  public:
   void Remember(const Settings& settings, const char* exe);
 
-  // Creates the file for process `pid` in the first directory that will have it. A file of that name
-  // from an earlier program of this process is kept under the name `<file>.<n>`; if another process
-  // has that number (an earlier one, or one in another pid namespace) its file is left alone and ours is
-  // called `<file>.<n>`. 0 or the last -errno.
+  // Creates the file for process `pid` in the first directory that will have it. A file of that
+  // name from an earlier program of this process is kept under the name `<file>.<n>`; if another
+  // process has that number (an earlier one, or one in another pid namespace) its file is left
+  // alone and ours is called `<file>.<n>`. 0 or the last -errno.
   int Create(GaugeFile* file, uint32_t pid) const;
 
  private:

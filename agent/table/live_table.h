@@ -1,9 +1,9 @@
 // The sampled blocks that the program has not freed: a private index by address, and the records in
 // the gauge file that readers see.
 //
-// The private copy of each record is what the agent itself goes by; the file is only written. It is also
-// the snapshot that a forked child needs: fork copies it at one instant, while the parent's file goes
-// on changing.
+// The private copy of each record is what the agent itself goes by; the file is only written. It is
+// also the snapshot that a forked child needs: fork copies it at one instant, while the parent's
+// file goes on changing.
 //
 // Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
 #ifndef HEAPGAUGE_AGENT_TABLE_LIVE_TABLE_H_
@@ -31,7 +31,8 @@ class LiveTable {
   // Copies the record of the block at this address; false if it is not a sample.
   bool Find(uintptr_t address, wire::LiveRecord* record) const;
 
-  // Writes all blocks into a new file, marked as inherited, and takes away those it has no room for.
+  // Writes all blocks into a new file, marked as inherited, and takes away those it has no room
+  // for.
   void CopyTo(GaugeFile* file);
 
   // Calls visit(const LiveRecord&) for all blocks at about this moment.

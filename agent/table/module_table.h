@@ -1,19 +1,19 @@
-// The objects that stacks lead through, as records in the gauge file. A module is registered when the
-// first stack leads into it and is never forgotten: each node of the trie names its module, so stacks
-// through an unloaded plugin still resolve.
+// The objects that stacks lead through, as records in the gauge file. A module is registered when
+// the first stack leads into it and is never forgotten: each node of the trie names its module, so
+// stacks through an unloaded plugin still resolve.
 //
-// The same addresses may belong to different objects at different times. Then the rolling hash of a stack,
-// which knows addresses only, is not enough to tell stacks apart. So there is a number that stands for
-// which of the objects that ever competed for addresses are in their places now (layout), and stacks are
-// interned by hash and layout. A plugin that is loaded again where it was brings the old layout back, so
-// that loading and unloading for ever costs nothing.
+// The same addresses may belong to different objects at different times. Then the rolling hash of a
+// stack, which knows addresses only, is not enough to tell stacks apart. So there is a number that
+// stands for which of the objects that ever competed for addresses are in their places now
+// (layout), and stacks are interned by hash and layout. A plugin that is loaded again where it was
+// brings the old layout back, so that loading and unloading for ever costs nothing.
 //
 // Unloading is noticed by the dlclose hook and by a look once a second.
 //
-// A new object is registered without a lock (two threads may both register it, which does no harm). Only
-// where objects compete for addresses one thread at a time changes the table; others then wait for some
-// microseconds, or give up their sample.
-// Allocation-free. Zero-initialised memory is an empty table.
+// A new object is registered without a lock (two threads may both register it, which does no harm).
+// Only where objects compete for addresses one thread at a time changes the table; others then wait
+// for some microseconds, or give up their sample. Allocation-free. Zero-initialised memory is an
+// empty table.
 #ifndef HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_
 #define HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_
 
@@ -31,11 +31,12 @@ class ModuleTable {
  public:
   // The module that holds the code at `address`, registering it if it is new: its index plus 1, as
   // nodes name it; 0 if there is none (code made at run time). False if it cannot be told now.
-  // REQUIRES: the calling thread is executing in that object, so that it cannot be unloaded meanwhile.
+  // REQUIRES: the calling thread is executing in that object, so that it cannot be unloaded
+  // meanwhile.
   bool Find(GaugeFile* file, uintptr_t address, const char* main_program, uint32_t* module);
 
-  // Looks which registered objects are gone or replaced. Reads nothing of the objects themselves: another
-  // thread may be unloading them.
+  // Looks which registered objects are gone or replaced. Reads nothing of the objects themselves:
+  // another thread may be unloading them.
   void CheckAll(GaugeFile* file) { Check(file, false); }
   // The same for those that were gone already: cheap enough for each sample.
   void CheckGone(GaugeFile* file) {

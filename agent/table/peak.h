@@ -1,8 +1,9 @@
-// The heap at its highest, in the gauge file: taken again whenever the live estimate rises 5 % above the
-// last one. Two buffers take turns, so that the older picture stays whole until the newer one is.
+// The heap at its highest, in the gauge file: taken again whenever the live estimate rises 5 %
+// above the last one. Two buffers take turns, so that the older picture stays whole until the newer
+// one is.
 //
-// Copies every live sample; at 5 % steps that is 20 copies per sample of growth, some nanoseconds each.
-// One thread takes it, others pass by. Zeroed memory is a fresh one. Allocation-free.
+// Copies every live sample; at 5 % steps that is 20 copies per sample of growth, some nanoseconds
+// each. One thread takes it, others pass by. Zeroed memory is a fresh one. Allocation-free.
 #ifndef HEAPGAUGE_AGENT_TABLE_PEAK_H_
 #define HEAPGAUGE_AGENT_TABLE_PEAK_H_
 

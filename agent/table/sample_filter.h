@@ -1,5 +1,6 @@
 // Tells for nearly every block at once that it is not a sample: one counter byte for each 64
-// bytes of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter` themselves; this is the writing side.
+// bytes of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter`
+// themselves; this is the writing side.
 //
 // A counter that reaches 255 stays there: its blocks are then always looked up, never missed.
 // Lock-free, allocation-free, async-signal-safe.
@@ -12,7 +13,8 @@
 #include "agent/hooks/functions.h"
 
 // Zero pages until used.
-extern "C" __attribute__((visibility("hidden"))) std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
+extern "C" __attribute__((visibility("hidden"))) std::atomic<uint8_t>
+    hg_filter[1 << HG_FILTER_BITS];
 
 namespace heapgauge::agent::sample_filter {
 

@@ -1,10 +1,11 @@
 // Gives each distinct stack a number and keeps its counters, in the gauge file.
 //
-// A stack is named by the rolling hash that the unwinder keeps (unwind/walker.h): one look-up finds a
-// stack that was seen before. Only a new one touches the trie. There, each node is named by the hash
-// of the stack from the root up to it, so the deepest known ancestor is found by look-ups from the leaf
-// outwards, and the rest is added below it. Both kinds of names live in one index, in private memory; the
-// nodes and counters in the file are written, never read back (but for the copy a forked child makes).
+// A stack is named by the rolling hash that the unwinder keeps (unwind/walker.h): one look-up finds
+// a stack that was seen before. Only a new one touches the trie. There, each node is named by the
+// hash of the stack from the root up to it, so the deepest known ancestor is found by look-ups from
+// the leaf outwards, and the rest is added below it. Both kinds of names live in one index, in
+// private memory; the nodes and counters in the file are written, never read back (but for the copy
+// a forked child makes).
 //
 // Two threads that meet the same new stack at once may number it twice; readers add up by
 // frames, so nothing is lost. Lock-free, allocation-free. Zeroed memory is an empty table.
@@ -25,7 +26,8 @@ namespace heapgauge::agent {
 
 class StackTable {
  public:
-  // The number of the stack, adding it if it is new; 0 with the reason in *loss if it cannot be kept.
+  // The number of the stack, adding it if it is new; 0 with the reason in *loss if it cannot be
+  // kept.
   uint32_t Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                   const Stack& stack, wire::Loss* loss);
 

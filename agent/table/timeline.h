@@ -1,7 +1,7 @@
 // Totals over time, in the gauge file: see wire::TimelineRecord for the rings.
 //
-// A tick is taken by whoever is there: the thread that samples when a second has passed, or a process
-// outside. Allocation-free, lock-free, async-signal-safe.
+// A tick is taken by whoever is there: the thread that samples when a second has passed, or a
+// process outside. Allocation-free, lock-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_TABLE_TIMELINE_H_
 #define HEAPGAUGE_AGENT_TABLE_TIMELINE_H_
 

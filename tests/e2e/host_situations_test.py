@@ -93,6 +93,9 @@ class Threads(harness.EndToEnd):
         recording = self.top(outcome.files[0])["recording"]
         self.assertLess(sum(recording["lost"].values()), recording["samples"] / 100 + 10)
 
+    def test_a_program_with_a_clock_of_its_own(self):
+        self.assert_healthy(self.assert_same_behaviour([target("own_clock")], sample="4K"))
+
     def test_exceptions(self):
         self.assert_healthy(self.assert_same_behaviour([target("exceptions")], sample="4K"))
 
@@ -132,6 +135,13 @@ class Loading(harness.EndToEnd):
         frames = [line.split()[0] for line in text.splitlines() if line.startswith("    ")]
         self.assertEqual(frames[:2], ["AllocateFarAway", "main"], text)
         self.assertEqual(self.top(outcome.files[0])["recording"]["truncated_walks"], 0)
+
+    def test_a_plugin_unloaded_by_another_thread(self):
+        for sample in ("512K", "4K"):
+            self.assert_healthy(self.assert_same_behaviour([target("dlclose_race")], sample), False)
+
+    def test_plugins_with_operators_of_their_own(self):
+        self.assert_same_behaviour([target("own_operators")], "4K")
 
     def test_deep_binding_frees_past_the_agent(self):
         self.assert_healthy(self.assert_same_behaviour([target("deepbind")], sample="4K"))
@@ -175,6 +185,10 @@ class Limits(harness.EndToEnd):
         outcome = self.assert_same_behaviour([target("seccomp_filter")], "4K")
         self.assert_healthy(outcome, lossless=False)
         self.assertGreater(self.lost(outcome), 0)  # the file may not grow any more: said, not hidden
+
+    def test_a_filter_that_is_not_installed(self):
+        outcome = self.assert_same_behaviour([target("failed_seccomp")], "4K")
+        self.assert_healthy(outcome)  # nothing is lost
 
     def test_mlockall(self):
         self.assert_healthy(self.assert_same_behaviour([target("mlockall")], "64K"))

@@ -1,5 +1,5 @@
-// A program at a fixed address with a hole between its segments, as some large ones are: the function
-// that allocates lies 32 MiB away from the rest. Prints the bytes it keeps.
+// A program at a fixed address with a hole between its segments, as some large ones are: the
+// function that allocates lies 32 MiB away from the rest. Prints the bytes it keeps.
 
 #include "tests/targets/support.h"
 
