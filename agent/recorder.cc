@@ -64,16 +64,7 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
 void Recorder::FillHeader(wire::Header* out, const Settings& settings,
                           const AllocatorIdentity& allocator, const char* exe) {
   wire::Header& header = *out;
-  header.version = wire::kVersion;
-  header.segment_bytes = wire::kSegmentBytes;
-  header.max_segments = wire::kMaxSegments;
-  header.header_bytes = wire::kHeaderBytes;
-  header.module_bytes = sizeof(wire::Module);
-  header.node_bytes = sizeof(wire::Node);
-  header.stack_bytes = sizeof(wire::StackRecord);
-  header.live_bytes = sizeof(wire::LiveRecord);
-  header.peak_bytes = sizeof(wire::PeakRecord);
-  header.timeline_bytes = sizeof(wire::TimelineRecord);
+  wire::DescribeLayout(&header);
   header.pid = os::ProcessId();
   header.parent_pid = os::ParentProcessId();
   header.uid = os::EffectiveUserId();

@@ -176,6 +176,9 @@ struct Header {
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);
 
+// Says in a header what the file is laid out like: version and sizes.
+inline void DescribeLayout(Header* header);
+
 // An object that some stack leads through. Never forgotten: after dlclose its record stays, for the
 // nodes that name it. Ranges may overlap, since another object may have been loaded there at
 // another time.
@@ -283,6 +286,19 @@ inline constexpr uint32_t kTimelineLevels = 4;
 inline constexpr uint32_t kTimelineSlots = 256;
 inline constexpr uint64_t kTickNs = 1'000'000'000;
 static_assert(kTimelineLevels * kTimelineSlots * sizeof(TimelineRecord) == kSegmentBytes);
+
+inline void DescribeLayout(Header* header) {
+  header->version = kVersion;
+  header->segment_bytes = kSegmentBytes;
+  header->max_segments = kMaxSegments;
+  header->header_bytes = kHeaderBytes;
+  header->module_bytes = sizeof(Module);
+  header->node_bytes = sizeof(Node);
+  header->stack_bytes = sizeof(StackRecord);
+  header->live_bytes = sizeof(LiveRecord);
+  header->peak_bytes = sizeof(PeakRecord);
+  header->timeline_bytes = sizeof(TimelineRecord);
+}
 
 constexpr uint32_t RecordsPerSegment(size_t record_bytes) {
   return static_cast<uint32_t>(kSegmentBytes / record_bytes);

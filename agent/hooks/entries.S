@@ -223,8 +223,8 @@ HG_BEGIN hg_slow
   ret
 HG_END hg_slow
 
-// eax: index. Finds the real function, then goes there.
-HG_BEGIN hg_resolve
+// Around calls into C++ that must leave the arguments as they are; the stack is aligned in between.
+.macro HG_SAVE_ARGUMENTS
   pushq %rdi
   .cfi_adjust_cfa_offset 8
   pushq %rsi
@@ -233,13 +233,19 @@ HG_BEGIN hg_resolve
   .cfi_adjust_cfa_offset 8
   pushq %rcx
   .cfi_adjust_cfa_offset 8
-  pushq %rax
+  pushq %r8
   .cfi_adjust_cfa_offset 8
-  movl %eax, %edi
-  movq 40(%rsp), %rsi      // the caller
-  call hg_resolve_real
-  movq %rax, %r11
-  popq %rax
+  pushq %r9
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+.endm
+.macro HG_RESTORE_ARGUMENTS
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %r9
+  .cfi_adjust_cfa_offset -8
+  popq %r8
   .cfi_adjust_cfa_offset -8
   popq %rcx
   .cfi_adjust_cfa_offset -8
@@ -249,7 +255,16 @@ HG_BEGIN hg_resolve
   .cfi_adjust_cfa_offset -8
   popq %rdi
   .cfi_adjust_cfa_offset -8
-  jmp *%r11
+.endm
+
+// eax: index. Finds the real function, then goes there.
+HG_BEGIN hg_resolve
+  HG_SAVE_ARGUMENTS
+  movl %eax, %edi
+  movq 56(%rsp), %rsi      // the caller
+  call hg_resolve_real
+  HG_RESTORE_ARGUMENTS
+  jmp *%rax
 HG_END hg_resolve
 
 // ---- calls that announce a seccomp filter (hooks/libc_hooks.cc) ----
@@ -293,39 +308,6 @@ syscall:
   .size syscall, . - syscall
 
   .text
-.macro HG_SAVE_ARGUMENTS
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  pushq %rdx
-  .cfi_adjust_cfa_offset 8
-  pushq %rcx
-  .cfi_adjust_cfa_offset 8
-  pushq %r8
-  .cfi_adjust_cfa_offset 8
-  pushq %r9
-  .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-.endm
-.macro HG_RESTORE_ARGUMENTS
-  addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  popq %r9
-  .cfi_adjust_cfa_offset -8
-  popq %r8
-  .cfi_adjust_cfa_offset -8
-  popq %rcx
-  .cfi_adjust_cfa_offset -8
-  popq %rdx
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-.endm
-
 .macro HG_INSTALL_FILTER real
   HG_SAVE_ARGUMENTS
   call hg_before_seccomp

@@ -133,6 +133,10 @@ bool IsCounted(uint32_t f, const Definition& definition, const Definition& mallo
 AnyFunction EntryFor(uint32_t f, Mode mode) {
   if (hg_real[f] == nullptr) return hg_resolve_stub[f];
   if (!counted[f]) return hg_real[f];
+  if ((f == kFn_malloc_usable_size || f == kFn_sallocx) && mode >= Mode::kCounting) {
+    // Only of stand-ins the allocator itself gives another answer, and these always pass the mask.
+    return traits.identity.kind == wire::Allocator::kGlibc ? hg_count_stub[f] : hg_real[f];
+  }
   switch (mode) {
     case Mode::kDormant:
       return Polls(f) ? hg_poll_stub[f] : hg_real[f];

@@ -40,16 +40,7 @@ __attribute__((constructor)) void MakeGaugeFile() {
   if (fd < 0) return;
   static wire::Header h;
   memcpy(h.magic, wire::kMagic, sizeof h.magic);
-  h.version = wire::kVersion;
-  h.segment_bytes = wire::kSegmentBytes;
-  h.max_segments = wire::kMaxSegments;
-  h.header_bytes = wire::kHeaderBytes;
-  h.module_bytes = sizeof(wire::Module);
-  h.node_bytes = sizeof(wire::Node);
-  h.stack_bytes = sizeof(wire::StackRecord);
-  h.live_bytes = sizeof(wire::LiveRecord);
-  h.peak_bytes = sizeof(wire::PeakRecord);
-  h.timeline_bytes = sizeof(wire::TimelineRecord);
+  wire::DescribeLayout(&h);
   h.pid = static_cast<uint32_t>(getpid());
   h.start_realtime_ns = Now(CLOCK_REALTIME);
   h.start_monotonic_ns = Now(CLOCK_MONOTONIC);

@@ -33,16 +33,7 @@ void AddSegments(SegmentKind kind, const std::vector<Record>& records,
 GaugeBuilder::GaugeBuilder() {
   wire::Header& h = header_;
   std::memcpy(h.magic, wire::kMagic, sizeof h.magic);
-  h.version = wire::kVersion;
-  h.segment_bytes = wire::kSegmentBytes;
-  h.max_segments = wire::kMaxSegments;
-  h.header_bytes = wire::kHeaderBytes;
-  h.module_bytes = sizeof(wire::Module);
-  h.node_bytes = sizeof(wire::Node);
-  h.stack_bytes = sizeof(wire::StackRecord);
-  h.live_bytes = sizeof(wire::LiveRecord);
-  h.peak_bytes = sizeof(wire::PeakRecord);
-  h.timeline_bytes = sizeof(wire::TimelineRecord);
+  wire::DescribeLayout(&h);
   h.pid = static_cast<uint32_t>(getpid());
   h.parent_pid = static_cast<uint32_t>(getppid());
   h.uid = getuid();
