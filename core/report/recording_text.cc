@@ -127,9 +127,9 @@ std::string RecordingText(const Profile& profile, const HeapFigures& total,
     text += Line("agent", AgentText(r));
   }
   if (r.truncated_walks != 0) {
-    text +=
-        fmt::format("note: {} stacks lack their outermost frames (no unwind data, or too deep)\n",
-                    FormatCount(static_cast<double>(r.truncated_walks)));
+    text += fmt::format(
+        "note: samples without their outermost frames (no unwind data, or too deep): {}\n",
+        FormatCount(static_cast<double>(r.truncated_walks)));
   }
   if (r.unreadable_records != 0) {
     text += fmt::format("note: {} half-written or damaged records were left out or have no stack\n",
