@@ -13,9 +13,9 @@
 // being complete: each carries one word that is written last and says whether the rest may be
 // believed.
 //   1. Node and StackRecord are append-only: valid once `pc_module` (respectively `node`) is not 0.
-//   2. LiveRecord and TimelineRecord carry a sequence word: 0 free, odd being written, even valid.
-//      A reader copies the record, reads the word again and skips the record if it changed or is
-//      odd.
+//   2. LiveRecord, MappingRecord, TimelineRecord, AllocatorStatistics and ProcessMemory carry a
+//      sequence word: 0 free, odd being written, even valid. A reader copies the record, reads the
+//      word again and skips the record if it changed or is odd.
 //   3. Totals and per-stack counters are independent: each is right by itself, no two are a
 //   snapshot.
 //   4. A node's parent has a smaller index than the node, so a walk to the root always ends.
@@ -33,7 +33,7 @@
 namespace heapgauge::wire {
 
 inline constexpr char kMagic[8] = {'H', 'G', 'A', 'U', 'G', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 inline constexpr uint32_t kSegmentBytes = 64 * 1024;
 inline constexpr uint32_t kMaxSegments = 8192;  // 512 MiB
@@ -55,8 +55,10 @@ enum class SegmentKind : uint32_t {
   kPeak0 = 6,
   kPeak1 = 7,
   kTimeline = 8,
+  kMappings = 9,
+  kNames = 10,  // of a saved file: its functions and lines, see docs/formats/gauge.md
 };
-inline constexpr uint32_t kSegmentKinds = 9;
+inline constexpr uint32_t kSegmentKinds = 11;
 
 // A directory word: kind in the low 8 bits, ordinal among the segments of that kind above.
 constexpr uint32_t DirectoryWord(SegmentKind kind, uint32_t ordinal) {
@@ -90,8 +92,10 @@ struct Control {
   uint64_t interval;                // mean bytes between samples; 0 is taken as 1
   uint32_t max_samples_per_second;  // 0: no cap
   uint32_t reset_requests;          // adding 1 asks for one reset
+  uint32_t statistics_requests;     // adding 1 asks for fresh AllocatorStatistics
+  uint32_t reserved;
 };
-static_assert(sizeof(Control) == 24);
+static_assert(sizeof(Control) == 32);
 
 // Sums since the start or the last reset. The estimates are weighted, see docs/sampling.md.
 struct Totals {
@@ -119,6 +123,62 @@ struct PeakInfo {
 };
 static_assert(sizeof(PeakInfo) == 32);
 
+// What the allocator says of itself. Asked for only on request (Control::statistics_requests) and
+// for a dump: some allocators walk all their free blocks for it, under their locks.
+struct AllocatorStatistics {
+  uint64_t state;           // sequence word; 0: never taken
+  uint64_t time_ns;         // when
+  uint64_t mapped_bytes;    // address space it holds from the kernel, without what it gave back
+  uint64_t resident_bytes;  // of that in memory, as it believes; 0 unknown
+  uint64_t in_use_bytes;    // of blocks that the program holds, rounded up as it does
+  uint64_t free_bytes;      // kept for reuse in central lists, caches of threads not included
+  uint64_t cached_bytes;    // kept for reuse in caches of threads; 0 where not told apart
+  uint64_t metadata_bytes;  // its own book-keeping; 0 where not told apart
+  uint32_t arenas;          // 0 unknown
+  uint32_t requests;        // Control::statistics_requests this answers
+  uint32_t mask;            // which of the figures above it has, bit 0 = mapped_bytes, in order
+  uint32_t reserved;
+};
+static_assert(sizeof(AllocatorStatistics) == 80);
+
+// The process as the kernel accounts for it, by whoever was there: the agent for a dump, `run` and
+// its like from outside. 0 is unknown.
+struct ProcessMemory {
+  uint64_t state;  // sequence word; 0: never taken
+  uint64_t time_ns;
+  uint64_t resident_bytes;
+  uint64_t anonymous_bytes;  // of the resident ones
+  uint64_t file_bytes;
+  uint64_t shared_bytes;
+  uint64_t swapped_bytes;
+  uint64_t cgroup_bytes;
+  uint64_t cgroup_limit;  // the nearest one above the process
+  uint64_t address_space_bytes;
+  uint64_t address_space_limit;
+};
+static_assert(sizeof(ProcessMemory) == 88);
+
+// Why a copy of the file was made.
+enum class DumpReason : uint32_t {
+  kNone = 0,       // not a dump
+  kRequest = 1,    // somebody asked, such as `ctl dump`
+  kExit = 2,       // the program ended
+  kAllocated = 3,  // so many bytes were allocated since the last one
+  kGrowth = 4,     // live memory rose by so many bytes over the highest at a dump before
+  kTime = 5,       // so many seconds passed
+  kLimit = 6,      // resident memory, cgroup usage or address space came near to its limit
+};
+
+// In a dump: which one it is. In the file of a running program: the last one that was made.
+struct DumpInfo {
+  uint32_t sequence;  // from 1; 0 none
+  uint32_t reason;    // DumpReason
+  uint64_t time_ns;
+  uint32_t failures;    // dumps that could not be written
+  uint32_t last_error;  // errno of the last failure
+};
+static_assert(sizeof(DumpInfo) == 24);
+
 struct Header {
   char magic[8];  // written last: a file without it was never finished
   uint32_t version;
@@ -131,6 +191,8 @@ struct Header {
   uint32_t live_bytes;
   uint32_t peak_bytes;
   uint32_t timeline_bytes;
+  uint32_t mapping_bytes;
+  uint32_t names_bytes;  // length of the names in kNames segments, 0 none
 
   // Who.
   uint32_t pid;
@@ -162,11 +224,16 @@ struct Header {
   uint32_t peak_current;    // 0 none, 1 peak[0] and kPeak0, 2 peak[1] and kPeak1
   uint64_t last_tick_ns;
   uint32_t command_line_bytes;
+  uint32_t mapping_count;
+  uint32_t hooks_mappings;  // 1: mmap and its kin are recorded
   uint32_t reserved;
 
   Control control;
   Totals totals;
   PeakInfo peak[2];
+  DumpInfo dump;
+  AllocatorStatistics statistics;
+  ProcessMemory memory;
 
   char allocator_path[512];  // of the object whose malloc is called; NUL-terminated, as all texts
   char agent_version[32];
@@ -219,8 +286,8 @@ constexpr uint32_t NodeModule(uint64_t pc_module) { return static_cast<uint32_t>
 // that are added to atomically. `allocated_variance` is the estimated variance of
 // `allocated_bytes`.
 struct StackRecord {
-  uint32_t node;  // leaf; 0 until the record may be read
-  uint32_t reserved;
+  uint32_t node;   // leaf; 0 until the record may be read
+  uint32_t flags;  // kStackOfMappings
   uint64_t samples;
   uint64_t sampled_bytes;  // of the samples themselves, as requested
   double allocated_objects;
@@ -230,6 +297,8 @@ struct StackRecord {
   double freed_bytes;
 };
 static_assert(sizeof(StackRecord) == 64);
+// Counts mappings (mmap), not blocks of the allocator. They are all recorded, none is sampled.
+inline constexpr uint32_t kStackOfMappings = 1;
 
 // One sampled block that the program has not freed. The weight follows from `size` and `interval`:
 // with p = 1 - exp(-size / interval) it stands for 1/p objects and size/p bytes.
@@ -249,6 +318,24 @@ static_assert(sizeof(LiveRecord) == 64);
 inline constexpr uint32_t kLiveInherited =
     1;                                       // was live in the parent when this process was forked
 inline constexpr uint32_t kLiveStandIn = 2;  // a page of its own stands in for a small block
+
+// A range that the program mapped and has not unmapped. What munmap leaves of a larger one keeps
+// stack and time; a range cut in two makes two records.
+struct MappingRecord {
+  uint64_t state;  // sequence word
+  uint64_t address;
+  uint64_t length;
+  uint64_t birth_ns;
+  uint32_t stack;       // its StackRecord has kStackOfMappings
+  uint32_t thread;      // kernel thread id, 0 unknown
+  uint32_t protection;  // as given to mmap
+  uint32_t map_flags;   // as given to mmap
+  uint32_t flags;       // kMapping*
+  uint32_t reserved[3];
+};
+static_assert(sizeof(MappingRecord) == 64);
+inline constexpr uint32_t kMappingOfAllocator = 1;  // asked for by the allocator itself
+inline constexpr uint32_t kMappingInherited = 2;    // from the parent process
 
 // Through which function a block was asked for.
 enum class Function : uint32_t {
@@ -298,6 +385,7 @@ inline void DescribeLayout(Header* header) {
   header->live_bytes = sizeof(LiveRecord);
   header->peak_bytes = sizeof(PeakRecord);
   header->timeline_bytes = sizeof(TimelineRecord);
+  header->mapping_bytes = sizeof(MappingRecord);
 }
 
 constexpr uint32_t RecordsPerSegment(size_t record_bytes) {

@@ -53,6 +53,8 @@ Status GaugeLayout::CheckHeader(const std::string& name) const {
        sizeof(wire::PeakRecord)},
       {"timeline record size", offsetof(wire::Header, timeline_bytes), h.timeline_bytes,
        sizeof(wire::TimelineRecord)},
+      {"mapping record size", offsetof(wire::Header, mapping_bytes), h.mapping_bytes,
+       sizeof(wire::MappingRecord)},
   };
   for (const Size& size : sizes) {
     if (size.got < size.least || size.got > wire::kSegmentBytes || size.got % 8 != 0) {
@@ -163,6 +165,10 @@ uint32_t GaugeLayout::record_bytes(SegmentKind kind) const {
       return header_.peak_bytes;
     case SegmentKind::kTimeline:
       return header_.timeline_bytes;
+    case SegmentKind::kMappings:
+      return header_.mapping_bytes;
+    case SegmentKind::kNames:
+      return 1;
     case SegmentKind::kUnused:
     case SegmentKind::kHeader:
       break;
@@ -193,6 +199,12 @@ uint32_t GaugeLayout::record_count(SegmentKind kind) const {
       break;
     case SegmentKind::kTimeline:
       claimed = wire::kTimelineLevels * wire::kTimelineSlots;
+      break;
+    case SegmentKind::kMappings:
+      claimed = header_.mapping_count;
+      break;
+    case SegmentKind::kNames:
+      claimed = header_.names_bytes;
       break;
     case SegmentKind::kUnused:
     case SegmentKind::kHeader:
