@@ -1,6 +1,11 @@
-// Where the agent begins and ends. The library is marked to be initialised first
-// (agent/CMakeLists.txt), so that what the constructors of other libraries allocate is seen as
-// well. libc is not initialised then: nothing here may rely on it.
+// Where the agent begins and ends.
+//
+// It begins twice. First while the dynamic linker relocates it, through an indirect function of its
+// own: all objects are mapped by then and the libraries behind are bound, but the program itself is
+// relocated last, and is bound by what the agent says at that moment. Then as a constructor. The
+// library is marked to be initialised first (agent/CMakeLists.txt), so that what the constructors
+// of other libraries allocate is seen as well. libc is not initialised then: nothing here may rely
+// on it.
 #include "agent/hooks/entry_table.h"
 #include "agent/recorder.h"
 #include "agent/sys/environment.h"
@@ -8,13 +13,15 @@
 #include "agent/sys/symbol_search.h"
 
 HG_HIDDEN void hg_resolve_libc();
+HG_HIDDEN heapgauge::agent::AnyFunction hg_while_relocated();
+HG_HIDDEN void hg_relocated() __attribute__((ifunc("hg_while_relocated")));
 
 namespace heapgauge::agent {
 namespace {
 
 __attribute__((constructor)) void Start(int, char**, char** environment) {
+  hg_relocated();  // does nothing; without a call the linker would leave it out
   ResolveRealFunctions();
-  HideUncountedFunctions();
   hg_resolve_libc();
   os::UseLibcClock(FindInLibc("clock_gettime"));
   if (os::RunsWithElevatedRights()) return;
@@ -31,5 +38,14 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 
 __attribute__((destructor)) void End() { recorder.End(); }
 
+void Nothing() {}
+
 }  // namespace
 }  // namespace heapgauge::agent
+
+heapgauge::agent::AnyFunction hg_while_relocated() {
+  using namespace heapgauge::agent;
+  ResolveRealFunctions();
+  BindProgram(ReadSettings(EnvironmentAtStart()).active);
+  return Nothing;
+}

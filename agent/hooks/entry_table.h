@@ -49,10 +49,13 @@ void ResolveRealFunctions();
 void SetMode(Mode mode);
 Mode CurrentMode();
 
-// Takes the functions back that are not ours to count, so that what is loaded from now on binds as
-// it would without the agent: a C++ plugin in a C program to its own operators. REQUIRES:
+// Makes the way of a call as short as it can be for everything that is bound from now on, the
+// program itself first of all. Functions that are not ours to count are taken back: the program is
+// bound to libstdc++'s operators and to jemalloc's malloc_usable_size as it would be without the
+// agent, a C++ plugin in a C program to its own operators. And if the agent is `active` from the
+// start, others lead to their counting stubs without a jump through hg_entry. REQUIRES:
 // ResolveRealFunctions.
-void HideUncountedFunctions();
+void BindProgram(bool active);
 
 // Begins to sample, in the mode that the settings and the allocator ask for.
 void StartCounting();

@@ -130,13 +130,26 @@ bool IsCounted(uint32_t f, const Definition& definition, const Definition& mallo
          FindIn(reinterpret_cast<uintptr_t>(definition.address), "malloc") != nullptr;
 }
 
+// Only of stand-ins the allocator itself gives another answer than it should. They are glibc's
+// alone, and they always pass the mask.
+bool AsksForSize(uint32_t f) { return f == kFn_malloc_usable_size || f == kFn_sallocx; }
+
+// Whether calls must come through the agent at all.
+bool IsNeeded(uint32_t f) {
+  if (AsksForSize(f) && traits.identity.kind != wire::Allocator::kGlibc) return false;
+  return counted[f];
+}
+
+// Whether the stub need not be changed once the agent is active. Over other allocators than glibc
+// hardly any sample passes the mask, so that kLookup comes with the first one.
+bool CountsTheSameInEveryMode(uint32_t f) {
+  return traits.identity.kind != wire::Allocator::kGlibc || hg_count_stub[f] == hg_lookup_stub[f];
+}
+
 AnyFunction EntryFor(uint32_t f, Mode mode) {
   if (hg_real[f] == nullptr) return hg_resolve_stub[f];
-  if (!counted[f]) return hg_real[f];
-  if ((f == kFn_malloc_usable_size || f == kFn_sallocx) && mode >= Mode::kCounting) {
-    // Only of stand-ins the allocator itself gives another answer, and these always pass the mask.
-    return traits.identity.kind == wire::Allocator::kGlibc ? hg_count_stub[f] : hg_real[f];
-  }
+  if (!IsNeeded(f)) return hg_real[f];
+  if (AsksForSize(f) && mode >= Mode::kCounting) return hg_count_stub[f];
   switch (mode) {
     case Mode::kDormant:
       return Polls(f) ? hg_poll_stub[f] : hg_real[f];
@@ -158,7 +171,7 @@ void Adopt(uint32_t f, const Definition& definition, const Definition& malloc_de
 }
 
 // An operator that no object defined at the start, and that something was bound to before
-// HideUncountedFunctions could take it back.
+// BindProgram could take it back.
 AnyFunction ResolveLate(uint32_t f, uintptr_t caller) {
   auto found = reinterpret_cast<AnyFunction>(FindIn(caller, kNames[f]));
   if (found != nullptr) return found;
@@ -187,9 +200,13 @@ void ResolveRealFunctions() {
   resolved.store(1, std::memory_order_release);
 }
 
-void HideUncountedFunctions() {
+void BindProgram(bool active) {
   for (uint32_t f = 0; f < kFunctionCount; ++f) {
-    if (!counted[f]) HideOwnSymbol(kNames[f]);
+    if (!IsNeeded(f)) {
+      BindOwnSymbol(kNames[f], nullptr);
+    } else if (active && CountsTheSameInEveryMode(f)) {
+      BindOwnSymbol(kNames[f], reinterpret_cast<const void*>(hg_lookup_stub[f]));
+    }
   }
 }
 

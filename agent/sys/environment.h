@@ -22,6 +22,9 @@ struct Settings {
   uint32_t out_pid = 0;                // HEAPGAUGE_OUT_PID
 };
 
+// The same vector before constructors run: as the kernel left it on the first stack.
+char** EnvironmentAtStart();
+
 // A value that cannot be understood leaves the default in force.
 Settings ReadSettings(char** environment);
 

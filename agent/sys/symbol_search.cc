@@ -192,9 +192,9 @@ void* FindInLibc(const char* name) {
   return nullptr;
 }
 
-bool HideOwnSymbol(const char* name) {
+bool BindOwnSymbol(const char* name, const void* target) {
   LoadedObject self;
-  if (!ObjectAt(reinterpret_cast<uintptr_t>(&HideOwnSymbol), &self)) return false;
+  if (!ObjectAt(reinterpret_cast<uintptr_t>(&BindOwnSymbol), &self)) return false;
   const ProgramHeaders headers = HeadersOf(self);
   const Range range = RangeOf(self.load_bias, headers.first, headers.count);
   if (range.dynamic == nullptr) return false;
@@ -203,8 +203,12 @@ bool HideOwnSymbol(const char* name) {
   if (symbol == nullptr) return false;
   const os::WritablePages writable(symbol, sizeof *symbol);
   if (!writable.ok()) return false;
-  symbol->st_value = 0;
-  symbol->st_shndx = SHN_UNDEF;
+  if (target == nullptr) {
+    symbol->st_value = 0;
+    symbol->st_shndx = SHN_UNDEF;
+  } else {
+    symbol->st_value = reinterpret_cast<uintptr_t>(target) - self.load_bias;
+  }
   return true;
 }
 

@@ -41,9 +41,10 @@ void FindNextAtStart(const void* self, const char* const* names, Definition* def
 // The definition in the C library itself, whoever else defines it. REQUIRES: as FindNextAtStart.
 void* FindInLibc(const char* name);
 
-// Takes a function that this library exports back, for everything that is loaded from now on: its
-// entry in our symbol table becomes an undefined one. False if that is not possible.
-bool HideOwnSymbol(const char* name);
+// Changes what a function that this library exports means to everything that is bound from now on:
+// its entry in our symbol table leads to `target`, or, with nullptr, becomes an undefined one, so
+// that the next definition is found. False if that is not possible.
+bool BindOwnSymbol(const char* name, const void* target);
 
 // The definition of `name` in the object that holds `address`; nullptr if it has none.
 void* FindIn(uintptr_t address, const char* name);

@@ -168,6 +168,25 @@ class Loading(harness.EndToEnd):
                 self.assert_healthy(
                     self.assert_same_behaviour([target("operator_new")], "4K", library))
 
+    def test_the_program_is_bound_past_the_agent_where_nothing_is_to_count(self):
+        for name, allocator, symbol, library in (
+                ("usable_size", "jemalloc", "malloc_usable_size", "libjemalloc.so"),
+                ("operator_new", "glibc", "_Znwm", "libstdc++.so"),
+                ("usable_size", "glibc", "malloc_usable_size", "libheapgauge.so"),
+                ("usable_size", "jemalloc", "malloc", "libheapgauge.so")):
+            with self.subTest(symbol=symbol, allocator=allocator):
+                log = self.directory / f"{name}.{allocator}.{symbol}"
+                outcome = self.preloaded([target(name)], "4K", harness.ALLOCATORS[allocator],
+                                         env={"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": str(log),
+                                              "LD_BIND_NOW": "1"})
+                self.assertEqual(outcome.code, 0, outcome.err)
+                lines = "".join(f.read_text() for f in self.directory.glob(log.name + ".*"))
+                bound = [line for line in lines.splitlines()
+                         if f"symbol `{symbol}'" in line and f"file {target(name)} [" in line]
+                self.assertTrue(bound, f"nothing is bound to {symbol}")
+                for line in bound:
+                    self.assertIn(library, line.split(" to ")[1])
+
     def test_jemallocs_own_interface(self):
         outcome = self.assert_same_behaviour([target("jemalloc_api")], sample="4K")
         self.assert_healthy(outcome)
