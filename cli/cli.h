@@ -30,6 +30,7 @@ using Action = std::function<int()>;
 void AddRun(CLI::App* app, Action* action);
 void AddPs(CLI::App* app, Action* action);
 void AddCtl(CLI::App* app, Action* action);
+void AddSave(CLI::App* app, Action* action);
 void AddReports(CLI::App* app, Action* action);  // top, traces, collapsed, proto
 
 // Arguments after a bare "--", which belong to the command that `run` starts.

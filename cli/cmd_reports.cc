@@ -42,7 +42,10 @@ Result<Loaded> Load(const ReportOptions& options) {
   if (recording.state == RecordingState::kLive || recording.state == RecordingState::kSnapshot) {
     symbolize.pid = recording.pid;
   }
-  loaded.notes = Symbolize(symbolize, &loaded.profile).notes;
+  loaded.notes = loaded.profile.notes;
+  for (const std::string& note : Symbolize(symbolize, &loaded.profile).notes) {
+    loaded.notes.push_back(note);
+  }
   return loaded;
 }
 

@@ -59,6 +59,7 @@ int Main(int argc, char** argv) {
   Action action;
   AddRun(&app, &action);
   AddReports(&app, &action);
+  AddSave(&app, &action);
   AddPs(&app, &action);
   AddCtl(&app, &action);
 

@@ -75,6 +75,8 @@ struct Profile {
   std::vector<Block> blocks;
   std::vector<TimelinePoint> timeline;  // oldest first
   std::vector<std::string> comments;
+  // What the reader could not use, one line each, for the report to tell.
+  std::vector<std::string> notes;
 
   Estimate& value(RowId row, size_t type) { return values[row * sample_types.size() + type]; }
   const Estimate& value(RowId row, size_t type) const {

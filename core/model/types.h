@@ -58,6 +58,8 @@ struct Function {
   std::string name;         // as people read it
   std::string system_name;  // as the linker knows it, "" if the same
   std::string file;         // source file, "" unknown
+  // The name is only that of the module with an offset: nobody knows the function.
+  bool placeholder = false;
 };
 
 struct Frame {

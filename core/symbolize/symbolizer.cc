@@ -104,6 +104,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
   for (Location& location : profile->locations) {
     if (location.frame_count != 0) continue;
     AddFrames({{Placeholder(*profile, location), "", 0, false}}, &table, &location, profile);
+    profile->functions[profile->frames.back().function].placeholder = true;
   }
   std::sort(report.notes.begin(), report.notes.end());
   report.notes.erase(std::unique(report.notes.begin(), report.notes.end()), report.notes.end());

@@ -98,7 +98,7 @@ bool GaugeControl::WaitUntilSeen(int timeout_ms) const {
   }
 }
 
-Status DumpGauge(const std::string& from, const std::string& to) {
+Result<std::string> CopyGauge(const std::string& from) {
   HG_ASSIGN(const File source, File::OpenForReading(from));
   constexpr int kRounds = 8;
   std::string bytes;
@@ -122,13 +122,18 @@ Status DumpGauge(const std::string& from, const std::string& to) {
     const auto copy = GaugeLayout::Read(MemorySource(bytes), from);
     if (copy) {
       HG_TRY(ReadGauge(MemorySource(bytes), from));
-      return WriteWholeFile(to, bytes);
+      return bytes;
     }
     // A file that has grown meanwhile looks cut short in the copy.
     if (copy.error().code != ErrorCode::kTruncated) return tl::unexpected<Error>(copy.error());
   }
   return Fail(ErrorCode::kUnavailable,
               "'" + Printable(from) + "' grows faster than it can be copied; try again");
+}
+
+Status DumpGauge(const std::string& from, const std::string& to) {
+  HG_ASSIGN(const std::string bytes, CopyGauge(from));
+  return WriteWholeFile(to, bytes);
 }
 
 }  // namespace heapgauge

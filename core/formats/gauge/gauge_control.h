@@ -37,8 +37,12 @@ class GaugeControl {
   uint32_t generation_ = 0;
 };
 
-// Copies a gauge file, live or not, so that the copy can be opened on its own: records that
-// were being written are left out of it. Fails rather than leave a copy that cannot be read.
+// The bytes of a gauge file, live or not, as one moment's copy that can be opened on its own:
+// records that were being written are left out of it. Fails rather than give a copy that cannot be
+// read.
+Result<std::string> CopyGauge(const std::string& path);
+
+// The same into a file.
 Status DumpGauge(const std::string& from, const std::string& to);
 
 }  // namespace heapgauge

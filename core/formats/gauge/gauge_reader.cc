@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_modules.h"
+#include "core/formats/gauge/gauge_names.h"
 #include "core/formats/gauge/gauge_records.h"
 #include "core/formats/gauge/gauge_summary.h"
 
@@ -37,6 +38,9 @@ class GaugeReading {
     ReadNodes();
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
     ReadLocations();
+    // The figures are worth having without names.
+    const Status names = ReadNames(source_, layout_, name_, &profile_);
+    if (!names) profile_.notes.push_back(names.error().message);
     ReadTimeline();
     FinishRecording(path_for_state);
     return std::move(profile_);
@@ -206,6 +210,7 @@ class GaugeReading {
       }
     }
     for (uint32_t i = 1; i < count; ++i) {
+      if (options_.every_node && depth[i] != 0) renumbered[i] = kReached;
       if (renumbered[i] == kNone) continue;
       renumbered[i] = static_cast<NodeId>(profile_.nodes.size());
       const bool exact = (raw[i].flags & wire::kNodeExactPc) != 0;

@@ -25,6 +25,7 @@ enum class Inherited { kInclude, kOnly, kExclude };
 struct GaugeReadOptions {
   bool peak = false;  // the live blocks of the peak snapshot in place of those of this moment
   Inherited inherited = Inherited::kInclude;
+  bool every_node = false;  // also those that no row reaches, for whoever names them all
 };
 
 Result<Profile> ReadGauge(const ByteSource& source, const std::string& name,

@@ -1,0 +1,31 @@
+// A profile to take along: the gauge file as it is at this moment, with the names of its functions
+// inside.
+//
+// Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_SAVE_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_SAVE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+struct SavedGauge {
+  std::string bytes;    // the file
+  uint64_t named = 0;   // code addresses with a name
+  uint64_t placed = 0;  // of these, with a source line
+  uint64_t open = 0;    // without a name
+};
+
+// `symbolize` gives the profile its names.
+Result<SavedGauge> SaveGauge(const std::string& path,
+                             const std::function<void(Profile*)>& symbolize);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_SAVE_H_
