@@ -57,6 +57,7 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   header.start_monotonic_ns = start_monotonic_ns_;
   memcpy(header.magic, wire::kMagic, sizeof header.magic);
   hg_control_word = &header.control.generation;
+  dumper_.Start(settings.dump, exe_, file_.path(), start_monotonic_ns_);
   process_state_->store(static_cast<uint32_t>(ProcessState::kReady), std::memory_order_release);
   return true;
 }
@@ -88,7 +89,21 @@ void Recorder::PublishSampler(wire::Header* header) const {
 }
 
 void Recorder::End() {
-  if (GaugeFile* file = OwnFile()) Put(file->header()->ended_ns, Now());
+  GaugeFile* file = OwnFile();
+  if (file == nullptr) return;
+  Put(file->header()->ended_ns, Now());
+  if (dumper_.armed()) dumper_.AtExit(file, live_bytes_.load(), os::MonotonicNs());
+}
+
+void Recorder::ConsiderDump() {
+  GaugeFile* file = OwnFile();
+  if (file != nullptr) dumper_.Consider(file, live_bytes_.load(), os::MonotonicNs());
+}
+
+void Recorder::NoteRefused(uint64_t size) {
+  GaugeFile* file = OwnFile();
+  if (file == nullptr || !dumper_.armed()) return;
+  dumper_.Refused(file, live_bytes_.load(), os::MonotonicNs(), size);
 }
 
 // The file, if it is this process's own.
@@ -160,6 +175,7 @@ bool Recorder::StartInChild() {
   new_file_.MoveTo(&file_);
   // A stub may be about to read the parent's control word: its segment stays mapped.
   parent_file_.DetachAllButHeader();
+  if (dumper_.armed()) dumper_.StartInChild(live_bytes_.load(), os::MonotonicNs());
   return true;
 }
 
@@ -206,6 +222,7 @@ void Recorder::Reset(uint64_t now_ns) {
   for (size_t i = 0; i < sizeof header.totals / sizeof *totals; ++i) Put<uint64_t>(totals[i], 0);
   peak_.Clear(&file_);
   ClearTimeline(&file_);
+  if (dumper_.armed()) dumper_.ForgetLive();
 }
 
 void Recorder::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
@@ -274,6 +291,10 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   peak_.TakeIfHigher(&file_, live_, live_bytes, Whole(live_objects_.load()), since_start,
                      reset_ns_.load());
   if (TickIfDue(&file_, since_start)) OncePerTick();
+  if (dumper_.armed()) {
+    dumper_.CountAllocation(block.size, bytes);
+    dumper_.Consider(&file_, live_bytes, now_ns);
+  }
 }
 
 void Recorder::OncePerTick() {
@@ -292,6 +313,7 @@ void Recorder::CountFree(const wire::LiveRecord& record) {
   const Weight weight = WeightOf(record.size, record.interval);
   const uint64_t bytes = Whole(weight.bytes);
   live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (dumper_.armed()) dumper_.CountFree(record.size, bytes);
   uint64_t not_shown;
   GaugeFile* file = OwnFile();
   AddAndShow(&live_objects_, -weight.objects,
@@ -320,6 +342,7 @@ void Recorder::CheckModules() {
 void Recorder::PrepareForSeccomp() {
   if (OwnFile() == nullptr) return;
   if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();
+  dumper_.WaitForEnd();
   file_.ReserveSpare();
   live_.Prepare();
   stacks_.Prepare();

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/dump/dumper.h"
 #include "agent/sample/sampler.h"
 #include "agent/sample/walker_pool.h"
 #include "agent/sys/environment.h"
@@ -72,6 +73,17 @@ class Recorder {
     return live_.Find(address, record);
   }
 
+  // The allocator refuses this many bytes; or may, for functions that throw then.
+  void NoteRefused(uint64_t size);
+  void NoteThrowing(uint64_t size) {
+    if (dumper_.armed() && dumper_.MayBeRefused(size)) NoteRefused(size);
+  }
+  // Where a sample might have been, but none was due.
+  void Poll() {
+    FollowControl();
+    if (dumper_.armed()) ConsiderDump();
+  }
+
   // After dlclose.
   void CheckModules();
   // Before system calls may become deadly.
@@ -90,6 +102,7 @@ class Recorder {
   uint64_t Now() const { return os::MonotonicNs() - start_monotonic_ns_; }
   void Reset(uint64_t now_ns);
   void OncePerTick();
+  void ConsiderDump();
   void PublishSampler(wire::Header* header) const;
 
   std::atomic<uint32_t>* process_state_ = nullptr;  // in the page that fork wipes
@@ -103,6 +116,7 @@ class Recorder {
   StackTable stacks_;
   LiveTable live_;
   Peak peak_;
+  Dumper dumper_;
   // The shared totals are not read back: these steer.
   std::atomic<uint64_t> live_bytes_;
   std::atomic<double> live_objects_;

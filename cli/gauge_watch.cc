@@ -85,7 +85,7 @@ void GaugeWatch::LookForFiles(pid_t program) {
     if (foreign_.count(path) != 0 || ours_.count(path) != 0) continue;
     const auto owner = ReadOwner(path);
     if (!owner) continue;  // perhaps not finished yet
-    if (owner->start_realtime_ns < started_ns_) {
+    if (owner->start_realtime_ns < started_ns_ || owner->is_copy) {
       foreign_.insert(path);
       continue;
     }

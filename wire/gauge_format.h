@@ -151,10 +151,10 @@ struct ProcessMemory {
   uint64_t file_bytes;
   uint64_t shared_bytes;
   uint64_t swapped_bytes;
-  uint64_t cgroup_bytes;
-  uint64_t cgroup_limit;  // the nearest one above the process
+  uint64_t cgroup_bytes;  // without file pages, which go before anybody is killed
+  uint64_t cgroup_limit;  // of the group above the process that has the least room
   uint64_t address_space_bytes;
-  uint64_t address_space_limit;
+  uint64_t address_space_limit;  // RLIMIT_AS; or RLIMIT_DATA, and what it counts, if that is nearer
 };
 static_assert(sizeof(ProcessMemory) == 88);
 
@@ -226,7 +226,7 @@ struct Header {
   uint32_t command_line_bytes;
   uint32_t mapping_count;
   uint32_t hooks_mappings;  // 1: mmap and its kin are recorded
-  uint32_t reserved;
+  uint32_t is_copy;         // 1: a dump, which `dump` tells about; nobody writes it any more
 
   Control control;
   Totals totals;

@@ -87,6 +87,11 @@ size_t SizeOf(const Call& call) {
   }
 }
 
+bool Throws(FunctionIndex f) {
+  return f == kFn__Znwm || f == kFn__Znam || f == kFn__ZnwmSt11align_val_t ||
+         f == kFn__ZnamSt11align_val_t;
+}
+
 wire::Function KindOf(FunctionIndex f) {
   switch (f) {
     case kFn_malloc:
@@ -166,7 +171,7 @@ void FollowSettings() {
 uint64_t Decide(const Call& call, size_t size) {
   if (!call.due()) return 0;
   const uint64_t interval = recorder.sampler().Decide(size, call.countdown);
-  if (interval == 0) recorder.FollowControl();  // a sample does so itself
+  if (interval == 0) recorder.Poll();  // a sample does so itself
   FollowSettings();
   return IsInsideAllocator(call.caller.pc) ? 0 : interval;
 }
@@ -195,13 +200,17 @@ uintptr_t Allocate(const Call& call) {
     Record(call, block, size, interval, wire::kLiveStandIn);
     return block;
   }
+  if (Throws(call.function())) recorder.NoteThrowing(size);
   const uintptr_t result = CallReal(call);
   uintptr_t block = result;
   if (call.function() == kFn_posix_memalign) {  // answers an error number
     block = result == 0 ? *reinterpret_cast<uintptr_t*>(call.argument[0]) : 0;
   }
-  if (block == 0) return result;
   const KeepErrno keep;
+  if (block == 0) {
+    recorder.NoteRefused(size);
+    return result;
+  }
   Record(call, block, size, interval, 0);
   return result;
 }
@@ -239,6 +248,7 @@ uintptr_t Resize(const Call& call) {
   }
   const uintptr_t block = in_place ? old : result;
   if (interval != 0 && !failed && block != 0) Record(call, block, size, interval, 0);
+  if (interval != 0 && failed && !in_place) recorder.NoteRefused(size);
   return result;
 }
 

@@ -14,13 +14,6 @@ const char* ValueOf(const char* entry, const char* name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
 }
 
-const char* Get(char** environment, const char* name) {
-  for (char** entry = environment; *entry != nullptr; ++entry) {
-    if (const char* value = ValueOf(*entry, name)) return value;
-  }
-  return "";
-}
-
 void ReadFlag(const char* text, bool* flag) {
   if (text[0] == '0' && text[1] == '\0') *flag = false;
   if (text[0] == '1' && text[1] == '\0') *flag = true;
@@ -47,6 +40,13 @@ char* RemoveAgentFromList(char* list) {
 }
 
 }  // namespace
+
+const char* EnvironmentValue(char** environment, const char* name) {
+  for (char** entry = environment; *entry != nullptr; ++entry) {
+    if (const char* value = ValueOf(*entry, name)) return value;
+  }
+  return "";
+}
 
 bool ParseSize(const char* text, uint64_t* size) {
   if (*text < '0' || *text > '9') return false;
@@ -99,20 +99,24 @@ char** EnvironmentAtStart() {
 Settings ReadSettings(char** environment) {
   Settings settings;
   if (environment == nullptr) return settings;
-  ReadFlag(Get(environment, "HEAPGAUGE_ACTIVE"), &settings.active);
-  ReadFlag(Get(environment, "HEAPGAUGE_FOLLOW_EXEC"), &settings.follow_exec);
+  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_ACTIVE"), &settings.active);
+  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_FOLLOW_EXEC"), &settings.follow_exec);
   uint64_t number;
-  if (ParseSize(Get(environment, "HEAPGAUGE_SAMPLE"), &number)) settings.interval = number;
-  if (ParseSize(Get(environment, "HEAPGAUGE_SEED"), &number)) settings.seed = number;
-  if (ParseSize(Get(environment, "HEAPGAUGE_MAX_RATE"), &number) && number <= UINT32_MAX) {
+  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_SAMPLE"), &number))
+    settings.interval = number;
+  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_SEED"), &number)) settings.seed = number;
+  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_MAX_RATE"), &number) &&
+      number <= UINT32_MAX) {
     settings.max_samples_per_second = static_cast<uint32_t>(number);
   }
-  if (ParseSize(Get(environment, "HEAPGAUGE_OUT_PID"), &number) && number <= UINT32_MAX) {
+  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_OUT_PID"), &number) &&
+      number <= UINT32_MAX) {
     settings.out_pid = static_cast<uint32_t>(number);
   }
-  settings.out_file = Get(environment, "HEAPGAUGE_OUT");
-  settings.directory = Get(environment, "HEAPGAUGE_DIR");
-  settings.runtime_directory = Get(environment, "XDG_RUNTIME_DIR");
+  settings.out_file = EnvironmentValue(environment, "HEAPGAUGE_OUT");
+  settings.directory = EnvironmentValue(environment, "HEAPGAUGE_DIR");
+  settings.runtime_directory = EnvironmentValue(environment, "XDG_RUNTIME_DIR");
+  settings.dump = ReadDumpSettings(environment);
   return settings;
 }
 

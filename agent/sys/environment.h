@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "agent/dump/dump_settings.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::agent {
@@ -20,6 +21,7 @@ struct Settings {
   const char* runtime_directory = "";  // XDG_RUNTIME_DIR
   const char* out_file = "";           // HEAPGAUGE_OUT: the file itself, for process out_pid
   uint32_t out_pid = 0;                // HEAPGAUGE_OUT_PID
+  DumpSettings dump;
 };
 
 // The same vector before constructors run: as the kernel left it on the first stack.
@@ -27,6 +29,9 @@ char** EnvironmentAtStart();
 
 // A value that cannot be understood leaves the default in force.
 Settings ReadSettings(char** environment);
+
+// The value of a variable, in the environment; "" if it is not set.
+const char* EnvironmentValue(char** environment, const char* name);
 
 // Takes the agent out of LD_PRELOAD and removes HEAPGAUGE_* in place, so that programs which this
 // one executes run without it.

@@ -1,6 +1,7 @@
 #include "agent/sys/os.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -144,6 +145,64 @@ int RenameToNew(const char* from, const char* to) {
 }
 
 int Unlink(const char* path) { return static_cast<int>(Syscall(SYS_unlink, path)); }
+
+bool Exists(const char* path) {
+  struct stat info;
+  return Syscall(SYS_newfstatat, AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int OpenForReading(const char* path) {
+  return MovedHigh(Syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0));
+}
+
+long Read(int fd, void* buffer, size_t bytes) { return Syscall(SYS_read, fd, buffer, bytes); }
+
+int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const long written = Syscall(SYS_pwrite64, fd, from, bytes, offset);
+    if (written == -EINTR) continue;
+    if (written <= 0) return written < 0 ? static_cast<int>(written) : -ENOSPC;
+    from += written;
+    offset += static_cast<uint64_t>(written);
+    bytes -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+namespace {
+constexpr uint64_t SignalBit(int signal) { return uint64_t{1} << (signal - 1); }
+}  // namespace
+
+SignalsBlocked::SignalsBlocked() {
+  const uint64_t all = ~uint64_t{0};
+  uint64_t pending = 0;
+  ok_ = Syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof all) == 0 &&
+        Syscall(SYS_rt_sigpending, &pending, sizeof pending) == 0;
+  own_ = (SignalBit(SIGPIPE) | SignalBit(SIGXFSZ)) & ~pending;
+}
+
+SignalsBlocked::~SignalsBlocked() {
+  if (!ok_) return;
+  const timespec at_once{};
+  while (own_ != 0 && Syscall(SYS_rt_sigtimedwait, &own_, nullptr, &at_once, sizeof own_) > 0) {
+  }
+  // Not by way of Syscall: even if another thread has frozen that meanwhile, this one must get its
+  // signals back.
+  arch::Syscall6(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0,
+                 sizeof before_, 0, 0);
+}
+
+void WriteLine(int fd, const char* text, size_t bytes) {
+  pollfd stream{fd, POLLOUT, 0};
+  if (Syscall(SYS_poll, &stream, 1, 0) != 1 || (stream.revents & POLLOUT) == 0) return;
+  Syscall(SYS_write, fd, text, bytes);
+}
+
+void SleepMs(uint32_t ms) {
+  const timespec time{ms / 1000, static_cast<long>(ms % 1000) * 1'000'000};
+  Syscall(SYS_nanosleep, &time, nullptr);
+}
 
 long ReadWhole(const char* path, char* buffer, size_t bytes) {
   const long fd = Syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);

@@ -51,6 +51,13 @@ long CurrentDirectory(char* buffer, size_t bytes);
 // Fails if `to` exists.
 int RenameToNew(const char* from, const char* to);
 int Unlink(const char* path);
+bool Exists(const char* path);
+int OpenForReading(const char* path);
+// Bytes read, 0 at the end, or -errno.
+long Read(int fd, void* buffer, size_t bytes);
+// Writes all of it at the offset: 0 or -errno. REQUIRES: SignalsBlocked, since a file that may not
+// grow any more raises SIGXFSZ.
+int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);
 // Reads at most bytes - 1 of a file and ends them with NUL; the number read or -errno.
 long ReadWhole(const char* path, char* buffer, size_t bytes);
 // Target of a symbolic link, ended with NUL; its length or -errno.
@@ -69,6 +76,25 @@ uint64_t RandomSeed();
 void UseLibcClock(void* clock_gettime_function);
 uint64_t MonotonicNs();
 uint64_t RealtimeNs();
+
+// Keeps all signals from this thread for as long as it lives, and swallows the SIGPIPE or SIGXFSZ
+// that it brings upon itself by writing.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  uint64_t before_ = 0;
+  uint64_t own_ = 0;  // of those two, the ones that were not pending yet
+  bool ok_ = false;
+};
+// Writes a line to an open stream with one call, unless that would have to wait. REQUIRES:
+// SignalsBlocked.
+void WriteLine(int fd, const char* text, size_t bytes);
+void SleepMs(uint32_t ms);
 
 // Is this code running on a signal handler's alternate stack? False if it cannot be told.
 bool OnAlternateStack();

@@ -31,6 +31,7 @@ class TryLock {
     }
     return Lock();
   }
+  bool locked() const { return since_.load(std::memory_order_relaxed) != 0; }
   void Unlock() { since_.store(0, std::memory_order_release); }
 
  private:

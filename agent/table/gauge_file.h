@@ -57,6 +57,17 @@ class GaugeFile {
     return segment == nullptr ? nullptr : reinterpret_cast<Record*>(segment) + index % kPerSegment;
   }
 
+  // Calls fn(ordinal, segment) for every segment of the kind; ends early if that answers false.
+  template <typename Fn>
+  bool ForEachSegment(wire::SegmentKind kind, Fn fn) const {
+    for (uint32_t i = 0; i < kMaxOrdinals; ++i) {
+      const char* segment =
+          segments_[static_cast<uint32_t>(kind)][i].load(std::memory_order_acquire);
+      if (segment != nullptr && !fn(i, segment)) return false;
+    }
+    return true;
+  }
+
   // Takes the next record of an append-only kind: *count is the last index taken so far. While
   // there is no room no index is used up. Half-way through a segment the next one is made, so that
   // other threads seldom have to wait for one.

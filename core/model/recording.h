@@ -23,6 +23,27 @@ enum class RecordingState {
 };
 const char* StateName(RecordingState state);
 
+// How a dump came about. In the file of a program: the last one that the agent made.
+struct DumpFacts {
+  uint32_t sequence = 0;  // 0: none
+  std::string reason;     // "request", "exit", "allocated", "growth", "time", "limit"; "" none
+  uint64_t time_ns = 0;
+  uint32_t failures = 0;  // dumps that could not be written
+  uint32_t last_error = 0;
+
+  // The process as the kernel accounts for it, at `memory_ns`; 0 unknown.
+  uint64_t memory_ns = 0;
+  uint64_t resident_bytes = 0;
+  uint64_t anonymous_bytes = 0;
+  uint64_t file_bytes = 0;
+  uint64_t shared_bytes = 0;
+  uint64_t swapped_bytes = 0;
+  uint64_t cgroup_bytes = 0;
+  uint64_t cgroup_limit = 0;
+  uint64_t address_space_bytes = 0;
+  uint64_t address_space_limit = 0;
+};
+
 struct Recording {
   RecordingState state = RecordingState::kUnknown;
   std::string program;  // path of the executable
@@ -59,6 +80,9 @@ struct Recording {
   bool has_peak = false;
   uint64_t peak_ns = 0;  // when
   uint64_t peak_bytes = 0;
+
+  bool is_dump = false;  // a copy that says so itself, see `dump`
+  DumpFacts dump;
 
   // What people call the program: the name it was started by, which may be that of a link.
   std::string name() const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
 
@@ -77,6 +79,52 @@ std::string StateText(const Recording& r) {
   return time + " recorded";
 }
 
+namespace {
+
+std::string ShareText(uint64_t used, uint64_t limit, const char* of) {
+  return fmt::format("{:.0f} % of the {} {}",
+                     100 * static_cast<double>(used) / static_cast<double>(limit), of,
+                     FormatBytes(static_cast<double>(limit)));
+}
+
+// What was nearest to its limit.
+std::string NearestLimit(const DumpFacts& d) {
+  const auto share = [](uint64_t used, uint64_t limit) {
+    return limit == 0 ? -1 : static_cast<double>(used) / static_cast<double>(limit);
+  };
+  const double cgroup = share(d.cgroup_bytes, d.cgroup_limit);
+  const double space = share(d.address_space_bytes, d.address_space_limit);
+  if (cgroup < 0 && space < 0) {
+    return FormatBytes(static_cast<double>(d.resident_bytes)) + " resident";
+  }
+  return cgroup >= space
+             ? ShareText(d.cgroup_bytes, d.cgroup_limit, "cgroup limit")
+             : ShareText(d.address_space_bytes, d.address_space_limit, "address space limit");
+}
+
+std::string WhyDumped(const DumpFacts& d) {
+  if (d.reason == "request") return "on request";
+  if (d.reason == "exit") return "because the program ended";
+  if (d.reason == "allocated") return "because enough was allocated since the last one";
+  if (d.reason == "growth") return "because live memory had grown";
+  if (d.reason == "time") return "because its time had come";
+  if (d.reason == "limit") return "because memory came near its limit (" + NearestLimit(d) + ")";
+  return "for a reason that is not known here";
+}
+
+}  // namespace
+
+std::string DumpText(const Recording& r) {
+  const DumpFacts& d = r.dump;
+  if (r.is_dump) {
+    return fmt::format("snapshot taken at {} {}", FormatDuration(d.time_ns), WhyDumped(d));
+  }
+  if (d.failures == 0) return "";
+  const int error = d.last_error < 4096 ? static_cast<int>(d.last_error) : 0;
+  return fmt::format("{} {} could not be written: {}", d.failures,
+                     d.failures == 1 ? "dump" : "dumps", std::strerror(error));
+}
+
 std::string LiveText(const Estimate& live, const Recording& recording) {
   const Interval range = Interval95(OrNothingSampled(live, recording));
   return fmt::format("{} (95 %: {})", FormatBytes(live.value),
@@ -95,6 +143,7 @@ std::string RecordingText(const Profile& profile, const HeapFigures& total,
   std::string text = fmt::format("{}  pid {}  {}{}\n", r.name(), r.pid, StateText(r),
                                  r.forked ? "  (forked)" : "");
   text += Line("command", CutTo(command, width > 11 ? width - 11 : 0));
+  if (const std::string dump = DumpText(r); !dump.empty()) text += Line("dump", dump);
 
   std::string live = LiveText(total.live_bytes, r);
   live += fmt::format(", about {} objects", FormatCount(total.live_objects));

@@ -20,6 +20,10 @@ std::string RecordingText(const Profile& profile, const HeapFigures& total,
 // "running for 2h14m", "ended after 12s", "killed after 3m05s".
 std::string StateText(const Recording& recording);
 
+// Of a dump: "snapshot taken at 3m05s because memory came near its limit (93 % of the cgroup's 512
+// MB)". Of a program that could not write dumps: what went wrong. Else "".
+std::string DumpText(const Recording& recording);
+
 // "48.2 MB (95 %: 44.9-51.8 MB)". With no samples: "0 B (95 %: 0-1.8 MB)".
 std::string LiveText(const Estimate& live, const Recording& recording);
 

@@ -29,6 +29,26 @@ Json FiguresJson(const HeapFigures& f, const Recording& recording) {
   return json;
 }
 
+Json DumpJson(const Recording& r) {
+  const DumpFacts& d = r.dump;
+  return {{"sequence", d.sequence},
+          {"reason", d.reason},
+          {"time_ns", d.time_ns},
+          {"text", DumpText(r)},
+          {"failures", d.failures},
+          {"last_error", d.last_error},
+          {"memory_ns", d.memory_ns},
+          {"resident_bytes", d.resident_bytes},
+          {"anonymous_bytes", d.anonymous_bytes},
+          {"file_bytes", d.file_bytes},
+          {"shared_bytes", d.shared_bytes},
+          {"swapped_bytes", d.swapped_bytes},
+          {"cgroup_bytes", d.cgroup_bytes},
+          {"cgroup_limit", d.cgroup_limit},
+          {"address_space_bytes", d.address_space_bytes},
+          {"address_space_limit", d.address_space_limit}};
+}
+
 Json RecordingJson(const Recording& r) {
   Json lost = Json::object();
   for (const auto& [reason, count] : r.lost) lost[reason] = count;
@@ -56,7 +76,9 @@ Json RecordingJson(const Recording& r) {
           {"agent_private_bytes", r.private_bytes},
           {"is_peak", r.is_peak},
           {"peak_bytes", r.peak_bytes},
-          {"peak_ns", r.peak_ns}};
+          {"peak_ns", r.peak_ns},
+          {"is_dump", r.is_dump},
+          {"dump", DumpJson(r)}};
 }
 
 }  // namespace

@@ -98,11 +98,12 @@ Result<GaugeOwner> ReadOwner(const std::string& path) {
                     header.parent_pid,
                     header.process_start_ticks,
                     header.start_realtime_ns,
-                    header.ended_ns};
+                    header.ended_ns,
+                    header.is_copy != 0};
 }
 
 bool OwnerRuns(const GaugeOwner& owner) {
-  if (owner.ended_ns != 0) return false;
+  if (owner.ended_ns != 0 || owner.is_copy) return false;
   const auto process = ReadProcess(owner.pid);
   return process && !process->ended() &&
          (owner.process_start_ticks == 0 || process->start_ticks == owner.process_start_ticks);
@@ -117,7 +118,7 @@ bool WasReplaced(const GaugeOwner& owner) {
   for (const std::string& path : *paths) {
     if (path.find(pid) == std::string::npos) continue;
     const auto other = ReadOwner(path);
-    if (other && other->pid == owner.pid &&
+    if (other && !other->is_copy && other->pid == owner.pid &&
         other->process_start_ticks == owner.process_start_ticks &&
         other->start_realtime_ns > owner.start_realtime_ns) {
       return true;
@@ -137,7 +138,7 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
     if (!paths) continue;
     for (const std::string& path : *paths) {
       const auto owner = ReadOwner(path);
-      if (!owner || owner->pid != pid) continue;
+      if (!owner || owner->pid != pid || owner->is_copy) continue;
       const bool runs = OwnerRuns(*owner);
       const bool better = best.empty() || (runs && !best_runs) ||
                           (runs == best_runs && owner->start_realtime_ns > best_start);
@@ -152,8 +153,7 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
   if (ReadProcess(pid)) {
     return Fail(
         ErrorCode::kNotFound,
-        fmt::format("process {} is not profiled ({}); start it with heapgauge run", pid,
-                    searched));
+        fmt::format("process {} is not profiled ({}); start it with heapgauge run", pid, searched));
   }
   return Fail(ErrorCode::kNotFound,
               fmt::format("there is no process {} and no gauge file of it ({}); "

@@ -33,6 +33,7 @@ struct GaugeOwner {
   uint64_t process_start_ticks = 0;
   uint64_t start_realtime_ns = 0;
   uint64_t ended_ns = 0;
+  bool is_copy = false;  // a dump: nobody's own file
 };
 Result<GaugeOwner> ReadOwner(const std::string& path);
 
@@ -43,8 +44,8 @@ bool OwnerRuns(const GaugeOwner& owner);
 // program.
 bool WasReplaced(const GaugeOwner& owner);
 
-// The gauge file of a process: of the running one if there is one, else the newest of that pid. The
-// error says whether the process exists and what to do.
+// The gauge file of a process: of the running one if there is one, else the newest of that pid.
+// Dumps are not considered. The error says whether the process exists and what to do.
 Result<std::string> FindGaugeOf(uint32_t pid);
 
 }  // namespace heapgauge

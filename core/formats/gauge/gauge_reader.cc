@@ -280,6 +280,7 @@ class GaugeReading {
       FindState(layout_, path_for_state, last_birth_, &recording);
     } else {
       recording.duration_ns = std::max(layout_.header().ended_ns, layout_.header().last_tick_ns);
+      if (recording.is_dump) recording.state = RecordingState::kSnapshot;
     }
   }
 

@@ -12,6 +12,8 @@ namespace heapgauge {
 namespace {
 
 constexpr const char* kAllocatorNames[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
+constexpr const char* kReasonNames[] = {"",       "request", "exit", "allocated",
+                                        "growth", "time",    "limit"};
 constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy"};
 // No allocation is larger than the address space.
 constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
@@ -26,6 +28,28 @@ std::vector<std::string> Arguments(const char* field, size_t size) {
   return arguments;
 }
 
+DumpFacts DumpFactsOf(const wire::Header& h) {
+  DumpFacts d;
+  d.sequence = h.dump.sequence;
+  if (h.dump.reason < std::size(kReasonNames)) d.reason = kReasonNames[h.dump.reason];
+  d.time_ns = h.dump.time_ns;
+  d.failures = h.dump.failures;
+  d.last_error = h.dump.last_error;
+  const wire::ProcessMemory& m = h.memory;
+  if (m.state == 0 || m.state % 2 != 0) return d;
+  d.memory_ns = m.time_ns;
+  d.resident_bytes = m.resident_bytes;
+  d.anonymous_bytes = m.anonymous_bytes;
+  d.file_bytes = m.file_bytes;
+  d.shared_bytes = m.shared_bytes;
+  d.swapped_bytes = m.swapped_bytes;
+  d.cgroup_bytes = m.cgroup_bytes;
+  d.cgroup_limit = m.cgroup_limit;
+  d.address_space_bytes = m.address_space_bytes;
+  d.address_space_limit = m.address_space_limit;
+  return d;
+}
+
 }  // namespace
 
 bool IsPlausible(const wire::LiveRecord& record) {
@@ -36,8 +60,8 @@ Recording RecordingOf(const GaugeLayout& layout) {
   const wire::Header& h = layout.header();
   Recording r;
   r.program = FieldText(h.exe, sizeof h.exe);
-  r.command_line = Arguments(
-      h.command_line, std::min<size_t>(h.command_line_bytes, sizeof h.command_line));
+  r.command_line =
+      Arguments(h.command_line, std::min<size_t>(h.command_line_bytes, sizeof h.command_line));
   r.pid = h.pid;
   r.parent_pid = h.parent_pid;
   r.uid = h.uid;
@@ -64,12 +88,19 @@ Recording RecordingOf(const GaugeLayout& layout) {
     r.peak_ns = h.peak[h.peak_current - 1].time_ns;
     r.peak_bytes = h.peak[h.peak_current - 1].live_bytes;
   }
+  r.is_dump = h.is_copy != 0;
+  r.dump = DumpFactsOf(h);
   return r;
 }
 
 void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last_sign_ns,
                Recording* r) {
   const wire::Header& h = layout.header();
+  if (r->is_dump) {
+    r->state = RecordingState::kSnapshot;
+    r->duration_ns = r->dump.time_ns;
+    return;
+  }
   r->duration_ns =
       std::max({last_sign_ns, h.last_tick_ns, h.reset_ns, r->has_peak ? r->peak_ns : 0});
   if (h.ended_ns != 0) {
@@ -86,8 +117,8 @@ void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last
     if (now > h.start_monotonic_ns) {
       r->duration_ns = std::max(r->duration_ns, now - h.start_monotonic_ns);
     }
-  } else if (WasReplaced(
-                 {path, h.pid, h.parent_pid, h.process_start_ticks, h.start_realtime_ns, 0})) {
+  } else if (WasReplaced({path, h.pid, h.parent_pid, h.process_start_ticks, h.start_realtime_ns, 0,
+                          false})) {
     r->state = RecordingState::kReplaced;
   } else {
     r->state = runs ? RecordingState::kSnapshot : RecordingState::kKilled;

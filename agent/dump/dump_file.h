@@ -1,0 +1,44 @@
+// Writes a copy of the gauge file, as it is at this moment, to a file of its own.
+//
+// The copy is made from the mapping, one segment at a time, while other threads go on: a record
+// with a sequence word is left out if it changes under our eyes, and what is referred to is
+// copied after what refers to it, as readers do. Segments are numbered anew, so the copy has no
+// holes.
+//
+// Allocation-free; needs no address space, so that it works when there is none left. For one thread
+// at a time. Zeroed memory is ready for use; 96 KiB, touched only by a dump.
+#ifndef HEAPGAUGE_AGENT_DUMP_DUMP_FILE_H_
+#define HEAPGAUGE_AGENT_DUMP_DUMP_FILE_H_
+
+#include <cstdint>
+
+#include "agent/table/gauge_file.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+class DumpFile {
+ public:
+  // Makes the file `path`, which must not exist, and leaves it open in *fd. 0 or -errno: then there
+  // is no file. REQUIRES: os::SignalsBlocked.
+  int Write(const GaugeFile& from, const char* path, const wire::DumpInfo& info,
+            const wire::ProcessMemory& memory, int* fd);
+  // Changes what the open copy says about itself.
+  static int Describe(int fd, const wire::DumpInfo& info);
+
+ private:
+  int WriteSegments(const GaugeFile& from, int fd);
+  int WriteKind(const GaugeFile& from, int fd, wire::SegmentKind kind, bool sequenced);
+  int WriteHeader(const GaugeFile& from, int fd, const wire::DumpInfo& info,
+                  const wire::ProcessMemory& memory);
+
+  uint32_t count_ = 0;  // segments written, the header's included
+  uint32_t peak_ = 0;   // wire::Header::peak_current of what was copied; 0 none
+  wire::PeakInfo peak_info_{};
+  alignas(64) uint64_t buffer_[wire::kSegmentBytes / sizeof(uint64_t)] = {};
+  uint32_t directory_[wire::kMaxSegments] = {};
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_DUMP_DUMP_FILE_H_
