@@ -20,7 +20,8 @@ class TryLock {
   bool Lock() {
     const uint64_t now = os::MonotonicNs() | 1;
     uint64_t since = since_.load(std::memory_order_relaxed);
-    if (since != 0 && now - since < kForgottenNs) return false;
+    // It may have been taken after we looked at the clock: then `since` is the later of the two.
+    if (since != 0 && (now < since || now - since < kForgottenNs)) return false;
     return since_.compare_exchange_strong(since, now, std::memory_order_acquire);
   }
   // The same, waiting some microseconds if need be.
