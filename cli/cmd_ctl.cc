@@ -10,6 +10,7 @@
 #include "cli/source.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
+#include "core/formats/gauge/gauge_dump.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
 
@@ -52,6 +53,11 @@ int ShowStatus(const CtlOptions& options) {
        fmt::format("{} taken, {} live, {} lost", FormatCount(static_cast<double>(r.samples)),
                    FormatCount(static_cast<double>(r.live_samples)),
                    FormatCount(static_cast<double>(r.lost_samples()))));
+  if (r.dump.sequence != 0 && !r.is_dump) {
+    line("dumps", fmt::format("{}, the last at {}: {}", r.dump.sequence,
+                              FormatDuration(r.dump.time_ns), r.dump.reason));
+  }
+  if (const std::string dump = DumpText(r); !dump.empty()) line("dump", dump);
   line("allocator", (r.allocator.empty() ? "unknown" : r.allocator) + "  " + r.allocator_path);
   line("file", Printable(*path));
   return PrintOut(text);
@@ -88,10 +94,16 @@ int ChangeAndTell(const CtlOptions& options, const std::function<Status(GaugeCon
 int Dump(const CtlOptions& options) {
   const auto path = ResolveSource(options.source, "");
   if (!path) return FailWith(path.error());
-  if (const Status status = DumpGauge(*path, options.output); !status)
+  std::string copy = options.output;
+  if (copy.empty()) {
+    const auto dumped = DumpGaugeTo(*path, {}, wire::DumpReason::kRequest);
+    if (!dumped) return FailWith(dumped.error());
+    copy = *dumped;
+  } else if (const Status status = DumpGauge(*path, copy); !status) {
     return FailWith(status.error());
-  return PrintOut("wrote " + Printable(options.output) + "; open it with: heapgauge top " +
-                  Printable(options.output) + "\n");
+  }
+  return PrintOut("wrote " + Printable(copy) + "; open it with: heapgauge top " + Printable(copy) +
+                  "\n");
 }
 
 int Peak(const CtlOptions& options) {
@@ -113,7 +125,7 @@ Examples:
   heapgauge ctl 4242 sample 128K             finer, at more cost
   heapgauge ctl 4242 max-rate 1000           at most 1000 samples a second; 0: no cap
   heapgauge ctl 4242 reset                   forget everything up to now
-  heapgauge ctl 4242 dump -o before.hg       a copy to keep)");
+  heapgauge ctl 4242 dump -o before.hg       a copy to keep; without -o it gets a name)");
   sub->add_option("SOURCE", options->source, "PID or gauge file")->required();
   sub->require_subcommand(1);
   const auto add = [&](const char* name, const char* summary, std::function<int()> run) {
@@ -155,8 +167,8 @@ Examples:
         "reset: figures count from now on");
   });
   add("dump", "copy the gauge file as it is now", [=] { return Dump(*options); })
-      ->add_option("-o,--output", options->output, "the copy")
-      ->required();
+      ->add_option("-o,--output", options->output,
+                   "the copy; PROGRAM.PID.NUMBER.request.hg in this directory without");
   add("peak", "top of the largest heap so far", [=] { return Peak(*options); });
 }
 

@@ -163,7 +163,7 @@ void AddPs(CLI::App* app, Action* action) {
   CLI::App* sub = app->add_subcommand("ps", "what is profiled on this host, and what was");
   sub->footer(R"(
 States: live; ended in good order; killed (gone without a goodbye: a signal, the OOM killer); exec (the
-process went on as another program, which has its own file); copy (made by ctl dump).
+process went on as another program, which has its own file); copy (a dump, of that moment).
 Files of programs that are gone stay readable until --prune removes them.
 Looks into $HEAPGAUGE_DIR, $XDG_RUNTIME_DIR/heapgauge, /dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
 root sees all users.)");

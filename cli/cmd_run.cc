@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/dump_options.h"
 #include "cli/gauge_watch.h"
 #include "cli/launch.h"
 #include "core/base/file.h"
@@ -36,6 +37,7 @@ struct RunOptions {
   bool quiet = false;
   bool inactive = false;
   bool no_follow_exec = false;
+  DumpOptions dumps;
 };
 
 // The agent beside our own executable, or where it was installed.
@@ -68,7 +70,8 @@ Result<std::string> PreloadValue(const std::string& agent) {
   return before != nullptr && *before != 0 ? agent + ":" + before : agent;
 }
 
-Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory) {
+Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,
+                           DumpWatch::Options* dumps) {
   LaunchSpec spec;
   spec.command = CommandAfterDashes();
   if (spec.command.empty()) {
@@ -118,6 +121,7 @@ Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::
     spec.environment.emplace_back("HEAPGAUGE_OUT", *output);
     spec.pid_variable = "HEAPGAUGE_OUT_PID";
   }
+  HG_ASSIGN(*dumps, PrepareDumps(options.dumps, &spec.environment));
   return spec;
 }
 
@@ -158,16 +162,24 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
     const std::string where = output.empty() ? "heapgauge ps" : Printable(output) + ".PID";
     fmt::print(stderr, "heapgauge: processes that it started have {} more: {}\n", others, where);
   }
+  if (r.dump.sequence != 0) {
+    fmt::print(stderr, "heapgauge: it made dumps, the last one at {}: {}\n",
+               FormatDuration(r.dump.time_ns), r.dump.reason);
+  }
+  if (const std::string failed = DumpText(r); !failed.empty()) {
+    fmt::print(stderr, "heapgauge: {}\n", failed);
+  }
   fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(path));
 }
 
 int Run(const RunOptions& options) {
   std::string output;
   std::string directory;
-  const auto spec = Prepare(options, &output, &directory);
+  DumpWatch::Options dumps;
+  const auto spec = Prepare(options, &output, &directory, &dumps);
   if (!spec) return FailWith(spec.error());
-  GaugeWatch watch(output, directory);
-  const auto result = Launch(*spec, [&](pid_t pid) { watch.Tick(pid); });
+  GaugeWatch watch(output, directory, DumpWatch(dumps));
+  const auto result = Launch(*spec, watch.period_ns(), [&](pid_t pid) { watch.Tick(pid); });
   if (!result) return FailWith(result.error());
   if (result->exec_errno != 0) {
     FailWith(SystemError("cannot run '" + Printable(spec->command[0]) + "'", result->exec_errno));
@@ -190,7 +202,10 @@ read at any time, from another terminal while it runs or after it was killed.
 Examples:
   heapgauge run -- ./server --port 80
   heapgauge run --sample 128K -o heap.hg -- ./batch input.txt     finer, and the file where you want it
-  heapgauge run --inactive -- ./server     no sampling until: heapgauge ctl PID enable)");
+  heapgauge run --inactive -- ./server     no sampling until: heapgauge ctl PID enable
+  heapgauge run --dump-limit 80 --dump-dir /var/lib/profiles -- ./server
+                                           have a profile when the OOM killer comes
+  heapgauge run --dump-growth 100M --dump-keep 10 --verbose -- ./server)");
   sub->add_option("--sample", options->sample,
                   "mean bytes between samples, for example 512K (default)");
   sub->add_option("-o,--output", options->output,
@@ -202,6 +217,7 @@ Examples:
   sub->add_flag("--inactive", options->inactive, "start with sampling switched off");
   sub->add_flag("--no-follow-exec", options->no_follow_exec,
                 "do not profile programs that the program executes");
+  AddDumpOptions(sub, &options->dumps);
   sub->prefix_command();  // "run ls -l" without dashes works too
   sub->callback([=] {
     if (CommandAfterDashes().empty()) {

@@ -19,6 +19,7 @@ namespace {
 
 // Clocks of file and watcher are the same one, but a file may have been made in the same tick.
 constexpr uint64_t kSlackNs = 1'000'000'000;
+constexpr uint64_t kTickSlackNs = 5'000'000;
 
 // The program header types of an ELF file; empty if it is none of this machine's class.
 bool ReadElf(const std::string& path, bool* right_class, bool* has_interpreter) {
@@ -44,9 +45,10 @@ bool ReadElf(const std::string& path, bool* right_class, bool* has_interpreter) 
 
 }  // namespace
 
-GaugeWatch::GaugeWatch(std::string output, std::string directory)
+GaugeWatch::GaugeWatch(std::string output, std::string directory, DumpWatch dumps)
     : output_(std::move(output)),
       directory_(std::move(directory)),
+      dumps_(std::move(dumps)),
       started_ns_(RealtimeNow() - kSlackNs) {}
 
 std::vector<std::string> GaugeWatch::Candidates() const {
@@ -102,7 +104,16 @@ void GaugeWatch::LookForFiles(pid_t program) {
 }
 
 void GaugeWatch::Tick(pid_t program) {
-  LookForFiles(program);
+  const uint64_t now = MonotonicNow();
+  const bool tick = now >= next_tick_ns_;
+  if (tick || ours_.empty()) LookForFiles(program);
+  for (auto& [path, ticker] : ours_) {
+    if (!dumps_.wanted()) break;
+    const auto owner = ReadOwner(path);
+    if (owner && OwnerRuns(*owner)) dumps_.Look(path, ticker.pid(), now);
+  }
+  if (!tick) return;
+  next_tick_ns_ = now + wire::kTickNs - kTickSlackNs;
   for (auto& [path, ticker] : ours_) {
     const auto resident = ResidentBytes(ticker.pid());
     // A file that was cut or cannot be written any more is the agent's concern, not the program's.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/dump_watch.h"
 #include "core/formats/gauge/gauge_ticker.h"
 
 namespace heapgauge::cli {
@@ -20,10 +21,11 @@ class GaugeWatch {
  public:
   // `output` is the file of -o, absolute, or ""; `directory` that of --dir or $HEAPGAUGE_DIR, or
   // "".
-  GaugeWatch(std::string output, std::string directory);
+  GaugeWatch(std::string output, std::string directory, DumpWatch dumps);
 
-  // To be called about once a second while the program runs.
+  // To be called every period_ns() while the program runs.
   void Tick(pid_t program);
+  uint64_t period_ns() const { return dumps_.period_ns(); }
 
   // The newest gauge file of the program itself, "" if it made none. Counts its other files and
   // those of its children in `others`.
@@ -35,7 +37,9 @@ class GaugeWatch {
 
   std::string output_;
   std::string directory_;
+  DumpWatch dumps_;
   uint64_t started_ns_;            // Unix time
+  uint64_t next_tick_ns_ = 0;      // of the timelines
   std::set<std::string> foreign_;  // files that are older than the program
   std::set<uint32_t> pids_;        // the program and those of its children that made files
   std::map<std::string, GaugeTicker> ours_;

@@ -44,8 +44,9 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 }
 
 // Waits for the end of the child; signals are blocked and taken one by one.
-int WaitFor(pid_t pid, const sigset_t& watched, const std::function<void(pid_t)>& every_second) {
-  uint64_t next_tick = MonotonicNow() + kSecondNs;
+int WaitFor(pid_t pid, const sigset_t& watched, uint64_t period_ns,
+            const std::function<void(pid_t)>& tick) {
+  uint64_t next_tick = MonotonicNow() + period_ns;
   while (true) {
     int status = 0;
     const pid_t ended = waitpid(pid, &status, WNOHANG);
@@ -53,9 +54,9 @@ int WaitFor(pid_t pid, const sigset_t& watched, const std::function<void(pid_t)>
     if (ended < 0 && errno != EINTR) return 0;
     uint64_t now = MonotonicNow();
     if (now >= next_tick) {
-      every_second(pid);
+      tick(pid);
       now = MonotonicNow();
-      next_tick = now + kSecondNs;
+      next_tick = now + period_ns;
     }
     const uint64_t left = next_tick - now;
     const timespec timeout{static_cast<time_t>(left / kSecondNs),
@@ -69,8 +70,8 @@ int WaitFor(pid_t pid, const sigset_t& watched, const std::function<void(pid_t)>
 
 }  // namespace
 
-Result<LaunchResult> Launch(const LaunchSpec& spec,
-                            const std::function<void(pid_t)>& every_second) {
+Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
+                            const std::function<void(pid_t)>& tick) {
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {
     return tl::unexpected<Error>(SystemError("cannot make a pipe", errno));
@@ -103,7 +104,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec,
     got = read(error_pipe[0], &result.exec_errno, sizeof result.exec_errno);
   } while (got < 0 && errno == EINTR);
   close(error_pipe[0]);
-  result.wait_status = WaitFor(result.pid, watched, every_second);
+  result.wait_status = WaitFor(result.pid, watched, period_ns, tick);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
 }

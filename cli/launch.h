@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,10 +29,11 @@ struct LaunchResult {
   int wait_status = 0;  // as from waitpid
 };
 
-// Starts the program and waits for its end; calls `every_second` with its pid meanwhile. Signals
-// that other processes send to us are passed on. Those that the terminal sends reach the program by
-// themselves and are not.
-Result<LaunchResult> Launch(const LaunchSpec& spec, const std::function<void(pid_t)>& every_second);
+// Starts the program and waits for its end; calls `tick` with its pid every `period_ns` meanwhile.
+// Signals that other processes send to us are passed on. Those that the terminal sends reach the
+// program by themselves and are not.
+Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
+                            const std::function<void(pid_t)>& tick);
 
 // Ends this process as the program ended: the same exit code, or the same signal (with no core
 // file of our own).

@@ -28,7 +28,7 @@ Result<std::string> PickFrom(const std::string& directory, const std::string& pi
   }
   const auto start = [](const std::string& path) {
     const auto owner = ReadOwner(path);
-    return owner ? owner->start_realtime_ns : 0;
+    return owner ? owner->start_realtime_ns + owner->dump_ns : 0;
   };
   std::string chosen;
   uint64_t chosen_start = 0;

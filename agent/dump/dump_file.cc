@@ -39,23 +39,24 @@ void CopySequenced(const uint64_t* from, uint64_t* to) {
 }  // namespace
 
 int DumpFile::Write(const GaugeFile& from, const char* path, const wire::DumpInfo& info,
-                    const wire::ProcessMemory& memory, int* fd) {
+                    const wire::ProcessMemory& memory, const Turn& turn, int* fd) {
   *fd = os::CreateFile(path);
   if (*fd < 0) return *fd;
-  int result = WriteSegments(from, *fd);
+  int result = WriteSegments(from, *fd, turn);
+  if (result == 0 && turn.over()) result = -ESTALE;
   if (result == 0) result = WriteHeader(from, *fd, info, memory);
   if (result == 0) return 0;
   os::Close(*fd);
-  os::Unlink(path);
+  if (!turn.over()) os::Unlink(path);
   return result;
 }
 
-int DumpFile::WriteSegments(const GaugeFile& from, int fd) {
+int DumpFile::WriteSegments(const GaugeFile& from, int fd, const Turn& turn) {
   count_ = 1;
   directory_[0] = wire::DirectoryWord(SegmentKind::kHeader, 0);
   for (const SegmentKind kind :
        {SegmentKind::kLive, SegmentKind::kMappings, SegmentKind::kTimeline}) {
-    if (const int result = WriteKind(from, fd, kind, true); result != 0) return result;
+    if (const int result = WriteKind(from, fd, turn, kind, true); result != 0) return result;
   }
   // The buffer that is current is not written to before the other one has become so.
   wire::Header& header = *from.header();
@@ -64,21 +65,22 @@ int DumpFile::WriteSegments(const GaugeFile& from, int fd) {
   if (peak_ == 1 || peak_ == 2) {
     peak_info_ = header.peak[peak_ - 1];
     const SegmentKind kind = peak_ == 1 ? SegmentKind::kPeak0 : SegmentKind::kPeak1;
-    if (const int result = WriteKind(from, fd, kind, false); result != 0) return result;
+    if (const int result = WriteKind(from, fd, turn, kind, false); result != 0) return result;
   }
   if (current.load(std::memory_order_acquire) != peak_ || peak_ > 2) peak_ = 0;
   for (const SegmentKind kind :
        {SegmentKind::kStacks, SegmentKind::kNodes, SegmentKind::kModules}) {
-    if (const int result = WriteKind(from, fd, kind, false); result != 0) return result;
+    if (const int result = WriteKind(from, fd, turn, kind, false); result != 0) return result;
   }
   return 0;
 }
 
-int DumpFile::WriteKind(const GaugeFile& from, int fd, SegmentKind kind, bool sequenced) {
+int DumpFile::WriteKind(const GaugeFile& from, int fd, const Turn& turn, SegmentKind kind,
+                        bool sequenced) {
   int result = 0;
   from.ForEachSegment(kind, [&](uint32_t ordinal, const char* segment) {
-    if (count_ >= wire::kMaxSegments) {
-      result = -EFBIG;
+    if (turn.over() || count_ >= wire::kMaxSegments) {
+      result = count_ >= wire::kMaxSegments ? -EFBIG : -ESTALE;
       return false;
     }
     const auto* words = reinterpret_cast<const uint64_t*>(segment);

@@ -10,6 +10,7 @@
 #ifndef HEAPGAUGE_AGENT_DUMP_DUMP_FILE_H_
 #define HEAPGAUGE_AGENT_DUMP_DUMP_FILE_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "agent/table/gauge_file.h"
@@ -19,16 +20,25 @@ namespace heapgauge::agent {
 
 class DumpFile {
  public:
+  // Whose turn it is to write. A writer that a slow disk holds up for so long that another thread
+  // has taken its place gives up when it goes on: -ESTALE.
+  struct Turn {
+    const std::atomic<uint32_t>* now;
+    uint32_t mine;
+    bool over() const { return now->load() != mine; }
+  };
+
   // Makes the file `path`, which must not exist, and leaves it open in *fd. 0 or -errno: then there
   // is no file. REQUIRES: os::SignalsBlocked.
   int Write(const GaugeFile& from, const char* path, const wire::DumpInfo& info,
-            const wire::ProcessMemory& memory, int* fd);
+            const wire::ProcessMemory& memory, const Turn& turn, int* fd);
   // Changes what the open copy says about itself.
   static int Describe(int fd, const wire::DumpInfo& info);
 
  private:
-  int WriteSegments(const GaugeFile& from, int fd);
-  int WriteKind(const GaugeFile& from, int fd, wire::SegmentKind kind, bool sequenced);
+  int WriteSegments(const GaugeFile& from, int fd, const Turn& turn);
+  int WriteKind(const GaugeFile& from, int fd, const Turn& turn, wire::SegmentKind kind,
+                bool sequenced);
   int WriteHeader(const GaugeFile& from, int fd, const wire::DumpInfo& info,
                   const wire::ProcessMemory& memory);
 

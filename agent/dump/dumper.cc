@@ -108,17 +108,28 @@ void Dumper::WaitForEnd() const {
   for (int i = 0; i < 100 && lock_.locked(); ++i) os::SleepMs(1);
 }
 
+bool Dumper::Lock(DumpFile::Turn* turn) {
+  if (!lock_.Lock()) return false;
+  *turn = {&turn_, turn_.fetch_add(1) + 1};
+  return true;
+}
+
+void Dumper::Unlock(const DumpFile::Turn& turn) {
+  if (!turn.over()) lock_.Unlock();
+}
+
 void Dumper::ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t refused) {
-  if (SyscallsFrozen() || !lock_.Lock()) return;
+  DumpFile::Turn turn;
+  if (SyscallsFrozen() || !Lock(&turn)) return;
   if (!os::OnAlternateStack()) {
     const os::SignalsBlocked quiet;
     MemoryFigures memory;
     const bool look = refused != 0 || policy_.WantsMemory(figures);
     if (look) memory = memory_.Look(figures.now_ns);
     const DumpReason reason = policy_.Decide(figures, look ? &memory : nullptr, refused);
-    if (reason != DumpReason::kNone) Dump(file, reason, figures);
+    if (reason != DumpReason::kNone) Dump(file, reason, figures, turn);
   }
-  lock_.Unlock();
+  Unlock(turn);
 }
 
 void Dumper::Refused(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns, uint64_t size) {
@@ -129,15 +140,17 @@ void Dumper::Refused(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns, uint
 void Dumper::AtExit(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns) {
   if (!at_exit_ || SyscallsFrozen()) return;
   WaitForEnd();
-  if (!lock_.Lock()) return;
+  DumpFile::Turn turn;
+  if (!Lock(&turn)) return;
   {
     const os::SignalsBlocked quiet;
-    Dump(file, DumpReason::kExit, Figures(live_bytes, now_ns));
+    Dump(file, DumpReason::kExit, Figures(live_bytes, now_ns), turn);
   }
-  lock_.Unlock();
+  Unlock(turn);
 }
 
-void Dumper::Dump(GaugeFile* file, DumpReason reason, const DumpFigures& figures) {
+void Dumper::Dump(GaugeFile* file, DumpReason reason, const DumpFigures& figures,
+                  const DumpFile::Turn& turn) {
   wire::ProcessMemory memory{};
   memory_.Describe(figures.now_ns, &memory);
   memory.time_ns = figures.now_ns - start_ns_;
@@ -152,7 +165,8 @@ void Dumper::Dump(GaugeFile* file, DumpReason reason, const DumpFigures& figures
                       last_error_};
   int result = 0;
   for (uint32_t place = 0; place < names_.places(); ++place) {
-    result = DumpTo(place, *file, &info, memory);
+    result = DumpTo(place, *file, &info, memory, turn);
+    if (turn.over()) return;
     if (result != 0) continue;
     sequence_ = info.sequence;
     SayDumped(figures.live_bytes);
@@ -174,7 +188,7 @@ void Dumper::Dump(GaugeFile* file, DumpReason reason, const DumpFigures& figures
 
 // Leaves the name in path_. 0 or -errno.
 int Dumper::DumpTo(uint32_t place, const GaugeFile& file, wire::DumpInfo* info,
-                   const wire::ProcessMemory& memory) {
+                   const wire::ProcessMemory& memory, const DumpFile::Turn& turn) {
   const auto reason = static_cast<DumpReason>(info->reason);
   const uint32_t first = info->sequence;
   names_.Temporary(place, pid_, &temporary_);
@@ -188,14 +202,18 @@ int Dumper::DumpTo(uint32_t place, const GaugeFile& file, wire::DumpInfo* info,
   if (!find_free()) return -EEXIST;
   if (path_.cut() || temporary_.cut()) return -ENAMETOOLONG;
   int fd = -1;
-  int result = file_.Write(file, temporary_.c_str(), *info, memory, &fd);
+  int result = file_.Write(file, temporary_.c_str(), *info, memory, turn, &fd);
   if (result == -EEXIST) {
     // An earlier program of this process was killed in the middle, or had this number.
     os::Unlink(temporary_.c_str());
-    result = file_.Write(file, temporary_.c_str(), *info, memory, &fd);
+    result = file_.Write(file, temporary_.c_str(), *info, memory, turn, &fd);
   }
   if (result != 0) return result;
   while (true) {
+    if (turn.over()) {  // the file of this name is another thread's by now
+      os::Close(fd);
+      return -ESTALE;
+    }
     result = os::RenameToNew(temporary_.c_str(), path_.c_str());
     if (result != -EEXIST) break;
     // Another process was faster.

@@ -72,10 +72,13 @@ class Dumper {
     return {now_ns, allocated_.load(std::memory_order_relaxed), live_bytes,
             large_.load(std::memory_order_relaxed)};
   }
+  bool Lock(DumpFile::Turn* turn);
+  void Unlock(const DumpFile::Turn& turn);
   void ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t refused);
-  void Dump(GaugeFile* file, wire::DumpReason reason, const DumpFigures& figures);
+  void Dump(GaugeFile* file, wire::DumpReason reason, const DumpFigures& figures,
+            const DumpFile::Turn& turn);
   int DumpTo(uint32_t place, const GaugeFile& file, wire::DumpInfo* info,
-             const wire::ProcessMemory& memory);
+             const wire::ProcessMemory& memory, const DumpFile::Turn& turn);
   void Keep(const wire::DumpInfo& info, uint32_t place);
   void Say(const char* text, size_t bytes) const;
   void SayDumped(uint64_t live_bytes) const;
@@ -96,6 +99,7 @@ class Dumper {
   std::atomic<uint64_t> allocated_{0};
   std::atomic<uint64_t> large_{0};
   TryLock lock_{};
+  std::atomic<uint32_t> turn_{0};  // counts who had it
   DumpPolicy policy_;
   ProcessMemory memory_;
   DumpNames names_;

@@ -125,6 +125,57 @@ TEST(Traces, ShowStacksInnermostFirst) {
   EXPECT_FALSE(TracesText(made.profile, {}, bad));
 }
 
+TEST(RecordingText, SaysWhyADumpWasTaken) {
+  Recording r;
+  EXPECT_EQ(DumpText(r), "") << "not a dump";
+  r.is_dump = true;
+  r.dump.time_ns = 185'000'000'000;
+  r.dump.reason = "limit";
+  r.dump.cgroup_bytes = 476 << 20;
+  r.dump.cgroup_limit = 512 << 20;
+  r.dump.address_space_bytes = 1 << 30;
+  EXPECT_EQ(DumpText(r),
+            "snapshot taken at 3m05s because memory came near its limit (93 % of the cgroup limit "
+            "512 MB)");
+  r.dump.address_space_limit = 1 << 30;
+  EXPECT_NE(DumpText(r).find("100 % of the address space limit 1.0 GB"), std::string::npos)
+      << DumpText(r);
+  r.dump = {};
+  r.dump.reason = "limit";
+  r.dump.resident_bytes = 300 << 20;
+  EXPECT_NE(DumpText(r).find("(300 MB resident)"), std::string::npos) << DumpText(r);
+  for (const char* reason : {"request", "exit", "allocated", "growth", "time", "", "nonsense"}) {
+    r.dump.reason = reason;
+    EXPECT_EQ(DumpText(r).rfind("snapshot taken at ", 0), 0u);
+  }
+}
+
+TEST(RecordingText, SaysWhatBecameOfDumpsThatFailed) {
+  Recording r;
+  r.dump.failures = 2;
+  r.dump.last_error = 28;
+  EXPECT_EQ(DumpText(r), "2 dumps could not be written: No space left on device");
+  r.dump.last_error = 0xffffffff;
+  EXPECT_EQ(DumpText(r).rfind("2 dumps could not be written: ", 0), 0u);
+}
+
+TEST(Top, OfADumpOpensWithItsReason) {
+  GaugeBuilder b = Busy();
+  b.header().is_copy = 1;
+  b.header().dump = {3, static_cast<uint32_t>(wire::DumpReason::kGrowth), 5'000'000'000, 0, 0};
+  b.header().memory.state = 2;
+  b.header().memory.resident_bytes = 123;
+  const Made made = Make(&b);
+  EXPECT_NE(TopText(made.profile, made.report, {}, {})
+                .find("dump       snapshot taken at 5.0s because live memory had grown\n"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(TopJson(made.profile, made.report, {}, {}));
+  EXPECT_EQ(json["recording"]["dump"]["reason"], "growth");
+  EXPECT_EQ(json["recording"]["dump"]["sequence"], 3);
+  EXPECT_EQ(json["recording"]["dump"]["resident_bytes"], 123);
+  EXPECT_EQ(json["recording"]["is_dump"], true);
+}
+
 TEST(RecordingText, SaysWhatTheStateIs) {
   Recording r;
   r.duration_ns = 12'000'000'000;

@@ -8,35 +8,11 @@
 
 #include "core/base/process.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_reader.h"
-#include "core/formats/gauge/gauge_records.h"
 
 namespace heapgauge {
 namespace {
 
 constexpr size_t kControl = offsetof(wire::Header, control);
-
-// Clears in `segment` all records of a kind with sequence words that were not the same twice.
-template <typename Record>
-void DropUnsettled(const ByteSource& source, const GaugeLayout& layout, wire::SegmentKind kind,
-                   std::string* bytes) {
-  const uint32_t per_segment = layout.records_per_segment(kind);
-  const uint32_t stride = layout.record_bytes(kind);
-  for (uint32_t ordinal = 0; ordinal < layout.segment_count(kind); ++ordinal) {
-    const auto offset = layout.SegmentOffset(kind, ordinal);
-    if (!offset || *offset + wire::kSegmentBytes > bytes->size()) continue;
-    for (uint32_t i = 0; i < per_segment; ++i) {
-      std::memset(bytes->data() + *offset + uint64_t{i} * stride, 0, sizeof(uint64_t));
-    }
-  }
-  ForEachStable<Record>(source, layout, kind, [&](uint32_t index, const Record& record) {
-    const auto offset = layout.SegmentOffset(kind, index / per_segment);
-    const uint64_t at = *offset + uint64_t{index % per_segment} * stride;
-    if (at + sizeof record <= bytes->size()) {
-      std::memcpy(bytes->data() + at, &record, sizeof record);
-    }
-  });
-}
 
 }  // namespace
 
@@ -96,44 +72,6 @@ bool GaugeControl::WaitUntilSeen(int timeout_ms) const {
     if (MonotonicNow() >= deadline) return false;
     poll(nullptr, 0, 10);
   }
-}
-
-Result<std::string> CopyGauge(const std::string& from) {
-  HG_ASSIGN(const File source, File::OpenForReading(from));
-  constexpr int kRounds = 8;
-  std::string bytes;
-  for (int round = 0; round < kRounds; ++round) {
-    HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(source, from));
-    bytes.assign(layout.used_bytes(), '\0');
-    source.ReadAt(0, bytes.data(), bytes.size());
-    // Blocks first, then what they name, the header with its counts last: all it counts is in the
-    // copy.
-    DropUnsettled<wire::LiveRecord>(source, layout, wire::SegmentKind::kLive, &bytes);
-    DropUnsettled<wire::TimelineRecord>(source, layout, wire::SegmentKind::kTimeline, &bytes);
-    for (const wire::SegmentKind kind :
-         {wire::SegmentKind::kStacks, wire::SegmentKind::kNodes, wire::SegmentKind::kModules}) {
-      for (uint32_t i = 0; i < layout.segment_count(kind); ++i) {
-        if (const auto offset = layout.SegmentOffset(kind, i)) {
-          source.ReadAt(*offset, bytes.data() + *offset, wire::kSegmentBytes);
-        }
-      }
-    }
-    source.ReadAt(0, bytes.data(), wire::kSegmentBytes);
-    const auto copy = GaugeLayout::Read(MemorySource(bytes), from);
-    if (copy) {
-      HG_TRY(ReadGauge(MemorySource(bytes), from));
-      return bytes;
-    }
-    // A file that has grown meanwhile looks cut short in the copy.
-    if (copy.error().code != ErrorCode::kTruncated) return tl::unexpected<Error>(copy.error());
-  }
-  return Fail(ErrorCode::kUnavailable,
-              "'" + Printable(from) + "' grows faster than it can be copied; try again");
-}
-
-Status DumpGauge(const std::string& from, const std::string& to) {
-  HG_ASSIGN(const std::string bytes, CopyGauge(from));
-  return WriteWholeFile(to, bytes);
 }
 
 }  // namespace heapgauge

@@ -1,5 +1,5 @@
 // The other end of the gauge file's control words: switches a running program's sampling on and
-// off, changes its rate, resets it, copies its data.
+// off, changes its rate, resets it.
 //
 // All access is by pread and pwrite: a file that shrinks is an error, never a signal. Two
 // controllers at the same time may overwrite each other's words; the last one wins.
@@ -36,14 +36,6 @@ class GaugeControl {
   File file_;
   uint32_t generation_ = 0;
 };
-
-// The bytes of a gauge file, live or not, as one moment's copy that can be opened on its own:
-// records that were being written are left out of it. Fails rather than give a copy that cannot be
-// read.
-Result<std::string> CopyGauge(const std::string& path);
-
-// The same into a file.
-Status DumpGauge(const std::string& from, const std::string& to);
 
 }  // namespace heapgauge
 

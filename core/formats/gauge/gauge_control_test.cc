@@ -71,31 +71,6 @@ TEST_F(GaugeFileTest, WaitsForTheProgramToSeeIt) {
   EXPECT_TRUE(control->WaitUntilSeen(20));
 }
 
-TEST_F(GaugeFileTest, ADumpReadsLikeTheOriginal) {
-  GaugeBuilder b;
-  const uint32_t stack = b.AddStack({0x1000, 0x2000});
-  b.AddLive(stack, 100);
-  b.AddLive(stack, 200).state = 5;  // being written
-  b.AddTick(5, 6);
-  b.AddPeak(stack, 1 << 20);
-  b.WriteTo(path_);
-  const std::string copy = dir_ + "/copy.hg";
-  const auto status = DumpGauge(path_, copy);
-  ASSERT_TRUE(status) << status.error().message;
-  const auto profile = ReadGaugeFile(copy);
-  ASSERT_TRUE(profile) << profile.error().message;
-  ASSERT_EQ(profile->blocks.size(), 1u);
-  EXPECT_EQ(profile->blocks[0].size, 100u);
-  EXPECT_EQ(profile->recording.unreadable_records, 0u)
-      << "what was half-written is not in the copy";
-  EXPECT_EQ(profile->timeline.size(), 1u);
-  GaugeReadOptions peak;
-  peak.peak = true;
-  EXPECT_TRUE(ReadGaugeFile(copy, peak));
-  EXPECT_FALSE(DumpGauge(dir_ + "/none", copy));
-  EXPECT_FALSE(DumpGauge("/etc/passwd", copy));
-}
-
 TEST_F(GaugeFileTest, TicksFillTheRingsLikeTheFormatSays) {
   GaugeBuilder b;
   b.header().totals.live_bytes = 99;

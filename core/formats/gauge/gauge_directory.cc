@@ -99,7 +99,8 @@ Result<GaugeOwner> ReadOwner(const std::string& path) {
                     header.process_start_ticks,
                     header.start_realtime_ns,
                     header.ended_ns,
-                    header.is_copy != 0};
+                    header.is_copy != 0,
+                    header.is_copy != 0 ? header.dump.time_ns : 0};
 }
 
 bool OwnerRuns(const GaugeOwner& owner) {

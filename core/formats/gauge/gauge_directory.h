@@ -34,6 +34,7 @@ struct GaugeOwner {
   uint64_t start_realtime_ns = 0;
   uint64_t ended_ns = 0;
   bool is_copy = false;  // a dump: nobody's own file
+  uint64_t dump_ns = 0;  // of a dump: when it was made, after the start
 };
 Result<GaugeOwner> ReadOwner(const std::string& path);
 

@@ -1,7 +1,7 @@
 #include "core/formats/gauge/gauge_save.h"
 
 #include "core/base/file.h"
-#include "core/formats/gauge/gauge_control.h"
+#include "core/formats/gauge/gauge_dump.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_names.h"
 #include "core/formats/gauge/gauge_reader.h"

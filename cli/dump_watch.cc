@@ -1,0 +1,88 @@
+#include "cli/dump_watch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/base/file.h"
+#include "core/base/memory_limits.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_summary.h"
+
+namespace heapgauge::cli {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kAgentsTurnNs = kSecondNs / 10;
+// As the agent has them: the share that was asked for, then these parts of the way to the top.
+constexpr double kLevels[] = {0, 0.5, 0.75, 0.9};
+constexpr double kRearm = 0.05;
+
+// Has the agent dumped for a limit since `since_ns` (CLOCK_MONOTONIC)?
+bool AgentDumped(const std::string& path, uint64_t since_ns) {
+  const auto file = File::OpenForReading(path);
+  wire::Header header{};
+  if (!file || file->ReadAt(0, &header, sizeof header) != sizeof header) return false;
+  return header.dump.reason == static_cast<uint32_t>(wire::DumpReason::kLimit) &&
+         header.start_monotonic_ns + header.dump.time_ns >= since_ns;
+}
+
+}  // namespace
+
+bool DumpWatch::NearLimit(const std::string& path, uint32_t pid, uint64_t now_ns,
+                          Watched* file) const {
+  const auto limits = ReadMemoryLimits(pid);
+  if (!limits) return false;
+  const double share = limits->Share();
+  const double first = options_.percent / 100.0;
+  uint32_t reached = 0;
+  for (const double level : kLevels) reached += share >= first + (1 - first) * level ? 1 : 0;
+  if (share < first - kRearm) file->level = 0;
+  if (reached <= file->level) {
+    file->passed_ns = 0;
+    return false;
+  }
+  if (file->passed_ns == 0) file->passed_ns = now_ns;
+  if (now_ns - file->passed_ns < kAgentsTurnNs) return false;
+  // The agent may have seen it a little before us.
+  const bool done = AgentDumped(path, file->passed_ns - kSecondNs / 2);
+  file->level = reached;
+  file->passed_ns = 0;
+  return !done;
+}
+
+void DumpWatch::Look(const std::string& path, uint32_t pid, uint64_t now_ns) {
+  Watched& file = files_[path];
+  if (options_.seconds != 0) {
+    const uint64_t period = options_.seconds * kSecondNs;
+    if (file.next_ns == 0) file.next_ns = now_ns + period;
+    if (now_ns >= file.next_ns) {
+      file.next_ns += period * ((now_ns - file.next_ns) / period + 1);
+      Dump(path, wire::DumpReason::kTime, &file);
+    }
+  }
+  if (options_.percent != 0 && NearLimit(path, pid, now_ns, &file)) {
+    Dump(path, wire::DumpReason::kLimit, &file);
+  }
+}
+
+void DumpWatch::Dump(const std::string& path, wire::DumpReason reason, Watched* file) {
+  const auto dumped = DumpGaugeTo(path, options_.place, reason);
+  if (!dumped) {
+    if (!failure_told_) fmt::print(stderr, "heapgauge: no dump: {}\n", dumped.error().message);
+    failure_told_ = true;
+    return;
+  }
+  if (options_.verbose) {
+    const auto summary = ReadGaugeSummary(*dumped);
+    fmt::print(stderr, "Dumping heap profile to {} ({} currently in use)\n", Printable(*dumped),
+               FormatBytes(summary ? summary->live_bytes.value : 0));
+  }
+  file->kept.push_back(*dumped);
+  if (options_.keep == 0 || file->kept.size() <= options_.keep) return;
+  unlink(file->kept.front().c_str());
+  file->kept.pop_front();
+}
+
+}  // namespace heapgauge::cli
