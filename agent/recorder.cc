@@ -134,6 +134,9 @@ bool Recorder::StartInChild() {
   modules_.Unlock();
   walkers_.TakeAllBack();
   following_.Unlock();
+  writing_statistics_.Unlock();
+  statistics_wanted_.store(0);
+  statistics_given_.store(0);
   peak_.Forget();
   sampler_.Reseed();
   forks_.fetch_add(1);
@@ -158,6 +161,7 @@ bool Recorder::StartInChild() {
   header.reset_ns = reset_ns_.load();
   header.forked = 1;
   resets_seen_ = resets_ = 0;
+  ranges_published_.store(0);
   allocated_objects_.store(0);
   freed_objects_.store(0);
   modules_.CopyTo(&new_file_);
@@ -203,6 +207,7 @@ void Recorder::FollowControl() {
     Reset(Now());
     Put(file->header()->resets, ++resets_);
   }
+  statistics_wanted_.store(control.statistics_requests, std::memory_order_relaxed);
   PublishSampler(file->header());
   hg_seen_generation = generation;
   std::atomic_ref(file->header()->seen_generation).store(generation, std::memory_order_release);
@@ -252,6 +257,9 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   const Stack stack = lease->walker.Walk(caller);
   const uint32_t number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss);
   const bool complete = stack.complete;
+  const bool may_ask = statistics_wanted_.load(std::memory_order_relaxed) !=
+                           statistics_given_.load(std::memory_order_relaxed) &&
+                       MayAskAllocator(stack);
   walkers_.GiveBack(lease);
   if (number == 0) return RecordLoss(loss, block.size, block.interval);
 
@@ -295,10 +303,69 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
     dumper_.CountAllocation(block.size, bytes);
     dumper_.Consider(&file_, live_bytes, now_ns);
   }
+  if (ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
+    PublishMemory();
+  }
+  if (may_ask) TakeStatistics(since_start);
+}
+
+// Not if a signal handler may have interrupted the allocator, nor from within it: it would wait
+// for itself.
+bool Recorder::MayAskAllocator(const Stack& stack) const {
+  if (questions_.statistics == nullptr || !stack.complete) return false;
+  for (uint32_t i = 0; i < stack.count; ++i) {
+    const Frame& frame = stack.frames[i];
+    if ((frame.flags & (kFrameExactPc | kFrameRestorer)) != 0) return false;
+    if (questions_.is_inside != nullptr && questions_.is_inside(frame.pc)) return false;
+  }
+  return true;
+}
+
+void Recorder::TakeStatistics(uint64_t since_start) {
+  wire::AllocatorStatistics fresh;
+  const uint32_t wanted = statistics_wanted_.load(std::memory_order_relaxed);
+  if (!writing_statistics_.Lock()) return;
+  if (wanted != statistics_given_.load(std::memory_order_relaxed)) {
+    statistics_given_.store(wanted, std::memory_order_relaxed);
+    if (!questions_.statistics(&fresh)) fresh = {};
+    // No use of `state` as it is in the file, but that it be odd while the rest changes.
+    wire::AllocatorStatistics& shown = file_.header()->statistics;
+    const uint64_t state = uint64_t{wanted} * 2;
+    std::atomic_ref(shown.state).store(state + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    Put(shown.time_ns, since_start);
+    Put(shown.mapped_bytes, fresh.mapped_bytes);
+    Put(shown.resident_bytes, fresh.resident_bytes);
+    Put(shown.in_use_bytes, fresh.in_use_bytes);
+    Put(shown.free_bytes, fresh.free_bytes);
+    Put(shown.cached_bytes, fresh.cached_bytes);
+    Put(shown.metadata_bytes, fresh.metadata_bytes);
+    Put(shown.arenas, fresh.arenas);
+    Put(shown.requests, wanted);
+    Put(shown.mask, fresh.mask);
+    std::atomic_ref(shown.state).store(state + 2, std::memory_order_release);
+  }
+  writing_statistics_.Unlock();
 }
 
 void Recorder::OncePerTick() {
   modules_.CheckAll(&file_);
+  PublishMemory();
+}
+
+// How much memory the agent has, and where.
+void Recorder::PublishMemory() {
+  ranges_published_.store(os::PrivateRangesVersion(), std::memory_order_relaxed);
+  os::PrivateRange ranges[wire::kMaxAgentRanges] = {};
+  const uint32_t count = os::PrivateRanges(ranges, wire::kMaxAgentRanges);
+  const uint32_t shown = count < wire::kMaxAgentRanges ? count : wire::kMaxAgentRanges;
+  wire::Header& header = *file_.header();
+  for (uint32_t i = 0; i < shown; ++i) {
+    Put(header.agent_ranges[i].start, ranges[i].start);
+    Put(header.agent_ranges[i].end, ranges[i].end);
+  }
+  Put(header.agent_range_count, shown);
+  Put(header.agent_ranges_lost, count - shown);
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + stacks_.private_bytes() + walkers_.private_bytes() +
                sizeof hg_filter + sizeof(RuleCache) + sizeof *this});

@@ -89,6 +89,13 @@ class Recorder {
   // Before system calls may become deadly.
   void PrepareForSeccomp();
 
+  // How to ask the allocator for its own figures, and whether an address lies in it. Before Start.
+  struct AllocatorQuestions {
+    bool (*statistics)(wire::AllocatorStatistics*) = nullptr;
+    bool (*is_inside)(uintptr_t pc) = nullptr;
+  };
+  void SetQuestions(const AllocatorQuestions& questions) { questions_ = questions; }
+
   Sampler& sampler() { return sampler_; }
 
  private:
@@ -103,6 +110,9 @@ class Recorder {
   void Reset(uint64_t now_ns);
   void OncePerTick();
   void ConsiderDump();
+  void PublishMemory();
+  bool MayAskAllocator(const Stack& stack) const;
+  void TakeStatistics(uint64_t since_start);
   void PublishSampler(wire::Header* header) const;
 
   std::atomic<uint32_t>* process_state_ = nullptr;  // in the page that fork wipes
@@ -124,7 +134,12 @@ class Recorder {
   std::atomic<double> freed_objects_;
   std::atomic<uint64_t> reset_ns_;
   TryLock following_;
-  std::atomic<uint32_t> forks_;  // counted from the first process
+  TryLock writing_statistics_;
+  AllocatorQuestions questions_;
+  std::atomic<uint32_t> statistics_wanted_;  // number of the request
+  std::atomic<uint32_t> statistics_given_;
+  std::atomic<uint32_t> forks_;             // counted from the first process
+  std::atomic<uint32_t> ranges_published_;  // os::PrivateRangesVersion() that the file shows
   uint32_t resets_seen_ = 0;
   uint32_t resets_ = 0;
   uint64_t start_monotonic_ns_ = 0;

@@ -6,6 +6,7 @@
 // library is marked to be initialised first (agent/CMakeLists.txt), so that what the constructors
 // of other libraries allocate is seen as well. libc is not initialised then: nothing here may rely
 // on it.
+#include "agent/hooks/allocator_statistics.h"
 #include "agent/hooks/entry_table.h"
 #include "agent/recorder.h"
 #include "agent/sys/environment.h"
@@ -26,6 +27,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   os::UseLibcClock(FindInLibc("clock_gettime"));
   if (os::RunsWithElevatedRights()) return;
   const Settings settings = ReadSettings(environment);
+  ResolveAllocatorStatistics();
+  recorder.SetQuestions({&CollectAllocatorStatistics, &IsInsideAllocator});
   const bool started = recorder.Start(settings, Traits().identity);
   if (!settings.follow_exec) RemoveFromEnvironment(environment);
   if (!started) return;

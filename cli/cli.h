@@ -28,10 +28,15 @@ inline constexpr int kBadInput = 2;
 using Action = std::function<int()>;
 
 void AddRun(CLI::App* app, Action* action);
+void AddMemory(CLI::App* app, Action* action);
 void AddPs(CLI::App* app, Action* action);
 void AddCtl(CLI::App* app, Action* action);
 void AddSave(CLI::App* app, Action* action);
 void AddReports(CLI::App* app, Action* action);  // top, traces, collapsed, proto
+
+// Where the resident memory of a running program is, in one line; "" if that cannot be told, or
+// not at once.
+std::string MemoryLineOf(const std::string& gauge_path);
 
 // Arguments after a bare "--", which belong to the command that `run` starts.
 std::vector<std::string>& CommandAfterDashes();

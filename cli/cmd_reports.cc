@@ -136,8 +136,13 @@ void AddTable(CLI::App* sub, ReportOptions* options) {
 }  // namespace
 
 int Top(const ReportOptions& options) {
-  const auto loaded = Load(options);
+  auto loaded = Load(options);
   if (!loaded) return FailWith(loaded.error());
+  if (loaded->profile.recording.state == RecordingState::kLive && !options.json) {
+    if (const auto path = ResolveSource(options.source, options.pick)) {
+      loaded->profile.recording.memory = MemoryLineOf(*path);
+    }
+  }
   FunctionOptions functions;
   functions.filter = {options.focus, options.ignore};
   functions.sort = KeyOf(options.sort);

@@ -13,6 +13,8 @@
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_directory.h"
+#include "core/memory/cgroup.h"
+#include "core/memory/process_status.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -41,6 +43,25 @@ bool ReadElf(const std::string& path, bool* right_class, bool* has_interpreter) 
     if (segment.p_type == PT_INTERP) *has_interpreter = true;
   }
   return true;
+}
+
+// What is cheap to know of a process's memory, for its gauge file.
+wire::ProcessMemory MemoryOf(uint32_t pid) {
+  wire::ProcessMemory memory{};
+  const auto status = ReadProcessStatus("/proc/" + std::to_string(pid));
+  if (!status) return memory;
+  memory.resident_bytes = status->resident;
+  memory.anonymous_bytes = status->anonymous;
+  memory.file_bytes = status->file;
+  memory.shared_bytes = status->shared;
+  memory.swapped_bytes = status->swapped;
+  memory.address_space_bytes = status->address_space;
+  memory.address_space_limit = status->address_space_limit;
+  if (const auto cgroup = ReadCgroupMemory(pid)) {
+    memory.cgroup_bytes = cgroup->usage;
+    memory.cgroup_limit = cgroup->limit;
+  }
+  return memory;
 }
 
 }  // namespace
@@ -117,7 +138,9 @@ void GaugeWatch::Tick(pid_t program) {
   for (auto& [path, ticker] : ours_) {
     const auto resident = ResidentBytes(ticker.pid());
     // A file that was cut or cannot be written any more is the agent's concern, not the program's.
-    if (resident && *resident != 0) static_cast<void>(ticker.Tick(*resident, MonotonicNow()));
+    if (!resident || *resident == 0) continue;
+    static_cast<void>(ticker.Tick(*resident, MonotonicNow()));
+    static_cast<void>(ticker.WriteMemory(MemoryOf(ticker.pid()), MonotonicNow()));
   }
 }
 

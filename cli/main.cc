@@ -60,6 +60,7 @@ int Main(int argc, char** argv) {
   AddRun(&app, &action);
   AddReports(&app, &action);
   AddSave(&app, &action);
+  AddMemory(&app, &action);
   AddPs(&app, &action);
   AddCtl(&app, &action);
 

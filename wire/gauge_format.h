@@ -179,6 +179,13 @@ struct DumpInfo {
 };
 static_assert(sizeof(DumpInfo) == 24);
 
+// Memory that the agent has mapped for itself. Neighbours are one range.
+struct AgentRange {
+  uint64_t start;
+  uint64_t end;  // 0 until the rest is written
+};
+inline constexpr uint32_t kMaxAgentRanges = 64;
+
 struct Header {
   char magic[8];  // written last: a file without it was never finished
   uint32_t version;
@@ -239,6 +246,10 @@ struct Header {
   char agent_version[32];
   char exe[1024];
   char command_line[2048];  // arguments, each ended by NUL, command_line_bytes in all
+
+  uint32_t agent_range_count;  // at most kMaxAgentRanges
+  uint32_t agent_ranges_lost;  // ranges there was no room for
+  AgentRange agent_ranges[kMaxAgentRanges];
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

@@ -15,6 +15,15 @@ void* MapPrivate(size_t bytes);
 // Maps `bytes` of the open file from `offset`, shared and writable, at `hint` if that is free.
 void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint);
 void Unmap(void* address, size_t bytes);
+// What MapPrivate has given out, for those who account for the process's memory.
+struct PrivateRange {
+  uint64_t start;
+  uint64_t end;
+};
+// Changes whenever the list below does.
+uint32_t PrivateRangesVersion();
+// Copies at most `capacity` ranges and returns how many there are.
+uint32_t PrivateRanges(PrivateRange* ranges, uint32_t capacity);
 // A page that a forked child (by whatever call) finds zeroed; nullptr where the kernel cannot.
 void* MapWipedOnFork(size_t bytes);
 

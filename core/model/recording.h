@@ -76,6 +76,9 @@ struct Recording {
   uint64_t file_bytes = 0;
   uint64_t private_bytes = 0;  // the agent's memory outside of the file
 
+  // Where all of the resident memory is, in one line, for a process that runs; "" unknown.
+  std::string memory;
+
   bool is_peak = false;  // the live figures are those of the peak
   bool has_peak = false;
   uint64_t peak_ns = 0;  // when

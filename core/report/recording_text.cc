@@ -155,6 +155,10 @@ std::string RecordingText(const Profile& profile, const HeapFigures& total,
   }
   text += Line("live", live);
 
+  if (!r.memory.empty() && !r.is_peak) {
+    text += Line("RSS", r.memory + fmt::format(" (heapgauge memory {})", r.pid));
+  }
+
   const Interval allocated = Interval95(total.allocated_bytes);
   std::string allocated_text =
       FormatBytes(total.allocated_bytes.value) + " " +

@@ -53,13 +53,40 @@ Status GaugeControl::SetMaxSamplesPerSecond(uint32_t samples) {
   return Change<uint32_t>(kControl + offsetof(wire::Control, max_samples_per_second), samples);
 }
 
-Status GaugeControl::RequestReset() {
-  const size_t at = kControl + offsetof(wire::Control, reset_requests);
-  uint32_t requests = 0;
-  if (file_.ReadAt(at, &requests, sizeof requests) != sizeof requests) {
+Result<uint32_t> GaugeControl::ReadCounter(size_t offset) const {
+  uint32_t value = 0;
+  if (file_.ReadAt(offset, &value, sizeof value) != sizeof value) {
     return Fail(ErrorCode::kTruncated, "'" + Printable(file_.path()) + "' has lost its header");
   }
+  return value;
+}
+
+Status GaugeControl::RequestReset() {
+  const size_t at = kControl + offsetof(wire::Control, reset_requests);
+  HG_ASSIGN(const uint32_t requests, ReadCounter(at));
   return Change<uint32_t>(at, requests + 1);
+}
+
+Status GaugeControl::RequestStatistics() {
+  const size_t at = kControl + offsetof(wire::Control, statistics_requests);
+  HG_ASSIGN(const uint32_t requests, ReadCounter(at));
+  statistics_requests_ = requests + 1;
+  return Change<uint32_t>(at, statistics_requests_);
+}
+
+bool GaugeControl::WaitForStatistics(int timeout_ms) const {
+  const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
+  constexpr size_t kStatistics = offsetof(wire::Header, statistics);
+  while (true) {
+    wire::AllocatorStatistics statistics{};
+    const size_t got = file_.ReadAt(kStatistics, &statistics, sizeof statistics);
+    if (got == sizeof statistics && statistics.state != 0 && statistics.state % 2 == 0 &&
+        static_cast<int32_t>(statistics.requests - statistics_requests_) >= 0) {
+      return true;
+    }
+    if (MonotonicNow() >= deadline) return false;
+    poll(nullptr, 0, 5);
+  }
 }
 
 bool GaugeControl::WaitUntilSeen(int timeout_ms) const {

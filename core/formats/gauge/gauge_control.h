@@ -25,6 +25,11 @@ class GaugeControl {
   Status SetMaxSamplesPerSecond(uint32_t samples);
   Status RequestReset();
 
+  // Asks for fresh figures of the allocator itself; the program writes them at its next sample.
+  Status RequestStatistics();
+  // True once they are there; waits up to `timeout_ms`.
+  bool WaitForStatistics(int timeout_ms) const;
+
   // True once the program has seen the last change; waits up to `timeout_ms`.
   bool WaitUntilSeen(int timeout_ms) const;
 
@@ -32,9 +37,11 @@ class GaugeControl {
   explicit GaugeControl(File file) : file_(std::move(file)) {}
   template <typename Word>
   Status Change(size_t offset, Word value);
+  Result<uint32_t> ReadCounter(size_t offset) const;
 
   File file_;
   uint32_t generation_ = 0;
+  uint32_t statistics_requests_ = 0;
 };
 
 }  // namespace heapgauge

@@ -91,8 +91,9 @@ class Copy {
     if (summary.recording.is_dump) return copy;  // stays what it is
     wire::Header& h = copy.header_;
     // What is left of a dead program is all there is: its copy says how it ended, as the file does.
-    const bool runs = summary.recording.state == RecordingState::kLive;
-    h.is_copy = runs ? 1 : 0;
+    const RecordingState state = summary.recording.state;
+    const bool runs = state == RecordingState::kLive;
+    h.is_copy = runs || state == RecordingState::kSnapshot ? 1 : 0;
     h.dump.sequence += 1;
     h.dump.reason = static_cast<uint32_t>(reason);
     h.dump.time_ns = summary.recording.duration_ns;

@@ -11,6 +11,7 @@
 
 #include "core/base/file.h"
 #include "core/base/result.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge {
 
@@ -20,11 +21,17 @@ class GaugeTicker {
 
   uint32_t pid() const { return pid_; }
 
-  // Writes a tick if the last one is older than 0.9 s. Returns whether it did.
+  // Writes a tick if the last one is older than 0.9 s. Returns whether it did; else it adds the
+  // resident memory to that last one if it has none.
   Result<bool> Tick(uint64_t resident_bytes, uint64_t monotonic_now_ns);
+
+  // Notes the process's memory in the header, for the time when the process is gone. `state` and
+  // `time_ns` are set here.
+  Status WriteMemory(wire::ProcessMemory memory, uint64_t monotonic_now_ns);
 
  private:
   explicit GaugeTicker(File file) : file_(std::move(file)) {}
+  Status CompleteLast(const wire::Header& header, uint64_t resident_bytes);
 
   File file_;
   uint32_t pid_ = 0;

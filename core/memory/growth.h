@@ -1,0 +1,27 @@
+// How fast a program grows, from its timeline: the slope of a straight line through the last
+// points. Pure functions.
+#ifndef HEAPGAUGE_CORE_MEMORY_GROWTH_H_
+#define HEAPGAUGE_CORE_MEMORY_GROWTH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+struct Growth {
+  double bytes_per_second = 0;
+  double seconds = 0;        // the points span this long; 0: too few points to tell
+  bool of_resident = false;  // else of live bytes
+
+  bool known() const { return seconds > 0; }
+};
+
+// Over the last `window_ns`; at least five points over five seconds are needed.
+Growth GrowthOf(const std::vector<TimelinePoint>& timeline,
+                uint64_t window_ns = 120'000'000'000ull);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_MEMORY_GROWTH_H_

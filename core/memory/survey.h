@@ -1,0 +1,62 @@
+// Looks at a process from outside and accounts for its memory: everything that `heapgauge memory`
+// and the header of `top` show. For a process that is gone, the last that its gauge file says.
+//
+// Reads /proc, the cgroup file system and the gauge file; changes nothing. What may not be read is
+// done without, and a note says so.
+#ifndef HEAPGAUGE_CORE_MEMORY_SURVEY_H_
+#define HEAPGAUGE_CORE_MEMORY_SURVEY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/formats/gauge/gauge_memory.h"
+#include "core/memory/accounting.h"
+#include "core/memory/cgroup.h"
+#include "core/memory/growth.h"
+#include "core/memory/process_status.h"
+#include "core/memory/smaps.h"
+
+namespace heapgauge {
+
+struct MemorySurvey {
+  Recording recording;
+  bool live = false;      // of this moment; else of `time_ns`
+  uint64_t time_ns = 0;   // on the clock of the recording
+  std::string time_note;  // for a process that is gone: where its figures come from
+
+  ProcessStatus status;
+  Accounting accounting;
+  wire::Allocator allocator = wire::Allocator::kUnknown;
+  std::optional<wire::AllocatorStatistics> statistics;
+  bool statistics_are_fresh = false;
+  bool records_mappings = false;
+
+  Smaps smaps;                                // empty where it may not be read
+  std::vector<Piece> pieces;                  // of these
+  std::vector<wire::MappingRecord> mappings;  // what Piece::record counts
+  uint32_t stacks = 0;
+  uint64_t program_clean = 0;
+  uint64_t program_dirty = 0;
+  uint64_t clean_file = 0;    // file pages that the kernel can drop without writing
+  uint64_t lazily_freed = 0;  // given back, but still counted
+
+  std::optional<CgroupMemory> cgroup;
+  HostMemory host;
+  Growth growth;
+  std::vector<std::string> notes;
+};
+
+struct SurveyOptions {
+  // Larger processes are looked at by their sums alone; for reports that must not wait.
+  uint64_t full_up_to = ~uint64_t{0};
+  // Off: live is the estimate as all other reports show it.
+  bool use_statistics = true;
+};
+
+Result<MemorySurvey> SurveyMemory(const GaugeMemory& gauge, const SurveyOptions& options = {});
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_MEMORY_SURVEY_H_
