@@ -78,6 +78,7 @@ void Recorder::FillHeader(wire::Header* out, const Settings& settings,
       os::ReadWhole("/proc/self/cmdline", header.command_line, sizeof header.command_line);
   header.command_line_bytes = length > 0 ? static_cast<uint32_t>(length) : 0;
   header.follows_exec = settings.follow_exec;
+  header.hooks_mappings = settings.record_mappings;
   header.control.active = settings.active;
   header.control.max_samples_per_second = settings.max_samples_per_second;
 }
@@ -152,6 +153,7 @@ bool Recorder::StartInChild() {
   settings.active = sampler_.active();
   settings.max_samples_per_second = parent.control.max_samples_per_second;
   settings.follow_exec = parent.follows_exec != 0;
+  settings.record_mappings = parent.hooks_mappings != 0;
   FillHeader(&header, settings,
              {static_cast<wire::Allocator>(parent.allocator), parent.allocator_path}, exe_);
   PublishSampler(&header);
@@ -167,6 +169,7 @@ bool Recorder::StartInChild() {
   modules_.CopyTo(&new_file_);
   stacks_.CopyTo(file_, &new_file_);
   live_.CopyTo(&new_file_);
+  mappings_.CopyTo(&new_file_);
   uint64_t samples = 0;
   live_.ForEach([&](const wire::LiveRecord&) { ++samples; });
   header.totals.live_samples = samples;
@@ -238,17 +241,23 @@ void Recorder::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
   AddTo(totals.lost_bytes, Whole(WeightOf(size, interval).bytes));
 }
 
-void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
-  if (!Ready()) return;
-  FollowControl();
-  if (!sampler_.active()) return;
-  const uint64_t now_ns = os::MonotonicNs();
+uint32_t Recorder::CurrentThread() {
   ThreadState& thread = hg_thread;
   const uint32_t process = forks_.load(std::memory_order_relaxed);
   if (thread.thread_id == 0 || thread.process != process) {
     thread.thread_id = os::ThreadId();
     thread.process = process;
   }
+  return thread.thread_id;
+}
+
+void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
+  if (!Ready()) return;
+  FollowControl();
+  if (!sampler_.active()) return;
+  const uint64_t now_ns = os::MonotonicNs();
+  ThreadState& thread = hg_thread;
+  CurrentThread();
   modules_.CheckGone(&file_);
 
   wire::Loss loss = wire::Loss::kNoRoom;
@@ -368,7 +377,7 @@ void Recorder::PublishMemory() {
   Put(header.agent_ranges_lost, count - shown);
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + stacks_.private_bytes() + walkers_.private_bytes() +
-               sizeof hg_filter + sizeof(RuleCache) + sizeof *this});
+               mappings_.private_bytes() + sizeof hg_filter + sizeof(RuleCache) + sizeof *this});
 }
 
 bool Recorder::TakeOut(uintptr_t address, wire::LiveRecord* record) {
@@ -400,6 +409,66 @@ void Recorder::PutBack(const wire::LiveRecord& record) {
   GaugeFile* file = OwnFile();
   wire::Loss loss;
   if (file == nullptr || !live_.Add(file, record, &loss)) CountFree(record);
+}
+
+void Recorder::RecordMappingLoss() {
+  if (GaugeFile* file = OwnFile()) {
+    AddTo(file->header()->totals.lost[static_cast<uint32_t>(wire::Loss::kMapping)], 1);
+  }
+}
+
+void Recorder::CountUnmapped(void* self, const MappingTable::Gone& gone) {
+  auto* of = static_cast<Recorder*>(self);
+  GaugeFile* file = of->OwnFile();
+  if (file == nullptr) return;
+  of->stacks_.CountFree(
+      file, gone.stack,
+      {.objects = gone.whole ? 1.0 : 0.0, .bytes = static_cast<double>(gone.bytes), .variance = 0});
+}
+
+void Recorder::RecordMapping(const Mapping& mapping, const Registers& caller) {
+  if (mapping.length == 0 || !Ready()) return;
+  const uint64_t now_ns = os::MonotonicNs();
+  const uint32_t thread = CurrentThread();
+  modules_.CheckGone(&file_);
+  WalkerPool::Lease* lease = walkers_.Take(&hg_thread, caller.sp, now_ns);
+  if (lease == nullptr) return RecordMappingLoss();
+  wire::Loss loss;
+  const Stack stack = lease->walker.Walk(caller);
+  const uint32_t number =
+      stacks_.Intern(&file_, &modules_, exe_, stack, &loss, wire::kStackOfMappings);
+  walkers_.GiveBack(lease);
+  if (number == 0) return RecordMappingLoss();
+  const wire::MappingRecord record{.state = 0,
+                                   .address = mapping.address,
+                                   .length = mapping.length,
+                                   .birth_ns = now_ns - start_monotonic_ns_,
+                                   .stack = number,
+                                   .thread = thread,
+                                   .protection = mapping.protection,
+                                   .map_flags = mapping.map_flags,
+                                   .flags = mapping.of_allocator ? wire::kMappingOfAllocator : 0,
+                                   .reserved = {}};
+  if (!mappings_.Add(&file_, record, &CountUnmapped, this)) return RecordMappingLoss();
+  stacks_.CountAllocation(
+      &file_, number, mapping.length,
+      {.objects = 1, .bytes = static_cast<double>(mapping.length), .variance = 0});
+}
+
+void Recorder::RecordUnmap(uint64_t address, uint64_t length, wire::MappingRecord* taken) {
+  if (process_state_ == nullptr) return;
+  if (!mappings_.Remove(OwnFile(), address, length, taken, &CountUnmapped, this)) {
+    RecordMappingLoss();
+  }
+}
+
+void Recorder::PutBackMapping(const wire::MappingRecord& taken) {
+  if (taken.stack == 0) return;
+  GaugeFile* file = OwnFile();
+  if (!mappings_.Add(file, taken, nullptr, nullptr)) return RecordMappingLoss();
+  if (file == nullptr) return;
+  stacks_.CountFree(file, taken.stack,
+                    {.objects = -1, .bytes = -static_cast<double>(taken.length), .variance = 0});
 }
 
 void Recorder::CheckModules() {

@@ -23,6 +23,7 @@
 #include "agent/table/gauge_file.h"
 #include "agent/table/gauge_path.h"
 #include "agent/table/live_table.h"
+#include "agent/table/mapping_table.h"
 #include "agent/table/module_table.h"
 #include "agent/table/peak.h"
 #include "agent/table/stack_table.h"
@@ -83,6 +84,18 @@ class Recorder {
     FollowControl();
     if (dumper_.armed()) ConsiderDump();
   }
+  // A mapping that the program has been given, and one that it gives back.
+  struct Mapping {
+    uint64_t address;
+    uint64_t length;
+    uint32_t protection;
+    uint32_t map_flags;
+    bool of_allocator;
+  };
+  void RecordMapping(const Mapping& mapping, const Registers& caller);
+  // Tells what was there; if the program cannot give it back after all, PutBackMapping.
+  void RecordUnmap(uint64_t address, uint64_t length, wire::MappingRecord* taken);
+  void PutBackMapping(const wire::MappingRecord& taken);
 
   // After dlclose.
   void CheckModules();
@@ -111,6 +124,9 @@ class Recorder {
   void OncePerTick();
   void ConsiderDump();
   void PublishMemory();
+  uint32_t CurrentThread();
+  void RecordMappingLoss();
+  static void CountUnmapped(void* self, const MappingTable::Gone& gone);
   bool MayAskAllocator(const Stack& stack) const;
   void TakeStatistics(uint64_t since_start);
   void PublishSampler(wire::Header* header) const;
@@ -125,6 +141,7 @@ class Recorder {
   ModuleTable modules_;
   StackTable stacks_;
   LiveTable live_;
+  MappingTable mappings_;
   Peak peak_;
   Dumper dumper_;
   // The shared totals are not read back: these steer.

@@ -8,6 +8,7 @@
 // on it.
 #include "agent/hooks/allocator_statistics.h"
 #include "agent/hooks/entry_table.h"
+#include "agent/hooks/map_hooks.h"
 #include "agent/recorder.h"
 #include "agent/sys/environment.h"
 #include "agent/sys/os.h"
@@ -25,6 +26,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   ResolveRealFunctions();
   hg_resolve_libc();
   os::UseLibcClock(FindInLibc("clock_gettime"));
+  ResolveMapFunctions();
   if (os::RunsWithElevatedRights()) return;
   const Settings settings = ReadSettings(environment);
   ResolveAllocatorStatistics();
@@ -32,6 +34,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   const bool started = recorder.Start(settings, Traits().identity);
   if (!settings.follow_exec) RemoveFromEnvironment(environment);
   if (!started) return;
+  if (settings.record_mappings) StartRecordingMappings();
   if (settings.active) {
     StartCounting();
   } else {
@@ -49,6 +52,8 @@ void Nothing() {}
 heapgauge::agent::AnyFunction hg_while_relocated() {
   using namespace heapgauge::agent;
   ResolveRealFunctions();
-  BindProgram(ReadSettings(EnvironmentAtStart()).active);
+  const Settings settings = ReadSettings(EnvironmentAtStart());
+  BindProgram(settings.active);
+  if (!settings.record_mappings) HideMapFunctions();
   return Nothing;
 }

@@ -3,14 +3,23 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "cli/cli.h"
 #include "cli/source.h"
+#include "core/analysis/allocation_frames.h"
+#include "core/analysis/functions.h"
+#include "core/base/symbol_name.h"
+#include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_memory.h"
+#include "core/formats/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
 #include "core/report/memory.h"
+#include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -25,6 +34,16 @@ struct MemoryCommand {
 
 constexpr int kWaitMs = 1000;
 
+std::string FrameText(const Profile& profile, uint32_t index) {
+  const Frame& frame = profile.frames[index];
+  const Function& function = profile.functions[frame.function];
+  std::string text = WithoutParameters(function.name);
+  if (function.file.empty()) return text;
+  text += " (" + std::string(BaseName(function.file));
+  if (frame.line != 0) text += ":" + std::to_string(frame.line);
+  return text + ")";
+}
+
 // Asks the program for its allocator's statistics. Says why there are none; "" if there are.
 std::string AskForStatistics(const GaugeMemory& gauge) {
   auto control = GaugeControl::Open(gauge.path);
@@ -33,6 +52,40 @@ std::string AskForStatistics(const GaugeMemory& gauge) {
   if (control->WaitForStatistics(kWaitMs)) return "";
   return "the allocator was asked, but the program has taken no sample since; its free memory is "
          "what the heap holds beside live blocks";
+}
+
+// What each stack has mapped itself, largest first.
+std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& survey) {
+  GaugeReadOptions read;
+  read.kind = ProfileKind::kMmap;
+  auto profile = ReadGaugeFile(path, read);
+  if (!profile) return {};
+  SymbolizeOptions symbolize;
+  if (survey.live) symbolize.pid = survey.recording.pid;
+  Symbolize(symbolize, &*profile);
+  std::map<uint64_t, RowId> row_at;
+  for (const Block& block : profile->blocks) row_at[block.address] = block.row;
+  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(*profile);
+  std::map<std::string, MappedRow> rows;
+  for (const Piece& piece : survey.pieces) {
+    if (piece.owner != Owner::kMapped) continue;
+    const auto found = row_at.find(survey.mappings[piece.record].address);
+    std::string name = "(unknown stack)";
+    if (found != row_at.end()) {
+      const uint32_t frame = FlatFrame(*profile, found->second, allocation_frames);
+      if (frame != kNone) name = FrameText(*profile, frame);
+    }
+    MappedRow& row = rows[name];
+    row.function = name;
+    row.resident += piece.resident;
+    row.bytes += piece.end - piece.start;
+    ++row.mappings;
+  }
+  std::vector<MappedRow> sorted;
+  for (auto& [name, row] : rows) sorted.push_back(std::move(row));
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const MappedRow& a, const MappedRow& b) { return a.resident > b.resident; });
+  return sorted;
 }
 
 int Memory(const MemoryCommand& command) {
@@ -53,6 +106,7 @@ int Memory(const MemoryCommand& command) {
   options.width = TerminalWidth();
   options.bars = isatty(STDOUT_FILENO) == 1;
   options.mappings = command.mappings;
+  if (gauge->records_mappings) options.mapped = MappedRows(*path, *survey);
   return PrintOut(command.json ? MemoryJson(*survey, options) : MemoryText(*survey, options));
 }
 

@@ -35,6 +35,7 @@ Result<Loaded> Load(const ReportOptions& options) {
   read.inherited = options.inherited == "only"   ? Inherited::kOnly
                    : options.inherited == "none" ? Inherited::kExclude
                                                  : Inherited::kInclude;
+  if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
   Loaded loaded;
   HG_ASSIGN(loaded.profile, ReadGaugeFile(path, read));
   SymbolizeOptions symbolize;
@@ -117,6 +118,9 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
   sub->add_option("--inherited", options->inherited,
                   "blocks that a forked process has from its parent: all, only, none")
       ->check(CLI::IsMember({"all", "only", "none"}));
+  sub->add_option("--kind", options->kind,
+                  "heap, or mmap: what the program mapped itself (run --mmap)")
+      ->check(CLI::IsMember({"heap", "mmap"}));
   sub->add_option("-o,--output", options->output, "write to this file");
   sub->callback([=] { *action = [=] { return run(*options); }; });
   return sub;

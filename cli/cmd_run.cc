@@ -38,6 +38,7 @@ struct RunOptions {
   bool inactive = false;
   bool no_follow_exec = false;
   DumpOptions dumps;
+  bool mmap = false;
 };
 
 // The agent beside our own executable, or where it was installed.
@@ -98,6 +99,7 @@ Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::
     spec.environment.emplace_back("HEAPGAUGE_MAX_RATE", std::to_string(rate));
   }
   spec.environment.emplace_back("HEAPGAUGE_ACTIVE", options.inactive ? "0" : "1");
+  if (options.mmap) spec.environment.emplace_back("HEAPGAUGE_MMAP", "1");
   spec.environment.emplace_back("HEAPGAUGE_FOLLOW_EXEC", options.no_follow_exec ? "0" : "1");
   if (!options.directory.empty()) {
     *directory = std::filesystem::absolute(options.directory).string();
@@ -214,6 +216,7 @@ Examples:
                   "directory for gauge files, in place of the default");
   sub->add_option("--max-rate", options->max_rate, "at most N samples per second, 0 for no cap");
   sub->add_flag("--quiet", options->quiet, "print nothing at the end");
+  sub->add_flag("--mmap", options->mmap, "record every mmap, munmap and mremap with its stack");
   sub->add_flag("--inactive", options->inactive, "start with sampling switched off");
   sub->add_flag("--no-follow-exec", options->no_follow_exec,
                 "do not profile programs that the program executes");

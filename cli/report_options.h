@@ -13,6 +13,7 @@ struct ReportOptions {
   std::string ignore;
   std::string sort = "live";
   std::string inherited = "all";
+  std::string kind = "heap";
   std::string output;
   int rows = -1;  // the report's own default
   bool json = false;

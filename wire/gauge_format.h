@@ -80,6 +80,7 @@ enum class Loss : uint32_t {
   kNoRoom = 0,     // the file may not grow: disk full, limit, directory gone, seccomp
   kTableFull = 1,  // an index reached its largest size
   kBusy = 2,       // another thread changed the list of modules and did not finish in time
+  kMapping = 3,    // of a mapping, not of a block: its table was busy or full
 };
 inline constexpr uint32_t kLossKinds = 8;
 

@@ -369,7 +369,75 @@ HG_BEGIN hg_resolve_syscall
   jmp *hg_real_syscall(%rip)
 HG_END hg_resolve_syscall
 
+// ---- mmap and its kin (hooks/map_hooks.cc) ----
+
+.macro HG_DEFINE_MAP name, index
+  .section .text.hg_entries, "ax", @progbits
+  .p2align 4
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  jmp *(hg_map_entry + 8 * \index)(%rip)
+  .cfi_endproc
+  .size \name, . - \name
+
+  .text
+HG_BEGIN hg_map_record_\name
+  movl $\index, %eax
+  jmp hg_map_record
+HG_END hg_map_record_\name
+.endm
+
+HG_DEFINE_MAP mmap, 0
+HG_DEFINE_MAP mmap64, 1
+HG_DEFINE_MAP munmap, 2
+HG_DEFINE_MAP mremap, 3
+
+// eax: index. As hg_slow, with six arguments.
+HG_BEGIN hg_map_record
+  subq $88, %rsp
+  .cfi_adjust_cfa_offset 88
+  movq %rdi, 0(%rsp)       // HgMapCall::argument[0..5]
+  movq %rsi, 8(%rsp)
+  movq %rdx, 16(%rsp)
+  movq %rcx, 24(%rsp)
+  movq %r8, 32(%rsp)
+  movq %r9, 40(%rsp)
+  movq 88(%rsp), %rdx      // HgMapCall::caller: pc, sp, fp after the return
+  movq %rdx, 48(%rsp)
+  leaq 96(%rsp), %rdx
+  movq %rdx, 56(%rsp)
+  movq %rbp, 64(%rsp)
+  movl %eax, %eax
+  movq %rax, 72(%rsp)      // HgMapCall::function
+  movq %rsp, %rdi
+  call hg_map_call
+  addq $88, %rsp
+  .cfi_adjust_cfa_offset -88
+  ret
+HG_END hg_map_record
+
 // ---- tables ----
+
+  .section .data.hg_tables, "aw", @progbits
+  .p2align 6
+  .globl hg_map_entry
+  .hidden hg_map_entry
+hg_map_entry:
+  .quad hg_raw_mmap
+  .quad hg_raw_mmap
+  .quad hg_raw_munmap
+  .quad hg_raw_mremap
+
+  .section .data.rel.ro.hg_stubs, "aw", @progbits
+  .globl hg_map_record_stub
+  .hidden hg_map_record_stub
+hg_map_record_stub:
+  .quad hg_map_record_mmap
+  .quad hg_map_record_mmap64
+  .quad hg_map_record_munmap
+  .quad hg_map_record_mremap
 
   .section .data.hg_tables, "aw", @progbits
   .p2align 6

@@ -101,6 +101,7 @@ Settings ReadSettings(char** environment) {
   if (environment == nullptr) return settings;
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_ACTIVE"), &settings.active);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_FOLLOW_EXEC"), &settings.follow_exec);
+  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_MMAP"), &settings.record_mappings);
   uint64_t number;
   if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_SAMPLE"), &number))
     settings.interval = number;

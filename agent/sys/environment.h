@@ -15,6 +15,7 @@ struct Settings {
   uint64_t interval = wire::kDefaultIntervalBytes;                      // HEAPGAUGE_SAMPLE
   uint32_t max_samples_per_second = wire::kDefaultMaxSamplesPerSecond;  // HEAPGAUGE_MAX_RATE
   bool follow_exec = true;                                              // HEAPGAUGE_FOLLOW_EXEC
+  bool record_mappings = false;                                         // HEAPGAUGE_MMAP
   uint64_t seed = 0;                                                    // HEAPGAUGE_SEED; 0: random
   // Point into the environment or are empty.
   const char* directory = "";          // HEAPGAUGE_DIR

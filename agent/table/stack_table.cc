@@ -22,19 +22,21 @@ uint64_t StackTable::StackKey(uint64_t hash, uint64_t layout) {
 }
 
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
-                            const Stack& stack, wire::Loss* loss) {
+                            const Stack& stack, wire::Loss* loss, uint32_t flags) {
   uint32_t known;
-  if (index_.Find(StackKey(stack.hash, modules->layout()), &known)) return known;
+  const uint64_t hash = stack.hash ^ flags * 0xE7037ED1A0B428DB;
+  if (index_.Find(StackKey(hash, modules->layout()), &known)) return known;
 
   const uint32_t node = InternNode(file, modules, main_program, stack, loss);
   if (node == 0) return 0;
   uint32_t number;
   auto* record = file->TakeNext<wire::StackRecord>(SegmentKind::kStacks, &stacks_, &number, loss);
   if (record == nullptr) return 0;
+  record->flags = flags;
   std::atomic_ref(record->node).store(node, std::memory_order_release);
   RaiseTo(file->header()->stack_count, number + 1);
   // If the index is full the stack is numbered again each time; the profile stays right.
-  index_.Insert(StackKey(stack.hash, modules->layout()), number);
+  index_.Insert(StackKey(hash, modules->layout()), number);
   return number;
 }
 
@@ -126,7 +128,9 @@ void StackTable::CopyTo(const GaugeFile& from, GaugeFile* to) const {
     const auto* old = from.Existing<wire::StackRecord>(SegmentKind::kStacks, i);
     auto* fresh = to->At<wire::StackRecord>(SegmentKind::kStacks, i, &ignored);
     if (fresh == nullptr) return;
-    if (old != nullptr) fresh->node = old->node;
+    if (old == nullptr) continue;
+    fresh->flags = old->flags;
+    fresh->node = old->node;
   }
 }
 

@@ -37,6 +37,13 @@ std::vector<SampleType> HeapSampleTypes() {
           {"inuse_space", "bytes"}};
 }
 
+std::vector<SampleType> MmapSampleTypes() {
+  return {{"mmap_alloc_objects", "count"},
+          {"mmap_alloc_space", "bytes"},
+          {"mmap_objects", "count"},
+          {"mmap_space", "bytes"}};
+}
+
 Estimate Profile::Total(size_t type) const {
   Estimate total;
   for (RowId row = 0; row < rows.size(); ++row) total.Add(value(row, type));

@@ -38,6 +38,8 @@ enum HeapType : size_t {
   kHeapTypes = 4,
 };
 std::vector<SampleType> HeapSampleTypes();
+// The same four for mappings: mmap_alloc_objects, mmap_alloc_space, mmap_objects, mmap_space.
+std::vector<SampleType> MmapSampleTypes();
 
 struct Row {
   NodeId leaf = kNone;        // kNone: the stack is empty

@@ -90,6 +90,14 @@ class Memory(harness.EndToEnd):
 
 
 class MemoryAddsUp(Memory):
+    def test_python(self):
+        def check(name, library):
+            process = self.start(["/usr/bin/python3", "-c", PYTHON], library, mmap=True)
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            report = self.assert_adds_up(process, f"python3 over {name}")
+            self.assertGreater(report["parts"]["mmap"], 16 * MB)
+        self.over_each_allocator(check)
+
     def test_many_threads(self):
         def check(name, library):
             process = self.start([target("memory_parts"), "60", "20", "0", "0", "200"], library)
@@ -98,6 +106,18 @@ class MemoryAddsUp(Memory):
             # Each thread has touched 64 pages, and a few more for its own purposes.
             self.assertGreaterEqual(report["parts"]["stacks"], 200 * 256 * 1024)
             self.assertLess(report["parts"]["stacks"], 200 * 400 * 1024)
+        self.over_each_allocator(check)
+
+    def test_a_gigabyte_of_mmap(self):
+        def check(name, library):
+            process = self.start([target("memory_parts"), "30", "0", "1024", "0", "1"], library, mmap=True)
+            process.stdout.readline()
+            report = self.assert_adds_up(process, f"1 GiB of mmap over {name}")
+            self.assertGreaterEqual(report["parts"]["mmap"], 1024 * MB)
+            self.assertIn("map_region", report["mmap"][0]["function"])
+            self.assertGreaterEqual(report["mmap"][0]["resident_bytes"], 1024 * MB)
+            process.kill()
+            process.wait()
         self.over_each_allocator(check)
 
     def test_redis(self):
@@ -286,6 +306,60 @@ class MemoryOfTheDead(Memory):
         self.assertEqual(answer.returncode, 2)
         self.assertEqual(len(answer.stderr.splitlines()), 1)
         self.assertIn("the process is gone", answer.stderr)
+
+
+class RecordedMappings(Memory):
+    PAGE = 4096
+
+    def pages(self, report):
+        return {name: (row["flat"]["live_bytes"]["value"] / self.PAGE, row["flat"]["allocated_bytes"]["value"] / self.PAGE)
+                for name, row in report["by_name"].items()}
+
+    def test_ranges_are_cut_replaced_and_moved(self):
+        process = self.start([target("mmap_calls"), "wait"], mmap=True)
+        lines = {process.stdout.readline() for _ in range(3)}
+        self.assertIn("done 1\n", lines)
+        bare = self.bare([target("mmap_calls")]).stdout.decode()
+        errors = next(line for line in bare.splitlines(keepends=True) if line.startswith("errors"))
+        self.assertIn(errors, lines)
+        path = self.file_of(process)
+        self.assertEqual(self.top(path, "--kind", "mmap")["recording"]["lost"], {})
+        pages = self.pages(self.top(path, "--kind", "mmap"))
+        self.assertEqual(pages["keep_ends"], (32, 64))
+        self.assertEqual(pages["under_it"], (16, 24))
+        self.assertEqual(pages["lay_over"], (8, 8))
+        self.assertEqual(pages["move"][0], 48)
+        self.assertEqual(pages["all_gone"], (0, 10000))
+        self.assertEqual(pages["failures"], (4, 4))
+        # The child has its parent's as well, marked as such.
+        child = next(p for p in process.gauges.glob("*.hg") if p != path)
+        inherited = self.pages(self.top(child, "--kind", "mmap", "--inherited", "only"))
+        self.assertEqual(inherited["move"][0], 48)
+        own = self.pages(self.top(child, "--kind", "mmap", "--inherited", "none"))
+        self.assertEqual(own["keep_ends"][0], 32)
+
+    def test_the_heap_profile_does_not_change(self):
+        process = self.start([target("memory_parts"), "30", "0", "64", "0", "0"], mmap=True)
+        process.stdout.readline()
+        path = self.file_of(process)
+        self.assertNotIn("map_region", self.top(path)["by_name"])
+        self.assertNotIn("map_region", self.ask("collapsed", path).stdout)
+        self.assertIn("map_region", self.ask("collapsed", "--kind", "mmap", path).stdout)
+
+    def test_the_program_does_not_notice(self):
+        def check(name, library):
+            for setting in ("0", "1"):
+                self.assert_same_behaviour([target("known_amounts")], allocator=library,
+                                           env={"HEAPGAUGE_MMAP": setting})
+                self.assert_same_behaviour(["/usr/bin/python3", "-c", "import mmap; print(len(mmap.mmap(-1, 9000)))"],
+                                           allocator=library, env={"HEAPGAUGE_MMAP": setting})
+        self.over_each_allocator(check)
+
+    def test_without_it_there_is_one_clear_line(self):
+        outcome = self.preloaded([target("known_amounts")])
+        answer = self.ask("top", "--kind", "mmap", outcome.files[0], check=False)
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("--mmap", answer.stderr)
 
 
 if __name__ == "__main__":

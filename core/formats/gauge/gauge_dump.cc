@@ -57,6 +57,7 @@ Result<std::string> CopyBytes(const std::string& from) {
     // Blocks first, then what they name, the header with its counts last: all it counts is in the
     // copy.
     DropUnsettled<wire::LiveRecord>(source, layout, wire::SegmentKind::kLive, &bytes);
+    DropUnsettled<wire::MappingRecord>(source, layout, wire::SegmentKind::kMappings, &bytes);
     DropUnsettled<wire::TimelineRecord>(source, layout, wire::SegmentKind::kTimeline, &bytes);
     for (const wire::SegmentKind kind :
          {wire::SegmentKind::kStacks, wire::SegmentKind::kNodes, wire::SegmentKind::kModules}) {

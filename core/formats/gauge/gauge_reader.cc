@@ -25,12 +25,16 @@ class GaugeReading {
       : source_(source), name_(name), options_(options) {}
 
   Result<Profile> Run(const std::string& path_for_state) {
-    profile_.sample_types = HeapSampleTypes();
+    profile_.sample_types = mmap_ ? MmapSampleTypes() : HeapSampleTypes();
     profile_.default_type = kInuseSpace;
     profile_.period_type = {"space", "bytes"};
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
-    ReadLive();  // for the peak too: the youngest block is a sign of life
-    if (options_.peak) HG_TRY(ReadPeak());
+    if (mmap_) {
+      HG_TRY(ReadMappings());
+    } else {
+      ReadLive();  // for the peak too: the youngest block is a sign of life
+      if (options_.peak) HG_TRY(ReadPeak());
+    }
     // What the blocks name was written before them, but perhaps after the directory was read.
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
     ReadStacks();
@@ -66,6 +70,36 @@ class GaugeReading {
                                      std::max<uint64_t>(record.interval, 1), record.birth_ns,
                                      inherited});
         });
+  }
+
+  // Mappings are all recorded: as blocks that were sampled with certainty.
+  Status ReadMappings() {
+    if (options_.peak) {
+      return Fail(ErrorCode::kInvalidArgument, "there is no peak of mappings; leave out --peak");
+    }
+    if (layout_.header().hooks_mappings == 0) {
+      return Fail(ErrorCode::kUnavailable,
+                  "'" + Printable(name_) +
+                      "' has no mappings: they are recorded by heapgauge run --mmap, or with "
+                      "HEAPGAUGE_MMAP=1");
+    }
+    unreadable_ += ForEachStable<wire::MappingRecord>(
+        source_, layout_, SegmentKind::kMappings, [&](uint32_t, const wire::MappingRecord& m) {
+          wire::LiveRecord record{};
+          record.size = m.length;
+          if (m.length == 0 || !IsPlausible(record)) {
+            ++unreadable_;
+            return;
+          }
+          const bool inherited = (m.flags & wire::kMappingInherited) != 0;
+          if (options_.inherited == Inherited::kOnly && !inherited) return;
+          if (options_.inherited == Inherited::kExclude && inherited) return;
+          last_birth_ = std::max(last_birth_, m.birth_ns);
+          inherited_ += inherited ? 1 : 0;
+          profile_.blocks.push_back(
+              {m.stack, m.thread, m.address, m.length, 1, m.birth_ns, inherited});
+        });
+    return {};
   }
 
   // The buffers of the peak take turns: if the header names the same one before and after, it was
@@ -125,6 +159,7 @@ class GaugeReading {
     ForEachRecord<wire::StackRecord>(
         source_, layout_, SegmentKind::kStacks, [&](uint32_t index, wire::StackRecord record) {
           if (record.node == 0) return;
+          if (((record.flags & wire::kStackOfMappings) != 0) != mmap_) return;
           for (const double sum :
                {record.allocated_objects, record.allocated_bytes, record.allocated_variance}) {
             if (!(sum >= 0) || !(sum <= kMaxSum)) {
@@ -275,6 +310,12 @@ class GaugeReading {
     recording.inherited_samples = inherited_;
     recording.unreadable_records = unreadable_;
     recording.is_peak = options_.peak;
+    if (mmap_) {
+      recording.interval = recording.interval_in_force = 1;
+      recording.samples = 0;
+      for (const Row& row : profile_.rows) recording.samples += row.samples;
+      recording.has_peak = false;
+    }
     profile_.period = recording.interval;
     if (!path_for_state.empty()) {
       FindState(layout_, path_for_state, last_birth_, &recording);
@@ -287,6 +328,7 @@ class GaugeReading {
   const ByteSource& source_;
   const std::string& name_;
   const GaugeReadOptions options_;
+  const bool mmap_ = options_.kind == ProfileKind::kMmap;
   GaugeLayout layout_;
   Profile profile_;
   std::vector<CodeAddress> addresses_;  // of each node

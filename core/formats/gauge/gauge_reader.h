@@ -22,10 +22,14 @@ namespace heapgauge {
 
 enum class Inherited { kInclude, kOnly, kExclude };
 
+// Blocks of the allocator, or ranges mapped by mmap. One profile holds one kind.
+enum class ProfileKind { kHeap, kMmap };
+
 struct GaugeReadOptions {
   bool peak = false;  // the live blocks of the peak snapshot in place of those of this moment
   Inherited inherited = Inherited::kInclude;
   bool every_node = false;  // also those that no row reaches, for whoever names them all
+  ProfileKind kind = ProfileKind::kHeap;
 };
 
 Result<Profile> ReadGauge(const ByteSource& source, const std::string& name,

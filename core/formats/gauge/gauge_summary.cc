@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kAllocatorNames[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
 constexpr const char* kReasonNames[] = {"",       "request", "exit", "allocated",
                                         "growth", "time",    "limit"};
-constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy"};
+constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy", "mappings"};
 // No allocation is larger than the address space.
 constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
 
