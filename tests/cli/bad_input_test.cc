@@ -50,7 +50,7 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"ctl", "1"}, "heapgauge ctl --help");
   ExpectRefused({"ctl", "1", "explode"}, "heapgauge ctl --help");
   ExpectRefused({"ctl", "1", "sample"}, "BYTES");
-  ExpectRefused({"ctl", "1", "dump"}, "--output");
+  ExpectRefused({"ctl", "1", "dump", "-o"}, "--output");
   ExpectRefused({"ps", "extra"}, "heapgauge ps --help");
 }
 
