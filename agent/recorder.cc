@@ -104,7 +104,7 @@ void Recorder::ConsiderDump() {
 void Recorder::NoteRefused(uint64_t size) {
   GaugeFile* file = OwnFile();
   if (file == nullptr || !dumper_.armed()) return;
-  dumper_.Refused(file, live_bytes_.load(), os::MonotonicNs(), size);
+  dumper_.Request(file, live_bytes_.load(), os::MonotonicNs(), size);
 }
 
 // The file, if it is this process's own.

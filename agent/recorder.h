@@ -74,10 +74,11 @@ class Recorder {
     return live_.Find(address, record);
   }
 
-  // The allocator refuses this many bytes; or may, for functions that throw then.
+  // The allocator has refused this many bytes.
   void NoteRefused(uint64_t size);
-  void NoteThrowing(uint64_t size) {
-    if (dumper_.armed() && dumper_.MayBeRefused(size)) NoteRefused(size);
+  // It is about to be asked for them, by a call that may not come back.
+  void NoteRequest(uint64_t size) {
+    if (dumper_.armed() && size >= kLargeBytes && dumper_.MayNotFit(size)) NoteRefused(size);
   }
   // Where a sample might have been, but none was due.
   void Poll() {

@@ -16,6 +16,7 @@ constexpr uint64_t kRearmNs = 1000 * kMs;
 constexpr uint64_t kRearmPermille = 50;
 constexpr uint64_t kForeseenAgainNs = 10'000 * kMs;
 constexpr uint64_t kMostBetweenLooks = 16 << 20;
+constexpr uint64_t kMostRequest = uint64_t{1} << 40;  // more is not meant
 
 uint64_t Less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 uint64_t Plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
@@ -50,7 +51,7 @@ void DumpPolicy::StartAnew(const DumpFigures& f) {
   level_ = 0;
   limit_dump_ns_ = 0;
   foreseen_live_ = foreseen_ns_ = 0;
-  address_room_.store(kNever, std::memory_order_relaxed);
+  room_.store(kNever, std::memory_order_relaxed);
   Publish();
 }
 
@@ -77,7 +78,7 @@ bool DumpPolicy::WantsMemory(const DumpFigures& f) const {
   return f.live_bytes >= look_live_ || f.now_ns >= look_ns_;
 }
 
-DumpReason DumpPolicy::Decide(const DumpFigures& f, const MemoryFigures* memory, uint64_t refused) {
+DumpReason DumpPolicy::Decide(const DumpFigures& f, const MemoryFigures* memory, uint64_t request) {
   DumpReason reason = DumpReason::kNone;
   // In the order of what is worth most to know.
   if (f.now_ns >= dump_ns_) {
@@ -89,7 +90,7 @@ DumpReason DumpPolicy::Decide(const DumpFigures& f, const MemoryFigures* memory,
     dump_allocated_ = Plus(f.allocated_bytes, allocated_);
   }
   if (f.live_bytes >= dump_live_) reason = DumpReason::kGrowth;
-  if (memory != nullptr && NearLimit(f, *memory, refused)) reason = DumpReason::kLimit;
+  if (memory != nullptr && NearLimit(f, *memory, request)) reason = DumpReason::kLimit;
   if (reason != DumpReason::kNone && growth_ != 0) {
     highest_live_ = std::max(highest_live_, f.live_bytes);
     dump_live_ = Plus(highest_live_, growth_);
@@ -120,16 +121,17 @@ uint64_t DumpPolicy::Untouched(const DumpFigures& f, uint64_t used) {
   return untouched;
 }
 
-bool DumpPolicy::NearLimit(const DumpFigures& f, const MemoryFigures& memory, uint64_t refused) {
+bool DumpPolicy::NearLimit(const DumpFigures& f, const MemoryFigures& memory, uint64_t request) {
   const MemoryUse& touched = memory.cgroup.limit != 0 ? memory.cgroup : memory.machine;
   const uint64_t untouched = Untouched(f, touched.used);
   const uint32_t last_level = LevelPermille(percent_, kLevels - 1);
   uint64_t room = kNever;  // to the next level of what is nearest to it
   uint64_t room_limit = 0;
+  uint64_t left_of_all = kNever;
   uint32_t reached = 0;  // levels that usage is at
   bool below_all = true;
   bool foreseen = false;
-  const auto look = [&](const MemoryUse& use, uint64_t to_come) {
+  const auto look = [&](const MemoryUse& use, uint64_t to_come, uint64_t most) {
     if (use.limit == 0) return;
     uint32_t level = 0;
     while (level < kLevels && use.used >= PartOf(use.limit, LevelPermille(percent_, level))) {
@@ -137,7 +139,9 @@ bool DumpPolicy::NearLimit(const DumpFigures& f, const MemoryFigures& memory, ui
     }
     reached = std::max(reached, level);
     if (use.used >= PartOf(use.limit, Less(percent_ * 10, kRearmPermille))) below_all = false;
+    if (request <= most) to_come = Plus(to_come, request);
     const uint64_t with = Plus(use.used, to_come);
+    left_of_all = std::min(left_of_all, Less(use.limit, use.used));
     if (to_come != 0 && with >= PartOf(use.limit, last_level)) foreseen = true;
     const uint32_t next = std::max(level, std::min(level_, kLevels - 1));
     const uint64_t goal =
@@ -148,13 +152,11 @@ bool DumpPolicy::NearLimit(const DumpFigures& f, const MemoryFigures& memory, ui
       room_limit = use.limit;
     }
   };
-  look(memory.address_space, refused <= memory.address_space.limit ? refused : 0);
-  look(memory.cgroup, memory.cgroup.limit != 0 ? untouched : 0);
-  look(memory.machine, untouched);
-  address_room_.store(memory.address_space.limit == 0
-                          ? kNever
-                          : Less(memory.address_space.limit, memory.address_space.used),
-                      std::memory_order_relaxed);
+  // Address space beyond the limit can never be had, so that such a request says nothing.
+  look(memory.address_space, 0, memory.address_space.limit);
+  look(memory.cgroup, untouched, kMostRequest);
+  look(memory.machine, untouched, kMostRequest);
+  room_.store(left_of_all, std::memory_order_relaxed);
 
   if (below_all && level_ != 0 && Less(f.now_ns, limit_dump_ns_) >= kRearmNs) {
     level_ = 0;

@@ -8,7 +8,8 @@
 // usage has (which small ones account for first), since both were last in step or for a second. If
 // that would go past the last level, a dump is due at once, because the next thing the program does
 // may be its last. The next such one is due when live memory has grown by another 2 % of the limit,
-// or after ten seconds. The same goes for a request that the address space limit refuses.
+// or after ten seconds. The same goes for a request that was refused, and for one that is about to
+// be made and would not fit.
 //
 // How often memory is looked at. A look costs some system calls, so it is due only when live memory
 // has grown by a quarter of the room that was left last time (at least 1/256 of the limit, at
@@ -68,11 +69,11 @@ class DumpPolicy {
   bool WantsMemory(const DumpFigures& f) const;
   // What to dump for, if anything. Then the moment counts as dumped, whether that succeeds or not:
   // a full disk is not tried again at every sample. `memory` is nullptr if it was not looked at.
-  // `refused`: a request of so many bytes is being refused, or is about to be.
-  wire::DumpReason Decide(const DumpFigures& f, const MemoryFigures* memory, uint64_t refused = 0);
+  // `request`: so many bytes were refused, or are about to be asked for.
+  wire::DumpReason Decide(const DumpFigures& f, const MemoryFigures* memory, uint64_t request = 0);
 
-  // Address space left when memory was last looked at, UINT64_MAX if there is no limit.
-  uint64_t address_room() const { return address_room_.load(std::memory_order_relaxed); }
+  // What was left of any limit when memory was last looked at.
+  uint64_t room() const { return room_.load(std::memory_order_relaxed); }
   // After a reset of the counters: what is live counts from nothing again.
   void ForgetLive();
 
@@ -83,7 +84,7 @@ class DumpPolicy {
  private:
   static constexpr uint64_t kNever = UINT64_MAX;
 
-  bool NearLimit(const DumpFigures& f, const MemoryFigures& memory, uint64_t refused);
+  bool NearLimit(const DumpFigures& f, const MemoryFigures& memory, uint64_t request);
   uint64_t Untouched(const DumpFigures& f, uint64_t used);
   void PlanNextLook(const DumpFigures& f, uint64_t room, uint64_t limit);
   void Publish();
@@ -98,7 +99,7 @@ class DumpPolicy {
   std::atomic<uint64_t> next_allocated_{0};
   std::atomic<uint64_t> next_live_{0};
   std::atomic<uint64_t> next_ns_{0};
-  std::atomic<uint64_t> address_room_{0};
+  std::atomic<uint64_t> room_{0};
 
   uint64_t dump_allocated_ = 0;
   uint64_t dump_live_ = 0;

@@ -188,12 +188,22 @@ TEST_F(NearLimit, ARequestThatIsRefusedIsDumpedFor) {
   EXPECT_EQ(policy_.Decide(f, &memory, 100 * kMb), DumpReason::kNone) << "there is room";
   EXPECT_EQ(policy_.Decide(f, &memory, 500 * kMb), DumpReason::kLimit);
   EXPECT_EQ(policy_.Decide(f, &memory, 500 * kMb), DumpReason::kNone) << "the same again";
-  EXPECT_EQ(policy_.address_room(), 400 * kMb);
+  EXPECT_EQ(policy_.room(), 400 * kMb);
+}
+
+TEST_F(NearLimit, ABlockThatIsAboutToBeCopiedToALargerOneIsDumpedFor) {
+  MemoryFigures memory;
+  memory.cgroup = {600 * kMb, 1000 * kMb};
+  policy_.Decide(At(now_), &memory);
+  EXPECT_EQ(policy_.Decide(At(now_ += kSecond, 0, 600 * kMb), &memory, 300 * kMb),
+            DumpReason::kNone);
+  EXPECT_EQ(policy_.Decide(At(now_ += kMs, 0, 600 * kMb), &memory, 1200 * kMb), DumpReason::kLimit);
 }
 
 TEST_F(NearLimit, ARequestThatCanNeverBeHadIsNoSign) {
   MemoryFigures memory;
   memory.address_space = {100 * kMb, 1000 * kMb};
+  memory.cgroup = {100 * kMb, 1000 * kMb};
   EXPECT_EQ(policy_.Decide(At(now_, 0, 100 * kMb), &memory, UINT64_MAX / 2), DumpReason::kNone);
 }
 

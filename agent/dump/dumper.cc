@@ -118,22 +118,21 @@ void Dumper::Unlock(const DumpFile::Turn& turn) {
   if (!turn.over()) lock_.Unlock();
 }
 
-void Dumper::ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t refused) {
+void Dumper::ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t request) {
   DumpFile::Turn turn;
   if (SyscallsFrozen() || !Lock(&turn)) return;
   if (!os::OnAlternateStack()) {
     const os::SignalsBlocked quiet;
     MemoryFigures memory;
-    const bool look = refused != 0 || policy_.WantsMemory(figures);
+    const bool look = request != 0 || policy_.WantsMemory(figures);
     if (look) memory = memory_.Look(figures.now_ns);
-    const DumpReason reason = policy_.Decide(figures, look ? &memory : nullptr, refused);
+    const DumpReason reason = policy_.Decide(figures, look ? &memory : nullptr, request);
     if (reason != DumpReason::kNone) Dump(file, reason, figures, turn);
   }
   Unlock(turn);
 }
 
-void Dumper::Refused(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns, uint64_t size) {
-  // A few kilobytes that are refused mean that there is nothing left at all.
+void Dumper::Request(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns, uint64_t size) {
   if (size != 0) ConsiderSlowly(file, Figures(live_bytes, now_ns), size);
 }
 

@@ -43,9 +43,9 @@ class Dumper {
     const DumpFigures figures = Figures(live_bytes, now_ns);
     if (policy_.MayBeDue(figures)) ConsiderSlowly(file, figures, 0);
   }
-  // A request of `size` bytes is being refused by the allocator, or perhaps about to be.
-  void Refused(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns, uint64_t size);
-  bool MayBeRefused(uint64_t size) const { return size >= policy_.address_room() / 2; }
+  // `size` bytes were refused by the allocator, or are about to be asked for.
+  void Request(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns, uint64_t size);
+  bool MayNotFit(uint64_t size) const { return size >= policy_.room() / 4; }
   void AtExit(GaugeFile* file, uint64_t live_bytes, uint64_t now_ns);
 
   // Bookkeeping of samples. REQUIRES: armed().
@@ -74,7 +74,7 @@ class Dumper {
   }
   bool Lock(DumpFile::Turn* turn);
   void Unlock(const DumpFile::Turn& turn);
-  void ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t refused);
+  void ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t request);
   void Dump(GaugeFile* file, wire::DumpReason reason, const DumpFigures& figures,
             const DumpFile::Turn& turn);
   int DumpTo(uint32_t place, const GaugeFile& file, wire::DumpInfo* info,

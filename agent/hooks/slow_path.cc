@@ -200,7 +200,7 @@ uintptr_t Allocate(const Call& call) {
     Record(call, block, size, interval, wire::kLiveStandIn);
     return block;
   }
-  if (Throws(call.function())) recorder.NoteThrowing(size);
+  if (Throws(call.function())) recorder.NoteRequest(size);
   const uintptr_t result = CallReal(call);
   uintptr_t block = result;
   if (call.function() == kFn_posix_memalign) {  // answers an error number
@@ -231,6 +231,7 @@ uintptr_t Resize(const Call& call) {
   if (old == 0 || call.poll()) return Allocate(call);
   const size_t size = SizeOf(call);
   const uint64_t interval = Decide(call, size);
+  recorder.NoteRequest(size);  // while it is copied both blocks are there
   wire::LiveRecord was;
   // Taken out before the real call: afterwards another thread may be given this address.
   const bool was_sample = recorder.TakeOut(old, &was);

@@ -45,10 +45,17 @@ class GrownToDeath(Dumping):
 
     # (arguments of grow_to_death, MiB of address space above what it has, runs)
     ADDRESS_SPACE = [(["small"], 120, 5), (["small", "4"], 600, 4), (["blocks"], 150, 4),
-                     (["blocks", "3"], 500, 4), (["chunks"], 350, 4), (["new"], 120, 4)]
+                     (["blocks", "3"], 500, 3), (["chunks"], 350, 3), (["new"], 120, 3), (["vector"], 200, 3)]
     # (arguments, MiB of the cgroup, runs)
     CGROUP = [(["small"], 100, 5), (["small", "4"], 120, 5), (["blocks"], 100, 5),
-              (["blocks", "3"], 120, 4), (["chunks"], 250, 3), (["chunks", "2"], 250, 3)]
+              (["blocks", "3"], 120, 3), (["chunks"], 250, 3), (["chunks", "2"], 250, 2), (["vector"], 150, 2)]
+
+    def start(self, command, allocator=None, **kwargs):
+        self.allocator = allocator
+        return super().start(command, **kwargs)
+
+    def preloaded(self, command, sample, **kwargs):
+        return super().preloaded(command, sample, allocator=self.allocator, **kwargs)
 
     def run_cases(self, cases, command_of, **settings):
         runs = 0
@@ -86,6 +93,18 @@ class GrownToDeath(Dumping):
         except cgroup.NoCgroup as reason:
             self.skipTest(f"nobody can be killed for memory here: {reason}")
         print(f"{runs} of {sum(c[2] for c in self.CGROUP)} runs left a profile of the culprit")
+
+    def test_by_the_oom_killer_over_other_allocators(self):
+        # These copy a block that grows: both are there then, and the program may die in the middle of it.
+        self.check_death = lambda: self.assertEqual(self.outcome.code, -signal.SIGKILL)
+        for name in ("jemalloc", "tcmalloc", "mimalloc"):
+            for case in ((["vector"], 150, 1), (["small", "2"], 100, 1), (["chunks"], 90, 1)):
+                try:
+                    with cgroup.limited("heapgauge-test", case[1] * MIB) as enter:
+                        self.run_cases([case], lambda arguments, _: [target("grow_to_death"), *arguments],
+                                       preexec_fn=enter, allocator=harness.ALLOCATORS[name])
+                except cgroup.NoCgroup as reason:
+                    self.skipTest(f"nobody can be killed for memory here: {reason}")
 
 
 class Steps(Dumping):

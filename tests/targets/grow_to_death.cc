@@ -2,11 +2,11 @@
 //
 //   grow_to_death KIND [THREADS] [--as MIB]
 //
-// KIND is `chunks` (100 MB at a time), `blocks` (8 MiB), `small` (40 to 4000 bytes) or `new` (20
-// MiB by operator new). GrowCulprit keeps all it gets; ChurnInnocent, in every thread, takes and
-// frees many times as much and never holds more than 4 MiB. With --as the limit on address space is
-// set by the program itself, to MIB above what it has. Without memory it calls abort(), as servers
-// do.
+// KIND is `chunks` (100 MB at a time), `blocks` (8 MiB), `small` (40 to 4000 bytes), `new` (20 MiB
+// by operator new) or `vector` (one block that grows by realloc, by a half each time). GrowCulprit
+// keeps all it gets; ChurnInnocent, in every thread, takes and frees many times as much and never
+// holds more than 4 MiB. With --as the limit on address space is set by the program itself, to MIB
+// above what it has. Without memory it calls abort(), as servers do.
 
 #include <sys/resource.h>
 
@@ -59,9 +59,23 @@ HG_NOINLINE void ChurnInnocent(uint64_t* random) {
   }
 }
 
+HG_NOINLINE void GrowCulpritByRealloc(uint64_t* random) {
+  char* block = nullptr;
+  size_t old = 0;
+  for (size_t size = 1 << 20;; size += size / 2) {
+    block = static_cast<char*>(realloc(block, size));
+    if (block == nullptr) OutOfMemory();
+    memset(block + old, 1, size - old);
+    Escape(block);
+    old = size;
+    ChurnInnocent(random);
+  }
+}
+
 void Grow(const char* kind, uint64_t seed) {
   uint64_t random = seed * 77 + 1;
   static thread_local Link* all;
+  if (strcmp(kind, "vector") == 0) GrowCulpritByRealloc(&random);
   while (true) {
     ChurnInnocent(&random);
     void* block;
