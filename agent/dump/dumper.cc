@@ -74,11 +74,8 @@ void Dumper::Start(const DumpSettings& settings, const char* exe, const char* ga
   }
   if (verbose_ && settings.ignored[0] != '\0') {
     const os::SignalsBlocked quiet;
-    FixedText<300> line;
-    line.Add("heapgauge: ignored, not understood: ").Add(settings.ignored);
-    if (line.cut()) line.Clear();
-    line.Add('\n');
-    Say(line.c_str(), line.length());
+    line_.Add("heapgauge: ignored, not understood: ").Add(settings.ignored).Add('\n');
+    if (!line_.cut()) Say(line_.c_str(), line_.length());
   }
   at_exit_ = settings.at_exit;
   keep_ = settings.keep;
@@ -250,23 +247,23 @@ void Dumper::Say(const char* text, size_t bytes) const {
   if (device == error_device_ && inode == error_inode_) os::WriteLine(kStandardError, text, bytes);
 }
 
-void Dumper::SayDumped(uint64_t live_bytes) const {
+void Dumper::SayDumped(uint64_t live_bytes) {
   if (!verbose_) return;
-  FixedText<1600> line;
-  line.Add("Dumping heap profile to ").Add(path_.c_str()).Add(" (");
-  AddSize(live_bytes, &line);
-  line.Add(" currently in use)\n");
-  Say(line.c_str(), line.length());
+  line_.Clear();
+  line_.Add("Dumping heap profile to ").Add(path_.c_str()).Add(" (");
+  AddSize(live_bytes, &line_);
+  line_.Add(" currently in use)\n");
+  Say(line_.c_str(), line_.length());
 }
 
 void Dumper::SayFailed(int error) {
   if (!verbose_ || failure_told_) return;
   failure_told_ = true;
-  FixedText<1800> line;
-  line.Add("heapgauge: cannot write heap profile ").Add(path_.c_str()).Add(": ");
-  line.Add(ErrorText(error)).Add(" (error ").Add(static_cast<uint64_t>(error));
-  line.Add("); the program goes on, and this is said once\n");
-  Say(line.c_str(), line.length());
+  line_.Clear();
+  line_.Add("heapgauge: cannot write heap profile ").Add(path_.c_str()).Add(": ");
+  line_.Add(ErrorText(error)).Add(" (error ").Add(static_cast<uint64_t>(error));
+  line_.Add("); the program goes on, and this is said once\n");
+  Say(line_.c_str(), line_.length());
 }
 
 }  // namespace heapgauge::agent

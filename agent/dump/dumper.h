@@ -81,7 +81,7 @@ class Dumper {
              const wire::ProcessMemory& memory, const DumpFile::Turn& turn);
   void Keep(const wire::DumpInfo& info, uint32_t place);
   void Say(const char* text, size_t bytes) const;
-  void SayDumped(uint64_t live_bytes) const;
+  void SayDumped(uint64_t live_bytes);
   void SayFailed(int error);
 
   bool armed_ = false;
@@ -106,6 +106,7 @@ class Dumper {
   DumpFile file_;
   DumpNames::Path path_;
   DumpNames::Path temporary_;
+  FixedText<1800> line_;
   uint32_t kept_count_ = 0;
   Kept kept_[DumpSettings::kMaxKeep + 1] = {};  // oldest first
 };

@@ -18,8 +18,6 @@ constexpr uint64_t kScanNs = 1'000'000'000;
 constexpr uint64_t kNoLimit = uint64_t{1} << 60;
 constexpr int kMostLevels = 64;
 
-using PathText = FixedText<1200>;
-
 // Reads decimal digits at *at and moves behind them; false if there are none.
 bool TakeNumber(const char** at, uint64_t* number) {
   const char* p = *at;
@@ -91,9 +89,9 @@ const char* NextWord(const char* at) {
 bool ProcessMemory::FindMount() {
   if (searched_mount_) return mount_[0] != '\0';
   searched_mount_ = true;
-  PathText path;
-  path.Add(proc_).Add("/mountinfo");
-  const int fd = os::OpenForReading(path.c_str());
+  path_.Clear();
+  path_.Add(proc_).Add("/mountinfo");
+  const int fd = os::OpenForReading(path_.c_str());
   if (fd < 0) return false;
   size_t filled = 0;
   bool skip = false;  // the rest of a line that is too long
@@ -138,9 +136,9 @@ bool ProcessMemory::FindMount() {
 
 // The directory of the process's own group.
 bool ProcessMemory::CgroupPath(char* out, size_t bytes) {
-  PathText path;
-  path.Add(proc_).Add("/cgroup");
-  if (os::ReadWhole(path.c_str(), text_, sizeof text_) <= 0) return false;
+  path_.Clear();
+  path_.Add(proc_).Add("/cgroup");
+  if (os::ReadWhole(path_.c_str(), text_, sizeof text_) <= 0) return false;
   const char* name = nullptr;
   for (char* line = text_; line != nullptr && *line != '\0';) {
     char* end = strchr(line, '\n');
@@ -160,19 +158,19 @@ bool ProcessMemory::CgroupPath(char* out, size_t bytes) {
   const bool below = strncmp(name, mount_root_, root_length) == 0 &&
                      (name[root_length] == '/' || name[root_length] == '\0');
   name = below ? name + root_length : "";
-  PathText whole;
-  whole.Add(mount_);
-  if (strcmp(name, "/") != 0) whole.Add(name);
-  if (whole.cut() || whole.length() >= bytes) return false;
-  memcpy(out, whole.c_str(), whole.length() + 1);
+  path_.Clear();
+  path_.Add(mount_);
+  if (strcmp(name, "/") != 0) path_.Add(name);
+  if (path_.cut() || path_.length() >= bytes) return false;
+  memcpy(out, path_.c_str(), path_.length() + 1);
   return true;
 }
 
 uint64_t ProcessMemory::CgroupNumber(const char* directory, const char* name) {
-  PathText path;
-  path.Add(directory).Add('/').Add(name);
+  path_.Clear();
+  path_.Add(directory).Add('/').Add(name);
   char text[64];
-  if (path.cut() || os::ReadWhole(path.c_str(), text, sizeof text) <= 0) return 0;
+  if (path_.cut() || os::ReadWhole(path_.c_str(), text, sizeof text) <= 0) return 0;
   const char* at = text;
   uint64_t number = 0;
   return TakeNumber(&at, &number) ? number : 0;  // "max" is none
@@ -184,8 +182,8 @@ void ProcessMemory::FindCgroup(uint64_t now_ns) {
   group_limit_ = 0;
   struct sysinfo info {};
   if (Syscall(SYS_sysinfo, &info) == 0) machine_bytes_ = info.totalram * info.mem_unit;
-  char directory[kPathBytes];
-  if (!FindMount() || !CgroupPath(directory, sizeof directory)) return;
+  char* const directory = directory_;
+  if (!FindMount() || !CgroupPath(directory, sizeof directory_)) return;
   uint64_t least_room = UINT64_MAX;
   const size_t mount_length = strlen(mount_);
   for (int level = 0; level < kMostLevels; ++level) {
@@ -209,9 +207,9 @@ void ProcessMemory::FindCgroup(uint64_t now_ns) {
 
 // Pages of files in the group: these go before anybody is killed.
 uint64_t ProcessMemory::FilePages() {
-  PathText path;
-  path.Add(group_).Add("/memory.stat");
-  if (path.cut() || os::ReadWhole(path.c_str(), text_, sizeof text_) <= 0) return 0;
+  path_.Clear();
+  path_.Add(group_).Add("/memory.stat");
+  if (path_.cut() || os::ReadWhole(path_.c_str(), text_, sizeof text_) <= 0) return 0;
   if (version_1_) {
     return NumberOf(text_, "total_inactive_file ") + NumberOf(text_, "total_active_file ");
   }
@@ -254,10 +252,10 @@ MemoryFigures ProcessMemory::Look(uint64_t now_ns) {
   if (proc_ == nullptr) proc_ = "/proc/self";
   MemoryFigures figures;
   LookAtCgroup(now_ns, &figures.cgroup);
-  PathText path;
-  path.Add(proc_).Add("/statm");
+  path_.Clear();
+  path_.Add(proc_).Add("/statm");
   char text[256];
-  if (os::ReadWhole(path.c_str(), text, sizeof text) <= 0) return figures;
+  if (os::ReadWhole(path_.c_str(), text, sizeof text) <= 0) return figures;
   // size resident shared text lib data
   uint64_t pages[6] = {};
   const char* at = text;
@@ -277,9 +275,9 @@ void ProcessMemory::Describe(uint64_t now_ns, wire::ProcessMemory* out) {
   out->cgroup_limit = figures.cgroup.limit;
   out->address_space_bytes = figures.address_space.used;
   out->address_space_limit = figures.address_space.limit;
-  PathText path;
-  path.Add(proc_).Add("/status");
-  if (os::ReadWhole(path.c_str(), text_, sizeof text_) <= 0) return;
+  path_.Clear();
+  path_.Add(proc_).Add("/status");
+  if (os::ReadWhole(path_.c_str(), text_, sizeof text_) <= 0) return;
   out->anonymous_bytes = NumberOf(text_, "RssAnon:") * 1024;
   out->file_bytes = NumberOf(text_, "RssFile:") * 1024;
   out->shared_bytes = NumberOf(text_, "RssShmem:") * 1024;

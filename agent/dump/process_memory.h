@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "agent/dump/dump_policy.h"
+#include "agent/sys/text.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::agent {
@@ -35,7 +36,7 @@ class ProcessMemory {
 
   bool FindMount();
   void FindCgroup(uint64_t now_ns);
-  bool CgroupPath(char* path, size_t bytes);
+  bool CgroupPath(char* out, size_t bytes);
   uint64_t CgroupNumber(const char* directory, const char* name);
   uint64_t FilePages();
   void LookAtCgroup(uint64_t now_ns, MemoryUse* use);
@@ -50,6 +51,9 @@ class ProcessMemory {
   char group_[kPathBytes] = {};       // directory of the group with the least room; "" none
   uint64_t group_limit_ = 0;
   uint64_t machine_bytes_ = 0;
+  // Not on the stack, which may be a small one.
+  char directory_[kPathBytes] = {};
+  FixedText<1200> path_;
   char text_[8192] = {};
 };
 

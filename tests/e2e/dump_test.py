@@ -333,6 +333,37 @@ class Trouble(Steps):
                 self.ask("top", dump)
 
 
+class OddHosts(Steps):
+    """Programs in situations of their own do not notice that dumps are made all the time."""
+
+    EVERYTHING = {"HEAPGAUGE_DUMP_ALLOCATED": "1M", "HEAPGAUGE_DUMP_GROWTH": "200K", "HEAPGAUGE_DUMP_LIMIT": "1",
+                  "HEAPGAUGE_DUMP_SECONDS": "1", "HEAPGAUGE_DUMP_EXIT": "1", "HEAPGAUGE_DUMP_KEEP": "3",
+                  "HEAPGAUGE_MAX_RATE": "0"}
+
+    def check(self, *names):
+        for name in names:
+            with self.subTest(name):
+                dumps = self.fresh_directory()
+                self.assert_same_behaviour([target(name)], sample="32K",
+                                           env={**self.EVERYTHING, "HEAPGAUGE_DUMP_DIR": str(dumps)})
+                self.assertTrue(list(dumps.glob("*.hg")))
+                self.assertEqual(list(dumps.glob(".*")), [], "left behind")
+                for dump in list(dumps.glob("*.hg"))[:6]:
+                    self.assertEqual(self.recording(dump)["state"], "copy")
+
+    def test_stacks_and_signals(self):
+        self.check("coroutines", "signal_alloc", "longjmp_handler")
+
+    def test_processes(self):
+        self.check("fork", "vfork_exec", "exec_self")
+
+    def test_limits(self):
+        self.check("seccomp_filter", "seccomp_strict", "failed_seccomp", "rlimit_as", "rlimit_fsize", "malloc_fail")
+
+    def test_threads_and_libraries(self):
+        self.check("thread_churn", "dlclose_race", "early_alloc")
+
+
 class FromOutside(Dumping):
     """`ctl dump` and what `run` does."""
 
