@@ -30,6 +30,7 @@ using Action = std::function<int()>;
 void AddRun(CLI::App* app, Action* action);
 void AddMemory(CLI::App* app, Action* action);
 void AddPs(CLI::App* app, Action* action);
+void AddDoctor(CLI::App* app, Action* action);
 void AddCtl(CLI::App* app, Action* action);
 void AddSave(CLI::App* app, Action* action);
 void AddReports(CLI::App* app, Action* action);  // top, traces, collapsed, proto
@@ -38,7 +39,7 @@ void AddReports(CLI::App* app, Action* action);  // top, traces, collapsed, prot
 // not at once.
 std::string MemoryLineOf(const std::string& gauge_path);
 
-// Arguments after a bare "--", which belong to the command that `run` starts.
+// Arguments after a bare "--", which belong to the command of `run` or `doctor`.
 std::vector<std::string>& CommandAfterDashes();
 
 // Prints "heapgauge: <message>" as one line on standard error; returns kBadInput.

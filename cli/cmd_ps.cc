@@ -15,8 +15,8 @@
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/doctor/gauge.h"
 #include "core/formats/gauge/gauge_directory.h"
-#include "core/formats/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {
@@ -29,50 +29,53 @@ struct PsOptions {
 
 struct Entry {
   std::string path;
-  Result<GaugeSummary> summary;
+  Result<GaugeFacts> facts;
+  const Recording& recording() const { return facts->recording(); }
 };
+
+std::string Health(const Entry& entry) { return HealthOf(CheckGauge(*entry.facts, Version())); }
 
 std::vector<Entry> Collect() {
   std::vector<Entry> entries;
   for (const std::string& directory : GaugeDirectories()) {
     const auto paths = ListGaugeFiles(directory);
     if (!paths) continue;
-    for (const std::string& path : *paths) entries.push_back({path, ReadGaugeSummary(path)});
+    for (const std::string& path : *paths) entries.push_back({path, ReadGaugeFacts(path)});
   }
   // Running ones first, then the newest.
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     const auto rank = [](const Entry& entry) {
-      if (!entry.summary) return 2;
-      return entry.summary->recording.state == RecordingState::kLive ? 0 : 1;
+      if (!entry.facts) return 2;
+      return entry.recording().state == RecordingState::kLive ? 0 : 1;
     };
     if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return a.summary && b.summary &&
-           a.summary->recording.start_unix_ns > b.summary->recording.start_unix_ns;
+    return a.facts && b.facts && a.recording().start_unix_ns > b.recording().start_unix_ns;
   });
   return entries;
 }
 
 std::string Table(const std::vector<Entry>& entries) {
-  std::string text =
-      fmt::format("{:>8}  {:<6} {:<18}{:>9}{:>16}{:>9}{:>7}{:>9}{:>8}  {}\n", "pid", "state",
-                  "program", "live", "95 % range", "samples", "lost", "interval", "age", "file");
+  std::string text = fmt::format("{:>8}  {:<6} {:<18}{:>9}{:>16}{:>11}{:>9}{:>9}{:>8}  {:<13} {}\n",
+                                 "pid", "state", "program", "live", "95 % range", "rate", "samples",
+                                 "interval", "age", "health", "file");
+  const uint64_t now = RealtimeNow();
   for (const Entry& entry : entries) {
-    if (!entry.summary) {
-      text += fmt::format("{:>8}  {:<6} {}\n", "-", "broken", entry.summary.error().message);
+    if (!entry.facts) {
+      text += fmt::format("{:>8}  {:<6} {}\n", "-", "broken", entry.facts.error().message);
       continue;
     }
-    const Recording& r = entry.summary->recording;
-    const Interval range = Interval95(OrNothingSampled(entry.summary->live_bytes, r));
-    const uint64_t now = RealtimeNow();
-    text += fmt::format(
-        "{:>8}  {:<6} {}{}{}{}{}{}{}  {}\n", r.pid, StateName(r.state),
-        PadRight(CutTo(r.name(), 17), 18), PadLeft(FormatBytes(entry.summary->live_bytes.value), 9),
-        PadLeft(FormatByteRange(range.low, range.high), 16),
-        PadLeft(FormatCount(static_cast<double>(r.samples)), 9),
-        PadLeft(FormatCount(static_cast<double>(r.lost_samples())), 7),
-        PadLeft(FormatBytes(static_cast<double>(r.interval_in_force)), 9),
-        PadLeft(FormatDuration(now > r.start_unix_ns ? now - r.start_unix_ns : 0), 8),
-        Printable(entry.path));
+    const Recording& r = entry.recording();
+    const Estimate& live = entry.facts->summary.live_bytes;
+    const Interval range = Interval95(OrNothingSampled(live, r));
+    text +=
+        fmt::format("{:>8}  {:<6} {}{}{}{}{}{}{}  {:<13} {}\n", r.pid, StateName(r.state),
+                    PadRight(CutTo(r.name(), 17), 18), PadLeft(FormatBytes(live.value), 9),
+                    PadLeft(FormatByteRange(range.low, range.high), 16),
+                    PadLeft(FormatBytes(entry.facts->allocated_per_second) + "/s", 11),
+                    PadLeft(FormatCount(static_cast<double>(r.samples)), 9),
+                    PadLeft(FormatBytes(static_cast<double>(r.interval_in_force)), 9),
+                    PadLeft(FormatDuration(now > r.start_unix_ns ? now - r.start_unix_ns : 0), 8),
+                    Health(entry), Printable(entry.path));
   }
   return text;
 }
@@ -82,19 +85,22 @@ std::string AsJson(const std::vector<Entry>& entries) {
   Json list = Json::array();
   for (const Entry& entry : entries) {
     Json json = {{"file", Printable(entry.path)}};
-    if (!entry.summary) {
-      json["error"] = entry.summary.error().message;
+    if (!entry.facts) {
+      json["error"] = entry.facts.error().message;
     } else {
-      const Recording& r = entry.summary->recording;
-      const Interval range = Interval95(OrNothingSampled(entry.summary->live_bytes, r));
+      const Recording& r = entry.recording();
+      const GaugeSummary& summary = entry.facts->summary;
+      const Interval range = Interval95(OrNothingSampled(summary.live_bytes, r));
       json["pid"] = r.pid;
       json["program"] = r.program;
       json["command_line"] = r.command_line;
       json["state"] = StateName(r.state);
       json["active"] = r.active;
       json["live_bytes"] = {
-          {"value", entry.summary->live_bytes.value}, {"low", range.low}, {"high", range.high}};
-      json["live_objects"] = entry.summary->live_objects;
+          {"value", summary.live_bytes.value}, {"low", range.low}, {"high", range.high}};
+      json["live_objects"] = summary.live_objects;
+      json["allocated_per_second"] = entry.facts->allocated_per_second;
+      json["health"] = Health(entry);
       json["samples"] = r.samples;
       json["live_samples"] = r.live_samples;
       json["lost_samples"] = r.lost_samples();
@@ -111,12 +117,12 @@ std::string AsJson(const std::vector<Entry>& entries) {
 
 // A file without a header may belong to a program that starts right now; it goes when it is old.
 bool MayRemove(const Entry& entry) {
-  if (entry.summary) {
-    const RecordingState state = entry.summary->recording.state;
+  if (entry.facts) {
+    const RecordingState state = entry.recording().state;
     return state == RecordingState::kEnded || state == RecordingState::kKilled ||
            state == RecordingState::kReplaced;
   }
-  if (entry.summary.error().code != ErrorCode::kUnfinished) return false;
+  if (entry.facts.error().code != ErrorCode::kUnfinished) return false;
   constexpr uint64_t kMinuteNs = 60'000'000'000;
   struct stat st {};
   if (stat(entry.path.c_str(), &st) != 0) return false;
@@ -164,6 +170,8 @@ void AddPs(CLI::App* app, Action* action) {
   sub->footer(R"(
 States: live; ended in good order; killed (gone without a goodbye: a signal, the OOM killer); exec (the
 process went on as another program, which has its own file); copy (a dump, of that moment).
+Rate is what the program allocates per second, over the last minute. Health is ok, or the first thing that
+heapgauge doctor would say: few samples, coarse (the interval), off, lost samples, no growth (of the file), ...
 Files of programs that are gone stay readable until --prune removes them.
 Looks into $HEAPGAUGE_DIR, $XDG_RUNTIME_DIR/heapgauge, /dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
 root sees all users.)");

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/agent_path.h"
 #include "cli/cli.h"
 #include "cli/dump_options.h"
 #include "cli/gauge_watch.h"
@@ -19,6 +20,7 @@
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/doctor/examine.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
 #include "wire/gauge_format.h"
@@ -40,36 +42,6 @@ struct RunOptions {
   DumpOptions dumps;
   bool mmap = false;
 };
-
-// The agent beside our own executable, or where it was installed.
-Result<std::string> FindAgent() {
-  if (const char* agent = std::getenv("HEAPGAUGE_AGENT"); agent != nullptr && *agent != 0) {
-    if (access(agent, R_OK) == 0) return std::filesystem::absolute(agent).string();
-    return Fail(ErrorCode::kNotFound, std::string("HEAPGAUGE_AGENT names '") + agent +
-                                          "', which cannot be read: " + std::strerror(errno));
-  }
-  const std::string self = ProcessExecutable(static_cast<uint32_t>(getpid()));
-  const std::filesystem::path bin = std::filesystem::path(self).parent_path();
-  const std::string candidates[] = {(bin / "../lib/libheapgauge.so").lexically_normal().string(),
-                                    std::string(HEAPGAUGE_LIBDIR) + "/libheapgauge.so"};
-  for (const std::string& candidate : candidates) {
-    if (access(candidate.c_str(), R_OK) == 0) return candidate;
-  }
-  return Fail(ErrorCode::kNotFound,
-              fmt::format("the agent libheapgauge.so is not there (looked for {} and {}); set "
-                          "HEAPGAUGE_AGENT to its path",
-                          candidates[0], candidates[1]));
-}
-
-Result<std::string> PreloadValue(const std::string& agent) {
-  if (agent.find_first_of(" :") != std::string::npos) {
-    return Fail(ErrorCode::kInvalidArgument, "the path of the agent, '" + agent +
-                                                 "', has a space or colon in it, which LD_PRELOAD "
-                                                 "cannot express; move it or set HEAPGAUGE_AGENT");
-  }
-  const char* before = std::getenv("LD_PRELOAD");
-  return before != nullptr && *before != 0 ? agent + ":" + before : agent;
-}
 
 Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,
                            DumpWatch::Options* dumps) {
@@ -143,8 +115,8 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   const std::string program(BaseName(spec.command[0]));
   const std::string how = HowItEnded(result.wait_status);
   if (path.empty()) {
-    std::string why = WhyNotProfiled(spec.command[0]);
-    if (why.empty()) why = "the agent could make no file; heapgauge ps shows where it looks";
+    std::string why = WhyNotProfiled(spec.command);
+    if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
     fmt::print(stderr, "heapgauge: {} (pid {}) {}; there is no profile: {}\n", Printable(program),
                result.pid, how, why);
     return;
@@ -160,6 +132,9 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
              r.name(), result.pid, how, FormatDuration(r.duration_ns),
              LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),
              r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
+  if (const std::string why = r.samples == 0 ? WhyNotProfiled(spec.command) : ""; !why.empty()) {
+    fmt::print(stderr, "heapgauge: {}\n", why);
+  }
   if (others != 0) {
     const std::string where = output.empty() ? "heapgauge ps" : Printable(output) + ".PID";
     fmt::print(stderr, "heapgauge: processes that it started have {} more: {}\n", others, where);

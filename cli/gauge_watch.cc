@@ -1,17 +1,8 @@
 #include "cli/gauge_watch.h"
 
 #include <dirent.h>
-#include <elf.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
-#include <cstring>
-
-#include "cli/launch.h"
-#include "core/base/file.h"
 #include "core/base/process.h"
-#include "core/base/text.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/memory/cgroup.h"
 #include "core/memory/process_status.h"
@@ -22,28 +13,6 @@ namespace {
 // Clocks of file and watcher are the same one, but a file may have been made in the same tick.
 constexpr uint64_t kSlackNs = 1'000'000'000;
 constexpr uint64_t kTickSlackNs = 5'000'000;
-
-// The program header types of an ELF file; empty if it is none of this machine's class.
-bool ReadElf(const std::string& path, bool* right_class, bool* has_interpreter) {
-  const auto file = File::OpenForReading(path);
-  if (!file) return false;
-  Elf64_Ehdr header{};
-  if (file->ReadAt(0, &header, sizeof header) != sizeof header ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    return false;
-  }
-  *right_class = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
-  *has_interpreter = false;
-  for (uint32_t i = 0; *right_class && i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    if (file->ReadAt(header.e_phoff + uint64_t{i} * sizeof segment, &segment, sizeof segment) !=
-        sizeof segment) {
-      break;
-    }
-    if (segment.p_type == PT_INTERP) *has_interpreter = true;
-  }
-  return true;
-}
 
 // What is cheap to know of a process's memory, for its gauge file.
 wire::ProcessMemory MemoryOf(uint32_t pid) {
@@ -157,34 +126,6 @@ std::string GaugeWatch::FileOf(pid_t program, size_t* others) {
   }
   *others = ours_.size() - (newest.empty() ? 0 : 1);
   return newest;
-}
-
-std::string WhyNotProfiled(const std::string& command) {
-  std::string path = FindCommand(command);
-  // A script is as good as its interpreter.
-  if (const auto head = ReadWholeFile(path, 256); head && head->compare(0, 2, "#!") == 0) {
-    const size_t begin = head->find_first_not_of(" \t", 2);
-    if (begin == std::string::npos) return "";
-    path = head->substr(begin, head->find_first_of(" \t\n", begin) - begin);
-  }
-  bool right_class = false;
-  bool has_interpreter = false;
-  if (!ReadElf(path, &right_class, &has_interpreter)) return "";
-  const std::string quoted = "'" + Printable(path) + "'";
-  if (!right_class)
-    return quoted + " is not an x86-64 program, which is all that heapgauge profiles";
-  if (!has_interpreter) {
-    return quoted +
-           " is linked statically, so nothing can be preloaded into it; link it dynamically";
-  }
-  struct stat st {};
-  if (stat(path.c_str(), &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)) != 0 && geteuid() != 0) {
-    return quoted + " is set-user-id or set-group-id: the system does not preload into it";
-  }
-  if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0 && geteuid() != 0) {
-    return quoted + " has file capabilities: the system does not preload into it";
-  }
-  return "";
 }
 
 }  // namespace heapgauge::cli

@@ -1,5 +1,5 @@
 // Finds the gauge files that a program started by `run`, and its children, make; ticks their
-// timelines; and tells at the end what there is to see, or why there is nothing.
+// timelines; and tells at the end what there is to see.
 //
 // Single-threaded. Reads directories and headers, writes timeline ticks.
 #ifndef HEAPGAUGE_CLI_GAUGE_WATCH_H_
@@ -44,9 +44,6 @@ class GaugeWatch {
   std::set<uint32_t> pids_;        // the program and those of its children that made files
   std::map<std::string, GaugeTicker> ours_;
 };
-
-// A sentence on why the command cannot be profiled by preloading, "" if no reason is known.
-std::string WhyNotProfiled(const std::string& command);
 
 }  // namespace heapgauge::cli
 

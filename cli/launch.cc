@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,24 +125,6 @@ void EndLike(int wait_status) {
     _exit(128 + signal);  // it does not end programs after all
   }
   std::exit(WEXITSTATUS(wait_status));
-}
-
-std::string FindCommand(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), F_OK) == 0 ? name : "";
-  const char* variable = std::getenv("PATH");
-  std::string path = variable != nullptr ? variable : "/bin:/usr/bin";
-  for (size_t at = 0; at <= path.size();) {
-    const size_t colon = std::min(path.find(':', at), path.size());
-    const std::string directory = colon == at ? "." : path.substr(at, colon - at);
-    const std::string candidate = directory + "/" + name;
-    struct stat st {};
-    if (stat(candidate.c_str(), &st) == 0 && S_ISREG(st.st_mode) &&
-        access(candidate.c_str(), X_OK) == 0) {
-      return candidate;
-    }
-    at = colon + 1;
-  }
-  return "";
 }
 
 }  // namespace heapgauge::cli

@@ -39,9 +39,6 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
 // file of our own).
 [[noreturn]] void EndLike(int wait_status);
 
-// The file that a command name means, by $PATH; "" if there is none.
-std::string FindCommand(const std::string& name);
-
 }  // namespace heapgauge::cli
 
 #endif  // HEAPGAUGE_CLI_LAUNCH_H_

@@ -18,6 +18,7 @@ First steps:
   heapgauge top 4242                      where the memory of process 4242 is, now
   heapgauge top server.4242.hg            the same from its file, also after it was killed
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
+  heapgauge doctor 4242                   why is there no data, or little?
 
 heapgauge COMMAND --help tells more. Exit codes: 0 done, 1 a check failed, 2 bad usage or input.
 )";
@@ -63,11 +64,12 @@ int Main(int argc, char** argv) {
   AddMemory(&app, &action);
   AddPs(&app, &action);
   AddCtl(&app, &action);
+  AddDoctor(&app, &action);
 
   const std::string command = NamedCommand(app, argc, argv);
   if (argc > 1 && argv[1][0] != '-' && command.empty()) return UnknownCommand(app, argv[1]);
-  if (!CommandAfterDashes().empty() && command != "run") {
-    return FailWith("'--' and a command after it only go with heapgauge run");
+  if (!CommandAfterDashes().empty() && command != "run" && command != "doctor") {
+    return FailWith("'--' and a command after it only go with heapgauge run and doctor");
   }
   try {
     app.parse(argc, argv);

@@ -1,0 +1,323 @@
+#include "core/doctor/examine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/doctor/command.h"
+#include "core/doctor/directory.h"
+#include "core/doctor/executable.h"
+#include "core/doctor/gauge.h"
+#include "core/doctor/host.h"
+#include "core/doctor/process.h"
+#include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/gauge/gauge_reader.h"
+#include "core/symbolize/symbolizer.h"
+
+namespace heapgauge {
+namespace {
+
+std::map<std::string, std::string> OwnEnvironment() {
+  std::map<std::string, std::string> environment;
+  for (const char* name : {"HEAPGAUGE_DIR", "XDG_RUNTIME_DIR", "LD_PRELOAD"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != 0) {
+      environment[name] = value;
+    }
+  }
+  return environment;
+}
+
+void AddSurroundings(const std::string& root, const std::string& cgroups,
+                     std::vector<DirectoryFacts>* choices) {
+  const std::string evidence = ContainerEvidence(root, cgroups);
+  uint64_t limit = kNoLimit;
+  uint64_t usage = 0;
+  ReadMemoryLimit(cgroups, &limit, &usage);
+  for (DirectoryFacts& facts : *choices) {
+    facts.in_container = !evidence.empty();
+    facts.container_evidence = evidence;
+    facts.memory_limit = limit;
+  }
+}
+
+// The directories that a program of ours would use.
+Findings CheckOwnDirectories() {
+  std::vector<DirectoryFacts> choices;
+  for (DirectoryChoice choice : GaugeDirectoryChoices(OwnEnvironment(), geteuid())) {
+    choice.path = std::filesystem::absolute(choice.path).string();
+    choices.push_back(ReadDirectory(choice, geteuid(), ""));
+  }
+  AddSurroundings("", ReadWholeFile("/proc/self/cgroup", 65536).value_or(""), &choices);
+  return CheckDirectories(choices);
+}
+
+Findings CheckOwnAgent(const DoctorOptions& options) {
+  if (options.agent.empty()) {
+    return {Found("agent-missing", "the agent is not there", options.agent_error,
+                  "install libheapgauge.so, or set HEAPGAUGE_AGENT to its path")};
+  }
+  if (!options.probe) return {};
+  return CheckProbe(ProbeAgent(options.agent), options.agent, options.version);
+}
+
+// The programs that are profiled now, in a line.
+Finding ProfiledPrograms(const DoctorOptions& options) {
+  std::string list;
+  size_t count = 0;
+  size_t gone = 0;
+  for (const std::string& directory : GaugeDirectories()) {
+    const auto paths = ListGaugeFiles(directory);
+    if (!paths) continue;
+    for (const std::string& path : *paths) {
+      const auto facts = ReadGaugeFacts(path);
+      if (!facts) continue;
+      if (facts->recording().state != RecordingState::kLive) {
+        ++gone;
+        continue;
+      }
+      if (++count > 20) continue;
+      list += fmt::format("{}{} (pid {}) {}", list.empty() ? "" : ", ", facts->recording().name(),
+                          facts->recording().pid, HealthOf(CheckGauge(*facts, options.version)));
+    }
+  }
+  if (count > 20) list += fmt::format(" and {} more", count - 20);
+  return Fine(fmt::format("{} programs are profiled now, {} files are of programs that are gone",
+                          count, gone),
+              list.empty() ? "heapgauge ps lists them" : list);
+}
+
+void CheckNames(const std::string& path, uint32_t pid, Findings* findings) {
+  auto profile = ReadGaugeFile(path);
+  if (!profile) return;
+  SymbolizeOptions symbolize;
+  symbolize.pid = pid;
+  Symbolize(symbolize, &*profile);
+  Append(CheckSymbols(*profile), findings);
+}
+
+// What keeps calls from the agent is no longer sure where samples did arrive.
+void SoftenWhereSamplesArrived(Findings* findings) {
+  for (Finding& finding : *findings) {
+    if (finding.id == "own-allocator" || finding.id == "interposer-first" ||
+        finding.id == "sanitizer") {
+      finding.severity = std::max(finding.severity, Severity::kWarning);
+      finding.evidence += "; some samples did arrive";
+    }
+  }
+}
+
+Findings CheckExecutableOf(const ProcessFacts& facts) {
+  ExecutableFacts executable = ReadExecutable(fmt::format("/proc/{}/exe", facts.pid), facts.root);
+  if (!facts.exe.empty()) executable.path = facts.exe;
+  executable.uid = facts.uid;
+  executable.gid = facts.gid;
+  if (facts.secure.has_value() && !*facts.secure) {
+    // Whatever the file's bits are, they had no effect on this process.
+    executable.mode &= 0777;
+    executable.has_capabilities = false;
+  }
+  Findings findings = CheckExecutable(executable);
+  findings.erase(std::remove_if(findings.begin(), findings.end(),
+                                [](const Finding& f) { return f.severity == Severity::kOk; }),
+                 findings.end());
+  const auto choice = facts.environment.find("PYTHONMALLOC");
+  if (choice != facts.environment.end() && choice->second == "malloc") {
+    findings.erase(std::remove_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) {
+                                    return f.id == "own-heap" && f.severity == Severity::kHint;
+                                  }),
+                   findings.end());
+  }
+  return findings;
+}
+
+// The agent is loaded and no file of it is mapped.
+void CheckMissingGauge(const ProcessFacts& facts, Findings* findings) {
+  if (facts.secure.value_or(false)) {
+    findings->push_back(
+        Found("secure-execution",
+              fmt::format("process {} ({}) runs with raised rights: the agent stays "
+                          "out of it",
+                          facts.pid, facts.name),
+              "AT_SECURE is set in its auxiliary vector", "start it as the user it runs as"));
+    return;
+  }
+  std::vector<DirectoryFacts> choices;
+  for (const DirectoryChoice& choice :
+       GaugeDirectoryChoices(facts.environment, facts.effective_uid)) {
+    choices.push_back(ReadDirectory(choice, facts.effective_uid, facts.root));
+  }
+  const Findings why = CheckDirectories(choices);
+  const Finding* problem = FirstProblem(why);
+  findings->push_back(Found(
+      "no-gauge-file",
+      fmt::format("the agent is in process {} ({}), but found no place for its file", facts.pid,
+                  facts.name),
+      problem != nullptr ? problem->what
+                         : "its directory is in order now, so it was not when the program started",
+      problem != nullptr ? problem->remedy + "; then start the program again"
+                         : "start the program again"));
+  if (problem != nullptr) findings->push_back(*problem);
+}
+
+void CheckGaugeOf(const DoctorOptions& options, const ProcessFacts& facts, Findings* findings) {
+  const MappedGauge* mine = nullptr;
+  uint64_t newest = 0;
+  uint32_t parent = 0;
+  for (const MappedGauge& gauge : facts.gauges) {
+    const auto owner =
+        gauge.deleted ? Result<GaugeOwner>(Fail(ErrorCode::kNotFound, "")) : ReadOwner(gauge.path);
+    if (!owner) continue;
+    if (owner->pid != facts.pid && owner->pid != facts.inner_pid) {
+      parent = owner->pid;
+    } else if (mine == nullptr || owner->start_realtime_ns >= newest) {
+      mine = &gauge;
+      newest = owner->start_realtime_ns;
+    }
+  }
+  if (mine == nullptr) {
+    if (parent == 0) return;  // deleted, which was said
+    Finding finding =
+        Found("no-gauge-file",
+              fmt::format("process {} ({}) was forked from process {} and has taken "
+                          "no sample since; it makes its file at its first one",
+                          facts.pid, facts.name, parent),
+              "it has the gauge file of process " + std::to_string(parent) + " mapped",
+              fmt::format("heapgauge doctor {}", parent));
+    finding.severity = Severity::kWarning;
+    findings->push_back(std::move(finding));
+    return;
+  }
+  const auto gauge = ReadGaugeFacts(mine->path, facts.pid);
+  if (!gauge) {
+    findings->push_back(
+        Found("unreadable-gauge", gauge.error().message, mine->path, "start the program again"));
+    return;
+  }
+  if (gauge->recording().samples != 0) SoftenWhereSamplesArrived(findings);
+  Append(CheckGauge(*gauge, options.version), findings);
+  if (gauge->recording().uid != facts.effective_uid && facts.effective_uid != 0) {
+    findings->push_back(Found(
+        "rights-changed",
+        fmt::format("process {} ({}) started as user {} and is user {} now: it cannot open its "
+                    "gauge file any more, which keeps the room it has",
+                    facts.pid, facts.name, gauge->recording().uid, facts.effective_uid),
+        mine->path + " belongs to the first",
+        "start it as the user it becomes, or let a forked child do the work"));
+  }
+  std::vector<DirectoryFacts> directory = {
+      ReadDirectory({mine->path_inside.substr(0, mine->path_inside.rfind('/')), true},
+                    facts.effective_uid, facts.root)};
+  directory[0].writable = true;  // to grow, a file is opened and not made
+  directory[0].in_container = facts.in_container;
+  directory[0].container_evidence = facts.container_evidence;
+  directory[0].memory_limit = facts.memory_limit;
+  Append(CheckDirectories(directory), findings);
+  CheckNames(mine->path, facts.pid, findings);
+}
+
+}  // namespace
+
+Examination ExamineHost(const DoctorOptions& options) {
+  Examination result;
+  result.subject = "this host";
+  Append(CheckOwnAgent(options), &result.findings);
+  Append(CheckOwnDirectories(), &result.findings);
+  Append(CheckHost(ReadHostFacts()), &result.findings);
+  result.findings.push_back(ProfiledPrograms(options));
+  SortFindings(&result.findings);
+  return result;
+}
+
+Examination ExamineCommand(const DoctorOptions& options, const std::vector<std::string>& command) {
+  Examination result;
+  result.subject = CutTo(Printable(Quoted(command)), 100);
+  Append(CheckCommand(command), &result.findings);
+  const std::string path = FindCommand(command[0]);
+  Append(CheckExecutable(ReadExecutable(path.empty() ? command[0] : path)), &result.findings);
+  for (const PreloadEntry& entry : ReadPreload(OwnEnvironment()["LD_PRELOAD"], "")) {
+    if (entry.is_agent) continue;
+    result.findings.push_back(Found(
+        "other-preload",
+        entry.name + " is preloaded too" +
+            (entry.allocator.empty() ? "" : ": the allocator will be " + entry.allocator),
+        "LD_PRELOAD in the environment" + (entry.problem.empty() ? "" : "; " + entry.problem), ""));
+  }
+  Append(CheckOwnAgent(options), &result.findings);
+  Append(CheckOwnDirectories(), &result.findings);
+  SortFindings(&result.findings);
+  return result;
+}
+
+Examination ExamineProcess(const DoctorOptions& options, uint32_t pid) {
+  Examination result;
+  const ProcessFacts facts = ReadProcessFacts(pid);
+  result.subject = facts.name.empty() ? fmt::format("process {}", pid)
+                                      : fmt::format("{} (pid {})", Printable(facts.name), pid);
+  result.findings = CheckPresence(facts);
+  if (HasProblem(result.findings)) {
+    // What it left behind may still tell something.
+    if (const auto path = FindGaugeOf(pid)) {
+      if (const auto gauge = ReadGaugeFacts(*path)) {
+        Append(CheckGauge(*gauge, options.version), &result.findings);
+      }
+    }
+    SortFindings(&result.findings);
+    return result;
+  }
+  Append(CheckAgent(facts, CheckExecutableOf(facts)), &result.findings);
+  Append(CheckSurroundings(facts), &result.findings);
+  if (facts.agent_loaded()) {
+    if (facts.gauges.empty()) {
+      CheckMissingGauge(facts, &result.findings);
+    } else {
+      CheckGaugeOf(options, facts, &result.findings);
+    }
+  }
+  SortFindings(&result.findings);
+  return result;
+}
+
+Examination ExamineGauge(const DoctorOptions& options, const std::string& path) {
+  Examination result;
+  result.subject = Printable(path);
+  const auto gauge = ReadGaugeFacts(path);
+  if (!gauge) {
+    result.findings.push_back(Found("unreadable-gauge", gauge.error().message, path,
+                                    "heapgauge ps lists the gauge files there are"));
+    return result;
+  }
+  const Recording& r = gauge->recording();
+  if (r.state == RecordingState::kLive) {
+    Examination process = ExamineProcess(options, r.pid);
+    // The process may belong to somebody else; the file is readable all the same.
+    if (FindById(process.findings, "not-permitted") == nullptr) return process;
+  }
+  result.subject = fmt::format("{} (pid {})", r.name(), r.pid);
+  Append(CheckGauge(*gauge, options.version), &result.findings);
+  if (r.samples == 0 && !r.program.empty()) {
+    Append(CheckExecutable(ReadExecutable(r.program)), &result.findings);
+  }
+  CheckNames(path, r.state == RecordingState::kLive ? r.pid : 0, &result.findings);
+  SortFindings(&result.findings);
+  return result;
+}
+
+std::string WhyNotProfiled(const std::vector<std::string>& command) {
+  if (command.empty()) return "";
+  Findings findings = CheckCommand(command);
+  const std::string path = FindCommand(command[0]);
+  Append(CheckExecutable(ReadExecutable(path.empty() ? command[0] : path)), &findings);
+  SortFindings(&findings);
+  if (findings.empty() || findings.front().severity > Severity::kWarning) return "";
+  return findings.front().what;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,260 @@
+#include "core/doctor/gauge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "core/analysis/interval.h"
+#include "core/base/text.h"
+#include "core/report/recording_text.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr double kWantedWidth = 0.062;  // 1000 samples of small blocks
+constexpr double kCoarseWidth = 0.10;   // 400 of them
+constexpr uint64_t kSmallestInterval = 1024;
+constexpr double kSoonSeconds = 600;
+constexpr uint64_t kNothingSampledStep = 64;
+
+// Half the width of the 95 % range of the live bytes, as a share; 1 if nothing was sampled.
+double Width(const GaugeFacts& facts) {
+  const Estimate& live = facts.summary.live_bytes;
+  if (live.value <= 0) return 1;
+  const Interval range = Interval95(live);
+  return (range.high - range.low) / 2 / live.value;
+}
+
+bool IsLive(const GaugeFacts& facts) { return facts.recording().state == RecordingState::kLive; }
+
+std::string Control(const GaugeFacts& facts, const std::string& words) {
+  return fmt::format("heapgauge ctl {} {}", facts.control_name, words);
+}
+
+// How to get another interval: of a running program, or the next time.
+std::string HowToSample(const GaugeFacts& facts, uint64_t interval) {
+  const std::string size = SizeArgument(interval);
+  return IsLive(facts) ? Control(facts, "sample " + size)
+                       : fmt::format("next time: heapgauge run --sample {} -- {}", size,
+                                     facts.recording().name());
+}
+
+std::string SamplesText(const Recording& r) {
+  return fmt::format("{} samples, {} of them live, 1 in {}",
+                     FormatCount(static_cast<double>(r.samples)),
+                     FormatCount(static_cast<double>(r.live_samples)),
+                     FormatBytes(static_cast<double>(r.interval_in_force)));
+}
+
+void CheckLosses(const GaugeFacts& facts, Findings* findings) {
+  const Recording& r = facts.recording();
+  uint64_t no_room = 0;
+  uint64_t others = 0;
+  std::string reasons;
+  for (const auto& [reason, count] : r.lost) {
+    (reason.rfind("no room", 0) == 0 ? no_room : others) += count;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : ", ", reason,
+                           FormatCount(static_cast<double>(count)));
+  }
+  const std::string about = FormatBytes(static_cast<double>(r.lost_bytes));
+  if (no_room != 0) {
+    Finding finding = Found(
+        "no-growth",
+        fmt::format("the gauge file could not grow: {} samples (about {}) are not in the "
+                    "figures",
+                    FormatCount(static_cast<double>(no_room)), about),
+        fmt::format("{}; the file has {}", reasons, FormatBytes(static_cast<double>(r.file_bytes))),
+        "make room: df " + facts.path.substr(0, facts.path.rfind('/')) +
+            "; also look for RLIMIT_FSIZE, seccomp, a removed directory, a changed user");
+    if (no_room < r.samples / 100) finding.severity = Severity::kWarning;
+    findings->push_back(std::move(finding));
+  }
+  if (others != 0) {
+    findings->push_back(
+        Found("lost-samples",
+              fmt::format("{} samples were lost (about {} not in the figures)",
+                          FormatCount(static_cast<double>(others)), about),
+              reasons,
+              fmt::format("take fewer: {}",
+                          HowToSample(facts, std::max<uint64_t>(r.interval_in_force, 1) * 4))));
+  }
+}
+
+// Seconds until the live figure rests on 400 samples, as the program grows now; nothing if it does
+// not.
+double SecondsUntilEnough(const GaugeFacts& facts) {
+  if (facts.growth_per_second <= 0) return -1;
+  const double wanted = 400.0 * static_cast<double>(facts.recording().interval_in_force);
+  const double missing = wanted - facts.summary.live_bytes.value;
+  return missing <= 0 ? 0 : missing / facts.growth_per_second;
+}
+
+void CheckAmount(const GaugeFacts& facts, Findings* findings) {
+  const Recording& r = facts.recording();
+  if (r.interval_in_force <= 1) return;  // every block is recorded
+  const uint64_t better = BetterInterval(facts);
+  const std::string live = LiveText(facts.summary.live_bytes, r);
+  if (r.samples == 0 && r.live_samples == 0) {
+    if (!r.active) return;
+    findings->push_back(
+        Found("no-samples",
+              fmt::format("nothing was sampled so far: less than {} were allocated, or the "
+                          "program's calls do not reach the agent",
+                          FormatBytes(3.7 * static_cast<double>(r.interval_in_force))),
+              fmt::format("0 samples in {}, 1 in {}", FormatDuration(r.duration_ns),
+                          FormatBytes(static_cast<double>(r.interval_in_force))),
+              better < r.interval_in_force ? HowToSample(facts, better) : ""));
+    return;
+  }
+  const double width = Width(facts);
+  if (width <= kCoarseWidth) return;
+  const double seconds = SecondsUntilEnough(facts);
+  if (IsLive(facts) && r.active && seconds >= 0 && seconds <= kSoonSeconds) {
+    findings->push_back(Found(
+        "few-samples",
+        fmt::format("there are few samples yet: live is {}; at the present growth it is known to "
+                    "10 % in about {}",
+                    live, FormatDuration(static_cast<uint64_t>(seconds * 1e9))),
+        SamplesText(r),
+        better < r.interval_in_force ? "wait, or sample more: " + HowToSample(facts, better)
+                                     : "wait"));
+    return;
+  }
+  if (better >= r.interval_in_force) return;  // it allocates too fast for a finer one
+  findings->push_back(Found(
+      "too-coarse",
+      fmt::format("1 in {} is too coarse for this program: live is {}; 1 in {} would tell it to "
+                  "about 6 %",
+                  FormatBytes(static_cast<double>(r.interval_in_force)), live,
+                  FormatBytes(static_cast<double>(better))),
+      SamplesText(r) +
+          fmt::format("; it allocates {}/s, which would be {} samples/s",
+                      FormatBytes(facts.allocated_per_second),
+                      FormatCount(facts.allocated_per_second / static_cast<double>(better))),
+      HowToSample(facts, better)));
+}
+
+void CheckState(const GaugeFacts& facts, Findings* findings) {
+  const Recording& r = facts.recording();
+  if (!IsLive(facts)) {
+    findings->push_back(
+        Found("program-gone",
+              fmt::format("{} (pid {}) does not run any more: {}", r.name(), r.pid, StateText(r)),
+              facts.path, "heapgauge top " + facts.path));
+  }
+  if (!r.active) {
+    Finding finding = Found(
+        "sampling-off",
+        facts.change_pending && facts.asked_active
+            ? "sampling was switched on, but the program has not taken that up yet: it does so at "
+              "its next allocation"
+            : "sampling is switched off: nothing new is recorded",
+        r.samples == 0 ? "it never took a sample; HEAPGAUGE_ACTIVE=0 or run --inactive"
+                       : "it took " + FormatCount(static_cast<double>(r.samples)) +
+                             " samples before; ctl disable",
+        IsLive(facts) ? Control(facts, "enable") : "run it without --inactive");
+    if (!IsLive(facts)) finding.severity = Severity::kWarning;
+    findings->push_back(std::move(finding));
+  } else if (facts.change_pending && IsLive(facts)) {
+    findings->push_back(Found("change-pending",
+                              "a change by ctl is not yet taken up: the program does so at its "
+                              "next sample",
+                              "the control words of " + facts.path, ""));
+  }
+}
+
+}  // namespace
+
+std::string SizeArgument(uint64_t bytes) {
+  for (const auto& [shift, unit] : {std::pair{30, 'G'}, std::pair{20, 'M'}, std::pair{10, 'K'}}) {
+    if (bytes >= uint64_t{1} << shift && bytes % (uint64_t{1} << shift) == 0) {
+      return fmt::format("{}{}", bytes >> shift, unit);
+    }
+  }
+  return std::to_string(bytes);
+}
+
+uint64_t BetterInterval(const GaugeFacts& facts) {
+  const Recording& r = facts.recording();
+  const uint64_t now = std::max<uint64_t>(r.interval_in_force, 1);
+  const double width = Width(facts);
+  double wanted = static_cast<double>(now / kNothingSampledStep);
+  // The variance goes with the interval, and so does the square of the width.
+  if (facts.summary.live_bytes.value > 0) {
+    wanted = static_cast<double>(now) * std::min(1.0, std::pow(kWantedWidth / width, 2));
+  }
+  if (r.max_samples_per_second != 0) {
+    wanted = std::max(wanted, facts.allocated_per_second / r.max_samples_per_second);
+  }
+  uint64_t interval = kSmallestInterval;
+  while (interval <= wire::kMaxIntervalBytes / 2 && static_cast<double>(interval * 2) <= wanted) {
+    interval *= 2;
+  }
+  // Rounding down must not pass the cap.
+  if (r.max_samples_per_second != 0 &&
+      facts.allocated_per_second / static_cast<double>(interval) > r.max_samples_per_second) {
+    interval *= 2;
+  }
+  return std::min(interval, now);
+}
+
+Findings CheckGauge(const GaugeFacts& facts, const std::string& command_version) {
+  Findings findings;
+  const Recording& r = facts.recording();
+  CheckState(facts, &findings);
+  CheckLosses(facts, &findings);
+  CheckAmount(facts, &findings);
+  if (r.interval_in_force > r.interval && r.active && IsLive(facts)) {
+    findings.push_back(Found(
+        "rate-capped",
+        fmt::format("the program allocates faster than {} samples a second allow, so 1 in {} is "
+                    "in force in place of 1 in {}; figures stay right, ranges are wider",
+                    r.max_samples_per_second, FormatBytes(static_cast<double>(r.interval_in_force)),
+                    FormatBytes(static_cast<double>(r.interval))),
+        fmt::format("it allocates {}/s", FormatBytes(facts.allocated_per_second)),
+        Control(facts, "max-rate 0") + ", if its cost does not matter"));
+  }
+  if (r.samples >= 100 && r.truncated_walks > r.samples / 5) {
+    findings.push_back(Found("cut-stacks",
+                             fmt::format("{} of the stacks lack their outermost frames",
+                                         FormatShare(static_cast<double>(r.truncated_walks),
+                                                     static_cast<double>(r.samples))),
+                             "code without unwind tables (a JIT, hand-written assembly), or stacks "
+                             "deeper than 512 frames",
+                             "build with -fasynchronous-unwind-tables"));
+  }
+  if (!command_version.empty() && !facts.agent_version.empty() &&
+      facts.agent_version != command_version) {
+    findings.push_back(Found("agent-version",
+                             fmt::format("the agent in the program is version {}, this command is "
+                                         "{}",
+                                         facts.agent_version, command_version),
+                             facts.path,
+                             "install both from one build and start the program again"));
+  }
+  SortFindings(&findings);
+  const bool fine = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.severity >= Severity::kHint;
+  });
+  if (fine) {
+    findings.push_back(
+        Fine(fmt::format("live {}, {} allocated per second", LiveText(facts.summary.live_bytes, r),
+                         FormatBytes(facts.allocated_per_second)),
+             SamplesText(r)));
+  }
+  return findings;
+}
+
+std::string HealthOf(const Findings& findings) {
+  for (const Finding& finding : findings) {
+    for (const Cause& cause : Causes()) {
+      if (finding.id == cause.id && cause.word[0] != 0) return cause.word;
+    }
+  }
+  return "ok";
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,358 @@
+// Gathers ProcessFacts out of /proc.
+
+#include <elf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/doctor/command.h"
+#include "core/doctor/process.h"
+#include "core/formats/gauge/gauge_directory.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr size_t kMaxMaps = 64 << 20;
+constexpr size_t kMaxEnvironment = 4 << 20;
+constexpr size_t kMaxSmall = 64 << 10;
+constexpr uint32_t kKernelThreadFlag = 0x00200000;  // PF_KTHREAD in /proc/PID/stat
+
+std::string Proc(uint32_t pid, const char* name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::string ReadSmall(const std::string& path) {
+  return ReadWholeFile(path, kMaxSmall).value_or("");
+}
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool IsAgentName(std::string_view path) { return StartsWith(BaseName(path), "libheapgauge.so"); }
+
+std::string Link(const std::string& path) {
+  std::array<char, 4096> buffer{};
+  const ssize_t n = readlink(path.c_str(), buffer.data(), buffer.size());
+  return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
+}
+
+// The value behind "Name:" in a status file; "" if there is none.
+std::string StatusField(const std::string& status, const std::string& name) {
+  size_t at = StartsWith(status, name + ":") ? 0 : status.find("\n" + name + ":");
+  if (at == std::string::npos) return "";
+  at = status.find(':', at) + 1;
+  at = std::min(status.find_first_not_of(" \t", at), status.size());
+  return status.substr(at, std::min(status.find('\n', at), status.size()) - at);
+}
+
+uint64_t Number(std::string_view text, uint64_t otherwise = 0) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? value : otherwise;
+}
+
+uint64_t SoftLimit(const std::string& limits, const char* name) {
+  const size_t at = limits.find(name);
+  if (at == std::string::npos) return kNoLimit;
+  const size_t value = limits.find_first_not_of(' ', at + std::strlen(name));
+  return value == std::string::npos ? kNoLimit : Number(limits.substr(value, 24), kNoLimit);
+}
+
+std::vector<std::string> SplitZero(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\0', at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::map<std::string, std::string> TellingVariables(const std::string& text) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& entry : SplitZero(text)) {
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = entry.substr(0, equals);
+    if (name == "LD_PRELOAD" || name == "XDG_RUNTIME_DIR" || name == "container" ||
+        name == "VALGRIND_LAUNCHER" || name == "PYTHONMALLOC" || StartsWith(name, "HEAPGAUGE_")) {
+      variables.emplace(name, entry.substr(equals + 1));
+    }
+  }
+  return variables;
+}
+
+void AddGauge(const std::string& path_inside, ProcessFacts* facts) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  MappedGauge gauge;
+  gauge.path_inside = path_inside;
+  if (path_inside.size() > kDeleted.size() &&
+      path_inside.substr(path_inside.size() - kDeleted.size()) == kDeleted) {
+    gauge.deleted = true;
+    gauge.path_inside.resize(path_inside.size() - kDeleted.size());
+  }
+  gauge.path = facts->root + gauge.path_inside;
+  for (const MappedGauge& known : facts->gauges) {
+    if (known.path_inside == gauge.path_inside && known.deleted == gauge.deleted) return;
+  }
+  const bool is_gauge = gauge.deleted ? IsGaugeFileName(BaseName(gauge.path_inside))
+                                      : static_cast<bool>(ReadOwner(gauge.path));
+  if (is_gauge) facts->gauges.push_back(gauge);
+}
+
+void ReadMaps(ProcessFacts* facts) {
+  const auto maps = ReadWholeFile(Proc(facts->pid, "maps"), kMaxMaps);
+  if (!maps || maps->empty()) return;
+  facts->maps_readable = true;
+  std::set<std::string, std::less<>> seen;
+  size_t shared = 0;
+  for (size_t at = 0; at < maps->size();) {
+    const size_t end = std::min(maps->find('\n', at), maps->size());
+    const std::string_view line = std::string_view(*maps).substr(at, end - at);
+    at = end + 1;
+    const size_t slash = line.find('/');
+    if (slash == std::string_view::npos) continue;
+    const std::string_view path = line.substr(slash);
+    if (seen.count(path) != 0) continue;
+    seen.insert(std::string(path));
+    const std::string_view name = BaseName(path);
+    if (IsAgentName(path)) facts->agents.emplace_back(path);
+    if (StartsWith(name, "vgpreload_")) facts->valgrind = std::string(path);
+    for (const char* library : {"libasan.so", "libtsan.so", "liblsan.so", "libclang_rt.asan"}) {
+      if (StartsWith(name, library)) facts->sanitizer = std::string(path);
+    }
+    const size_t space = line.find(' ');
+    const bool is_shared = space != std::string_view::npos && line.substr(space + 1, 4) == "rw-s";
+    if (is_shared && ++shared <= 64) AddGauge(std::string(path), facts);
+  }
+}
+
+void ReadSecure(ProcessFacts* facts) {
+  const auto bytes = ReadWholeFile(Proc(facts->pid, "auxv"), kMaxSmall);
+  if (!bytes) return;
+  for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= bytes->size(); at += sizeof(Elf64_auxv_t)) {
+    Elf64_auxv_t entry{};
+    std::memcpy(&entry, bytes->data() + at, sizeof entry);
+    if (entry.a_type == AT_SECURE) facts->secure = entry.a_un.a_val != 0;
+  }
+}
+
+void ReadAncestors(ProcessFacts* facts) {
+  uint32_t pid = facts->parent;
+  for (int depth = 0; depth < 8 && pid > 1 && facts->ancestor_with_agent.empty(); ++depth) {
+    const auto environment = ReadWholeFile(Proc(pid, "environ"), kMaxEnvironment);
+    if (environment) {
+      const auto variables = TellingVariables(*environment);
+      const auto preload = variables.find("LD_PRELOAD");
+      if (preload != variables.end() &&
+          preload->second.find("libheapgauge.so") != std::string::npos) {
+        facts->ancestor_with_agent = StatusField(ReadSmall(Proc(pid, "status")), "Name") +
+                                     " (pid " + std::to_string(pid) + ")";
+      }
+    }
+    const auto info = ReadProcess(pid);
+    if (!info) break;
+    pid = info->parent;
+  }
+}
+
+bool SameFile(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+void ReadNamespaces(const std::string& status, ProcessFacts* facts) {
+  const std::string mounts = Link(Proc(facts->pid, "ns/mnt"));
+  facts->other_mount_namespace = !mounts.empty() && mounts != Link("/proc/self/ns/mnt");
+  const std::string root = Proc(facts->pid, "root");
+  struct stat st {};
+  const bool reachable = stat((root + "/").c_str(), &st) == 0;
+  if (reachable && (facts->other_mount_namespace || !SameFile(root + "/", "/"))) facts->root = root;
+  // NSpid has one number for each namespace, the innermost last.
+  const std::string numbers = StatusField(status, "NSpid");
+  const size_t last = numbers.find_last_of("\t ");
+  const auto inner =
+      static_cast<uint32_t>(Number(last == std::string::npos ? numbers : numbers.substr(last + 1)));
+  if (inner != 0 && inner != facts->pid) facts->inner_pid = inner;
+}
+
+void ReadStatus(const std::string& status, ProcessFacts* facts) {
+  facts->name = StatusField(status, "Name");
+  std::istringstream uids(StatusField(status, "Uid"));
+  uids >> facts->uid >> facts->effective_uid;
+  facts->gid = static_cast<uint32_t>(Number(StatusField(status, "Gid")));
+  facts->address_space = Number(StatusField(status, "VmSize")) * 1024;
+  facts->seccomp = static_cast<uint32_t>(Number(StatusField(status, "Seccomp")));
+  const std::string parent = ReadSmall(Proc(facts->parent, "status"));
+  facts->parent_name = StatusField(parent, "Name");
+  facts->seccomp_is_its_own = facts->seccomp > Number(StatusField(parent, "Seccomp")) ||
+                              Number(StatusField(status, "Seccomp_filters")) >
+                                  Number(StatusField(parent, "Seccomp_filters"));
+}
+
+bool IsKernelThread(uint32_t pid) {
+  const std::string stat_text = ReadSmall(Proc(pid, "stat"));
+  const size_t close = stat_text.rfind(')');
+  if (close == std::string::npos) return false;
+  std::istringstream rest(stat_text.substr(close + 1));
+  std::string word;
+  for (int field = 3; field <= 9 && rest >> word; ++field) {
+    if (field == 9) return (Number(word) & kKernelThreadFlag) != 0;
+  }
+  return false;
+}
+
+// "name.service" out of a line such as "0::/system.slice/name.service".
+std::string UnitOf(const std::string& cgroups) {
+  const size_t end = cgroups.find(".service");
+  if (end == std::string::npos) return "";
+  const size_t slash = cgroups.rfind('/', end);
+  return slash == std::string::npos ? "" : cgroups.substr(slash + 1, end - slash - 1) + ".service";
+}
+
+void Consider(uint64_t limit, uint64_t usage, uint64_t* best_limit, uint64_t* best_usage) {
+  // The kernel writes "no limit" as a number of the size of the address space.
+  if (limit >= uint64_t{1} << 62 || limit == 0) return;
+  const double share = static_cast<double>(usage) / static_cast<double>(limit);
+  const double best = *best_limit == kNoLimit
+                          ? -1
+                          : static_cast<double>(*best_usage) / static_cast<double>(*best_limit);
+  if (share <= best) return;
+  *best_limit = limit;
+  *best_usage = usage;
+}
+
+}  // namespace
+
+void ReadMemoryLimit(const std::string& cgroups, uint64_t* limit, uint64_t* usage) {
+  std::istringstream lines(cgroups);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool unified = controllers.empty();
+    if (!unified && ("," + controllers + ",").find(",memory,") == std::string::npos) continue;
+    const std::string base = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    const char* limit_file = unified ? "/memory.max" : "/memory.limit_in_bytes";
+    const char* usage_file = unified ? "/memory.current" : "/memory.usage_in_bytes";
+    std::string path = line.substr(second + 1);
+    if (path.find("..") != std::string::npos) path = "/";
+    // Upwards to the root, since each level may have a limit.
+    for (int depth = 0; depth < 32; ++depth) {
+      const std::string directory = base + (path == "/" ? "" : path);
+      const std::string limit_text = ReadSmall(directory + limit_file);
+      if (!limit_text.empty()) {
+        Consider(Number(limit_text, kNoLimit), Number(ReadSmall(directory + usage_file)), limit,
+                 usage);
+      }
+      if (path.empty() || path == "/") break;
+      path = path.substr(0, path.rfind('/'));
+    }
+  }
+}
+
+std::string ContainerEvidence(const std::string& root, const std::string& cgroups) {
+  for (const char* file : {"/.dockerenv", "/run/.containerenv"}) {
+    if (access((root + file).c_str(), F_OK) == 0) return std::string("there is a file ") + file;
+  }
+  for (const char* word : {"docker", "kubepods", "containerd", "libpod", "/lxc"}) {
+    if (cgroups.find(word) != std::string::npos) {
+      return std::string("its cgroup is one of ") + word;
+    }
+  }
+  return "";
+}
+
+std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string& root) {
+  std::vector<PreloadEntry> entries;
+  for (size_t at = 0; at < list.size() && entries.size() < 64;) {
+    const size_t end = std::min(list.find_first_of(": ", at), list.size());
+    PreloadEntry entry;
+    entry.name = list.substr(at, end - at);
+    at = end + 1;
+    if (entry.name.empty()) continue;
+    entry.is_agent = IsAgentName(entry.name);
+    // A name without a slash is searched for by the dynamic linker.
+    std::string path = root + entry.name;
+    if (entry.name.find('/') == std::string::npos) {
+      for (const char* directory : {"/lib/x86_64-linux-gnu/", "/usr/lib/x86_64-linux-gnu/",
+                                    "/usr/local/lib/", "/usr/lib64/", "/usr/lib/"}) {
+        path = root + directory + entry.name;
+        if (access(path.c_str(), F_OK) == 0) break;
+      }
+    }
+    struct stat st {};
+    if (stat(path.c_str(), &st) != 0) {
+      entry.problem = std::strerror(errno);
+    } else if (const auto head = ReadWholeFile(path, 20); !head) {
+      entry.problem = head.error().message;
+    } else if (head->size() < 20 || head->compare(0, SELFMAG, ELFMAG) != 0) {
+      entry.problem = "it is not a shared library";
+    } else if ((*head)[EI_CLASS] != ELFCLASS64 || (*head)[18] != EM_X86_64) {
+      entry.problem = "it is a library for another architecture";
+    } else {
+      const auto defined = DefinedSymbols(path);
+      entry.defines_malloc = defined.count("malloc") != 0;
+      entry.allocator = AllocatorOf(defined);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+ProcessFacts ReadProcessFacts(uint32_t pid) {
+  ProcessFacts facts;
+  facts.pid = pid;
+  const auto info = ReadProcess(pid);
+  if (!info) return facts;
+  facts.exists = true;
+  facts.state = info->state;
+  facts.parent = info->parent;
+  facts.kernel_thread = IsKernelThread(pid);
+  const std::string status = ReadSmall(Proc(pid, "status"));
+  ReadStatus(status, &facts);
+  if (facts.kernel_thread || info->ended()) return facts;
+  facts.exe = ProcessExecutable(pid);
+  facts.command_line = SplitZero(ReadWholeFile(Proc(pid, "cmdline"), kMaxSmall).value_or(""));
+  ReadNamespaces(status, &facts);
+  ReadMaps(&facts);
+  if (const auto environment = ReadWholeFile(Proc(pid, "environ"), kMaxEnvironment)) {
+    facts.environment_readable = true;
+    facts.environment = TellingVariables(*environment);
+    const auto preload = facts.environment.find("LD_PRELOAD");
+    if (preload != facts.environment.end()) {
+      facts.preload = ReadPreload(preload->second, facts.root);
+    }
+  }
+  ReadSecure(&facts);
+  if (!facts.agent_loaded()) ReadAncestors(&facts);
+  const std::string limits = ReadSmall(Proc(pid, "limits"));
+  facts.file_size_limit = SoftLimit(limits, "Max file size");
+  facts.address_space_limit = SoftLimit(limits, "Max address space");
+  const std::string cgroups = ReadSmall(Proc(pid, "cgroup"));
+  facts.unit = UnitOf(cgroups);
+  ReadMemoryLimit(cgroups, &facts.memory_limit, &facts.memory_usage);
+  facts.container_evidence = ContainerEvidence(facts.root, cgroups);
+  if (facts.container_evidence.empty() && facts.environment.count("container") != 0) {
+    facts.container_evidence = "its environment says container=" + facts.environment["container"];
+  }
+  facts.in_container = !facts.container_evidence.empty();
+  return facts;
+}
+
+}  // namespace heapgauge
