@@ -73,13 +73,12 @@ void CheckLosses(const GaugeFacts& facts, Findings* findings) {
     findings->push_back(std::move(finding));
   }
   if (others != 0) {
-    findings->push_back(
-        Found("lost-samples",
-              fmt::format("{} samples were lost (about {} not in the figures)",
-                          FormatCount(static_cast<double>(others)), about),
-              reasons,
-              fmt::format("take fewer: {}",
-                          HowToSample(facts, std::max<uint64_t>(r.interval_in_force, 1) * 4))));
+    findings->push_back(Found(
+        "lost-samples",
+        fmt::format("{} samples were lost (about {} not in the figures)",
+                    FormatCount(static_cast<double>(others)), about),
+        reasons,
+        "take fewer: " + HowToSample(facts, std::max<uint64_t>(4096, r.interval_in_force * 4))));
   }
 }
 
@@ -123,7 +122,18 @@ void CheckAmount(const GaugeFacts& facts, Findings* findings) {
                                      : "wait"));
     return;
   }
-  if (better >= r.interval_in_force) return;  // it allocates too fast for a finer one
+  if (better >= r.interval_in_force) {
+    Finding finding = Found(
+        "too-coarse",
+        fmt::format("live is {}, and a finer interval would pass the cap of {} samples a second",
+                    live, r.max_samples_per_second),
+        SamplesText(r) + "; it allocates " + FormatBytes(facts.allocated_per_second) + "/s",
+        IsLive(facts) ? "if the cost does not matter: " + Control(facts, "max-rate 0")
+                      : "next time: heapgauge run --max-rate 0 -- " + r.name());
+    finding.severity = Severity::kHint;
+    findings->push_back(std::move(finding));
+    return;
+  }
   findings->push_back(Found(
       "too-coarse",
       fmt::format("1 in {} is too coarse for this program: live is {}; 1 in {} would tell it to "

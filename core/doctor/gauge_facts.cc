@@ -72,7 +72,8 @@ Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) 
         Difference(header.totals.allocated_bytes, past.allocated_bytes) / seconds;
     facts.growth_per_second = Difference(header.totals.live_bytes, past.live_bytes) / seconds;
   } else if (now > r.reset_ns) {
-    const double seconds = std::max(Difference(now, r.reset_ns) / 1e9, 1e-3);
+    // What a program allocates within its first moments is no pace that it keeps up.
+    const double seconds = std::max(Difference(now, r.reset_ns) / 1e9, 1.0);
     facts.allocated_per_second = facts.allocated_bytes / seconds;
     facts.growth_per_second = facts.summary.live_bytes.value / seconds;
   }

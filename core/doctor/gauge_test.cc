@@ -92,7 +92,9 @@ TEST(Gauge, TheCapOnSamplesIsKept) {
   EXPECT_EQ(BetterInterval(facts), 256u << 10);
   facts.allocated_per_second = 1e12;
   EXPECT_EQ(BetterInterval(facts), 512u << 10) << "never coarser than now";
-  EXPECT_EQ(Ids(CheckGauge(facts, "1")), "ok");
+  const Findings findings = CheckGauge(facts, "1");
+  EXPECT_EQ(Ids(findings), "too-coarse ok");
+  EXPECT_EQ(findings[0].severity, Severity::kHint);
   facts.summary.recording.max_samples_per_second = 0;
   EXPECT_EQ(BetterInterval(facts), 32u << 10);
 }

@@ -79,7 +79,7 @@ Finding WhyNotLoaded(const ProcessFacts& facts) {
                     Name(facts)),
         facts.ancestor_with_agent.empty()
             ? "it has HEAPGAUGE_ variables but no LD_PRELOAD"
-            : "its ancestor " + facts.ancestor_with_agent + " has the agent in LD_PRELOAD",
+            : "its ancestor " + facts.ancestor_with_agent + " passed the agent on in LD_PRELOAD",
         "put heapgauge run behind the launcher (sudo, env -i, su, a service manager), or let the "
         "launcher keep LD_PRELOAD");
   }

@@ -103,6 +103,11 @@ void AddGauge(const std::string& path_inside, ProcessFacts* facts) {
     gauge.deleted = true;
     gauge.path_inside.resize(path_inside.size() - kDeleted.size());
   }
+  // Behind a chroot the kernel names files as seen from outside of it.
+  const std::string outer = Link(Proc(facts->pid, "root"));
+  if (outer.size() > 1 && StartsWith(gauge.path_inside, outer + "/")) {
+    gauge.path_inside = gauge.path_inside.substr(outer.size());
+  }
   gauge.path = facts->root + gauge.path_inside;
   for (const MappedGauge& known : facts->gauges) {
     if (known.path_inside == gauge.path_inside && known.deleted == gauge.deleted) return;
@@ -161,6 +166,12 @@ void ReadAncestors(ProcessFacts* facts) {
         facts->ancestor_with_agent = StatusField(ReadSmall(Proc(pid, "status")), "Name") +
                                      " (pid " + std::to_string(pid) + ")";
       }
+    }
+    // `run` itself does not carry what it gives to the program.
+    const std::vector<std::string> command =
+        SplitZero(ReadWholeFile(Proc(pid, "cmdline"), kMaxSmall).value_or(""));
+    if (command.size() > 2 && BaseName(command[0]) == "heapgauge" && command[1] == "run") {
+      facts->ancestor_with_agent = "heapgauge run (pid " + std::to_string(pid) + ")";
     }
     const auto info = ReadProcess(pid);
     if (!info) break;
