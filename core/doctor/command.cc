@@ -68,8 +68,9 @@ std::string FindCommand(const std::string& name) {
   const std::string path = variable != nullptr ? variable : "/bin:/usr/bin";
   for (size_t at = 0; at <= path.size();) {
     const size_t colon = std::min(path.find(':', at), path.size());
-    const std::string directory = colon == at ? "." : path.substr(at, colon - at);
-    const std::string candidate = directory + "/" + name;
+    std::string candidate = colon == at ? "." : path.substr(at, colon - at);
+    candidate += '/';
+    candidate += name;
     struct stat st {};
     if (stat(candidate.c_str(), &st) == 0 && S_ISREG(st.st_mode) &&
         access(candidate.c_str(), X_OK) == 0) {

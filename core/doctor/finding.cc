@@ -101,7 +101,8 @@ const std::vector<Cause>& Causes() {
   return causes;
 }
 
-Finding Found(std::string_view id, std::string what, std::string evidence, std::string remedy) {
+Finding Found(std::string_view id, std::string_view what, std::string_view evidence,
+              std::string_view remedy) {
   Finding finding;
   finding.id = std::string(id);
   for (const Cause& cause : Causes()) {
@@ -113,7 +114,7 @@ Finding Found(std::string_view id, std::string what, std::string evidence, std::
   return finding;
 }
 
-Finding Fine(std::string what, std::string evidence) {
+Finding Fine(std::string_view what, std::string_view evidence) {
   return {"ok", Severity::kOk, Printable(what), Printable(evidence), ""};
 }
 

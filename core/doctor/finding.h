@@ -38,10 +38,11 @@ using Findings = std::vector<Finding>;
 
 // A finding of one of the causes, with the severity that the table gives it. REQUIRES: the table
 // has `id`. All texts are made printable: they quote what others wrote.
-Finding Found(std::string_view id, std::string what, std::string evidence, std::string remedy);
+Finding Found(std::string_view id, std::string_view what, std::string_view evidence,
+              std::string_view remedy);
 
 // Something that was looked at and is as it should be.
-Finding Fine(std::string what, std::string evidence = "");
+Finding Fine(std::string_view what, std::string_view evidence = "");
 
 // The most important first; among equals the order stays.
 void SortFindings(Findings* findings);

@@ -18,7 +18,7 @@ constexpr double kWantedWidth = 0.062;  // 1000 samples of small blocks
 constexpr double kCoarseWidth = 0.10;   // 400 of them
 constexpr uint64_t kSmallestInterval = 1024;
 constexpr double kSoonSeconds = 600;
-constexpr uint64_t kNothingSampledStep = 64;
+constexpr double kNothingSampledStep = 64;
 
 // Half the width of the 95 % range of the live bytes, as a share; 1 if nothing was sampled.
 double Width(const GaugeFacts& facts) {
@@ -191,7 +191,7 @@ uint64_t BetterInterval(const GaugeFacts& facts) {
   const Recording& r = facts.recording();
   const uint64_t now = std::max<uint64_t>(r.interval_in_force, 1);
   const double width = Width(facts);
-  double wanted = static_cast<double>(now / kNothingSampledStep);
+  double wanted = static_cast<double>(now) / kNothingSampledStep;
   // The variance goes with the interval, and so does the square of the width.
   if (facts.summary.live_bytes.value > 0) {
     wanted = static_cast<double>(now) * std::min(1.0, std::pow(kWantedWidth / width, 2));

@@ -23,7 +23,7 @@ struct GaugeFacts {
   bool change_pending = false;  // ctl asked for something that the program has not taken up
   bool asked_active = true;     // what ctl asked for last
   double allocated_bytes = 0;   // estimate, since the start or the last reset
-  // Over the last minute where the file knows it, else over the whole time.
+  // Over the last minute, and the last ten seconds, where the file knows it; else the whole time.
   double allocated_per_second = 0;
   double growth_per_second = 0;  // of live bytes; negative if they shrink
 

@@ -14,23 +14,37 @@
 namespace heapgauge {
 namespace {
 
-constexpr uint64_t kMinuteNs = 60'000'000'000;
+// A pace of allocating is best told over a minute; whether a program still grows shows sooner.
+constexpr uint64_t kPaceNs = 60'000'000'000;
+constexpr uint64_t kGrowthNs = 10'000'000'000;
 
-// The oldest tick of the last minute before `now_ns`; time 0 if there is none.
-wire::TimelineRecord TickAMinuteAgo(const File& file, const GaugeLayout& layout, uint64_t now_ns) {
-  wire::TimelineRecord best{};
+// The finest level of the timeline, as it is in the file.
+std::vector<wire::TimelineRecord> ReadTicks(const File& file, const GaugeLayout& layout) {
+  std::vector<wire::TimelineRecord> ticks;
   const auto offset = layout.SegmentOffset(wire::SegmentKind::kTimeline, 0);
-  if (!offset) return best;
+  if (!offset) return ticks;
   const size_t stride = layout.record_bytes(wire::SegmentKind::kTimeline);
   std::vector<char> ring(stride * wire::kTimelineSlots);
   const size_t got = file.ReadAt(*offset, ring.data(), ring.size());
-  for (size_t at = 0; at + sizeof best <= got; at += stride) {
+  for (size_t at = 0; at + sizeof(wire::TimelineRecord) <= got; at += stride) {
     wire::TimelineRecord record{};
     std::memcpy(&record, ring.data() + at, sizeof record);
     const bool is_whole = record.state != 0 && record.state % 2 == 0;
-    if (!is_whole || record.time_ns == 0 || record.time_ns > now_ns) continue;
-    if (record.time_ns + kMinuteNs < now_ns) continue;
-    if (best.time_ns == 0 || record.time_ns < best.time_ns) best = record;
+    if (is_whole && record.time_ns != 0) ticks.push_back(record);
+  }
+  return ticks;
+}
+
+// The oldest tick of the last `window_ns` before `now_ns`, but at least half a second old and not
+// before a reset. Nothing if there is none.
+const wire::TimelineRecord* TickWithin(const std::vector<wire::TimelineRecord>& ticks,
+                                       uint64_t window_ns, uint64_t now_ns, uint64_t reset_ns) {
+  const wire::TimelineRecord* best = nullptr;
+  for (const wire::TimelineRecord& tick : ticks) {
+    if (tick.time_ns <= reset_ns || tick.time_ns > now_ns) continue;
+    const uint64_t age = now_ns - tick.time_ns;
+    if (age > window_ns || age < 500'000'000) continue;
+    if (best == nullptr || tick.time_ns < best->time_ns) best = &tick;
   }
   return best;
 }
@@ -62,20 +76,19 @@ Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) 
   }
   if (running_as != 0 && r.pid != running_as) facts.control_name = path;
   const uint64_t now = r.duration_ns;
-  const wire::TimelineRecord past = TickAMinuteAgo(file, layout, now);
-  // A reset in between would make the difference senseless.
-  const bool is_usable = past.time_ns > r.reset_ns && now > past.time_ns + 500'000'000 &&
-                         past.allocated_bytes <= header.totals.allocated_bytes;
-  if (is_usable) {
-    const double seconds = Difference(now, past.time_ns) / 1e9;
-    facts.allocated_per_second =
-        Difference(header.totals.allocated_bytes, past.allocated_bytes) / seconds;
-    facts.growth_per_second = Difference(header.totals.live_bytes, past.live_bytes) / seconds;
-  } else if (now > r.reset_ns) {
-    // What a program allocates within its first moments is no pace that it keeps up.
-    const double seconds = std::max(Difference(now, r.reset_ns) / 1e9, 1.0);
-    facts.allocated_per_second = facts.allocated_bytes / seconds;
-    facts.growth_per_second = facts.summary.live_bytes.value / seconds;
+  // What a program allocates within its first moments is no pace that it keeps up.
+  const double whole = std::max(now > r.reset_ns ? Difference(now, r.reset_ns) / 1e9 : 0, 1.0);
+  facts.allocated_per_second = facts.allocated_bytes / whole;
+  facts.growth_per_second = facts.summary.live_bytes.value / whole;
+  const std::vector<wire::TimelineRecord> ticks = ReadTicks(file, layout);
+  if (const auto* past = TickWithin(ticks, kPaceNs, now, r.reset_ns);
+      past != nullptr && past->allocated_bytes <= header.totals.allocated_bytes) {
+    facts.allocated_per_second = Difference(header.totals.allocated_bytes, past->allocated_bytes) /
+                                 (Difference(now, past->time_ns) / 1e9);
+  }
+  if (const auto* past = TickWithin(ticks, kGrowthNs, now, r.reset_ns); past != nullptr) {
+    facts.growth_per_second = Difference(header.totals.live_bytes, past->live_bytes) /
+                              (Difference(now, past->time_ns) / 1e9);
   }
   return facts;
 }

@@ -317,8 +317,8 @@ class DoctorProcesses(DoctorTest):
         if not children.exists():
             self.skipTest("this kernel does not list children")
         self.assert_only("environment-cleaned", self.doctor(int(children.read_text().split()[0])))
-        behind_run = self.start([harness.HEAPGAUGE, "run", "--quiet", "--", "env", "-i", patient()],
-                                agent=False)
+        behind_run = self.start([harness.HEAPGAUGE, "run", "--quiet", "--dir", str(self.gauges), "--",
+                                 "env", "-i", patient()], agent=False)
         children = pathlib.Path(f"/proc/{behind_run.pid}/task/{behind_run.pid}/children")
         self.assert_only("environment-cleaned", self.doctor(int(children.read_text().split()[0])))
 
