@@ -108,14 +108,14 @@ std::string HowItEnded(int status) {
 }
 
 void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchResult& result,
-                const std::string& output, GaugeWatch* watch) {
+                const std::string& output, const std::string& directory, GaugeWatch* watch) {
   if (options.quiet) return;
   size_t others = 0;
   const std::string path = watch->FileOf(result.pid, &others);
   const std::string program(BaseName(spec.command[0]));
   const std::string how = HowItEnded(result.wait_status);
   if (path.empty()) {
-    std::string why = WhyNotProfiled(spec.command);
+    std::string why = WhyNoGauge(spec.command, directory);
     if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
     fmt::print(stderr, "heapgauge: {} (pid {}) {}; there is no profile: {}\n", Printable(program),
                result.pid, how, why);
@@ -132,7 +132,7 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
              r.name(), result.pid, how, FormatDuration(r.duration_ns),
              LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),
              r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
-  if (const std::string why = r.samples == 0 ? WhyNotProfiled(spec.command) : ""; !why.empty()) {
+  if (const std::string why = r.samples == 0 ? WhyNoSamples(spec.command) : ""; !why.empty()) {
     fmt::print(stderr, "heapgauge: {}\n", why);
   }
   if (others != 0) {
@@ -162,7 +162,7 @@ int Run(const RunOptions& options) {
     FailWith(SystemError("cannot run '" + Printable(spec->command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  TellResult(options, *spec, *result, output, &watch);
+  TellResult(options, *spec, *result, output, directory, &watch);
   EndLike(result->wait_status);
 }
 

@@ -98,6 +98,10 @@ std::string EmulatorName(const std::string& path) {
   return "";
 }
 
+bool IsWatcher(const std::vector<std::string>& arguments) {
+  return arguments.size() > 2 && BaseName(arguments[0]) == "heapgauge" && arguments[1] == "run";
+}
+
 std::string Quoted(const std::vector<std::string>& arguments) {
   std::string text;
   for (const std::string& argument : arguments) {

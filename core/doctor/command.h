@@ -22,6 +22,9 @@ Findings CheckCommand(const std::vector<std::string>& arguments);
 std::string EmulatorName(const std::string& path);
 bool IsValgrind(const std::string& path);
 
+// True for a `heapgauge run`, which starts the program and stays beside it.
+bool IsWatcher(const std::vector<std::string>& arguments);
+
 // The command as one would type it.
 std::string Quoted(const std::vector<std::string>& arguments);
 

@@ -3,10 +3,14 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <random>
 #include <set>
 
+#include "core/base/file.h"
 #include "core/doctor/command.h"
 #include "core/doctor/directory.h"
 #include "core/doctor/examine.h"
@@ -105,6 +109,45 @@ TEST(Executable, OtherFilesAreNoPrograms) {
   EXPECT_EQ(Ids(CheckExecutable(ReadExecutable("/"))), "not-a-program");
   EXPECT_EQ(Ids(CheckExecutable(ReadExecutable("/etc/passwd"))), "not-a-program");
   EXPECT_EQ(Ids(CheckExecutable(ReadExecutable(""))), "not-found");
+}
+
+// Every byte of a program may be anything: no crash, no endless loop.
+TEST(Executable, DamagedProgramsAreSurvived) {
+  const std::string path = ::testing::TempDir() + "heapgauge_damaged_" + std::to_string(getpid());
+  std::string whole = ReadWholeFile("/bin/true", 1 << 20).value_or("");
+  ASSERT_GT(whole.size(), 1000u);
+  const size_t sections = [&] {
+    Elf64_Ehdr header{};
+    std::memcpy(&header, whole.data(), sizeof header);
+    return std::min<size_t>(header.e_shoff, whole.size() - 1);
+  }();
+  std::minstd_rand random(7);
+  for (int round = 0; round < 400; ++round) {
+    std::string bytes = whole;
+    for (int i = 0; i < 8; ++i) {
+      // The headers at both ends are where damage does most.
+      const size_t at =
+          round % 2 == 0 ? random() % 1024 : sections + random() % (bytes.size() - sections);
+      bytes[at] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
+    }
+    if (round % 10 == 9) bytes.resize(random() % bytes.size());
+    ASSERT_TRUE(WriteWholeFile(path, bytes));
+    ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+    EXPECT_FALSE(CheckExecutable(ReadExecutable(path)).empty());
+    DefinedSymbols(path);
+  }
+  unlink(path.c_str());
+}
+
+TEST(Executable, ScriptsThatLeadNowhereEnd) {
+  const std::string path = ::testing::TempDir() + "heapgauge_script_" + std::to_string(getpid());
+  for (const std::string& text : {"#!" + path + "\n", std::string("#!"), std::string("#! \t\n"),
+                                  std::string("#!/usr/bin/env\n"), std::string("#!\0x", 4)}) {
+    ASSERT_TRUE(WriteWholeFile(path, text));
+    ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+    EXPECT_FALSE(CheckExecutable(ReadExecutable(path)).empty()) << text;
+  }
+  unlink(path.c_str());
 }
 
 TEST(Command, LaunchersAreKnown) {

@@ -47,10 +47,12 @@ void AddSurroundings(const std::string& root, const std::string& cgroups,
   }
 }
 
-// The directories that a program of ours would use.
-Findings CheckOwnDirectories() {
+// The directories that a program of ours would use; `directory` in place of them if it is not "".
+Findings CheckOwnDirectories(const std::string& directory = "") {
   std::vector<DirectoryFacts> choices;
-  for (DirectoryChoice choice : GaugeDirectoryChoices(OwnEnvironment(), geteuid())) {
+  std::map<std::string, std::string> environment = OwnEnvironment();
+  if (!directory.empty()) environment["HEAPGAUGE_DIR"] = directory;
+  for (DirectoryChoice choice : GaugeDirectoryChoices(environment, geteuid())) {
     choice.path = std::filesystem::absolute(choice.path).string();
     choices.push_back(ReadDirectory(choice, geteuid(), ""));
   }
@@ -310,14 +312,22 @@ Examination ExamineGauge(const DoctorOptions& options, const std::string& path) 
   return result;
 }
 
-std::string WhyNotProfiled(const std::vector<std::string>& command) {
+std::string WhyNoSamples(const std::vector<std::string>& command) {
   if (command.empty()) return "";
   Findings findings = CheckCommand(command);
   const std::string path = FindCommand(command[0]);
   Append(CheckExecutable(ReadExecutable(path.empty() ? command[0] : path)), &findings);
   SortFindings(&findings);
-  if (findings.empty() || findings.front().severity > Severity::kWarning) return "";
-  return findings.front().what;
+  const bool is_reason = !findings.empty() && findings.front().severity <= Severity::kWarning;
+  return is_reason ? findings.front().what : "";
+}
+
+std::string WhyNoGauge(const std::vector<std::string>& command, const std::string& directory) {
+  std::string why = WhyNoSamples(command);
+  if (!why.empty()) return why;
+  const Findings places = CheckOwnDirectories(directory);
+  const Finding* problem = FirstProblem(places);
+  return problem != nullptr ? problem->what : "";
 }
 
 }  // namespace heapgauge

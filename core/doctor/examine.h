@@ -33,8 +33,10 @@ Examination ExamineProcess(const DoctorOptions& options, uint32_t pid);
 Examination ExamineGauge(const DoctorOptions& options, const std::string& path);
 
 // Why a command that was run with the agent left no gauge file, or one without samples: one
-// sentence; "" if no reason is known.
-std::string WhyNotProfiled(const std::vector<std::string>& command);
+// sentence; "" if no reason is known. `directory` is where its file should have been, "" for the
+// usual places.
+std::string WhyNoGauge(const std::vector<std::string>& command, const std::string& directory);
+std::string WhyNoSamples(const std::vector<std::string>& command);
 
 // For people: findings with what to do; plain text.
 std::string DoctorText(const Examination& examination);

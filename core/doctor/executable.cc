@@ -34,9 +34,11 @@ std::string MachineName(const ExecutableFacts& facts) {
   }
 }
 
-// "the interpreter of 'x.sh'" for what runs a script.
-std::string Through(const ExecutableFacts& facts) {
-  return facts.scripts.empty() ? "" : ", which runs the script " + InQuotes(facts.scripts.front());
+// The program as a sentence names it; with the script that it runs, where there is one.
+std::string Subject(const ExecutableFacts& facts) {
+  const std::string file = InQuotes(facts.path);
+  if (facts.scripts.empty()) return file;
+  return file + ", which runs the script " + InQuotes(facts.scripts.front()) + ",";
 }
 
 std::string SanitizerOf(const ExecutableFacts& facts) {
@@ -61,7 +63,7 @@ std::string SanitizerOf(const ExecutableFacts& facts) {
 }
 
 void CheckAllocator(const ExecutableFacts& facts, Findings* findings) {
-  const std::string file = InQuotes(facts.path);
+  const std::string file = Subject(facts);
   const std::string name = AllocatorOf(facts.defined);
   if (Has(facts.defined, "malloc")) {
     findings->push_back(Found(
@@ -98,7 +100,7 @@ void CheckAllocator(const ExecutableFacts& facts, Findings* findings) {
 }
 
 void CheckRuntime(const ExecutableFacts& facts, Findings* findings) {
-  const std::string file = InQuotes(facts.path);
+  const std::string file = Subject(facts);
   if (facts.is_go) {
     findings->push_back(Found("own-heap",
                               file + " is a Go program: Go's own heap does not come from malloc, "
@@ -122,21 +124,22 @@ void CheckRuntime(const ExecutableFacts& facts, Findings* findings) {
       "own-heap",
       "Python takes small objects out of arenas of its own, which malloc does not see; larger "
       "ones and those of C extensions are seen",
-      "the interpreter is " + file, "for every object: PYTHONMALLOC=malloc heapgauge run -- ...");
+      "the interpreter is " + facts.path,
+      "for every object: PYTHONMALLOC=malloc heapgauge run -- ...");
   finding.severity = Severity::kHint;
   findings->push_back(std::move(finding));
 }
 
 void CheckRights(const ExecutableFacts& facts, Findings* findings) {
   if (facts.no_set_user_id) return;
-  const std::string file = InQuotes(facts.path);
+  const std::string file = Subject(facts);
   const bool user = (facts.mode & S_ISUID) != 0 && facts.owner != facts.uid;
   const bool group =
       (facts.mode & S_ISGID) != 0 && (facts.mode & S_IXGRP) != 0 && facts.group != facts.gid;
   if (user || group) {
     findings->push_back(Found(
         "set-user-id",
-        file + " is " + (user ? "set-user-id" : "set-group-id") + Through(facts) +
+        file + " is " + (user ? "set-user-id" : "set-group-id") +
             ": the system ignores LD_PRELOAD for it",
         user ? "it belongs to user " + std::to_string(facts.owner) + ", you are user " +
                    std::to_string(facts.uid)
@@ -146,26 +149,25 @@ void CheckRights(const ExecutableFacts& facts, Findings* findings) {
              : "profile a copy: cp keeps no set-group-id bit"));
   }
   if (facts.has_capabilities && facts.uid != 0) {
-    findings->push_back(Found(
-        "file-capabilities",
-        file + " has file capabilities" + Through(facts) + ": the system ignores LD_PRELOAD for it",
-        "getcap " + facts.path + " shows them",
-        "profile a copy (cp does not copy them), or give the capabilities to "
-        "the service: AmbientCapabilities= in its unit"));
+    findings->push_back(Found("file-capabilities",
+                              file + " has file capabilities: the system ignores LD_PRELOAD for it",
+                              "getcap " + facts.path + " shows them",
+                              "profile a copy (cp does not copy them), or give the capabilities to "
+                              "the service: AmbientCapabilities= in its unit"));
   }
 }
 
 // Why the file is not even a program; true if it is none.
 bool IsNoProgram(const ExecutableFacts& facts, Findings* findings) {
-  const std::string file = InQuotes(facts.path);
+  const std::string file = Subject(facts);
   switch (facts.kind) {
     case Kind::kMissing:
-      findings->push_back(Found("not-found", "there is no program " + file + Through(facts),
-                                facts.error, "check the path, or $PATH"));
+      findings->push_back(
+          Found("not-found", file + " does not exist", facts.error, "check the path, or $PATH"));
       return true;
     case Kind::kUnreadable:
-      findings->push_back(Found("not-permitted", file + " cannot be read" + Through(facts),
-                                facts.error, "ask again as root"));
+      findings->push_back(
+          Found("not-permitted", file + " cannot be read", facts.error, "ask again as root"));
       return true;
     case Kind::kNotExecutable:
       findings->push_back(Found("not-a-program", file + " cannot be executed",
@@ -203,19 +205,18 @@ std::string AllocatorOf(const std::set<std::string>& defined) {
 Findings CheckExecutable(const ExecutableFacts& facts) {
   Findings findings;
   if (IsNoProgram(facts, &findings)) return findings;
-  const std::string file = InQuotes(facts.path);
+  const std::string file = Subject(facts);
   if (facts.machine != EM_X86_64 || !facts.is_64_bit) {
-    findings.push_back(Found("wrong-architecture",
-                             file + " is " + MachineName(facts) + Through(facts) +
-                                 "; heapgauge profiles x86-64 programs",
-                             "its ELF header", "use an x86-64 build of it"));
+    findings.push_back(
+        Found("wrong-architecture",
+              file + " is " + MachineName(facts) + "; heapgauge profiles x86-64 programs",
+              "its ELF header", "use an x86-64 build of it"));
     return findings;
   }
   CheckRights(facts, &findings);
   if (facts.interpreter.empty()) {
     findings.push_back(Found(
-        "static-executable",
-        file + " is linked statically" + Through(facts) + ", so nothing can be preloaded into it",
+        "static-executable", file + " is linked statically, so nothing can be preloaded into it",
         facts.is_dynamic ? "it names no dynamic linker (static-pie)" : "it names no dynamic linker",
         facts.is_go
             ? "for Go's heap use its own profiler: import net/http/pprof"
@@ -227,7 +228,7 @@ Findings CheckExecutable(const ExecutableFacts& facts) {
     const bool musl = linker.substr(0, 7) == "ld-musl";
     findings.push_back(Found("other-libc",
                              file + " runs on " + (musl ? "musl" : "another C library") +
-                                 Through(facts) + "; the agent needs glibc 2.35 or newer",
+                                 "; the agent needs glibc 2.35 or newer",
                              "its dynamic linker is " + facts.interpreter,
                              musl ? "build it for glibc, or take an image that has glibc (Debian "
                                     "in place of Alpine)"
@@ -235,11 +236,10 @@ Findings CheckExecutable(const ExecutableFacts& facts) {
     return findings;
   }
   if (facts.libc_is_old) {
-    findings.push_back(Found(
-        "old-glibc",
-        file + " runs on a glibc older than 2.35" + Through(facts) + ", which the agent needs",
-        facts.libc + " does not have the version GLIBC_2.35",
-        "run it on a newer system or image (Debian 12, Ubuntu 22.04 or later)"));
+    findings.push_back(
+        Found("old-glibc", file + " runs on a glibc older than 2.35, too old for the agent",
+              facts.libc + " does not have the version GLIBC_2.35",
+              "run it on a newer system or image (Debian 12, Ubuntu 22.04 or later)"));
   }
   if (const std::string sanitizer = SanitizerOf(facts); !sanitizer.empty()) {
     findings.push_back(Found("sanitizer",
@@ -251,8 +251,7 @@ Findings CheckExecutable(const ExecutableFacts& facts) {
   }
   CheckRuntime(facts, &findings);
   if (findings.empty()) {
-    findings.push_back(
-        Fine(file + " can be profiled" + Through(facts), "x86-64, glibc, dynamically linked"));
+    findings.push_back(Fine(file + " can be profiled", "x86-64, glibc, dynamically linked"));
   }
   return findings;
 }

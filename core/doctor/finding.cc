@@ -68,6 +68,8 @@ const std::vector<Cause>& Causes() {
       {"memory-limit-near", kW, "", "the memory cgroup is nearly full"},
       {"other-mount-namespace", kH, "", "the process sees other files than we do"},
       {"other-pid-namespace", kH, "", "the process knows itself by another number"},
+      {"other-user-namespace", kH, "", "the process is another user to itself"},
+      {"is-the-watcher", kP, "", "the process is heapgauge itself, not the program"},
       // The gauge file.
       {"unreadable-gauge", kP, "unreadable", "the file is damaged or not a gauge file"},
       {"agent-version", kW, "other version", "agent and command are of different versions"},

@@ -163,6 +163,17 @@ Findings CheckAgent(const ProcessFacts& facts, const Findings& executable) {
                              "run the program on an x86-64 machine without it"));
     return findings;
   }
+  if (IsWatcher(facts.command_line) && !facts.agent_loaded()) {
+    findings.push_back(Found(
+        "is-the-watcher",
+        fmt::format("process {} is heapgauge itself, which stays beside the program it started",
+                    facts.pid),
+        Quoted(facts.command_line),
+        facts.first_child == 0
+            ? "heapgauge ps shows the program"
+            : fmt::format("look at its child: heapgauge doctor {}", facts.first_child)));
+    return findings;
+  }
   Append(executable, &findings);
   if (!facts.sanitizer.empty() && FindById(findings, "sanitizer") == nullptr) {
     findings.push_back(Found("sanitizer",
@@ -245,6 +256,15 @@ Findings CheckSurroundings(const ProcessFacts& facts) {
                           Name(facts), facts.root.empty() ? "nothing" : facts.root),
               facts.in_container ? facts.container_evidence : "its mount namespace",
               facts.gauges.empty() ? "" : "heapgauge top " + facts.gauges.front().path));
+  }
+  if (facts.other_user_namespace) {
+    findings.push_back(Found(
+        "other-user-namespace",
+        fmt::format("{} is another user to itself than it is to you ({}): its gauge directory is "
+                    "named by the number it sees",
+                    Name(facts), facts.uid),
+        fmt::format("the user namespace in /proc/{}/ns", facts.pid),
+        facts.gauges.empty() ? "" : "heapgauge top " + facts.gauges.front().path));
   }
   if (facts.inner_pid != 0) {
     findings.push_back(

@@ -47,6 +47,7 @@ struct ProcessFacts {
   uint32_t effective_uid = 0;
   uint32_t parent = 0;
   std::string parent_name;
+  uint32_t first_child = 0;
 
   bool maps_readable = false;
   std::vector<std::string> agents;  // paths of the copies of the agent that are mapped
@@ -62,6 +63,7 @@ struct ProcessFacts {
 
   std::string root;  // what to put before its paths: "" or "/proc/PID/root"
   bool other_mount_namespace = false;
+  bool other_user_namespace = false;
   uint32_t inner_pid = 0;  // its number in its own pid namespace, 0 if it is the same
   bool in_container = false;
   std::string container_evidence;

@@ -170,7 +170,7 @@ void ReadAncestors(ProcessFacts* facts) {
     // `run` itself does not carry what it gives to the program.
     const std::vector<std::string> command =
         SplitZero(ReadWholeFile(Proc(pid, "cmdline"), kMaxSmall).value_or(""));
-    if (command.size() > 2 && BaseName(command[0]) == "heapgauge" && command[1] == "run") {
+    if (IsWatcher(command)) {
       facts->ancestor_with_agent = "heapgauge run (pid " + std::to_string(pid) + ")";
     }
     const auto info = ReadProcess(pid);
@@ -189,6 +189,8 @@ bool SameFile(const std::string& a, const std::string& b) {
 void ReadNamespaces(const std::string& status, ProcessFacts* facts) {
   const std::string mounts = Link(Proc(facts->pid, "ns/mnt"));
   facts->other_mount_namespace = !mounts.empty() && mounts != Link("/proc/self/ns/mnt");
+  const std::string users = Link(Proc(facts->pid, "ns/user"));
+  facts->other_user_namespace = !users.empty() && users != Link("/proc/self/ns/user");
   const std::string root = Proc(facts->pid, "root");
   struct stat st {};
   const bool reachable = stat((root + "/").c_str(), &st) == 0;
@@ -340,6 +342,8 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
   if (facts.kernel_thread || info->ended()) return facts;
   facts.exe = ProcessExecutable(pid);
   facts.command_line = SplitZero(ReadWholeFile(Proc(pid, "cmdline"), kMaxSmall).value_or(""));
+  const std::string task = "task/" + std::to_string(pid) + "/children";
+  facts.first_child = static_cast<uint32_t>(Number(ReadSmall(Proc(pid, task.c_str()))));
   ReadNamespaces(status, &facts);
   ReadMaps(&facts);
   if (const auto environment = ReadWholeFile(Proc(pid, "environ"), kMaxEnvironment)) {

@@ -145,7 +145,7 @@ class DoctorExecutables(DoctorTest):
         by_env = self.directory / "by_env"
         by_env.write_text("#!/usr/bin/env python3\n")
         by_env.chmod(0o755)
-        self.assert_found("own-heap", self.doctor("--", by_env), "hint")
+        self.assert_found("own-heap", self.doctor("--", by_env, PATH="/usr/bin"), "hint")
 
     def test_another_c_library(self):
         found = self.assert_only("other-libc", self.doctor("--", patient("patient_musl")))
@@ -266,6 +266,13 @@ class DoctorExecutables(DoctorTest):
                                      stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                      env=harness.clean_environment())
             self.assertIn(words, process.stderr)
+
+    def test_run_names_a_bad_directory(self):
+        self.gauges.chmod(0o777)
+        process = subprocess.run([harness.HEAPGAUGE, "run", "--dir", str(self.gauges), "--", patient()],
+                                 stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                 env=harness.clean_environment())
+        self.assertIn("others may write", process.stderr)
 
     def test_run_and_look(self):
         # The command is run with --run only.
@@ -421,6 +428,20 @@ class DoctorProcesses(DoctorTest):
         self.assertEqual(command[:2], ["heapgauge", "top"])
         self.assertIn("HoldMemory", self.ask("top", command[2]).stdout)
         self.assertNotIn("program-gone", findings)
+
+    def test_a_user_namespace(self):
+        probe = subprocess.run(["unshare", "--user", "--map-root-user", "true"], capture_output=True, text=True)
+        if probe.returncode != 0:
+            self.skipTest("no user namespace can be made here: " + probe.stderr)
+        running = self.start(["unshare", "--user", "--map-root-user", patient()])
+        self.assert_found("other-user-namespace", self.doctor(running.pid), "hint")
+
+    def test_the_watcher(self):
+        watcher = self.start([harness.HEAPGAUGE, "run", "--quiet", "--dir", str(self.gauges), "--", patient()],
+                             agent=False)
+        found = self.assert_only("is-the-watcher", self.doctor(watcher.pid))
+        if match := re.fullmatch(r"look at its child: heapgauge doctor (\d+)", found["remedy"]):
+            self.assertNotIn("not-preloaded", self.doctor(match[1]))
 
     @needs_root
     def test_an_agent_that_is_not_in_the_container(self):

@@ -154,7 +154,8 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
   if (ReadProcess(pid)) {
     return Fail(
         ErrorCode::kNotFound,
-        fmt::format("process {} is not profiled ({}); start it with heapgauge run", pid, searched));
+        fmt::format("process {} is not profiled ({}); heapgauge doctor {} tells why", pid, searched,
+                    pid));
   }
   return Fail(ErrorCode::kNotFound,
               fmt::format("there is no process {} and no gauge file of it ({}); "
