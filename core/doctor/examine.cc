@@ -100,8 +100,8 @@ void CheckNames(const std::string& path, uint32_t pid, Findings* findings) {
   if (!profile) return;
   SymbolizeOptions symbolize;
   symbolize.pid = pid;
-  Symbolize(symbolize, &*profile);
-  Append(CheckSymbols(*profile), findings);
+  const SymbolizeReport report = Symbolize(symbolize, &*profile);
+  Append(CheckSymbols(*profile, report.notes), findings);
 }
 
 // What keeps calls from the agent is no longer sure where samples did arrive.
@@ -244,7 +244,7 @@ Examination ExamineCommand(const DoctorOptions& options, const std::vector<std::
   Append(CheckCommand(command), &result.findings);
   const std::string path = FindCommand(command[0]);
   Append(CheckExecutable(ReadExecutable(path.empty() ? command[0] : path)), &result.findings);
-  for (const PreloadEntry& entry : ReadPreload(OwnEnvironment()["LD_PRELOAD"], "")) {
+  for (const PreloadEntry& entry : ReadPreload(OwnEnvironment()["LD_PRELOAD"], "", getuid())) {
     if (entry.is_agent) continue;
     result.findings.push_back(Found(
         "other-preload",

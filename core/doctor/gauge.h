@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/doctor/finding.h"
@@ -47,8 +48,9 @@ uint64_t BetterInterval(const GaugeFacts& facts);
 // "64K", "2M": as ctl takes it.
 std::string SizeArgument(uint64_t bytes);
 
-// Modules that hold a good part of the live memory and have no names. REQUIRES: symbolized.
-Findings CheckSymbols(const Profile& profile);
+// Modules that hold a good part of the live memory and have no names. `notes` are what the
+// symbolizer had to say. REQUIRES: symbolized.
+Findings CheckSymbols(const Profile& profile, const std::vector<std::string>& notes);
 
 }  // namespace heapgauge
 

@@ -169,16 +169,19 @@ Profile OneModule(bool has_functions, bool has_lines) {
 }
 
 TEST(Symbols, AModuleWithoutNamesIsNamedWithItsBuildId) {
-  Findings findings = CheckSymbols(OneModule(false, false));
+  Findings findings =
+      CheckSymbols(OneModule(false, false), {"no names: '/opt/server' is another build"});
   ASSERT_EQ(Ids(findings), "no-symbols");
   EXPECT_EQ(findings[0].severity, Severity::kWarning);
-  EXPECT_NE(findings[0].evidence.find("abcdef"), std::string::npos);
+  EXPECT_EQ(findings[0].evidence,
+            "its build-id is abcdef; no names: '/opt/server' is another build");
   EXPECT_NE(findings[0].remedy.find(".build-id/ab/cdef.debug"), std::string::npos);
-  findings = CheckSymbols(OneModule(true, false));
+  findings = CheckSymbols(OneModule(true, false), {"about /bin/other"});
+  EXPECT_EQ(findings[0].evidence.find("other"), std::string::npos);
   ASSERT_EQ(Ids(findings), "no-symbols");
   EXPECT_EQ(findings[0].severity, Severity::kHint);
-  EXPECT_EQ(Ids(CheckSymbols(OneModule(true, true))), "");
-  EXPECT_EQ(Ids(CheckSymbols(Profile())), "");
+  EXPECT_EQ(Ids(CheckSymbols(OneModule(true, true), {})), "");
+  EXPECT_EQ(Ids(CheckSymbols(Profile(), {})), "");
 }
 
 }  // namespace

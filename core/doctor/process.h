@@ -95,8 +95,9 @@ std::string ContainerEvidence(const std::string& root, const std::string& cgroup
 // The memory cgroup that is fullest, of those above the process.
 void ReadMemoryLimit(const std::string& cgroups, uint64_t* limit, uint64_t* usage);
 
-// Splits LD_PRELOAD and looks at each file; `root` as above.
-std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string& root);
+// Splits LD_PRELOAD and looks at each file as user `uid` would find it; `root` as above.
+std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string& root,
+                                      uint32_t uid);
 
 }  // namespace heapgauge
 

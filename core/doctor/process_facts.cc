@@ -40,8 +40,6 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-bool IsAgentName(std::string_view path) { return StartsWith(BaseName(path), "libheapgauge.so"); }
-
 std::string Link(const std::string& path) {
   std::array<char, 4096> buffer{};
   const ssize_t n = readlink(path.c_str(), buffer.data(), buffer.size());
@@ -130,16 +128,21 @@ void ReadMaps(ProcessFacts* facts) {
     const size_t slash = line.find('/');
     if (slash == std::string_view::npos) continue;
     const std::string_view path = line.substr(slash);
+    const std::string_view name = BaseName(path);
+    const size_t space = std::min(line.find(' '), slash);
+    const std::string_view rights = line.substr(space + 1, 4);
+    // A load that failed half-way leaves the first part of the file mapped, without its code.
+    if (StartsWith(name, "libheapgauge.so") && rights.find('x') != std::string_view::npos &&
+        std::find(facts->agents.begin(), facts->agents.end(), path) == facts->agents.end()) {
+      facts->agents.emplace_back(path);
+    }
     if (seen.count(path) != 0) continue;
     seen.insert(std::string(path));
-    const std::string_view name = BaseName(path);
-    if (IsAgentName(path)) facts->agents.emplace_back(path);
     if (StartsWith(name, "vgpreload_")) facts->valgrind = std::string(path);
     for (const char* library : {"libasan.so", "libtsan.so", "liblsan.so", "libclang_rt.asan"}) {
       if (StartsWith(name, library)) facts->sanitizer = std::string(path);
     }
-    const size_t space = line.find(' ');
-    const bool is_shared = space != std::string_view::npos && line.substr(space + 1, 4) == "rw-s";
+    const bool is_shared = rights == "rw-s";
     if (is_shared && ++shared <= 64) AddGauge(std::string(path), facts);
   }
 }
@@ -291,43 +294,6 @@ std::string ContainerEvidence(const std::string& root, const std::string& cgroup
   return "";
 }
 
-std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string& root) {
-  std::vector<PreloadEntry> entries;
-  for (size_t at = 0; at < list.size() && entries.size() < 64;) {
-    const size_t end = std::min(list.find_first_of(": ", at), list.size());
-    PreloadEntry entry;
-    entry.name = list.substr(at, end - at);
-    at = end + 1;
-    if (entry.name.empty()) continue;
-    entry.is_agent = IsAgentName(entry.name);
-    // A name without a slash is searched for by the dynamic linker.
-    std::string path = root + entry.name;
-    if (entry.name.find('/') == std::string::npos) {
-      for (const char* directory : {"/lib/x86_64-linux-gnu/", "/usr/lib/x86_64-linux-gnu/",
-                                    "/usr/local/lib/", "/usr/lib64/", "/usr/lib/"}) {
-        path = root + directory + entry.name;
-        if (access(path.c_str(), F_OK) == 0) break;
-      }
-    }
-    struct stat st {};
-    if (stat(path.c_str(), &st) != 0) {
-      entry.problem = std::strerror(errno);
-    } else if (const auto head = ReadWholeFile(path, 20); !head) {
-      entry.problem = head.error().message;
-    } else if (head->size() < 20 || head->compare(0, SELFMAG, ELFMAG) != 0) {
-      entry.problem = "it is not a shared library";
-    } else if ((*head)[EI_CLASS] != ELFCLASS64 || (*head)[18] != EM_X86_64) {
-      entry.problem = "it is a library for another architecture";
-    } else {
-      const auto defined = DefinedSymbols(path);
-      entry.defines_malloc = defined.count("malloc") != 0;
-      entry.allocator = AllocatorOf(defined);
-    }
-    entries.push_back(std::move(entry));
-  }
-  return entries;
-}
-
 ProcessFacts ReadProcessFacts(uint32_t pid) {
   ProcessFacts facts;
   facts.pid = pid;
@@ -349,9 +315,16 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
   if (const auto environment = ReadWholeFile(Proc(pid, "environ"), kMaxEnvironment)) {
     facts.environment_readable = true;
     facts.environment = TellingVariables(*environment);
+    // The agent takes paths as from the directory it was started in; this is the best guess at it.
+    for (const char* name : {"HEAPGAUGE_DIR", "HEAPGAUGE_OUT"}) {
+      const auto path = facts.environment.find(name);
+      if (path == facts.environment.end() || path->second.empty() || path->second[0] == '/')
+        continue;
+      path->second = Link(Proc(pid, "cwd")) + "/" + path->second;
+    }
     const auto preload = facts.environment.find("LD_PRELOAD");
     if (preload != facts.environment.end()) {
-      facts.preload = ReadPreload(preload->second, facts.root);
+      facts.preload = ReadPreload(preload->second, facts.root, facts.uid);
     }
   }
   ReadSecure(&facts);

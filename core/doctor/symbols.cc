@@ -58,7 +58,7 @@ std::string WhereToGet(const Module& module) {
 
 }  // namespace
 
-Findings CheckSymbols(const Profile& profile) {
+Findings CheckSymbols(const Profile& profile, const std::vector<std::string>& notes) {
   Findings findings;
   if (profile.sample_types.size() != kHeapTypes || profile.rows.empty()) return findings;
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
@@ -76,8 +76,11 @@ Findings CheckSymbols(const Profile& profile) {
     const Module& module = profile.modules[m];
     if (held[m] < kMuch * total || held[m] <= 0 || module.has_lines) continue;
     const std::string share = FormatShare(held[m], total);
-    const std::string build_id =
+    std::string evidence =
         module.build_id.empty() ? "it has no build-id" : "its build-id is " + module.build_id;
+    for (const std::string& note : notes) {
+      if (note.find(module.path) != std::string::npos) evidence += "; " + note;
+    }
     Finding finding = Found(
         "no-symbols",
         module.has_functions
@@ -87,7 +90,7 @@ Findings CheckSymbols(const Profile& profile) {
             : fmt::format("'{}', which holds {} of the live memory, has no symbols: its functions "
                           "show as addresses",
                           module.path, share),
-        build_id, WhereToGet(module));
+        evidence, WhereToGet(module));
     if (module.has_functions) finding.severity = Severity::kHint;
     findings.push_back(std::move(finding));
   }

@@ -341,6 +341,27 @@ class DoctorProcesses(DoctorTest):
         self.assertIn("not a shared library",
                       self.assert_only("preload-failed", self.doctor(running.pid))["evidence"])
 
+    @needs_root
+    def test_a_directory_that_the_user_may_not_enter(self):
+        self.as_nobody()
+        closed = self.directory / "closed"
+        closed.mkdir(mode=0o700)
+        library = closed / "libheapgauge.so"
+        shutil.copyfile(harness.AGENT, library)
+        running = self.start(preload=str(library), user=NOBODY)
+        found = self.assert_only("preload-failed", self.doctor(running.pid))
+        self.assertIn(f"may not enter {closed}", found["evidence"])
+
+    @needs_root
+    def test_an_agent_on_a_file_system_without_programs(self):
+        mount = self.directory / "noexec"
+        mount.mkdir()
+        running = self.start(["unshare", "--mount", "sh", "-c",
+                              f"mount -t tmpfs -o noexec none {mount} && cp {harness.AGENT} {mount} && "
+                              f"LD_PRELOAD={mount}/libheapgauge.so exec {patient()}"], agent=False)
+        found = self.assert_only("preload-failed", self.doctor(running.pid))
+        self.assertIn("noexec", found["evidence"])
+
     def test_two_copies(self):
         copy = self.directory / "libheapgauge.so"
         shutil.copyfile(harness.AGENT, copy)
