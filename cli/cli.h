@@ -33,7 +33,10 @@ void AddPs(CLI::App* app, Action* action);
 void AddDoctor(CLI::App* app, Action* action);
 void AddCtl(CLI::App* app, Action* action);
 void AddSave(CLI::App* app, Action* action);
-void AddReports(CLI::App* app, Action* action);  // top, traces, collapsed, proto
+void AddTop(CLI::App* app, Action* action);
+void AddTraces(CLI::App* app, Action* action);
+void AddCollapsed(CLI::App* app, Action* action);
+void AddProto(CLI::App* app, Action* action);
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

@@ -59,7 +59,10 @@ int Main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   Action action;
   AddRun(&app, &action);
-  AddReports(&app, &action);
+  AddTop(&app, &action);
+  AddTraces(&app, &action);
+  AddCollapsed(&app, &action);
+  AddProto(&app, &action);
   AddSave(&app, &action);
   AddMemory(&app, &action);
   AddPs(&app, &action);

@@ -1,0 +1,36 @@
+// collapsed: stacks for flame graph tools.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report_source.h"
+#include "core/formats/collapsed/collapsed_writer.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Collapsed(const ReportOptions& options) {
+  const auto loaded = Load(options);
+  if (!loaded) return FailWith(loaded.error());
+  const auto selected = SelectRows(loaded->profile, {options.focus, options.ignore});
+  if (!selected) return FailWith(selected.error());
+  const size_t type = options.sort == "allocated" ? kAllocSpace
+                      : options.sort == "count"   ? kInuseObjects
+                                                  : kInuseSpace;
+  return Deliver(options, WriteCollapsed(loaded->profile, type, *selected));
+}
+
+}  // namespace
+
+void AddCollapsed(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* collapsed = AddReport(app, action, "collapsed",
+                                  "stacks for flame graph tools: a;b;c bytes", Collapsed, R"(
+Values are live bytes; --sort allocated writes allocated bytes, --sort count live objects.
+
+Example:
+  heapgauge collapsed 4242 | flamegraph.pl > heap.svg)",
+                                  options);
+  AddSort(collapsed, options.get());
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,51 @@
+// top: who holds the memory.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report_source.h"
+#include "cli/source.h"
+#include "core/report/top.h"
+
+namespace heapgauge::cli {
+
+int Top(const ReportOptions& options) {
+  auto loaded = Load(options);
+  if (!loaded) return FailWith(loaded.error());
+  if (loaded->profile.recording.state == RecordingState::kLive && !options.json) {
+    if (const auto path = ResolveSource(options.source, options.pick)) {
+      loaded->profile.recording.memory = MemoryLineOf(*path);
+    }
+  }
+  FunctionOptions functions;
+  functions.filter = {options.focus, options.ignore};
+  functions.sort = KeyOf(options.sort);
+  functions.cumulative = options.cumulative;
+  const auto report = AggregateFunctions(loaded->profile, functions);
+  if (!report) return FailWith(report.error());
+  TopOptions top;
+  if (options.rows >= 0) top.rows = static_cast<size_t>(options.rows);
+  top.width = TerminalWidth();
+  top.cumulative = options.cumulative;
+  top.sort = functions.sort;
+  return Deliver(options, options.json ? TopJson(loaded->profile, *report, loaded->notes, top)
+                                       : TopText(loaded->profile, *report, loaded->notes, top));
+}
+
+void AddTop(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* top = AddReport(app, action, "top", "functions that hold the most memory", Top, R"(
+Each row is a function that allocates, with what is live of it, the range that holds the true value
+with 95 % probability, objects, everything it ever allocated, the mean age of its live bytes, and
+the line that holds most.
+
+Examples:
+  heapgauge top 4242
+  heapgauge top --sort age -n 40 server.4242.hg     what has been there for longest
+  heapgauge top --cum --focus 'Cache::' 4242        by caller, only stacks through Cache
+  heapgauge top --peak 4242                         what it was when it was largest)",
+                            options);
+  AddTable(top, options.get());
+  top->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
+}
+
+}  // namespace heapgauge::cli

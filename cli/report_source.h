@@ -1,0 +1,43 @@
+// What the reports on one profile have in common: their options, how SOURCE becomes a profile with
+// names, where the result goes.
+//
+// Single-threaded.
+#ifndef HEAPGAUGE_CLI_REPORT_SOURCE_H_
+#define HEAPGAUGE_CLI_REPORT_SOURCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "cli/report_options.h"
+#include "core/analysis/functions.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::cli {
+
+struct Loaded {
+  Profile profile;
+  std::vector<std::string> notes;  // what stood in the way of names
+};
+
+// Finds, reads and symbolizes the profile that the options name.
+Result<Loaded> Load(const ReportOptions& options);
+
+// Writes a report to where -o says, or to standard output.
+int Deliver(const ReportOptions& options, const std::string& data);
+
+SortKey KeyOf(const std::string& name);
+
+// A command with the options that all reports have.
+CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,
+                    int (*run)(const ReportOptions&), const char* footer,
+                    std::shared_ptr<ReportOptions> options);
+// --sort
+void AddSort(CLI::App* sub, ReportOptions* options);
+// --sort, -n, --json
+void AddTable(CLI::App* sub, ReportOptions* options);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_REPORT_SOURCE_H_
