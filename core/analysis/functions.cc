@@ -3,8 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "core/analysis/allocation_frames.h"
 #include "core/base/text.h"
@@ -14,32 +13,41 @@ namespace {
 
 uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
 
-// Functions with the same name form one group.
-std::vector<uint32_t> GroupByName(const Profile& profile, std::vector<FunctionId>* leaders) {
-  std::unordered_map<std::string_view, uint32_t> groups;
-  std::vector<uint32_t> group_of(profile.functions.size());
-  for (FunctionId id = 0; id < profile.functions.size(); ++id) {
-    const auto [it, is_new] =
-        groups.try_emplace(profile.functions[id].name, static_cast<uint32_t>(leaders->size()));
-    if (is_new) leaders->push_back(id);
-    group_of[id] = it->second;
-  }
-  return group_of;
-}
-
-// Whether each function's name matches; empty pattern: none does.
-Result<std::vector<bool>> MatchFunctions(const Profile& profile, const std::string& pattern) {
-  std::vector<bool> matches(profile.functions.size());
-  if (pattern.empty()) return matches;
+RE2::Options PatternOptions() {
   RE2::Options options(RE2::Quiet);
   options.set_max_mem(16 << 20);
-  const RE2 re(pattern, options);
-  if (!re.ok()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "'" + Printable(pattern) + "' is not a regular expression: " + re.error());
+  return options;
+}
+
+Status CheckCompiled(const RE2& re, const std::string& pattern) {
+  if (re.ok()) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "'" + Printable(pattern) + "' is not a regular expression: " + re.error());
+}
+
+// Which functions and modules a pattern means.
+struct Matches {
+  std::vector<bool> functions;
+  std::vector<bool> modules;
+};
+
+// An empty pattern matches nothing.
+Result<Matches> Match(const Profile& profile, const std::string& pattern, Granularity granularity) {
+  Matches matches;
+  matches.functions.resize(profile.functions.size());
+  matches.modules.resize(profile.modules.size());
+  if (pattern.empty()) return matches;
+  const RE2 re(pattern, PatternOptions());
+  HG_TRY(CheckCompiled(re, pattern));
+  for (size_t i = 0; i < matches.functions.size(); ++i) {
+    const Function& function = profile.functions[i];
+    matches.functions[i] =
+        RE2::PartialMatch(function.name, re) ||
+        (granularity == Granularity::kFiles && RE2::PartialMatch(function.file, re));
   }
-  for (size_t i = 0; i < matches.size(); ++i) {
-    matches[i] = RE2::PartialMatch(profile.functions[i].name, re);
+  if (granularity != Granularity::kModules) return matches;
+  for (size_t i = 0; i < matches.modules.size(); ++i) {
+    matches.modules[i] = RE2::PartialMatch(profile.modules[i].path, re);
   }
   return matches;
 }
@@ -89,38 +97,52 @@ std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
   return figures;
 }
 
-Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter) {
+Status CheckPattern(const std::string& pattern) {
+  return CheckCompiled(RE2(pattern, PatternOptions()), pattern);
+}
+
+Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter,
+                                     Granularity granularity) {
   std::vector<bool> selected(profile.rows.size(), true);
   if (filter.focus.empty() && filter.ignore.empty()) return selected;
-  HG_ASSIGN(const std::vector<bool> focus, MatchFunctions(profile, filter.focus));
-  HG_ASSIGN(const std::vector<bool> ignore, MatchFunctions(profile, filter.ignore));
-  std::vector<LocationId> stack;
-  for (RowId row = 0; row < selected.size(); ++row) {
-    bool focused = filter.focus.empty();
-    bool ignored = false;
-    profile.StackOf(row, &stack);
-    for (const LocationId id : stack) {
-      const Location& location = profile.locations[id];
-      for (uint32_t i = 0; i < location.frame_count; ++i) {
-        const FunctionId function = profile.frames[location.first_frame + i].function;
-        focused = focused || focus[function];
-        ignored = ignored || ignore[function];
-      }
+  HG_ASSIGN(const Matches focus, Match(profile, filter.focus, granularity));
+  HG_ASSIGN(const Matches ignore, Match(profile, filter.ignore, granularity));
+  // A node knows what is on its stack from its own location and its caller's node.
+  enum : uint8_t { kFocused = 1, kIgnored = 2 };
+  std::vector<uint8_t> location_has(profile.locations.size());
+  for (LocationId id = 0; id < profile.locations.size(); ++id) {
+    const Location& location = profile.locations[id];
+    bool focused = location.module != kNone && focus.modules[location.module];
+    bool ignored = location.module != kNone && ignore.modules[location.module];
+    for (uint32_t i = 0; i < location.frame_count; ++i) {
+      const FunctionId function = profile.frames[location.first_frame + i].function;
+      focused = focused || focus.functions[function];
+      ignored = ignored || ignore.functions[function];
     }
-    selected[row] = focused && !ignored;
+    location_has[id] = static_cast<uint8_t>((focused ? kFocused : 0) | (ignored ? kIgnored : 0));
+  }
+  std::vector<uint8_t> stack_has(profile.nodes.size());
+  for (NodeId id = 0; id < profile.nodes.size(); ++id) {
+    const Node& node = profile.nodes[id];
+    stack_has[id] = static_cast<uint8_t>(location_has[node.location] |
+                                         (node.parent == kNone ? 0 : stack_has[node.parent]));
+  }
+  for (RowId row = 0; row < selected.size(); ++row) {
+    const NodeId leaf = profile.rows[row].leaf;
+    const uint8_t has = leaf == kNone ? 0 : stack_has[leaf];
+    selected[row] = (filter.focus.empty() || (has & kFocused) != 0) && (has & kIgnored) == 0;
   }
   return selected;
 }
 
-uint32_t FlatFrame(const Profile& profile, RowId row,
-                   const std::vector<uint32_t>& allocation_frames) {
-  uint32_t last = kNone;
+FramePlace FlatFrame(const Profile& profile, RowId row,
+                     const std::vector<uint32_t>& allocation_frames) {
+  FramePlace last;
   for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
     const LocationId id = profile.nodes[node].location;
-    const Location& location = profile.locations[id];
-    const uint32_t skipped = allocation_frames[id];
-    if (skipped < location.frame_count) return location.first_frame + skipped;
-    if (location.frame_count > 0) last = location.first_frame + location.frame_count - 1;
+    const uint32_t count = profile.locations[id].frame_count;
+    if (allocation_frames[id] < count) return {node, allocation_frames[id]};
+    if (count > 0) last = {node, count - 1};
   }
   return last;  // the whole stack allocates: its outermost frame stands for it
 }
@@ -140,16 +162,20 @@ double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns) {
 }
 
 Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options) {
-  HG_ASSIGN(const std::vector<bool> selected, SelectRows(profile, options.filter));
+  HG_ASSIGN(const std::vector<bool> selected,
+            SelectRows(profile, options.filter, options.granularity));
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
   const std::vector<HeapFigures> figures = FiguresOfRows(profile);
-  std::vector<FunctionId> leaders;
-  const std::vector<uint32_t> group_of = GroupByName(profile, &leaders);
 
   FunctionReport report;
-  report.rows.resize(leaders.size() + 1);  // the last one is for stacks that cannot be read
-  for (size_t i = 0; i < leaders.size(); ++i) report.rows[i].function = leaders[i];
-  const uint32_t unknown = static_cast<uint32_t>(leaders.size());
+  report.entities = Entities(profile, options.granularity);
+  const Entities& entities = report.entities;
+  report.rows.resize(entities.size() + 1);  // the last one is for stacks that cannot be read
+  for (EntityId id = 0; id < entities.size(); ++id) {
+    report.rows[id].entity = id;
+    report.rows[id].function = entities[id].function;
+  }
+  const size_t unknown = entities.size();
 
   std::vector<RowId> counted_in(report.rows.size(), kNone);
   std::vector<double> frame_flat(profile.frames.size());
@@ -161,33 +187,38 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
     report.selected.Add(f);
     // Rows without live bytes still have a place where they allocate.
     const double weight = f.live_bytes.value + 1e-6 * f.allocated_bytes.value;
-    const uint32_t flat = FlatFrame(profile, row, allocation_frames);
-    if (flat == kNone) {
+    const FramePlace flat = FlatFrame(profile, row, allocation_frames);
+    if (flat.node == kNone) {
       report.rows[unknown].flat.Add(f);
       report.rows[unknown].cum.Add(f);
       continue;
     }
-    report.rows[group_of[profile.frames[flat].function]].flat.Add(f);
-    frame_flat[flat] += weight;
+    const LocationId at = profile.nodes[flat.node].location;
+    report.rows[entities.Of(at, flat.k)].flat.Add(f);
+    frame_flat[profile.locations[at].first_frame + flat.k] += weight;
     for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
-      const Location& location = profile.locations[profile.nodes[node].location];
-      for (uint32_t i = 0; i < location.frame_count; ++i) {
-        const uint32_t frame = location.first_frame + i;
-        const uint32_t group = group_of[profile.frames[frame].function];
-        if (counted_in[group] == row) continue;
-        counted_in[group] = row;
-        report.rows[group].cum.Add(f);
-        frame_cum[frame] += weight;
+      const LocationId id = profile.nodes[node].location;
+      const Location& location = profile.locations[id];
+      for (uint32_t k = 0; k < location.frame_count; ++k) {
+        const EntityId entity = entities.Of(id, k);
+        if (counted_in[entity] == row) continue;
+        counted_in[entity] = row;
+        report.rows[entity].cum.Add(f);
+        frame_cum[location.first_frame + k] += weight;
       }
     }
   }
   std::vector<std::pair<double, double>> best(report.rows.size(), {-1, -1});
-  for (uint32_t frame = 0; frame < profile.frames.size(); ++frame) {
-    const uint32_t group = group_of[profile.frames[frame].function];
-    const std::pair<double, double> score{frame_flat[frame], frame_cum[frame]};
-    if (score <= best[group]) continue;
-    best[group] = score;
-    report.rows[group].frame = frame;
+  for (LocationId id = 0; id < profile.locations.size(); ++id) {
+    const Location& location = profile.locations[id];
+    for (uint32_t k = 0; k < location.frame_count; ++k) {
+      const uint32_t frame = location.first_frame + k;
+      const EntityId entity = entities.Of(id, k);
+      const std::pair<double, double> score{frame_flat[frame], frame_cum[frame]};
+      if (score <= best[entity]) continue;
+      best[entity] = score;
+      report.rows[entity].frame = frame;
+    }
   }
   report.rows.erase(std::remove_if(report.rows.begin(), report.rows.end(),
                                    [&](const FunctionRow& row) {
@@ -205,7 +236,7 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
     if (fa.allocated_bytes.value != fb.allocated_bytes.value) {
       return fa.allocated_bytes.value > fb.allocated_bytes.value;
     }
-    return a.function < b.function;
+    return a.entity < b.entity;
   };
   std::sort(report.rows.begin(), report.rows.end(), before);
   return report;

@@ -2,7 +2,8 @@
 //
 // Flat figures go to the innermost frame that is not part of allocating (see allocation_frames.h).
 // Cumulative ones go to every function on the stack, once for each stack even if it calls itself.
-// Functions are told apart by name, whatever file or module they are in.
+// In place of functions there can be lines, files, modules or addresses; entities.h says when two
+// frames count as the same.
 //
 // Pure; time is linear in the frames of all rows.
 #ifndef HEAPGAUGE_CORE_ANALYSIS_FUNCTIONS_H_
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/entities.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 
@@ -41,21 +43,26 @@ std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 enum class SortKey { kLive, kAllocated, kCount, kAge };
 
 // Which rows to look at: those with a function that matches `focus` and none that matches `ignore`
-// (RE2, unanchored, "" for all).
+// (RE2, unanchored, "" for all). In reports by file or module their paths can match as well.
 struct RowFilter {
   std::string focus;
   std::string ignore;
 };
-Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter);
+// Fails if the pattern is not a regular expression.
+Status CheckPattern(const std::string& pattern);
+Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter,
+                                     Granularity granularity = Granularity::kFunctions);
 
 struct FunctionRow {
-  FunctionId function = kNone;  // one of that name
+  EntityId entity = kNone;      // in FunctionReport::entities; kNone: stacks that cannot be read
+  FunctionId function = kNone;  // one that belongs to it
   uint32_t frame = kNone;       // its heaviest frame: tells file and line
   HeapFigures flat;
   HeapFigures cum;
 };
 
 struct FunctionReport {
+  Entities entities;
   std::vector<FunctionRow> rows;  // sorted, largest first
   HeapFigures total;              // of all rows of the profile
   HeapFigures selected;           // of those that passed the filter
@@ -63,6 +70,7 @@ struct FunctionReport {
 
 struct FunctionOptions {
   RowFilter filter;
+  Granularity granularity = Granularity::kFunctions;
   SortKey sort = SortKey::kLive;
   bool cumulative = false;  // sort by cumulative figures
 };
@@ -72,10 +80,15 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
 // The figure that a sort key stands for.
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);
 
-// The frame that flat figures of this row go to; kNone for an empty stack. `allocation_frames` is
-// from CountAllocationFrames().
-uint32_t FlatFrame(const Profile& profile, RowId row,
-                   const std::vector<uint32_t>& allocation_frames);
+// A frame of a stack: the `k`th of the location at a node.
+struct FramePlace {
+  NodeId node = kNone;
+  uint32_t k = 0;
+};
+// The frame that flat figures of this row go to; node kNone for an empty stack. `allocation_frames`
+// is from CountAllocationFrames().
+FramePlace FlatFrame(const Profile& profile, RowId row,
+                     const std::vector<uint32_t>& allocation_frames);
 
 }  // namespace heapgauge
 

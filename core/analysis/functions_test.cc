@@ -3,48 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "core/analysis/allocation_frames.h"
+#include "core/model/testing/profile_maker.h"
 
 namespace heapgauge {
 namespace {
 
-// A profile in which every frame has its own location; stacks are given innermost first.
-class Maker {
- public:
-  Maker() { profile_.sample_types = HeapSampleTypes(); }
-
-  LocationId Function(const std::string& name, uint32_t line = 1) {
-    profile_.functions.push_back({name, "", "x.cc"});
-    profile_.frames.push_back(
-        {static_cast<FunctionId>(profile_.functions.size() - 1), line, false});
-    Location location;
-    location.first_frame = static_cast<uint32_t>(profile_.frames.size() - 1);
-    location.frame_count = 1;
-    profile_.locations.push_back(location);
-    return static_cast<LocationId>(profile_.locations.size() - 1);
-  }
-
-  void Row(const std::vector<LocationId>& stack, double live, double allocated) {
-    NodeId node = kNone;
-    for (size_t i = stack.size(); i-- > 0;) {
-      profile_.nodes.push_back({node, stack[i]});
-      node = static_cast<NodeId>(profile_.nodes.size() - 1);
-    }
-    heapgauge::Row row;
-    row.leaf = node;
-    row.samples = 2;
-    row.live_samples = live > 0 ? 1 : 0;
-    profile_.rows.push_back(row);
-    profile_.values.resize(profile_.rows.size() * kHeapTypes);
-    const RowId id = static_cast<RowId>(profile_.rows.size() - 1);
-    profile_.value(id, kInuseSpace).value = live;
-    profile_.value(id, kAllocSpace).value = allocated;
-  }
-
-  Profile& profile() { return profile_; }
-
- private:
-  Profile profile_;
-};
+using testing::Maker;
 
 const FunctionRow* Find(const Profile& profile, const FunctionReport& report,
                         const std::string& name) {

@@ -154,34 +154,6 @@ std::string Printable(std::string_view text) {
   return clean;
 }
 
-size_t DisplayWidth(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
-std::string PadLeft(std::string_view text, size_t width) {
-  const size_t have = DisplayWidth(text);
-  return std::string(have < width ? width - have : 0, ' ').append(text);
-}
-
-std::string PadRight(std::string_view text, size_t width) {
-  const size_t have = DisplayWidth(text);
-  return std::string(text).append(have < width ? width - have : 0, ' ');
-}
-
-std::string CutTo(std::string_view text, size_t width) {
-  if (DisplayWidth(text) <= width) return std::string(text);
-  const size_t keep = width > 3 ? width - 3 : 0;
-  size_t columns = 0;
-  size_t at = 0;
-  while (at < text.size()) {
-    if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && columns++ == keep) break;
-    ++at;
-  }
-  return std::string(text.substr(0, at)) + std::string(std::min<size_t>(width, 3), '.');
-}
-
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   size_t best_distance = word.size() <= 3 ? 2 : 3;  // anything farther was not meant

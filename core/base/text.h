@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/columns.h"
 #include "core/base/result.h"
 
 namespace heapgauge {
@@ -39,14 +40,6 @@ Result<uint64_t> ParseSize(std::string_view text);
 // The text without control characters or broken UTF-8, so that a name out of a foreign file can be
 // shown.
 std::string Printable(std::string_view text);
-
-// The number of terminal columns of UTF-8 text, taking one for each code point.
-size_t DisplayWidth(std::string_view text);
-// Pads with spaces to `width` columns.
-std::string PadLeft(std::string_view text, size_t width);
-std::string PadRight(std::string_view text, size_t width);
-// Cuts to `width` columns, with "..." at the end if anything was cut.
-std::string CutTo(std::string_view text, size_t width);
 
 // The candidate nearest to `word` by edit distance, or "" if none is near enough to be meant.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);

@@ -72,9 +72,17 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       by_module[location.module].push_back(i);
     }
   }
+  uint64_t to_name = 0;
+  for (const std::vector<LocationId>& ids : by_module) to_name += ids.size();
+  uint64_t named = 0;
   for (ModuleId m = 0; m < by_module.size(); ++m) {
     if (by_module[m].empty()) continue;
     Module& module = profile->modules[m];
+    if (options.progress != nullptr) {
+      options.progress->Report("reading names of " + std::string(BaseName(module.path)), named,
+                               to_name, "addresses");
+    }
+    named += by_module[m].size();
     auto symbols = ModuleSymbols::Open(module, options);
     if (!symbols) {
       // The kernel's own page has no file; its few frames need no excuse.

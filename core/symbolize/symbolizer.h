@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
@@ -23,6 +24,8 @@ struct SymbolizeOptions {
   // If not 0, files are also looked for through this running process: in a container, or deleted
   // since, they may exist nowhere else.
   uint32_t pid = 0;
+  // If not null, is told which module's names are read. Must outlive the call.
+  ProgressSink* progress = nullptr;
 };
 
 // One line for each module that could not be used as it should, for people.

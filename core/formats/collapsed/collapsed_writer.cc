@@ -1,20 +1,24 @@
 #include "core/formats/collapsed/collapsed_writer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/base/symbol_name.h"
 
 namespace heapgauge {
 
-std::string WriteCollapsed(const Profile& profile, size_t type, const std::vector<bool>& selected) {
-  std::vector<std::string> names;
-  names.reserve(profile.functions.size());
-  for (const Function& function : profile.functions) {
-    names.push_back(WithoutParameters(function.name));
-    for (char& c : names.back()) {
-      if (c == ';') c = ':';  // the separator
+std::string WriteCollapsed(const Profile& profile, size_t type, const std::vector<bool>& selected,
+                           std::vector<std::string> frame_names, bool join) {
+  std::vector<std::string> names = std::move(frame_names);
+  if (names.empty()) {
+    for (const Frame& frame : profile.frames) {
+      names.push_back(WithoutParameters(profile.functions[frame.function].name));
     }
+  }
+  for (std::string& name : names) {
+    std::replace(name.begin(), name.end(), ';', ':');  // the separator
   }
   std::map<std::string, double> lines;
   std::vector<LocationId> stack;
@@ -24,11 +28,15 @@ std::string WriteCollapsed(const Profile& profile, size_t type, const std::vecto
     if (!(value > 0)) continue;
     profile.StackOf(row, &stack);
     std::string line = profile.rows[row].truncated && !stack.empty() ? "(truncated)" : "";
+    const std::string* last = nullptr;
     for (size_t i = stack.size(); i-- > 0;) {
       const Location& location = profile.locations[stack[i]];
       for (uint32_t k = location.frame_count; k-- > 0;) {
+        const std::string& name = names[location.first_frame + k];
+        if (join && last != nullptr && *last == name) continue;
+        last = &name;
         if (!line.empty()) line += ';';
-        line += names[profile.frames[location.first_frame + k].function];
+        line += name;
       }
     }
     if (line.empty()) line = "(unknown stack)";

@@ -15,7 +15,10 @@
 namespace heapgauge {
 
 // `type` is an index into the profile's sample types; `selected` says which rows, empty for all.
-std::string WriteCollapsed(const Profile& profile, size_t type, const std::vector<bool>& selected);
+// `frame_names` has a name for each of the profile's frames, empty: the functions' names without
+// parameters. Neighbours with the same name are one frame if `join` says so.
+std::string WriteCollapsed(const Profile& profile, size_t type, const std::vector<bool>& selected,
+                           std::vector<std::string> frame_names = {}, bool join = false);
 
 }  // namespace heapgauge
 
