@@ -1,14 +1,12 @@
 #include "cli/cli.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
+#include "cli/terminal.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 
@@ -40,16 +38,7 @@ int PrintOut(const std::string& text) {
   return kDone;
 }
 
-size_t TerminalWidth() {
-  size_t width = 120;
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    width = size.ws_col;
-  } else if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
-    width = std::strtoul(columns, nullptr, 10);
-  }
-  return std::clamp<size_t>(width, 80, 400);
-}
+size_t TerminalWidth() { return DescribeTerminal(STDOUT_FILENO).width; }
 
 Result<uint64_t> SizeOption(const std::string& option, const std::string& text) {
   auto size = ParseSize(text);

@@ -34,6 +34,7 @@ void AddDoctor(CLI::App* app, Action* action);
 void AddCtl(CLI::App* app, Action* action);
 void AddSave(CLI::App* app, Action* action);
 void AddTop(CLI::App* app, Action* action);
+void AddTree(CLI::App* app, Action* action);
 void AddTraces(CLI::App* app, Action* action);
 void AddCollapsed(CLI::App* app, Action* action);
 void AddProto(CLI::App* app, Action* action);
@@ -52,7 +53,7 @@ inline int FailWith(const Error& error) { return FailWith(error.message); }
 // Writes text to standard output; a closed pipe (| head) is not an error.
 int PrintOut(const std::string& text);
 
-// Columns of the terminal; 120 where there is none, never below 80.
+// Columns of the terminal; 120 where there is none. cli/terminal.h knows more.
 size_t TerminalWidth();
 
 // The version, as --version prints it.

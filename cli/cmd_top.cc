@@ -20,15 +20,17 @@ int Top(const ReportOptions& options) {
   functions.filter = {options.focus, options.ignore};
   functions.sort = KeyOf(options.sort);
   functions.cumulative = options.cumulative;
+  functions.granularity = GranularityOf(options.granularity);
   const auto report = AggregateFunctions(loaded->profile, functions);
   if (!report) return FailWith(report.error());
   TopOptions top;
   if (options.rows >= 0) top.rows = static_cast<size_t>(options.rows);
-  top.width = TerminalWidth();
+  top.layout = Target(options).layout();
   top.cumulative = options.cumulative;
   top.sort = functions.sort;
-  return Deliver(options, options.json ? TopJson(loaded->profile, *report, loaded->notes, top)
-                                       : TopText(loaded->profile, *report, loaded->notes, top));
+  top.names = NamesOf(options.names);
+  return options.json ? Deliver(options, TopJson(loaded->profile, *report, loaded->notes, top))
+                      : Deliver(options, TopText(loaded->profile, *report, loaded->notes, top));
 }
 
 void AddTop(CLI::App* app, Action* action) {
@@ -42,9 +44,11 @@ Examples:
   heapgauge top 4242
   heapgauge top --sort age -n 40 server.4242.hg     what has been there for longest
   heapgauge top --cum --focus 'Cache::' 4242        by caller, only stacks through Cache
+  heapgauge top --lines --focus 'Cache::' 4242      which lines of it
   heapgauge top --peak 4242                         what it was when it was largest)",
                             options);
   AddTable(top, options.get());
+  AddGranularity(top, options.get());
   top->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
 }
 

@@ -17,6 +17,7 @@ First steps:
   heapgauge ps                            what is profiled on this host
   heapgauge top 4242                      where the memory of process 4242 is, now
   heapgauge top server.4242.hg            the same from its file, also after it was killed
+  heapgauge tree 4242                     through which calls
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
   heapgauge doctor 4242                   why is there no data, or little?
 
@@ -60,6 +61,7 @@ int Main(int argc, char** argv) {
   Action action;
   AddRun(&app, &action);
   AddTop(&app, &action);
+  AddTree(&app, &action);
   AddTraces(&app, &action);
   AddCollapsed(&app, &action);
   AddProto(&app, &action);

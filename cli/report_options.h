@@ -15,10 +15,18 @@ struct ReportOptions {
   std::string inherited = "all";
   std::string kind = "heap";
   std::string output;
+  std::string granularity;  // "": the report's own
+  std::string names = "short";
+  std::string colour = "auto";
   int rows = -1;  // the report's own default
   bool json = false;
   bool cumulative = false;
   bool peak = false;
+  bool callers = false;
+  bool compress = false;
+  double fold = 1;     // percent
+  size_t depth = 0;    // 0 no limit
+  bool quiet = false;  // no progress line
 };
 
 // Runs `top`; `ctl peak` uses it too.

@@ -1,7 +1,10 @@
 #include "cli/report_source.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
+#include "cli/progress_line.h"
 #include "cli/source.h"
 #include "core/base/file.h"
 #include "core/formats/gauge/gauge_reader.h"
@@ -9,7 +12,9 @@
 
 namespace heapgauge::cli {
 
-Result<Loaded> Load(const ReportOptions& options) {
+Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
+  std::unique_ptr<ProgressLine> progress;
+  if (!options.quiet) progress = std::make_unique<ProgressLine>(STDERR_FILENO);
   HG_ASSIGN(const std::string path, ResolveSource(options.source, options.pick));
   GaugeReadOptions read;
   read.peak = options.peak;
@@ -18,16 +23,19 @@ Result<Loaded> Load(const ReportOptions& options) {
                                                  : Inherited::kInclude;
   if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
   Loaded loaded;
+  if (progress) progress->Report("reading " + path, 0, 0, "");
   HG_ASSIGN(loaded.profile, ReadGaugeFile(path, read));
   SymbolizeOptions symbolize;
   const Recording& recording = loaded.profile.recording;
   if (recording.state == RecordingState::kLive || recording.state == RecordingState::kSnapshot) {
     symbolize.pid = recording.pid;
   }
-  loaded.notes = loaded.profile.notes;
-  for (const std::string& note : Symbolize(symbolize, &loaded.profile).notes) {
-    loaded.notes.push_back(note);
-  }
+  symbolize.progress = progress.get();
+  if (cache != nullptr) cache->Fill(&loaded.profile);
+  loaded.notes = Symbolize(symbolize, &loaded.profile).notes;
+  if (cache != nullptr) loaded.notes = cache->Learn(loaded.profile, loaded.notes);
+  loaded.notes.insert(loaded.notes.begin(), loaded.profile.notes.begin(),
+                      loaded.profile.notes.end());
   return loaded;
 }
 
@@ -36,6 +44,22 @@ SortKey KeyOf(const std::string& name) {
   if (name == "count") return SortKey::kCount;
   if (name == "age") return SortKey::kAge;
   return SortKey::kLive;
+}
+
+Names NamesOf(const std::string& name) { return name == "whole" ? Names::kWhole : Names::kShort; }
+
+Terminal Target(const ReportOptions& options) {
+  if (options.output.empty() || options.output == "-") {
+    return DescribeTerminal(STDOUT_FILENO, options.colour);
+  }
+  Terminal file;
+  file.look.colour = options.colour == "always";
+  file.look.utf8 = DescribeTerminal(STDOUT_FILENO).look.utf8;
+  return file;
+}
+
+int Deliver(const ReportOptions& options, const StyledText& text) {
+  return Deliver(options, Render(text, Target(options).look));
 }
 
 int Deliver(const ReportOptions& options, const std::string& data) {
@@ -62,6 +86,8 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
   sub->add_option("--kind", options->kind,
                   "heap, or mmap: what the program mapped itself (run --mmap)")
       ->check(CLI::IsMember({"heap", "mmap"}));
+  sub->add_option("--color", options->colour, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   sub->add_option("-o,--output", options->output, "write to this file");
   sub->callback([=] { *action = [=] { return run(*options); }; });
   return sub;
@@ -70,6 +96,28 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
 void AddSort(CLI::App* sub, ReportOptions* options) {
   sub->add_option("--sort", options->sort, "by live, allocated, count (of objects) or age")
       ->check(CLI::IsMember({"live", "allocated", "count", "age"}));
+}
+
+void AddGranularity(CLI::App* sub, ReportOptions* options) {
+  static constexpr std::pair<const char*, const char*> kFlags[] = {
+      {"functions", "by function"},
+      {"lines", "by source line"},
+      {"files", "by source file"},
+      {"modules", "by executable and library"},
+      {"addresses", "by address in the program"},
+  };
+  std::vector<CLI::Option*> flags;
+  for (const auto& [name, help] : kFlags) {
+    const std::string value = name;
+    CLI::Option* flag = sub->add_flag_callback(
+        "--" + value, [=] { options->granularity = value; }, help);
+    for (CLI::Option* other : flags) flag->excludes(other);
+    flags.push_back(flag);
+  }
+  sub->add_option("--names", options->names,
+                  "short (templates and parameters folded unless they tell functions apart) or "
+                  "whole")
+      ->check(CLI::IsMember({"short", "whole"}));
 }
 
 void AddTable(CLI::App* sub, ReportOptions* options) {

@@ -11,8 +11,12 @@
 
 #include "cli/cli.h"
 #include "cli/report_options.h"
+#include "cli/terminal.h"
 #include "core/analysis/functions.h"
 #include "core/model/profile.h"
+#include "core/report/labels.h"
+#include "core/report/styled_text.h"
+#include "core/symbolize/frame_cache.h"
 
 namespace heapgauge::cli {
 
@@ -21,13 +25,19 @@ struct Loaded {
   std::vector<std::string> notes;  // what stood in the way of names
 };
 
-// Finds, reads and symbolizes the profile that the options name.
-Result<Loaded> Load(const ReportOptions& options);
+// Finds, reads and symbolizes the profile that the options name. With a cache, names that it knows
+// are not looked up again, and new ones are added.
+Result<Loaded> Load(const ReportOptions& options, FrameCache* cache = nullptr);
 
-// Writes a report to where -o says, or to standard output.
+// Where the report goes to.
+Terminal Target(const ReportOptions& options);
+
+// Writes a report to where -o says, or to standard output; marks become colour on a terminal.
 int Deliver(const ReportOptions& options, const std::string& data);
+int Deliver(const ReportOptions& options, const StyledText& text);
 
 SortKey KeyOf(const std::string& name);
+Names NamesOf(const std::string& name);
 
 // A command with the options that all reports have.
 CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,
@@ -35,6 +45,8 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
                     std::shared_ptr<ReportOptions> options);
 // --sort
 void AddSort(CLI::App* sub, ReportOptions* options);
+// --functions, --lines, --files, --modules, --addresses, --names
+void AddGranularity(CLI::App* sub, ReportOptions* options);
 // --sort, -n, --json
 void AddTable(CLI::App* sub, ReportOptions* options);
 

@@ -10,8 +10,13 @@
 namespace heapgauge {
 namespace {
 
-std::string Line(const char* label, const std::string& text) {
-  return fmt::format("{:<11}{}\n", label, text);
+StyledText Line(const char* label, const std::string& text, Style style = Style::kPlain) {
+  StyledText line;
+  return line.AddRight(label, 11, Style::kLabel).Add(text, style).Add("\n");
+}
+
+StyledText Note(const std::string& text) {
+  return StyledText("note: ", Style::kWarning).Add(text).Add("\n");
 }
 
 std::string SamplingText(const Recording& r) {
@@ -28,12 +33,12 @@ std::string SamplingText(const Recording& r) {
     text += fmt::format(" ({} inherited from the parent)",
                         FormatCount(static_cast<double>(r.inherited_samples)));
   }
+  if (r.lost.empty()) text += ", none lost";
   if (!r.active) text += "; switched off";
   return text;
 }
 
 std::string LostText(const Recording& r) {
-  if (r.lost.empty()) return "nothing";
   std::string text = fmt::format("{} samples, about {} not in the figures (",
                                  FormatCount(static_cast<double>(r.lost_samples())),
                                  FormatBytes(static_cast<double>(r.lost_bytes)));
@@ -51,6 +56,13 @@ std::string AgentText(const Recording& r) {
       FormatBytes(static_cast<double>(r.file_bytes) + static_cast<double>(r.private_bytes)),
       FormatBytes(static_cast<double>(r.file_bytes)),
       FormatBytes(static_cast<double>(r.private_bytes)));
+}
+
+// Which allocator the program has.
+std::string OverText(const Recording& r) {
+  if (r.allocator.empty() && r.allocator_path.empty()) return "";
+  return " over " + (r.allocator.empty() ? "an unknown allocator" : r.allocator) + "  " +
+         r.allocator_path;
 }
 
 }  // namespace
@@ -131,8 +143,8 @@ std::string LiveText(const Estimate& live, const Recording& recording) {
                      FormatByteRange(range.low, range.high));
 }
 
-std::string RecordingText(const Profile& profile, const HeapFigures& total,
-                          const std::vector<std::string>& notes, size_t width) {
+StyledText RecordingText(const Profile& profile, const HeapFigures& total,
+                         const std::vector<std::string>& notes, const Layout& layout) {
   const Recording& r = profile.recording;
   std::string command;
   for (const std::string& argument : r.command_line) {
@@ -140,9 +152,14 @@ std::string RecordingText(const Profile& profile, const HeapFigures& total,
     command += argument;
   }
   if (command.empty()) command = r.program;
-  std::string text = fmt::format("{}  pid {}  {}{}\n", r.name(), r.pid, StateText(r),
-                                 r.forked ? "  (forked)" : "");
-  text += Line("command", CutTo(command, width > 11 ? width - 11 : 0));
+  StyledText text(r.name(), Style::kTitle);
+  text += fmt::format("  pid {}  {}{}", r.pid, StateText(r), r.forked ? "  (forked)" : "");
+  // The command line is seldom news; it takes what room is left.
+  const size_t used = DisplayWidth(text.text()) + 2;
+  if (command != r.name() && used + 16 <= layout.width) {
+    text.Add("  ").Add(CutTo(command, layout.width - used), Style::kDim);
+  }
+  text += "\n";
   if (const std::string dump = DumpText(r); !dump.empty()) text += Line("dump", dump);
 
   std::string live = LiveText(total.live_bytes, r);
@@ -170,28 +187,31 @@ std::string RecordingText(const Profile& profile, const HeapFigures& total,
   }
   text += Line("allocated", allocated_text);
 
-  if (!r.allocator.empty() || !r.allocator_path.empty()) {
-    text += Line("allocator",
-                 (r.allocator.empty() ? "unknown" : r.allocator) + "  " + r.allocator_path);
-  }
   if (r.interval != 0) {
     text += Line("sampling", SamplingText(r));
-    text += Line("lost", LostText(r));
-    text += Line("agent", AgentText(r));
+    if (!r.lost.empty()) text += Line("lost", LostText(r), Style::kWarning);
+    std::string agent = AgentText(r) + OverText(r);
+    // The path is the part that can be done without.
+    if (DisplayWidth(agent) + 11 > layout.width) {
+      agent.resize(agent.size() - r.allocator_path.size());
+      while (agent.back() == ' ') agent.pop_back();
+    }
+    text += Line("agent", agent);
+  } else if (!OverText(r).empty()) {
+    text += Line("allocator", r.allocator + "  " + r.allocator_path);
   }
   if (r.truncated_walks != 0) {
-    text += fmt::format(
-        "note: samples without their outermost frames (no unwind data, or too deep): {}\n",
-        FormatCount(static_cast<double>(r.truncated_walks)));
+    text += Note("samples without their outermost frames (no unwind data, or too deep): " +
+                 FormatCount(static_cast<double>(r.truncated_walks)));
   }
   if (r.unreadable_records != 0) {
-    text += fmt::format("note: {} half-written or damaged records were left out or have no stack\n",
-                        FormatCount(static_cast<double>(r.unreadable_records)));
+    text += Note(FormatCount(static_cast<double>(r.unreadable_records)) +
+                 " half-written or damaged records were left out or have no stack");
   }
   constexpr size_t kMaxNotes = 5;
-  for (size_t i = 0; i < notes.size() && i < kMaxNotes; ++i) text += "note: " + notes[i] + "\n";
+  for (size_t i = 0; i < notes.size() && i < kMaxNotes; ++i) text += Note(notes[i]);
   if (notes.size() > kMaxNotes) {
-    text += fmt::format("note: and {} more modules without names\n", notes.size() - kMaxNotes);
+    text += Note(fmt::format("and {} more modules without names", notes.size() - kMaxNotes));
   }
   return text;
 }

@@ -10,12 +10,13 @@
 
 #include "core/analysis/functions.h"
 #include "core/model/profile.h"
+#include "core/report/styled_text.h"
 
 namespace heapgauge {
 
 // `notes` are further lines of the kind "note: ...", such as modules without names.
-std::string RecordingText(const Profile& profile, const HeapFigures& total,
-                          const std::vector<std::string>& notes, size_t width);
+StyledText RecordingText(const Profile& profile, const HeapFigures& total,
+                         const std::vector<std::string>& notes, const Layout& layout);
 
 // "running for 2h14m", "ended after 12s", "killed after 3m05s".
 std::string StateText(const Recording& recording);

@@ -47,7 +47,7 @@ GaugeBuilder Busy() {
 TEST(Top, OpensWithTheFactsAndShowsRowsWithRanges) {
   GaugeBuilder b = Busy();
   const Made made = Make(&b);
-  const std::string text = TopText(made.profile, made.report, {"a note"}, {});
+  const std::string text = TopText(made.profile, made.report, {"a note"}, {}).text();
   for (const char* part : {"server  pid ", "live       15.1 MB (95 %: 10.2-21.5 MB)", "allocated ",
                            "glibc", "1 in 512 kB, 31 samples, 30 live",
                            "4 samples, about 2.0 MB not in the figures (no room in the file 4)",
@@ -66,20 +66,54 @@ TEST(Top, EveryLineFitsTheTerminal) {
     function.file = "/src/some_rather_long_file_name.cc";
   }
   made.profile.frames[0].line = 12345;
-  for (const size_t width : {100u, 120u, 200u}) {
+  for (const size_t width : {80u, 100u, 120u, 200u}) {
     TopOptions options;
-    options.width = width;
-    std::istringstream lines(TopText(made.profile, made.report, {}, options));
+    options.layout.width = width;
+    std::istringstream lines(TopText(made.profile, made.report, {}, options).text());
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(DisplayWidth(line), width) << line;
     }
   }
 }
 
+TEST(Top, TheTableFitsNarrowTerminalsToo) {
+  GaugeBuilder b = Busy();
+  Made made = Make(&b);
+  for (Function& function : made.profile.functions) {
+    function.name = "ns::Class<int>::" + std::string(200, 'f') + "(int)";
+  }
+  for (const SortKey sort : {SortKey::kLive, SortKey::kAllocated, SortKey::kCount, SortKey::kAge}) {
+    for (size_t width = 40; width < 220; width += 3) {
+      TopOptions options;
+      options.sort = sort;
+      options.layout.width = width;
+      for (const StyledText& line : TopTable(made.profile, made.report, 0, options).Lines()) {
+        EXPECT_LE(DisplayWidth(line.text()), width) << line.text();
+      }
+    }
+  }
+}
+
+TEST(Top, ColumnsComeWithTheWidth) {
+  GaugeBuilder b = Busy();
+  const Made made = Make(&b);
+  const auto heading = [&](size_t width, SortKey sort) {
+    TopOptions options;
+    options.sort = sort;
+    options.layout.width = width;
+    return TopTable(made.profile, made.report, 0, options).Lines().front().text();
+  };
+  EXPECT_EQ(heading(80, SortKey::kLive), "     live      \u00b1  share    age  function");
+  EXPECT_EQ(heading(120, SortKey::kLive),
+            "     live     95 % range  share   objects allocated      \u00b1    age  function");
+  EXPECT_NE(heading(60, SortKey::kAllocated).find("allocated"), std::string::npos);
+  EXPECT_NE(heading(60, SortKey::kCount).find("objects"), std::string::npos);
+}
+
 TEST(Top, AnEmptyProfileSaysHowMuchMayBeThere) {
   GaugeBuilder b;
   const Made made = Make(&b);
-  const std::string text = TopText(made.profile, made.report, {}, {});
+  const std::string text = TopText(made.profile, made.report, {}, {}).text();
   EXPECT_NE(text.find("live       0 B (95 %: 0-1.8 MB)"), std::string::npos) << text;
   EXPECT_NE(text.find("No samples yet"), std::string::npos);
 }
@@ -89,8 +123,8 @@ TEST(Top, CountsRowsThatAreNotShown) {
   const Made made = Make(&b);
   TopOptions options;
   options.rows = 1;
-  const std::string text = TopText(made.profile, made.report, {}, options);
-  EXPECT_NE(text.find("1 more functions (-n 2 shows all)"), std::string::npos) << text;
+  const std::string text = TopText(made.profile, made.report, {}, options).text();
+  EXPECT_NE(text.find("1 more function (-n 2 shows all)"), std::string::npos) << text;
 }
 
 TEST(Top, JsonHasEveryFigureAndItsRange) {
@@ -113,9 +147,9 @@ TEST(Traces, ShowStacksInnermostFirst) {
   const Made made = Make(&b);
   const auto text = TracesText(made.profile, {}, {});
   ASSERT_TRUE(text);
-  const size_t inner = text->find("    server+0x100\n");
-  const size_t outer = text->find("    server+0x1000\n");
-  ASSERT_NE(inner, std::string::npos) << *text;
+  const size_t inner = text->text().find("    server+0x100\n");
+  const size_t outer = text->text().find("    server+0x1000\n");
+  ASSERT_NE(inner, std::string::npos) << text->text();
   EXPECT_LT(inner, outer);
   const auto json = TracesJson(made.profile, {});
   ASSERT_TRUE(json);

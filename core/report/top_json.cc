@@ -1,87 +1,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/analysis/interval.h"
 #include "core/report/recording_text.h"
+#include "core/report/report_json.h"
 #include "core/report/top.h"
 
 namespace heapgauge {
-namespace {
-
 using Json = nlohmann::ordered_json;
-
-Json EstimateJson(const Estimate& estimate) {
-  const Interval range = Interval95(estimate);
-  return {{"value", estimate.value}, {"low", range.low}, {"high", range.high}};
-}
-
-Json FiguresJson(const HeapFigures& f, const Recording& recording) {
-  Json json = {{"live_bytes", EstimateJson(f.live_bytes)},
-               {"live_objects", f.live_objects},
-               {"allocated_bytes", EstimateJson(f.allocated_bytes)},
-               {"allocated_objects", f.allocated_objects},
-               {"samples", f.samples},
-               {"live_samples", f.live_samples}};
-  if (f.aged_bytes > 0) {
-    json["mean_age_ns"] = f.MeanAge(recording.duration_ns);
-    json["oldest_age_ns"] = f.OldestAge(recording.duration_ns);
-  }
-  return json;
-}
-
-Json DumpJson(const Recording& r) {
-  const DumpFacts& d = r.dump;
-  return {{"sequence", d.sequence},
-          {"reason", d.reason},
-          {"time_ns", d.time_ns},
-          {"text", DumpText(r)},
-          {"failures", d.failures},
-          {"last_error", d.last_error},
-          {"memory_ns", d.memory_ns},
-          {"resident_bytes", d.resident_bytes},
-          {"anonymous_bytes", d.anonymous_bytes},
-          {"file_bytes", d.file_bytes},
-          {"shared_bytes", d.shared_bytes},
-          {"swapped_bytes", d.swapped_bytes},
-          {"cgroup_bytes", d.cgroup_bytes},
-          {"cgroup_limit", d.cgroup_limit},
-          {"address_space_bytes", d.address_space_bytes},
-          {"address_space_limit", d.address_space_limit}};
-}
-
-Json RecordingJson(const Recording& r) {
-  Json lost = Json::object();
-  for (const auto& [reason, count] : r.lost) lost[reason] = count;
-  return {{"program", r.program},
-          {"command_line", r.command_line},
-          {"pid", r.pid},
-          {"state", StateName(r.state)},
-          {"active", r.active},
-          {"forked", r.forked},
-          {"start_unix_ns", r.start_unix_ns},
-          {"duration_ns", r.duration_ns},
-          {"reset_ns", r.reset_ns},
-          {"allocator", r.allocator},
-          {"allocator_path", r.allocator_path},
-          {"interval", r.interval},
-          {"interval_in_force", r.interval_in_force},
-          {"samples", r.samples},
-          {"live_samples", r.live_samples},
-          {"inherited_samples", r.inherited_samples},
-          {"lost", lost},
-          {"lost_bytes", r.lost_bytes},
-          {"truncated_walks", r.truncated_walks},
-          {"unreadable_records", r.unreadable_records},
-          {"gauge_file_bytes", r.file_bytes},
-          {"agent_private_bytes", r.private_bytes},
-          {"is_peak", r.is_peak},
-          {"peak_bytes", r.peak_bytes},
-          {"peak_ns", r.peak_ns},
-          {"is_dump", r.is_dump},
-          {"dump", DumpJson(r)}};
-}
-
-}  // namespace
 
 std::string TopJson(const Profile& profile, const FunctionReport& report,
                     const std::vector<std::string>& notes, const TopOptions& options) {
@@ -92,17 +17,19 @@ std::string TopJson(const Profile& profile, const FunctionReport& report,
                {"total", FiguresJson(total, recording)},
                {"selected", FiguresJson(report.selected, recording)},
                {"notes", notes},
+               {"granularity", GranularityName(report.entities.granularity())},
                {"function_count", report.rows.size()}};
+  const size_t count = std::min(options.rows, report.rows.size());
+  std::vector<EntityId> shown;
+  for (size_t i = 0; i < count; ++i) shown.push_back(report.rows[i].entity);
+  const Labels labels(profile, report.entities, shown, options.names, options.layout);
   Json rows = Json::array();
-  for (size_t i = 0; i < std::min(options.rows, report.rows.size()); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const FunctionRow& row = report.rows[i];
-    Json entry;
-    entry["function"] =
-        row.function == kNone ? "(unknown stack)" : profile.functions[row.function].name;
-    if (row.frame != kNone) {
-      const Frame& frame = profile.frames[row.frame];
-      entry["file"] = profile.functions[frame.function].file;
-      entry["line"] = frame.line;
+    Json entry = EntityJson(profile, report.entities, row.entity);
+    entry["label"] = labels[row.entity];
+    if (row.frame != kNone && !report.entities.joins_calls()) {
+      entry["line"] = profile.frames[row.frame].line;
     }
     entry["flat"] = FiguresJson(row.flat, recording);
     entry["cum"] = FiguresJson(row.cum, recording);

@@ -6,95 +6,146 @@
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/allocation_frames.h"
+#include "core/analysis/call_tree.h"
 #include "core/analysis/interval.h"
-#include "core/base/symbol_name.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
+#include "core/report/report_json.h"
 
 namespace heapgauge {
 namespace {
 
+struct Trace {
+  RowId row = kNone;  // one of the stack
+  bool truncated = false;
+  HeapFigures figures;
+};
+
 struct Chosen {
-  std::vector<HeapFigures> figures;  // of all rows
+  Entities entities;
   HeapFigures total;
-  std::vector<RowId> rows;  // sorted
+  std::vector<Trace> traces;  // sorted
 };
 
 Result<Chosen> Choose(const Profile& profile, const TracesOptions& options) {
-  HG_ASSIGN(const std::vector<bool> selected, SelectRows(profile, options.filter));
+  HG_ASSIGN(const std::vector<bool> selected,
+            SelectRows(profile, options.filter, options.granularity));
   Chosen chosen;
-  chosen.figures = FiguresOfRows(profile);
+  chosen.entities = Entities(profile, options.granularity);
+  const std::vector<HeapFigures> figures = FiguresOfRows(profile);
+  const CallTree tree = BuildCallTree(profile, chosen.entities, selected);
+  std::vector<uint32_t> trace_of(tree.nodes.size(), kNone);
   for (RowId row = 0; row < profile.rows.size(); ++row) {
-    chosen.total.Add(chosen.figures[row]);
-    if (selected[row]) chosen.rows.push_back(row);
+    chosen.total.Add(figures[row]);
+    if (!selected[row]) continue;
+    uint32_t& trace = trace_of[tree.node_of_row[row]];
+    if (trace == kNone) {
+      trace = static_cast<uint32_t>(chosen.traces.size());
+      chosen.traces.push_back({row, profile.rows[row].truncated, {}});
+    }
+    chosen.traces[trace].figures.Add(figures[row]);
   }
   const uint64_t now = profile.recording.duration_ns;
-  std::stable_sort(chosen.rows.begin(), chosen.rows.end(), [&](RowId a, RowId b) {
-    return SortValue(chosen.figures[a], options.sort, now) >
-           SortValue(chosen.figures[b], options.sort, now);
+  std::stable_sort(chosen.traces.begin(), chosen.traces.end(), [&](const Trace& a, const Trace& b) {
+    return SortValue(a.figures, options.sort, now) > SortValue(b.figures, options.sort, now);
   });
   return chosen;
 }
 
-std::string FrameText(const Profile& profile, const Frame& frame, size_t width) {
-  const Function& function = profile.functions[frame.function];
-  std::string place;
-  if (!function.file.empty()) {
-    place = " " + function.file + (frame.line != 0 ? fmt::format(":{}", frame.line) : "");
+struct TraceFrame {
+  EntityId entity;
+  uint32_t frame;
+};
+
+// Innermost first, without the frames that only allocate.
+std::vector<TraceFrame> FramesOf(const Profile& profile, const Entities& entities, RowId row,
+                                 const std::vector<uint32_t>& allocation_frames) {
+  std::vector<TraceFrame> frames;
+  const FramePlace flat = FlatFrame(profile, row, allocation_frames);
+  uint32_t k = flat.k;
+  for (NodeId node = flat.node; node != kNone; node = profile.nodes[node].parent) {
+    const LocationId id = profile.nodes[node].location;
+    const Location& location = profile.locations[id];
+    for (; k < location.frame_count; ++k) {
+      const EntityId entity = entities.Of(id, k);
+      if (entities.joins_calls() && !frames.empty() && frames.back().entity == entity) continue;
+      frames.push_back({entity, location.first_frame + k});
+    }
+    k = 0;
   }
-  if (frame.inlined) place += " (inlined)";
-  const size_t room = std::max<size_t>(width, 40);
-  // A long path gives way to its last component before the name is cut.
-  if (DisplayWidth(place) + 24 > room && !function.file.empty()) {
-    place = " " + std::string(BaseName(function.file)) +
-            (frame.line != 0 ? fmt::format(":{}", frame.line) : "");
+  return frames;
+}
+
+StyledText FrameText(const Profile& profile, const std::string& label, const TraceFrame& at,
+                     const TracesOptions& options) {
+  const Frame& frame = profile.frames[at.frame];
+  const size_t room = std::max<size_t>(options.layout.width, 24) - 4;
+  const bool joins =
+      options.granularity == Granularity::kFiles || options.granularity == Granularity::kModules;
+  const std::string mark = frame.inlined && !joins ? " (inlined)" : "";
+  const size_t left = room > mark.size() + 16 ? room - mark.size() : room;
+  // The whole path where there is room for it, as a person or an editor can go there.
+  std::string place = PlaceOf(profile, options.granularity, at.frame);
+  const std::string& file = profile.functions[frame.function].file;
+  if (options.granularity == Granularity::kFunctions) place = std::string(BaseName(file));
+  if (!place.empty()) {
+    const std::string whole = file.substr(0, file.size() - BaseName(file).size()) + place;
+    if (DisplayWidth(label) + 1 + DisplayWidth(whole) <= left) place = whole;
   }
-  return FitName(function.name, room - std::min(room - 8, DisplayWidth(place))) + place;
+  StyledText text = FitLabel(label, place, options.granularity, left, options.layout);
+  if (left < room) text.Add(mark, Style::kDim);
+  return text;
+}
+
+StyledText HeadOf(const Trace& trace, const HeapFigures& total, uint64_t now) {
+  const HeapFigures& f = trace.figures;
+  const Interval live = Interval95(f.live_bytes);
+  StyledText text("\n");
+  text.Add(FormatBytes(f.live_bytes.value) + " live", Style::kNumber);
+  text.Add(fmt::format(" ({})", FormatByteRange(live.low, live.high)), Style::kDim);
+  text.Add(fmt::format(
+      ", {}, about {} objects, {} samples; allocated {}",
+      FormatShare(f.live_bytes.value, total.live_bytes.value), FormatCount(f.live_objects),
+      FormatCount(static_cast<double>(f.live_samples)), FormatBytes(f.allocated_bytes.value)));
+  if (f.aged_bytes > 0) {
+    text.Add(fmt::format("; age {}, oldest {}", FormatDuration(f.MeanAge(now)),
+                         FormatDuration(f.OldestAge(now))));
+  }
+  return text.Add("\n");
 }
 
 }  // namespace
 
-Result<std::string> TracesText(const Profile& profile, const std::vector<std::string>& notes,
-                               const TracesOptions& options) {
+Result<StyledText> TracesText(const Profile& profile, const std::vector<std::string>& notes,
+                              const TracesOptions& options) {
   HG_ASSIGN(const Chosen chosen, Choose(profile, options));
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
-  std::string text = RecordingText(profile, chosen.total, notes, options.width);
-  const uint64_t now = profile.recording.duration_ns;
-  const size_t shown = std::min(options.rows, chosen.rows.size());
-  std::vector<LocationId> stack;
-  for (size_t i = 0; i < shown; ++i) {
-    const RowId row = chosen.rows[i];
-    const HeapFigures& f = chosen.figures[row];
-    const Interval live = Interval95(f.live_bytes);
-    text += fmt::format(
-        "\n{} live ({}), {}, about {} objects, {} samples; allocated {}",
-        FormatBytes(f.live_bytes.value), FormatByteRange(live.low, live.high),
-        FormatShare(f.live_bytes.value, chosen.total.live_bytes.value), FormatCount(f.live_objects),
-        FormatCount(static_cast<double>(f.live_samples)), FormatBytes(f.allocated_bytes.value));
-    if (f.aged_bytes > 0) {
-      text += fmt::format("; age {}, oldest {}", FormatDuration(f.MeanAge(now)),
-                          FormatDuration(f.OldestAge(now)));
-    }
-    text += '\n';
-    profile.StackOf(row, &stack);
-    bool allocating = true;  // frames that only allocate are left out at the inner end
-    for (const LocationId id : stack) {
-      const Location& location = profile.locations[id];
-      const uint32_t skipped = allocating ? allocation_frames[id] : 0;
-      allocating = allocating && skipped == location.frame_count;
-      for (uint32_t k = skipped; k < location.frame_count; ++k) {
-        text += "    " +
-                FrameText(profile, profile.frames[location.first_frame + k], options.width - 4) +
-                "\n";
-      }
-    }
-    if (stack.empty()) text += "    (unknown stack)\n";
-    if (profile.rows[row].truncated && !stack.empty()) text += "    (outer frames missing)\n";
+  StyledText text = RecordingText(profile, chosen.total, notes, options.layout);
+  const size_t count = std::min(options.rows, chosen.traces.size());
+  std::vector<std::vector<TraceFrame>> stacks;
+  std::vector<EntityId> shown;
+  for (size_t i = 0; i < count; ++i) {
+    stacks.push_back(FramesOf(profile, chosen.entities, chosen.traces[i].row, allocation_frames));
+    for (const TraceFrame& frame : stacks.back()) shown.push_back(frame.entity);
   }
-  if (shown == 0) text += "\nNo samples.\n";
-  if (shown < chosen.rows.size()) {
-    text += fmt::format("\n... {} more stacks (-n {} shows all)\n", chosen.rows.size() - shown,
-                        chosen.rows.size());
+  const Labels labels(profile, chosen.entities, std::move(shown), options.names, options.layout);
+  for (size_t i = 0; i < count; ++i) {
+    text.Add(HeadOf(chosen.traces[i], chosen.total, profile.recording.duration_ns));
+    for (const TraceFrame& frame : stacks[i]) {
+      text.Add("    ").Add(FrameText(profile, labels[frame.entity], frame, options)).Add("\n");
+    }
+    if (stacks[i].empty()) {
+      text.Add("    (unknown stack)\n");
+    } else if (chosen.traces[i].truncated) {
+      text.Add("    (outer frames missing)\n", Style::kDim);
+    }
+  }
+  if (count == 0) text.Add("\nNo samples.\n");
+  if (count < chosen.traces.size()) {
+    text.Add(fmt::format("\n{} {} more stacks (-n {} shows all)\n", options.layout.ellipsis(),
+                         FormatCount(static_cast<double>(chosen.traces.size() - count)),
+                         chosen.traces.size()),
+             Style::kDim);
   }
   return text;
 }
@@ -104,27 +155,12 @@ Result<std::string> TracesJson(const Profile& profile, const TracesOptions& opti
   HG_ASSIGN(const Chosen chosen, Choose(profile, options));
   Json rows = Json::array();
   std::vector<LocationId> stack;
-  const uint64_t now = profile.recording.duration_ns;
-  for (size_t i = 0; i < std::min(options.rows, chosen.rows.size()); ++i) {
-    const RowId row = chosen.rows[i];
-    const HeapFigures& f = chosen.figures[row];
-    const Interval live = Interval95(f.live_bytes);
-    const Interval allocated = Interval95(f.allocated_bytes);
-    Json entry = {
-        {"live_bytes", {{"value", f.live_bytes.value}, {"low", live.low}, {"high", live.high}}},
-        {"live_objects", f.live_objects},
-        {"allocated_bytes",
-         {{"value", f.allocated_bytes.value}, {"low", allocated.low}, {"high", allocated.high}}},
-        {"allocated_objects", f.allocated_objects},
-        {"samples", f.samples},
-        {"live_samples", f.live_samples},
-        {"truncated", profile.rows[row].truncated}};
-    if (f.aged_bytes > 0) {
-      entry["mean_age_ns"] = f.MeanAge(now);
-      entry["oldest_age_ns"] = f.OldestAge(now);
-    }
+  for (size_t i = 0; i < std::min(options.rows, chosen.traces.size()); ++i) {
+    const Trace& trace = chosen.traces[i];
+    Json entry = FiguresJson(trace.figures, profile.recording);
+    entry["truncated"] = trace.truncated;
     Json frames = Json::array();
-    profile.StackOf(row, &stack);
+    profile.StackOf(trace.row, &stack);
     for (const LocationId id : stack) {
       const Location& location = profile.locations[id];
       for (uint32_t k = 0; k < location.frame_count; ++k) {
@@ -141,7 +177,7 @@ Result<std::string> TracesJson(const Profile& profile, const TracesOptions& opti
     entry["frames"] = std::move(frames);
     rows.push_back(std::move(entry));
   }
-  const Json json = {{"stack_count", chosen.rows.size()}, {"stacks", std::move(rows)}};
+  const Json json = {{"stack_count", chosen.traces.size()}, {"stacks", std::move(rows)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

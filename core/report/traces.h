@@ -1,4 +1,5 @@
-// Whole stacks, the heaviest first, each with its figures.
+// Whole stacks, the heaviest first, each with its figures. Stacks that are the same at the
+// granularity asked for are one.
 //
 // Pure functions.
 #ifndef HEAPGAUGE_CORE_REPORT_TRACES_H_
@@ -11,18 +12,22 @@
 #include "core/analysis/functions.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
+#include "core/report/labels.h"
+#include "core/report/styled_text.h"
 
 namespace heapgauge {
 
 struct TracesOptions {
   size_t rows = 10;
-  size_t width = 120;
+  Layout layout;
   SortKey sort = SortKey::kLive;
   RowFilter filter;
+  Granularity granularity = Granularity::kLines;
+  Names names = Names::kShort;
 };
 
-Result<std::string> TracesText(const Profile& profile, const std::vector<std::string>& notes,
-                               const TracesOptions& options);
+Result<StyledText> TracesText(const Profile& profile, const std::vector<std::string>& notes,
+                              const TracesOptions& options);
 Result<std::string> TracesJson(const Profile& profile, const TracesOptions& options);
 
 }  // namespace heapgauge

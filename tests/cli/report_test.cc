@@ -52,6 +52,20 @@ TEST_F(Reports, TopAsJson) {
   EXPECT_EQ(json["functions"][0]["flat"]["live_samples"], 40);
 }
 
+TEST_F(Reports, Tree) {
+  const Outcome outcome = Heapgauge({"tree", path_});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_LT(outcome.out.find("shop::HandleRequest"), outcome.out.find("shop::LoadCatalogue"));
+  const Outcome callers = Heapgauge({"tree", "--callers", path_});
+  EXPECT_GT(callers.out.find("shop::HandleRequest"), callers.out.find("shop::LoadCatalogue"));
+  const auto json = nlohmann::json::parse(Heapgauge({"tree", "--json", path_}).out);
+  EXPECT_EQ(json["nodes"][1]["function"], "shop::HandleRequest(int)");
+  for (const char* fold : {"-1", "101", "x"}) {
+    EXPECT_EQ(Heapgauge({"tree", "--fold", fold, path_}).code, 2) << fold;
+  }
+  EXPECT_TRUE(Contains(Heapgauge({"tree", "--focus", "Nobody", path_}).out, "No samples"));
+}
+
 TEST_F(Reports, TracesAndCollapsed) {
   EXPECT_TRUE(Contains(Heapgauge({"traces", path_}).out, "shop::HandleRequest"));
   const Outcome outcome = Heapgauge({"collapsed", path_});
@@ -152,7 +166,7 @@ TEST(Control, ChangesAreSeenOrSaidToBePending) {
 TEST(Help, EveryCommandTeaches) {
   EXPECT_TRUE(Contains(Heapgauge({"--version"}).out, "heapgauge "));
   EXPECT_TRUE(Contains(Heapgauge({"--help"}).out, "heapgauge run -- "));
-  for (const char* verb : {"run", "top", "traces", "collapsed", "proto", "ps", "ctl"}) {
+  for (const char* verb : {"run", "top", "tree", "traces", "collapsed", "proto", "ps", "ctl"}) {
     const Outcome outcome = Heapgauge({verb, "--help"});
     EXPECT_EQ(outcome.code, 0) << verb;
     EXPECT_TRUE(Contains(outcome.out, std::string("heapgauge ") + verb) ||

@@ -1,0 +1,58 @@
+// tree: through which calls the memory was asked for.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report_source.h"
+#include "core/report/tree.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Tree(const ReportOptions& options) {
+  const auto loaded = Load(options);
+  if (!loaded) return FailWith(loaded.error());
+  TreeOptions tree;
+  tree.filter = {options.focus, options.ignore};
+  tree.sort = KeyOf(options.sort);
+  tree.granularity = GranularityOf(options.granularity);
+  tree.names = NamesOf(options.names);
+  tree.layout = Target(options).layout();
+  tree.callers = options.callers;
+  tree.compress = options.compress;
+  tree.fold = options.fold;
+  tree.depth = options.depth;
+  if (options.rows >= 0) tree.rows = static_cast<size_t>(options.rows);
+  if (options.json) {
+    const auto json = TreeJson(loaded->profile, loaded->notes, tree);
+    return json ? Deliver(options, *json) : FailWith(json.error());
+  }
+  const auto text = TreeText(loaded->profile, loaded->notes, tree);
+  return text ? Deliver(options, *text) : FailWith(text.error());
+}
+
+}  // namespace
+
+void AddTree(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* tree =
+      AddReport(app, action, "tree", "the calls that lead to the memory, as a tree", Tree, R"(
+Each line is a call with all that is live of what it and the calls below it allocated. Branches
+below 1 % of the total are folded into one line. A line without a branch mark is called by the one
+above it.
+
+Examples:
+  heapgauge tree 4242
+  heapgauge tree --callers --focus 'Cache::' 4242   from what allocates up to who asked for it
+  heapgauge tree --fold 5 --depth 12 4242           the trunk alone
+  heapgauge tree --modules 4242                     which library calls which)",
+                options);
+  AddTable(tree, options.get());
+  AddGranularity(tree, options.get());
+  tree->add_flag("--callers", options->callers, "begin with what allocates, callers below it");
+  tree->add_flag("--compress", options->compress, "calls without a branch on one line");
+  tree->add_option("--fold", options->fold, "percent of the total below which branches are folded")
+      ->check(CLI::Range(0.0, 100.0));
+  tree->add_option("--depth", options->depth, "calls to show from the root");
+}
+
+}  // namespace heapgauge::cli

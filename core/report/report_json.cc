@@ -1,0 +1,108 @@
+#include "core/report/report_json.h"
+
+#include "core/analysis/interval.h"
+#include "core/report/recording_text.h"
+
+namespace heapgauge {
+
+using Json = nlohmann::ordered_json;
+
+Json EstimateJson(const Estimate& estimate) {
+  const Interval range = Interval95(estimate);
+  return {{"value", estimate.value}, {"low", range.low}, {"high", range.high}};
+}
+
+Json FiguresJson(const HeapFigures& f, const Recording& recording) {
+  Json json = {{"live_bytes", EstimateJson(f.live_bytes)},
+               {"live_objects", f.live_objects},
+               {"allocated_bytes", EstimateJson(f.allocated_bytes)},
+               {"allocated_objects", f.allocated_objects},
+               {"samples", f.samples},
+               {"live_samples", f.live_samples}};
+  if (f.aged_bytes > 0) {
+    json["mean_age_ns"] = f.MeanAge(recording.duration_ns);
+    json["oldest_age_ns"] = f.OldestAge(recording.duration_ns);
+  }
+  return json;
+}
+
+namespace {
+
+Json DumpJson(const Recording& r) {
+  const DumpFacts& d = r.dump;
+  return {{"sequence", d.sequence},
+          {"reason", d.reason},
+          {"time_ns", d.time_ns},
+          {"text", DumpText(r)},
+          {"failures", d.failures},
+          {"last_error", d.last_error},
+          {"memory_ns", d.memory_ns},
+          {"resident_bytes", d.resident_bytes},
+          {"anonymous_bytes", d.anonymous_bytes},
+          {"file_bytes", d.file_bytes},
+          {"shared_bytes", d.shared_bytes},
+          {"swapped_bytes", d.swapped_bytes},
+          {"cgroup_bytes", d.cgroup_bytes},
+          {"cgroup_limit", d.cgroup_limit},
+          {"address_space_bytes", d.address_space_bytes},
+          {"address_space_limit", d.address_space_limit}};
+}
+
+}  // namespace
+
+Json RecordingJson(const Recording& r) {
+  Json lost = Json::object();
+  for (const auto& [reason, count] : r.lost) lost[reason] = count;
+  return {{"program", r.program},
+          {"command_line", r.command_line},
+          {"pid", r.pid},
+          {"state", StateName(r.state)},
+          {"active", r.active},
+          {"forked", r.forked},
+          {"start_unix_ns", r.start_unix_ns},
+          {"duration_ns", r.duration_ns},
+          {"reset_ns", r.reset_ns},
+          {"allocator", r.allocator},
+          {"allocator_path", r.allocator_path},
+          {"interval", r.interval},
+          {"interval_in_force", r.interval_in_force},
+          {"samples", r.samples},
+          {"live_samples", r.live_samples},
+          {"inherited_samples", r.inherited_samples},
+          {"lost", lost},
+          {"lost_bytes", r.lost_bytes},
+          {"truncated_walks", r.truncated_walks},
+          {"unreadable_records", r.unreadable_records},
+          {"gauge_file_bytes", r.file_bytes},
+          {"agent_private_bytes", r.private_bytes},
+          {"is_peak", r.is_peak},
+          {"peak_bytes", r.peak_bytes},
+          {"peak_ns", r.peak_ns},
+          {"is_dump", r.is_dump},
+          {"dump", DumpJson(r)}};
+}
+
+Json EntityJson(const Profile& profile, const Entities& entities, EntityId id) {
+  if (id == kNone) return {{"function", "(unknown stack)"}};
+  const Entity& entity = entities[id];
+  const Function& function = profile.functions[entity.function];
+  const Granularity granularity = entities.granularity();
+  Json json = Json::object();
+  if (!entities.joins_calls()) json["function"] = function.name;
+  if (granularity != Granularity::kModules) json["file"] = function.file;
+  // A function of a header can be in many modules, one without a file is in this one.
+  if (entity.module != kNone && (granularity == Granularity::kModules ||
+                                 granularity == Granularity::kAddresses || function.file.empty())) {
+    json["module"] = profile.modules[entity.module].path;
+  }
+  if (granularity == Granularity::kAddresses) {
+    const Location& location = profile.locations[entity.location];
+    json["address"] = location.address;
+    if (location.module != kNone) {
+      json["offset"] = location.address - profile.modules[location.module].load_bias;
+    }
+  }
+  return json;
+}
+
+}  // namespace heapgauge

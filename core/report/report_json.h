@@ -1,0 +1,26 @@
+// Pieces of JSON that several reports have in common. For the .cc files of this folder. Pure
+// functions.
+#ifndef HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
+#define HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
+
+#include <nlohmann/json.hpp>
+
+#include "core/analysis/entities.h"
+#include "core/analysis/functions.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// {"value": ..., "low": ..., "high": ...}
+nlohmann::ordered_json EstimateJson(const Estimate& estimate);
+
+nlohmann::ordered_json FiguresJson(const HeapFigures& figures, const Recording& recording);
+
+nlohmann::ordered_json RecordingJson(const Recording& recording);
+
+// What an entity is: its function, file, module, address, as far as the granularity has them.
+nlohmann::ordered_json EntityJson(const Profile& profile, const Entities& entities, EntityId id);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_

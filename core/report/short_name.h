@@ -1,0 +1,32 @@
+// Names of functions as people speak of them. A demangled C++ name repeats every template argument
+// and parameter; most of the time "std::vector<…>::push_back" is what one wants to read.
+//
+// Understands what gcc's and LLVM's demanglers and Rust's write: operators, conversions, lambdas,
+// closures, anonymous namespaces, ABI tags, thunks, function templates with their return type,
+// functions that return function pointers, "<T as Trait>::method". What is not understood is left
+// as it is. Pure functions in time linear in the length of the name; never empty for a name that is
+// not empty.
+#ifndef HEAPGAUGE_CORE_REPORT_SHORT_NAME_H_
+#define HEAPGAUGE_CORE_REPORT_SHORT_NAME_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heapgauge {
+
+struct ShortNameOptions {
+  bool parameters = false;  // keep the parameter lists, their templates folded
+  int template_levels = 0;  // keep template arguments down to this depth
+  const char* ellipsis = "\u2026";
+};
+
+std::string ShortName(std::string_view name, const ShortNameOptions& options = {});
+
+// The name cut in its middle to `width` columns. The last component stays whole if it can:
+// "llvm::DenseMapBase<…>::grow" becomes "llvm::Dense…::grow".
+std::string TrimName(std::string_view name, size_t width, const char* ellipsis = "\u2026");
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_SHORT_NAME_H_

@@ -1,0 +1,84 @@
+// Text whose parts are marked by what they mean. Reports say "this is a number", "this is of little
+// weight"; whether that becomes colour is decided where it is shown. No escape code is ever part of
+// a text that is measured, cut or padded.
+//
+// A value type. A text may have many lines.
+#ifndef HEAPGAUGE_CORE_REPORT_STYLED_TEXT_H_
+#define HEAPGAUGE_CORE_REPORT_STYLED_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapgauge {
+
+enum class Style : uint8_t {
+  kPlain,
+  kTitle,    // the subject of the report
+  kHeading,  // of columns
+  kLabel,    // of a line in the header
+  kNumber,   // the figure a line is about
+  kDim,      // of less weight: ranges, places, what is folded
+  kWarning,
+  kBar,
+  kGrowth,    // more than before
+  kShrink,    // less than before
+  kSelected,  // where the eye should be: input lines, the status line
+};
+
+class StyledText {
+ public:
+  struct Span {
+    size_t end;  // in text(); it begins where the one before ends
+    Style style;
+  };
+
+  StyledText() = default;
+  StyledText(std::string_view text, Style style = Style::kPlain) { Add(text, style); }
+
+  StyledText& Add(std::string_view text, Style style = Style::kPlain);
+  StyledText& Add(const StyledText& other);
+  // Pads with spaces to `width` columns; the padding is never marked.
+  StyledText& AddLeft(std::string_view text, size_t width, Style style = Style::kPlain);
+  StyledText& AddRight(std::string_view text, size_t width, Style style = Style::kPlain);
+
+  StyledText& operator+=(const StyledText& other) { return Add(other); }
+  StyledText& operator+=(std::string_view text) { return Add(text); }
+
+  const std::string& text() const { return text_; }
+  const std::vector<Span>& spans() const { return spans_; }
+  bool empty() const { return text_.empty(); }
+
+  // One text for each line, without line ends. A last line end does not begin another line.
+  std::vector<StyledText> Lines() const;
+  // The first `width` columns of a single line.
+  StyledText Cut(size_t width) const;
+
+ private:
+  std::string text_;
+  std::vector<Span> spans_;
+};
+
+// How a text will be shown: what reports need to know for their layout.
+struct Layout {
+  size_t width = 120;  // columns
+  bool utf8 = true;    // false: ASCII only
+
+  const char* ellipsis() const { return utf8 ? "\u2026" : "..."; }
+};
+
+// Where a text will be shown.
+struct Look {
+  bool colour = false;
+  bool utf8 = true;
+};
+
+// The text with escape codes for colour, or without; never with a character that the terminal
+// cannot show. Colours are from the sixteen that every theme adapts to light and dark.
+std::string Render(const StyledText& text, const Look& look);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_STYLED_TEXT_H_
