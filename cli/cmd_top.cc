@@ -4,11 +4,13 @@
 
 #include "cli/report_source.h"
 #include "cli/source.h"
+#include "cli/watch.h"
 #include "core/report/top.h"
 
 namespace heapgauge::cli {
 
 int Top(const ReportOptions& options) {
+  if (!options.watch.empty()) return Watch(options);
   auto loaded = Load(options);
   if (!loaded) return FailWith(loaded.error());
   if (loaded->profile.recording.state == RecordingState::kLive && !options.json) {
@@ -42,6 +44,7 @@ the line that holds most.
 
 Examples:
   heapgauge top 4242
+  heapgauge top --watch 4242                        a live view with what grows
   heapgauge top --sort age -n 40 server.4242.hg     what has been there for longest
   heapgauge top --cum --focus 'Cache::' 4242        by caller, only stacks through Cache
   heapgauge top --lines --focus 'Cache::' 4242      which lines of it
@@ -50,6 +53,8 @@ Examples:
   AddTable(top, options.get());
   AddGranularity(top, options.get());
   top->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
+  top->add_flag("--watch{2}", options->watch,
+                "a live view, refreshed every 2 or --watch=SECONDS; ? lists its keys");
 }
 
 }  // namespace heapgauge::cli

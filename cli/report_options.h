@@ -26,6 +26,7 @@ struct ReportOptions {
   bool compress = false;
   double fold = 1;     // percent
   size_t depth = 0;    // 0 no limit
+  std::string watch;   // seconds between refreshes; "": no watch
   bool quiet = false;  // no progress line
 };
 

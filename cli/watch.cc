@@ -1,0 +1,162 @@
+#include "cli/watch.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+
+#include "cli/cli.h"
+#include "cli/report_source.h"
+#include "cli/screen.h"
+#include "cli/source.h"
+#include "core/base/text.h"
+#include "core/report/watch_text.h"
+
+namespace heapgauge::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Whether a newer look can differ.
+bool IsOver(const Profile& profile) {
+  const RecordingState state = profile.recording.state;
+  return state == RecordingState::kEnded || state == RecordingState::kKilled ||
+         state == RecordingState::kReplaced;
+}
+
+class Watcher {
+ public:
+  Watcher(const ReportOptions& options, Profile first, std::chrono::milliseconds every)
+      : options_(options), first_(std::make_shared<Profile>(std::move(first))), every_(every) {
+    last_ = now_ = first_;
+    view_.sort = KeyOf(options.sort);
+    view_.cumulative = options.cumulative;
+    view_.granularity = GranularityOf(options.granularity);
+    view_.names = NamesOf(options.names);
+    view_.filter = {options.focus, options.ignore};
+  }
+
+  // Fails if a filter of the command line is no regular expression.
+  Status Compute() {
+    HG_ASSIGN(table_, ComputeWatch(Data(), view_));
+    return {};
+  }
+
+  int Run(Screen* screen, FrameCache* cache) {
+    Clock::time_point next = Clock::now() + every_;
+    while (true) {
+      const ScreenSize size = screen->size();
+      screen->Draw(WatchScreen(Data(), view_, table_, size, utf8_));
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now());
+      const bool due = left.count() <= 0;
+      const Screen::Event event = screen->Wait(due ? 0 : static_cast<int>(left.count()));
+      if (event.closed) return kDone;
+      if (event.key) {
+        switch (HandleKey(*event.key, table_.report.rows.size(), WatchPage(size), &view_)) {
+          case WatchAction::kQuit:
+            return kDone;
+          case WatchAction::kSuspend:
+            screen->Suspend();
+            break;
+          case WatchAction::kCompute:
+            static_cast<void>(Compute());  // patterns were checked when they were typed
+            break;
+          case WatchAction::kRefresh:
+            next = Clock::now();
+            break;
+          case WatchAction::kRestart:
+            first_ = last_ = now_;
+            static_cast<void>(Compute());
+            break;
+          case WatchAction::kDraw:
+          case WatchAction::kNothing:
+            break;
+        }
+      }
+      if (Clock::now() < next) continue;
+      if (!view_.frozen) Refresh(cache);
+      next = Clock::now() + every_;
+    }
+  }
+
+  void set_utf8(bool utf8) { utf8_ = utf8; }
+
+ private:
+  WatchData Data() const {
+    WatchData data;
+    data.now = now_.get();
+    data.last = last_.get();
+    data.first = first_.get();
+    data.every_ms = static_cast<uint64_t>(every_.count());
+    data.trouble = trouble_;
+    return data;
+  }
+
+  void Refresh(FrameCache* cache) {
+    if (IsOver(*now_)) return;  // the last figures stay, and what they changed by
+    auto loaded = Load(options_, cache);
+    if (!loaded) {
+      trouble_ = loaded.error().message;
+      return;
+    }
+    trouble_.clear();
+    last_ = now_;
+    now_ = std::make_shared<Profile>(std::move(loaded->profile));
+    static_cast<void>(Compute());
+  }
+
+  ReportOptions options_;
+  std::shared_ptr<const Profile> first_;
+  std::shared_ptr<const Profile> last_;
+  std::shared_ptr<const Profile> now_;
+  std::chrono::milliseconds every_;
+  std::string trouble_;
+  WatchView view_;
+  WatchTable table_;
+  bool utf8_ = true;
+};
+
+// "2", "0.5"; between a tenth of a second and a day.
+Result<std::chrono::milliseconds> ParseSeconds(const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(seconds >= 0.1 && seconds <= 86400)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--watch=" + text + ": write seconds between 0.1 and 86400, as in --watch=5");
+  }
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+}  // namespace
+
+int Watch(const ReportOptions& asked) {
+  const auto every = ParseSeconds(asked.watch);
+  if (!every) return FailWith(every.error());
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) {
+    return FailWith(
+        "--watch needs a terminal for keys and screen; without one, repeat heapgauge top");
+  }
+  if (asked.json || !asked.output.empty()) {
+    return FailWith("--watch goes with neither --json nor -o");
+  }
+  ReportOptions options = asked;
+  // A process that ends must not turn into another one of the same number.
+  auto path = ResolveSource(asked.source, asked.pick);
+  if (!path) return FailWith(path.error());
+  options.source = *path;
+  FrameCache cache;
+  auto loaded = Load(options, &cache);
+  if (!loaded) return FailWith(loaded.error());
+  options.quiet = true;
+  Watcher watcher(options, std::move(loaded->profile), *every);
+  if (const Status status = watcher.Compute(); !status) return FailWith(status.error());
+  const Terminal terminal = DescribeTerminal(STDOUT_FILENO, options.colour);
+  watcher.set_utf8(terminal.look.utf8);
+  auto screen = Screen::Open(terminal.look);
+  if (!screen) return FailWith(screen.error());
+  return watcher.Run(screen->get(), &cache);
+}
+
+}  // namespace heapgauge::cli
