@@ -73,7 +73,8 @@ Result<Examination> ExamineRun(const DoctorOptions& options,
   // Its output is not the doctor's: only that goes to standard output.
   const int standard_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  const auto result = Launch(spec, [](pid_t) {});
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const auto result = Launch(spec, kSecond, [](pid_t) {});
   dup2(standard_output, STDOUT_FILENO);
   close(standard_output);
   Examination examination = before;

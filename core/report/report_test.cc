@@ -201,6 +201,7 @@ TEST(Top, OfADumpOpensWithItsReason) {
   b.header().memory.resident_bytes = 123;
   const Made made = Make(&b);
   EXPECT_NE(TopText(made.profile, made.report, {}, {})
+                .text()
                 .find("dump       snapshot taken at 5.0s because live memory had grown\n"),
             std::string::npos);
   const auto json = nlohmann::json::parse(TopJson(made.profile, made.report, {}, {}));
