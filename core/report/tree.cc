@@ -79,7 +79,7 @@ class Drawing {
       const uint32_t parent = nodes[i].parent;
       while (!open.empty() && open.back() != parent) CloseFold(&open, below);
       const PrunedTree::Node& above = nodes[parent];
-      const bool branches = parent == 0 ? false : above.children + (above.folded > 0 ? 1 : 0) > 1;
+      const bool branches = above.children + (above.folded > 0 ? 1 : 0) > 1;
       const bool last = ++left[parent] == above.children && above.folded == 0;
       lead[i] = below[parent] + (!branches ? "" : last ? "\u2514\u2500 " : "\u251c\u2500 ");
       below[i] = below[parent] + (!branches ? "" : last ? "   " : "\u2502  ");
@@ -187,7 +187,7 @@ class Drawing {
   void Fold(uint32_t i, const std::string& below) {
     const PrunedTree::Node& node = grown_.pruned.nodes[i];
     Figures(node.folded_figures, true);
-    const bool branches = i != 0 && node.children > 0;
+    const bool branches = node.children > 0;
     Lead(below + (branches ? "\u2514\u2500 " : ""));
     text_.Add(fmt::format("{} {} more branch{}", options_.layout.ellipsis(), node.folded,
                           node.folded == 1 ? "" : "es"),

@@ -60,11 +60,11 @@ TEST(Tree, BeginsWithWhatAllocatesIfAsked) {
   options.fold = 50;
   EXPECT_EQ(Drawn(m.profile(), options),
             "      live      ±  share  what allocates, then its callers\n"
-            "   60.0 MB         60.0%  Cart::Add cart.cc:12 (inlined)\n"
-            "   60.0 MB         60.0%  Cart::AddAll cart.cc:20\n"
-            "   60.0 MB         60.0%  Serve main.cc:33\n"
-            "   60.0 MB         60.0%  main main.cc:5\n"
-            "   40.0 MB         40.0%  … 2 more branches\n");
+            "   60.0 MB         60.0%  ├─ Cart::Add cart.cc:12 (inlined)\n"
+            "   60.0 MB         60.0%  │  Cart::AddAll cart.cc:20\n"
+            "   60.0 MB         60.0%  │  Serve main.cc:33\n"
+            "   60.0 MB         60.0%  │  main main.cc:5\n"
+            "   40.0 MB         40.0%  └─ … 2 more branches\n");
 }
 
 TEST(Tree, CompressesChains) {

@@ -102,10 +102,22 @@ TEST_F(Watch, SortCyclesBothWays) {
   Press("ss");
   EXPECT_EQ(view_.sort, SortKey::kAge);
   Press("s");
+  EXPECT_TRUE(view_.by_growth);
+  Press("s");
   EXPECT_EQ(view_.sort, SortKey::kLive);
-  Press("S");
+  EXPECT_FALSE(view_.by_growth);
+  Press("SS");
   EXPECT_EQ(view_.sort, SortKey::kAge);
   EXPECT_TRUE(Contains(Screen(), "sort age"));
+}
+
+TEST_F(Watch, SortsByGrowth) {
+  Press("S");
+  const std::string screen = Screen(100, 7);  // two rows
+  EXPECT_TRUE(Contains(screen, "sort growth")) << screen;
+  EXPECT_TRUE(Contains(screen, "Leak")) << screen;
+  EXPECT_TRUE(Contains(screen, "New")) << "smaller than all that is steady, but it grew\n"
+                                       << screen;
 }
 
 TEST_F(Watch, FocusIsTypedAndEdited) {

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kLinesAround = 5;  // title, live, view, heading of the table, keys
 
 constexpr const char* kHelp[][2] = {
-    {"s S", "sort by live, allocated, objects, age; backwards"},
+    {"s S", "sort by live, allocated, objects, age, growth; backwards"},
     {"f i", "focus on, ignore stacks with a function that matches; Enter takes it, Esc leaves it"},
     {"c", "figures of a function alone, or with what it calls"},
     {"g", "by function, line, file, module, address"},
@@ -85,7 +85,7 @@ StyledText Choices(const WatchView& view, const WatchTable& table, size_t page) 
     if (!text.empty()) text.Add("  ");
     text.Add(label, Style::kLabel).Add(" ").Add(value);
   };
-  add("sort", SortName(view.sort));
+  add("sort", view.by_growth ? "growth" : SortName(view.sort));
   std::string by = GranularityName(view.granularity);
   add("by", by);
   if (view.cumulative) add("with", "what they call");
@@ -133,6 +133,22 @@ std::unordered_map<std::string, double> LiveByIdentity(const Profile& profile,
   return live;
 }
 
+void SortByGrowth(WatchTable* table) {
+  std::vector<size_t> order(table->changes.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return table->changes[a].since_start > table->changes[b].since_start;
+  });
+  std::vector<FunctionRow> rows;
+  std::vector<RowChange> changes;
+  for (const size_t i : order) {
+    rows.push_back(table->report.rows[i]);
+    changes.push_back(table->changes[i]);
+  }
+  table->report.rows = std::move(rows);
+  table->changes = std::move(changes);
+}
+
 }  // namespace
 
 Result<WatchTable> ComputeWatch(const WatchData& data, const WatchView& view) {
@@ -159,6 +175,7 @@ Result<WatchTable> ComputeWatch(const WatchData& data, const WatchView& view) {
   };
   HG_TRY(compare(*data.last, &RowChange::since_last));
   HG_TRY(compare(*data.first, &RowChange::since_start));
+  if (view.by_growth) SortByGrowth(&table);
   return table;
 }
 

@@ -7,9 +7,14 @@
 namespace heapgauge {
 namespace {
 
-SortKey Next(SortKey key, int step) {
-  constexpr int kCount = 4;  // kLive, kAllocated, kCount, kAge
-  return static_cast<SortKey>((static_cast<int>(key) + step + kCount) % kCount);
+// live, allocated, objects, age, growth, and again.
+void NextSort(int step, WatchView* view) {
+  constexpr int kKeys = 4;
+  const int now = view->by_growth ? kKeys : static_cast<int>(view->sort);
+  const int next = (now + step + kKeys + 1) % (kKeys + 1);
+  view->by_growth = next == kKeys;
+  view->sort = view->by_growth ? SortKey::kLive : static_cast<SortKey>(next);
+  view->scroll = 0;
 }
 
 Granularity Next(Granularity granularity) {
@@ -117,8 +122,7 @@ WatchAction Letter(const std::string& letter, WatchView* view) {
       return WatchAction::kQuit;
     case 's':
     case 'S':
-      view->sort = Next(view->sort, c == 's' ? 1 : -1);
-      view->scroll = 0;
+      NextSort(c == 's' ? 1 : -1, view);
       return WatchAction::kCompute;
     case 'c':
       view->cumulative = !view->cumulative;

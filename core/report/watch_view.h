@@ -40,6 +40,7 @@ struct Key {
 
 struct WatchView {
   SortKey sort = SortKey::kLive;
+  bool by_growth = false;  // in place of `sort`
   bool cumulative = false;
   Granularity granularity = Granularity::kFunctions;
   Names names = Names::kShort;
