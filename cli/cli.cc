@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "cli/progress_line.h"
 #include "cli/terminal.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -24,6 +25,7 @@ std::vector<std::string>& CommandAfterDashes() {
 }
 
 int FailWith(const std::string& message) {
+  EndProgress();
   std::fprintf(stderr, "heapgauge: %s\n", Printable(message).c_str());
   return kBadInput;
 }

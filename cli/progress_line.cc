@@ -3,12 +3,29 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 
 #include "cli/terminal.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace heapgauge::cli {
+
+namespace {
+
+std::unique_ptr<ProgressLine>& TheLine() {
+  static std::unique_ptr<ProgressLine> line;
+  return line;
+}
+
+}  // namespace
+
+ProgressSink* BeginProgress() {
+  if (TheLine() == nullptr) TheLine() = std::make_unique<ProgressLine>(STDERR_FILENO);
+  return TheLine().get();
+}
+
+void EndProgress() { TheLine().reset(); }
 
 std::string ProgressText(const std::string& what, uint64_t done, uint64_t total,
                          const std::string& unit, size_t width, bool utf8) {

@@ -43,6 +43,11 @@ class ProgressLine : public ProgressSink {
   std::thread thread_;  // not running where nothing is to be drawn
 };
 
+// The line of this process, on standard error: begun where long work begins, ended before anything
+// else is printed. Both may be called at any time.
+ProgressSink* BeginProgress();
+void EndProgress();
+
 }  // namespace heapgauge::cli
 
 #endif  // HEAPGAUGE_CLI_PROGRESS_LINE_H_

@@ -13,8 +13,7 @@
 namespace heapgauge::cli {
 
 Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
-  std::unique_ptr<ProgressLine> progress;
-  if (!options.quiet) progress = std::make_unique<ProgressLine>(STDERR_FILENO);
+  ProgressSink* progress = options.quiet ? nullptr : BeginProgress();
   HG_ASSIGN(const std::string path, ResolveSource(options.source, options.pick));
   GaugeReadOptions read;
   read.peak = options.peak;
@@ -23,19 +22,20 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
                                                  : Inherited::kInclude;
   if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
   Loaded loaded;
-  if (progress) progress->Report("reading " + path, 0, 0, "");
+  if (progress != nullptr) progress->Report("reading " + path, 0, 0, "");
   HG_ASSIGN(loaded.profile, ReadGaugeFile(path, read));
   SymbolizeOptions symbolize;
   const Recording& recording = loaded.profile.recording;
   if (recording.state == RecordingState::kLive || recording.state == RecordingState::kSnapshot) {
     symbolize.pid = recording.pid;
   }
-  symbolize.progress = progress.get();
+  symbolize.progress = progress;
   if (cache != nullptr) cache->Fill(&loaded.profile);
   loaded.notes = Symbolize(symbolize, &loaded.profile).notes;
   if (cache != nullptr) loaded.notes = cache->Learn(loaded.profile, loaded.notes);
   loaded.notes.insert(loaded.notes.begin(), loaded.profile.notes.begin(),
                       loaded.profile.notes.end());
+  if (progress != nullptr) progress->Report("adding up", 0, 0, "");
   return loaded;
 }
 
@@ -63,6 +63,7 @@ int Deliver(const ReportOptions& options, const StyledText& text) {
 }
 
 int Deliver(const ReportOptions& options, const std::string& data) {
+  EndProgress();
   if (options.output.empty() || options.output == "-") return PrintOut(data);
   const Status status = WriteWholeFile(options.output, data);
   return status ? kDone : FailWith(status.error());

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "cli/screen.h"
 #include "cli/source.h"
@@ -154,6 +155,7 @@ int Watch(const ReportOptions& asked) {
   if (const Status status = watcher.Compute(); !status) return FailWith(status.error());
   const Terminal terminal = DescribeTerminal(STDOUT_FILENO, options.colour);
   watcher.set_utf8(terminal.look.utf8);
+  EndProgress();
   auto screen = Screen::Open(terminal.look);
   if (!screen) return FailWith(screen.error());
   return watcher.Run(screen->get(), &cache);
