@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/analysis/functions.h"
@@ -91,6 +92,27 @@ TEST(Top, TheTableFitsNarrowTerminalsToo) {
         EXPECT_LE(DisplayWidth(line.text()), width) << line.text();
       }
     }
+  }
+}
+
+TEST(Top, NamesThatAreCutStillDiffer) {
+  GaugeBuilder b = Busy();
+  Made made = Make(&b);
+  char letter = 'a';
+  for (Function& function : made.profile.functions) {
+    function.name = std::string(100, 'f') + letter++ + std::string(100, 'f');
+  }
+  made.report = AggregateFunctions(made.profile, {}).value();
+  for (const size_t width : {40u, 80u, 120u, 300u}) {
+    TopOptions options;
+    options.layout.width = width;
+    std::set<std::string> names;
+    const auto lines = TopTable(made.profile, made.report, 0, options).Lines();
+    for (const StyledText& line : lines) {
+      EXPECT_LE(DisplayWidth(line.text()), width) << line.text();
+      names.insert(line.text().substr(line.text().rfind("  ")));
+    }
+    EXPECT_EQ(names.size(), lines.size()) << width;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
@@ -114,6 +115,37 @@ void AddChange(double change, size_t width, StyledText* line) {
   }
 }
 
+// What stands in the last column of each row. Names that differ may be equal once they are cut;
+// then the place gives its room to the name, and if that is not enough they are numbered.
+std::vector<StyledText> NameColumn(const Profile& profile, const FunctionReport& report,
+                                   size_t first, size_t end, size_t room,
+                                   const TopOptions& options) {
+  const Granularity granularity = report.entities.granularity();
+  std::vector<EntityId> shown;
+  for (size_t i = first; i < end; ++i) shown.push_back(report.rows[i].entity);
+  const Labels labels(profile, report.entities, shown, options.names, options.layout);
+  std::vector<StyledText> texts(shown.size());
+  std::vector<bool> clashes(shown.size(), true);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    std::unordered_map<std::string, size_t> seen;
+    for (size_t i = 0; i < shown.size(); ++i) {
+      if (clashes[i]) {
+        // By line the place is part of what the row means.
+        const bool has_place = attempt == 0 || granularity == Granularity::kLines;
+        const std::string place =
+            has_place ? PlaceOf(profile, granularity, report.rows[first + i].frame) : "";
+        const std::string number = attempt == 2 ? " #" + std::to_string(i + 1) : "";
+        texts[i] = FitLabel(labels[shown[i]], place, granularity,
+                            room - std::min(room / 2, number.size()), options.layout);
+        texts[i].Add(number);
+      }
+      ++seen[texts[i].text()];
+    }
+    for (size_t i = 0; i < shown.size(); ++i) clashes[i] = seen[texts[i].text()] > 1;
+  }
+  return texts;
+}
+
 }  // namespace
 
 StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t first,
@@ -135,11 +167,9 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
   text.Add("\n");
 
   const size_t end = std::min(first + options.rows, report.rows.size());
-  std::vector<EntityId> shown;
-  for (size_t i = first; i < end; ++i) shown.push_back(report.rows[i].entity);
-  const Labels labels(profile, report.entities, shown, options.names, options.layout);
   const uint64_t now = profile.recording.duration_ns;
   const size_t room = std::max<size_t>(options.layout.width, left + 12) - left;
+  const std::vector<StyledText> names = NameColumn(profile, report, first, end, room, options);
   for (size_t i = first; i < end; ++i) {
     const FunctionRow& row = report.rows[i];
     const HeapFigures& f = options.cumulative ? row.cum : row.flat;
@@ -197,8 +227,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
           break;
       }
     }
-    text.Add("  ").Add(FitLabel(labels[row.entity], PlaceOf(profile, granularity, row.frame),
-                                granularity, room, options.layout));
+    text.Add("  ").Add(names[i - first]);
     text.Add("\n");
   }
   return text;
