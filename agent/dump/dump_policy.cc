@@ -68,6 +68,7 @@ void DumpPolicy::ForgetLive() {
 void DumpPolicy::Publish() {
   next_allocated_.store(dump_allocated_, std::memory_order_relaxed);
   next_live_.store(std::min(dump_live_, look_live_), std::memory_order_relaxed);
+  urgent_live_.store(percent_ == 0 ? kNever : look_at_once_live_, std::memory_order_relaxed);
   next_ns_.store(std::min(dump_ns_, look_ns_), std::memory_order_relaxed);
 }
 

@@ -65,6 +65,12 @@ class DumpPolicy {
            f.now_ns >= next_ns_.load(std::memory_order_relaxed);
   }
 
+  // Near a limit, and growing so fast that a dump that another thread is making is worth waiting
+  // for.
+  bool Urgent(const DumpFigures& f) const {
+    return f.live_bytes >= urgent_live_.load(std::memory_order_relaxed);
+  }
+
   // Should memory be looked at now? The answer goes to Decide.
   bool WantsMemory(const DumpFigures& f) const;
   // What to dump for, if anything. Then the moment counts as dumped, whether that succeeds or not:
@@ -99,6 +105,7 @@ class DumpPolicy {
   std::atomic<uint64_t> next_allocated_{0};
   std::atomic<uint64_t> next_live_{0};
   std::atomic<uint64_t> next_ns_{0};
+  std::atomic<uint64_t> urgent_live_{0};
   std::atomic<uint64_t> room_{0};
 
   uint64_t dump_allocated_ = 0;

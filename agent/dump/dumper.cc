@@ -117,7 +117,13 @@ void Dumper::Unlock(const DumpFile::Turn& turn) {
 
 void Dumper::ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_t request) {
   DumpFile::Turn turn;
-  if (SyscallsFrozen() || !Lock(&turn)) return;
+  if (SyscallsFrozen()) return;
+  if (!Lock(&turn)) {
+    // Whoever is at it may have a profile half written that this thread's memory would cost.
+    if (!policy_.Urgent(figures) && request == 0) return;
+    WaitForEnd();
+    if (!Lock(&turn)) return;
+  }
   if (!os::OnAlternateStack()) {
     const os::SignalsBlocked quiet;
     MemoryFigures memory;

@@ -6,9 +6,10 @@
 // nor fork in it. On a signal handler's own stack nothing is done, since that may be small. Once
 // the program has announced a seccomp filter there are no dumps any more.
 //
-// The program comes first: nothing waits for a lock, errno is left alone, a limit on file sizes or
-// a closed stream raises no signal. A dump that cannot be written is counted in the gauge file and,
-// with HEAPGAUGE_VERBOSE, reported once.
+// The program comes first: nothing waits for a lock (but a thread that leaps towards a limit while
+// another one dumps: a tenth of a second at the most), errno is left alone, a limit on file sizes
+// or a closed stream raises no signal. A dump that cannot be written is counted in the gauge file
+// and, with HEAPGAUGE_VERBOSE, reported once.
 //
 // Allocation-free. Zeroed memory wants no dumps.
 #ifndef HEAPGAUGE_AGENT_DUMP_DUMPER_H_
