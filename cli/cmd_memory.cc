@@ -72,8 +72,11 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
     const auto found = row_at.find(survey.mappings[piece.record].address);
     std::string name = "(unknown stack)";
     if (found != row_at.end()) {
-      const uint32_t frame = FlatFrame(*profile, found->second, allocation_frames);
-      if (frame != kNone) name = FrameText(*profile, frame);
+      const FramePlace place = FlatFrame(*profile, found->second, allocation_frames);
+      if (place.node != kNone) {
+        const Location& location = profile->locations[profile->nodes[place.node].location];
+        name = FrameText(*profile, location.first_frame + place.k);
+      }
     }
     MappedRow& row = rows[name];
     row.function = name;
