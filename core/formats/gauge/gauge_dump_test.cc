@@ -61,16 +61,27 @@ TEST_F(GaugeDump, ReadsLikeTheOriginal) {
   EXPECT_FALSE(DumpGauge("/etc/passwd", copy));
 }
 
-TEST_F(GaugeDump, SaysWhenAndWhyItWasMade) {
+TEST_F(GaugeDump, OfADeadProgramStillSaysHowItEnded) {
   GaugeBuilder b;
   b.header().ended_ns = 185'000'000'000;
+  b.WriteTo(path_);
+  ASSERT_TRUE(DumpGauge(path_, dir_ + "/copy.hg"));
+  const auto profile = ReadGaugeFile(dir_ + "/copy.hg");
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(profile->recording.state, RecordingState::kEnded);
+  EXPECT_FALSE(profile->recording.is_dump);
+}
+
+TEST_F(GaugeDump, SaysWhenAndWhyItWasMade) {
+  GaugeBuilder b;
+  b.header().last_tick_ns = 185'000'000'000;
   b.header().dump.sequence = 4;
   b.WriteTo(path_);
   ASSERT_TRUE(DumpGauge(path_, dir_ + "/copy.hg", wire::DumpReason::kTime));
   const auto profile = ReadGaugeFile(dir_ + "/copy.hg");
   ASSERT_TRUE(profile) << profile.error().message;
   const Recording& r = profile->recording;
-  EXPECT_EQ(r.state, RecordingState::kSnapshot) << "whatever became of the program";
+  EXPECT_EQ(r.state, RecordingState::kSnapshot);
   EXPECT_TRUE(r.is_dump);
   EXPECT_EQ(r.dump.sequence, 5u);
   EXPECT_EQ(r.dump.reason, "time");
