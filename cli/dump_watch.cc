@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "core/base/file.h"
-#include "core/base/memory_limits.h"
+#include "core/base/process_memory.h"
+#include "core/base/process_status.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_summary.h"
 
@@ -32,9 +33,10 @@ bool AgentDumped(const std::string& path, uint64_t since_ns) {
 
 bool DumpWatch::NearLimit(const std::string& path, uint32_t pid, uint64_t now_ns,
                           Watched* file) const {
-  const auto limits = ReadMemoryLimits(pid);
-  if (!limits) return false;
-  const double share = limits->Share();
+  static const uint64_t machine_bytes = ReadHostMemory().total;
+  const auto memory = ReadProcessMemory(pid);
+  if (!memory) return false;
+  const double share = ShareOfLimit(*memory, machine_bytes);
   const double first = options_.percent / 100.0;
   uint32_t reached = 0;
   for (const double level : kLevels) reached += share >= first + (1 - first) * level ? 1 : 0;

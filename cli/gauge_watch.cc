@@ -3,9 +3,8 @@
 #include <dirent.h>
 
 #include "core/base/process.h"
+#include "core/base/process_memory.h"
 #include "core/formats/gauge/gauge_directory.h"
-#include "core/memory/cgroup.h"
-#include "core/memory/process_status.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -13,25 +12,6 @@ namespace {
 // Clocks of file and watcher are the same one, but a file may have been made in the same tick.
 constexpr uint64_t kSlackNs = 1'000'000'000;
 constexpr uint64_t kTickSlackNs = 5'000'000;
-
-// What is cheap to know of a process's memory, for its gauge file.
-wire::ProcessMemory MemoryOf(uint32_t pid) {
-  wire::ProcessMemory memory{};
-  const auto status = ReadProcessStatus("/proc/" + std::to_string(pid));
-  if (!status) return memory;
-  memory.resident_bytes = status->resident;
-  memory.anonymous_bytes = status->anonymous;
-  memory.file_bytes = status->file;
-  memory.shared_bytes = status->shared;
-  memory.swapped_bytes = status->swapped;
-  memory.address_space_bytes = status->address_space;
-  memory.address_space_limit = status->address_space_limit;
-  if (const auto cgroup = ReadCgroupMemory(pid)) {
-    memory.cgroup_bytes = cgroup->usage;
-    memory.cgroup_limit = cgroup->limit;
-  }
-  return memory;
-}
 
 }  // namespace
 
@@ -109,7 +89,9 @@ void GaugeWatch::Tick(pid_t program) {
     // A file that was cut or cannot be written any more is the agent's concern, not the program's.
     if (!resident || *resident == 0) continue;
     static_cast<void>(ticker.Tick(*resident, MonotonicNow()));
-    static_cast<void>(ticker.WriteMemory(MemoryOf(ticker.pid()), MonotonicNow()));
+    if (const auto memory = ReadProcessMemory(ticker.pid())) {
+      static_cast<void>(ticker.WriteMemory(*memory, MonotonicNow()));
+    }
   }
 }
 

@@ -102,7 +102,7 @@ void Dumper::ForgetLive() {
 }
 
 void Dumper::WaitForEnd() const {
-  for (int i = 0; i < 100 && lock_.locked(); ++i) os::SleepMs(1);
+  for (int i = 0; i < 100 && lock_.locked(); ++i) os::Nap(1'000'000);
 }
 
 bool Dumper::Lock(DumpFile::Turn* turn) {

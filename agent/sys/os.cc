@@ -260,11 +260,6 @@ void WriteLine(int fd, const char* text, size_t bytes) {
   Syscall(SYS_write, fd, text, bytes);
 }
 
-void SleepMs(uint32_t ms) {
-  const timespec time{ms / 1000, static_cast<long>(ms % 1000) * 1'000'000};
-  Syscall(SYS_nanosleep, &time, nullptr);
-}
-
 long ReadWhole(const char* path, char* buffer, size_t bytes) {
   const long fd = Syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return fd;
@@ -320,6 +315,11 @@ uint64_t RandomSeed() {
 
 void UseLibcClock(void* clock_gettime_function) {
   libc_clock = reinterpret_cast<int (*)(clockid_t, timespec*)>(clock_gettime_function);
+}
+
+bool Nap(uint64_t nanoseconds) {
+  const timespec time{0, static_cast<long>(nanoseconds)};
+  return Syscall(SYS_nanosleep, &time, nullptr) != -ENOSYS;
 }
 
 bool OnAlternateStack() {

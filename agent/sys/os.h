@@ -103,7 +103,8 @@ class SignalsBlocked {
 // Writes a line to an open stream with one call, unless that would have to wait. REQUIRES:
 // SignalsBlocked.
 void WriteLine(int fd, const char* text, size_t bytes);
-void SleepMs(uint32_t ms);
+// Sleeps; false, at once, if that is not possible.
+bool Nap(uint64_t nanoseconds);
 
 // Is this code running on a signal handler's alternate stack? False if it cannot be told.
 bool OnAlternateStack();

@@ -36,7 +36,7 @@ class TryLock {
   void Unlock() { since_.store(0, std::memory_order_release); }
 
  private:
-  static constexpr uint64_t kForgottenNs = 10'000'000'000;
+  static constexpr int64_t kForgottenNs = 10'000'000'000;
   std::atomic<uint64_t> since_;  // 0: free
 };
 

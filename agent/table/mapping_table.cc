@@ -10,12 +10,19 @@ namespace {
 
 using wire::SegmentKind;
 
+constexpr int kNaps = 40;
+constexpr uint64_t kNapNs = 50'000;
+
 uint64_t EndOf(const wire::MappingRecord& record) { return record.address + record.length; }
 
 }  // namespace
 
 bool MappingTable::Begin() {
-  if (!lock_.LockSoon()) return false;
+  // The holder may have lost its processor. A mapping is worth some patience: a call that cannot be
+  // noted leaves the table wrong.
+  bool locked = lock_.LockSoon();
+  for (int i = 0; !locked && i < kNaps && os::Nap(kNapNs); ++i) locked = lock_.Lock();
+  if (!locked) return false;
   if (ranges_ == nullptr) {
     ranges_ = static_cast<Range*>(os::MapPrivate(kPrivateBytes));
     free_slots_ = reinterpret_cast<uint32_t*>(ranges_ + kMaxRanges);
@@ -36,7 +43,7 @@ void MappingTable::End() {
 // The first range that ends behind the address.
 uint32_t MappingTable::FirstBehind(uint64_t address) const {
   uint32_t low = 0;
-  uint32_t high = count_;
+  uint32_t high = count();
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
     if (EndOf(ranges_[middle].record) > address) {
@@ -62,10 +69,13 @@ void MappingTable::Publish(GaugeFile* file, uint32_t at) {
 }
 
 bool MappingTable::Insert(GaugeFile* file, uint32_t at, const wire::MappingRecord& record) {
-  if (count_ >= kMaxRanges || at > count_) return false;
+  const uint32_t ranges = count();
+  if (ranges >= kMaxRanges || at > ranges) return false;
   uint32_t slot = 0;
-  if (free_count_ != 0 && free_count_ <= kMaxRanges) {
-    slot = free_slots_[--free_count_];
+  const uint32_t free = free_count_.load(std::memory_order_relaxed);
+  if (free != 0 && free <= kMaxRanges) {
+    slot = free_slots_[free - 1];
+    free_count_.store(free - 1, std::memory_order_relaxed);
   } else if (file != nullptr) {
     wire::Loss ignored;
     if (file->TakeNext<wire::MappingRecord>(SegmentKind::kMappings, &slots_, &slot, &ignored) ==
@@ -73,14 +83,16 @@ bool MappingTable::Insert(GaugeFile* file, uint32_t at, const wire::MappingRecor
       return false;
     }
   }
-  memmove(ranges_ + at + 1, ranges_ + at, (count_ - at) * sizeof(Range));
+  memmove(ranges_ + at + 1, ranges_ + at, (ranges - at) * sizeof(Range));
   ranges_[at] = {record, slot, 0};
-  ++count_;
+  count_.store(ranges + 1, std::memory_order_relaxed);
   Publish(file, at);
   return true;
 }
 
 void MappingTable::Erase(GaugeFile* file, uint32_t at) {
+  const uint32_t ranges = count();
+  if (at >= ranges) return;
   const uint32_t slot = ranges_[at].slot;
   if (slot != 0) {
     if (file != nullptr) {
@@ -88,17 +100,21 @@ void MappingTable::Erase(GaugeFile* file, uint32_t at) {
         std::atomic_ref(shared->state).store(0, std::memory_order_release);
       }
     }
-    if (free_count_ < kMaxRanges) free_slots_[free_count_++] = slot;
+    const uint32_t free = free_count_.load(std::memory_order_relaxed);
+    if (free < kMaxRanges) {
+      free_slots_[free] = slot;
+      free_count_.store(free + 1, std::memory_order_relaxed);
+    }
   }
-  --count_;
-  memmove(ranges_ + at, ranges_ + at + 1, (count_ - at) * sizeof(Range));
+  memmove(ranges_ + at, ranges_ + at + 1, (ranges - 1 - at) * sizeof(Range));
+  count_.store(ranges - 1, std::memory_order_relaxed);
 }
 
 // Nothing of [start, end) is left. False if a range that had to become two could not.
 bool MappingTable::Cut(GaugeFile* file, uint64_t start, uint64_t end, OnGone on_gone,
                        void* context) {
   bool kept_all = true;
-  for (uint32_t at = FirstBehind(start); at < count_ && ranges_[at].record.address < end;) {
+  for (uint32_t at = FirstBehind(start); at < count() && ranges_[at].record.address < end;) {
     wire::MappingRecord& record = ranges_[at].record;
     const uint64_t from = record.address > start ? record.address : start;
     const uint64_t to = EndOf(record) < end ? EndOf(record) : end;
@@ -137,10 +153,10 @@ bool MappingTable::Add(GaugeFile* file, const wire::MappingRecord& record, OnGon
 bool MappingTable::Remove(GaugeFile* file, uint64_t address, uint64_t length,
                           wire::MappingRecord* first, OnGone on_gone, void* context) {
   *first = {};
-  if (count_ == 0) return true;
+  if (count() == 0) return true;
   if (!Begin()) return false;
   const uint32_t at = FirstBehind(address);
-  if (at < count_ && ranges_[at].record.address < address + length) {
+  if (at < count() && ranges_[at].record.address < address + length) {
     *first = ranges_[at].record;
     const uint64_t end = EndOf(*first) < address + length ? EndOf(*first) : address + length;
     if (first->address < address) first->address = address;
@@ -156,14 +172,14 @@ void MappingTable::CopyTo(GaugeFile* file) {
   if (changing_.load(std::memory_order_relaxed)) {
     // A thread that is not here was changing it.
     changing_.store(false, std::memory_order_relaxed);
-    count_ = 0;
-    free_count_ = 0;
+    count_.store(0);
+    free_count_.store(0);
     slots_.store(0);
     return;
   }
-  free_count_ = 0;
+  free_count_.store(0);
   slots_.store(0);
-  for (uint32_t i = 0; i < count_; ++i) {
+  for (uint32_t i = 0; i < count(); ++i) {
     uint32_t slot = 0;
     wire::Loss ignored;
     ranges_[i].record.flags |= wire::kMappingInherited;

@@ -5,8 +5,9 @@
 // record in the gauge file, which readers see.
 //
 // Calls of mmap are rare and slow, so one lock guards it all. It is a try-lock: a thread that
-// cannot have it for some microseconds (its holder may be stopped, or this is a signal handler that
-// interrupted it) goes on without, and the caller counts the loss. At most kMaxRanges are kept.
+// cannot have it for a few milliseconds (its holder may be stopped, or this is a signal handler
+// that interrupted it) goes on without, and the caller counts the loss. At most kMaxRanges are
+// kept.
 //
 // Forked children inherit the private part. If the fork came amid a change, it is dropped.
 // Allocation-free, async-signal-safe; zeroed memory is an empty table.
@@ -44,8 +45,11 @@ class MappingTable {
   // For a forked child: writes all into its file, as inherited ones.
   void CopyTo(GaugeFile* file);
 
-  uint32_t count() const { return count_; }
-  size_t private_bytes() const { return ranges_ == nullptr ? 0 : kPrivateBytes; }
+  uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+  // What was ever touched of it.
+  size_t private_bytes() const {
+    return slots_.load(std::memory_order_relaxed) * (sizeof(Range) + sizeof(uint32_t));
+  }
 
  private:
   struct Range {
@@ -67,10 +71,13 @@ class MappingTable {
   TryLock lock_;
   std::atomic<bool> changing_;
   Range* ranges_ = nullptr;  // sorted, kMaxRanges of room
-  uint32_t count_ = 0;
+  // Read once in each step and checked: after ten seconds the lock counts as free, and a thread
+  // that was stopped for so long may go on amid another one's change. Then ranges are wrong, but no
+  // memory is.
+  std::atomic<uint32_t> count_;
   std::atomic<uint32_t> slots_;     // taken so far, without slot 0
   uint32_t* free_slots_ = nullptr;  // given back; kMaxRanges of room
-  uint32_t free_count_ = 0;
+  std::atomic<uint32_t> free_count_;
 };
 
 }  // namespace heapgauge::agent

@@ -39,7 +39,7 @@ void AddSurroundings(const std::string& root, const std::string& cgroups,
   const std::string evidence = ContainerEvidence(root, cgroups);
   uint64_t limit = kNoLimit;
   uint64_t usage = 0;
-  ReadMemoryLimit(cgroups, &limit, &usage);
+  ReadMemoryLimit(static_cast<uint32_t>(getpid()), &limit, &usage);
   for (DirectoryFacts& facts : *choices) {
     facts.in_container = !evidence.empty();
     facts.container_evidence = evidence;

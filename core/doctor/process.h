@@ -92,8 +92,8 @@ Findings CheckSurroundings(const ProcessFacts& facts);
 // Evidence that `root` is that of a container; "" if none.
 std::string ContainerEvidence(const std::string& root, const std::string& cgroups);
 
-// The memory cgroup that is fullest, of those above the process.
-void ReadMemoryLimit(const std::string& cgroups, uint64_t* limit, uint64_t* usage);
+// The memory cgroup with the least room, of those above the process; no change if none has a limit.
+void ReadMemoryLimit(uint32_t pid, uint64_t* limit, uint64_t* usage);
 
 // Splits LD_PRELOAD and looks at each file as user `uid` would find it; `root` as above.
 std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string& root,

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/base/cgroup.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
@@ -240,46 +241,13 @@ std::string UnitOf(const std::string& cgroups) {
   return slash == std::string::npos ? "" : cgroups.substr(slash + 1, end - slash - 1) + ".service";
 }
 
-void Consider(uint64_t limit, uint64_t usage, uint64_t* best_limit, uint64_t* best_usage) {
-  // The kernel writes "no limit" as a number of the size of the address space.
-  if (limit >= uint64_t{1} << 62 || limit == 0) return;
-  const double share = static_cast<double>(usage) / static_cast<double>(limit);
-  const double best = *best_limit == kNoLimit
-                          ? -1
-                          : static_cast<double>(*best_usage) / static_cast<double>(*best_limit);
-  if (share <= best) return;
-  *best_limit = limit;
-  *best_usage = usage;
-}
-
 }  // namespace
 
-void ReadMemoryLimit(const std::string& cgroups, uint64_t* limit, uint64_t* usage) {
-  std::istringstream lines(cgroups);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t first = line.find(':');
-    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool unified = controllers.empty();
-    if (!unified && ("," + controllers + ",").find(",memory,") == std::string::npos) continue;
-    const std::string base = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    const char* limit_file = unified ? "/memory.max" : "/memory.limit_in_bytes";
-    const char* usage_file = unified ? "/memory.current" : "/memory.usage_in_bytes";
-    std::string path = line.substr(second + 1);
-    if (path.find("..") != std::string::npos) path = "/";
-    // Upwards to the root, since each level may have a limit.
-    for (int depth = 0; depth < 32; ++depth) {
-      const std::string directory = base + (path == "/" ? "" : path);
-      const std::string limit_text = ReadSmall(directory + limit_file);
-      if (!limit_text.empty()) {
-        Consider(Number(limit_text, kNoLimit), Number(ReadSmall(directory + usage_file)), limit,
-                 usage);
-      }
-      if (path.empty() || path == "/") break;
-      path = path.substr(0, path.rfind('/'));
-    }
-  }
+void ReadMemoryLimit(uint32_t pid, uint64_t* limit, uint64_t* usage) {
+  const auto cgroup = ReadCgroupMemory(pid);
+  if (!cgroup || !cgroup->has_limit()) return;
+  *limit = cgroup->limit;
+  *usage = cgroup->held();
 }
 
 std::string ContainerEvidence(const std::string& root, const std::string& cgroups) {
@@ -334,7 +302,7 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
   facts.address_space_limit = SoftLimit(limits, "Max address space");
   const std::string cgroups = ReadSmall(Proc(pid, "cgroup"));
   facts.unit = UnitOf(cgroups);
-  ReadMemoryLimit(cgroups, &facts.memory_limit, &facts.memory_usage);
+  ReadMemoryLimit(pid, &facts.memory_limit, &facts.memory_usage);
   facts.container_evidence = ContainerEvidence(facts.root, cgroups);
   if (facts.container_evidence.empty() && facts.environment.count("container") != 0) {
     facts.container_evidence = "its environment says container=" + facts.environment["container"];

@@ -124,7 +124,8 @@ Accounting Account(const AccountingInput& input) {
 Accounting AccountCoarsely(const ProcessStatus& status, const LiveFigures& live,
                            wire::Allocator allocator,
                            const std::optional<wire::AllocatorStatistics>& statistics,
-                           uint64_t agent_private_bytes, uint64_t agent_file_bytes) {
+                           uint64_t agent_private_bytes, uint64_t agent_file_bytes,
+                           uint64_t recorded_bytes) {
   Accounting a;
   a.coarse = true;
   a.live = live;
@@ -148,6 +149,7 @@ Accounting AccountCoarsely(const ProcessStatus& status, const LiveFigures& live,
   if (Has(statistics, kHasFree)) kept += statistics->free_bytes;
   if (Has(statistics, kHasCached)) kept += statistics->cached_bytes;
   At(&a, Part::kFree) = Take(kept, &rest);
+  At(&a, Part::kMapped) = Take(recorded_bytes, &rest);
   At(&a, Part::kRest) = rest + left;
   return a;
 }

@@ -20,7 +20,7 @@
 
 #include "core/analysis/interval.h"
 #include "core/memory/ownership.h"
-#include "core/memory/process_status.h"
+#include "core/base/process_status.h"
 #include "core/model/estimate.h"
 #include "wire/gauge_format.h"
 
@@ -83,11 +83,13 @@ struct Accounting {
 Accounting Account(const AccountingInput& input);
 
 // The same where only the kernel's sums are known: no list of mappings, or a process that is gone.
-// Stacks and free memory that no statistics tell of are then in the rest.
+// Stacks and free memory that no statistics tell of are then in the rest. `recorded_bytes` is the
+// size of the anonymous mappings that the program made itself, resident or not.
 Accounting AccountCoarsely(const ProcessStatus& status, const LiveFigures& live,
                            wire::Allocator allocator,
                            const std::optional<wire::AllocatorStatistics>& statistics,
-                           uint64_t agent_private_bytes, uint64_t agent_file_bytes);
+                           uint64_t agent_private_bytes, uint64_t agent_file_bytes,
+                           uint64_t recorded_bytes);
 
 // Bits of AllocatorStatistics::mask.
 enum StatisticsBit : uint32_t {

@@ -121,16 +121,17 @@ TEST(Accounting, SumsAloneAddUpToo) {
   statistics.free_bytes = 20 * kMb;
   statistics.mask = kHasFree;
   const Accounting a =
-      AccountCoarsely(status, input.live, input.allocator, statistics, kMb, 2 * kMb);
+      AccountCoarsely(status, input.live, input.allocator, statistics, kMb, 2 * kMb, 5 * kMb);
   EXPECT_TRUE(a.coarse);
   EXPECT_EQ(Sum(a), 200 * kMb);
   EXPECT_EQ(a.part(Part::kAgent), 3 * kMb);
   EXPECT_EQ(a.part(Part::kShared), 7 * kMb);
   EXPECT_EQ(a.part(Part::kFree), 20 * kMb);
-  EXPECT_EQ(Sum(AccountCoarsely({}, input.live, input.allocator, {}, kMb, kMb)), 0u);
+  EXPECT_EQ(a.part(Part::kMapped), 5 * kMb);
+  EXPECT_EQ(Sum(AccountCoarsely({}, input.live, input.allocator, {}, kMb, kMb, kMb)), 0u);
   status = {};
   status.resident = kMb;  // a timeline knows no more
-  EXPECT_EQ(Sum(AccountCoarsely(status, input.live, input.allocator, {}, kMb, kMb)), kMb);
+  EXPECT_EQ(Sum(AccountCoarsely(status, input.live, input.allocator, {}, kMb, kMb, kMb)), kMb);
 }
 
 TEST(Growth, IsTheSlopeOfTheLastPoints) {

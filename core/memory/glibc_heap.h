@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/address_range.h"
 #include "core/base/file.h"
-#include "core/memory/address_range.h"
 #include "core/memory/smaps.h"
 
 namespace heapgauge {
@@ -28,8 +28,8 @@ struct GlibcRanges {
 GlibcRanges FindGlibcRanges(const std::vector<MappingUsage>& mappings,
                             const std::vector<uint64_t>& blocks, const ByteSource& memory);
 
-// Arenas by their place alone, where memory may not be read: writable memory at a multiple of 64 MiB
-// that was mapped without a reservation, as glibc does it.
+// Arenas by their place alone, where memory may not be read: writable memory at a multiple of 64
+// MiB that was mapped without a reservation, as glibc does it.
 std::vector<AddressRange> GuessGlibcArenas(const std::vector<MappingUsage>& mappings);
 
 }  // namespace heapgauge

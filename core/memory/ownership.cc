@@ -150,7 +150,7 @@ class Cutter {
       const auto known = pages_->ResidentIn(piece.start, piece.end);
       const double share = static_cast<double>(left) * static_cast<double>(size) /
                            static_cast<double>(std::max<uint64_t>(size_left, 1));
-      piece.resident = std::min(known ? *known : static_cast<uint64_t>(share), left);
+      piece.resident = std::min({known ? *known : static_cast<uint64_t>(share), left, size});
       left -= piece.resident;
       size_left -= size;
     }

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/memory/address_range.h"
+#include "core/base/address_range.h"
 #include "core/memory/page_map.h"
 #include "core/memory/smaps.h"
 

@@ -1,6 +1,7 @@
 #include "core/memory/survey.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -57,6 +58,18 @@ LiveFigures FiguresOf(const GaugeMemory& gauge, PageMap* pages) {
     figures.rounding_resident += rounding * rounding_share;
   }
   return figures;
+}
+
+// What the program can have written to of anonymous memory that it mapped itself.
+uint64_t RecordedBytes(const std::vector<wire::MappingRecord>& mappings) {
+  uint64_t bytes = 0;
+  for (const wire::MappingRecord& m : mappings) {
+    const bool counts = (m.flags & wire::kMappingOfAllocator) == 0 &&
+                        (m.protection & PROT_WRITE) != 0 && (m.map_flags & MAP_ANONYMOUS) != 0 &&
+                        (m.map_flags & MAP_SHARED) == 0;
+    if (counts) bytes += std::min(m.length, (uint64_t{1} << 56) - bytes);
+  }
+  return bytes;
 }
 
 // Without overlaps, sorted: of two that overlap, the younger one is right.
@@ -196,10 +209,14 @@ Status Remember(const GaugeMemory& gauge, MemorySurvey* survey) {
     survey->time_note = "the last point of its timeline with resident memory";
     return {};
   }
+  const bool copy = gauge.recording.state == RecordingState::kSnapshot;
   return Fail(ErrorCode::kUnavailable,
               "'" + Printable(gauge.path) +
-                  "' does not tell how much memory the process had, and the process is gone; "
-                  "heapgauge run notes it every second, and dumps have it");
+                  "' does not tell how much memory the process had, and " +
+                  (copy ? "it is a copy; ask for the process itself: heapgauge memory " +
+                              std::to_string(gauge.recording.pid)
+                        : std::string("the process is gone; heapgauge run notes it every second, "
+                                      "and dumps have it")));
 }
 
 }  // namespace
@@ -232,10 +249,10 @@ Result<MemorySurvey> SurveyMemory(const GaugeMemory& gauge, const SurveyOptions&
     LookCloser(gauge, directory, &survey);
   }
   if (survey.accounting.resident == 0) {
-    survey.accounting =
-        AccountCoarsely(survey.status, FiguresOf(gauge, &no_pages), gauge.allocator,
-                        survey.statistics_are_fresh ? survey.statistics : std::nullopt,
-                        gauge.recording.private_bytes, gauge.recording.file_bytes);
+    survey.accounting = AccountCoarsely(
+        survey.status, FiguresOf(gauge, &no_pages), gauge.allocator,
+        survey.statistics_are_fresh ? survey.statistics : std::nullopt,
+        gauge.recording.private_bytes, gauge.recording.file_bytes, RecordedBytes(gauge.mappings));
   }
   return survey;
 }

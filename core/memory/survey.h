@@ -13,9 +13,9 @@
 
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/memory/accounting.h"
-#include "core/memory/cgroup.h"
+#include "core/base/cgroup.h"
 #include "core/memory/growth.h"
-#include "core/memory/process_status.h"
+#include "core/base/process_status.h"
 #include "core/memory/smaps.h"
 
 namespace heapgauge {

@@ -63,9 +63,11 @@ std::string Remark(const MemorySurvey& s, Part part) {
                  : fmt::format("kept for later allocations; {} of the heap by statistics alone",
                                Bytes(a.heap_by_statistics));
     case Part::kStacks:
-      return fmt::format("{} stacks, {} threads", s.stacks, s.status.threads);
+      return fmt::format("{} {}, {} {}", s.stacks, s.stacks == 1 ? "stack" : "stacks",
+                         s.status.threads, s.status.threads == 1 ? "thread" : "threads");
     case Part::kMapped:
-      return "mapped by the program itself";
+      return a.coarse ? "mapped by the program itself, at most; top --kind mmap tells by whom"
+                      : "mapped by the program itself";
     case Part::kProgram:
       return fmt::format("{} clean, {} written to", Bytes(s.program_clean), Bytes(s.program_dirty));
     case Part::kFiles:
@@ -113,7 +115,7 @@ std::string StatisticsText(const MemorySurvey& s) {
   if (t.arenas != 0) text += fmt::format(", {} arenas", t.arenas);
   const uint64_t age = s.time_ns > t.time_ns ? s.time_ns - t.time_ns : 0;
   text += s.statistics_are_fresh
-              ? " (its own count, now)"
+              ? (s.live ? " (its own count, now)" : " (its own count, at that time)")
               : fmt::format(" (its own count {} before; not used above)", FormatDuration(age));
   return text;
 }
@@ -271,8 +273,9 @@ std::string MemoryText(const MemorySurvey& s, const MemoryOptions& options) {
     if (part != Part::kMapped) continue;
     for (size_t row = 0; row < options.mapped.size() && row < kMaxMappedRows; ++row) {
       const MappedRow& m = options.mapped[row];
-      text += CutTo(fmt::format("{:>{}}  {} in {} mappings: {}", Bytes(m.resident),
-                                kBytes + kShare + 4, Bytes(m.bytes), m.mappings, m.function),
+      text += CutTo(fmt::format("{:>{}}  {} in {} {}: {}", Bytes(m.resident), kBytes + kShare + 4,
+                                Bytes(m.bytes), m.mappings,
+                                m.mappings == 1 ? "mapping" : "mappings", m.function),
                     options.width) +
               "\n";
     }

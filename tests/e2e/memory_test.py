@@ -73,7 +73,7 @@ class Memory(harness.EndToEnd):
         self.assertGreaterEqual(total, 0.98 * min(before, after), f"{name}: {report}")
         self.assertLessEqual(total, 1.02 * max(before, after), f"{name}: {report}")
         rest = report["parts"]["rest"] / total
-        print(f"  {name}: RSS {total / MB:.1f} MB, kernel {before / MB:.1f} to {after / MB:.1f} MB, "
+        print(f"  {name} ({report['heap']['allocator']}): RSS {total / MB:.1f} MB, kernel {before / MB:.1f} to {after / MB:.1f} MB, "
               f"rest {100 * rest:.2f} %, "
               + " ".join(f"{k}={v / MB:.1f}" for k, v in report["parts"].items() if v > MB / 20))
         self.assertLessEqual(rest, 0.02, f"{name}: {report['parts']}")
@@ -113,9 +113,10 @@ class MemoryAddsUp(Memory):
             process = self.start([target("memory_parts"), "30", "0", "1024", "0", "1"], library, mmap=True)
             process.stdout.readline()
             report = self.assert_adds_up(process, f"1 GiB of mmap over {name}")
-            self.assertGreaterEqual(report["parts"]["mmap"], 1024 * MB)
+            # A page or two may come and go between the looks at the mappings and at their pages.
+            self.assertGreaterEqual(report["parts"]["mmap"], 1023 * MB)
             self.assertIn("map_region", report["mmap"][0]["function"])
-            self.assertGreaterEqual(report["mmap"][0]["resident_bytes"], 1024 * MB)
+            self.assertGreaterEqual(report["mmap"][0]["resident_bytes"], 1023 * MB)
             process.kill()
             process.wait()
         self.over_each_allocator(check)
@@ -157,7 +158,7 @@ class MemoryIsRight(Memory):
         return process, int(blocks), int(held)
 
     def test_known_amounts(self):
-        """Live, kept and untouched memory are as the program made them, within the range that is shown."""
+        """Live, kept and untouched memory are as the program made them, within what sampling allows."""
         def check(name, library):
             process, blocks, held = self.start_known(library)
             report = self.memory(process)
@@ -165,20 +166,21 @@ class MemoryIsRight(Memory):
             estimate = heap["live_estimate"]
             held += blocks * 8  # the table of blocks
             untouched = self.UNTOUCHED * MB
-            slack = (estimate["high"] - estimate["low"]) / 2 + MB
+            # Twice the range that is shown, which one run in twenty leaves.
+            slack = estimate["high"] - estimate["low"] + MB
             print(f"  {name}: live {parts['live'] / MB:.1f} of {held / MB:.1f} MB, free "
                   f"{parts['allocator_free'] / MB:.1f} of {self.KEPT} MB and more, in all "
                   f"{heap['resident_bytes'] / MB:.1f} MB")
             # The estimate covers all, the part what is in memory.
-            self.assertLessEqual(estimate["low"] - MB, held + untouched)
-            self.assertGreaterEqual(estimate["high"] + MB, held + untouched)
+            self.assertLessEqual(estimate["low"] - slack / 2, held + untouched)
+            self.assertGreaterEqual(estimate["high"] + slack / 2, held + untouched)
             touched = max(heap["resident_bytes"] - held - 2 * self.KEPT * MB, 0) > untouched / 2
             expected = held + (untouched if touched else 0)
             self.assertAlmostEqual(parts["live"], expected, delta=slack)
             # What was freed between live blocks stays.
             self.assertGreaterEqual(parts["allocator_free"], 0.9 * self.KEPT * MB - slack)
             self.assertLessEqual(parts["allocator_free"], self.KEPT * MB + 0.2 * held + slack)
-            self.assertEqual(parts["not_sampled"], 0)
+            self.assertLessEqual(parts["not_sampled"], slack / 2)
         self.over_each_allocator(check)
 
     def test_the_allocators_own_figures(self):
@@ -337,6 +339,31 @@ class RecordedMappings(Memory):
         self.assertEqual(inherited["move"][0], 48)
         own = self.pages(self.top(child, "--kind", "mmap", "--inherited", "none"))
         self.assertEqual(own["keep_ends"][0], 32)
+
+    def test_threads_that_map_at_the_same_time(self):
+        process = self.start([target("mmap_threads")], mmap=True)
+        kept = int(process.stdout.readline().split()[1])
+        report = self.top(self.file_of(process), "--kind", "mmap")
+        lost = sum(report["recording"]["lost"].values())
+        work = report["by_name"]["work"]["flat"]
+        # Each call that could not be noted may leave ten pages more or less. There are 120,000.
+        self.assertLess(lost, 1200)
+        self.assertAlmostEqual(work["live_bytes"]["value"] / self.PAGE, kept, delta=10 * lost)
+        self.assertAlmostEqual(work["allocated_bytes"]["value"] / self.PAGE, 8 * 5000 * 10, delta=10 * lost)
+
+    def test_another_library_hooks_mmap_too(self):
+        """In front of the agent or behind it: both see the calls, and the program none of it."""
+        counter = str(harness.TARGETS / "libmmap_counter.so")
+        for order in ([harness.AGENT, counter], [counter, harness.AGENT]):
+            directory = self.fresh_directory()
+            env = harness.clean_environment(LD_PRELOAD=":".join(order), HEAPGAUGE_DIR=str(directory),
+                                            HEAPGAUGE_MMAP="1", MMAP_COUNTER="1")
+            process = subprocess.run([target("mmap_threads")], env=env, stdin=subprocess.DEVNULL,
+                                     capture_output=True, text=True)
+            self.assertEqual(process.returncode, 0)
+            self.assertGreaterEqual(int(re.search(r"mmap_counter (\d+)", process.stderr).group(1)), 40000)
+            report = self.top(next(directory.glob("*.hg")), "--kind", "mmap", "--cum")
+            self.assertGreater(report["by_name"]["work"]["cum"]["allocated_bytes"]["value"], 390_000 * self.PAGE)
 
     def test_the_heap_profile_does_not_change(self):
         process = self.start([target("memory_parts"), "30", "0", "64", "0", "0"], mmap=True)

@@ -43,6 +43,10 @@ class Killed(harness.EndToEnd):
             process.send_signal(signal.SIGKILL)
             process.wait()
             files = list(directory.glob("*.hg"))
+            if not counts.exists():  # on a busy machine it may not have come as far as main
+                answer = self.ask("top", *files, check=False) if files else None
+                if answer is None or "has no header yet" in answer.stderr:
+                    continue
             self.assertEqual(len(files), 1)
             report = self.top(files[0])
             state[report["recording"]["state"]] = state.get(report["recording"]["state"], 0) + 1

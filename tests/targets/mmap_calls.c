@@ -11,10 +11,10 @@
 
 enum { kPage = 4096 };
 
-static char* map(void* at, size_t pages, int flags) {
-  return mmap(at, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
-              0);
-}
+// A macro, so that the calls belong to the functions below.
+#define map(at, pages, flags)                                       \
+  ((char*)mmap((at), (size_t)(pages)*kPage, PROT_READ | PROT_WRITE, \
+               MAP_PRIVATE | MAP_ANONYMOUS | (flags), -1, 0))
 
 __attribute__((noinline)) char* keep_ends(void) {  // 64 pages, the middle 32 given back
   char* range = map(NULL, 64, 0);

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "core/base/file.h"
-#include "core/base/memory_limits.h"
 #include "core/base/process.h"
+#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_reader.h"
@@ -98,15 +98,10 @@ class Copy {
     h.dump.sequence += 1;
     h.dump.reason = static_cast<uint32_t>(reason);
     h.dump.time_ns = summary.recording.duration_ns;
-    if (const auto limits = runs ? ReadMemoryLimits(h.pid) : std::nullopt) {
-      h.memory = wire::ProcessMemory{};
+    if (const auto memory = runs ? ReadProcessMemory(h.pid) : std::nullopt) {
+      h.memory = *memory;
       h.memory.state = 2;
       h.memory.time_ns = h.dump.time_ns;
-      h.memory.resident_bytes = limits->resident_bytes;
-      h.memory.cgroup_bytes = limits->cgroup_bytes;
-      h.memory.cgroup_limit = limits->cgroup_limit;
-      h.memory.address_space_bytes = limits->address_space_bytes;
-      h.memory.address_space_limit = limits->address_space_limit;
     }
     return copy;
   }

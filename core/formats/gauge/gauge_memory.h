@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/address_range.h"
 #include "core/base/result.h"
-#include "core/memory/address_range.h"
 #include "core/model/profile.h"
 #include "wire/gauge_format.h"
 

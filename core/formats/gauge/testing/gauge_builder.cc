@@ -156,6 +156,23 @@ void GaugeBuilder::AddTick(uint64_t time_ns, uint64_t live_bytes) {
   header_.last_tick_ns = time_ns;
 }
 
+wire::MappingRecord& GaugeBuilder::AddMapping(uint32_t stack, uint64_t address, uint64_t length) {
+  if (mappings_.empty()) mappings_.emplace_back();  // record 0 is not used
+  header_.hooks_mappings = 1;
+  stacks_[stack].flags |= wire::kStackOfMappings;
+  stacks_[stack].samples += 1;
+  stacks_[stack].sampled_bytes += length;
+  stacks_[stack].allocated_objects += 1;
+  stacks_[stack].allocated_bytes += static_cast<double>(length);
+  wire::MappingRecord record{};
+  record.state = 2;
+  record.address = address;
+  record.length = length;
+  record.stack = stack;
+  mappings_.push_back(record);
+  return mappings_.back();
+}
+
 std::string GaugeBuilder::Build() {
   std::vector<std::pair<uint32_t, std::string>> segments;
   if (ticks_.empty()) {
@@ -168,6 +185,7 @@ std::string GaugeBuilder::Build() {
   AddSegments(SegmentKind::kModules, modules_, &segments);
   AddSegments(SegmentKind::kNodes, nodes_, &segments);
   AddSegments(SegmentKind::kPeak1, peak_, &segments);
+  AddSegments(SegmentKind::kMappings, mappings_, &segments);
   // Growth interleaves the kinds; an order that is not the order of the kinds stands for that.
   std::stable_sort(segments.begin(), segments.end(), [](const auto& a, const auto& b) {
     return wire::DirectoryOrdinal(a.first) < wire::DirectoryOrdinal(b.first);
@@ -179,6 +197,7 @@ std::string GaugeBuilder::Build() {
   h.node_count = static_cast<uint32_t>(nodes_.size());
   h.stack_count = static_cast<uint32_t>(stacks_.size());
   h.live_count = static_cast<uint32_t>(live_.size());
+  h.mapping_count = static_cast<uint32_t>(mappings_.size());
   if (!peak_.empty()) {
     h.peak_current = 2;
     h.peak[1].count = static_cast<uint32_t>(peak_.size());

@@ -30,6 +30,7 @@ class GaugeBuilder {
   std::vector<wire::Node>& nodes() { return nodes_; }
   std::vector<wire::StackRecord>& stacks() { return stacks_; }
   std::vector<wire::LiveRecord>& live() { return live_; }
+  std::vector<wire::MappingRecord>& mappings() { return mappings_; }
 
   // The build id is given in bytes.
   void AddModule(const std::string& path, uint64_t start, uint64_t end, uint64_t bias = 0,
@@ -39,6 +40,8 @@ class GaugeBuilder {
   // A block that is live, counted into the stack's counters and the totals as the agent does.
   wire::LiveRecord& AddLive(uint32_t stack, uint64_t size,
                             uint64_t interval = wire::kDefaultIntervalBytes, uint64_t birth_ns = 0);
+  // A range that the program has mapped; its stack becomes one of mappings.
+  wire::MappingRecord& AddMapping(uint32_t stack, uint64_t address, uint64_t length);
   // A block that was sampled and freed again.
   void AddFreed(uint32_t stack, uint64_t size, uint64_t interval = wire::kDefaultIntervalBytes);
   // The peak snapshot: (stack, size) at the default interval.
@@ -59,6 +62,7 @@ class GaugeBuilder {
   std::vector<wire::Node> nodes_;
   std::vector<wire::StackRecord> stacks_;
   std::vector<wire::LiveRecord> live_;
+  std::vector<wire::MappingRecord> mappings_;
   std::vector<wire::PeakRecord> peak_;
   std::vector<wire::TimelineRecord> ticks_;
 };

@@ -1,4 +1,4 @@
-#include "core/memory/cgroup.h"
+#include "core/base/cgroup.h"
 
 #include <gtest/gtest.h>
 

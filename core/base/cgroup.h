@@ -6,8 +6,8 @@
 // (a container's) stay unknown.
 //
 // Reads files below `root` ("" for the real ones), so that tests can bring their own. Plain values.
-#ifndef HEAPGAUGE_CORE_MEMORY_CGROUP_H_
-#define HEAPGAUGE_CORE_MEMORY_CGROUP_H_
+#ifndef HEAPGAUGE_CORE_BASE_CGROUP_H_
+#define HEAPGAUGE_CORE_BASE_CGROUP_H_
 
 #include <cstdint>
 #include <optional>
@@ -23,12 +23,15 @@ struct CgroupMemory {
   uint64_t limit = 0;        // 0: none
   uint64_t high = 0;         // where the kernel begins to throttle (version 2); 0: none
   uint64_t swap = 0;
-  uint64_t reclaimable = 0;   // file pages in that group that nobody has used lately
+  uint64_t file_pages = 0;    // in that group: the kernel drops them before it kills
+  uint64_t reclaimable = 0;   // of these, those that nobody has used lately
   double pressure_some = -1;  // percent of the last 10 s in which something waited for memory
   double pressure_full = -1;  // ... in which everything did; -1: unknown
   uint64_t oom_kills = 0;
 
   bool has_limit() const { return limit != 0; }
+  // Usage that cannot be dropped.
+  uint64_t held() const { return usage > file_pages ? usage - file_pages : 0; }
   uint64_t room() const { return limit > usage ? limit - usage : 0; }
 };
 
@@ -37,4 +40,4 @@ std::optional<CgroupMemory> ReadCgroupMemory(uint32_t pid, const std::string& ro
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_MEMORY_CGROUP_H_
+#endif  // HEAPGAUGE_CORE_BASE_CGROUP_H_

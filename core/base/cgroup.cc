@@ -1,4 +1,4 @@
-#include "core/memory/cgroup.h"
+#include "core/base/cgroup.h"
 
 #include <charconv>
 #include <cstdio>
@@ -165,7 +165,9 @@ CgroupMemory ReadGroup(const std::string& root, const Mount& mount, const std::s
   if (names.high != nullptr) memory.high = ReadNumber(directory + names.high);
   const auto stat = ReadWholeFile(directory + "memory.stat", kMaxText);
   if (stat) {
-    memory.reclaimable = Keyed(*stat, mount.version == 2 ? "inactive_file" : "total_inactive_file");
+    const std::string total = mount.version == 2 ? "" : "total_";
+    memory.reclaimable = Keyed(*stat, total + "inactive_file");
+    memory.file_pages = memory.reclaimable + Keyed(*stat, total + "active_file");
     if (mount.version == 1) memory.swap = Keyed(*stat, "total_swap");
   }
   if (names.swap != nullptr) memory.swap = ReadNumber(directory + names.swap);
@@ -190,7 +192,8 @@ CgroupMemory ReadGroup(const std::string& root, const Mount& mount, const std::s
 
 std::optional<CgroupMemory> ReadCgroupMemory(uint32_t pid, const std::string& root) {
   // Where both versions are mounted, memory belongs to one of them: the one that counts.
-  for (const Mount& mount : FindMounts(root)) {
+  static const std::vector<Mount> real_mounts = FindMounts("");
+  for (const Mount& mount : root.empty() ? real_mounts : FindMounts(root)) {
     const std::string group = GroupOf(root, pid, mount.version);
     if (group.empty()) continue;
     CgroupMemory memory = ReadGroup(root, mount, group);

@@ -1,4 +1,4 @@
-#include "core/memory/process_status.h"
+#include "core/base/process_status.h"
 
 #include <charconv>
 #include <cstdio>

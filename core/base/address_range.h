@@ -1,6 +1,6 @@
 // A half-open range of addresses, and sorted lists of them. Plain values, pure functions.
-#ifndef HEAPGAUGE_CORE_MEMORY_ADDRESS_RANGE_H_
-#define HEAPGAUGE_CORE_MEMORY_ADDRESS_RANGE_H_
+#ifndef HEAPGAUGE_CORE_BASE_ADDRESS_RANGE_H_
+#define HEAPGAUGE_CORE_BASE_ADDRESS_RANGE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -42,4 +42,4 @@ inline const AddressRange* FindRange(const std::vector<AddressRange>& merged, ui
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_MEMORY_ADDRESS_RANGE_H_
+#endif  // HEAPGAUGE_CORE_BASE_ADDRESS_RANGE_H_

@@ -2,8 +2,8 @@
 //
 // Every path is below a directory, "/proc/PID" as a rule, so that tests can bring their own. A
 // number that is not there is 0. Plain values, no threads.
-#ifndef HEAPGAUGE_CORE_MEMORY_PROCESS_STATUS_H_
-#define HEAPGAUGE_CORE_MEMORY_PROCESS_STATUS_H_
+#ifndef HEAPGAUGE_CORE_BASE_PROCESS_STATUS_H_
+#define HEAPGAUGE_CORE_BASE_PROCESS_STATUS_H_
 
 #include <cstdint>
 #include <set>
@@ -45,4 +45,4 @@ HostMemory ReadHostMemory(const std::string& path = "/proc/meminfo");
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_MEMORY_PROCESS_STATUS_H_
+#endif  // HEAPGAUGE_CORE_BASE_PROCESS_STATUS_H_
