@@ -41,6 +41,8 @@ struct Module {
   // Filled in by the symbolizer.
   bool has_functions = false;
   bool has_lines = false;
+  std::string
+      no_names_reason;  // why functions or lines are missing, for people; "" if they are not
 };
 
 struct Location {

@@ -1,67 +1,57 @@
 #include "core/symbolize/demangle.h"
 
-#include <cxxabi.h>
+#include <libiberty/demangle.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <string_view>
-#include <utility>
+#include <csetjmp>
+#include <cstddef>
 
 namespace heapgauge {
 namespace {
 
-// The C++ runtime's demangler is recursive; names beyond this are not worth the risk.
+// The demanglers are recursive and their output can be exponential in their input (each
+// substitution may hold two of the one before), so both are bounded. Longer names are not worth it.
 constexpr size_t kMaxMangled = 4096;
+constexpr size_t kMaxReadable = 32 << 10;
 
-bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+struct Output {
+  std::jmp_buf full;
+  std::string text;
+};
 
-// Rust's legacy names end in "::h" and 16 hexadecimal digits, which differ from build to build.
-bool HasRustHash(std::string_view name) {
-  return name.size() > 19 && name.substr(name.size() - 19, 3) == "::h" &&
-         std::all_of(name.end() - 16, name.end(), IsHex);
+// The only way to stop libiberty in the middle. It is C and holds no memory while it prints C++
+// names; of a Rust name with punycode in it some bytes are lost in this rare case.
+void Append(const char* text, size_t size, void* opaque) {
+  auto* output = static_cast<Output*>(opaque);
+  if (size > kMaxReadable - output->text.size()) std::longjmp(output->full, 1);
+  output->text.append(text, size);
 }
 
-// Rust writes what a C symbol cannot hold as $XX$, and ".." for "::".
-std::string PlainRust(std::string_view name) {
-  name.remove_suffix(19);
-  static constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
-      {"$SP$", "@"},  {"$BP$", "*"},  {"$RF$", "&"},   {"$LT$", "<"},  {"$GT$", ">"},
-      {"$LP$", "("},  {"$RP$", ")"},  {"$C$", ","},    {"$u20$", " "}, {"$u27$", "'"},
-      {"$u5b$", "["}, {"$u5d$", "]"}, {"$u7b$", "{"},  {"$u7d$", "}"}, {"$u7e$", "~"},
-      {"$u3b$", ";"}, {"$u2b$", "+"}, {"$u22$", "\""}, {"..", "::"}};
-  std::string plain;
-  while (!name.empty()) {
-    // A component cannot begin with '$', so the compiler puts a '_' in front of it.
-    if (name.substr(0, 2) == "_$") name.remove_prefix(1);
-    const auto* escape =
-        std::find_if(std::begin(kEscapes), std::end(kEscapes), [&](const auto& candidate) {
-          return name.substr(0, candidate.first.size()) == candidate.first;
-        });
-    if (escape != std::end(kEscapes)) {
-      plain += escape->second;
-      name.remove_prefix(escape->first.size());
-    } else {
-      plain += name.front();
-      name.remove_prefix(1);
-    }
-  }
-  return plain;
+using DemangleFunction = int (*)(const char*, int, demangle_callbackref, void*);
+
+bool Run(DemangleFunction demangle, const std::string& name, Output* output) {
+  output->text.clear();
+  output->text.reserve(256);
+  if (setjmp(output->full) != 0) return false;
+  return demangle(name.c_str(), DMGL_PARAMS | DMGL_ANSI, Append, output) != 0;
 }
 
 }  // namespace
 
 std::string Demangle(const std::string& full_name) {
   const size_t version = full_name.find('@');
-  const std::string name =
+  std::string name =
       version == std::string::npos || version == 0 ? full_name : full_name.substr(0, version);
-  if (name.size() > kMaxMangled || name.compare(0, 2, "_Z") != 0) return name;
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  if (text == nullptr) return name;
-  std::string readable = text;
-  std::free(text);
-  if (HasRustHash(readable)) return PlainRust(readable);
-  return readable;
+  // glibc's own calls go to a second name of the function.
+  if (name.starts_with("__GI_") && name.size() > 5) return name.substr(5);
+  if (name.size() > kMaxMangled || name.size() < 3 || name[0] != '_') return name;
+  if (name[1] != 'Z' && name[1] != 'R') return name;
+  Output output;
+  // Rust first: its older names are C++ names as well, with a hash at the end.
+  if (Run(rust_demangle_callback, name, &output)) return std::move(output.text);
+  if (name[1] == 'Z' && Run(cplus_demangle_v3_callback, name, &output)) {
+    return std::move(output.text);
+  }
+  return name;
 }
 
 }  // namespace heapgauge

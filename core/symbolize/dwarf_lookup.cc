@@ -1,216 +1,207 @@
 #include "core/symbolize/dwarf_lookup.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <atomic>
+#include <thread>
+#include <unordered_map>
+
+#include "core/symbolize/dwarf/line_program.h"
+#include "core/symbolize/dwarf/unit_walk.h"
 
 namespace heapgauge {
 namespace {
 
-constexpr int kMaxNesting = 256;  // of DIEs; deeper trees are damage
+// Steps that one worker may take in all. Real programs need some per byte of DWARF at most; files
+// made to keep us busy are left unfinished.
+constexpr int64_t kBaseBudget = 200'000'000;
+constexpr int64_t kBudgetPerByte = 8;
+constexpr size_t kAddressesPerThread = 2000;
+constexpr unsigned kMaxThreads = 8;
 
-struct UnitRange {
-  uint64_t low;
-  uint64_t high;
-  uint32_t unit;
-};
-
-std::string NameOf(Dwarf_Die* die) {
-  Dwarf_Attribute attribute;
-  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-    if (dwarf_attr_integrate(die, name, &attribute) == nullptr) continue;
-    if (const char* text = dwarf_formstring(&attribute); text != nullptr) return text;
-  }
-  return "";
+dwarf::Sections SectionsOf(ElfFile* elf) {
+  dwarf::Sections sections;
+  sections.info = elf->Section(".debug_info");
+  sections.abbrev = elf->Section(".debug_abbrev");
+  sections.line = elf->Section(".debug_line");
+  sections.line_str = elf->Section(".debug_line_str");
+  sections.str = elf->Section(".debug_str");
+  sections.str_offsets = elf->Section(".debug_str_offsets");
+  sections.addr = elf->Section(".debug_addr");
+  sections.ranges = elf->Section(".debug_ranges");
+  sections.rnglists = elf->Section(".debug_rnglists");
+  return sections;
 }
-
-class UnitLookup {
- public:
-  // One result for each address. REQUIRES: sorted addresses, which outlive the object.
-  UnitLookup(const Dwarf_Die& unit, const std::vector<uint64_t>& addresses,
-             std::vector<std::vector<SourceFrame>>* results)
-      : unit_(unit),
-        first_(addresses.data()),
-        last_(addresses.data() + addresses.size()),
-        results_(*results),
-        chains_(addresses.size()) {}
-
-  void Run() {
-    WalkScope(&unit_, 0);
-    size_t file_count = 0;
-    Dwarf_Files* files = nullptr;
-    if (dwarf_getsrcfiles(&unit_, &files, &file_count) != 0) files = nullptr;
-    for (size_t i = 0; i < chains_.size(); ++i) FillFrames(i, files, file_count);
-  }
-
- private:
-  // Calls fn with the index of each address of interest within the DIE's ranges; there is none in
-  // nearly all DIEs. Returns whether there was any.
-  template <typename Fn>
-  bool ForEachInside(Dwarf_Die* die, Fn fn) {
-    bool any = false;
-    Dwarf_Addr base = 0;
-    Dwarf_Addr low = 0;
-    Dwarf_Addr high = 0;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
-      for (const uint64_t* p = std::lower_bound(first_, last_, low); p != last_ && *p < high; ++p) {
-        any = true;
-        fn(static_cast<size_t>(p - first_));
-      }
-    }
-    return any;
-  }
-
-  // Looks for functions in units, namespaces and types.
-  void WalkScope(Dwarf_Die* parent, int depth) {
-    if (depth > kMaxNesting) return;
-    Dwarf_Die die;
-    if (dwarf_child(parent, &die) != 0) return;
-    do {
-      switch (dwarf_tag(&die)) {
-        case DW_TAG_subprogram: {
-          const bool inside = ForEachInside(&die, [&](size_t i) { chains_[i].assign(1, die); });
-          if (inside) WalkFunction(&die, depth + 1);
-          // Functions may be nested in others without ranges of their own (Rust, lambdas).
-          if (!inside && dwarf_haschildren(&die) == 1 && !dwarf_hasattr(&die, DW_AT_declaration) &&
-              !dwarf_hasattr(&die, DW_AT_low_pc) && !dwarf_hasattr(&die, DW_AT_ranges)) {
-            WalkScope(&die, depth + 1);
-          }
-          break;
-        }
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-        case DW_TAG_union_type:
-        case DW_TAG_enumeration_type:
-          WalkScope(&die, depth + 1);
-          break;
-        default:
-          break;
-      }
-    } while (dwarf_siblingof(&die, &die) == 0);
-  }
-
-  // Looks for inlined calls, outermost first, so that chains grow inwards.
-  void WalkFunction(Dwarf_Die* parent, int depth) {
-    if (depth > kMaxNesting) return;
-    Dwarf_Die die;
-    if (dwarf_child(parent, &die) != 0) return;
-    do {
-      switch (dwarf_tag(&die)) {
-        case DW_TAG_inlined_subroutine:
-          if (ForEachInside(&die, [&](size_t i) {
-                if (chains_[i].size() < kMaxNesting) chains_[i].push_back(die);
-              })) {
-            WalkFunction(&die, depth + 1);
-          }
-          break;
-        case DW_TAG_lexical_block:
-        case DW_TAG_try_block:
-        case DW_TAG_catch_block:
-          WalkFunction(&die, depth + 1);
-          break;
-        default:
-          break;
-      }
-    } while (dwarf_siblingof(&die, &die) == 0);
-  }
-
-  void FillFrames(size_t index, Dwarf_Files* files, size_t file_count) {
-    std::string file;
-    int line = 0;
-    if (Dwarf_Line* source = dwarf_getsrc_die(&unit_, first_[index]); source != nullptr) {
-      if (const char* name = dwarf_linesrc(source, nullptr, nullptr); name != nullptr) file = name;
-      dwarf_lineno(source, &line);
-    }
-    std::vector<Dwarf_Die>& chain = chains_[index];
-    std::vector<SourceFrame>& frames = results_[index];
-    if (chain.empty()) {
-      if (!file.empty())
-        frames.push_back({"", file, static_cast<uint32_t>(std::max(line, 0)), false});
-      return;
-    }
-    // Innermost first: its line is the address's own, its caller's is where it was inlined.
-    for (size_t i = chain.size(); i-- > 0;) {
-      frames.push_back({NameOf(&chain[i]), file, static_cast<uint32_t>(std::max(line, 0)), i > 0});
-      if (i == 0) break;
-      Dwarf_Attribute attribute;
-      Dwarf_Word value = 0;
-      file.clear();
-      line = 0;
-      if (dwarf_formudata(dwarf_attr(&chain[i], DW_AT_call_file, &attribute), &value) == 0 &&
-          files != nullptr && value < file_count) {
-        if (const char* name = dwarf_filesrc(files, value, nullptr, nullptr); name != nullptr) {
-          file = name;
-        }
-      }
-      if (dwarf_formudata(dwarf_attr(&chain[i], DW_AT_call_line, &attribute), &value) == 0 &&
-          value < 0x7fffffff) {
-        line = static_cast<int>(value);
-      }
-    }
-  }
-
-  Dwarf_Die unit_;
-  const uint64_t* first_;
-  const uint64_t* last_;
-  std::vector<std::vector<SourceFrame>>& results_;
-  std::vector<std::vector<Dwarf_Die>>
-      chains_;  // for each address: the function, then inlined calls
-};
 
 }  // namespace
 
-std::vector<std::vector<SourceFrame>> LookUpInDwarf(Dwarf* dwarf,
-                                                    const std::vector<uint64_t>& addresses) {
-  std::vector<std::vector<SourceFrame>> results(addresses.size());
-  if (addresses.empty()) return results;
-  std::vector<Dwarf_Die> units;
-  std::vector<UnitRange> ranges;
-  Dwarf_CU* cu = nullptr;
-  Dwarf_Die die;
-  Dwarf_Die split;
-  uint8_t type = 0;
-  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &die, &split) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-    // A skeleton has the ranges; the rest is in the .dwo file, if libdw found it.
-    Dwarf_Die* content = type == DW_UT_skeleton && split.addr != nullptr ? &split : &die;
-    Dwarf_Addr base = 0;
-    Dwarf_Addr low = 0;
-    Dwarf_Addr high = 0;
-    bool wanted = false;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) {
-      const auto it = std::lower_bound(addresses.begin(), addresses.end(), low);
-      if (it == addresses.end() || *it >= high) continue;
-      ranges.push_back({low, high, static_cast<uint32_t>(units.size())});
-      wanted = true;
-    }
-    if (wanted) units.push_back(*content);
+// What one thread has of its own.
+struct DwarfLookup::Worker {
+  dwarf::AbbrevCache abbrevs;
+  dwarf::EntryNames names{&abbrevs};
+  std::deque<std::string> texts;  // file names
+  std::unordered_map<std::string_view, std::string_view> known_texts;
+  std::vector<dwarf::SplitUnit> split_units;
+  size_t missing = 0;
+  int64_t budget = kBaseBudget;
+
+  std::string_view Keep(std::string text) {
+    const auto it = known_texts.find(text);
+    if (it != known_texts.end()) return it->second;
+    texts.push_back(std::move(text));
+    known_texts.emplace(texts.back(), texts.back());
+    return texts.back();
   }
-  // The addresses of each unit; a unit's need not be neighbours (-ffunction-sections, cold parts).
-  std::vector<std::vector<size_t>> unit_indexes(units.size());
+};
+
+DwarfLookup::DwarfLookup(ElfFile* elf, ElfFile* alt, std::vector<std::string> directories,
+                         StampList* stamps)
+    : lowest_code_(elf->lowest_code()) {
+  if (alt != nullptr) {
+    alt_ = std::make_unique<dwarf::DwarfFile>(SectionsOf(alt), nullptr, false);
+  }
+  main_ = std::make_unique<dwarf::DwarfFile>(SectionsOf(elf), alt_.get(), false);
+  const auto& units = main_->units();
+  if (std::any_of(units.begin(), units.end(),
+                  [](const dwarf::Unit& unit) { return !unit.dwo_name.empty(); })) {
+    split_ = std::make_unique<dwarf::SplitFiles>(elf->path(), std::move(directories),
+                                                 main_->sections(), stamps);
+  }
+}
+
+DwarfLookup::~DwarfLookup() = default;
+
+std::vector<DwarfLookup::Job> DwarfLookup::AssignUnits(
+    const std::vector<uint64_t>& addresses) const {
+  std::vector<Job> jobs;
+  std::vector<const dwarf::Unit*> without_ranges;
   std::vector<bool> taken(addresses.size());
-  for (const UnitRange& range : ranges) {
-    auto it = std::lower_bound(addresses.begin(), addresses.end(), range.low);
-    for (; it != addresses.end() && *it < range.high; ++it) {
-      const size_t index = static_cast<size_t>(it - addresses.begin());
-      if (taken[index]) continue;  // overlapping units: the first one has it
-      taken[index] = true;
-      unit_indexes[range.unit].push_back(index);
+  std::vector<dwarf::Range> ranges;
+  int64_t budget = kBaseBudget;
+  for (const dwarf::Unit& unit : main_->units()) {
+    if (unit.tag != DW_TAG_compile_unit && unit.tag != DW_TAG_skeleton_unit) continue;
+    ranges.clear();
+    unit.AppendRanges(unit.low, unit.high, unit.ranges, &budget, &ranges);
+    if (ranges.empty() && !unit.ranges && !unit.high) without_ranges.push_back(&unit);
+    Job job{&unit, {}};
+    for (const dwarf::Range& range : ranges) {
+      if (range.low < lowest_code_) continue;
+      auto it = std::lower_bound(addresses.begin(), addresses.end(), range.low);
+      for (; it != addresses.end() && *it < range.high; ++it, --budget) {
+        const size_t index = static_cast<size_t>(it - addresses.begin());
+        if (taken[index]) continue;  // overlapping units: the first one has it
+        taken[index] = true;
+        job.indexes.push_back(index);
+      }
+    }
+    if (job.indexes.empty()) continue;
+    std::sort(job.indexes.begin(), job.indexes.end());
+    jobs.push_back(std::move(job));
+  }
+  // Large ones first, so that no thread is left alone with one at the end.
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+    return a.unit->end - a.unit->offset > b.unit->end - b.unit->offset;
+  });
+  // Units that do not say where their code is are asked for what no other unit has. They come last
+  // and their answers count only where there is none, so they must not run beside others.
+  std::vector<size_t> left;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (!taken[i]) left.push_back(i);
+  }
+  if (!left.empty()) {
+    for (const dwarf::Unit* unit : without_ranges) jobs.push_back({unit, {}});
+    for (size_t i = jobs.size() - without_ranges.size(); i < jobs.size(); ++i) {
+      jobs[i].indexes = left;
     }
   }
-  for (size_t unit = 0; unit < units.size(); ++unit) {
-    std::vector<size_t>& indexes = unit_indexes[unit];
-    std::sort(indexes.begin(), indexes.end());
-    std::vector<uint64_t> wanted;
-    for (const size_t index : indexes) wanted.push_back(addresses[index]);
-    std::vector<std::vector<SourceFrame>> found(wanted.size());
-    UnitLookup(units[unit], wanted, &found).Run();
-    for (size_t i = 0; i < indexes.size(); ++i) results[indexes[i]] = std::move(found[i]);
+  return jobs;
+}
+
+void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses, Worker* worker,
+                         FrameLists* results) const {
+  const dwarf::Unit* unit = job.unit;
+  std::vector<uint64_t> wanted;
+  wanted.reserve(job.indexes.size());
+  for (const size_t index : job.indexes) wanted.push_back(addresses[index]);
+  dwarf::LineProgram lines(*job.unit);
+  std::vector<dwarf::LineRow> rows(wanted.size());
+  lines.Run(wanted, lowest_code_, &worker->budget, rows.data());
+  if (!unit->dwo_name.empty() && split_ != nullptr) {
+    dwarf::SplitUnit split = split_->Open(*unit);
+    if (split.unit != nullptr) {
+      unit = split.unit;
+      worker->split_units.push_back(std::move(split));
+    } else {
+      ++worker->missing;
+    }
   }
+  dwarf::UnitWalk walk(*unit, wanted, lowest_code_, &worker->abbrevs);
+  walk.Run(&worker->budget);
+  std::unordered_map<uint32_t, std::string_view> paths;
+  const auto path_of = [&](uint32_t file) {
+    const auto [it, is_new] = paths.try_emplace(file);
+    if (is_new) it->second = worker->Keep(lines.FilePath(file));
+    return it->second;
+  };
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    std::vector<SourceFrame>& frames = (*results)[job.indexes[i]];
+    if (!frames.empty()) continue;
+    SourceFrame frame;
+    if (rows[i].known) {
+      frame.file = path_of(rows[i].file);
+      frame.line = rows[i].line;
+    }
+    int32_t at = walk.node_of()[i];
+    if (at < 0) {
+      if (!frame.file.empty()) frames.push_back(frame);
+      continue;
+    }
+    // Innermost first: its line is the address's own, its caller's is where it was inlined.
+    while (at >= 0) {
+      const dwarf::CodeNode& node = walk.node(at);
+      frame.system_name = worker->names.Get(*unit, node.entry);
+      frame.inlined = node.parent >= 0;
+      frames.push_back(frame);
+      frame.file = node.call_file == 0 && node.call_line == 0 ? "" : path_of(node.call_file);
+      frame.line = node.call_line;
+      at = node.parent;
+    }
+  }
+}
+
+FrameLists DwarfLookup::LookUp(const std::vector<uint64_t>& addresses) {
+  FrameLists results(addresses.size());
+  if (addresses.empty()) return results;
+  const std::vector<Job> jobs = AssignUnits(addresses);
+  size_t parallel = jobs.size();
+  while (parallel > 0 && !jobs[parallel - 1].unit->high && !jobs[parallel - 1].unit->ranges) {
+    --parallel;
+  }
+  const size_t thread_count =
+      std::clamp<size_t>(std::min<size_t>(addresses.size() / kAddressesPerThread, parallel / 4), 1,
+                         std::clamp(std::thread::hardware_concurrency(), 1u, kMaxThreads));
+  std::atomic<size_t> next{0};
+  const auto work = [&](Worker* worker) {
+    for (size_t i = next++; i < parallel; i = next++) RunJob(jobs[i], addresses, worker, &results);
+  };
+  const size_t first = workers_.size();
+  for (size_t i = 0; i < thread_count; ++i) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->budget += static_cast<int64_t>(main_->sections().info.size()) * kBudgetPerByte;
+  }
+  {
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < thread_count; ++i) {
+      threads.emplace_back(work, workers_[first + i].get());
+    }
+    work(workers_[first].get());
+    for (std::thread& thread : threads) thread.join();
+  }
+  for (size_t i = parallel; i < jobs.size(); ++i) {
+    RunJob(jobs[i], addresses, workers_[first].get(), &results);
+  }
+  for (size_t i = first; i < workers_.size(); ++i) missing_split_units_ += workers_[i]->missing;
   return results;
 }
 

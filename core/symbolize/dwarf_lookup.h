@@ -3,31 +3,66 @@
 // Each compilation unit that has an address of interest is walked once, and within it only
 // functions that hold such an address; so the cost follows the code that appears in the profile,
 // not the program's size. Units are found by their own ranges: .debug_aranges is not needed (clang
-// does not write it).
+// does not write it). Units are shared out among threads.
 //
-// Owned by one thread; results own their text.
+// Names in the results point into the files' sections or into the DwarfLookup: both must live on.
 #ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LOOKUP_H_
 #define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LOOKUP_H_
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-struct Dwarf;
+#include "core/symbolize/dwarf/split.h"
+#include "core/symbolize/dwarf/unit.h"
+#include "core/symbolize/elf_file.h"
+#include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {
 
 struct SourceFrame {
-  std::string system_name;  // the linker's, or the plain name; "" unknown
-  std::string file;
+  std::string_view system_name;  // the linker's, or the plain name; "" unknown
+  std::string_view file;
   uint32_t line = 0;
   bool inlined = false;
 };
+using FrameLists = std::vector<std::vector<SourceFrame>>;
 
-// Frames for each address, innermost first; empty where DWARF knows nothing. REQUIRES: `addresses`
-// is sorted, without repeats, and in terms of the ELF file.
-std::vector<std::vector<SourceFrame>> LookUpInDwarf(Dwarf* dwarf,
-                                                    const std::vector<uint64_t>& addresses);
+class DwarfLookup {
+ public:
+  // `elf` has the DWARF sections, `alt` (may be null) is its dwz file. .dwo and .dwp files are
+  // searched where the compiler put them, beside the program, and in `directories`; `stamps` learns
+  // what was looked for. All must outlive the object.
+  DwarfLookup(ElfFile* elf, ElfFile* alt, std::vector<std::string> directories, StampList* stamps);
+  ~DwarfLookup();
+
+  // Frames for each address, innermost first; empty where DWARF knows nothing. REQUIRES:
+  // `addresses` is sorted, without repeats, and in terms of the ELF file.
+  FrameLists LookUp(const std::vector<uint64_t>& addresses);
+
+  // Units that hold an address asked for, whose .dwo file was not found.
+  size_t missing_split_units() const { return missing_split_units_; }
+
+ private:
+  struct Worker;
+  struct Job {
+    const dwarf::Unit* unit;
+    std::vector<size_t> indexes;  // of addresses, ascending
+  };
+  std::vector<Job> AssignUnits(const std::vector<uint64_t>& addresses) const;
+  void RunJob(const Job& job, const std::vector<uint64_t>& addresses, Worker* worker,
+              FrameLists* results) const;
+
+  uint64_t lowest_code_;
+  std::unique_ptr<dwarf::DwarfFile> alt_;
+  std::unique_ptr<dwarf::DwarfFile> main_;
+  std::unique_ptr<dwarf::SplitFiles> split_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // own texts of results
+  size_t missing_split_units_ = 0;
+};
 
 }  // namespace heapgauge
 

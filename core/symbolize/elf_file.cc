@@ -1,66 +1,216 @@
 #include "core/symbolize/elf_file.h"
 
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
-#include <fmt/format.h>
-#include <libelf.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 
 #include "core/base/text.h"
+#include "core/symbolize/decompress.h"
 
 namespace heapgauge {
+namespace {
+
+constexpr uint64_t kMaxSections = 1 << 16;
+constexpr uint64_t kLargestCopy = 256 << 20;
+constexpr uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD, which glibc 2.36's header does not have
+constexpr uint64_t kMaxBuildId = 64;
+constexpr size_t kHugePage = 2 << 20;
+
+}  // namespace
+
+std::string HexText(Bytes bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
 
 Result<std::unique_ptr<ElfFile>> ElfFile::Open(const std::string& path) {
   HG_ASSIGN(File file, File::OpenForReading(path));
-  static const unsigned version = elf_version(EV_CURRENT);
-  static_cast<void>(version);
-  std::unique_ptr<ElfFile> result(new ElfFile(std::move(file)));
-  result->elf_ = elf_begin(result->file_.fd(), ELF_C_READ_MMAP, nullptr);
-  if (result->elf_ == nullptr || elf_kind(result->elf_) != ELF_K_ELF) {
-    return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not an ELF file");
-  }
-  const void* bytes = nullptr;
-  const ssize_t length = dwelf_elf_gnu_build_id(result->elf_, &bytes);
-  for (ssize_t i = 0; i < length && i < 64; ++i) {
-    result->build_id_ += fmt::format("{:02x}", static_cast<const unsigned char*>(bytes)[i]);
-  }
-  GElf_Word checksum = 0;
-  if (const char* link = dwelf_elf_gnu_debuglink(result->elf_, &checksum); link != nullptr) {
-    result->debug_link_ = link;
-  }
+  auto source = std::make_unique<File>(std::move(file));
+  const int fd = source->fd();
+  std::unique_ptr<ElfFile> result(new ElfFile(std::move(source), fd, path));
+  HG_TRY(result->ReadHeaders());
+  return result;
+}
+
+Result<std::unique_ptr<ElfFile>> ElfFile::FromBytes(std::vector<uint8_t> bytes,
+                                                    const std::string& path) {
+  auto source = std::make_unique<MemorySource>(
+      std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  std::unique_ptr<ElfFile> result(new ElfFile(std::move(source), -1, path));
+  result->memory_ = std::move(bytes);  // the data stays where it is
+  HG_TRY(result->ReadHeaders());
   return result;
 }
 
 ElfFile::~ElfFile() {
-  if (dwarf_ != nullptr) dwarf_end(dwarf_);
-  if (elf_ != nullptr) elf_end(elf_);
+  for (const auto& [address, size] : mappings_) munmap(address, size);
 }
 
-Dwarf* ElfFile::dwarf() {
-  if (!dwarf_tried_) {
-    dwarf_tried_ = true;
-    dwarf_ = dwarf_begin_elf(elf_, DWARF_C_READ, nullptr);
+Status ElfFile::ReadHeaders() {
+  Elf64_Ehdr header{};
+  if (source_->ReadAt(0, &header, sizeof header) != sizeof header ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return Fail(ErrorCode::kNotRecognized, "'" + Printable(path_) + "' is not an ELF file");
   }
-  return dwarf_;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
+    return Fail(ErrorCode::kUnsupported, "'" + Printable(path_) + "' is not a 64-bit ELF file");
+  }
+  if (header.e_phentsize == sizeof(Elf64_Phdr)) {
+    const Bytes table = Load(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
+    lowest_code_ = ~uint64_t{0};
+    for (size_t i = 0; (i + 1) * sizeof(Elf64_Phdr) <= table.size(); ++i) {
+      Elf64_Phdr segment;
+      std::memcpy(&segment, table.data() + i * sizeof segment, sizeof segment);
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+        lowest_code_ = std::min(lowest_code_, segment.p_vaddr);
+      }
+      if (segment.p_type == PT_NOTE && build_id_.empty()) {
+        ReadBuildId(segment.p_offset, segment.p_filesz);
+      }
+    }
+    if (lowest_code_ == ~uint64_t{0}) lowest_code_ = 0;
+  }
+  if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
+  uint64_t count = header.e_shnum;
+  uint32_t names = header.e_shstrndx;
+  Elf64_Shdr first{};
+  if (source_->ReadAt(header.e_shoff, &first, sizeof first) != sizeof first) return {};
+  if (count == 0) count = first.sh_size;
+  if (names == SHN_XINDEX) names = first.sh_link;
+  count = std::min(count, kMaxSections);
+  const Bytes table = Load(header.e_shoff, count * sizeof(Elf64_Shdr));
+  count = table.size() / sizeof(Elf64_Shdr);
+  if (names >= count) return {};
+  std::vector<Elf64_Shdr> headers(static_cast<size_t>(count));
+  std::memcpy(headers.data(), table.data(), headers.size() * sizeof(Elf64_Shdr));
+  const Bytes text = Load(headers[names].sh_offset, headers[names].sh_size);
+  for (const Elf64_Shdr& section : headers) {
+    SectionHeader copy;
+    copy.name = TextAt(text, section.sh_name);
+    copy.type = section.sh_type;
+    copy.link = section.sh_link;
+    copy.flags = section.sh_flags;
+    copy.address = section.sh_addr;
+    copy.offset = section.sh_offset;
+    copy.size = section.sh_size;
+    copy.entry_size = section.sh_entsize;
+    sections_.push_back(std::move(copy));
+  }
+  // Debug files have notes as sections, but their segments may point nowhere.
+  const SectionHeader* note = Find(".note.gnu.build-id");
+  if (note != nullptr) ReadBuildId(note->offset, note->size);
+  const Bytes link = Section(".gnu_debuglink");
+  debug_link_ = TextAt(link, 0);
+  debug_link_checksum_ = ByteReader(link, (debug_link_.size() + 4) & ~size_t{3}).U32();
+  return {};
 }
 
-std::vector<std::string> ElfFile::DebugFileCandidates(
-    const std::vector<std::string>& debug_dirs) const {
-  std::vector<std::string> candidates;
-  if (build_id_.size() > 2) {
-    for (const std::string& dir : debug_dirs) {
-      candidates.push_back(dir + "/.build-id/" + build_id_.substr(0, 2) + "/" +
-                           build_id_.substr(2) + ".debug");
+void ElfFile::ReadBuildId(uint64_t offset, uint64_t size) {
+  ByteReader notes(Load(offset, std::min<uint64_t>(size, 64 << 10)));
+  while (notes.left() >= 12) {
+    const uint32_t name_size = notes.U32();
+    const uint32_t value_size = notes.U32();
+    const uint32_t type = notes.U32();
+    const uint8_t* name = notes.position();
+    notes.Skip((uint64_t{name_size} + 3) & ~uint64_t{3});
+    const uint8_t* value = notes.position();
+    notes.Skip((uint64_t{value_size} + 3) & ~uint64_t{3});
+    if (notes.failed()) return;
+    if (type == NT_GNU_BUILD_ID && name_size == 4 && std::memcmp(name, "GNU", 4) == 0) {
+      build_id_ = HexText({value, std::min<size_t>(value_size, kMaxBuildId)});
+      return;
     }
   }
-  // A link that is not a plain file name would lead out of the directories below.
-  if (!debug_link_.empty() && debug_link_.find('/') == std::string::npos) {
-    const std::string& path = file_.path();
-    const std::string dir = path.substr(0, path.rfind('/') + 1);
-    if (dir + debug_link_ != path) candidates.push_back(dir + debug_link_);
-    candidates.push_back(dir + ".debug/" + debug_link_);
-    for (const std::string& root : debug_dirs) candidates.push_back(root + dir + debug_link_);
+}
+
+std::optional<ElfFile::AltLink> ElfFile::AltDebugLink() {
+  const Bytes section = Section(".gnu_debugaltlink");
+  AltLink link;
+  link.path = TextAt(section, 0);
+  if (link.path.empty()) return std::nullopt;
+  link.build_id = HexText(Part(section, link.path.size() + 1, kMaxBuildId));
+  return link;
+}
+
+const ElfFile::SectionHeader* ElfFile::Find(std::string_view name) const {
+  for (const SectionHeader& section : sections_) {
+    if (section.name == name && section.type != SHT_NOBITS && section.size != 0) return &section;
   }
-  return candidates;
+  return nullptr;
+}
+
+Bytes ElfFile::Section(std::string_view name) {
+  if (const SectionHeader* section = Find(name); section != nullptr) return Contents(*section);
+  if (name.substr(0, 7) != ".debug_") return {};
+  // ".zdebug_x": "ZLIB", the size as 8 bytes, big-endian, then the data.
+  const SectionHeader* old = Find(".z" + std::string(name.substr(1)));
+  if (old == nullptr) return {};
+  const Bytes data = Contents(*old);
+  if (data.size() < 12 || std::memcmp(data.data(), "ZLIB", 4) != 0) return {};
+  uint64_t size = 0;
+  for (size_t i = 4; i < 12; ++i) size = size << 8 | data[i];
+  auto plain = DecompressZlib(data.subspan(12), size);
+  return plain ? Keep(std::move(*plain)) : Bytes();
+}
+
+Bytes ElfFile::Contents(const SectionHeader& section) {
+  if (section.type == SHT_NOBITS || section.size == 0) return {};
+  const auto known = loaded_.find(section.offset);
+  if (known != loaded_.end()) return known->second;
+  Bytes data = Load(section.offset, section.size);
+  if ((section.flags & SHF_COMPRESSED) != 0) {
+    ByteReader header(data);
+    const uint32_t type = header.U32();
+    header.U32();
+    const uint64_t size = header.U64();
+    header.U64();
+    if (header.failed()) return {};
+    const Bytes packed = data.subspan(static_cast<size_t>(header.offset()));
+    std::optional<std::vector<uint8_t>> plain;
+    if (type == ELFCOMPRESS_ZLIB) plain = DecompressZlib(packed, size);
+    if (type == kZstd) plain = DecompressZstd(packed, size);
+    data = plain ? Keep(std::move(*plain)) : Bytes();
+  }
+  loaded_.emplace(section.offset, data);
+  return data;
+}
+
+Bytes ElfFile::Keep(std::vector<uint8_t> bytes) {
+  buffers_.push_back(std::move(bytes));
+  return buffers_.back();
+}
+
+Bytes ElfFile::Load(uint64_t offset, uint64_t size) {
+  const uint64_t total = source_->Size();
+  if (size == 0 || offset >= total || size > total - offset) return {};
+  if (size > kLargestCopy && fd_ >= 0) {
+    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t skipped = offset % page;
+    void* address = mmap(nullptr, static_cast<size_t>(size + skipped), PROT_READ, MAP_PRIVATE, fd_,
+                         static_cast<off_t>(offset - skipped));
+    if (address == MAP_FAILED) return {};
+    mappings_.emplace_back(address, static_cast<size_t>(size + skipped));
+    return {static_cast<const uint8_t*>(address) + skipped, static_cast<size_t>(size)};
+  }
+  if (!memory_.empty()) return Part(memory_, offset, size);
+  // Large copies in huge pages where the system has them: half the time went to page faults.
+  const size_t whole = (static_cast<size_t>(size) + kHugePage - 1) / kHugePage * kHugePage;
+  const bool huge = size >= 2 * kHugePage;
+  std::unique_ptr<uint8_t[], FreeDeleter> copy(static_cast<uint8_t*>(
+      huge ? std::aligned_alloc(kHugePage, whole) : std::malloc(static_cast<size_t>(size))));
+  if (copy == nullptr) return {};
+  if (huge) madvise(copy.get(), whole, MADV_HUGEPAGE);
+  if (source_->ReadAt(offset, copy.get(), static_cast<size_t>(size)) != size) return {};
+  copies_.push_back(std::move(copy));
+  return {copies_.back().get(), static_cast<size_t>(size)};
 }
 
 }  // namespace heapgauge

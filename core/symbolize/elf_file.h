@@ -1,49 +1,102 @@
-// An ELF file opened for symbolizing: the module itself or its separate debug file, found by
-// build-id or debug link. A file whose build-id is not the recorded one is refused: no name is
-// better than a wrong one.
+// An ELF file as the symbolizer needs it: sections by name, decompressed; build-id; links to
+// separate debug files. Only 64-bit little-endian files are read.
 //
-// Owned by one thread. Files are read through libelf; only regular files are opened.
+// Sections are read into memory when they are asked for and not mapped: a file may be cut short by
+// its owner at any moment, which a mapping answers with SIGBUS. Only sections too large to copy are
+// mapped. Everything in the file is untrusted; a damaged one has fewer sections or none.
+//
+// Section() may be called from one thread at a time; the bytes stay valid as long as the ElfFile.
 #ifndef HEAPGAUGE_CORE_SYMBOLIZE_ELF_FILE_H_
 #define HEAPGAUGE_CORE_SYMBOLIZE_ELF_FILE_H_
 
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/file.h"
 #include "core/base/result.h"
-
-struct Elf;
-struct Dwarf;
+#include "core/symbolize/byte_reader.h"
 
 namespace heapgauge {
 
 class ElfFile {
  public:
+  struct SectionHeader {
+    std::string name;
+    uint32_t type = 0;
+    uint32_t link = 0;
+    uint64_t flags = 0;
+    uint64_t address = 0;
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    uint64_t entry_size = 0;
+  };
+  // A name and the build-id of the file it means.
+  struct AltLink {
+    std::string path;
+    std::string build_id;
+  };
+
   static Result<std::unique_ptr<ElfFile>> Open(const std::string& path);
+  // A file in memory: the vDSO, MiniDebugInfo, tests. `path` is for messages.
+  static Result<std::unique_ptr<ElfFile>> FromBytes(std::vector<uint8_t> bytes,
+                                                    const std::string& path);
   ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
-  Elf* elf() const { return elf_; }
-  const std::string& path() const { return file_.path(); }
-  const std::string& build_id() const { return build_id_; }  // hexadecimal, "" if it has none
-  // DWARF data; null if the file has none. Opened at the first call.
-  Dwarf* dwarf();
+  const std::string& path() const { return path_; }
+  const std::string& build_id() const { return build_id_; }      // hexadecimal, "" if it has none
+  const std::string& debug_link() const { return debug_link_; }  // "" if it has none
+  uint32_t debug_link_checksum() const { return debug_link_checksum_; }
+  std::optional<AltLink> AltDebugLink();
+  bool has_dwarf() const {
+    return Find(".debug_info") != nullptr || Find(".zdebug_info") != nullptr;
+  }
+  // The lowest address of code; ranges below it belong to functions that the linker dropped.
+  uint64_t lowest_code() const { return lowest_code_; }
 
-  // Where a separate debug file for this one may be, best first.
-  std::vector<std::string> DebugFileCandidates(const std::vector<std::string>& debug_dirs) const;
+  const std::vector<SectionHeader>& sections() const { return sections_; }
+  // The section with contents in this file (a debug file has empty ones too), or null.
+  const SectionHeader* Find(std::string_view name) const;
+  // Contents of the section, decompressed; empty if there is none or it is damaged. Old names of
+  // compressed sections (.zdebug_info) are found too.
+  Bytes Section(std::string_view name);
+  Bytes Contents(const SectionHeader& section);
 
  private:
-  explicit ElfFile(File file) : file_(std::move(file)) {}
+  struct FreeDeleter {
+    void operator()(uint8_t* bytes) const { std::free(bytes); }
+  };
+  ElfFile(std::unique_ptr<ByteSource> source, int fd, std::string path)
+      : source_(std::move(source)), fd_(fd), path_(std::move(path)) {}
+  Status ReadHeaders();
+  void ReadBuildId(uint64_t offset, uint64_t size);
+  Bytes Load(uint64_t offset, uint64_t size);
+  Bytes Keep(std::vector<uint8_t> bytes);
 
-  File file_;
-  Elf* elf_ = nullptr;
-  Dwarf* dwarf_ = nullptr;
-  bool dwarf_tried_ = false;
+  std::vector<uint8_t> memory_;  // of FromBytes
+  std::unique_ptr<ByteSource> source_;
+  int fd_;  // of source_, or -1
+  std::string path_;
   std::string build_id_;
   std::string debug_link_;
+  uint32_t debug_link_checksum_ = 0;
+  uint64_t lowest_code_ = 0;
+  std::vector<SectionHeader> sections_;
+  std::unordered_map<uint64_t, Bytes> loaded_;  // by offset in the file
+  std::vector<std::vector<uint8_t>> buffers_;
+  std::vector<std::unique_ptr<uint8_t[], FreeDeleter>> copies_;
+  std::vector<std::pair<void*, size_t>> mappings_;
 };
+
+// Bytes as hexadecimal digits.
+std::string HexText(Bytes bytes);
 
 }  // namespace heapgauge
 

@@ -1,7 +1,7 @@
 // The symbols of one module: its file, its debug file if there is a separate one, and answers for a
-// batch of addresses. The seam where further sources of debug files can be added.
+// batch of addresses.
 //
-// Owned by one thread.
+// Owned by one thread. Answers point into the ModuleSymbols.
 #ifndef HEAPGAUGE_CORE_SYMBOLIZE_MODULE_SYMBOLS_H_
 #define HEAPGAUGE_CORE_SYMBOLIZE_MODULE_SYMBOLS_H_
 
@@ -13,6 +13,7 @@
 #include "core/model/types.h"
 #include "core/symbolize/dwarf_lookup.h"
 #include "core/symbolize/elf_file.h"
+#include "core/symbolize/file_stamp.h"
 #include "core/symbolize/symbol_table.h"
 #include "core/symbolize/symbolizer.h"
 
@@ -21,15 +22,27 @@ namespace heapgauge {
 class ModuleSymbols {
  public:
   // Opens the first file that is the module's. Fails if there is none, or only other builds of it.
-  static Result<ModuleSymbols> Open(const Module& module, const SymbolizeOptions& options);
+  // `stamps` learns every place that was looked at, and must outlive the object.
+  static Result<std::unique_ptr<ModuleSymbols>> Open(const Module& module,
+                                                     const SymbolizeOptions& options,
+                                                     StampList* stamps);
 
   // Frames for each address, innermost first; empty where nothing is known. REQUIRES: `addresses`
   // is sorted, without repeats, in terms of the ELF file.
-  std::vector<std::vector<SourceFrame>> LookUp(const std::vector<uint64_t>& addresses);
+  FrameLists LookUp(const std::vector<uint64_t>& addresses);
+
+  bool has_dwarf() const { return dwarf_ != nullptr; }
+  bool has_symtab() const { return table_.complete(); }
+  size_t missing_split_units() const {
+    return dwarf_ == nullptr ? 0 : dwarf_->missing_split_units();
+  }
 
  private:
   std::unique_ptr<ElfFile> file_;
   std::unique_ptr<ElfFile> debug_file_;  // null if there is none or it is not needed
+  std::unique_ptr<ElfFile> mini_;        // MiniDebugInfo
+  std::unique_ptr<ElfFile> alt_file_;    // of dwz
+  std::unique_ptr<DwarfLookup> dwarf_;
   SymbolTable table_;
 };
 

@@ -1,40 +1,38 @@
 #include "core/symbolize/symbol_table.h"
 
-#include <gelf.h>
-#include <libelf.h>
+#include <elf.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace heapgauge {
 
-void SymbolTable::AddFrom(Elf* elf) {
-  Elf_Scn* chosen = nullptr;
-  GElf_Shdr chosen_header{};
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header{};
-    if (gelf_getshdr(section, &header) == nullptr) continue;
-    const bool full = header.sh_type == SHT_SYMTAB;
-    if (!full && (header.sh_type != SHT_DYNSYM || chosen != nullptr)) continue;
-    chosen = section;
-    chosen_header = header;
+void SymbolTable::AddFrom(ElfFile* elf) {
+  const ElfFile::SectionHeader* chosen = nullptr;
+  for (const ElfFile::SectionHeader& section : elf->sections()) {
+    const bool full = section.type == SHT_SYMTAB && section.size != 0;
+    if (!full && (section.type != SHT_DYNSYM || chosen != nullptr)) continue;
+    chosen = &section;
     if (full) break;
   }
-  if (chosen == nullptr || chosen_header.sh_entsize == 0) return;
-  Elf_Data* data = elf_getdata(chosen, nullptr);
-  if (data == nullptr) return;
-  const size_t count =
-      std::min<size_t>(chosen_header.sh_size / chosen_header.sh_entsize, size_t{1} << 26);
+  if (chosen == nullptr || chosen->link >= elf->sections().size()) return;
+  complete_ = complete_ || chosen->type == SHT_SYMTAB;
+  const Bytes table = elf->Contents(*chosen);
+  const Bytes names = elf->Contents(elf->sections()[chosen->link]);
+  const size_t count = table.size() / sizeof(Elf64_Sym);
+  if (names.empty() || names.back() != 0) return;
   symbols_.reserve(symbols_.size() + count / 2);
   for (size_t i = 0; i < count; ++i) {
-    GElf_Sym symbol{};
-    if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-    const int type = GELF_ST_TYPE(symbol.st_info);
+    Elf64_Sym symbol;
+    std::memcpy(&symbol, table.data() + i * sizeof symbol, sizeof symbol);
+    const int type = ELF64_ST_TYPE(symbol.st_info);
     if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) continue;
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
-    const char* name = elf_strptr(elf, chosen_header.sh_link, symbol.st_name);
-    if (name == nullptr || *name == 0) continue;
-    const int binding = GELF_ST_BIND(symbol.st_info);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_value == 0)
+      continue;
+    if (symbol.st_name >= names.size()) continue;
+    const char* name = reinterpret_cast<const char*>(names.data()) + symbol.st_name;
+    if (*name == 0) continue;
+    const int binding = ELF64_ST_BIND(symbol.st_info);
     uint32_t rank = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
     if (type == STT_NOTYPE) rank += 4;  // labels in assembly, only if there is nothing else
     if (name[0] == '_' && name[1] == '_') rank += 1;  // of aliases, the name that people know

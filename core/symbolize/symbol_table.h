@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-struct Elf;
+#include "core/symbolize/elf_file.h"
 
 namespace heapgauge {
 
@@ -16,11 +16,13 @@ class SymbolTable {
  public:
   // Adds the functions of .symtab, or else of .dynsym. May be called for a module and its debug
   // file.
-  void AddFrom(Elf* elf);
+  void AddFrom(ElfFile* elf);
   // Call after the last AddFrom.
   void Finish();
 
   bool empty() const { return symbols_.empty(); }
+  // Whether there was a .symtab, which knows static functions too.
+  bool complete() const { return complete_; }
   // The linker's name of the function at that address in the ELF file; null if there is none.
   const char* Find(uint64_t address) const;
 
@@ -32,6 +34,7 @@ class SymbolTable {
     const char* name;  // in the ELF file's string table, which outlives the SymbolTable
   };
   std::vector<Symbol> symbols_;
+  bool complete_ = false;
 };
 
 }  // namespace heapgauge

@@ -7,8 +7,12 @@
 #include <unordered_map>
 
 #include "core/base/text.h"
+#include "core/symbolize/debug_files.h"
+#include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/module_symbols.h"
+#include "core/symbolize/name_cache.h"
+#include "core/symbolize/perf_map.h"
 
 namespace heapgauge {
 namespace {
@@ -18,15 +22,15 @@ class FunctionTable {
  public:
   explicit FunctionTable(Profile* profile) : profile_(profile) {}
 
-  FunctionId Add(const std::string& system_name, const std::string& file) {
-    std::string key = system_name;
+  FunctionId Add(std::string_view system_name, std::string_view file) {
+    std::string key(system_name);
     key += '\0';
     key += file;
     const auto [it, is_new] =
         ids_.try_emplace(std::move(key), static_cast<FunctionId>(profile_->functions.size()));
     if (is_new) {
       Function function;
-      function.name = Printable(Demangle(system_name));
+      function.name = Printable(Demangle(std::string(system_name)));
       if (function.name != system_name) function.system_name = Printable(system_name);
       function.file = Printable(file);
       profile_->functions.push_back(std::move(function));
@@ -60,11 +64,121 @@ void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, Loc
   location->frame_count = static_cast<uint32_t>(frames.size());
 }
 
+// One line on what keeps a module from having names, with the number of places it concerns.
+struct Note {
+  size_t places;
+  std::string text;
+};
+
+constexpr size_t kMaxNotes = 8;
+
+std::string OptionsKey(const SymbolizeOptions& options) {
+  std::string key = options.debuginfod != nullptr ? "debuginfod" : "";
+  for (const auto* dirs : {&options.extra_debug_dirs, &options.debug_dirs}) {
+    for (const std::string& dir : *dirs) key += ":" + dir;
+  }
+  return key;
+}
+
+std::string StrippedText(const Module& module, const SymbolizeOptions& options) {
+  std::string text = "it is stripped";
+  if (module.build_id.size() <= 2) return text + " and has no build-id to find its debug file by";
+  text += "; its debug file (" +
+          (options.debug_dirs.empty() ? "build-id " + module.build_id
+                                      : BuildIdPath(options.debug_dirs[0], module.build_id)) +
+          ") is not there: install the -dbgsym package, give --debug-path";
+  if (options.debuginfod == nullptr) {
+    text += ", or set DEBUGINFOD_URLS";
+    if (module.path.starts_with("/usr/") || module.path.starts_with("/lib")) {
+      text += "=https://debuginfod.debian.net";
+    }
+  }
+  return text;
+}
+
+// Names for sorted addresses of one module: from the cache what it has, the rest from files.
+struct ModuleAnswer {
+  CachedNames names;  // what the cache had
+  StampList stamps;
+  std::unique_ptr<ModuleSymbols> symbols;  // null if the cache had all
+  FrameLists found;
+};
+
+Status Ask(const Module& module, const SymbolizeOptions& options,
+           const std::vector<uint64_t>& addresses, ModuleAnswer* answer) {
+  const std::string key = OptionsKey(options);
+  auto cached = LoadNames(options.cache_dir, module.build_id, key);
+  if (cached) answer->names = std::move(*cached);
+  answer->found.resize(addresses.size());
+  std::vector<uint64_t> missing;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const auto* frames = answer->names.Find(addresses[i]);
+    if (frames != nullptr) {
+      answer->found[i] = *frames;
+    } else {
+      missing.push_back(addresses[i]);
+    }
+  }
+  if (missing.empty()) return {};
+  HG_ASSIGN(answer->symbols, ModuleSymbols::Open(module, options, &answer->stamps));
+  const FrameLists fresh = answer->symbols->LookUp(missing);
+  for (size_t i = 0, next = 0; i < addresses.size() && next < missing.size(); ++i) {
+    if (addresses[i] == missing[next]) answer->found[i] = fresh[next++];
+  }
+  // What debuginfod does not have today it may have tomorrow.
+  const bool final = options.debuginfod == nullptr || answer->symbols->has_dwarf();
+  CachedNames merged;
+  merged.build_id = module.build_id;
+  merged.options = key;
+  merged.has_dwarf = answer->symbols->has_dwarf();
+  merged.has_symtab = answer->symbols->has_symtab();
+  merged.stamps = answer->stamps.stamps();
+  const CachedNames& old = answer->names;
+  for (size_t a = 0, b = 0; a < old.addresses.size() || b < missing.size();) {
+    const bool take_old =
+        b == missing.size() || (a < old.addresses.size() && old.addresses[a] < missing[b]);
+    merged.addresses.push_back(take_old ? old.addresses[a] : missing[b]);
+    merged.frames.push_back(take_old ? old.frames[a] : fresh[b]);
+    ++(take_old ? a : b);
+  }
+  if (final && !options.cache_dir.empty()) SaveNames(options.cache_dir, merged);
+  answer->names.has_dwarf = merged.has_dwarf;
+  answer->names.has_symtab = merged.has_symtab;
+  return {};
+}
+
+// Code outside of all modules: a just-in-time compiler's, if it left a map.
+void NameGeneratedCode(const SymbolizeOptions& options, FunctionTable* table, Profile* profile,
+                       std::vector<Note>* notes) {
+  std::vector<LocationId> places;
+  for (LocationId i = 0; i < profile->locations.size(); ++i) {
+    const Location& location = profile->locations[i];
+    if (location.module == kNone && location.frame_count == 0) places.push_back(i);
+  }
+  const Recording& recording = profile->recording;
+  if (places.empty() || recording.pid == 0) return;
+  const auto map =
+      PerfMap::Load(recording.pid, recording.uid, options.pid != 0, recording.start_unix_ns);
+  size_t unnamed = places.size();
+  for (const LocationId id : places) {
+    if (!map) break;
+    Location& location = profile->locations[id];
+    const std::string_view name = map->Find(location.lookup_address());
+    if (name.empty()) continue;
+    AddFrames({{name, "", 0, false}}, table, &location, profile);
+    --unnamed;
+  }
+  if (unnamed == 0) return;
+  notes->push_back(
+      {unnamed, fmt::format("{} places are in no module: generated code without a name ({})",
+                            unnamed, map ? "not in its perf map" : map.error().message)});
+}
+
 }  // namespace
 
 SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
-  SymbolizeReport report;
   FunctionTable table(profile);
+  std::vector<Note> notes;
   std::vector<std::vector<LocationId>> by_module(profile->modules.size());
   for (LocationId i = 0; i < profile->locations.size(); ++i) {
     const Location& location = profile->locations[i];
@@ -83,39 +197,73 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
                                to_name, "addresses");
     }
     named += by_module[m].size();
-    auto symbols = ModuleSymbols::Open(module, options);
-    if (!symbols) {
-      // The kernel's own page has no file; its few frames need no excuse.
-      if (module.path.find("vdso") == std::string::npos && !symbols.error().message.empty()) {
-        report.notes.push_back("no names: " + symbols.error().message);
-      }
-      continue;
-    }
     std::vector<uint64_t> addresses;
     for (const LocationId id : by_module[m]) {
       addresses.push_back(profile->locations[id].lookup_address() - module.load_bias);
     }
     std::sort(addresses.begin(), addresses.end());
     addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-    const auto found = symbols->LookUp(addresses);
+    ModuleAnswer answer;
+    const Status status = Ask(module, options, addresses, &answer);
+    if (!status) {
+      module.no_names_reason = status.error().message;
+      // The kernel's own page has no file; its few frames need no excuse.
+      if (module.path.find("vdso") == std::string::npos && !module.no_names_reason.empty()) {
+        notes.push_back({by_module[m].size(), "no names: " + module.no_names_reason});
+      }
+      continue;
+    }
+    size_t unnamed = 0;
     for (const LocationId id : by_module[m]) {
       Location& location = profile->locations[id];
       const uint64_t address = location.lookup_address() - module.load_bias;
       const auto at = std::lower_bound(addresses.begin(), addresses.end(), address);
-      const auto& frames = found[static_cast<size_t>(at - addresses.begin())];
-      if (frames.empty()) continue;
+      const auto& frames = answer.found[static_cast<size_t>(at - addresses.begin())];
+      if (frames.empty()) {
+        ++unnamed;
+        continue;
+      }
       AddFrames(frames, &table, &location, profile);
       module.has_functions = true;
       module.has_lines = module.has_lines || frames.front().line != 0;
     }
+    if (!answer.names.has_dwarf) module.no_names_reason = StrippedText(module, options);
+    if (unnamed != 0 && !answer.names.has_dwarf && !answer.names.has_symtab) {
+      notes.push_back({unnamed, fmt::format("{} of {} places in {} have no name: {}", unnamed,
+                                            by_module[m].size(), Printable(module.path),
+                                            module.no_names_reason)});
+    }
+    if (answer.symbols != nullptr && answer.symbols->missing_split_units() != 0) {
+      notes.push_back({by_module[m].size(),
+                       fmt::format("{} .dwo files of {} are missing: keep them, or a .dwp beside "
+                                   "the program, or give --debug-path",
+                                   answer.symbols->missing_split_units(), Printable(module.path))});
+    }
   }
+  NameGeneratedCode(options, &table, profile, &notes);
   for (Location& location : profile->locations) {
     if (location.frame_count != 0) continue;
-    AddFrames({{Placeholder(*profile, location), "", 0, false}}, &table, &location, profile);
+    const std::string name = Placeholder(*profile, location);
+    AddFrames({{name, "", 0, false}}, &table, &location, profile);
     profile->functions[profile->frames.back().function].placeholder = true;
   }
-  std::sort(report.notes.begin(), report.notes.end());
-  report.notes.erase(std::unique(report.notes.begin(), report.notes.end()), report.notes.end());
+  std::sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) {
+    return a.places != b.places ? a.places > b.places : a.text < b.text;
+  });
+  SymbolizeReport report;
+  for (const Note& note : notes) {
+    if (std::find(report.notes.begin(), report.notes.end(), note.text) != report.notes.end()) {
+      continue;
+    }
+    if (report.notes.size() == kMaxNotes) {
+      report.notes.push_back(fmt::format("and {} more like these", notes.size() - kMaxNotes));
+      break;
+    }
+    report.notes.push_back(note.text);
+  }
+  if (options.debuginfod != nullptr && !options.debuginfod->trouble().empty()) {
+    report.notes.push_back(options.debuginfod->trouble());
+  }
   return report;
 }
 

@@ -18,9 +18,18 @@
 
 namespace heapgauge {
 
+class Debuginfod;
+
 struct SymbolizeOptions {
   // Where separate debug files are kept.
   std::vector<std::string> debug_dirs = {"/usr/lib/debug"};
+  // More of these, given by the user; searched first. Each may also hold debug files, .dwo, .dwp
+  // and modules themselves by their plain names.
+  std::vector<std::string> extra_debug_dirs;
+  // Asked for debug files that are nowhere else; may be null.
+  Debuginfod* debuginfod = nullptr;
+  // Where names are kept from one run to the next; "" nowhere. See name_cache.h.
+  std::string cache_dir;
   // If not 0, files are also looked for through this running process: in a container, or deleted
   // since, they may exist nowhere else.
   uint32_t pid = 0;

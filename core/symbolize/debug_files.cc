@@ -1,0 +1,194 @@
+#include "core/symbolize/debug_files.h"
+
+#include <zlib.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "core/base/text.h"
+#include "core/symbolize/debuginfod.h"
+#include "core/symbolize/decompress.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr size_t kMaxMiniDebugInfo = 256 << 20;
+constexpr size_t kMaxVdso = 1 << 20;
+
+bool IsVdso(const std::string& path) { return path.find("vdso") != std::string::npos; }
+
+// The kernel maps the same vDSO into every process; ours is read from our own memory.
+Result<std::unique_ptr<ElfFile>> OpenVdso(const std::string& build_id) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("[vdso]") == std::string::npos) continue;
+    unsigned long long low = 0;
+    unsigned long long high = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx", &low, &high) != 2 || high - low > kMaxVdso) break;
+    const auto* begin = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(low));
+    auto file = ElfFile::FromBytes({begin, begin + (high - low)}, "[vdso]");
+    if (file && (*file)->build_id() == build_id) return file;
+    break;
+  }
+  return Fail(ErrorCode::kNotFound, "the vDSO is that of another kernel");
+}
+
+// Where the running process has the module mapped; that name works after the file was deleted or
+// replaced, given the right to read it.
+std::vector<std::string> MappedFiles(const Module& module, uint32_t pid) {
+  std::vector<std::string> paths;
+  const std::string proc = "/proc/" + std::to_string(pid);
+  std::ifstream maps(proc + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long low = 0;
+    unsigned long long high = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx", &low, &high) != 2) break;
+    if (low < module.start || low >= module.end || line.find('/') == std::string::npos) continue;
+    paths.push_back(proc + "/map_files/" + line.substr(0, line.find(' ')));
+    break;
+  }
+  paths.push_back(proc + "/exe");
+  return paths;
+}
+
+bool ChecksumFits(ElfFile* debug, uint32_t expected) {
+  auto file = File::OpenForReading(debug->path());
+  if (!file) return false;
+  std::vector<uint8_t> buffer(1 << 20);
+  uLong sum = crc32(0, nullptr, 0);
+  for (uint64_t at = 0;;) {
+    const size_t n = file->ReadAt(at, buffer.data(), buffer.size());
+    if (n == 0) break;
+    sum = crc32(sum, buffer.data(), static_cast<uInt>(n));
+    at += n;
+  }
+  return sum == expected;
+}
+
+}  // namespace
+
+std::string BuildIdPath(const std::string& directory, const std::string& build_id) {
+  return directory + "/.build-id/" + build_id.substr(0, 2) + "/" + build_id.substr(2) + ".debug";
+}
+
+Result<std::unique_ptr<ElfFile>> OpenBuild(const std::string& path, const std::string& build_id) {
+  HG_ASSIGN(std::unique_ptr<ElfFile> file, ElfFile::Open(path));
+  if (file->build_id() != build_id) {
+    return Fail(ErrorCode::kCorrupt,
+                "'" + Printable(path) + "' is another build than the program ran (build-id " +
+                    (file->build_id().empty() ? "none" : file->build_id()) + ", recorded " +
+                    (build_id.empty() ? "none" : build_id) + "): its names are not used");
+  }
+  return file;
+}
+
+Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const SymbolizeOptions& options,
+                                            StampList* stamps) {
+  if (IsVdso(module.path) && module.path.front() != '/') return OpenVdso(module.build_id);
+  std::vector<std::string> candidates;
+  std::string path = module.path;
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.size() > kDeleted.size() && path.ends_with(kDeleted)) {
+    path.resize(path.size() - kDeleted.size());
+  }
+  const bool has_path = !path.empty() && path.front() == '/' && !module.path_cut;
+  if (has_path) candidates.push_back(path);
+  if (options.pid != 0) {
+    if (has_path) candidates.push_back("/proc/" + std::to_string(options.pid) + "/root" + path);
+    for (std::string& mapped : MappedFiles(module, options.pid)) candidates.push_back(mapped);
+  }
+  // A stripped and deleted program can still be read if its debug file is installed.
+  if (module.build_id.size() > 2) {
+    for (const std::string& dir : options.debug_dirs) {
+      candidates.push_back(BuildIdPath(dir, module.build_id));
+    }
+  }
+  if (has_path) {
+    for (const std::string& dir : options.extra_debug_dirs) {
+      candidates.push_back(dir + "/" + std::string(BaseName(path)));
+    }
+  }
+  Error reason{ErrorCode::kNotFound, "", kNoOffset};
+  for (const std::string& candidate : candidates) {
+    stamps->Add(candidate);
+    auto file = OpenBuild(candidate, module.build_id);
+    if (file) return file;
+    // Another build is the most telling reason, a missing file the least.
+    if (reason.message.empty() || file.error().code == ErrorCode::kCorrupt) {
+      if (reason.code != ErrorCode::kCorrupt) reason = file.error();
+    }
+  }
+  return tl::unexpected<Error>(reason);
+}
+
+std::unique_ptr<ElfFile> OpenDebugFile(const ElfFile& elf, const SymbolizeOptions& options,
+                                       StampList* stamps) {
+  std::vector<std::string> roots = options.extra_debug_dirs;
+  roots.insert(roots.end(), options.debug_dirs.begin(), options.debug_dirs.end());
+  std::vector<std::string> candidates;
+  if (elf.build_id().size() > 2) {
+    for (const std::string& root : roots) candidates.push_back(BuildIdPath(root, elf.build_id()));
+  }
+  // A link that is not a plain file name would lead out of the directories below.
+  const std::string& link = elf.debug_link();
+  if (!link.empty() && link.find('/') == std::string::npos) {
+    const std::string dir = elf.path().substr(0, elf.path().rfind('/') + 1);
+    if (dir + link != elf.path()) candidates.push_back(dir + link);
+    candidates.push_back(dir + ".debug/" + link);
+    for (const std::string& root : options.extra_debug_dirs)
+      candidates.push_back(root + "/" + link);
+    for (const std::string& root : roots) candidates.push_back(root + dir + link);
+  }
+  for (const std::string& path : candidates) {
+    stamps->Add(path);
+    auto file = OpenBuild(path, elf.build_id());
+    if (!file || !(*file)->has_dwarf()) {
+      // A debug file without DWARF can still have the .symtab.
+      if (!file || (*file)->Find(".symtab") == nullptr) continue;
+    }
+    // Without a build-id the checksum of the link is all that ties the two together.
+    if (elf.build_id().empty() && !ChecksumFits(file->get(), elf.debug_link_checksum())) continue;
+    return std::move(*file);
+  }
+  if (options.debuginfod == nullptr || elf.build_id().empty()) return nullptr;
+  const std::string fetched = options.debuginfod->FindDebugInfo(elf.build_id());
+  if (fetched.empty()) return nullptr;
+  stamps->Add(fetched);
+  auto file = OpenBuild(fetched, elf.build_id());
+  return file ? std::move(*file) : nullptr;
+}
+
+std::unique_ptr<ElfFile> OpenAltFile(ElfFile* elf, const SymbolizeOptions& options,
+                                     StampList* stamps) {
+  const auto link = elf->AltDebugLink();
+  if (!link) return nullptr;
+  std::vector<std::string> candidates;
+  if (link->path.front() == '/') {
+    candidates.push_back(link->path);
+  } else {
+    candidates.push_back(elf->path().substr(0, elf->path().rfind('/') + 1) + link->path);
+  }
+  std::vector<std::string> roots = options.extra_debug_dirs;
+  roots.insert(roots.end(), options.debug_dirs.begin(), options.debug_dirs.end());
+  for (const std::string& root : roots) {
+    if (link->build_id.size() > 2) candidates.push_back(BuildIdPath(root, link->build_id));
+    candidates.push_back(root + "/.dwz/" + std::string(BaseName(link->path)));
+  }
+  for (const std::string& path : candidates) {
+    stamps->Add(path);
+    auto file = OpenBuild(path, link->build_id);
+    if (file) return std::move(*file);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<ElfFile> OpenMiniDebugInfo(ElfFile* elf) {
+  const Bytes packed = elf->Section(".gnu_debugdata");
+  if (packed.empty()) return nullptr;
+  auto plain = DecompressXz(packed, kMaxMiniDebugInfo);
+  if (!plain) return nullptr;
+  auto file = ElfFile::FromBytes(std::move(*plain), elf->path());
+  return file ? std::move(*file) : nullptr;
+}
+
+}  // namespace heapgauge

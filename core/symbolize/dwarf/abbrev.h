@@ -1,0 +1,92 @@
+// Abbreviations: the shapes that the entries (DIEs) of a unit can have.
+//
+// Nearly all entries of a unit are of no interest for names and lines, so each shape is compiled
+// into the fewest steps that skip an entry: neighbouring fields of fixed size become one step.
+//
+// Tables are immutable once parsed. An AbbrevCache belongs to one thread.
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ABBREV_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ABBREV_H_
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/symbolize/byte_reader.h"
+#include "core/symbolize/dwarf/form.h"
+
+namespace heapgauge::dwarf {
+
+struct AttributeSpec {
+  uint32_t name;
+  uint32_t form;
+  int64_t implicit;
+};
+
+struct SkipStep {
+  uint32_t form;   // 0: a fixed number of bytes
+  uint32_t bytes;  // of these
+};
+
+struct Abbrev {
+  uint32_t tag = 0;
+  bool has_children = false;
+  int8_t sibling_size = 0;   // of the reference to the next entry on the same level; 0 none
+  uint16_t sibling_at = 0;   // where it is, from the first attribute on
+  int32_t fixed_bytes = -1;  // if all entries of this shape have that size
+  uint32_t first_attribute = 0;
+  uint32_t attribute_count = 0;
+  uint32_t first_step = 0;
+  uint32_t step_count = 0;
+};
+
+class AbbrevTable {
+ public:
+  // Parses the table at `offset`; with `only` != 0, just up to the abbreviation of that code.
+  AbbrevTable(Bytes section, uint64_t offset, const UnitFormat& format, uint64_t only = 0);
+
+  // Null if there is none.
+  const Abbrev* Find(uint64_t code) const {
+    // Compilers number them from 1 on without gaps.
+    if (code - 1 < dense_) return &abbrevs_[static_cast<size_t>(code - 1)];
+    const auto it = sparse_.find(code);
+    return it == sparse_.end() ? nullptr : &abbrevs_[it->second];
+  }
+  const AttributeSpec* attributes(const Abbrev& abbrev) const {
+    return attributes_.data() + abbrev.first_attribute;
+  }
+  const UnitFormat& format() const { return format_; }
+
+  // Moves past the attributes of an entry.
+  void Skip(const Abbrev& abbrev, ByteReader* reader) const {
+    if (abbrev.fixed_bytes >= 0) return reader->Skip(static_cast<uint64_t>(abbrev.fixed_bytes));
+    SkipSteps(abbrev, reader);
+  }
+
+ private:
+  void SkipSteps(const Abbrev& abbrev, ByteReader* reader) const;
+  void Compile(Abbrev* abbrev);
+
+  UnitFormat format_;
+  size_t dense_ = 0;
+  std::vector<Abbrev> abbrevs_;
+  std::vector<AttributeSpec> attributes_;
+  std::vector<SkipStep> steps_;
+  std::unordered_map<uint64_t, uint32_t> sparse_;
+};
+
+class AbbrevCache {
+ public:
+  const AbbrevTable& Get(Bytes section, uint64_t offset, const UnitFormat& format);
+
+ private:
+  struct Entry {
+    const uint8_t* section;
+    std::unique_ptr<AbbrevTable> table;
+  };
+  std::unordered_multimap<uint64_t, Entry> tables_;  // by offset
+};
+
+}  // namespace heapgauge::dwarf
+
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ABBREV_H_

@@ -1,0 +1,103 @@
+// Units of .debug_info, and the sections that their values point into.
+//
+// A DwarfFile is a set of sections with an index of its units. Of each unit the header and the
+// first entry are read: where its code is, where its lines are, what its indexes count from. The
+// contents of a unit are read by UnitWalk, and only if an address of interest lies in it.
+//
+// Immutable once made, so threads may share it. The sections' bytes must outlive it.
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/symbolize/byte_reader.h"
+#include "core/symbolize/dwarf/form.h"
+
+namespace heapgauge::dwarf {
+
+struct Sections {
+  Bytes info;
+  Bytes abbrev;
+  Bytes line;
+  Bytes line_str;
+  Bytes str;
+  Bytes str_offsets;
+  Bytes addr;
+  Bytes ranges;
+  Bytes rnglists;
+};
+
+struct Range {
+  uint64_t low;
+  uint64_t high;
+};
+
+class DwarfFile;
+
+struct Unit {
+  const DwarfFile* file = nullptr;
+  UnitFormat format;
+  uint8_t type = 0;  // DW_UT_*
+  uint64_t offset = 0;
+  uint64_t end = 0;
+  uint64_t first_entry = 0;
+  uint64_t abbrev_offset = 0;
+  uint64_t str_offsets_base = 0;
+  uint64_t addr_base = 0;
+  uint64_t rnglists_base = 0;
+  uint64_t ranges_base = 0;  // of split DWARF 4
+  uint64_t low_pc = 0;
+  uint64_t dwo_id = 0;
+  uint32_t tag = 0;
+  std::optional<uint64_t> line_offset;
+  Value low;
+  Value high;
+  Value ranges;
+  std::string_view directory;
+  std::string_view dwo_name;  // not empty: the contents are in a file of that name
+
+  std::string_view Text(const Value& value) const;
+  std::optional<uint64_t> Address(const Value& value) const;
+  // Appends the ranges that the attributes low_pc, high_pc and ranges describe. At most
+  // `*budget` ranges are read, and subtracted from it.
+  void AppendRanges(const Value& low, const Value& high, const Value& ranges, int64_t* budget,
+                    std::vector<Range>* out) const;
+
+ private:
+  void AppendOldRanges(uint64_t offset, int64_t* budget, std::vector<Range>* out) const;
+  void AppendRangeList(uint64_t offset, int64_t* budget, std::vector<Range>* out) const;
+};
+
+class DwarfFile {
+ public:
+  // `alt` is the dwz file that this one refers to, or null. `split` tells that the sections are
+  // those of a .dwo file.
+  DwarfFile(const Sections& sections, const DwarfFile* alt, bool split);
+  DwarfFile(const DwarfFile&) = delete;
+  DwarfFile& operator=(const DwarfFile&) = delete;
+
+  const Sections& sections() const { return sections_; }
+  const DwarfFile* alt() const { return alt_; }
+  const std::vector<Unit>& units() const { return units_; }
+  // The unit that holds this offset of .debug_info, or null.
+  const Unit* UnitAt(uint64_t offset) const;
+  // For a split unit: what its skeleton knows.
+  void AdoptSkeleton(const Unit& skeleton);
+
+ private:
+  bool ReadUnit(ByteReader* reader, Unit* unit) const;
+  // Returns the bytes of abbreviations that were looked through.
+  uint64_t ReadFirstEntry(Unit* unit) const;
+
+  Sections sections_;
+  const DwarfFile* alt_;
+  bool split_;
+  std::vector<Unit> units_;
+};
+
+}  // namespace heapgauge::dwarf
+
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_H_

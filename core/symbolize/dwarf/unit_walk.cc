@@ -1,0 +1,232 @@
+#include "core/symbolize/dwarf/unit_walk.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+namespace heapgauge::dwarf {
+namespace {
+
+constexpr int kMaxHops = 16;  // from an inlined call to the declaration that has the name
+constexpr size_t kMaxScopes = 1 << 16;
+
+}  // namespace
+
+UnitWalk::UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64_t lowest,
+                   AbbrevCache* abbrevs)
+    : unit_(unit),
+      addresses_(addresses),
+      lowest_(lowest),
+      abbrevs_(abbrevs->Get(unit.file->sections().abbrev, unit.abbrev_offset, unit.format)),
+      node_of_(addresses.size(), -1) {}
+
+void UnitWalk::Run(int64_t* budget) {
+  Walk(false, budget);
+  // Functions of classes that are local to other functions can be nested anywhere; that is rare
+  // enough to look everywhere only if an address is left over.
+  if (std::find(node_of_.begin(), node_of_.end(), -1) != node_of_.end()) Walk(true, budget);
+}
+
+void UnitWalk::Walk(bool thorough, int64_t* budget) {
+  ByteReader reader(Part(unit_.file->sections().info, 0, unit_.end), unit_.first_entry);
+  const Abbrev* root = abbrevs_.Find(reader.Uleb());
+  if (root == nullptr || !root->has_children) return;
+  abbrevs_.Skip(*root, &reader);
+  std::vector<Scope> scopes = {{false, -1}};
+  while (!reader.at_end() && --*budget > 0) {
+    const uint64_t offset = reader.offset();
+    const uint64_t code = reader.Uleb();
+    if (code == 0) {
+      scopes.pop_back();
+      if (scopes.empty()) return;
+      continue;
+    }
+    const Abbrev* abbrev = abbrevs_.Find(code);
+    if (abbrev == nullptr) return;
+    const uint64_t attributes_at = reader.offset();
+    const Scope scope = scopes.back();
+    Scope inner = scope;
+    bool enter = false;
+    switch (abbrev->tag) {
+      case DW_TAG_subprogram: {
+        const Entry entry = ReadEntry(*abbrev, &reader);
+        inner.node = Claim(entry, -1, {ValueKind::kReference, offset - unit_.offset, {}}, budget);
+        inner.code = inner.node >= 0;
+        enter = inner.code || thorough;
+        break;
+      }
+      case DW_TAG_inlined_subroutine: {
+        if (!scope.code) {
+          abbrevs_.Skip(*abbrev, &reader);
+          enter = thorough;
+          break;
+        }
+        const Entry entry = ReadEntry(*abbrev, &reader);
+        inner.node = Claim(entry, scope.node, entry.origin, budget);
+        enter = inner.node >= 0 || thorough;
+        if (inner.node < 0) inner.code = false;
+        break;
+      }
+      case DW_TAG_lexical_block:
+      case DW_TAG_try_block:
+      case DW_TAG_catch_block:
+        abbrevs_.Skip(*abbrev, &reader);
+        enter = scope.code || thorough;
+        break;
+      case DW_TAG_namespace:
+      case DW_TAG_module:
+        abbrevs_.Skip(*abbrev, &reader);
+        enter = true;
+        break;
+      default:
+        abbrevs_.Skip(*abbrev, &reader);
+        enter = thorough;
+        inner.code = false;
+    }
+    if (!abbrev->has_children) continue;
+    if (enter && scopes.size() < kMaxScopes) {
+      scopes.push_back(inner);
+    } else {
+      SkipChildren(*abbrev, attributes_at, &reader, budget);
+    }
+  }
+}
+
+UnitWalk::Entry UnitWalk::ReadEntry(const Abbrev& abbrev, ByteReader* reader) const {
+  Entry entry;
+  const AttributeSpec* spec = abbrevs_.attributes(abbrev);
+  for (const AttributeSpec* end = spec + abbrev.attribute_count; spec != end; ++spec) {
+    const Value value = ReadValue(reader, spec->form, spec->implicit, unit_.format);
+    switch (spec->name) {
+      case DW_AT_low_pc:
+        entry.low = value;
+        break;
+      case DW_AT_high_pc:
+        entry.high = value;
+        break;
+      case DW_AT_ranges:
+        entry.ranges = value;
+        break;
+      case DW_AT_abstract_origin:
+        entry.origin = value;
+        break;
+      case DW_AT_call_file:
+        entry.call_file = static_cast<uint32_t>(value.number);
+        break;
+      case DW_AT_call_line:
+        entry.call_line = static_cast<uint32_t>(value.number);
+        break;
+      default:
+        break;
+    }
+  }
+  return entry;
+}
+
+int32_t UnitWalk::Claim(const Entry& entry, int32_t parent, const Value& reference,
+                        int64_t* budget) {
+  ranges_.clear();
+  Value ranges = entry.ranges;
+  // The lists of split DWARF 4 count from where the skeleton says.
+  if (ranges.kind == ValueKind::kOffset && unit_.format.version < 5) {
+    ranges.number += unit_.ranges_base;
+  }
+  unit_.AppendRanges(entry.low, entry.high, ranges, budget, &ranges_);
+  int32_t node = -1;
+  for (const Range& range : ranges_) {
+    if (range.low < lowest_) continue;
+    auto it = std::lower_bound(addresses_.begin(), addresses_.end(), range.low);
+    for (; it != addresses_.end() && *it < range.high; ++it, --*budget) {
+      int32_t& owner = node_of_[static_cast<size_t>(it - addresses_.begin())];
+      if (owner != parent) continue;
+      if (node < 0) {
+        node = static_cast<int32_t>(nodes_.size());
+        nodes_.push_back({parent, reference, entry.call_file, entry.call_line});
+      }
+      owner = node;
+    }
+  }
+  return node;
+}
+
+void UnitWalk::SkipChildren(const Abbrev& abbrev, uint64_t attributes_at, ByteReader* reader,
+                            int64_t* budget) const {
+  if (abbrev.sibling_size != 0) {
+    ByteReader sibling(Part(unit_.file->sections().info, 0, unit_.end),
+                       attributes_at + abbrev.sibling_at);
+    const uint64_t at = unit_.offset + sibling.Unsigned(static_cast<unsigned>(abbrev.sibling_size));
+    if (!sibling.failed() && at > reader->offset() && at <= unit_.end) return reader->Seek(at);
+  }
+  uint64_t depth = 1;
+  while (!reader->at_end() && --*budget > 0) {
+    const uint64_t code = reader->Uleb();
+    if (code == 0) {
+      if (--depth == 0) return;
+      continue;
+    }
+    const Abbrev* child = abbrevs_.Find(code);
+    if (child == nullptr) return reader->Fail();
+    abbrevs_.Skip(*child, reader);
+    if (child->has_children) ++depth;
+  }
+}
+
+EntryNames::Place EntryNames::Follow(const Unit& unit, const Value& reference) {
+  const DwarfFile* file = unit.file;
+  uint64_t offset = reference.number;
+  switch (reference.kind) {
+    case ValueKind::kReference:
+      if (offset >= unit.end - unit.offset) return {nullptr, 0};
+      return {&unit, unit.offset + offset};
+    case ValueKind::kGlobalReference:
+      break;
+    case ValueKind::kAltReference:
+      file = file->alt();
+      break;
+    default:
+      return {nullptr, 0};
+  }
+  if (file == nullptr) return {nullptr, 0};
+  return {file->UnitAt(offset), offset};
+}
+
+std::string_view EntryNames::Get(const Unit& unit, const Value& reference) {
+  const Place place = Follow(unit, reference);
+  if (place.unit == nullptr) return {};
+  const uint8_t* key = place.unit->file->sections().info.data() + place.offset;
+  const auto it = known_.find(key);
+  if (it != known_.end()) return it->second;
+  const std::string_view name = Resolve(place);
+  known_.emplace(key, name);
+  return name;
+}
+
+std::string_view EntryNames::Resolve(Place place) {
+  std::string_view plain;
+  for (int hop = 0; hop < kMaxHops && place.unit != nullptr; ++hop) {
+    const Unit& unit = *place.unit;
+    const Sections& sections = unit.file->sections();
+    ByteReader reader(Part(sections.info, 0, unit.end), place.offset);
+    const AbbrevTable& table = abbrevs_->Get(sections.abbrev, unit.abbrev_offset, unit.format);
+    const Abbrev* abbrev = table.Find(reader.Uleb());
+    if (abbrev == nullptr) break;
+    Value next;
+    const AttributeSpec* spec = table.attributes(*abbrev);
+    for (const AttributeSpec* end = spec + abbrev->attribute_count; spec != end; ++spec) {
+      const Value value = ReadValue(&reader, spec->form, spec->implicit, unit.format);
+      if (reader.failed()) break;
+      if (spec->name == DW_AT_linkage_name || spec->name == DW_AT_MIPS_linkage_name) {
+        if (const std::string_view name = unit.Text(value); !name.empty()) return name;
+      } else if (spec->name == DW_AT_name && plain.empty()) {
+        plain = unit.Text(value);
+      } else if (spec->name == DW_AT_abstract_origin || spec->name == DW_AT_specification) {
+        next = value;
+      }
+    }
+    if (!next) break;
+    place = Follow(unit, next);
+  }
+  return plain;
+}
+
+}  // namespace heapgauge::dwarf

@@ -1,0 +1,92 @@
+// Finds, for addresses within one unit, the function and the inlined calls that hold them.
+//
+// The unit is read once from front to back. Subtrees that hold no address of interest are skipped,
+// by their sibling reference where the compiler wrote one. Nothing is recursive: depth costs memory
+// in proportion to the file and no stack.
+//
+// Owned by one thread.
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_WALK_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_WALK_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/symbolize/dwarf/abbrev.h"
+#include "core/symbolize/dwarf/unit.h"
+
+namespace heapgauge::dwarf {
+
+// A function, or a call that was inlined into `parent`.
+struct CodeNode {
+  int32_t parent = -1;
+  Value entry;  // a reference to what names it
+  uint32_t call_file = 0;
+  uint32_t call_line = 0;
+};
+
+class UnitWalk {
+ public:
+  // REQUIRES: `addresses` is sorted and outlives the walk. Code below `lowest` is not there.
+  UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64_t lowest,
+           AbbrevCache* abbrevs);
+
+  // `*budget` bounds the work and is reduced by it.
+  void Run(int64_t* budget);
+
+  // The innermost node of each address, or -1.
+  const std::vector<int32_t>& node_of() const { return node_of_; }
+  const CodeNode& node(int32_t index) const { return nodes_[static_cast<size_t>(index)]; }
+
+ private:
+  struct Scope {
+    bool code;     // within a function that holds an address of interest
+    int32_t node;  // that function or inlined call
+  };
+  struct Entry {
+    Value low, high, ranges, origin;
+    uint32_t call_file = 0;
+    uint32_t call_line = 0;
+  };
+  void Walk(bool thorough, int64_t* budget);
+  Entry ReadEntry(const Abbrev& abbrev, ByteReader* reader) const;
+  // Gives addresses of the entry's ranges to a new node, if they belong to `parent` now. Returns
+  // the node, or -1 if there is no such address.
+  int32_t Claim(const Entry& entry, int32_t parent, const Value& reference, int64_t* budget);
+  void SkipChildren(const Abbrev& abbrev, uint64_t attributes_at, ByteReader* reader,
+                    int64_t* budget) const;
+
+  const Unit& unit_;
+  std::span<const uint64_t> addresses_;
+  uint64_t lowest_;
+  const AbbrevTable& abbrevs_;
+  std::vector<CodeNode> nodes_;
+  std::vector<int32_t> node_of_;
+  std::vector<Range> ranges_;
+};
+
+// Names of functions by reference, each resolved once. Owned by one thread.
+class EntryNames {
+ public:
+  explicit EntryNames(AbbrevCache* abbrevs) : abbrevs_(abbrevs) {}
+
+  // The linkage name, else the plain name; "" if there is none.
+  std::string_view Get(const Unit& unit, const Value& reference);
+
+ private:
+  struct Place {
+    const Unit* unit;
+    uint64_t offset;
+  };
+  static Place Follow(const Unit& unit, const Value& reference);
+  std::string_view Resolve(Place place);
+
+  AbbrevCache* abbrevs_;
+  std::unordered_map<const uint8_t*, std::string_view> known_;  // by the entry's own bytes
+};
+
+}  // namespace heapgauge::dwarf
+
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_WALK_H_
