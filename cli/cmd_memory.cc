@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/source.h"
+#include "cli/symbol_options.h"
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/functions.h"
 #include "core/base/symbol_name.h"
@@ -19,7 +20,6 @@
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
 #include "core/report/memory.h"
-#include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -60,9 +60,7 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
   read.kind = ProfileKind::kMmap;
   auto profile = ReadGaugeFile(path, read);
   if (!profile) return {};
-  SymbolizeOptions symbolize;
-  if (survey.live) symbolize.pid = survey.recording.pid;
-  Symbolize(symbolize, &*profile);
+  NameLocations({}, &*profile);
   std::map<uint64_t, RowId> row_at;
   for (const Block& block : profile->blocks) row_at[block.address] = block.row;
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(*profile);

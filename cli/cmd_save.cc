@@ -7,10 +7,10 @@
 
 #include "cli/cli.h"
 #include "cli/source.h"
+#include "cli/symbol_options.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_save.h"
-#include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -19,6 +19,7 @@ struct SaveOptions {
   std::string source;
   std::string pick;
   std::string output;
+  SymbolOptions symbols;
 };
 
 int Save(const SaveOptions& options) {
@@ -26,12 +27,7 @@ int Save(const SaveOptions& options) {
   if (!path) return FailWith(path.error());
   std::vector<std::string> notes;
   const auto saved = SaveGauge(*path, [&](Profile* profile) {
-    SymbolizeOptions symbolize;
-    const Recording& recording = profile->recording;
-    if (recording.state == RecordingState::kLive || recording.state == RecordingState::kSnapshot) {
-      symbolize.pid = recording.pid;
-    }
-    notes = Symbolize(symbolize, profile).notes;
+    notes = NameLocations(options.symbols, profile).notes;
   });
   if (!saved) return FailWith(saved.error());
   if (const Status status = WriteWholeFile(options.output, saved->bytes); !status) {
@@ -66,6 +62,7 @@ Examples:
   sub->add_option("--pick", options->pick, "which file of a directory: newest or oldest")
       ->check(CLI::IsMember({"newest", "oldest"}));
   sub->add_option("-o,--output", options->output, "the file to write")->required();
+  AddSymbolOptions(sub, &options->symbols);
   sub->callback([=] { *action = [=] { return Save(*options); }; });
 }
 

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "cli/symbol_options.h"
+
 namespace heapgauge::cli {
 
 struct ReportOptions {
@@ -28,6 +30,7 @@ struct ReportOptions {
   size_t depth = 0;    // 0 no limit
   std::string watch;   // seconds between refreshes; "": no watch
   bool quiet = false;  // no progress line
+  SymbolOptions symbols;
 };
 
 // Runs `top`; `ctl peak` uses it too.

@@ -6,9 +6,9 @@
 
 #include "cli/progress_line.h"
 #include "cli/source.h"
+#include "cli/symbol_options.h"
 #include "core/base/file.h"
 #include "core/formats/gauge/gauge_reader.h"
-#include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::cli {
 
@@ -24,14 +24,8 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
   Loaded loaded;
   if (progress != nullptr) progress->Report("reading " + path, 0, 0, "");
   HG_ASSIGN(loaded.profile, ReadGaugeFile(path, read));
-  SymbolizeOptions symbolize;
-  const Recording& recording = loaded.profile.recording;
-  if (recording.state == RecordingState::kLive || recording.state == RecordingState::kSnapshot) {
-    symbolize.pid = recording.pid;
-  }
-  symbolize.progress = progress;
   if (cache != nullptr) cache->Fill(&loaded.profile);
-  loaded.notes = Symbolize(symbolize, &loaded.profile).notes;
+  loaded.notes = NameLocations(options.symbols, &loaded.profile, progress).notes;
   if (cache != nullptr) loaded.notes = cache->Learn(loaded.profile, loaded.notes);
   loaded.notes.insert(loaded.notes.begin(), loaded.profile.notes.begin(),
                       loaded.profile.notes.end());
@@ -90,6 +84,7 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
   sub->add_option("--color", options->colour, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   sub->add_option("-o,--output", options->output, "write to this file");
+  AddSymbolOptions(sub, &options->symbols);
   sub->callback([=] { *action = [=] { return run(*options); }; });
   return sub;
 }

@@ -1,0 +1,29 @@
+// Options of every command that shows names: where debug files are, and what not to use.
+#ifndef HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
+#define HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/model/profile.h"
+#include "core/symbolize/symbolizer.h"
+
+namespace heapgauge::cli {
+
+struct SymbolOptions {
+  std::vector<std::string> debug_paths;
+  bool no_debuginfod = false;
+  bool no_cache = false;
+};
+
+void AddSymbolOptions(CLI::App* sub, SymbolOptions* options);
+
+// Names all locations of the profile that have no name yet and tells what stood in the way. If the
+// process that it came from still runs, files are also looked for through it.
+SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,
+                              ProgressSink* progress = nullptr);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
