@@ -1,0 +1,104 @@
+"""Looking up many addresses in a large program, beside addr2line and llvm-symbolizer; and `top` on a
+profile of clang++, with nothing in the cache and with everything.
+
+The large program is this project's own objects, tests included, linked into one program: some 50 MB
+of DWARF. Addresses are spread over its code, as many as a large profile has."""
+
+import glob
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+
+ADDRESSES = 37000
+PEER_TARGET = 10
+
+
+def large_program(context):
+    path = os.path.join(context.scratch, "large")
+    objects = sorted(
+        p for p in glob.glob(os.path.join(context.build, "**", "*.o"), recursive=True)
+        if re.search(r"/(core|cli)/", p) and p.endswith(".cc.o"))
+    # The linker's warnings about symbols that tests have in common do not matter.
+    subprocess.run(["g++", "-pie", "-o", path, "-Wl,--allow-multiple-definition",
+                    "-Wl,--unresolved-symbols=ignore-all", *objects],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return path
+
+
+def section_sizes(path):
+    text = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+    sizes = {}
+    for match in re.finditer(r"\] (\.\S+) +\S+ +(\w+) +\w+ +(\w+)", text):
+        sizes[match[1]] = (int(match[2], 16), int(match[3], 16))
+    return sizes
+
+
+def timed(command, text, environment):
+    """Seconds and peak memory in MB."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, env=environment)
+    process.stdin.write(text)
+    process.stdin.close()
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def best(command, text, environment):
+    return min(timed(command, text, environment) for _ in range(5))
+
+
+def measure(context, rows):
+    tool = os.path.join(context.build, "bin", "lookup_addresses")
+    if not os.path.exists(tool):
+        rows.missing("symbolize", tool + " is not there")
+        return
+    environment = context.base_environment()
+    path = large_program(context)
+    sizes = section_sizes(path)
+    dwarf = sum(size for name, (_, size) in sizes.items() if name.startswith(".debug_")) / 2**20
+    start, size = sizes[".text"]
+    picked = random.Random(1).sample(range(start, start + size), min(ADDRESSES, size))
+    text = "".join("0x%x\n" % a for a in picked).encode()
+    what = "%d addresses, %.0f MB of DWARF" % (len(picked), dwarf)
+    seconds, cpu, peak = best([tool, path, "--demangle"], text, environment)
+    peers = {
+        "llvm-symbolizer": ["llvm-symbolizer", "--inlines", "-e", path],
+        "addr2line": ["addr2line", "-i", "-f", "-C", "-e", path],
+    }
+    for name, command in peers.items():
+        if not shutil.which(command[0]):
+            rows.missing("symbolize, beside " + name, name + " is not installed")
+            continue
+        theirs, their_cpu, their_peak = best(command, text, environment)
+        rows.add("symbolize, " + what, "%.2f s, CPU %.2f s, %.0f MB" % (seconds, cpu, peak),
+                 "%s %.2f s, CPU %.2f s, %.0f MB" % (name, theirs, their_cpu, their_peak),
+                 ">= %d x faster" % PEER_TARGET, theirs >= PEER_TARGET * seconds,
+                 {"ours": [seconds, cpu, peak], name: [theirs, their_cpu, their_peak]})
+    measure_top(context, rows, environment)
+
+
+def measure_top(context, rows, environment):
+    if not shutil.which("clang++"):
+        rows.missing("top of a clang++ profile", "clang++ is not installed")
+        return
+    heapgauge = os.path.join(context.build, "bin", "heapgauge")
+    gauges = os.path.join(context.scratch, "symbolize")
+    os.makedirs(gauges, mode=0o700, exist_ok=True)
+    source = os.path.join(context.workloads, "templates.cc")
+    subprocess.run([heapgauge, "run", "--quiet", "--sample", "64K", "--", "clang++", "-O2",
+                    "-std=c++17", "-c", source, "-o", "/dev/null"],
+                   env=dict(environment, HEAPGAUGE_DIR=gauges), check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    files = sorted(glob.glob(os.path.join(gauges, "*.hg")), key=os.path.getsize)
+    cache = dict(environment, XDG_CACHE_HOME=os.path.join(context.scratch, "cache"))
+    cold, _, cold_peak = timed([heapgauge, "top", files[-1]], b"", cache)
+    warm, _, warm_peak = min(timed([heapgauge, "top", files[-1]], b"", cache) for _ in range(3))
+    rows.add("top of a clang++ profile, no names kept", "%.3f s, %.0f MB" % (cold, cold_peak), "-",
+             "<= 1 s", cold <= 1, {"seconds": cold})
+    rows.add("top of a clang++ profile, names kept", "%.3f s, %.0f MB" % (warm, warm_peak), "-",
+             "<= 0.2 s", warm <= 0.2, {"seconds": warm})
