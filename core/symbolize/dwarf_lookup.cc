@@ -56,8 +56,8 @@ struct DwarfLookup::Worker {
 };
 
 DwarfLookup::DwarfLookup(ElfFile* elf, ElfFile* alt, std::vector<std::string> directories,
-                         StampList* stamps)
-    : lowest_code_(elf->lowest_code()) {
+                         const SymbolTable& symbols, StampList* stamps)
+    : lowest_code_(elf->lowest_code()), symbols_(symbols) {
   if (alt != nullptr) {
     alt_ = std::make_unique<dwarf::DwarfFile>(SectionsOf(alt), nullptr, false);
   }
@@ -138,6 +138,12 @@ void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses,
   }
   dwarf::UnitWalk walk(*unit, wanted, lowest_code_, &worker->abbrevs);
   walk.Run(&worker->budget);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (walk.node_of()[i] >= 0) continue;
+    if (symbols_.complete() && symbols_.Find(wanted[i]) == nullptr) continue;
+    walk.RunThoroughly(&worker->budget);
+    break;
+  }
   std::unordered_map<uint32_t, std::string_view> paths;
   const auto path_of = [&](uint32_t file) {
     const auto [it, is_new] = paths.try_emplace(file);

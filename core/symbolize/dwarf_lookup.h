@@ -20,6 +20,7 @@
 #include "core/symbolize/dwarf/unit.h"
 #include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
+#include "core/symbolize/symbol_table.h"
 
 namespace heapgauge {
 
@@ -35,8 +36,10 @@ class DwarfLookup {
  public:
   // `elf` has the DWARF sections, `alt` (may be null) is its dwz file. .dwo and .dwp files are
   // searched where the compiler put them, beside the program, and in `directories`; `stamps` learns
-  // what was looked for. All must outlive the object.
-  DwarfLookup(ElfFile* elf, ElfFile* alt, std::vector<std::string> directories, StampList* stamps);
+  // what was looked for. `symbols` tells code from the gaps between functions, in which nothing
+  // need be searched for. All must outlive the object.
+  DwarfLookup(ElfFile* elf, ElfFile* alt, std::vector<std::string> directories,
+              const SymbolTable& symbols, StampList* stamps);
   ~DwarfLookup();
 
   // Frames for each address, innermost first; empty where DWARF knows nothing. REQUIRES:
@@ -57,6 +60,7 @@ class DwarfLookup {
               FrameLists* results) const;
 
   uint64_t lowest_code_;
+  const SymbolTable& symbols_;
   std::unique_ptr<dwarf::DwarfFile> alt_;
   std::unique_ptr<dwarf::DwarfFile> main_;
   std::unique_ptr<dwarf::SplitFiles> split_;

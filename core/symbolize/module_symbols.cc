@@ -28,8 +28,8 @@ Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::Open(const Module& module,
   symbols->table_.Finish();
   if (dwarf_file != nullptr && dwarf_file->has_dwarf()) {
     symbols->alt_file_ = OpenAltFile(dwarf_file, options, stamps);
-    symbols->dwarf_ = std::make_unique<DwarfLookup>(dwarf_file, symbols->alt_file_.get(),
-                                                    options.extra_debug_dirs, stamps);
+    symbols->dwarf_ = std::make_unique<DwarfLookup>(
+        dwarf_file, symbols->alt_file_.get(), options.extra_debug_dirs, symbols->table_, stamps);
   }
   return symbols;
 }

@@ -63,6 +63,7 @@ void TrySections(Bytes data) {
     lines.Run(addresses, 0, &budget, rows.data());
     dwarf::UnitWalk walk(unit, addresses, 0, &abbrevs);
     walk.Run(&budget);
+    walk.RunThoroughly(&budget);
     for (size_t i = 0; i < addresses.size(); ++i) {
       lines.FilePath(rows[i].file);
       for (int32_t node = walk.node_of()[i]; node >= 0; node = walk.node(node).parent) {

@@ -40,6 +40,7 @@ void AbbrevTable::Compile(Abbrev* abbrev) {
   uint32_t pending = 0;
   for (uint32_t i = 0; i < abbrev->attribute_count; ++i) {
     const AttributeSpec& spec = attributes_[abbrev->first_attribute + i];
+    if (spec.name == DW_AT_low_pc || spec.name == DW_AT_ranges) abbrev->has_code = true;
     const int size = FixedSize(spec.form, format_);
     if (size < 0) {
       if (pending != 0) steps_.push_back({0, pending});

@@ -31,6 +31,7 @@ struct SkipStep {
 struct Abbrev {
   uint32_t tag = 0;
   bool has_children = false;
+  bool has_code = false;     // says where its code is
   int8_t sibling_size = 0;   // of the reference to the next entry on the same level; 0 none
   uint16_t sibling_at = 0;   // where it is, from the first attribute on
   int32_t fixed_bytes = -1;  // if all entries of this shape have that size

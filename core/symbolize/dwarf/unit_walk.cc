@@ -20,13 +20,6 @@ UnitWalk::UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64
       abbrevs_(abbrevs->Get(unit.file->sections().abbrev, unit.abbrev_offset, unit.format)),
       node_of_(addresses.size(), -1) {}
 
-void UnitWalk::Run(int64_t* budget) {
-  Walk(false, budget);
-  // Functions of classes that are local to other functions can be nested anywhere; that is rare
-  // enough to look everywhere only if an address is left over.
-  if (std::find(node_of_.begin(), node_of_.end(), -1) != node_of_.end()) Walk(true, budget);
-}
-
 void UnitWalk::Walk(bool thorough, int64_t* budget) {
   ByteReader reader(Part(unit_.file->sections().info, 0, unit_.end), unit_.first_entry);
   const Abbrev* root = abbrevs_.Find(reader.Uleb());
@@ -49,6 +42,12 @@ void UnitWalk::Walk(bool thorough, int64_t* budget) {
     bool enter = false;
     switch (abbrev->tag) {
       case DW_TAG_subprogram: {
+        if (!abbrev->has_code) {  // a declaration, or what inlined calls refer to
+          abbrevs_.Skip(*abbrev, &reader);
+          inner.code = false;
+          enter = thorough;
+          break;
+        }
         const Entry entry = ReadEntry(*abbrev, &reader);
         inner.node = Claim(entry, -1, {ValueKind::kReference, offset - unit_.offset, {}}, budget);
         inner.code = inner.node >= 0;
@@ -56,7 +55,8 @@ void UnitWalk::Walk(bool thorough, int64_t* budget) {
         break;
       }
       case DW_TAG_inlined_subroutine: {
-        if (!scope.code) {
+        if (!scope.code || !abbrev->has_code) {
+          inner.code = false;
           abbrevs_.Skip(*abbrev, &reader);
           enter = thorough;
           break;

@@ -34,7 +34,10 @@ class UnitWalk {
            AbbrevCache* abbrevs);
 
   // `*budget` bounds the work and is reduced by it.
-  void Run(int64_t* budget);
+  void Run(int64_t* budget) { Walk(false, budget); }
+  // Looks everywhere for what Run() did not find: functions of classes that are local to other
+  // functions can be nested anywhere. Rare, and several times as slow.
+  void RunThoroughly(int64_t* budget) { Walk(true, budget); }
 
   // The innermost node of each address, or -1.
   const std::vector<int32_t>& node_of() const { return node_of_; }
