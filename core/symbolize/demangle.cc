@@ -46,8 +46,9 @@ std::string Demangle(const std::string& full_name) {
   if (name.size() > kMaxMangled || name.size() < 3 || name[0] != '_') return name;
   if (name[1] != 'Z' && name[1] != 'R') return name;
   Output output;
-  // Rust first: its older names are C++ names as well, with a hash at the end.
-  if (Run(rust_demangle_callback, name, &output)) return std::move(output.text);
+  // Rust first: its older names are C++ names as well, with a hash of 17 letters at the end.
+  const bool maybe_rust = name[1] == 'R' || name.find("17h") != std::string::npos;
+  if (maybe_rust && Run(rust_demangle_callback, name, &output)) return std::move(output.text);
   if (name[1] == 'Z' && Run(cplus_demangle_v3_callback, name, &output)) {
     return std::move(output.text);
   }

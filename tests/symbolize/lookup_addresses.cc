@@ -15,7 +15,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -76,8 +75,9 @@ int main(int argc, char** argv) {
     std::cerr << symbols.error().message << "\n";
     return 2;
   }
-  const std::string input((std::istreambuf_iterator<char>(std::cin)),
-                          std::istreambuf_iterator<char>());
+  std::string input;
+  char part[1 << 16];
+  for (size_t n = 0; (n = std::fread(part, 1, sizeof part, stdin)) > 0;) input.append(part, n);
   std::vector<uint64_t> asked;
   for (const char* at = input.c_str(); *at != 0;) {
     char* end = nullptr;
@@ -118,5 +118,6 @@ int main(int argc, char** argv) {
     }
   }
   std::fwrite(output.data(), 1, output.size(), stdout);
-  return 0;
+  std::fflush(stdout);
+  std::_Exit(0);  // the system frees it all faster
 }
