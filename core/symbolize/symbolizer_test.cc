@@ -151,6 +151,60 @@ TEST(Symbolizer, FilesThatAreNoElfAreNoHarm) {
   }
 }
 
+TEST(Symbolizer, NamesFromTheCacheAreTheSame) {
+  std::string dir = ::testing::TempDir() + "heapgauge.XXXXXX";
+  ASSERT_NE(mkdtemp(dir.data()), nullptr);
+  SymbolizeOptions options;
+  options.cache_dir = dir + "/cache";
+  Profile first = ProfileOf(symbolizer_test::Outer(1), Self(), BuildIdOf(Self()));
+  if (first.modules[0].build_id.empty()) GTEST_SKIP() << "linked without a build-id";
+  Symbolize(options, &first);
+  EXPECT_TRUE(
+      std::filesystem::exists(options.cache_dir + "/" + first.modules[0].build_id + ".names"));
+  Profile second = ProfileOf(symbolizer_test::Outer(1), Self(), BuildIdOf(Self()));
+  Symbolize(options, &second);
+  ASSERT_EQ(second.frames.size(), first.frames.size());
+  for (size_t i = 0; i < first.frames.size(); ++i) {
+    EXPECT_EQ(second.frames[i].line, first.frames[i].line);
+    EXPECT_EQ(second.functions[second.frames[i].function].name,
+              first.functions[first.frames[i].function].name);
+  }
+  EXPECT_EQ(second.modules[0].has_lines, first.modules[0].has_lines);
+  // Another address of the same module is added to what is there.
+  Profile other = ProfileOf(symbolizer_test::Caller(1), Self(), BuildIdOf(Self()));
+  Symbolize(options, &other);
+  EXPECT_EQ(Name(other), "symbolizer_test::Caller(int)");
+  std::filesystem::remove_all(dir);
+}
+
+TEST(Symbolizer, GeneratedCodeIsNamedByItsMapOrSaysThatThereIsNone) {
+  Profile profile;
+  profile.recording.pid = static_cast<uint32_t>(getpid());
+  profile.recording.uid = getuid();
+  Location location;
+  location.address = 0x7001;
+  profile.locations.push_back(location);
+  Profile without = profile;
+  const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  const SymbolizeReport report = Symbolize({}, &without);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_NE(report.notes[0].find(path), std::string::npos) << report.notes[0];
+  EXPECT_EQ(Name(without), "0x7001");
+  std::ofstream(path) << "7000 10 js:Render\n";
+  EXPECT_TRUE(Symbolize({}, &profile).notes.empty());
+  std::filesystem::remove(path);
+  EXPECT_EQ(Name(profile), "js:Render");
+}
+
+TEST(Symbolizer, ADeletedProgramIsReadThroughItsProcess) {
+  Profile profile = ProfileOf(symbolizer_test::Caller(1), "/no/such/server", BuildIdOf(Self()));
+  if (profile.modules[0].build_id.empty()) GTEST_SKIP() << "linked without a build-id";
+  SymbolizeOptions options;
+  options.pid = static_cast<uint32_t>(getpid());
+  EXPECT_TRUE(Symbolize(options, &profile).notes.empty());
+  EXPECT_EQ(Name(profile), "symbolizer_test::Caller(int)");
+}
+
 // The program itself cut at many places: libdw meets section tables that point nowhere.
 TEST(Symbolizer, DamagedProgramsAreNoHarm) {
   std::string pattern = ::testing::TempDir() + "heapgauge.XXXXXX";
