@@ -201,7 +201,7 @@ Bytes ElfFile::Load(uint64_t offset, uint64_t size) {
     return {static_cast<const uint8_t*>(address) + skipped, static_cast<size_t>(size)};
   }
   if (!memory_.empty()) return Part(memory_, offset, size);
-  // Large copies in huge pages where the system has them: half the time went to page faults.
+  // Large copies in huge pages where the system has them: one page fault for 2 MB.
   const size_t whole = (static_cast<size_t>(size) + kHugePage - 1) / kHugePage * kHugePage;
   const bool huge = size >= 2 * kHugePage;
   std::unique_ptr<uint8_t[], FreeDeleter> copy(static_cast<uint8_t*>(
