@@ -32,11 +32,11 @@ class Dumping(harness.EndToEnd):
         files = sorted(self.dumps.glob("*.hg"), key=lambda f: NAME.match(f.name)["sequence"])
         return [f for f in files if reason in (None, NAME.match(f.name)["reason"])]
 
-    def assert_names_culprit(self, path, culprit="GrowCulprit"):
+    def assert_names_culprit(self, path, culprit="GrowCulprit", state="copy"):
         report = self.top(path)
         first = report["functions"][0]["function"]
         self.assertTrue(first.startswith(culprit), f"{path}: {first}")
-        self.assertEqual(report["recording"]["state"], "copy")
+        self.assertEqual(report["recording"]["state"], state)
         return report
 
 
@@ -402,7 +402,8 @@ class FromOutside(Dumping):
         process.kill()
         process.wait()
         self.assertEqual(dump(gauge).returncode, 0)
-        self.assert_names_culprit(second, "KeepBlocks")
+        # What is left of a dead program stays that.
+        self.assert_names_culprit(second, "KeepBlocks", state="killed")
         listing = subprocess.run([harness.HEAPGAUGE, "ps", "--json"], capture_output=True, text=True,
                                  env=harness.clean_environment(HEAPGAUGE_DIR=str(gauges)))
         states = {pathlib.Path(e["file"]).name: e["state"] for e in json.loads(listing.stdout)
