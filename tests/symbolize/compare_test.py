@@ -287,18 +287,21 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         for label, path, options in build_programs(str(here / "inlined_calls.cc"), directory):
             comparison.run(label, path, code_addresses(path, 250), **options)
+        redis_server = str(here.parent.parent / "scripts" / "redis-server")
         commands = {
             "python3": ["python3", "-c", "import json\nx=[json.dumps({'a': i}) for i in range(60000)]"],
             "sqlite3": ["sqlite3", ":memory:", "create table t(a,b); with recursive c(x) as (select 1 "
                         "union all select x+1 from c where x<60000) insert into t select x,hex(x) "
                         "from c; select count(*) from t order by b;"],
             "clang++": ["clang++", "-O1", "-c", str(here / "inlined_calls.cc"), "-o", "/dev/null"],
-            "redis": ["bash", "-c", "redis-server --port 0 --save '' --unixsocket " + directory +
-                      "/redis.sock & p=$!; sleep 1; redis-cli -s " + directory +
+            "redis": ["bash", "-c", redis_server + " --port 0 --save '' --unixsocket " + directory +
+                      "/redis.sock >/dev/null & p=$!; "
+                      "while ! redis-cli -s " + directory + "/redis.sock ping >/dev/null 2>&1; do "
+                      "sleep 0.05; done; redis-cli -s " + directory +
                       "/redis.sock debug populate 60000 >/dev/null; kill $p; wait $p"],
         }
         for label, command in commands.items():
-            if not shutil.which(command[0]) or (label == "redis" and not shutil.which("redis-server")):
+            if not shutil.which(command[0]) or (label == "redis" and not shutil.which("redis-cli")):
                 print(f"skipped: {label} is not installed")
                 continue
             for path, addresses in sorted(sampled(tool, bin_dir, command, directory).items()):
