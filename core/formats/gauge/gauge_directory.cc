@@ -59,7 +59,13 @@ std::vector<std::string> GaugeDirectories() {
       if (user[0] != '.') add("/run/user/" + user + "/heapgauge");
     }
     for (const std::string root : {"/dev/shm", "/tmp"}) {
-      for (const std::string& name : Entries(root, "heapgauge-")) add(root + "/" + name);
+      constexpr std::string_view kPrefix = "heapgauge-";
+      for (const std::string& name : Entries(root, std::string(kPrefix))) {
+        // The agent's are called by the number of their user.
+        const bool by_number =
+            name.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
+        if (by_number && name.size() > kPrefix.size()) add(root + "/" + name);
+      }
     }
   }
   return directories;
@@ -152,10 +158,9 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
   if (!best.empty()) return best;
   searched = searched.empty() ? "there is no gauge directory" : "looked in " + searched;
   if (ReadProcess(pid)) {
-    return Fail(
-        ErrorCode::kNotFound,
-        fmt::format("process {} is not profiled ({}); heapgauge doctor {} tells why", pid, searched,
-                    pid));
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("process {} is not profiled ({}); heapgauge doctor {} tells why", pid,
+                            searched, pid));
   }
   return Fail(ErrorCode::kNotFound,
               fmt::format("there is no process {} and no gauge file of it ({}); "
