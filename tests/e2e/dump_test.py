@@ -35,7 +35,7 @@ class Dumping(harness.EndToEnd):
     def assert_names_culprit(self, path, culprit="GrowCulprit", state="copy"):
         report = self.top(path)
         first = report["functions"][0]["function"]
-        self.assertTrue(first.startswith(culprit), f"{path}: {first}")
+        self.assertTrue(first.split("::")[-1].startswith(culprit), f"{path}: {first}")
         self.assertEqual(report["recording"]["state"], state)
         return report
 

@@ -83,7 +83,9 @@ class EndToEnd(unittest.TestCase):
         return Outcome(process, directory)
 
     def ask(self, *arguments, check=True, timeout=120):
-        process = subprocess.run([HEAPGAUGE, *map(str, arguments)], env=clean_environment(),
+        # Names are kept for the time of one test, not in the cache of whoever runs it.
+        env = clean_environment(XDG_CACHE_HOME=str(self.directory / "cache"))
+        process = subprocess.run([HEAPGAUGE, *map(str, arguments)], env=env,
                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
         if check:
             self.assertEqual(process.returncode, 0, f"heapgauge {arguments}: {process.stderr}")
