@@ -124,8 +124,8 @@ struct PeakInfo {
 };
 static_assert(sizeof(PeakInfo) == 32);
 
-// What the allocator says of itself. Asked for only on request (Control::statistics_requests) and
-// for a dump: some allocators walk all their free blocks for it, under their locks.
+// What the allocator says of itself. Asked for only on request (Control::statistics_requests): some
+// allocators walk all their free blocks for it, under their locks.
 struct AllocatorStatistics {
   uint64_t state;           // sequence word; 0: never taken
   uint64_t time_ns;         // when
