@@ -87,12 +87,15 @@ class Control(harness.EndToEnd):
     def test_reset_starts_from_nothing(self):
         self.start()
         self.wait_for(lambda: self.samples() > 2000, "no samples")
-        before = self.top(self.file)
+        # Switched off first, so that nothing is counted between the reset and the look.
+        self.ask("ctl", self.file, "disable")
+        self.wait_for(lambda: not self.top(self.file)["recording"]["active"], "still active")
+        self.assertGreater(self.top(self.file)["total"]["allocated_bytes"]["value"], 0)
         self.ask("ctl", self.file, "reset")
-        self.wait_for(lambda: self.top(self.file)["recording"]["reset_ns"] > 0, "no reset")
-        after = self.top(self.file)
-        self.assertLess(after["total"]["allocated_bytes"]["value"],
-                        before["total"]["allocated_bytes"]["value"])
+        self.wait_for(lambda: self.top(self.file)["total"]["allocated_bytes"]["value"] == 0
+                      and self.top(self.file)["total"]["live_bytes"]["value"] == 0, "no reset")
+        self.ask("ctl", self.file, "enable")
+        self.wait_for(lambda: self.samples() > 0, "no samples after the reset")
 
     def test_the_interval_changes_at_run_time(self):
         self.start(HEAPGAUGE_MAX_RATE="0")
