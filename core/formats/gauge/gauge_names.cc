@@ -176,19 +176,27 @@ bool Unpack(std::string_view plain, Names* names) {
   names->frames = unpacker.Take<PackedFrame>(head.frames);
   names->functions = unpacker.Take<PackedFunction>(head.functions);
   names->text = unpacker.rest();
+  uint64_t frames = 0;
   for (const PackedLocation& location : names->locations) {
     const uint64_t end = uint64_t{location.first_frame} + location.frame_count;
     if (location.frame_count == 0 || end > names->frames.size()) return false;
+    frames += location.frame_count;
   }
+  // No two locations share frames, else a small file would make a huge profile.
+  if (frames > names->frames.size()) return false;
   for (const PackedFrame& frame : names->frames) {
     if (frame.function >= names->functions.size()) return false;
   }
   const auto keys_rise = [](const auto& a, const auto& b) { return KeyOf(a) < KeyOf(b); };
   if (!std::is_sorted(names->locations.begin(), names->locations.end(), keys_rise)) return false;
-  return std::all_of(names->functions.begin(), names->functions.end(), [&](const auto& f) {
-    const size_t size = names->text.size();
-    return Fits(f.name, size) && Fits(f.system_name, size) && Fits(f.file, size);
-  });
+  uint64_t text_bytes = 0;  // functions do share texts, but within reason
+  const bool fit =
+      std::all_of(names->functions.begin(), names->functions.end(), [&](const auto& f) {
+        const size_t size = names->text.size();
+        text_bytes += uint64_t{f.name.length} + f.system_name.length + f.file.length;
+        return Fits(f.name, size) && Fits(f.system_name, size) && Fits(f.file, size);
+      });
+  return fit && text_bytes <= kMaxPlainBytes;
 }
 
 void Attach(const Names& names, Profile* profile) {

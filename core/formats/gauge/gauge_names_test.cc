@@ -1,7 +1,9 @@
 #include "core/formats/gauge/gauge_names.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
+#include <cstring>
 #include <random>
 
 #include "core/formats/gauge/gauge_reader.h"
@@ -124,6 +126,40 @@ TEST(GaugeNames, DamageAtAnyByteCostsTheNamesAtMost) {
     }
   }
   EXPECT_GT(refused, 0);
+}
+
+// The plain bytes that EncodeNames has packed, and the other way round.
+std::string Unpacked(const std::string& names) {
+  uint64_t size = 0;
+  std::memcpy(&size, names.data(), sizeof size);
+  std::string plain(size, '\0');
+  EXPECT_EQ(
+      ZSTD_decompress(plain.data(), size, names.data() + sizeof size, names.size() - sizeof size),
+      size);
+  return plain;
+}
+std::string Packed(const std::string& plain) {
+  const uint64_t size = plain.size();
+  std::string names(sizeof size + ZSTD_compressBound(size), '\0');
+  std::memcpy(names.data(), &size, sizeof size);
+  names.resize(sizeof size + ZSTD_compress(names.data() + sizeof size, names.size() - sizeof size,
+                                           plain.data(), size, 1));
+  return names;
+}
+
+TEST(GaugeNames, LocationsThatShareFramesAreRefused) {
+  const std::string gauge = GaugeWithOneStack();
+  Profile profile = NamedProfile(gauge);
+  profile.functions[2].placeholder = false;
+  std::string plain = Unpacked(*EncodeNames(profile));
+  const auto notes = [&] {
+    return ReadGauge(MemorySource(*WithNames(gauge, Packed(plain))), "test")->notes.size();
+  };
+  ASSERT_EQ(notes(), 0u);
+  // Behind the head and one module, the second of the locations: its first frame and their number.
+  const uint32_t all_frames[] = {0, 3};
+  std::memcpy(plain.data() + 24 + 4 + 24 + 16, all_frames, sizeof all_frames);
+  EXPECT_EQ(notes(), 1u);
 }
 
 TEST(GaugeNames, ALengthBeyondTheSegmentsCostsTheNamesAtMost) {
