@@ -41,6 +41,14 @@ uint64_t Pages(uint64_t bytes) {
   return bytes > UINT64_MAX - kPage ? 0 : (bytes + kPage - 1) & ~(kPage - 1);
 }
 
+// Of a range that the program gives back, as the kernel rounds it; 0 if there is no such range,
+// which the kernel refuses.
+uint64_t PagesAt(uintptr_t address, uint64_t bytes) {
+  constexpr uint64_t kTop = uint64_t{1} << 56;  // of what a program can ever have
+  const uint64_t length = Pages(bytes);
+  return address % kPage == 0 && address < kTop && length < kTop ? length : 0;
+}
+
 // As the C library answers. Not through agent/sys/syscall.h: these calls are the program's.
 uintptr_t Answer(long result) {
   if (result >= 0 || result < -4095) return static_cast<uintptr_t>(result);
@@ -76,10 +84,9 @@ uintptr_t hg_map_call(const HgMapCall* call) {
   auto* next = reinterpret_cast<Any*>(next_function[call->function]);
   const bool of_allocator = heapgauge::agent::IsInsideAllocator(call->caller.pc);
   uint64_t old_length = 0;
-  // The kernel refuses other addresses.
-  if (call->function == kMunmap && a[0] % kPage == 0) old_length = Pages(a[1]);
+  if (call->function == kMunmap) old_length = PagesAt(a[0], a[1]);
   if (call->function == kMremap && (static_cast<int>(a[3]) & 4 /* MREMAP_DONTUNMAP */) == 0) {
-    old_length = Pages(a[1]);
+    old_length = PagesAt(a[0], a[1]);
   }
   // Before the call: afterwards another thread may be given these addresses.
   const int errno_before = errno;

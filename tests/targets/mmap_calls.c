@@ -48,7 +48,12 @@ __attribute__((noinline)) void failures(void) {
   int b = mremap(range, 4 * kPage, (size_t)1 << 60, MREMAP_MAYMOVE) == MAP_FAILED ? errno : 0;
   errno = 0;
   int c = mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0;
-  printf("errors %d %d %d\n", a, b, c);
+  errno = 0;
+  // A length with which the end comes to lie before the start.
+  int d = munmap(range + 2 * kPage, (size_t)-kPage) == -1 ? errno : 0;
+  errno = 0;
+  int e = mremap(range + 2 * kPage, (size_t)-kPage, kPage, 0) == MAP_FAILED ? errno : 0;
+  printf("errors %d %d %d %d %d\n", a, b, c, d, e);
 }
 
 int main(int argc, char** argv) {
