@@ -238,9 +238,10 @@ constexpr uint64_t SignalBit(int signal) { return uint64_t{1} << (signal - 1); }
 SignalsBlocked::SignalsBlocked() {
   const uint64_t all = ~uint64_t{0};
   uint64_t pending = 0;
-  ok_ = Syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof all) == 0 &&
-        Syscall(SYS_rt_sigpending, &pending, sizeof pending) == 0;
-  own_ = (SignalBit(SIGPIPE) | SignalBit(SIGXFSZ)) & ~pending;
+  ok_ = Syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof all) == 0;
+  // Another thread may freeze system calls in between: the mask must be put back all the same.
+  const bool known = ok_ && Syscall(SYS_rt_sigpending, &pending, sizeof pending) == 0;
+  own_ = known ? (SignalBit(SIGPIPE) | SignalBit(SIGXFSZ)) & ~pending : 0;
 }
 
 SignalsBlocked::~SignalsBlocked() {
