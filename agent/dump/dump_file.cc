@@ -42,6 +42,7 @@ int DumpFile::Write(const GaugeFile& from, const char* path, const wire::DumpInf
                     const wire::ProcessMemory& memory, const Turn& turn, int* fd) {
   *fd = os::CreateFile(path);
   if (*fd < 0) return *fd;
+  if (os::FileIdentity(*fd, &device_, &inode_)) last_.store(*fd + 1);
   int result = WriteSegments(from, *fd, turn);
   if (result == 0 && turn.over()) result = -ESTALE;
   if (result == 0) result = WriteHeader(from, *fd, info, memory);
@@ -49,6 +50,13 @@ int DumpFile::Write(const GaugeFile& from, const char* path, const wire::DumpInf
   os::Close(*fd);
   if (!turn.over()) os::Unlink(path);
   return result;
+}
+
+void DumpFile::CloseInherited() {
+  const int fd = last_.exchange(0) - 1;
+  uint64_t device, inode;
+  if (fd < 0 || !os::FileIdentity(fd, &device, &inode)) return;
+  if (device == device_ && inode == inode_) os::Close(fd);
 }
 
 int DumpFile::WriteSegments(const GaugeFile& from, int fd, const Turn& turn) {

@@ -32,6 +32,9 @@ class DumpFile {
   // is no file. REQUIRES: os::SignalsBlocked.
   int Write(const GaugeFile& from, const char* path, const wire::DumpInfo& info,
             const wire::ProcessMemory& memory, const Turn& turn, int* fd);
+  // In a forked child: closes what another thread of the parent was writing. Its number may be the
+  // program's by now, so the file is looked at.
+  void CloseInherited();
   // Changes what the open copy says about itself.
   static int Describe(int fd, const wire::DumpInfo& info);
 
@@ -42,6 +45,10 @@ class DumpFile {
   int WriteHeader(const GaugeFile& from, int fd, const wire::DumpInfo& info,
                   const wire::ProcessMemory& memory);
 
+  // The last file. Not forgotten when it is closed: fork copies descriptors first and memory later.
+  std::atomic<int> last_{0};  // its descriptor and one; 0 none
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
   uint32_t count_ = 0;  // segments written, the header's included
   uint32_t peak_ = 0;   // wire::Header::peak_current of what was copied; 0 none
   wire::PeakInfo peak_info_{};

@@ -85,6 +85,7 @@ void Dumper::Start(const DumpSettings& settings, const char* exe, const char* ga
 }
 
 void Dumper::StartInChild(uint64_t live_bytes, uint64_t now_ns) {
+  file_.CloseInherited();
   lock_.Unlock();
   pid_ = os::ProcessId();
   sequence_ = failures_ = last_error_ = kept_count_ = 0;

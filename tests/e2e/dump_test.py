@@ -355,7 +355,7 @@ class OddHosts(Steps):
         self.check("coroutines", "signal_alloc", "longjmp_handler")
 
     def test_processes(self):
-        self.check("fork", "vfork_exec", "exec_self")
+        self.check("fork", "vfork_exec", "exec_self", "fork_amid_dumps")
 
     def test_limits(self):
         self.check("seccomp_filter", "seccomp_strict", "failed_seccomp", "rlimit_as", "rlimit_fsize", "malloc_fail")
