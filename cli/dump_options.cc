@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "cli/cli.h"
 #include "core/base/file.h"
@@ -37,8 +38,12 @@ Result<uint64_t> Number(const std::string& option, const std::string& text, cons
       option + ": '" + Printable(text) + "' is not a number from 0 to " + std::to_string(most));
 }
 
+// As it is where there is no current directory any more: that is no reason not to run the program.
 std::string Absolute(const std::string& path) {
-  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+  if (path.empty()) return path;
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
 }
 
 }  // namespace
@@ -100,6 +105,11 @@ Result<DumpWatch::Options> PrepareDumps(
   }
   if (!outside.place.directory.empty()) set("HEAPGAUGE_DUMP_DIR", outside.place.directory);
   std::string prefix = options.prefix.empty() ? Variable("HEAPGAUGE_DUMP_PREFIX") : options.prefix;
+  if (!options.prefix.empty() && prefix.back() == '/') {
+    return Fail(ErrorCode::kInvalidArgument, "--dump-prefix: '" + Printable(prefix) +
+                                                 "' is a directory; give it to --dump-dir, or name "
+                                                 "a file in it");
+  }
   if (!prefix.empty()) {
     if (prefix[0] != '/' && !outside.place.directory.empty()) {
       prefix = outside.place.directory + "/" + prefix;

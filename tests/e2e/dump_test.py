@@ -374,6 +374,18 @@ class FromOutside(Dumping):
         return subprocess.run([str(c) for c in command], env=harness.clean_environment(), capture_output=True,
                               stdin=subprocess.DEVNULL, text=True, timeout=120, **kwargs)
 
+    def test_a_prefix_that_is_a_directory_is_refused(self):
+        outcome = self.run_program(["--dump-exit", "--dump-prefix", f"{self.fresh_directory()}/"], ["keep", "1M", 1])
+        self.assertEqual(outcome.returncode, 2)
+        self.assertIn("give it to --dump-dir", outcome.stderr)
+
+    def test_a_current_directory_that_is_gone_does_not_matter(self):
+        command = 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"'
+        outcome = subprocess.run(["sh", "-c", command, "sh", f"{self.fresh_directory()}/gone", harness.HEAPGAUGE, "run",
+                                  "--quiet", "--dir", str(self.fresh_directory()), "--", "true"],
+                                 env=harness.clean_environment(), capture_output=True, text=True, timeout=60)
+        self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
+
     def test_ctl_dump_makes_a_name(self):
         gauges, here = self.fresh_directory(), self.fresh_directory()
         env = harness.clean_environment(LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(gauges), HEAPGAUGE_SAMPLE="64K")
