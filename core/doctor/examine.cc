@@ -90,8 +90,8 @@ Finding ProfiledPrograms(const DoctorOptions& options) {
     }
   }
   if (count > 20) list += fmt::format(" and {} more", count - 20);
-  return Fine(fmt::format("{} programs are profiled now, {} files are of programs that are gone",
-                          count, gone),
+  return Fine(fmt::format("{} program{} profiled now, {} file{} of programs that are gone", count,
+                          count == 1 ? " is" : "s are", gone, gone == 1 ? " is" : "s are"),
               list.empty() ? "heapgauge ps lists them" : list);
 }
 

@@ -1,6 +1,7 @@
 #include "core/doctor/process.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -142,7 +143,9 @@ Findings CheckPresence(const ProcessFacts& facts) {
         "not-permitted",
         fmt::format("{} belongs to user {}; you may not look into it", Name(facts), facts.uid),
         fmt::format("/proc/{}/maps cannot be read", facts.pid),
-        fmt::format("ask as that user or as root: sudo heapgauge doctor {}", facts.pid)));
+        geteuid() == 0
+            ? "root is not enough here: ask where the process is, in its container or on the host"
+            : fmt::format("ask as that user or as root: sudo heapgauge doctor {}", facts.pid)));
   }
   return findings;
 }
