@@ -53,6 +53,17 @@ double Difference(uint64_t later, uint64_t earlier) {
   return static_cast<double>(later) - static_cast<double>(earlier);
 }
 
+// Does the user wait for the program to take something up? Not if it is only that a report has
+// asked for the allocator's figures.
+bool ChangePending(const wire::Header& header) {
+  const wire::Control& control = header.control;
+  if (control.generation == header.seen_generation) return false;
+  return control.statistics_requests == header.statistics.requests ||
+         (control.active != 0) != (header.active != 0) ||
+         std::max<uint64_t>(control.interval, 1) != header.interval ||
+         control.reset_requests != header.resets;
+}
+
 }  // namespace
 
 Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) {
@@ -63,7 +74,7 @@ Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) 
   HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, path));
   const wire::Header& header = layout.header();
   facts.agent_version = FieldText(header.agent_version, sizeof header.agent_version);
-  facts.change_pending = header.control.generation != header.seen_generation;
+  facts.change_pending = ChangePending(header);
   facts.asked_active = header.control.active != 0;
   facts.allocated_bytes = static_cast<double>(header.totals.allocated_bytes);
 
