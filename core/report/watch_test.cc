@@ -81,6 +81,12 @@ TEST_F(Watch, ShowsWhatGrew) {
   EXPECT_TRUE(Contains(leak.substr(0, leak.find('\n')), "Leak")) << leak;
 }
 
+TEST_F(Watch, TheLineOfKeysLeavesOutWholeOnes) {
+  EXPECT_TRUE(Contains(Screen(80, 24), "q quit  ? help  space freeze  s sort"));
+  EXPECT_FALSE(Contains(Screen(80, 24), "gran"));
+  EXPECT_TRUE(Contains(Screen(120, 24), "g granularity"));
+}
+
 TEST_F(Watch, EveryScreenFits) {
   for (const size_t columns : {40u, 80u, 200u}) {
     for (size_t lines = 2; lines < 60; lines += 7) {

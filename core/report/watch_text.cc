@@ -102,10 +102,15 @@ StyledText Choices(const WatchView& view, const WatchTable& table, size_t page) 
 
 StyledText LastLine(const WatchView& view, const ScreenSize& size) {
   if (view.input == WatchView::Input::kNothing) {
-    return StyledText(
-        "q quit  s sort  f focus  i ignore  g granularity  c callers  n names  space freeze  ? "
-        "help",
-        Style::kDim);
+    // As many as there is room for, whole ones: "space free" would be another key.
+    std::string keys;
+    for (const char* key : {"q quit", "? help", "space freeze", "s sort", "f focus", "i ignore",
+                            "c callers", "n names", "g granularity"}) {
+      const std::string with = keys.empty() ? key : keys + "  " + key;
+      if (!keys.empty() && with.size() > size.columns) break;
+      keys = with;
+    }
+    return StyledText(keys, Style::kDim);
   }
   StyledText text(view.input == WatchView::Input::kFocus ? "focus: " : "ignore: ", Style::kLabel);
   // The end that is being typed stays in sight.
