@@ -2,19 +2,20 @@
 
 #include <elf.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "core/base/text.h"
 #include "core/symbolize/decompress.h"
+#include "core/symbolize/try_thread.h"
 
 namespace heapgauge {
 namespace {
 
 constexpr uint64_t kMaxSections = 1 << 16;
-constexpr uint64_t kLargestCopy = 256 << 20;
+// Of one section, in memory. What is larger is left out, and the report says so.
+constexpr uint64_t kLargestSection = uint64_t{2} << 30;
 constexpr uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD, which glibc 2.36's header does not have
 constexpr uint64_t kMaxBuildId = 64;
 constexpr size_t kHugePage = 2 << 20;
@@ -33,9 +34,7 @@ std::string HexText(Bytes bytes) {
 
 Result<std::unique_ptr<ElfFile>> ElfFile::Open(const std::string& path) {
   HG_ASSIGN(File file, File::OpenForReading(path));
-  auto source = std::make_unique<File>(std::move(file));
-  const int fd = source->fd();
-  std::unique_ptr<ElfFile> result(new ElfFile(std::move(source), fd, path));
+  std::unique_ptr<ElfFile> result(new ElfFile(std::make_unique<File>(std::move(file)), path));
   HG_TRY(result->ReadHeaders());
   return result;
 }
@@ -44,14 +43,10 @@ Result<std::unique_ptr<ElfFile>> ElfFile::FromBytes(std::vector<uint8_t> bytes,
                                                     const std::string& path) {
   auto source = std::make_unique<MemorySource>(
       std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  std::unique_ptr<ElfFile> result(new ElfFile(std::move(source), -1, path));
+  std::unique_ptr<ElfFile> result(new ElfFile(std::move(source), path));
   result->memory_ = std::move(bytes);  // the data stays where it is
   HG_TRY(result->ReadHeaders());
   return result;
-}
-
-ElfFile::~ElfFile() {
-  for (const auto& [address, size] : mappings_) munmap(address, size);
 }
 
 Status ElfFile::ReadHeaders() {
@@ -191,14 +186,9 @@ Bytes ElfFile::Keep(std::vector<uint8_t> bytes) {
 Bytes ElfFile::Load(uint64_t offset, uint64_t size) {
   const uint64_t total = source_->Size();
   if (size == 0 || offset >= total || size > total - offset) return {};
-  if (size > kLargestCopy && fd_ >= 0) {
-    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    const uint64_t skipped = offset % page;
-    void* address = mmap(nullptr, static_cast<size_t>(size + skipped), PROT_READ, MAP_PRIVATE, fd_,
-                         static_cast<off_t>(offset - skipped));
-    if (address == MAP_FAILED) return {};
-    mappings_.emplace_back(address, static_cast<size_t>(size + skipped));
-    return {static_cast<const uint8_t*>(address) + skipped, static_cast<size_t>(size)};
+  if (size > kLargestSection) {
+    has_too_large_ = true;
+    return {};
   }
   if (!memory_.empty()) return Part(memory_, offset, size);
   // Large copies in huge pages where the system has them: one page fault for 2 MB.
@@ -208,7 +198,19 @@ Bytes ElfFile::Load(uint64_t offset, uint64_t size) {
       huge ? std::aligned_alloc(kHugePage, whole) : std::malloc(static_cast<size_t>(size))));
   if (copy == nullptr) return {};
   if (huge) madvise(copy.get(), whole, MADV_HUGEPAGE);
-  if (source_->ReadAt(offset, copy.get(), static_cast<size_t>(size)) != size) return {};
+  // The copying costs as much as looking things up later does, so two threads share it.
+  const size_t first = huge && std::thread::hardware_concurrency() > 1
+                           ? static_cast<size_t>(size) / 2 / kHugePage * kHugePage
+                           : static_cast<size_t>(size);
+  const size_t rest = static_cast<size_t>(size) - first;
+  size_t rest_read = 0;
+  const auto read_rest = [&] {
+    rest_read = source_->ReadAt(offset + first, copy.get() + first, rest);
+  };
+  std::thread second = rest == 0 ? std::thread() : TryThread(read_rest);
+  const size_t first_read = source_->ReadAt(offset, copy.get(), first);
+  second.joinable() ? second.join() : read_rest();
+  if (first_read != first || rest_read != rest) return {};
   copies_.push_back(std::move(copy));
   return {copies_.back().get(), static_cast<size_t>(size)};
 }

@@ -2,8 +2,8 @@
 // separate debug files. Only 64-bit little-endian files are read.
 //
 // Sections are read into memory when they are asked for and not mapped: a file may be cut short by
-// its owner at any moment, which a mapping answers with SIGBUS. Only sections too large to copy are
-// mapped. Everything in the file is untrusted; a damaged one has fewer sections or none.
+// its owner at any moment, which a mapping answers with SIGBUS. Sections over 2 GB are left out.
+// Everything in the file is untrusted; a damaged one has fewer sections or none.
 //
 // Section() may be called from one thread at a time; the bytes stay valid as long as the ElfFile.
 #ifndef HEAPGAUGE_CORE_SYMBOLIZE_ELF_FILE_H_
@@ -46,7 +46,6 @@ class ElfFile {
   // A file in memory: the vDSO, MiniDebugInfo, tests. `path` is for messages.
   static Result<std::unique_ptr<ElfFile>> FromBytes(std::vector<uint8_t> bytes,
                                                     const std::string& path);
-  ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
@@ -68,13 +67,15 @@ class ElfFile {
   // compressed sections (.zdebug_info) are found too.
   Bytes Section(std::string_view name);
   Bytes Contents(const SectionHeader& section);
+  // Whether a section that was asked for was left out because of its size.
+  bool has_too_large() const { return has_too_large_; }
 
  private:
   struct FreeDeleter {
     void operator()(uint8_t* bytes) const { std::free(bytes); }
   };
-  ElfFile(std::unique_ptr<ByteSource> source, int fd, std::string path)
-      : source_(std::move(source)), fd_(fd), path_(std::move(path)) {}
+  ElfFile(std::unique_ptr<ByteSource> source, std::string path)
+      : source_(std::move(source)), path_(std::move(path)) {}
   Status ReadHeaders();
   void ReadBuildId(uint64_t offset, uint64_t size);
   Bytes Load(uint64_t offset, uint64_t size);
@@ -82,7 +83,6 @@ class ElfFile {
 
   std::vector<uint8_t> memory_;  // of FromBytes
   std::unique_ptr<ByteSource> source_;
-  int fd_;  // of source_, or -1
   std::string path_;
   std::string build_id_;
   std::string debug_link_;
@@ -92,7 +92,7 @@ class ElfFile {
   std::unordered_map<uint64_t, Bytes> loaded_;  // by offset in the file
   std::vector<std::vector<uint8_t>> buffers_;
   std::vector<std::unique_ptr<uint8_t[], FreeDeleter>> copies_;
-  std::vector<std::pair<void*, size_t>> mappings_;
+  bool has_too_large_ = false;
 };
 
 // Bytes as hexadecimal digits.

@@ -33,6 +33,11 @@ class ModuleSymbols {
 
   bool has_dwarf() const { return dwarf_ != nullptr; }
   bool has_symtab() const { return table_.complete(); }
+  // Whether debug information was left out because a section is too large to read.
+  bool has_too_large() const {
+    return file_->has_too_large() || (debug_file_ != nullptr && debug_file_->has_too_large()) ||
+           (alt_file_ != nullptr && alt_file_->has_too_large());
+  }
   size_t missing_split_units() const {
     return dwarf_ == nullptr ? 0 : dwarf_->missing_split_units();
   }

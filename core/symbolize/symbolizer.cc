@@ -233,6 +233,12 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
                                             by_module[m].size(), Printable(module.path),
                                             module.no_names_reason)});
     }
+    if (answer.symbols != nullptr && answer.symbols->has_too_large()) {
+      notes.push_back({by_module[m].size(),
+                       fmt::format("debug information of {} is left out: a section is over 2 GB "
+                                   "(build with -gsplit-dwarf, or compress it with dwz)",
+                                   Printable(module.path))});
+    }
     if (answer.symbols != nullptr && answer.symbols->missing_split_units() != 0) {
       notes.push_back({by_module[m].size(),
                        fmt::format("{} .dwo files of {} are missing: keep them, or a .dwp beside "
