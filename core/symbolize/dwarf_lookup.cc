@@ -7,8 +7,11 @@
 #include <thread>
 #include <unordered_map>
 
+#include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
+#include "core/symbolize/dwarf/scoped_names.h"
 #include "core/symbolize/dwarf/unit_walk.h"
+#include "core/symbolize/try_thread.h"
 
 namespace heapgauge {
 namespace {
@@ -19,6 +22,15 @@ constexpr int64_t kBaseBudget = 200'000'000;
 constexpr int64_t kBudgetPerByte = 8;
 constexpr size_t kAddressesPerThread = 2000;
 constexpr unsigned kMaxThreads = 8;
+// DWARF 6's numbers, which compilers use already and elfutils' header does not have.
+constexpr uint32_t kCPlusPlus17 = 0x2a;
+constexpr uint32_t kCPlusPlus20 = 0x2b;
+
+bool IsCPlusPlus(uint32_t language) {
+  return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+         language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14 ||
+         language == kCPlusPlus17 || language == kCPlusPlus20;
+}
 
 dwarf::Sections SectionsOf(ElfFile* elf) {
   dwarf::Sections sections;
@@ -40,6 +52,7 @@ dwarf::Sections SectionsOf(ElfFile* elf) {
 struct DwarfLookup::Worker {
   dwarf::AbbrevCache abbrevs;
   dwarf::EntryNames names{&abbrevs};
+  dwarf::ScopedNames scoped_names{&abbrevs, &names};
   std::deque<std::string> texts;  // file names
   std::unordered_map<std::string_view, std::string_view> known_texts;
   std::vector<dwarf::SplitUnit> split_units;
@@ -118,6 +131,24 @@ std::vector<DwarfLookup::Job> DwarfLookup::AssignUnits(
   return jobs;
 }
 
+std::vector<const dwarf::EntryName*> DwarfLookup::NamesOf(const dwarf::Unit& unit,
+                                                          const dwarf::UnitWalk& walk,
+                                                          Worker* worker) {
+  std::vector<const dwarf::EntryName*> names;
+  std::vector<dwarf::EntryName*> plain;
+  names.reserve(walk.node_count());
+  const bool has_overloads = IsCPlusPlus(unit.language);
+  for (size_t i = 0; i < walk.node_count(); ++i) {
+    dwarf::EntryName* name = worker->names.Get(unit, walk.node(static_cast<int32_t>(i)).entry);
+    names.push_back(name);
+    if (!has_overloads || name->is_linkage || name->is_scoped) continue;
+    name->is_scoped = true;
+    if (name->declaration.unit != nullptr) plain.push_back(name);
+  }
+  if (!plain.empty()) worker->scoped_names.NameAll(std::move(plain), &worker->budget);
+  return names;
+}
+
 void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses, Worker* worker,
                          FrameLists* results) const {
   const dwarf::Unit* unit = job.unit;
@@ -144,11 +175,12 @@ void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses,
     walk.RunThoroughly(&worker->budget);
     break;
   }
-  std::unordered_map<uint32_t, std::string_view> paths;
+  const std::vector<const dwarf::EntryName*> names = NamesOf(*unit, walk, worker);
+  std::vector<std::string_view> paths(lines.file_count());
   const auto path_of = [&](uint32_t file) {
-    const auto [it, is_new] = paths.try_emplace(file);
-    if (is_new) it->second = worker->Keep(lines.FilePath(file));
-    return it->second;
+    if (file >= paths.size()) return std::string_view();
+    if (paths[file].data() == nullptr) paths[file] = worker->Keep(lines.FilePath(file));
+    return paths[file];
   };
   for (size_t i = 0; i < wanted.size(); ++i) {
     std::vector<SourceFrame>& frames = (*results)[job.indexes[i]];
@@ -163,10 +195,16 @@ void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses,
       if (!frame.file.empty()) frames.push_back(frame);
       continue;
     }
+    size_t depth = 0;
+    for (int32_t node = at; node >= 0; node = walk.node(node).parent) ++depth;
+    frames.reserve(depth);
     // Innermost first: its line is the address's own, its caller's is where it was inlined.
     while (at >= 0) {
       const dwarf::CodeNode& node = walk.node(at);
-      frame.system_name = worker->names.Get(*unit, node.entry);
+      const dwarf::EntryName& name = *names[static_cast<size_t>(at)];
+      frame.system_name = name.name;
+      frame.name = name.scoped;
+      frame.declared_line = name.scoped.empty() ? 0 : name.line;
       frame.inlined = node.parent >= 0;
       frames.push_back(frame);
       frame.file = node.call_file == 0 && node.call_line == 0 ? "" : path_of(node.call_file);
@@ -199,10 +237,12 @@ FrameLists DwarfLookup::LookUp(const std::vector<uint64_t>& addresses) {
   {
     std::vector<std::thread> threads;
     for (size_t i = 1; i < thread_count; ++i) {
-      threads.emplace_back(work, workers_[first + i].get());
+      threads.push_back(TryThread(work, workers_[first + i].get()));
     }
     work(workers_[first].get());
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads) {
+      if (thread.joinable()) thread.join();
+    }
   }
   for (size_t i = parallel; i < jobs.size(); ++i) {
     RunJob(jobs[i], addresses, workers_[first].get(), &results);

@@ -24,11 +24,20 @@
 
 namespace heapgauge {
 
+namespace dwarf {
+struct EntryName;
+class UnitWalk;
+}  // namespace dwarf
+
 struct SourceFrame {
   std::string_view system_name;  // the linker's, or the plain name; "" unknown
   std::string_view file;
   uint32_t line = 0;
   bool inlined = false;
+  // If not "": what to show instead of the system name, with scope and parameters, because DWARF
+  // has only a plain name that overloads share. The line of the declaration tells the rest apart.
+  std::string_view name = {};
+  uint32_t declared_line = 0;
 };
 using FrameLists = std::vector<std::vector<SourceFrame>>;
 
@@ -56,6 +65,9 @@ class DwarfLookup {
     std::vector<size_t> indexes;  // of addresses, ascending
   };
   std::vector<Job> AssignUnits(const std::vector<uint64_t>& addresses) const;
+  // Of each node of the walk.
+  static std::vector<const dwarf::EntryName*> NamesOf(const dwarf::Unit& unit,
+                                                      const dwarf::UnitWalk& walk, Worker* worker);
   void RunJob(const Job& job, const std::vector<uint64_t>& addresses, Worker* worker,
               FrameLists* results) const;
 

@@ -45,7 +45,11 @@ FrameLists ModuleSymbols::LookUp(const std::vector<uint64_t>& addresses) {
     if (!frames.empty() && !frames.back().system_name.empty()) {
       // Compilers leave the linker's name out for functions of unnamed namespaces. The symbol has
       // it, which keeps overloads apart; ".cold" and other marks of parts are not the function's.
-      if (name == nullptr || !IsMangled(name)) continue;
+      if (name == nullptr) continue;
+      if (!IsMangled(name)) {
+        frames.back().name = {};  // a C function, or main
+        continue;
+      }
       const std::string_view whole = name;
       frames.back().system_name = whole.substr(0, whole.find('.'));
       continue;

@@ -15,7 +15,7 @@
 namespace heapgauge {
 namespace {
 
-constexpr std::string_view kMagic = "HGNAMES1";
+constexpr std::string_view kMagic = "HGNAMES2";
 constexpr size_t kHeader = 16;  // magic and checksum
 constexpr size_t kLargestFile = 64 << 20;
 constexpr const char* kSuffix = ".names";
@@ -141,6 +141,8 @@ std::string EncodeNames(const CachedNames& names) {
       body.Number(body.TextNumber(frame.file));
       body.Number(frame.line);
       body.Number(static_cast<uint8_t>(frame.inlined));
+      body.Number(body.TextNumber(frame.name));
+      body.Number(frame.declared_line);
     }
   }
   head.Number(static_cast<uint32_t>(body.texts().size()));
@@ -186,8 +188,10 @@ std::optional<CachedNames> DecodeNames(std::string bytes) {
       const uint32_t file = reader.U32();
       const uint32_t line = reader.U32();
       const bool inlined = reader.U8() != 0;
-      if (name >= texts.size() || file >= texts.size()) return std::nullopt;
-      frames.push_back({texts[name], texts[file], line, inlined});
+      const uint32_t shown = reader.U32();
+      const uint32_t declared = reader.U32();
+      if (std::max({name, file, shown}) >= texts.size()) return std::nullopt;
+      frames.push_back({texts[name], texts[file], line, inlined, texts[shown], declared});
     }
     names.addresses.push_back(address);
     names.frames.push_back(std::move(frames));

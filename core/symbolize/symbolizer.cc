@@ -17,22 +17,29 @@
 namespace heapgauge {
 namespace {
 
-// Functions of the profile by linker name and file, so that each is there once.
+// Functions of the profile by linker name and file, so that each is there once. A function without
+// a linker's name goes by its whole name and the line of its declaration.
 class FunctionTable {
  public:
   explicit FunctionTable(Profile* profile) : profile_(profile) {}
 
-  FunctionId Add(std::string_view system_name, std::string_view file) {
-    std::string key(system_name);
+  FunctionId Add(const SourceFrame& source) {
+    std::string identity(source.system_name.empty() ? "?" : source.system_name);
+    if (!source.name.empty()) {
+      identity = source.name;
+      if (source.declared_line != 0) identity += fmt::format(":{}", source.declared_line);
+    }
+    std::string key = identity;
     key += '\0';
-    key += file;
+    key += source.file;
     const auto [it, is_new] =
         ids_.try_emplace(std::move(key), static_cast<FunctionId>(profile_->functions.size()));
     if (is_new) {
       Function function;
-      function.name = Printable(Demangle(std::string(system_name)));
-      if (function.name != system_name) function.system_name = Printable(system_name);
-      function.file = Printable(file);
+      function.name =
+          Printable(source.name.empty() ? Demangle(identity) : std::string(source.name));
+      if (function.name != identity) function.system_name = Printable(identity);
+      function.file = Printable(source.file);
       profile_->functions.push_back(std::move(function));
     }
     return it->second;
@@ -56,7 +63,7 @@ void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, Loc
   location->first_frame = static_cast<uint32_t>(profile->frames.size());
   for (const SourceFrame& source : frames) {
     Frame frame;
-    frame.function = table->Add(source.system_name.empty() ? "?" : source.system_name, source.file);
+    frame.function = table->Add(source);
     frame.line = source.line;
     frame.inlined = source.inlined;
     profile->frames.push_back(frame);

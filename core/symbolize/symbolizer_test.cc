@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "core/base/process.h"
 #include "core/symbolize/elf_file.h"
@@ -42,6 +43,43 @@ __attribute__((noinline)) void* Outer(int n) {
   void* here = Inlined(n);  // line C
   g_calls += 2 * n;
   return here;
+}
+
+// Overloads that gcc's DWARF has no linkage name for, all of them inlined.
+namespace {
+inline __attribute__((always_inline)) void* Overload(int n) {
+  void* here = HereForSymbolizer();
+  g_calls += n;
+  return here;
+}
+inline __attribute__((always_inline)) void* Overload(const char* text) {
+  void* here = HereForSymbolizer();
+  g_calls += *text;
+  return here;
+}
+struct Local {
+  __attribute__((always_inline)) void* Overload(int n) {
+    void* here = HereForSymbolizer();
+    g_calls += 3 * n;
+    return here;
+  }
+};
+}  // namespace
+__attribute__((noinline)) std::vector<void*> CallOverloads(int n) {
+  std::vector<void*> places = {Overload(n), Overload("x"), Local().Overload(n)};
+  const auto first = [](int k) __attribute__((always_inline)) {
+    void* here = HereForSymbolizer();
+    g_calls += k;
+    return here;
+  };
+  const auto second = [](int k) __attribute__((always_inline)) {
+    void* here = HereForSymbolizer();
+    g_calls += 5 * k;
+    return here;
+  };
+  places.push_back(first(n));
+  places.push_back(second(n));
+  return places;
 }
 
 }  // namespace symbolizer_test
@@ -107,6 +145,35 @@ TEST(Symbolizer, ShowsInlinedCalls) {
   EXPECT_FALSE(profile.frames[first + 1].inlined);
   EXPECT_GT(profile.frames[first + 1].line, profile.frames[first].line) << "where it was inlined";
   EXPECT_TRUE(profile.Check() || profile.values.empty());
+}
+
+TEST(Symbolizer, OverloadsWithoutALinkersNameStayApart) {
+  std::set<FunctionId> functions;
+  std::set<std::string> identities;
+  std::vector<std::string> names;
+  Profile profile;
+  for (void* place : symbolizer_test::CallOverloads(1)) {
+    const Profile one = ProfileOf(place, Self(), BuildIdOf(Self()));
+    profile.modules = one.modules;
+    profile.locations.push_back(one.locations[0]);
+  }
+  Symbolize({}, &profile);
+  if (!profile.modules[0].has_lines) GTEST_SKIP() << "built without debug information";
+  for (const Location& location : profile.locations) {
+    ASSERT_GE(location.frame_count, 2u);
+    const Frame& frame = profile.frames[location.first_frame];
+    EXPECT_TRUE(frame.inlined);
+    const Function& function = profile.functions[frame.function];
+    functions.insert(frame.function);
+    identities.insert(function.system_name.empty() ? function.name : function.system_name);
+    names.push_back(function.name);
+  }
+  EXPECT_EQ(functions.size(), 5u);
+  EXPECT_EQ(identities.size(), 5u) << testing::PrintToString(names);
+  EXPECT_EQ(names[0], "symbolizer_test::(anonymous namespace)::Overload(int)");
+  EXPECT_EQ(names[1], "symbolizer_test::(anonymous namespace)::Overload(char const*)");
+  EXPECT_EQ(names[2], "symbolizer_test::(anonymous namespace)::Local::Overload(int)");
+  EXPECT_TRUE(names[3].starts_with("symbolizer_test::CallOverloads(int)::")) << names[3];
 }
 
 TEST(Symbolizer, UsesTheDynamicSymbolsOfALibrary) {

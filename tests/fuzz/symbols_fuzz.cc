@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/symbolize/demangle.h"
+#include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
 #include "core/symbolize/dwarf/unit.h"
 #include "core/symbolize/dwarf/unit_walk.h"

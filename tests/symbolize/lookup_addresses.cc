@@ -10,13 +10,15 @@
 // For each address (hexadecimal, one per line): the address, then function and file:line of each
 // frame, innermost first. For tests and benchmarks.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "core/formats/gauge/gauge_reader.h"
@@ -24,6 +26,7 @@
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/elf_file.h"
 #include "core/symbolize/module_symbols.h"
+#include "core/symbolize/pointer_map.h"
 
 namespace {
 
@@ -42,6 +45,79 @@ int ListSampled(const char* path) {
                 module.path.c_str());
   }
   return 0;
+}
+
+// The name to print for each frame, every different one demangled once.
+class ShownNames {
+ public:
+  ShownNames(const heapgauge::FrameLists& found, bool demangle) {
+    first_.reserve(found.size());
+    std::vector<Name*> different;
+    for (const auto& frames : found) {
+      first_.push_back(names_.size());
+      for (const heapgauge::SourceFrame& frame : frames) {
+        bool is_new = false;
+        // By where the name is: the same one is in the file once.
+        const bool whole = demangle && !frame.name.empty();
+        Name* name = known_.Get((whole ? frame.name : frame.system_name).data(), &is_new);
+        if (is_new) {
+          name->text = whole ? frame.name : frame.system_name;
+          if (demangle && !whole) different.push_back(name);
+        }
+        names_.push_back(name);
+      }
+    }
+    const auto work = [&different](size_t from) {
+      for (size_t i = from; i < different.size(); i += 2) {
+        Name& name = *different[i];
+        name.readable = heapgauge::Demangle(std::string(name.text));
+        name.text = name.readable;
+      }
+    };
+    std::thread second;
+    if (different.size() > 1000) second = std::thread(work, 1);
+    work(0);
+    if (second.joinable()) {
+      second.join();
+    } else {
+      work(1);
+    }
+  }
+
+  struct Name {
+    std::string_view text;
+    std::string readable;
+  };
+  // Of the frames of one answer, in order.
+  const Name* const* of(size_t answer) const { return names_.data() + first_[answer]; }
+  void Prefetch(size_t answer, size_t count) const {
+    for (size_t i = 0; i < count; ++i) __builtin_prefetch(of(answer)[i]->text.data());
+  }
+
+ private:
+  heapgauge::PointerMap<Name> known_;
+  std::vector<const Name*> names_;
+  std::vector<size_t> first_;
+};
+
+void Print(uint64_t address, const std::vector<heapgauge::SourceFrame>& frames,
+           const ShownNames::Name* const* names, std::string* output) {
+  char number[32];
+  const auto append = [&](uint64_t value, int base) {
+    output->append(number, std::to_chars(number, number + sizeof number, value, base).ptr);
+  };
+  *output += "0x";
+  append(address, 16);
+  *output += '\n';
+  if (frames.empty()) *output += "??\n??:0\n";
+  for (const heapgauge::SourceFrame& frame : frames) {
+    *output += (*names++)->text;
+    *output += '\n';
+    *output += frame.file;
+    *output += ':';
+    append(frame.line, 10);
+    *output += '\n';
+  }
 }
 
 }  // namespace
@@ -85,39 +161,49 @@ int main(int argc, char** argv) {
     at = end == at ? at + 1 : end;
     while (*at == '\n') ++at;
   }
-  std::vector<uint64_t> addresses = asked;
-  std::sort(addresses.begin(), addresses.end());
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  const FrameLists found = (*symbols)->LookUp(addresses);
-  std::unordered_map<const char*, std::string> readable;  // by where the name is
-  std::string output;
+  // Each place in the input, by address.
+  std::vector<std::pair<uint64_t, uint32_t>> order;
   for (const uint64_t address : asked) {
-    const auto at = std::lower_bound(addresses.begin(), addresses.end(), address);
-    char number[32];
-    std::snprintf(number, sizeof number, "0x%llx\n", static_cast<unsigned long long>(address));
-    output += number;
-    const auto& frames = found[static_cast<size_t>(at - addresses.begin())];
-    if (frames.empty()) output += "??\n??:0\n";
-    for (const SourceFrame& frame : frames) {
-      if (demangle) {
-        const auto [it, is_new] = readable.try_emplace(frame.system_name.data());
-        if (is_new) it->second = Demangle(std::string(frame.system_name));
-        output += it->second;
-      } else {
-        output += frame.system_name;
-      }
-      output += '\n';
-      output += frame.file;
-      output += ':';
-      output += std::to_string(frame.line);
-      output += '\n';
-    }
-    if (output.size() > 1 << 20) {
-      std::fwrite(output.data(), 1, output.size(), stdout);
-      output.clear();
-    }
+    order.emplace_back(address, static_cast<uint32_t>(order.size()));
   }
-  std::fwrite(output.data(), 1, output.size(), stdout);
+  std::sort(order.begin(), order.end());
+  std::vector<uint64_t> addresses;
+  std::vector<uint32_t> answer_of(asked.size());
+  for (const auto& [address, place] : order) {
+    if (addresses.empty() || addresses.back() != address) addresses.push_back(address);
+    answer_of[place] = static_cast<uint32_t>(addresses.size() - 1);
+  }
+  const FrameLists found = (*symbols)->LookUp(addresses);
+  const ShownNames names(found, demangle);
+  // Blocks of the answer are written by two threads and printed in order.
+  constexpr size_t kBlock = 1024;
+  std::string texts[2];
+  for (size_t first = 0; first < asked.size(); first += 2 * kBlock) {
+    const auto write = [&](size_t half) {
+      const size_t begin = std::min(asked.size(), first + half * kBlock);
+      const size_t end = std::min(asked.size(), begin + kBlock);
+      texts[half].clear();
+      for (size_t i = begin; i < end; ++i) {
+        // The answers are all over the memory: those that come next are asked for in time.
+        if (i + 8 < end) __builtin_prefetch(&found[answer_of[i + 8]]);
+        if (i + 4 < end) {
+          __builtin_prefetch(found[answer_of[i + 4]].data());
+          __builtin_prefetch(names.of(answer_of[i + 4]));
+        }
+        if (i + 2 < end) names.Prefetch(answer_of[i + 2], found[answer_of[i + 2]].size());
+        Print(asked[i], found[answer_of[i]], names.of(answer_of[i]), &texts[half]);
+      }
+    };
+    std::thread second;
+    if (asked.size() > first + kBlock) second = std::thread(write, 1);
+    write(0);
+    if (second.joinable()) {
+      second.join();
+    } else {
+      texts[1].clear();
+    }
+    for (const std::string& text : texts) std::fwrite(text.data(), 1, text.size(), stdout);
+  }
   std::fflush(stdout);
   std::_Exit(0);  // the system frees it all faster
 }

@@ -88,14 +88,24 @@ void AbbrevTable::SkipSteps(const Abbrev& abbrev, ByteReader* reader) const {
 }
 
 const AbbrevTable& AbbrevCache::Get(Bytes section, uint64_t offset, const UnitFormat& format) {
+  // Most questions are about the unit of the last one.
+  if (last_.table != nullptr && last_offset_ == offset && last_.section == section.data() &&
+      last_.table->format() == format) {
+    return *last_.table;
+  }
+  last_offset_ = offset;
   const auto [first, last] = tables_.equal_range(offset);
   for (auto it = first; it != last; ++it) {
-    if (it->second.section == section.data() && it->second.table->format() == format) {
-      return *it->second.table;
+    const Entry& entry = it->second;
+    if (entry.section == section.data() && entry.table->format() == format) {
+      last_ = {entry.section, entry.table.get()};
+      return *last_.table;
     }
   }
   auto table = std::make_unique<AbbrevTable>(section, offset, format);
-  return *tables_.emplace(offset, Entry{section.data(), std::move(table)})->second.table;
+  last_ = {section.data(), table.get()};
+  tables_.emplace(offset, Entry{section.data(), std::move(table)});
+  return *last_.table;
 }
 
 }  // namespace heapgauge::dwarf

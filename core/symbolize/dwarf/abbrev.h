@@ -85,7 +85,13 @@ class AbbrevCache {
     const uint8_t* section;
     std::unique_ptr<AbbrevTable> table;
   };
+  struct Last {
+    const uint8_t* section = nullptr;
+    const AbbrevTable* table = nullptr;
+  };
   std::unordered_multimap<uint64_t, Entry> tables_;  // by offset
+  Last last_;
+  uint64_t last_offset_ = 0;
 };
 
 }  // namespace heapgauge::dwarf

@@ -30,6 +30,8 @@ class LineProgram {
   // `rows` as long. Code below `lowest` was dropped by the linker.
   void Run(std::span<const uint64_t> addresses, uint64_t lowest, int64_t* budget, LineRow* rows);
 
+  // Files are numbered below this.
+  size_t file_count() const { return files_.size(); }
   // The path of a file of the program; "" if there is no such file.
   std::string FilePath(uint64_t file) const;
 

@@ -105,6 +105,9 @@ uint64_t DwarfFile::ReadFirstEntry(Unit* unit) const {
       case DW_AT_stmt_list:
         unit->line_offset = value.number;
         break;
+      case DW_AT_language:
+        unit->language = static_cast<uint32_t>(value.number);
+        break;
       case DW_AT_comp_dir:
         directory = value;
         break;

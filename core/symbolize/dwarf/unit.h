@@ -52,6 +52,7 @@ struct Unit {
   uint64_t low_pc = 0;
   uint64_t dwo_id = 0;
   uint32_t tag = 0;
+  uint32_t language = 0;  // DW_LANG_*
   std::optional<uint64_t> line_offset;
   Value low;
   Value high;

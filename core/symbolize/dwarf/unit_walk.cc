@@ -7,10 +7,17 @@
 namespace heapgauge::dwarf {
 namespace {
 
-constexpr int kMaxHops = 16;  // from an inlined call to the declaration that has the name
 constexpr size_t kMaxScopes = 1 << 16;
 
 }  // namespace
+
+uint64_t SiblingOf(const Unit& unit, const Abbrev& abbrev, uint64_t attributes_at) {
+  if (abbrev.sibling_size == 0) return 0;
+  ByteReader reader(Part(unit.file->sections().info, 0, unit.end),
+                    attributes_at + abbrev.sibling_at);
+  const uint64_t at = unit.offset + reader.Unsigned(static_cast<unsigned>(abbrev.sibling_size));
+  return reader.failed() || at > unit.end ? 0 : at;
+}
 
 UnitWalk::UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64_t lowest,
                    AbbrevCache* abbrevs)
@@ -132,18 +139,28 @@ int32_t UnitWalk::Claim(const Entry& entry, int32_t parent, const Value& referen
     ranges.number += unit_.ranges_base;
   }
   unit_.AppendRanges(entry.low, entry.high, ranges, budget, &ranges_);
+  auto begin = addresses_.begin();
+  auto end = addresses_.end();
+  if (parent >= 0) {
+    end = begin + nodes_[static_cast<size_t>(parent)].last;
+    begin += nodes_[static_cast<size_t>(parent)].first;
+  }
   int32_t node = -1;
   for (const Range& range : ranges_) {
     if (range.low < lowest_) continue;
-    auto it = std::lower_bound(addresses_.begin(), addresses_.end(), range.low);
-    for (; it != addresses_.end() && *it < range.high; ++it, --*budget) {
-      int32_t& owner = node_of_[static_cast<size_t>(it - addresses_.begin())];
+    auto it = std::lower_bound(begin, end, range.low);
+    for (; it != end && *it < range.high; ++it, --*budget) {
+      const uint32_t index = static_cast<uint32_t>(it - addresses_.begin());
+      int32_t& owner = node_of_[index];
       if (owner != parent) continue;
       if (node < 0) {
         node = static_cast<int32_t>(nodes_.size());
-        nodes_.push_back({parent, reference, entry.call_file, entry.call_line});
+        nodes_.push_back({parent, reference, entry.call_file, entry.call_line, index, index});
       }
       owner = node;
+      CodeNode& claimed = nodes_[static_cast<size_t>(node)];
+      claimed.first = std::min(claimed.first, index);
+      claimed.last = std::max(claimed.last, index + 1);
     }
   }
   return node;
@@ -151,12 +168,8 @@ int32_t UnitWalk::Claim(const Entry& entry, int32_t parent, const Value& referen
 
 void UnitWalk::SkipChildren(const Abbrev& abbrev, uint64_t attributes_at, ByteReader* reader,
                             int64_t* budget) const {
-  if (abbrev.sibling_size != 0) {
-    ByteReader sibling(Part(unit_.file->sections().info, 0, unit_.end),
-                       attributes_at + abbrev.sibling_at);
-    const uint64_t at = unit_.offset + sibling.Unsigned(static_cast<unsigned>(abbrev.sibling_size));
-    if (!sibling.failed() && at > reader->offset() && at <= unit_.end) return reader->Seek(at);
-  }
+  const uint64_t sibling = SiblingOf(unit_, abbrev, attributes_at);
+  if (sibling > reader->offset()) return reader->Seek(sibling);
   uint64_t depth = 1;
   while (!reader->at_end() && --*budget > 0) {
     const uint64_t code = reader->Uleb();
@@ -169,64 +182,6 @@ void UnitWalk::SkipChildren(const Abbrev& abbrev, uint64_t attributes_at, ByteRe
     abbrevs_.Skip(*child, reader);
     if (child->has_children) ++depth;
   }
-}
-
-EntryNames::Place EntryNames::Follow(const Unit& unit, const Value& reference) {
-  const DwarfFile* file = unit.file;
-  uint64_t offset = reference.number;
-  switch (reference.kind) {
-    case ValueKind::kReference:
-      if (offset >= unit.end - unit.offset) return {nullptr, 0};
-      return {&unit, unit.offset + offset};
-    case ValueKind::kGlobalReference:
-      break;
-    case ValueKind::kAltReference:
-      file = file->alt();
-      break;
-    default:
-      return {nullptr, 0};
-  }
-  if (file == nullptr) return {nullptr, 0};
-  return {file->UnitAt(offset), offset};
-}
-
-std::string_view EntryNames::Get(const Unit& unit, const Value& reference) {
-  const Place place = Follow(unit, reference);
-  if (place.unit == nullptr) return {};
-  const uint8_t* key = place.unit->file->sections().info.data() + place.offset;
-  const auto it = known_.find(key);
-  if (it != known_.end()) return it->second;
-  const std::string_view name = Resolve(place);
-  known_.emplace(key, name);
-  return name;
-}
-
-std::string_view EntryNames::Resolve(Place place) {
-  std::string_view plain;
-  for (int hop = 0; hop < kMaxHops && place.unit != nullptr; ++hop) {
-    const Unit& unit = *place.unit;
-    const Sections& sections = unit.file->sections();
-    ByteReader reader(Part(sections.info, 0, unit.end), place.offset);
-    const AbbrevTable& table = abbrevs_->Get(sections.abbrev, unit.abbrev_offset, unit.format);
-    const Abbrev* abbrev = table.Find(reader.Uleb());
-    if (abbrev == nullptr) break;
-    Value next;
-    const AttributeSpec* spec = table.attributes(*abbrev);
-    for (const AttributeSpec* end = spec + abbrev->attribute_count; spec != end; ++spec) {
-      const Value value = ReadValue(&reader, spec->form, spec->implicit, unit.format);
-      if (reader.failed()) break;
-      if (spec->name == DW_AT_linkage_name || spec->name == DW_AT_MIPS_linkage_name) {
-        if (const std::string_view name = unit.Text(value); !name.empty()) return name;
-      } else if (spec->name == DW_AT_name && plain.empty()) {
-        plain = unit.Text(value);
-      } else if (spec->name == DW_AT_abstract_origin || spec->name == DW_AT_specification) {
-        next = value;
-      }
-    }
-    if (!next) break;
-    place = Follow(unit, next);
-  }
-  return plain;
 }
 
 }  // namespace heapgauge::dwarf

@@ -10,8 +10,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/symbolize/dwarf/abbrev.h"
@@ -25,7 +23,12 @@ struct CodeNode {
   Value entry;  // a reference to what names it
   uint32_t call_file = 0;
   uint32_t call_line = 0;
+  uint32_t first = 0;  // its addresses are among these
+  uint32_t last = 0;
 };
+
+// Where an entry's next sibling is, by its own word: beyond its children. 0 if it does not tell.
+uint64_t SiblingOf(const Unit& unit, const Abbrev& abbrev, uint64_t attributes_at);
 
 class UnitWalk {
  public:
@@ -41,6 +44,7 @@ class UnitWalk {
 
   // The innermost node of each address, or -1.
   const std::vector<int32_t>& node_of() const { return node_of_; }
+  size_t node_count() const { return nodes_.size(); }
   const CodeNode& node(int32_t index) const { return nodes_[static_cast<size_t>(index)]; }
 
  private:
@@ -68,26 +72,6 @@ class UnitWalk {
   std::vector<CodeNode> nodes_;
   std::vector<int32_t> node_of_;
   std::vector<Range> ranges_;
-};
-
-// Names of functions by reference, each resolved once. Owned by one thread.
-class EntryNames {
- public:
-  explicit EntryNames(AbbrevCache* abbrevs) : abbrevs_(abbrevs) {}
-
-  // The linkage name, else the plain name; "" if there is none.
-  std::string_view Get(const Unit& unit, const Value& reference);
-
- private:
-  struct Place {
-    const Unit* unit;
-    uint64_t offset;
-  };
-  static Place Follow(const Unit& unit, const Value& reference);
-  std::string_view Resolve(Place place);
-
-  AbbrevCache* abbrevs_;
-  std::unordered_map<const uint8_t*, std::string_view> known_;  // by the entry's own bytes
 };
 
 }  // namespace heapgauge::dwarf
