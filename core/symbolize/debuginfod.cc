@@ -71,7 +71,13 @@ std::string Debuginfod::FindDebugInfo(const std::string& build_id) {
   const int fd = find(client_, reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, &path);
   if (fd < 0) {
     // ENOENT: the servers do not have it. ENOSYS: no servers. All else is trouble with them.
-    if (fd != -ENOENT) trouble_ = std::string("debuginfod: ") + std::strerror(-fd);
+    // The library says ENOENT also when it was stopped.
+    if (MonotonicNow() > deadline_ns_) {
+      trouble_ = "debuginfod: no answer within " + std::to_string(limit_seconds_) +
+                 " seconds; --no-debuginfod does not ask";
+    } else if (fd != -ENOENT) {
+      trouble_ = std::string("debuginfod: ") + std::strerror(-fd);
+    }
     return "";
   }
   close(fd);

@@ -56,6 +56,11 @@ struct DwarfLookup::Worker {
   std::deque<std::string> texts;  // file names
   std::unordered_map<std::string_view, std::string_view> known_texts;
   std::vector<dwarf::SplitUnit> split_units;
+  // Of the unit at hand; kept for the next one, as fresh memory is what costs most.
+  dwarf::WalkBuffers walk_buffers;
+  std::vector<uint64_t> wanted;
+  std::vector<dwarf::LineRow> rows;
+  std::vector<const dwarf::EntryName*> node_names;
   size_t missing = 0;
   int64_t budget = kBaseBudget;
 
@@ -131,10 +136,9 @@ std::vector<DwarfLookup::Job> DwarfLookup::AssignUnits(
   return jobs;
 }
 
-std::vector<const dwarf::EntryName*> DwarfLookup::NamesOf(const dwarf::Unit& unit,
-                                                          const dwarf::UnitWalk& walk,
-                                                          Worker* worker) {
-  std::vector<const dwarf::EntryName*> names;
+void DwarfLookup::NameNodes(const dwarf::Unit& unit, const dwarf::UnitWalk& walk, Worker* worker) {
+  std::vector<const dwarf::EntryName*>& names = worker->node_names;
+  names.clear();
   std::vector<dwarf::EntryName*> plain;
   names.reserve(walk.node_count());
   const bool has_overloads = IsCPlusPlus(unit.language);
@@ -146,17 +150,18 @@ std::vector<const dwarf::EntryName*> DwarfLookup::NamesOf(const dwarf::Unit& uni
     if (name->declaration.unit != nullptr) plain.push_back(name);
   }
   if (!plain.empty()) worker->scoped_names.NameAll(std::move(plain), &worker->budget);
-  return names;
 }
 
 void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses, Worker* worker,
                          FrameLists* results) const {
   const dwarf::Unit* unit = job.unit;
-  std::vector<uint64_t> wanted;
+  std::vector<uint64_t>& wanted = worker->wanted;
+  wanted.clear();
   wanted.reserve(job.indexes.size());
   for (const size_t index : job.indexes) wanted.push_back(addresses[index]);
   dwarf::LineProgram lines(*job.unit);
-  std::vector<dwarf::LineRow> rows(wanted.size());
+  std::vector<dwarf::LineRow>& rows = worker->rows;
+  rows.assign(wanted.size(), {});
   lines.Run(wanted, lowest_code_, &worker->budget, rows.data());
   if (!unit->dwo_name.empty() && split_ != nullptr) {
     dwarf::SplitUnit split = split_->Open(*unit);
@@ -167,7 +172,7 @@ void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses,
       ++worker->missing;
     }
   }
-  dwarf::UnitWalk walk(*unit, wanted, lowest_code_, &worker->abbrevs);
+  dwarf::UnitWalk walk(*unit, wanted, lowest_code_, &worker->abbrevs, &worker->walk_buffers);
   walk.Run(&worker->budget);
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (walk.node_of()[i] >= 0) continue;
@@ -175,7 +180,7 @@ void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses,
     walk.RunThoroughly(&worker->budget);
     break;
   }
-  const std::vector<const dwarf::EntryName*> names = NamesOf(*unit, walk, worker);
+  NameNodes(*unit, walk, worker);
   std::vector<std::string_view> paths(lines.file_count());
   const auto path_of = [&](uint32_t file) {
     if (file >= paths.size()) return std::string_view();
@@ -201,7 +206,7 @@ void DwarfLookup::RunJob(const Job& job, const std::vector<uint64_t>& addresses,
     // Innermost first: its line is the address's own, its caller's is where it was inlined.
     while (at >= 0) {
       const dwarf::CodeNode& node = walk.node(at);
-      const dwarf::EntryName& name = *names[static_cast<size_t>(at)];
+      const dwarf::EntryName& name = *worker->node_names[static_cast<size_t>(at)];
       frame.system_name = name.name;
       frame.name = name.scoped;
       frame.declared_line = name.scoped.empty() ? 0 : name.line;

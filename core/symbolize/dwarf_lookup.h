@@ -25,7 +25,6 @@
 namespace heapgauge {
 
 namespace dwarf {
-struct EntryName;
 class UnitWalk;
 }  // namespace dwarf
 
@@ -65,9 +64,8 @@ class DwarfLookup {
     std::vector<size_t> indexes;  // of addresses, ascending
   };
   std::vector<Job> AssignUnits(const std::vector<uint64_t>& addresses) const;
-  // Of each node of the walk.
-  static std::vector<const dwarf::EntryName*> NamesOf(const dwarf::Unit& unit,
-                                                      const dwarf::UnitWalk& walk, Worker* worker);
+  // Of each node of the walk, into worker->node_names.
+  static void NameNodes(const dwarf::Unit& unit, const dwarf::UnitWalk& walk, Worker* worker);
   void RunJob(const Job& job, const std::vector<uint64_t>& addresses, Worker* worker,
               FrameLists* results) const;
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -122,6 +123,47 @@ TEST_F(NameCache, LinksAreNotFollowed) {
   std::filesystem::rename(File(), root_ + "/elsewhere");
   std::filesystem::create_symlink(root_ + "/elsewhere", File());
   EXPECT_FALSE(Load());
+}
+
+TEST_F(NameCache, SeveralWritersAtOnceAreNoHarm) {
+  constexpr int kWriters = 3;
+  std::vector<pid_t> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      // Files of different sizes, each of which tells all over who wrote it.
+      const std::string mark(static_cast<size_t>(writer + 1) * 1000,
+                             static_cast<char>('a' + writer));
+      names_.frames[0][0].system_name = mark;
+      names_.frames[2][0].file = mark;
+      for (int i = 0; i < 200; ++i) SaveNames(dir_, names_);
+      _exit(0);
+    }
+    writers.push_back(pid);
+  }
+  size_t loads = 0;
+  for (size_t left = writers.size(); left != 0;) {
+    if (waitpid(-1, nullptr, WNOHANG) > 0) --left;
+    const auto loaded = Load();
+    if (!loaded) {
+      // Only before the first was written; from then on there is always a whole one.
+      EXPECT_EQ(loads, 0u);
+      continue;
+    }
+    ++loads;
+    const std::string_view mark = loaded->Find(0x10)->front().system_name;
+    EXPECT_EQ(mark.size(), static_cast<size_t>(mark[0] - 'a' + 1) * 1000);
+    EXPECT_EQ(mark.find_first_not_of(mark[0]), std::string_view::npos);
+    EXPECT_EQ(loaded->Find(0x30)->front().file, mark);
+  }
+  EXPECT_GT(loads, 0u);
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dir_)) {
+    EXPECT_EQ(entry.path(), File()) << "left behind";
+    ++files;
+  }
+  EXPECT_EQ(files, 1u);
 }
 
 }  // namespace

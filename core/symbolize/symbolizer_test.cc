@@ -188,6 +188,37 @@ TEST(Symbolizer, UsesTheDynamicSymbolsOfALibrary) {
   EXPECT_EQ(Name(profile), "getsubopt");
 }
 
+// The vDSO as a profile records it: mapped, without a file.
+Profile ProfileOfVdso(const char* symbol) {
+  void* library = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  void* place = library == nullptr ? nullptr : dlsym(library, symbol);
+  if (place == nullptr) return {};
+  Profile profile = ProfileOf(place, "[vdso]", "");
+  profile.locations[0].address += 1;
+  const uint64_t base = profile.modules[0].start;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(base);
+  const auto file = ElfFile::FromBytes({bytes, bytes + sysconf(_SC_PAGESIZE)}, "[vdso]");
+  if (file) profile.modules[0].build_id = (*file)->build_id();
+  return profile;
+}
+
+TEST(Symbolizer, NamesFunctionsOfTheVdso) {
+  Profile profile = ProfileOfVdso("__vdso_clock_gettime");
+  if (profile.modules.empty()) GTEST_SKIP() << "this process has no vDSO";
+  ASSERT_NE(profile.modules[0].build_id, "");
+  const SymbolizeReport report = Symbolize({}, &profile);
+  EXPECT_TRUE(report.notes.empty()) << report.notes[0];
+  EXPECT_NE(Name(profile).find("clock_gettime"), std::string::npos) << Name(profile);
+}
+
+TEST(Symbolizer, TheVdsoOfAnotherKernelIsNotUsed) {
+  Profile profile = ProfileOfVdso("__vdso_clock_gettime");
+  if (profile.modules.empty()) GTEST_SKIP() << "this process has no vDSO";
+  profile.modules[0].build_id = "0123456789abcdef";
+  Symbolize({}, &profile);
+  EXPECT_TRUE(Name(profile).starts_with("[vdso]+0x")) << Name(profile);
+}
+
 TEST(Symbolizer, AnotherBuildIsRefused) {
   Profile profile = ProfileOf(symbolizer_test::Caller(1), Self(), "00112233");
   const SymbolizeReport report = Symbolize({}, &profile);

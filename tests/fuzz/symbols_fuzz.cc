@@ -10,6 +10,7 @@
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
+#include "core/symbolize/dwarf/scoped_names.h"
 #include "core/symbolize/dwarf/unit.h"
 #include "core/symbolize/dwarf/unit_walk.h"
 #include "core/symbolize/dwarf_lookup.h"
@@ -55,6 +56,8 @@ void TrySections(Bytes data) {
   const dwarf::DwarfFile file(sections, nullptr, false);
   dwarf::AbbrevCache abbrevs;
   dwarf::EntryNames names(&abbrevs);
+  dwarf::ScopedNames scoped_names(&abbrevs, &names);
+  dwarf::WalkBuffers buffers;
   int64_t budget = 2'000'000;
   for (const dwarf::Unit& unit : file.units()) {
     std::vector<dwarf::Range> ranges;
@@ -62,13 +65,13 @@ void TrySections(Bytes data) {
     dwarf::LineProgram lines(unit);
     std::vector<dwarf::LineRow> rows(addresses.size());
     lines.Run(addresses, 0, &budget, rows.data());
-    dwarf::UnitWalk walk(unit, addresses, 0, &abbrevs);
+    dwarf::UnitWalk walk(unit, addresses, 0, &abbrevs, &buffers);
     walk.Run(&budget);
     walk.RunThoroughly(&budget);
     for (size_t i = 0; i < addresses.size(); ++i) {
       lines.FilePath(rows[i].file);
       for (int32_t node = walk.node_of()[i]; node >= 0; node = walk.node(node).parent) {
-        names.Get(unit, walk.node(node).entry);
+        scoped_names.NameAll({names.Get(unit, walk.node(node).entry)}, &budget);
         lines.FilePath(walk.node(node).call_file);
       }
     }

@@ -1,6 +1,6 @@
 // Prints what the symbolizer knows of addresses in an ELF file, in the manner of addr2line -i -f:
 //
-//   lookup_addresses FILE [--demangle] [--debug-path DIR]... < ADDRESSES
+//   lookup_addresses FILE [--demangle] [--debug-path DIR]... [--debuginfod-seconds N] < ADDRESSES
 //
 //   lookup_addresses --sampled GAUGE_FILE
 //
@@ -10,6 +10,7 @@
 // For each address (hexadecimal, one per line): the address, then function and file:line of each
 // frame, innermost first. For tests and benchmarks.
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,7 @@
 #include "core/symbolize/elf_file.h"
 #include "core/symbolize/module_symbols.h"
 #include "core/symbolize/pointer_map.h"
+#include "core/symbolize/try_thread.h"
 
 namespace {
 
@@ -52,6 +54,9 @@ class ShownNames {
  public:
   ShownNames(const heapgauge::FrameLists& found, bool demangle) {
     first_.reserve(found.size());
+    size_t count = 0;
+    for (const auto& frames : found) count += frames.size();
+    names_.reserve(count);
     std::vector<Name*> different;
     for (const auto& frames : found) {
       first_.push_back(names_.size());
@@ -74,14 +79,9 @@ class ShownNames {
         name.text = name.readable;
       }
     };
-    std::thread second;
-    if (different.size() > 1000) second = std::thread(work, 1);
+    std::thread second = different.size() > 1000 ? heapgauge::TryThread(work, 1) : std::thread();
     work(0);
-    if (second.joinable()) {
-      second.join();
-    } else {
-      work(1);
-    }
+    second.joinable() ? second.join() : work(1);
   }
 
   struct Name {
@@ -128,13 +128,16 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--sampled") == 0) return ListSampled(argv[2]);
   SymbolizeOptions options;
   bool demangle = false;
+  uint64_t debuginfod_seconds = 30;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--demangle") == 0) demangle = true;
     if (std::strcmp(argv[i], "--debug-path") == 0 && i + 1 < argc) {
       options.extra_debug_dirs.push_back(argv[++i]);
+    } else if (std::strcmp(argv[i], "--debuginfod-seconds") == 0 && i + 1 < argc) {
+      debuginfod_seconds = std::strtoull(argv[++i], nullptr, 10);
     }
   }
-  const auto debuginfod = Debuginfod::FromEnvironment();
+  const auto debuginfod = Debuginfod::FromEnvironment(debuginfod_seconds);
   options.debuginfod = debuginfod.get();
   auto elf = ElfFile::Open(argv[1]);
   if (!elf) {
@@ -154,6 +157,9 @@ int main(int argc, char** argv) {
   std::string input;
   char part[1 << 16];
   for (size_t n = 0; (n = std::fread(part, 1, sizeof part, stdin)) > 0;) input.append(part, n);
+  if (debuginfod != nullptr && !debuginfod->trouble().empty()) {
+    std::cerr << debuginfod->trouble() << "\n";
+  }
   std::vector<uint64_t> asked;
   for (const char* at = input.c_str(); *at != 0;) {
     char* end = nullptr;
@@ -175,15 +181,16 @@ int main(int argc, char** argv) {
   }
   const FrameLists found = (*symbols)->LookUp(addresses);
   const ShownNames names(found, demangle);
-  // Blocks of the answer are written by two threads and printed in order.
-  constexpr size_t kBlock = 1024;
-  std::string texts[2];
-  for (size_t first = 0; first < asked.size(); first += 2 * kBlock) {
-    const auto write = [&](size_t half) {
-      const size_t begin = std::min(asked.size(), first + half * kBlock);
-      const size_t end = std::min(asked.size(), begin + kBlock);
-      texts[half].clear();
-      for (size_t i = begin; i < end; ++i) {
+  // Two threads write blocks of the answer in turn.
+  constexpr size_t kBlock = 256;
+  const size_t blocks = (asked.size() + kBlock - 1) / kBlock;
+  std::atomic<size_t> turn{0};
+  const auto write = [&](size_t first, size_t threads) {
+    std::string text;
+    for (size_t block = first; block < blocks; block += threads) {
+      const size_t end = std::min(asked.size(), (block + 1) * kBlock);
+      text.clear();
+      for (size_t i = block * kBlock; i < end; ++i) {
         // The answers are all over the memory: those that come next are asked for in time.
         if (i + 8 < end) __builtin_prefetch(&found[answer_of[i + 8]]);
         if (i + 4 < end) {
@@ -191,19 +198,17 @@ int main(int argc, char** argv) {
           __builtin_prefetch(names.of(answer_of[i + 4]));
         }
         if (i + 2 < end) names.Prefetch(answer_of[i + 2], found[answer_of[i + 2]].size());
-        Print(asked[i], found[answer_of[i]], names.of(answer_of[i]), &texts[half]);
+        Print(asked[i], found[answer_of[i]], names.of(answer_of[i]), &text);
       }
-    };
-    std::thread second;
-    if (asked.size() > first + kBlock) second = std::thread(write, 1);
-    write(0);
-    if (second.joinable()) {
-      second.join();
-    } else {
-      texts[1].clear();
+      for (size_t now = turn; now != block; now = turn) turn.wait(now);
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      turn = block + 1;
+      turn.notify_all();
     }
-    for (const std::string& text : texts) std::fwrite(text.data(), 1, text.size(), stdout);
-  }
+  };
+  std::thread second = blocks > 4 ? TryThread(write, 1, 2) : std::thread();
+  write(0, second.joinable() ? 2 : 1);
+  if (second.joinable()) second.join();
   std::fflush(stdout);
   std::_Exit(0);  // the system frees it all faster
 }

@@ -20,12 +20,16 @@ uint64_t SiblingOf(const Unit& unit, const Abbrev& abbrev, uint64_t attributes_a
 }
 
 UnitWalk::UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64_t lowest,
-                   AbbrevCache* abbrevs)
+                   AbbrevCache* abbrevs, WalkBuffers* buffers)
     : unit_(unit),
       addresses_(addresses),
       lowest_(lowest),
       abbrevs_(abbrevs->Get(unit.file->sections().abbrev, unit.abbrev_offset, unit.format)),
-      node_of_(addresses.size(), -1) {}
+      nodes_(buffers->nodes),
+      node_of_(buffers->node_of) {
+  nodes_.clear();
+  node_of_.assign(addresses.size(), -1);
+}
 
 void UnitWalk::Walk(bool thorough, int64_t* budget) {
   ByteReader reader(Part(unit_.file->sections().info, 0, unit_.end), unit_.first_entry);

@@ -30,11 +30,18 @@ struct CodeNode {
 // Where an entry's next sibling is, by its own word: beyond its children. 0 if it does not tell.
 uint64_t SiblingOf(const Unit& unit, const Abbrev& abbrev, uint64_t attributes_at);
 
+// Memory that one walk leaves to the next.
+struct WalkBuffers {
+  std::vector<CodeNode> nodes;
+  std::vector<int32_t> node_of;
+};
+
 class UnitWalk {
  public:
-  // REQUIRES: `addresses` is sorted and outlives the walk. Code below `lowest` is not there.
+  // REQUIRES: `addresses` is sorted. All outlive the walk, which has `buffers` for itself. Code
+  // below `lowest` is not there.
   UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64_t lowest,
-           AbbrevCache* abbrevs);
+           AbbrevCache* abbrevs, WalkBuffers* buffers);
 
   // `*budget` bounds the work and is reduced by it.
   void Run(int64_t* budget) { Walk(false, budget); }
@@ -69,8 +76,8 @@ class UnitWalk {
   std::span<const uint64_t> addresses_;
   uint64_t lowest_;
   const AbbrevTable& abbrevs_;
-  std::vector<CodeNode> nodes_;
-  std::vector<int32_t> node_of_;
+  std::vector<CodeNode>& nodes_;
+  std::vector<int32_t>& node_of_;
   std::vector<Range> ranges_;
 };
 
