@@ -7,6 +7,11 @@ namespace heapgauge::dwarf {
 AbbrevTable::AbbrevTable(Bytes section, uint64_t offset, const UnitFormat& format, uint64_t only)
     : format_(format) {
   ByteReader reader(section, offset);
+  if (only == 0) {  // what one unit of C++ has
+    abbrevs_.reserve(512);
+    attributes_.reserve(4096);
+    steps_.reserve(1024);
+  }
   while (!reader.at_end()) {
     const uint64_t code = reader.Uleb();
     if (code == 0) break;

@@ -122,11 +122,19 @@ void LineProgram::Run(std::span<const uint64_t> addresses, uint64_t lowest, int6
   bool dropped = false;
   size_t next = 0;  // the first address that is not below state.address
   State row;        // the last one given
-  const auto seek = [&] {
+  // Rows up to this address tell nothing about an address of interest, as long as they come in
+  // order.
+  uint64_t quiet_to = 0;
+  // Inlined, so that the registers of the machine stay in registers of ours.
+  const auto seek = [&]() __attribute__((always_inline)) {
     next = static_cast<size_t>(std::lower_bound(addresses.begin(), addresses.end(), state.address) -
                                addresses.begin());
   };
-  const auto give_row = [&](bool end) {
+  const auto give_row = [&](bool end) __attribute__((always_inline)) {
+    if (!end && state.address <= quiet_to) {
+      row = state;
+      return;
+    }
     if (in_sequence && !dropped && state.address > row.address) {
       for (; next < addresses.size() && addresses[next] < state.address; ++next, --*budget) {
         rows[next] = {static_cast<uint32_t>(row.file), static_cast<uint32_t>(row.line), true};
@@ -135,6 +143,10 @@ void LineProgram::Run(std::span<const uint64_t> addresses, uint64_t lowest, int6
     if (!in_sequence || state.address < row.address) seek();
     row = state;
     in_sequence = !end;
+    quiet_to = end                       ? 0
+               : dropped                 ? ~uint64_t{0}
+               : next < addresses.size() ? addresses[next]
+                                         : ~uint64_t{0};
     if (end) {
       state = State();
       dropped = false;
@@ -168,6 +180,7 @@ void LineProgram::Run(std::span<const uint64_t> addresses, uint64_t lowest, int6
         } else if (extended == DW_LNE_set_address && length == 9) {
           state.address = reader.U64();
           dropped = state.address < lowest || state.address == 0;
+          quiet_to = 0;
         }
         reader.Seek(after);
         break;
@@ -180,6 +193,12 @@ void LineProgram::Run(std::span<const uint64_t> addresses, uint64_t lowest, int6
         break;
       case DW_LNS_advance_line:
         state.line += static_cast<uint64_t>(reader.Sleb());
+        break;
+      case DW_LNS_set_column:
+        reader.SkipLeb();
+        break;
+      case DW_LNS_negate_stmt:
+      case DW_LNS_set_basic_block:
         break;
       case DW_LNS_set_file:
         state.file = reader.Uleb();
