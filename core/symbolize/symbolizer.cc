@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/base/text.h"
+#include "core/symbolize/debian_package.h"
 #include "core/symbolize/debug_files.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
@@ -75,8 +76,10 @@ void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, Loc
 struct Note {
   size_t places;
   std::string text;
+  std::string path = "";  // of a module whose debug package would help
 };
 
+constexpr std::string_view kSomePackage = "install the -dbgsym package";
 constexpr size_t kMaxNotes = 8;
 
 std::string OptionsKey(const SymbolizeOptions& options) {
@@ -93,7 +96,7 @@ std::string StrippedText(const Module& module, const SymbolizeOptions& options) 
   text += "; its debug file (" +
           (options.debug_dirs.empty() ? "build-id " + module.build_id
                                       : BuildIdPath(options.debug_dirs[0], module.build_id)) +
-          ") is not there: install the -dbgsym package, give --debug-path";
+          ") is not there: " + std::string(kSomePackage) + ", give --debug-path";
   if (options.debuginfod == nullptr) {
     text += ", or set DEBUGINFOD_URLS";
     if (module.path.starts_with("/usr/") || module.path.starts_with("/lib")) {
@@ -101,6 +104,19 @@ std::string StrippedText(const Module& module, const SymbolizeOptions& options) 
     }
   }
   return text;
+}
+
+// Puts the name of the package into the first notes, those that are shown.
+void NamePackages(std::vector<Note>* notes) {
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < std::min(notes->size(), kMaxNotes); ++i) paths.push_back((*notes)[i].path);
+  const std::vector<std::string> packages = DebugPackagesOf(paths);
+  for (size_t i = 0; i < packages.size(); ++i) {
+    std::string& text = (*notes)[i].text;
+    const size_t at = text.find(kSomePackage);
+    if (packages[i].empty() || at == std::string::npos) continue;
+    text.replace(at, kSomePackage.size(), "install " + packages[i]);
+  }
 }
 
 // Names for sorted addresses of one module: from the cache what it has, the rest from files.
@@ -236,9 +252,11 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
     }
     if (!answer.names.has_dwarf) module.no_names_reason = StrippedText(module, options);
     if (unnamed != 0 && !answer.names.has_dwarf && !answer.names.has_symtab) {
-      notes.push_back({unnamed, fmt::format("{} of {} places in {} have no name: {}", unnamed,
-                                            by_module[m].size(), Printable(module.path),
-                                            module.no_names_reason)});
+      notes.push_back(
+          {unnamed,
+           fmt::format("{} of {} places in {} have no name: {}", unnamed, by_module[m].size(),
+                       Printable(module.path), module.no_names_reason),
+           module.path});
     }
     if (answer.symbols != nullptr && answer.symbols->has_too_large()) {
       notes.push_back({by_module[m].size(),
@@ -263,6 +281,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
   std::sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) {
     return a.places != b.places ? a.places > b.places : a.text < b.text;
   });
+  NamePackages(&notes);
   SymbolizeReport report;
   for (const Note& note : notes) {
     if (std::find(report.notes.begin(), report.notes.end(), note.text) != report.notes.end()) {
