@@ -100,6 +100,17 @@ class Symbols:
         for _, end, _ in self.ranges:
             self.reach.append(max(end, self.reach[-1] if self.reach else 0))
 
+    def sizeless(self, address):
+        """Names of the last place before the address that has a symbol, if they have no size; and ""."""
+        i = bisect.bisect_right(self.ranges, (address, 1 << 64, "")) - 1
+        names = {""}
+        start = self.ranges[i][0] if i >= 0 else 0
+        while i >= 0 and self.ranges[i][0] == start:
+            if self.ranges[i][1] == start:
+                names.add(self.ranges[i][2])
+            i -= 1
+        return names
+
     def covering(self, address):
         names = set()
         i = bisect.bisect_right(self.ranges, (address, 1 << 64, "")) - 1
@@ -145,14 +156,19 @@ def explain(address, mine, theirs, other, symbols, reference, split):
                 return "symbol over DWARF" if mine[-1][2] else "alias"
             if not their_names[-1] and mine_names[-1] in names:
                 return "debug file's symbols"
-        if mine_names[1:] == their_names[1:] and reference == "addr2line":
-            return "name over inlined frame"
-        if kinds(mine_names[-1]) == kinds(their_names[-1]) and reference == "addr2line":
-            return "name over inlined frame"
+        if reference == "addr2line" and other is not None and len(other) == len(mine):
+            # Each name that differs is the symbol's at this address, on an inlined frame, and the
+            # third one has ours there.
+            names = {kinds(n) for n in symbols.covering(address)}
+            if all(kinds(m) == kinds(t) or (kinds(t) in names and i + 1 < len(mine) and
+                                            kinds(other[i][0]) == kinds(m))
+                   for i, (m, t) in enumerate(zip(mine_names, their_names))):
+                return "name over inlined frame"
     if same_shape and not mine[0][2] and len(mine) == 1 and not theirs[0][2]:
         return ("file from the symbol table" if plain(mine_names[0]) == plain(their_names[0])
                 else "alias" if their_names[0] in symbols.covering(address) else
-                "sizeless symbol" if not symbols.covering(address) else
+                "sizeless symbol" if (not symbols.covering(address) and
+                                      {mine_names[0], their_names[0]} <= symbols.sizeless(address)) else
                 "debug file's symbols" if mine_names[0] in symbols.covering(address) else None)
     agree = other is not None and len(other) == len(mine) and (
         [f[1:] for f in other] == mine_places)
