@@ -190,6 +190,12 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
   if (r.interval != 0) {
     text += Line("sampling", SamplingText(r));
     if (!r.lost.empty()) text += Line("lost", LostText(r), Style::kWarning);
+    if (r.lost_mappings != 0) {
+      text += Line("lost",
+                   FormatCount(static_cast<double>(r.lost_mappings)) +
+                       " calls of mmap or munmap: more ranges at a time than the table holds",
+                   Style::kWarning);
+    }
     std::string agent = AgentText(r) + OverText(r);
     // The path is the part that can be done without.
     if (DisplayWidth(agent) + 11 > layout.width) {

@@ -71,6 +71,7 @@ Json RecordingJson(const Recording& r) {
           {"inherited_samples", r.inherited_samples},
           {"lost", lost},
           {"lost_bytes", r.lost_bytes},
+          {"lost_mappings", r.lost_mappings},
           {"truncated_walks", r.truncated_walks},
           {"unreadable_records", r.unreadable_records},
           {"gauge_file_bytes", r.file_bytes},

@@ -325,7 +325,7 @@ class RecordedMappings(Memory):
         errors = next(line for line in bare.splitlines(keepends=True) if line.startswith("errors"))
         self.assertIn(errors, lines)
         path = self.file_of(process)
-        self.assertEqual(self.top(path, "--kind", "mmap")["recording"]["lost"], {})
+        self.assertEqual(self.top(path, "--kind", "mmap")["recording"]["lost_mappings"], 0)
         pages = self.pages(self.top(path, "--kind", "mmap"))
         self.assertEqual(pages["keep_ends"], (32, 64))
         self.assertEqual(pages["under_it"], (16, 24))
@@ -344,7 +344,7 @@ class RecordedMappings(Memory):
         process = self.start([target("mmap_threads")], mmap=True)
         kept = int(process.stdout.readline().split()[1])
         report = self.top(self.file_of(process), "--kind", "mmap")
-        lost = sum(report["recording"]["lost"].values())
+        lost = report["recording"]["lost_mappings"]
         work = report["by_name"]["work"]["flat"]
         # Each call that could not be noted may leave ten pages more or less. There are 120,000.
         self.assertLess(lost, 1200)

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kAllocatorNames[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
 constexpr const char* kReasonNames[] = {"",       "request", "exit", "allocated",
                                         "growth", "time",    "limit"};
-constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy", "mappings"};
+constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy"};
 // No allocation is larger than the address space.
 constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
 
@@ -77,6 +77,10 @@ Recording RecordingOf(const GaugeLayout& layout) {
   r.samples = h.totals.samples;
   for (uint32_t i = 0; i < wire::kLossKinds; ++i) {
     if (h.totals.lost[i] == 0) continue;
+    if (i == static_cast<uint32_t>(wire::Loss::kMapping)) {
+      r.lost_mappings = h.totals.lost[i];
+      continue;
+    }
     r.lost.emplace_back(i < std::size(kLossNames) ? kLossNames[i] : "other", h.totals.lost[i]);
   }
   r.lost_bytes = h.totals.lost_bytes;
