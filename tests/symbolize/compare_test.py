@@ -171,7 +171,8 @@ def explain(address, mine, theirs, other, symbols, reference, split):
                                       {mine_names[0], their_names[0]} <= symbols.sizeless(address)) else
                 "debug file's symbols" if mine_names[0] in symbols.covering(address) else None)
     agree = other is not None and len(other) == len(mine) and (
-        [f[1:] for f in other] == mine_places)
+        [f[1:] for f in other] == mine_places) and (
+            [kinds(f[0]) for f in other[:-1]] == [kinds(n) for n in mine_names[:-1]])
     if agree:
         if same_shape:
             return "addr2line's other file" if reference == "addr2line" else "llvm's other line"
