@@ -5,6 +5,7 @@ Everything goes through the commands a user types. The build directory is taken 
 A test that cannot run here says why (unittest's skip), and CTest counts it.
 """
 
+import atexit
 import json
 import os
 import pathlib
@@ -24,6 +25,9 @@ ALLOCATORS = {
     "tcmalloc": str(LIBRARIES / "libtcmalloc_minimal.so.4"),
     "mimalloc": str(LIBRARIES / "libmimalloc.so.2"),
 }
+# Names that reports keep on disk, for this process alone.
+NAMES = tempfile.mkdtemp(prefix="heapgauge-names-")
+atexit.register(shutil.rmtree, NAMES, ignore_errors=True)
 # CTest runs with HEAPGAUGE_TORTURE=1 for the long checks (make torture).
 TORTURE = os.environ.get("HEAPGAUGE_TORTURE") == "1"
 
@@ -36,6 +40,7 @@ def clean_environment(**extra):
     """Ours without anything that could reach the programs under test."""
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("HEAPGAUGE_", "LD_PRELOAD", "MALLOC_", "XDG_RUNTIME_DIR"))}
+    env["XDG_CACHE_HOME"] = NAMES  # what a test beside this one keeps there would tell too much
     env.update({k: v for k, v in extra.items() if v is not None})
     return env
 
