@@ -1,5 +1,5 @@
-// Tells for nearly every block at once that it is not a sample: one counter byte for each 64
-// bytes of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter`
+// Tells for nearly every block at once that it is not a sample: one counter byte for each KiB
+// of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter`
 // themselves; this is the writing side.
 //
 // A counter that reaches 255 stays there: its blocks are then always looked up, never missed.

@@ -38,9 +38,11 @@ def check_agent_works(context, load, environment):
     return samples
 
 
-def measure(context, rows, pairs, peer_pairs):
+def measure(context, rows, pairs, peer_pairs, program=None):
     variants = context.variants()
     for load in workloads.cpu_workloads(context):
+        if program is not None and load.name != program:
+            continue
         what = "CPU time, %s" % load.name
         if not load.available():
             rows.missing(what, "it is not installed")
