@@ -82,7 +82,8 @@ class Accuracy(harness.EndToEnd):
 class SameEverywhere(harness.EndToEnd):
     """Same results and same program output over all allocators, threads and intervals."""
 
-    def check(self, allocator, threads, sample):
+    def misses(self, allocator, threads, sample):
+        """The figures whose interval, widened by half its width, does not hold the truth in one run."""
         command = [target("known_amounts"), "--threads", str(threads), "--seed", "7"]
         library = harness.ALLOCATORS[allocator]
         outcome = self.assert_same_behaviour(command, sample, library,
@@ -91,17 +92,25 @@ class SameEverywhere(harness.EndToEnd):
         report = self.top(outcome.files[0])
         self.assertEqual(report["recording"]["allocator"], allocator)
         self.assertEqual(report["recording"]["lost"], {})
+        missed = {}
         for name in FUNCTIONS:
             for figure, value in (("live_bytes", truth[name][0]), ("allocated_bytes", truth[name][1])):
                 if value == 0:
                     continue
                 row = report["by_name"][name]["flat"][figure]
-                # 384 intervals are looked at here: at 4 standard deviations one run in thirty would
-                # fail by chance. How well they hold is for the class above; here a path that loses
-                # or counts twice would show, at 6.
-                slack = row["high"] - row["low"] + 0.002 * value
-                self.assertLessEqual(row["low"] - slack, value, (name, figure, row))
-                self.assertGreaterEqual(row["high"] + slack, value, (name, figure, row))
+                slack = (row["high"] - row["low"]) / 2 + 0.002 * value
+                if not row["low"] - slack <= value <= row["high"] + slack:
+                    missed[name, figure] = (value, row)
+        return missed
+
+    def check(self, allocator, threads, sample):
+        first = self.misses(allocator, threads, sample)
+        if not first:
+            return
+        # 384 figures are looked at here, each with other random numbers in every run: one in thirty
+        # runs misses one by chance. A path that loses or counts twice misses it again.
+        second = self.misses(allocator, threads, sample)
+        self.assertEqual({}, {key: (first[key], second[key]) for key in first if key in second})
 
 
 def add_cases():
