@@ -170,6 +170,14 @@ enum class DumpReason : uint32_t {
   kLimit = 6,      // resident memory, cgroup usage or address space came near to its limit
 };
 
+// As file names and reports have it.
+constexpr const char* DumpReasonName(DumpReason reason) {
+  constexpr const char* kNames[] = {"none",   "request", "exit", "allocated",
+                                    "growth", "time",    "limit"};
+  const auto index = static_cast<uint32_t>(reason);
+  return index < sizeof kNames / sizeof *kNames ? kNames[index] : "other";
+}
+
 // In a dump: which one it is. In the file of a running program: the last one that was made.
 struct DumpInfo {
   uint32_t sequence;  // from 1; 0 none

@@ -26,26 +26,6 @@ void AddFourDigits(uint32_t number, DumpNames::Path* path) {
 
 }  // namespace
 
-const char* DumpReasonName(wire::DumpReason reason) {
-  switch (reason) {
-    case wire::DumpReason::kRequest:
-      return "request";
-    case wire::DumpReason::kExit:
-      return "exit";
-    case wire::DumpReason::kAllocated:
-      return "allocated";
-    case wire::DumpReason::kGrowth:
-      return "growth";
-    case wire::DumpReason::kTime:
-      return "time";
-    case wire::DumpReason::kLimit:
-      return "limit";
-    case wire::DumpReason::kNone:
-      break;
-  }
-  return "none";
-}
-
 bool DumpNames::Remember(const DumpSettings& settings, const char* exe, const char* gauge_path) {
   char current[1024];
   if (os::CurrentDirectory(current, sizeof current) <= 0 || current[0] != '/') {
@@ -79,7 +59,7 @@ void DumpNames::Final(uint32_t place, uint32_t pid, uint32_t sequence, wire::Dum
   } else {
     path->Add(directory_[place]).Add('/').Add(program_).Add('.').Add(uint64_t{pid}).Add('.');
     AddFourDigits(sequence, path);
-    path->Add('.').Add(DumpReasonName(reason));
+    path->Add('.').Add(wire::DumpReasonName(reason));
   }
   path->Add(".hg");
 }

@@ -16,8 +16,6 @@
 
 namespace heapgauge::agent {
 
-const char* DumpReasonName(wire::DumpReason reason);
-
 class DumpNames {
  public:
   using Path = FixedText<1400>;

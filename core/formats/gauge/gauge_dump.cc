@@ -128,13 +128,6 @@ int RenameToNew(const std::string& from, const std::string& to) {
   return 0;
 }
 
-const char* ReasonName(wire::DumpReason reason) {
-  constexpr const char* kNames[] = {"none",   "request", "exit", "allocated",
-                                    "growth", "time",    "limit"};
-  const auto index = static_cast<size_t>(reason);
-  return index < std::size(kNames) ? kNames[index] : "other";
-}
-
 }  // namespace
 
 std::string DumpPlace::Name(const std::string& program, uint32_t pid, uint32_t sequence,
@@ -163,7 +156,7 @@ Result<std::string> DumpGaugeTo(const std::string& from, const DumpPlace& place,
   const std::string program = copy.program().empty() ? "unknown" : copy.program();
   const auto name_of = [&](uint32_t sequence) {
     return place.Name(program, pid, sequence,
-                      ReasonName(static_cast<wire::DumpReason>(dump.reason)));
+                      wire::DumpReasonName(static_cast<wire::DumpReason>(dump.reason)));
   };
   for (uint32_t tries = 0; tries < kMostNumbers; ++tries, ++dump.sequence) {
     const std::string path = name_of(dump.sequence);

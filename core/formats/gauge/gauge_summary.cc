@@ -12,8 +12,6 @@ namespace heapgauge {
 namespace {
 
 constexpr const char* kAllocatorNames[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
-constexpr const char* kReasonNames[] = {"",       "request", "exit", "allocated",
-                                        "growth", "time",    "limit"};
 constexpr const char* kLossNames[] = {"no room in the file", "table full", "busy"};
 // No allocation is larger than the address space.
 constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 48;
@@ -31,7 +29,9 @@ std::vector<std::string> Arguments(const char* field, size_t size) {
 DumpFacts DumpFactsOf(const wire::Header& h) {
   DumpFacts d;
   d.sequence = h.dump.sequence;
-  if (h.dump.reason < std::size(kReasonNames)) d.reason = kReasonNames[h.dump.reason];
+  if (h.dump.reason != 0) {
+    d.reason = wire::DumpReasonName(static_cast<wire::DumpReason>(h.dump.reason));
+  }
   d.time_ns = h.dump.time_ns;
   d.failures = h.dump.failures;
   d.last_error = h.dump.last_error;
