@@ -79,10 +79,10 @@ std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
   std::vector<HeapFigures> figures(profile.rows.size());
   for (RowId row = 0; row < figures.size(); ++row) {
     HeapFigures& f = figures[row];
-    f.live_bytes = profile.value(row, kInuseSpace);
-    f.allocated_bytes = profile.value(row, kAllocSpace);
-    f.live_objects = profile.value(row, kInuseObjects).value;
-    f.allocated_objects = profile.value(row, kAllocObjects).value;
+    f.live_bytes = profile.estimate(row, kInuseSpace);
+    f.allocated_bytes = profile.estimate(row, kAllocSpace);
+    f.live_objects = profile.estimate(row, kInuseObjects).value;
+    f.allocated_objects = profile.estimate(row, kAllocObjects).value;
     f.samples = profile.rows[row].samples;
     f.live_samples = profile.rows[row].live_samples;
   }

@@ -164,7 +164,7 @@ Profile OneModule(bool has_functions, bool has_lines) {
   row.leaf = 0;
   profile.rows.push_back(row);
   profile.values.resize(kHeapTypes);
-  profile.value(0, kInuseSpace).value = 1000;
+  profile.value(0, kInuseSpace) = 1000;
   return profile;
 }
 

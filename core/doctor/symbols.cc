@@ -66,7 +66,7 @@ Findings CheckSymbols(const Profile& profile, const std::vector<std::string>& no
   std::vector<LocationId> stack;
   double total = 0;
   for (RowId row = 0; row < profile.rows.size(); ++row) {
-    const double live = profile.value(row, kInuseSpace).value;
+    const double live = profile.estimate(row, kInuseSpace).value;
     if (live <= 0) continue;
     total += live;
     const ModuleId holder = HolderOf(profile, row, allocation_frames, &stack);

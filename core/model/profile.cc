@@ -1,5 +1,6 @@
 #include "core/model/profile.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/text.h"
@@ -46,8 +47,30 @@ std::vector<SampleType> MmapSampleTypes() {
 
 Estimate Profile::Total(size_t type) const {
   Estimate total;
-  for (RowId row = 0; row < rows.size(); ++row) total.Add(value(row, type));
+  for (RowId row = 0; row < rows.size(); ++row) total.Add(estimate(row, type));
   return total;
+}
+
+Estimate Profile::estimate(RowId row, size_t type) const {
+  const size_t at = row * sample_types.size() + type;
+  if (!estimates.empty()) return estimates[at];
+  Estimate certain;
+  certain.value = certain.floor = static_cast<double>(values[at]);
+  return certain;
+}
+
+std::span<const Label> Profile::LabelsOf(RowId row) const {
+  const LabelSetId id = rows[row].labels;
+  if (id == kNone) return {};
+  return {labels.data() + label_sets[id].first, label_sets[id].count};
+}
+
+void Profile::RoundEstimates() {
+  constexpr double kMost = 9e18;
+  values.resize(estimates.size());
+  for (size_t i = 0; i < estimates.size(); ++i) {
+    values[i] = std::llround(std::clamp(estimates[i].value, -kMost, kMost));
+  }
 }
 
 void Profile::StackOf(RowId row, std::vector<LocationId>* out) const {
@@ -96,14 +119,32 @@ Status Profile::Check() const {
   }
   for (const Row& row : rows) {
     if (row.leaf != kNone && row.leaf >= nodes.size()) return broken("a row names no node");
+    if (row.labels != kNone && row.labels >= label_sets.size()) {
+      return broken("a row names no labels");
+    }
+  }
+  for (const LabelSet& set : label_sets) {
+    if (set.first > labels.size() || set.count > labels.size() - set.first) {
+      return broken("a set of labels is out of range");
+    }
+  }
+  for (const Label& label : labels) {
+    if (label.key >= strings.size() || (label.text != kNone && label.text >= strings.size()) ||
+        (label.unit != kNone && label.unit >= strings.size())) {
+      return broken("a label names no text");
+    }
   }
   for (const Block& block : blocks) {
     if (block.row >= rows.size()) return broken("a block names no row");
   }
   if (values.size() != rows.size() * sample_types.size()) return broken("values do not match rows");
-  for (const Estimate& e : values) {
-    for (const double number : {e.value, e.variance, e.step, e.floor}) {
-      if (!std::isfinite(number) || number < 0) return broken("a value is not a number");
+  if (!estimates.empty() && estimates.size() != values.size()) {
+    return broken("estimates do not match values");
+  }
+  for (const Estimate& e : estimates) {
+    if (!std::isfinite(e.value) || !std::isfinite(e.floor)) return broken("a value is no number");
+    for (const double number : {e.variance, e.step}) {
+      if (!std::isfinite(number) || number < 0) return broken("an estimate is no number");
     }
   }
   return {};

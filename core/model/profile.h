@@ -1,16 +1,22 @@
 // The profile: what every format is read into, every analysis works on and every writer starts
 // from.
 //
-// A profile is a list of rows. A row is a stack with one estimate for each sample type. Stacks are
-// paths in a trie that all rows share, so that a hundred thousand deep stacks stay small. Live
-// figures can be traced back to `blocks`, which keep size, interval and age of each sample; formats
-// that only know sums leave `blocks` empty.
+// A profile is a list of rows. A row is a stack with one value for each sample type, and labels.
+// Stacks are paths in a trie that all rows share, so that a hundred thousand deep stacks stay small
+// (stack_builder.h makes it). Values are whole numbers, as pprof and its formats have them, and are
+// final: what a sample stands for is worked in. Where the sampling is known, `estimates` has the
+// same figures before rounding and how sure they are. Live figures can be traced back to `blocks`,
+// which keep size, interval and age of each sample; formats that only know sums leave both empty.
 //
 // Invariants, which every reader must establish (Check() tests them):
 //   1. A node's parent has a smaller id, so walks to the root end. No stack is deeper than
 //   kMaxDepth.
 //   2. Every id is in range or kNone.
-//   3. values.size() == rows.size() * sample_types.size(); all numbers are finite and not negative.
+//   3. values.size() == rows.size() * sample_types.size(). A value may be negative: differences are
+//      profiles too.
+//   4. estimates is empty or as long as values; all its numbers are finite and, but for
+//   differences,
+//      not negative.
 //
 // A value type; not synchronised.
 #ifndef HEAPGAUGE_CORE_MODEL_PROFILE_H_
@@ -18,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +50,7 @@ std::vector<SampleType> MmapSampleTypes();
 
 struct Row {
   NodeId leaf = kNone;        // kNone: the stack is empty
+  LabelSetId labels = kNone;  // kNone: none
   bool truncated = false;     // the outermost frames are missing
   uint64_t samples = 0;       // ever taken here
   uint64_t live_samples = 0;  // of these, still live
@@ -59,13 +67,17 @@ struct TimelinePoint {
 };
 
 struct Profile {
-  static constexpr uint32_t kMaxDepth = 4096;
+  static constexpr uint32_t kMaxDepth = 65535;
 
   Recording recording;
   std::vector<SampleType> sample_types;
-  size_t default_type = 0;
+  // The type that reports show unless asked for another; out of range: the format did not say, and
+  // DefaultType() decides.
+  size_t default_type = kNone;
   SampleType period_type;
-  uint64_t period = 0;
+  int64_t period = 0;
+  int64_t time_ns = 0;      // when it was taken, since 1970; 0 unknown
+  int64_t duration_ns = 0;  // how long it took; 0 unknown
 
   std::vector<Module> modules;
   std::vector<Location> locations;
@@ -73,20 +85,42 @@ struct Profile {
   std::vector<Frame> frames;
   std::vector<Node> nodes;
   std::vector<Row> rows;
-  std::vector<Estimate> values;
+  std::vector<int64_t> values;       // by row, then by type
+  std::vector<Estimate> estimates;   // the same, or empty
+  std::vector<std::string> strings;  // keys, texts and units of labels
+  std::vector<LabelSet> label_sets;
+  std::vector<Label> labels;
   std::vector<Block> blocks;
   std::vector<TimelinePoint> timeline;  // oldest first
   std::vector<std::string> comments;
+  // Regular expressions over whole function names: frames to leave out with all they called, and
+  // those that stay all the same. "" none.
+  std::string drop_frames;
+  std::string keep_frames;
+  std::string doc_url;
+  std::vector<UnknownFields> unknown_fields;  // sorted by owner and id
   // What the reader could not use, one line each, for the report to tell.
   std::vector<std::string> notes;
 
-  Estimate& value(RowId row, size_t type) { return values[row * sample_types.size() + type]; }
-  const Estimate& value(RowId row, size_t type) const {
-    return values[row * sample_types.size() + type];
-  }
+  int64_t value(RowId row, size_t type) const { return values[row * sample_types.size() + type]; }
+  int64_t& value(RowId row, size_t type) { return values[row * sample_types.size() + type]; }
+  // The value with how sure it is; a value that nobody sampled is certain.
+  Estimate estimate(RowId row, size_t type) const;
 
   // The sum over all rows.
   Estimate Total(size_t type) const;
+
+  // The type that reports show: the one the profile names, otherwise the last. REQUIRES: there is
+  // one.
+  size_t DefaultType() const {
+    return default_type < sample_types.size() ? default_type : sample_types.size() - 1;
+  }
+
+  // Labels of a row, none if it has none.
+  std::span<const Label> LabelsOf(RowId row) const;
+
+  // Makes `values` from `estimates`. For readers of sampled formats.
+  void RoundEstimates();
 
   // Locations of a row, innermost first, appended to `out` after clearing it.
   void StackOf(RowId row, std::vector<LocationId>* out) const;

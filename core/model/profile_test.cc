@@ -23,7 +23,9 @@ Profile TwoFrames() {
   row.leaf = 1;
   p.rows.push_back(row);
   p.values.resize(kHeapTypes);
-  p.value(0, kInuseSpace).value = 5;
+  p.value(0, kInuseSpace) = 5;
+  p.estimates.resize(kHeapTypes);
+  p.estimates[kInuseSpace].value = 5;
   p.blocks.push_back({0, 0, 0, 5, 1, 0, false});
   return p;
 }
@@ -49,8 +51,18 @@ TEST(Profile, CheckFindsEveryBrokenReference) {
       {"node", [](Profile* p) { p->rows[0].leaf = 9; }},
       {"row", [](Profile* p) { p->blocks[0].row = 9; }},
       {"match", [](Profile* p) { p->values.pop_back(); }},
-      {"number", [](Profile* p) { p->values[0].variance = -1; }},
-      {"number", [](Profile* p) { p->values[0].value = NAN; }},
+      {"match", [](Profile* p) { p->estimates.pop_back(); }},
+      {"labels", [](Profile* p) { p->rows[0].labels = 9; }},
+      {"labels",
+       [](Profile* p) {
+         p->label_sets.push_back({0, 1});
+       }},
+      {"label",
+       [](Profile* p) {
+         p->labels.push_back({0, kNone, kNone, 1});
+       }},
+      {"number", [](Profile* p) { p->estimates[0].variance = -1; }},
+      {"number", [](Profile* p) { p->estimates[0].value = NAN; }},
   };
   for (const auto& [says, damage] : cases) {
     Profile p = TwoFrames();

@@ -44,7 +44,7 @@ void FrameCache::Fill(Profile* profile) {
   }
   for (size_t i = 0; i < modules.size(); ++i) {
     profile->modules[i].has_functions = facts_[modules[i]].has_functions;
-    profile->modules[i].has_lines = facts_[modules[i]].has_lines;
+    profile->modules[i].NoteLines(facts_[modules[i]].has_lines);
   }
 }
 

@@ -248,7 +248,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       }
       AddFrames(frames, &table, &location, profile);
       module.has_functions = true;
-      module.has_lines = module.has_lines || frames.front().line != 0;
+      module.NoteLines(frames.front().line != 0);
     }
     if (!answer.names.has_dwarf) module.no_names_reason = StrippedText(module, options);
     if (unnamed != 0 && !answer.names.has_dwarf && !answer.names.has_symtab) {

@@ -24,7 +24,7 @@ std::string WriteCollapsed(const Profile& profile, size_t type, const std::vecto
   std::vector<LocationId> stack;
   for (RowId row = 0; row < profile.rows.size(); ++row) {
     if (!selected.empty() && !selected[row]) continue;
-    const double value = profile.value(row, type).value;
+    const double value = profile.estimate(row, type).value;
     if (!(value > 0)) continue;
     profile.StackOf(row, &stack);
     std::string line = profile.rows[row].truncated && !stack.empty() ? "(truncated)" : "";

@@ -21,8 +21,8 @@ TEST(CollapsedWriter, MergesEqualStacksAndSorts) {
   p.rows[2].truncated = true;
   p.rows[3].leaf = 0;
   p.values.resize(5 * kHeapTypes);
-  for (RowId row = 0; row < 5; ++row) p.value(row, kInuseSpace).value = 10.0 * (row + 1);
-  p.value(3, kInuseSpace).value = 0;
+  for (RowId row = 0; row < 5; ++row) p.value(row, kInuseSpace) = 10 * (row + 1);
+  p.value(3, kInuseSpace) = 0;
   EXPECT_EQ(WriteCollapsed(p, kInuseSpace, {}),
             "(truncated);main 30\n"
             "(unknown stack) 50\n"

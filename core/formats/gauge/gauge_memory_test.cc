@@ -159,11 +159,11 @@ TEST_F(GaugeMemoryTest, MappingsAreAProfileOfTheirOwn) {
   ASSERT_TRUE(mapped->Check());
   ASSERT_EQ(mapped->rows.size(), 1u);
   EXPECT_EQ(mapped->sample_types[kInuseSpace].name, "mmap_space");
-  EXPECT_EQ(mapped->value(0, kInuseSpace).value, 0x5000);
-  EXPECT_EQ(mapped->value(0, kInuseSpace).variance, 0);
-  EXPECT_EQ(mapped->value(0, kInuseObjects).value, 2);
+  EXPECT_EQ(mapped->estimate(0, kInuseSpace).value, 0x5000);
+  EXPECT_EQ(mapped->estimate(0, kInuseSpace).variance, 0);
+  EXPECT_EQ(mapped->estimate(0, kInuseObjects).value, 2);
   options.inherited = Inherited::kExclude;
-  EXPECT_EQ(ReadGauge(MemorySource(bytes), "x", options)->value(0, kInuseSpace).value, 0x4000);
+  EXPECT_EQ(ReadGauge(MemorySource(bytes), "x", options)->estimate(0, kInuseSpace).value, 0x4000);
   options.peak = true;
   EXPECT_FALSE(ReadGauge(MemorySource(bytes), "x", options));
   options.peak = false;

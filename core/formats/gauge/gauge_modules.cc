@@ -25,6 +25,7 @@ GaugeModules ReadModules(const ByteSource& source, const GaugeLayout& layout) {
         module.start = m.start;
         module.end = m.end;
         module.load_bias = m.load_bias;
+        if (m.load_bias != 0 && m.start > m.load_bias) module.offset = m.start - m.load_bias;
         module.path_cut = (m.flags & wire::kModulePathCut) != 0;
         for (uint32_t i = 0; i < m.build_id_bytes; ++i) {
           module.build_id += fmt::format("{:02x}", m.build_id[i]);

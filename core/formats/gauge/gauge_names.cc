@@ -226,7 +226,7 @@ void Attach(const Names& names, Profile* profile) {
   }
   for (size_t i = 0; i < std::min(names.modules.size(), profile->modules.size()); ++i) {
     profile->modules[i].has_functions = (names.modules[i].flags & kHasFunctions) != 0;
-    profile->modules[i].has_lines = (names.modules[i].flags & kHasLines) != 0;
+    profile->modules[i].NoteLines((names.modules[i].flags & kHasLines) != 0);
   }
 }
 

@@ -183,8 +183,8 @@ class GaugeReading {
       }
       block.row = row;
       const Weight weight = WeightOf(block.size, block.interval);
-      profile_.value(row, kInuseObjects).Add(ObjectsEstimate(weight));
-      profile_.value(row, kInuseSpace).Add(BytesEstimate(block.size, weight));
+      Estimated(row, kInuseObjects).Add(ObjectsEstimate(weight));
+      Estimated(row, kInuseSpace).Add(BytesEstimate(block.size, weight));
       ++profile_.rows[row].live_samples;
     }
   }
@@ -193,12 +193,16 @@ class GaugeReading {
     Row row;
     row.leaf = file_node;  // replaced in ReadNodes
     profile_.rows.push_back(row);
-    profile_.values.resize(profile_.rows.size() * kHeapTypes);
+    profile_.estimates.resize(profile_.rows.size() * kHeapTypes);
     return static_cast<RowId>(profile_.rows.size() - 1);
   }
 
+  Estimate& Estimated(RowId row, HeapType type) {
+    return profile_.estimates[row * kHeapTypes + type];
+  }
+
   void SetAllocated(RowId row, const wire::StackRecord& record) {
-    Estimate& space = profile_.value(row, kAllocSpace);
+    Estimate& space = Estimated(row, kAllocSpace);
     space.value = record.allocated_bytes;
     space.variance = record.allocated_variance;
     // The single samples are gone; their mean contribution stands for the step.
@@ -206,7 +210,7 @@ class GaugeReading {
     const bool has_bytes = space.value >= 1;
     space.floor = std::min(static_cast<double>(record.sampled_bytes), space.value);
     if (has_bytes) space.step = space.variance / space.value;
-    Estimate& objects = profile_.value(row, kAllocObjects);
+    Estimate& objects = Estimated(row, kAllocObjects);
     objects.value = record.allocated_objects;
     if (objects.value >= 1) {
       space.block_variance = std::min(space.variance * (space.value / objects.value), kMaxSum);
@@ -316,13 +320,17 @@ class GaugeReading {
       for (const Row& row : profile_.rows) recording.samples += row.samples;
       recording.has_peak = false;
     }
-    profile_.period = recording.interval;
+    profile_.period = static_cast<int64_t>(recording.interval);
     if (!path_for_state.empty()) {
       FindState(layout_, path_for_state, last_birth_, &recording);
     } else {
       recording.duration_ns = std::max(layout_.header().ended_ns, layout_.header().last_tick_ns);
       if (recording.is_dump) recording.state = RecordingState::kSnapshot;
     }
+    // The time a profile is of is when it was taken, not when the program started.
+    profile_.time_ns = static_cast<int64_t>(recording.start_unix_ns + recording.duration_ns);
+    profile_.duration_ns = static_cast<int64_t>(recording.duration_ns);
+    profile_.RoundEstimates();
   }
 
   const ByteSource& source_;

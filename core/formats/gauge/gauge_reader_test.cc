@@ -42,10 +42,10 @@ TEST(GaugeReader, ReadsWhatWasWritten) {
   EXPECT_EQ(profile->rows[0].live_samples, 2u);
   const double expected = WeightOf(1 << 20, wire::kDefaultIntervalBytes).bytes +
                           WeightOf(100, wire::kDefaultIntervalBytes).bytes;
-  EXPECT_NEAR(profile->value(0, kInuseSpace).value, expected, 1e-6);
-  EXPECT_NEAR(profile->value(0, kAllocSpace).value, expected, 1e-6);
-  EXPECT_EQ(profile->value(1, kInuseSpace).value, 0);
-  EXPECT_GT(profile->value(1, kAllocSpace).value, 4096);
+  EXPECT_NEAR(profile->estimate(0, kInuseSpace).value, expected, 1e-6);
+  EXPECT_NEAR(profile->estimate(0, kAllocSpace).value, expected, 1e-6);
+  EXPECT_EQ(profile->estimate(1, kInuseSpace).value, 0);
+  EXPECT_GT(profile->estimate(1, kAllocSpace).value, 4096);
 
   std::vector<LocationId> stack;
   profile->StackOf(0, &stack);

@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cmath>
 #include <protozero/pbf_writer.hpp>
 #include <unordered_map>
 
@@ -48,11 +47,6 @@ class StringTable {
   std::vector<const std::string*> strings_;  // keys of a node-based map do not move
 };
 
-int64_t Rounded(double value) {
-  return value < 9e18 ? static_cast<int64_t>(std::llround(value))
-                      : int64_t{9'000'000'000'000'000'000};
-}
-
 class PprofWriting {
  public:
   PprofWriting(const Profile& profile, const PprofWriteOptions& options)
@@ -64,14 +58,11 @@ class PprofWriting {
     WriteMappings();
     WriteLocations();
     WriteFunctions();
-    const Recording& recording = profile_.recording;
     if (!options_.drop_frames.empty()) {
       out_.add_int64(field::kDropFrames, strings_.Add(options_.drop_frames));
     }
-    // The time a profile is of is when it was taken, not when the program started.
-    out_.add_int64(field::kTimeNanos,
-                   static_cast<int64_t>(recording.start_unix_ns + recording.duration_ns));
-    out_.add_int64(field::kDurationNanos, static_cast<int64_t>(recording.duration_ns));
+    out_.add_int64(field::kTimeNanos, profile_.time_ns);
+    out_.add_int64(field::kDurationNanos, profile_.duration_ns);
     for (const std::string& comment : profile_.comments) {
       out_.add_int64(field::kComment, strings_.Add(comment));
     }
@@ -93,7 +84,7 @@ class PprofWriting {
   void WriteTypes() {
     for (const SampleType& type : profile_.sample_types) WriteType(field::kSampleType, type);
     WriteType(field::kPeriodType, profile_.period_type);
-    out_.add_int64(field::kPeriod, static_cast<int64_t>(profile_.period));
+    out_.add_int64(field::kPeriod, profile_.period);
   }
 
   // Ids in the file count from 1; locations keep their order, the unknown stack gets the next id.
@@ -106,7 +97,7 @@ class PprofWriting {
       if (!options_.selected.empty() && !options_.selected[row]) continue;
       values.clear();
       for (size_t type = 0; type < profile_.sample_types.size(); ++type) {
-        values.push_back(Rounded(profile_.value(row, type).value));
+        values.push_back(profile_.value(row, type));
       }
       if (std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; })) continue;
       profile_.StackOf(row, &stack);
@@ -140,16 +131,14 @@ class PprofWriting {
       message.add_uint64(1, i + 1);
       message.add_uint64(2, module.start);
       message.add_uint64(3, module.end);
-      if (module.load_bias != 0 && module.start > module.load_bias) {
-        message.add_uint64(4, module.start - module.load_bias);
-      }
+      if (module.offset != 0) message.add_uint64(4, module.offset);
       message.add_int64(5, strings_.Add(module.path));
       message.add_int64(6, strings_.Add(module.build_id));
       // Names are in the file; nobody needs to look for the binary again.
       message.add_bool(7, module.has_functions);
-      message.add_bool(8, module.has_lines);
+      message.add_bool(8, module.has_files);
       message.add_bool(9, module.has_lines);
-      message.add_bool(10, module.has_lines);
+      message.add_bool(10, module.has_inlines);
     }
   }
 

@@ -140,7 +140,12 @@ Profile Sample() {
   p.modules.resize(2);
   p.modules[0].path = "/lib/a.so";
   p.modules[1].path = "/bin/main";
-  p.functions = {{"inner", "", "a.cc"}, {"outer(int)", "_Z5outeri", "a.cc"}};
+  p.functions.resize(2);
+  p.functions[0].name = "inner";
+  p.functions[0].file = "a.cc";
+  p.functions[1].name = "outer(int)";
+  p.functions[1].system_name = "_Z5outeri";
+  p.functions[1].file = "a.cc";
   p.frames = {{0, 7, true}, {1, 9, false}, {1, 11, false}};
   p.locations.resize(2);
   p.locations[0] = {0x1001, 0, false, 0, 2};
@@ -151,11 +156,11 @@ Profile Sample() {
   p.rows[1].leaf = kNone;  // a stack that could not be read
   p.rows[2].leaf = 0;      // nothing in it
   p.values.resize(3 * kHeapTypes);
-  p.value(0, kAllocObjects).value = 10.4;
-  p.value(0, kAllocSpace).value = 1000.6;
-  p.value(0, kInuseObjects).value = 1;
-  p.value(0, kInuseSpace).value = 100;
-  p.value(1, kInuseSpace).value = 5;
+  p.value(0, kAllocObjects) = 10;
+  p.value(0, kAllocSpace) = 1001;
+  p.value(0, kInuseObjects) = 1;
+  p.value(0, kInuseSpace) = 100;
+  p.value(1, kInuseSpace) = 5;
   p.comments = {"hello"};
   return p;
 }

@@ -7,6 +7,7 @@
 #ifndef HEAPGAUGE_CORE_MODEL_TESTING_PROFILE_MAKER_H_
 #define HEAPGAUGE_CORE_MODEL_TESTING_PROFILE_MAKER_H_
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,8 @@ class Maker {
     profile_.rows.push_back(row);
     profile_.values.resize(profile_.rows.size() * kHeapTypes);
     const RowId id = static_cast<RowId>(profile_.rows.size() - 1);
-    profile_.value(id, kInuseSpace).value = live;
-    profile_.value(id, kAllocSpace).value = allocated;
+    profile_.value(id, kInuseSpace) = std::llround(live);
+    profile_.value(id, kAllocSpace) = std::llround(allocated);
   }
 
   Profile& profile() { return profile_; }
@@ -67,7 +68,11 @@ class Maker {
  private:
   void AddFrame(LocationId location, const std::string& name, uint32_t line,
                 const std::string& file, bool inlined, const std::string& system_name) {
-    profile_.functions.push_back({name, system_name, file});
+    heapgauge::Function function;
+    function.name = name;
+    function.system_name = system_name;
+    function.file = file;
+    profile_.functions.push_back(function);
     profile_.frames.push_back(
         {static_cast<FunctionId>(profile_.functions.size() - 1), line, inlined});
     ++profile_.locations[location].frame_count;

@@ -1,0 +1,56 @@
+// Reads a profile of any format. Which one it is, its contents tell, never its name.
+//
+// Every reader treats its input as hostile: an error is one line with format, name and the byte or
+// line where it was noticed; time and memory are bounded by the size of the input.
+#ifndef HEAPGAUGE_CORE_FORMATS_READ_PROFILE_H_
+#define HEAPGAUGE_CORE_FORMATS_READ_PROFILE_H_
+
+#include <memory>
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/base/result.h"
+#include "core/formats/gauge/gauge_reader.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+enum class ProfileFormat {
+  kUnknown,
+  kGauge,
+  kPprof,       // profile.proto
+  kHeapText,    // gperftools, tcmalloc and Go: "heap profile: ..."
+  kJemalloc,    // "heap_v2/524288"
+  kSymbolized,  // "--- symbol", then one of the text formats
+  kLegacyText,  // contention and thread profiles of the same family
+  kLegacyCpu,   // binary CPU profiles of gperftools and old Go
+  kCollapsed,
+};
+// "pprof protobuf", "jemalloc heap profile", ...
+const char* FormatName(ProfileFormat format);
+
+// By the first bytes after decompression; a few hundred are enough.
+ProfileFormat DetectFormat(std::string_view start);
+
+// Whose arithmetic turns sampled counts of the text formats into estimates. `values` are pprof's
+// whole numbers in any case; the dialect decides about `estimates`, which the perl tools print.
+enum class TextDialect { kPprof, kJeprof, kGooglePprof };
+
+struct ReadOptions {
+  GaugeReadOptions gauge;
+  TextDialect dialect = TextDialect::kPprof;
+  // jemalloc: "" the sum over all threads, "*" one row for each thread, labelled "thread", or the
+  // number of one thread.
+  std::string thread;
+};
+
+// From a file, "-" for standard input.
+Result<Profile> ReadProfileFile(const std::string& path, const ReadOptions& options = {});
+// From bytes that came from somewhere else. `name` is for messages. Not for gauge files, which are
+// read by position.
+Result<Profile> ReadProfile(std::unique_ptr<ByteStream> stream, const std::string& name,
+                            const ReadOptions& options = {});
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_READ_PROFILE_H_
