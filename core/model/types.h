@@ -72,9 +72,9 @@ struct Function {
   std::string name;         // as people read it
   std::string system_name;  // as the linker knows it, "" if the same
   std::string file;         // source file, "" unknown
-  int64_t start_line = 0;   // of the definition, 0 unknown
   // The name is only that of the module with an offset: nobody knows the function.
   bool placeholder = false;
+  int64_t start_line = 0;  // of the definition, 0 unknown
 };
 
 struct Frame {
