@@ -75,6 +75,8 @@ struct Function {
   // The name is only that of the module with an offset: nobody knows the function.
   bool placeholder = false;
   int64_t start_line = 0;  // of the definition, 0 unknown
+  // The format says that the linker's name is not known, which is not the same as equal to `name`.
+  bool no_system_name = false;
 };
 
 struct Frame {

@@ -1,0 +1,145 @@
+// Steps through the bytes of one protobuf message that is in memory.
+//
+// It fails softly: after the first mistake there are no more fields, and error() tells what was
+// wrong. Nothing is allocated or copied. A cursor is a small value; the bytes must outlive it.
+//
+//   while (cursor.Next()) {
+//     if (cursor.field() == kId) id = cursor.Unsigned();
+//   }
+//   if (cursor.error() != nullptr) ...
+#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_CURSOR_H_
+#define HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_CURSOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace heapgauge {
+
+enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+// Reads a number of 7 bits in each byte; null if it does not end, or only after ten bytes.
+inline const char* ReadVarint(const char* at, const char* end, uint64_t* value) {
+  if (at < end && static_cast<signed char>(*at) >= 0) {
+    *value = static_cast<unsigned char>(*at);
+    return at + 1;
+  }
+  uint64_t sum = 0;
+  for (unsigned shift = 0; shift < 70 && at < end; shift += 7, ++at) {
+    const auto byte = static_cast<unsigned char>(*at);
+    sum |= uint64_t{byte & 0x7fu} << (shift < 64 ? shift : 63);
+    if (byte < 0x80) {
+      *value = sum;
+      return at + 1;
+    }
+  }
+  return nullptr;
+}
+
+class ProtoCursor {
+ public:
+  explicit ProtoCursor(std::string_view bytes)
+      : begin_(bytes.data()), at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  // Moves to the next field, whose value is then in Unsigned() or Bytes(). False at the end, and
+  // after a mistake.
+  bool Next() {
+    if (at_ == end_) return false;
+    start_ = at_;
+    uint64_t tag = 0;
+    const char* next = ReadVarint(at_, end_, &tag);
+    if (next == nullptr) return Bad("a field ends too early");
+    if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return Bad("a field has no valid number");
+    field_ = static_cast<uint32_t>(tag >> 3);
+    type_ = static_cast<WireType>(tag & 7);
+    switch (type_) {
+      case WireType::kVarint:
+        next = ReadVarint(next, end_, &number_);
+        if (next == nullptr) return Bad("a number ends too early");
+        break;
+      case WireType::kBytes: {
+        uint64_t length = 0;
+        next = ReadVarint(next, end_, &length);
+        if (next == nullptr || length > static_cast<uint64_t>(end_ - next)) {
+          return Bad("a field is longer than the message it is in");
+        }
+        bytes_ = {next, static_cast<size_t>(length)};
+        next += length;
+        break;
+      }
+      case WireType::kFixed64:
+      case WireType::kFixed32: {
+        const ptrdiff_t size = type_ == WireType::kFixed64 ? 8 : 4;
+        if (end_ - next < size) return Bad("a field ends too early");
+        next += size;
+        break;
+      }
+      default:
+        return Bad("a field has an unknown wire type");
+    }
+    at_ = next;
+    return true;
+  }
+
+  uint32_t field() const { return field_; }
+  WireType type() const { return type_; }
+  // The field as it stands in the file, tag and all.
+  std::string_view raw() const { return {start_, static_cast<size_t>(at_ - start_)}; }
+  // Where the field begins, counted from the start of the message.
+  size_t offset() const { return static_cast<size_t>(start_ - begin_); }
+
+  uint64_t Unsigned() {
+    if (type_ != WireType::kVarint) Bad("a number is expected, the field has another type");
+    return error_ == nullptr ? number_ : 0;
+  }
+  int64_t Signed() { return static_cast<int64_t>(Unsigned()); }
+  std::string_view Bytes() {
+    if (type_ != WireType::kBytes) Bad("a text or message is expected, the field is a number");
+    return error_ == nullptr ? bytes_ : std::string_view();
+  }
+
+  // Calls `use` for each number of a repeated field, which may be packed or not.
+  template <typename Use>
+  void ForEachNumber(Use use) {
+    if (type_ != WireType::kBytes) {
+      const uint64_t number = Unsigned();
+      if (error_ == nullptr) use(number);
+      return;
+    }
+    const char* at = bytes_.data();
+    const char* end = at + bytes_.size();
+    while (at != end) {
+      uint64_t number = 0;
+      at = ReadVarint(at, end, &number);
+      if (at == nullptr) {
+        Bad("a number ends too early");
+        return;
+      }
+      use(number);
+    }
+  }
+
+  // What was wrong, or null.
+  const char* error() const { return error_; }
+  bool Bad(const char* what) {
+    if (error_ == nullptr) error_ = what;
+    at_ = end_;
+    return false;
+  }
+
+ private:
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  const char* start_ = nullptr;
+  uint32_t field_ = 0;
+  WireType type_ = WireType::kVarint;
+  uint64_t number_ = 0;
+  std::string_view bytes_;
+  const char* error_ = nullptr;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_CURSOR_H_

@@ -1,0 +1,94 @@
+#include "core/model/label_sets.h"
+
+#include <algorithm>
+
+namespace heapgauge {
+namespace {
+
+size_t HashOf(std::span<const Label> labels) {
+  uint64_t h = labels.size();
+  for (const Label& label : labels) {
+    for (const uint64_t part : {uint64_t{label.key} << 32 | label.text, uint64_t{label.unit},
+                                static_cast<uint64_t>(label.number)}) {
+      h = (h ^ part) * 0x9e3779b97f4a7c15;
+      h ^= h >> 29;
+    }
+  }
+  return static_cast<size_t>(h * 0xbf58476d1ce4e5b9 >> 20);
+}
+
+}  // namespace
+
+LabelStrings::LabelStrings(Profile* profile) : profile_(profile) {
+  for (StringId id = 0; id < profile->strings.size(); ++id) {
+    ids_.try_emplace(profile->strings[id], id);
+  }
+}
+
+StringId LabelStrings::Add(std::string_view text) {
+  const auto [it, is_new] =
+      ids_.try_emplace(std::string(text), static_cast<StringId>(profile_->strings.size()));
+  if (is_new) profile_->strings.emplace_back(text);
+  return it->second;
+}
+
+LabelSets::LabelSets(Profile* profile) : profile_(profile), slots_(64) {
+  while (slots_.size() < 2 * profile->label_sets.size() + 2) slots_.resize(slots_.size() * 2);
+  Grow();
+}
+
+LabelSetId LabelSets::Add(std::span<const Label> labels) {
+  if (labels.empty()) return kNone;
+  size_t at = Find(labels);
+  if (slots_[at] != 0) return slots_[at] - 1;
+  std::vector<LabelSet>& sets = profile_->label_sets;
+  std::vector<Label>& all = profile_->labels;
+  const auto first = static_cast<uint32_t>(all.size());
+  const auto count = static_cast<uint32_t>(labels.size());
+  if (!all.empty() && labels.data() >= all.data() && labels.data() < all.data() + all.size()) {
+    sets.push_back({static_cast<uint32_t>(labels.data() - all.data()), count});
+  } else {
+    all.insert(all.end(), labels.begin(), labels.end());
+    sets.push_back({first, count});
+  }
+  slots_[at] = static_cast<uint32_t>(sets.size());
+  if (2 * sets.size() > slots_.size()) {
+    slots_.resize(slots_.size() * 2);
+    Grow();
+  }
+  return static_cast<LabelSetId>(sets.size() - 1);
+}
+
+size_t LabelSets::Find(std::span<const Label> labels) const {
+  const size_t mask = slots_.size() - 1;
+  size_t at = HashOf(labels) & mask;
+  for (; slots_[at] != 0; at = (at + 1) & mask) {
+    const LabelSet& set = profile_->label_sets[slots_[at] - 1];
+    if (set.count == labels.size() &&
+        std::equal(labels.begin(), labels.end(), profile_->labels.begin() + set.first)) {
+      break;
+    }
+  }
+  return at;
+}
+
+void LabelSets::Grow() {
+  std::fill(slots_.begin(), slots_.end(), 0);
+  for (LabelSetId id = 0; id < profile_->label_sets.size(); ++id) {
+    const LabelSet& set = profile_->label_sets[id];
+    uint32_t& slot = slots_[Find({profile_->labels.data() + set.first, set.count})];
+    if (slot == 0) slot = id + 1;
+  }
+}
+
+bool SortLabels(const Profile& profile, std::span<Label> labels) {
+  const auto before = [&](const Label& a, const Label& b) {
+    if (a.is_number() != b.is_number()) return b.is_number();
+    return a.key != b.key && profile.strings[a.key] < profile.strings[b.key];
+  };
+  if (std::is_sorted(labels.begin(), labels.end(), before)) return false;
+  std::stable_sort(labels.begin(), labels.end(), before);
+  return true;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,54 @@
+// Finds or adds sets of labels in a profile: each set is there once, however many rows carry it.
+//
+// Not synchronised. The profile must outlive this, and its sets must not be changed by others
+// meanwhile.
+#ifndef HEAPGAUGE_CORE_MODEL_LABEL_SETS_H_
+#define HEAPGAUGE_CORE_MODEL_LABEL_SETS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// Texts of labels, each once.
+class LabelStrings {
+ public:
+  // Begins with the strings that the profile has.
+  explicit LabelStrings(Profile* profile);
+  StringId Add(std::string_view text);
+
+ private:
+  Profile* profile_;
+  std::unordered_map<std::string, StringId> ids_;
+};
+
+class LabelSets {
+ public:
+  // Begins with the sets that the profile has.
+  explicit LabelSets(Profile* profile);
+
+  // The set of exactly these labels in this order; kNone for no labels. They may lie in the
+  // profile's own `labels`.
+  LabelSetId Add(std::span<const Label> labels);
+
+ private:
+  size_t Find(std::span<const Label> labels) const;
+  void Grow();
+
+  Profile* profile_;
+  std::vector<uint32_t> slots_;  // set + 1, 0 free; a power of two
+};
+
+// Brings labels into the order that sets have: texts before numbers, each sorted by key. Labels
+// with the same key keep their order. False if there was nothing to do.
+bool SortLabels(const Profile& profile, std::span<Label> labels);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_MODEL_LABEL_SETS_H_
