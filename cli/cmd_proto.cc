@@ -24,8 +24,8 @@ int Proto(const ReportOptions& options) {
   profile.comments.push_back(std::string("written by heapgauge ") + Version());
   profile.comments.push_back("live " + LiveText(profile.Total(kInuseSpace), profile.recording));
   for (const std::string& note : loaded->notes) profile.comments.push_back(note);
-  const auto bytes = WritePprof(profile, {AllocationFunctionRegex(), *selected});
-  return bytes ? Deliver(options, *bytes) : FailWith(bytes.error());
+  const PprofWriteOptions write = {AllocationFunctionRegex(), *selected, "(unknown stack)", true};
+  return DeliverBy(options, [&](TextSink* out) { return WritePprof(profile, write, out); });
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "cli/progress_line.h"
 #include "cli/source.h"
 #include "cli/symbol_options.h"
+#include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
+#include "core/base/file_sink.h"
 #include "core/formats/gauge/gauge_reader.h"
 
 namespace heapgauge::cli {
@@ -61,6 +63,22 @@ int Deliver(const ReportOptions& options, const std::string& data) {
   if (options.output.empty() || options.output == "-") return PrintOut(data);
   const Status status = WriteWholeFile(options.output, data);
   return status ? kDone : FailWith(status.error());
+}
+
+int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*)>& write) {
+  EndProgress();
+  if (options.output.empty() || options.output == "-") {
+    DescriptorSink sink(STDOUT_FILENO, "standard output");
+    const Status written = write(&sink);
+    const Status finished = sink.Finish();
+    if (!written && !sink.closed()) return FailWith(written.error());
+    return finished ? kDone : FailWith(finished.error());
+  }
+  auto sink = FileSink::Create(options.output);
+  if (!sink) return FailWith(sink.error());
+  if (const Status written = write(sink->get()); !written) return FailWith(written.error());
+  const Status finished = (*sink)->Finish();
+  return finished ? kDone : FailWith(finished.error());
 }
 
 CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,

@@ -5,6 +5,7 @@
 #ifndef HEAPGAUGE_CLI_REPORT_SOURCE_H_
 #define HEAPGAUGE_CLI_REPORT_SOURCE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cli/report_options.h"
 #include "cli/terminal.h"
 #include "core/analysis/functions.h"
+#include "core/base/text_sink.h"
 #include "core/model/profile.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
@@ -35,6 +37,9 @@ Terminal Target(const ReportOptions& options);
 // Writes a report to where -o says, or to standard output; marks become colour on a terminal.
 int Deliver(const ReportOptions& options, const std::string& data);
 int Deliver(const ReportOptions& options, const StyledText& text);
+// The same for a report that is written piece by piece. A reader that goes away (| head) stops it
+// without an error.
+int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*)>& write);
 
 SortKey KeyOf(const std::string& name);
 Names NamesOf(const std::string& name);

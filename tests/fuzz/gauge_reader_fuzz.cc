@@ -55,7 +55,8 @@ void ReadAll(const std::string& bytes) {
     TopJson(*profile, *report, {}, {});
     if (!TracesText(*profile, {}, {})) __builtin_trap();
     WriteCollapsed(*profile, kInuseSpace, {});
-    if (!WritePprof(*profile, {AllocationFunctionRegex(), {}})) __builtin_trap();
+    StringSink pprof;
+    if (!WritePprof(*profile, {AllocationFunctionRegex(), {}, "", true}, &pprof)) __builtin_trap();
   }
 }
 

@@ -1,225 +1,268 @@
 #include "core/formats/pprof/pprof_writer.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <protozero/pbf_writer.hpp>
+#include <string_view>
 #include <unordered_map>
+
+#include "core/base/gzip_sink.h"
+#include "core/formats/pprof/proto_encoder.h"
+#include "core/formats/pprof/proto_fields.h"
 
 namespace heapgauge {
 namespace {
 
-using protozero::pbf_writer;
+using namespace profile_proto;  // NOLINT: the field numbers, and nothing else
 
-// Field numbers of profile.proto.
-namespace field {
-enum Profile : uint32_t {
-  kSampleType = 1,
-  kSample = 2,
-  kMapping = 3,
-  kLocation = 4,
-  kFunction = 5,
-  kStringTable = 6,
-  kDropFrames = 7,
-  kTimeNanos = 9,
-  kDurationNanos = 10,
-  kPeriodType = 11,
-  kPeriod = 12,
-  kComment = 13,
-  kDefaultSampleType = 14,
-};
-}  // namespace field
-
+// The texts must outlive the table.
 class StringTable {
  public:
   StringTable() { Add(""); }
-  int64_t Add(const std::string& text) {
-    const auto [it, is_new] = ids_.try_emplace(text, static_cast<int64_t>(strings_.size()));
-    if (is_new) strings_.push_back(&it->first);
+  uint64_t Add(std::string_view text) {
+    const auto [it, is_new] = ids_.try_emplace(text, strings_.size());
+    if (is_new) strings_.push_back(text);
     return it->second;
   }
-  void WriteTo(pbf_writer* out) const {
-    for (const std::string* text : strings_) out->add_string(field::kStringTable, *text);
-  }
+  const std::vector<std::string_view>& strings() const { return strings_; }
 
  private:
-  std::unordered_map<std::string, int64_t> ids_;
-  std::vector<const std::string*> strings_;  // keys of a node-based map do not move
+  std::unordered_map<std::string_view, uint64_t> ids_;
+  std::vector<std::string_view> strings_;
 };
 
 class PprofWriting {
  public:
-  PprofWriting(const Profile& profile, const PprofWriteOptions& options)
-      : profile_(profile), options_(options), out_(bytes_) {}
+  PprofWriting(const Profile& profile, const PprofWriteOptions& options, TextSink* out)
+      : profile_(profile), options_(options), sink_(out) {}
 
-  std::string Run() {
-    WriteTypes();
-    WriteSamples();
-    WriteMappings();
-    WriteLocations();
-    WriteFunctions();
-    if (!options_.drop_frames.empty()) {
-      out_.add_int64(field::kDropFrames, strings_.Add(options_.drop_frames));
+  Status Run() {
+    for (const SampleType& type : profile_.sample_types) WriteType(kSampleType, type);
+    HG_TRY(WriteSamples());
+    OrderMappings();
+    HG_TRY(WriteMappings());
+    HG_TRY(WriteLocations());
+    HG_TRY(WriteFunctions());
+    WriteHeader();
+    HG_TRY(Flush(0));
+    for (const std::string_view text : strings_.strings()) {  // last: by now all are known
+      out_.Bytes(kStringTable, text);
+      HG_TRY(Flush());
     }
-    out_.add_int64(field::kTimeNanos, profile_.time_ns);
-    out_.add_int64(field::kDurationNanos, profile_.duration_ns);
-    for (const std::string& comment : profile_.comments) {
-      out_.add_int64(field::kComment, strings_.Add(comment));
-    }
-    if (profile_.default_type < profile_.sample_types.size()) {
-      out_.add_int64(field::kDefaultSampleType,
-                     strings_.Add(profile_.sample_types[profile_.default_type].name));
-    }
-    strings_.WriteTo(&out_);  // last: by now all texts are known
-    return std::move(bytes_);
+    return Flush(0);
   }
 
  private:
-  void WriteType(uint32_t tag, const SampleType& type) {
-    pbf_writer message(out_, tag);
-    message.add_int64(1, strings_.Add(type.name));
-    message.add_int64(2, strings_.Add(type.unit));
+  using Owner = UnknownFields::Owner;
+
+  Status Flush(size_t limit = 64 << 10) {
+    if (out_.bytes().size() <= limit) return {};
+    Status status = sink_->Write(out_.bytes());
+    out_.Clear();
+    return status;
   }
 
-  void WriteTypes() {
-    for (const SampleType& type : profile_.sample_types) WriteType(field::kSampleType, type);
-    WriteType(field::kPeriodType, profile_.period_type);
-    out_.add_int64(field::kPeriod, profile_.period);
+  // What the file that was read had beside the fields that are known here.
+  void AddUnknown(Owner owner, uint32_t id, ProtoEncoder* message) const {
+    if (profile_.unknown_fields.empty()) return;
+    const auto before = [](const UnknownFields& a, const std::pair<Owner, uint32_t>& b) {
+      return a.owner != b.first ? a.owner < b.first : a.id < b.second;
+    };
+    auto it = std::lower_bound(profile_.unknown_fields.begin(), profile_.unknown_fields.end(),
+                               std::pair(owner, id), before);
+    for (; it != profile_.unknown_fields.end() && it->owner == owner && it->id == id; ++it) {
+      message->Raw(it->bytes);
+    }
   }
 
-  // Ids in the file count from 1; locations keep their order, the unknown stack gets the next id.
-  void WriteSamples() {
-    std::vector<LocationId> stack;
-    std::vector<uint64_t> ids;
-    std::vector<int64_t> values;
-    used_.resize(profile_.locations.size());
+  void WriteType(uint32_t field, const SampleType& type) {
+    message_.Clear();
+    message_.NumberUnlessZero(kTypeName, strings_.Add(type.name));
+    message_.NumberUnlessZero(kTypeUnit, strings_.Add(type.unit));
+    out_.Message(field, message_);
+  }
+
+  // Ids in the file count from 1; locations keep their order, the empty stack gets the next id.
+  Status WriteSamples() {
+    const size_t types = profile_.sample_types.size();
+    used_locations_.resize(profile_.locations.size());
+    used_functions_.resize(profile_.functions.size());
     for (RowId row = 0; row < profile_.rows.size(); ++row) {
       if (!options_.selected.empty() && !options_.selected[row]) continue;
-      values.clear();
-      for (size_t type = 0; type < profile_.sample_types.size(); ++type) {
-        values.push_back(profile_.value(row, type));
+      const int64_t* values = profile_.values.data() + row * types;
+      if (std::all_of(values, values + types, [](int64_t v) { return v == 0; })) continue;
+      message_.Clear();
+      part_.Clear();
+      for (NodeId node = profile_.rows[row].leaf; node != kNone;
+           node = profile_.nodes[node].parent) {
+        const LocationId location = profile_.nodes[node].location;
+        used_locations_[location] = 1;
+        part_.Varint(uint64_t{location} + 1);
       }
-      if (std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; })) continue;
-      profile_.StackOf(row, &stack);
-      ids.clear();
-      for (const LocationId id : stack) {
-        ids.push_back(uint64_t{id} + 1);
-        used_[id] = true;
+      if (part_.bytes().empty() && !options_.empty_stack.empty()) {
+        part_.Varint(profile_.locations.size() + 1);
+        has_empty_stack_ = true;
       }
-      if (ids.empty()) {
-        ids.push_back(profile_.locations.size() + 1);
-        has_unknown_ = true;
-      }
-      pbf_writer message(out_, field::kSample);
-      message.add_packed_uint64(1, ids.begin(), ids.end());
-      message.add_packed_int64(2, values.begin(), values.end());
+      if (!part_.bytes().empty()) message_.Message(kSampleLocation, part_);
+      part_.Clear();
+      for (size_t i = 0; i < types; ++i) part_.Varint(static_cast<uint64_t>(values[i]));
+      message_.Message(kSampleValue, part_);
+      for (const Label& label : profile_.LabelsOf(row)) AddLabel(label);
+      AddUnknown(Owner::kSample, row, &message_);
+      out_.Message(kSample, message_);
+      HG_TRY(Flush());
     }
+    return {};
   }
 
-  void WriteMappings() {
-    // Readers take the first mapping for the main program.
-    std::vector<ModuleId> order;
-    for (ModuleId m = 0; m < profile_.modules.size(); ++m) order.push_back(m);
-    std::stable_partition(order.begin(), order.end(), [&](ModuleId m) {
-      return profile_.modules[m].path == profile_.recording.program;
-    });
-    mapping_ids_.resize(order.size());
-    for (size_t i = 0; i < order.size(); ++i) {
-      const Module& module = profile_.modules[order[i]];
-      mapping_ids_[order[i]] = i + 1;
-      pbf_writer message(out_, field::kMapping);
-      message.add_uint64(1, i + 1);
-      message.add_uint64(2, module.start);
-      message.add_uint64(3, module.end);
-      if (module.offset != 0) message.add_uint64(4, module.offset);
-      message.add_int64(5, strings_.Add(module.path));
-      message.add_int64(6, strings_.Add(module.build_id));
-      // Names are in the file; nobody needs to look for the binary again.
-      message.add_bool(7, module.has_functions);
-      message.add_bool(8, module.has_files);
-      message.add_bool(9, module.has_lines);
-      message.add_bool(10, module.has_inlines);
+  void AddLabel(const Label& label) {
+    part_.Clear();
+    part_.NumberUnlessZero(kLabelKey, strings_.Add(profile_.strings[label.key]));
+    if (label.is_number()) {
+      part_.NumberUnlessZero(kLabelNumber, static_cast<uint64_t>(label.number));
+      if (label.unit != kNone) {
+        part_.NumberUnlessZero(kLabelUnit, strings_.Add(profile_.strings[label.unit]));
+      }
+    } else {
+      part_.NumberUnlessZero(kLabelText, strings_.Add(profile_.strings[label.text]));
     }
+    message_.Message(kSampleLabel, part_);
   }
 
-  void WriteLocations() {
+  // Readers take the first mapping for the program.
+  void OrderMappings() {
+    const std::vector<Module>& modules = profile_.modules;
+    for (ModuleId m = 0; m < modules.size(); ++m) mapping_order_.push_back(m);
+    if (!modules.empty() && modules[0].path != profile_.recording.program) {
+      std::stable_partition(mapping_order_.begin(), mapping_order_.end(), [&](ModuleId m) {
+        return modules[m].path == profile_.recording.program;
+      });
+    }
+    mapping_ids_.resize(modules.size());
+    for (size_t i = 0; i < mapping_order_.size(); ++i) mapping_ids_[mapping_order_[i]] = i + 1;
+  }
+
+  Status WriteMappings() {
+    for (const ModuleId id : mapping_order_) {
+      const Module& module = profile_.modules[id];
+      message_.Clear();
+      message_.Number(kMappingId, mapping_ids_[id]);
+      message_.NumberUnlessZero(kMappingStart, module.start);
+      message_.NumberUnlessZero(kMappingLimit, module.end);
+      message_.NumberUnlessZero(kMappingOffset, module.offset);
+      message_.NumberUnlessZero(kMappingFile, strings_.Add(module.path));
+      message_.NumberUnlessZero(kMappingBuildId, strings_.Add(module.build_id));
+      message_.NumberUnlessZero(kMappingHasFunctions, module.has_functions);
+      message_.NumberUnlessZero(kMappingHasFiles, module.has_files);
+      message_.NumberUnlessZero(kMappingHasLines, module.has_lines);
+      message_.NumberUnlessZero(kMappingHasInlines, module.has_inlines);
+      AddUnknown(Owner::kModule, id, &message_);
+      out_.Message(kMapping, message_);
+      HG_TRY(Flush());
+    }
+    return {};
+  }
+
+  Status WriteLocations() {
     for (LocationId id = 0; id < profile_.locations.size(); ++id) {
-      if (!used_[id]) continue;
+      if (used_locations_[id] == 0) continue;
       const Location& location = profile_.locations[id];
-      pbf_writer message(out_, field::kLocation);
-      message.add_uint64(1, uint64_t{id} + 1);
-      if (location.module != kNone) message.add_uint64(2, mapping_ids_[location.module]);
-      message.add_uint64(3, location.lookup_address());
+      message_.Clear();
+      message_.Number(kLocationId, uint64_t{id} + 1);
+      if (location.module != kNone) {
+        message_.Number(kLocationMapping, mapping_ids_[location.module]);
+      }
+      message_.NumberUnlessZero(kLocationAddress, location.lookup_address());
       for (uint32_t i = 0; i < location.frame_count; ++i) {
         const Frame& frame = profile_.frames[location.first_frame + i];
-        pbf_writer line(message, 4);
-        line.add_uint64(1, uint64_t{frame.function} + 1);
-        line.add_int64(2, frame.line);
+        used_functions_[frame.function] = 1;
+        part_.Clear();
+        part_.Number(kLineFunction, uint64_t{frame.function} + 1);
+        part_.NumberUnlessZero(kLineNumber, frame.line);
+        part_.NumberUnlessZero(kLineColumn, frame.column);
+        message_.Message(kLocationLine, part_);
       }
+      message_.NumberUnlessZero(kLocationFolded, location.folded);
+      AddUnknown(Owner::kLocation, id, &message_);
+      out_.Message(kLocation, message_);
+      HG_TRY(Flush());
     }
-    if (!has_unknown_) return;
-    pbf_writer message(out_, field::kLocation);
-    message.add_uint64(1, profile_.locations.size() + 1);
-    pbf_writer line(message, 4);
-    line.add_uint64(1, profile_.functions.size() + 1);
+    if (!has_empty_stack_) return {};
+    message_.Clear();
+    message_.Number(kLocationId, profile_.locations.size() + 1);
+    part_.Clear();
+    part_.Number(kLineFunction, profile_.functions.size() + 1);
+    message_.Message(kLocationLine, part_);
+    out_.Message(kLocation, message_);
+    return {};
   }
 
-  void WriteFunctions() {
-    const auto write = [&](uint64_t id, const Function& function) {
-      pbf_writer message(out_, field::kFunction);
-      message.add_uint64(1, id);
-      message.add_int64(2, strings_.Add(function.name));
-      message.add_int64(
-          3, strings_.Add(function.system_name.empty() ? function.name : function.system_name));
-      message.add_int64(4, strings_.Add(function.file));
-    };
+  Status WriteFunctions() {
     for (FunctionId id = 0; id < profile_.functions.size(); ++id) {
-      write(uint64_t{id} + 1, profile_.functions[id]);
+      if (used_functions_[id] == 0) continue;
+      const Function& function = profile_.functions[id];
+      message_.Clear();
+      message_.Number(kFunctionId, uint64_t{id} + 1);
+      message_.NumberUnlessZero(kFunctionName, strings_.Add(function.name));
+      const bool same = function.system_name.empty() && !function.no_system_name;
+      message_.NumberUnlessZero(kFunctionSystemName,
+                                strings_.Add(same ? function.name : function.system_name));
+      message_.NumberUnlessZero(kFunctionFile, strings_.Add(function.file));
+      message_.NumberUnlessZero(kFunctionStartLine, static_cast<uint64_t>(function.start_line));
+      AddUnknown(Owner::kFunction, id, &message_);
+      out_.Message(kFunction, message_);
+      HG_TRY(Flush());
     }
-    if (has_unknown_) write(profile_.functions.size() + 1, {"(unknown stack)", "", ""});
+    if (!has_empty_stack_) return {};
+    message_.Clear();
+    message_.Number(kFunctionId, profile_.functions.size() + 1);
+    message_.Number(kFunctionName, strings_.Add(options_.empty_stack));
+    message_.Number(kFunctionSystemName, strings_.Add(options_.empty_stack));
+    out_.Message(kFunction, message_);
+    return {};
+  }
+
+  void WriteHeader() {
+    const std::string& drop =
+        options_.drop_frames.empty() ? profile_.drop_frames : options_.drop_frames;
+    out_.NumberUnlessZero(kDropFrames, strings_.Add(drop));
+    out_.NumberUnlessZero(kKeepFrames, strings_.Add(profile_.keep_frames));
+    out_.NumberUnlessZero(kTimeNanos, static_cast<uint64_t>(profile_.time_ns));
+    out_.NumberUnlessZero(kDurationNanos, static_cast<uint64_t>(profile_.duration_ns));
+    if (!profile_.period_type.name.empty() || !profile_.period_type.unit.empty()) {
+      WriteType(kPeriodType, profile_.period_type);
+    }
+    out_.NumberUnlessZero(kPeriod, static_cast<uint64_t>(profile_.period));
+    for (const std::string& comment : profile_.comments) {
+      out_.Number(kComment, strings_.Add(comment));
+    }
+    if (profile_.default_type < profile_.sample_types.size()) {
+      out_.Number(kDefaultSampleType,
+                  strings_.Add(profile_.sample_types[profile_.default_type].name));
+    }
+    out_.NumberUnlessZero(kDocUrl, strings_.Add(profile_.doc_url));
+    AddUnknown(Owner::kProfile, 0, &out_);
   }
 
   const Profile& profile_;
   const PprofWriteOptions& options_;
-  std::string bytes_;
-  pbf_writer out_;
+  TextSink* sink_;
+  ProtoEncoder out_;
+  ProtoEncoder message_;  // the one at hand
+  ProtoEncoder part_;     // a message or packed numbers in it
   StringTable strings_;
-  std::vector<bool> used_;
-  std::vector<uint64_t> mapping_ids_;
-  bool has_unknown_ = false;
+  std::vector<char> used_locations_;
+  std::vector<char> used_functions_;
+  std::vector<ModuleId> mapping_order_;
+  std::vector<uint64_t> mapping_ids_;  // by module
+  bool has_empty_stack_ = false;
 };
-
-Result<std::string> Gzip(const std::string& bytes) {
-  z_stream stream{};
-  constexpr int kGzip = 15 + 16;
-  if (deflateInit2(&stream, 3, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    return Fail(ErrorCode::kIo, "zlib could not be set up");
-  }
-  std::string packed;
-  std::string chunk(1 << 18, '\0');
-  size_t done = 0;
-  int status = Z_OK;
-  while (status == Z_OK) {
-    // avail_in is 32 bits wide, so large profiles go in by pieces.
-    const size_t piece = std::min<size_t>(bytes.size() - done, size_t{1} << 30);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + done));
-    stream.avail_in = static_cast<uInt>(piece);
-    const int flush = done + piece == bytes.size() ? Z_FINISH : Z_NO_FLUSH;
-    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
-    stream.avail_out = static_cast<uInt>(chunk.size());
-    status = deflate(&stream, flush);
-    done += piece - stream.avail_in;
-    packed.append(chunk.data(), chunk.size() - stream.avail_out);
-  }
-  deflateEnd(&stream);
-  if (status != Z_STREAM_END) return Fail(ErrorCode::kIo, "zlib could not compress the profile");
-  return packed;
-}
 
 }  // namespace
 
-Result<std::string> WritePprof(const Profile& profile, const PprofWriteOptions& options) {
-  return Gzip(PprofWriting(profile, options).Run());
+Status WritePprof(const Profile& profile, const PprofWriteOptions& options, TextSink* out) {
+  if (!options.gzip) return PprofWriting(profile, options, out).Run();
+  GzipSink gzip(out);
+  HG_TRY(PprofWriting(profile, options, &gzip).Run());
+  return gzip.Finish();
 }
 
 }  // namespace heapgauge

@@ -2,7 +2,12 @@
 // most continuous profilers open. Values are final: what sampling stood for is already worked in,
 // and pprof shows them as they are.
 //
-// A pure function of the profile; memory is about the size of the uncompressed profile.
+// What pprof_reader.h reads is written again, fields that are not known here included. Rows stay
+// apart as they are; rows without a value are left out, and so are locations and functions that no
+// row needs.
+//
+// A pure function of the profile. It is written as it is made; what takes memory is the table of
+// texts.
 #ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_WRITER_H_
 #define HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_WRITER_H_
 
@@ -10,19 +15,23 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/text_sink.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
 
 struct PprofWriteOptions {
   // Frames whose function name (without parameters) matches are hidden, with everything they
-  // called.
+  // called. "": what the profile says.
   std::string drop_frames;
   // Rows to write; empty for all.
   std::vector<bool> selected;
+  // The name of the function that stands for a stack that is empty; "" leaves it empty.
+  std::string empty_stack;
+  bool gzip = true;
 };
 
-Result<std::string> WritePprof(const Profile& profile, const PprofWriteOptions& options);
+Status WritePprof(const Profile& profile, const PprofWriteOptions& options, TextSink* out);
 
 }  // namespace heapgauge
 

@@ -6,6 +6,9 @@
 #include <map>
 #include <protozero/pbf_reader.hpp>
 
+#include "core/formats/pprof/pprof_reader.h"
+#include "core/formats/pprof/testing/proto_builder.h"
+
 namespace heapgauge {
 namespace {
 
@@ -36,6 +39,12 @@ struct Decoded {
   int64_t drop_frames = 0;
   int64_t default_type = 0;
 };
+
+Result<std::string> Write(const Profile& profile, const PprofWriteOptions& options) {
+  StringSink sink;
+  HG_TRY(WritePprof(profile, options, &sink));
+  return sink.Take();
+}
 
 Decoded Decode(const std::string& bytes) {
   Decoded d;
@@ -167,7 +176,7 @@ Profile Sample() {
 
 TEST(PprofWriter, WritesWhatPprofNeeds) {
   const Profile profile = Sample();
-  const auto packed = WritePprof(profile, {"malloc|calloc", {}});
+  const auto packed = Write(profile, {"malloc|calloc", {}, "(unknown stack)", true});
   ASSERT_TRUE(packed);
   const Decoded d = Decode(Gunzip(*packed));
   ASSERT_FALSE(d.strings.empty());
@@ -195,7 +204,7 @@ TEST(PprofWriter, WritesWhatPprofNeeds) {
 }
 
 TEST(PprofWriter, LeavesOutRowsThatWereNotSelected) {
-  const auto packed = WritePprof(Sample(), {"", {false, true, true}});
+  const auto packed = Write(Sample(), {"", {false, true, true}, "", true});
   ASSERT_TRUE(packed);
   EXPECT_EQ(Decode(Gunzip(*packed)).samples.size(), 1u);
 }
@@ -203,9 +212,129 @@ TEST(PprofWriter, LeavesOutRowsThatWereNotSelected) {
 TEST(PprofWriter, AnEmptyProfileIsAProfile) {
   Profile profile;
   profile.sample_types = HeapSampleTypes();
-  const auto packed = WritePprof(profile, {});
+  const auto packed = Write(profile, {});
   ASSERT_TRUE(packed);
   EXPECT_EQ(Decode(Gunzip(*packed)).types.size(), 4u);
+}
+
+// All that a profile says, without the numbers that files give to things.
+std::string Dump(const Profile& p) {
+  std::string text;
+  const auto add = [&](const auto&... parts) { ((text += parts, text += ' '), ...); };
+  const auto n = [](auto value) { return std::to_string(value); };
+  const auto unknown = [&](UnknownFields::Owner owner, uint32_t id) {
+    for (const UnknownFields& u : p.unknown_fields) {
+      if (u.owner == owner && u.id == id) add("unknown", u.bytes);
+    }
+  };
+  for (const SampleType& type : p.sample_types) add(type.name, type.unit);
+  add(n(p.default_type), p.period_type.name, p.period_type.unit, n(p.period), n(p.time_ns));
+  add(n(p.duration_ns), p.drop_frames, p.keep_frames, p.doc_url);
+  for (const std::string& comment : p.comments) add(comment);
+  unknown(UnknownFields::Owner::kProfile, 0);
+  for (ModuleId m = 0; m < p.modules.size(); ++m) {
+    const Module& module = p.modules[m];
+    add("\nmodule", module.path, module.build_id, n(module.start), n(module.end));
+    add(n(module.offset), n(module.has_functions), n(module.has_files), n(module.has_lines));
+    add(n(module.has_inlines));
+    unknown(UnknownFields::Owner::kModule, m);
+  }
+  std::vector<LocationId> stack;
+  for (RowId row = 0; row < p.rows.size(); ++row) {
+    add("\nrow");
+    for (size_t type = 0; type < p.sample_types.size(); ++type) add(n(p.value(row, type)));
+    for (const Label& label : p.LabelsOf(row)) {
+      add(p.strings[label.key], label.is_number() ? n(label.number) : p.strings[label.text]);
+      add(label.unit == kNone ? "-" : p.strings[label.unit]);
+    }
+    unknown(UnknownFields::Owner::kSample, row);
+    p.StackOf(row, &stack);
+    for (const LocationId id : stack) {
+      const Location& location = p.locations[id];
+      add("\n ", n(location.address), n(location.module), n(location.folded));
+      unknown(UnknownFields::Owner::kLocation, id);
+      for (uint32_t i = 0; i < location.frame_count; ++i) {
+        const Frame& frame = p.frames[location.first_frame + i];
+        const Function& f = p.functions[frame.function];
+        add("/", f.name, f.system_name, f.file, n(f.start_line), n(f.no_system_name));
+        add(n(frame.line), n(frame.column), n(frame.inlined));
+        unknown(UnknownFields::Owner::kFunction, frame.function);
+      }
+    }
+  }
+  return text;
+}
+
+TEST(PprofWriter, WritesWhatWasRead) {
+  // What no field number of today stands for, and columns, on top of one of everything.
+  testing::ProtoBuilder b;
+  b.out().add_string(100, "profile");
+  {
+    protozero::pbf_writer m(b.out(), profile_proto::kSample);
+    m.add_uint64(1, 7);
+    m.add_uint64(1, 77);
+    m.add_int64(2, 5);
+    m.add_int64(2, 6);
+    m.add_string(50, "sample");
+  }
+  {
+    protozero::pbf_writer m(b.out(), profile_proto::kSample);  // an empty stack
+    m.add_int64(2, 5);
+    m.add_int64(2, 6);
+  }
+  {
+    protozero::pbf_writer m(b.out(), profile_proto::kLocation);
+    m.add_uint64(1, 77);
+    m.add_string(50, "location");
+    protozero::pbf_writer line(m, profile_proto::kLocationLine);
+    line.add_uint64(1, 78);
+    line.add_int64(2, 5);
+    line.add_int64(3, 12);
+  }
+  {
+    protozero::pbf_writer m(b.out(), profile_proto::kFunction);
+    m.add_uint64(1, 78);
+    m.add_string(50, "function");
+  }
+  {
+    protozero::pbf_writer m(b.out(), profile_proto::kMapping);
+    m.add_uint64(1, 79);
+    m.add_string(50, "mapping");
+  }
+  const std::string bytes = testing::EverythingProto() + b.bytes();
+  const auto first = ReadPprof(StreamOf(bytes).get(), "first");
+  ASSERT_TRUE(first) << first.error().message;
+  const auto packed = Write(*first, {});
+  ASSERT_TRUE(packed);
+  auto stream = Decompressed(StreamOf(*packed), "second");
+  ASSERT_TRUE(stream);
+  const auto second = ReadPprof(stream->get(), "second");
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(Dump(*second), Dump(*first));
+  for (const char* owner : {"profile", "sample", "location", "function", "mapping"}) {
+    EXPECT_NE(Dump(*first).find(owner), std::string::npos) << owner;
+  }
+}
+
+TEST(PprofWriter, RowsStayApart) {
+  Profile profile = Sample();
+  profile.rows[2].leaf = profile.rows[0].leaf;
+  profile.value(2, 0) = 1;
+  EXPECT_EQ(Decode(Gunzip(Write(profile, {}).value())).samples.size(), 3u);
+}
+
+TEST(PprofWriter, AProfileMayBeLeftUncompressed) {
+  PprofWriteOptions options;
+  options.gzip = false;
+  EXPECT_EQ(Decode(Write(Sample(), options).value()).types.size(), 4u);
+}
+
+TEST(PprofWriter, StopsWhereTheSinkDoes) {
+  class FullSink final : public TextSink {
+   public:
+    Status Write(std::string_view) override { return Fail(ErrorCode::kIo, "full"); }
+  } full;
+  EXPECT_EQ(WritePprof(Sample(), {}, &full).error().message, "full");
 }
 
 }  // namespace
