@@ -21,7 +21,7 @@ size_t HashOf(std::span<const Label> labels) {
 
 LabelStrings::LabelStrings(Profile* profile) : profile_(profile) {
   for (StringId id = 0; id < profile->strings.size(); ++id) {
-    ids_.try_emplace(profile->strings[id], id);
+    distinct_ &= ids_.try_emplace(profile->strings[id], id).second;
   }
 }
 
@@ -77,7 +77,11 @@ void LabelSets::Grow() {
   for (LabelSetId id = 0; id < profile_->label_sets.size(); ++id) {
     const LabelSet& set = profile_->label_sets[id];
     uint32_t& slot = slots_[Find({profile_->labels.data() + set.first, set.count})];
-    if (slot == 0) slot = id + 1;
+    if (slot == 0) {
+      slot = id + 1;
+    } else {
+      distinct_ = false;
+    }
   }
 }
 

@@ -22,10 +22,13 @@ class LabelStrings {
   // Begins with the strings that the profile has.
   explicit LabelStrings(Profile* profile);
   StringId Add(std::string_view text);
+  // No text that it began with was there twice.
+  bool distinct() const { return distinct_; }
 
  private:
   Profile* profile_;
   std::unordered_map<std::string, StringId> ids_;
+  bool distinct_ = true;
 };
 
 class LabelSets {
@@ -36,6 +39,8 @@ class LabelSets {
   // The set of exactly these labels in this order; kNone for no labels. They may lie in the
   // profile's own `labels`.
   LabelSetId Add(std::span<const Label> labels);
+  // No set that it began with was there twice.
+  bool distinct() const { return distinct_; }
 
  private:
   size_t Find(std::span<const Label> labels) const;
@@ -43,6 +48,7 @@ class LabelSets {
 
   Profile* profile_;
   std::vector<uint32_t> slots_;  // set + 1, 0 free; a power of two
+  bool distinct_ = true;
 };
 
 // Brings labels into the order that sets have: texts before numbers, each sorted by key. Labels

@@ -36,10 +36,16 @@ void StackBuilder::Register(NodeId child) {
     first = child;
     return;
   }
-  if (profile_->nodes[first].location == node.location) return;
+  if (profile_->nodes[first].location == node.location) {
+    distinct_ = false;
+    return;
+  }
   if (2 * (used_ + 1) > slots_.size()) Grow();
   Slot* slot = Find(node.parent, node.location);
-  if (slot->child != kNone) return;
+  if (slot->child != kNone) {
+    distinct_ = false;
+    return;
+  }
   *slot = {node.parent, child};
   ++used_;
 }

@@ -22,6 +22,9 @@ class StackBuilder {
   // Begins with the nodes that the profile has.
   explicit StackBuilder(Profile* profile);
 
+  // No two of the nodes that it began with have the same parent and location.
+  bool distinct() const { return distinct_; }
+
   // The node of `location` called from `parent` (kNone: the outermost frame).
   NodeId Child(NodeId parent, LocationId location);
 
@@ -49,6 +52,7 @@ class StackBuilder {
   std::vector<NodeId> first_child_;  // by node
   std::vector<Slot> slots_;          // of all further children; a power of two
   size_t used_ = 0;
+  bool distinct_ = true;
 };
 
 }  // namespace heapgauge
