@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,10 +31,12 @@ struct Request {
 
 // What the writers of single reports start from.
 struct ReportInput {
-  Profile profile;  // after all filters
-  Request request;  // with what the kind of report overrides
-  size_t type = 0;  // the sample type that is shown
-  int64_t total = 0;
+  Profile profile;    // after all filters
+  Request request;    // with what the kind of report overrides
+  size_t type = 0;    // the sample type that is shown
+  int64_t total = 0;  // what is 100 %
+  // Units of the numeric labels by key, as the profile had them before all filters.
+  std::map<std::string, std::string, std::less<>> label_units;
   std::vector<std::string> active_filters;  // "focus=alloc"
   std::vector<std::string> warnings;        // "Focus expression matched no samples"
   const Config& config() const { return request.config; }
