@@ -1,0 +1,130 @@
+#include "core/pprof/prune.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/pprof/rewrite.h"
+
+namespace heapgauge::pprof {
+namespace {
+
+// Of each function, whether it is to be cut; tried once for each.
+std::vector<uint8_t> MatchFunctions(const Regex& drop, const Regex* keep, const Profile& profile) {
+  std::vector<uint8_t> match(profile.functions.size());
+  for (FunctionId id = 0; id < match.size(); ++id) {
+    const std::string& full = profile.functions[id].name;
+    if (full.empty()) continue;
+    const std::string_view name = NameWithoutArguments(full);
+    match[id] = drop.Matches(name) && (keep == nullptr || !keep->Matches(name));
+  }
+  return match;
+}
+
+bool IsMatch(const std::vector<uint8_t>& match, const Frame& frame) {
+  return frame.function != kNone && match[frame.function] != 0;
+}
+
+Result<std::unique_ptr<Regex>> CompileWhole(const std::string& pattern) {
+  if (pattern.empty()) return std::unique_ptr<Regex>();
+  auto regex = Regex::Compile("^(" + pattern + ")$");
+  if (!regex) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "failed to compile regexp " + pattern + ": " + regex.error().message);
+  }
+  return std::make_unique<Regex>(*std::move(regex));
+}
+
+}  // namespace
+
+std::string_view NameWithoutArguments(std::string_view name) {
+  if (name.starts_with('.')) name.remove_prefix(1);  // entry points of 64-bit PowerPC
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  constexpr std::string_view kOperator = "operator()";
+  size_t at = 0;
+  while ((at = name.find('(', at)) != std::string_view::npos) {
+    const size_t word = kOperator.size() - 2;
+    if (name.substr(at).starts_with(kAnonymous)) {
+      at += kAnonymous.size();
+    } else if (at >= word && name.substr(at - word).starts_with(kOperator)) {
+      at += 2;
+    } else {
+      return name.substr(0, at);
+    }
+  }
+  return name;
+}
+
+void Prune(const Regex& drop, const Regex* keep, Profile* profile) {
+  enum Cut : uint8_t { kNot, kBeneath, kWhole };
+  const std::vector<uint8_t> match = MatchFunctions(drop, keep, *profile);
+  std::vector<uint8_t> cut(profile->locations.size());
+  for (LocationId id = 0; id < cut.size(); ++id) {
+    const auto frames = FramesOf(*profile, profile->locations[id]);
+    auto left = static_cast<uint32_t>(frames.size());
+    while (left > 0 && !IsMatch(match, frames[left - 1])) --left;
+    if (left == 0) continue;
+    cut[id] = left == frames.size() ? kWhole : kBeneath;
+    if (cut[id] == kBeneath) {
+      CutFrames(left, static_cast<uint32_t>(frames.size()), id, profile);
+    }
+  }
+
+  // Where the stack of each node ends, and whether that is before the node's own end.
+  struct End {
+    NodeId leaf = kNone;
+    bool found_user = false;
+    bool done = false;
+  };
+  std::vector<End> ends(profile->nodes.size());
+  for (NodeId id = 0; id < ends.size(); ++id) {
+    const Node& node = profile->nodes[id];
+    End end = node.parent == kNone ? End() : ends[node.parent];
+    if (!end.done) {
+      const uint8_t how = cut[node.location];
+      end.done = how != kNot && end.found_user;
+      if (!end.done || how == kBeneath) end.leaf = id;
+      end.found_user |= how == kNot;
+    }
+    ends[id] = end;
+  }
+  for (Row& row : profile->rows) {
+    if (row.leaf != kNone) row.leaf = ends[row.leaf].leaf;
+  }
+}
+
+void PruneFrom(const Regex& regex, Profile* profile) {
+  const std::vector<uint8_t> match = MatchFunctions(regex, nullptr, *profile);
+  std::vector<uint8_t> found(profile->locations.size());
+  for (LocationId id = 0; id < found.size(); ++id) {
+    const auto frames = FramesOf(*profile, profile->locations[id]);
+    for (uint32_t i = 0; i < frames.size(); ++i) {
+      if (!IsMatch(match, frames[i])) continue;
+      found[id] = 1;
+      CutFrames(i, static_cast<uint32_t>(frames.size()), id, profile);
+      break;
+    }
+  }
+  std::vector<NodeId> innermost(profile->nodes.size(), kNone);
+  for (NodeId id = 0; id < innermost.size(); ++id) {
+    const Node& node = profile->nodes[id];
+    if (found[node.location] != 0) {
+      innermost[id] = id;
+    } else if (node.parent != kNone) {
+      innermost[id] = innermost[node.parent];
+    }
+  }
+  for (Row& row : profile->rows) {
+    if (row.leaf != kNone && innermost[row.leaf] != kNone) row.leaf = innermost[row.leaf];
+  }
+}
+
+Status RemoveUninteresting(Profile* profile) {
+  if (profile->drop_frames.empty()) return {};
+  HG_ASSIGN(const auto drop, CompileWhole(profile->drop_frames));
+  HG_ASSIGN(const auto keep, CompileWhole(profile->keep_frames));
+  Prune(*drop, keep.get(), profile);
+  return {};
+}
+
+}  // namespace heapgauge::pprof
