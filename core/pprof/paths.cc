@@ -1,0 +1,83 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pprof/nodes.h"
+
+namespace heapgauge::pprof {
+namespace {
+
+// Calls `use` for each part of a list with colons, until it returns true.
+template <typename Use>
+bool AnyOfList(std::string_view list, const Use& use) {
+  while (!list.empty()) {
+    const size_t colon = list.find(':');
+    if (use(list.substr(0, colon))) return true;
+    if (colon == std::string_view::npos) break;
+    list.remove_prefix(colon + 1);
+    if (list.empty()) return use(list);  // a colon at the end is followed by an empty part
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string CleanPath(std::string_view path) {
+  const bool rooted = path.starts_with('/');
+  std::vector<std::string_view> parts;
+  size_t up = 0;  // leading ".."
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      if (parts.size() > up) {
+        parts.pop_back();
+      } else if (!rooted) {
+        parts.push_back(part);
+        ++up;
+      }
+      continue;
+    }
+    parts.push_back(part);
+  }
+  std::string clean = rooted ? "/" : "";
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) clean += '/';
+    clean += parts[i];
+  }
+  return clean.empty() ? "." : clean;
+}
+
+std::string_view BaseName(std::string_view path) {
+  if (path.empty()) return ".";
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  if (path == "/") return path;
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string_view TrimSourcePath(std::string_view path, std::string_view trim,
+                                std::string_view search) {
+  std::string_view result = path;
+  if (trim.empty()) {
+    const bool found = AnyOfList(search, [&](std::string_view directory) {
+      const std::string want = "/" + std::string(BaseName(directory)) + "/";
+      const size_t at = path.find(want);
+      if (at != std::string_view::npos) result = path.substr(at + want.size());
+      return at != std::string_view::npos;
+    });
+    if (found) return result;
+  }
+  const auto cut = [&](std::string_view prefix) {
+    std::string with_slash(prefix);
+    if (!with_slash.ends_with('/')) with_slash += '/';
+    if (!path.starts_with(with_slash)) return false;
+    result = path.substr(with_slash.size());
+    return true;
+  };
+  if (!AnyOfList(trim, cut) && !cut("/proc/self/cwd/./")) cut("/proc/self/cwd/");
+  return result;
+}
+
+}  // namespace heapgauge::pprof

@@ -1,0 +1,63 @@
+#include "core/pprof/stack_walk.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heapgauge::pprof {
+
+// By digits from the lowest: a million entries in a few milliseconds, and equal nodes stay in
+// order.
+void StackPlan::SortByNode(std::vector<AtNode>* list) {
+  const auto less = [](const AtNode& a, const AtNode& b) { return a.node < b.node; };
+  if (std::is_sorted(list->begin(), list->end(), less)) return;
+  constexpr size_t kBits = 11;
+  constexpr size_t kDigits = size_t{1} << kBits;
+  std::vector<AtNode> other(list->size());
+  for (size_t shift = 0; shift < 32; shift += kBits) {
+    std::array<uint32_t, kDigits> start = {};
+    const auto digit = [shift](const AtNode& entry) {
+      return (entry.node >> shift) & (kDigits - 1);
+    };
+    for (const AtNode& entry : *list) ++start[digit(entry)];
+    uint32_t sum = 0;
+    for (uint32_t& count : start) {
+      sum += count;
+      count = sum - count;
+    }
+    for (const AtNode& entry : *list) other[start[digit(entry)]++] = entry;
+    list->swap(other);
+  }
+}
+
+StackPlan::StackPlan(const RowValues& values) : values_(values) {
+  const Profile& profile = *values.profile;
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    const NodeId leaf = profile.rows[row].leaf;
+    if (leaf != kNone && values.Of(row).any) rows_.push_back({leaf, row});
+  }
+  if (rows_.empty()) return;
+  SortByNode(&rows_);
+  for (NodeId node = 0; node < profile.nodes.size(); ++node) {
+    const NodeId parent = profile.nodes[node].parent;
+    if (node > 0 && parent == node - 1) continue;
+    const auto chain = static_cast<uint32_t>(chains_.size());
+    chains_.push_back({node, 0, 0});
+    if (parent == kNone) {
+      roots_.push_back(chain);
+    } else {
+      children_.push_back({parent, chain});
+    }
+  }
+  SortByNode(&children_);
+  uint32_t child = 0;
+  uint32_t row = 0;
+  for (uint32_t chain = 0; chain < chains_.size(); ++chain) {
+    const NodeId end = end_of(chain);
+    while (child < children_.size() && children_[child].node < end) ++child;
+    while (row < rows_.size() && rows_[row].node < end) ++row;
+    chains_[chain].children_end = child;
+    chains_[chain].rows_end = row;
+  }
+}
+
+}  // namespace heapgauge::pprof
