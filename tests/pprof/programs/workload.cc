@@ -23,6 +23,10 @@
 #include <gperftools/malloc_extension.h>
 #endif
 
+// jemalloc's, if it is there: it is told the names of threads, since it does not ask the kernel.
+extern "C" int mallctl(const char* name, void* old, size_t* old_size, void* fresh, size_t size)
+    __attribute__((weak));
+
 #define NOINLINE __attribute__((noinline))
 
 namespace work {
@@ -74,6 +78,10 @@ NOINLINE void Worker(int index) {
   char name[16];
   std::snprintf(name, sizeof name, "worker-%d", index);
   pthread_setname_np(pthread_self(), name);
+  if (mallctl != nullptr) {
+    const char* told = name;
+    mallctl("thread.prof.name", nullptr, nullptr, &told, sizeof told);
+  }
   Churn(2000);
   auto* cache = new Cache;
   for (int i = 0; i < 2000; ++i) cache->Insert(i * (index + 1));

@@ -1,0 +1,23 @@
+// Reads heap profiles in the text format that gperftools began: its heap profiler and sampler,
+// tcmalloc, Go (debug=1), and many tools that imitate them. docs/formats/heap-text.md describes it.
+//
+// Streams: memory is that of the profile. Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/formats/read_profile.h"
+#include "core/formats/text/line_reader.h"
+
+namespace heapgauge {
+
+Result<Profile> ReadHeapText(ByteStream* stream, const std::string& name,
+                             const ReadOptions& options);
+// The same from the middle of another format; the next line is the header.
+Result<Profile> ReadHeapText(LineReader* lines, const ReadOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_READER_H_

@@ -1,0 +1,25 @@
+// Reads heap profiles as jemalloc writes them (prof.dump, prof_final, prof_gdump), by thread if
+// asked. docs/formats/jemalloc.md describes the format.
+//
+// Streams: memory is that of the profile. Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/formats/read_profile.h"
+#include "core/formats/text/line_reader.h"
+
+namespace heapgauge {
+
+// options.thread: "" the sum over all threads, "*" a row for each thread with the labels "thread"
+// and, where it has one, "thread_name"; a number: that thread alone.
+Result<Profile> ReadJemalloc(ByteStream* stream, const std::string& name,
+                             const ReadOptions& options);
+// The same from the middle of another format; the next line is the header.
+Result<Profile> ReadJemalloc(LineReader* lines, const ReadOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_READER_H_

@@ -1,0 +1,184 @@
+#include "core/formats/mappings/mapping_section.h"
+
+#include <re2/re2.h>
+
+#include "core/formats/text/scan.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr size_t kMaxVariables = 1000;
+constexpr size_t kMaxLine = 64 << 10;
+constexpr size_t kMaxModules = 1 << 20;
+
+// Two hexadecimal numbers with or without 0x, apart by a blank, a dash or nothing but luck, then
+// perhaps permissions.
+#define HG_RANGE_AND_RIGHTS                                       \
+  R"(\s*(?:0x)?([[:xdigit:]]+)[\s-]?\s*(?:0x)?([[:xdigit:]]+):?)" \
+  R"((?:\s+([-rwxps]+))?)"
+
+// offset, device, inode, path
+const RE2& ProcForm() {
+  static const RE2 form(HG_RANGE_AND_RIGHTS
+                        R"((?:\s+([[:xdigit:]]+))?\s+[[:xdigit:]]+:[[:xdigit:]]+\s+\d+)"
+                        R"((?:\s+(\S.*))?)",
+                        RE2::Latin1);
+  return form;
+}
+
+// path, (@offset), build-id
+const RE2& BriefForm() {
+  static const RE2 form(HG_RANGE_AND_RIGHTS
+                        R"((?:\s+(\S+))?(?:\s+\(@([[:xdigit:]]+)\))?(?:\s+([[:xdigit:]]+))?)",
+                        RE2::Latin1);
+  return form;
+}
+#undef HG_RANGE_AND_RIGHTS
+
+const RE2& LogPrefix() {
+  static const RE2 prefix(R"([^\[\]]+:\d+\]\s)", RE2::Latin1);
+  return prefix;
+}
+
+// A shared library by its name: it ends in .so, or a version follows.
+bool IsLibraryName(std::string_view path) {
+  for (size_t at = path.find(".so"); at != std::string_view::npos; at = path.find(".so", at + 1)) {
+    const size_t after = at + 3;
+    if (after == path.size()) return true;
+    if ((path[after] == '.' || path[after] == '_') && after + 1 < path.size() &&
+        IsDigit(path[after + 1])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string WithoutDeleted(std::string_view path) {
+  constexpr std::string_view kDeleted = "(deleted)";
+  std::string text(path);
+  for (size_t at = text.find(kDeleted); at != std::string::npos; at = text.find(kDeleted)) {
+    text.erase(at, kDeleted.size());
+  }
+  return std::string(Trimmed(text));
+}
+
+bool Hex(std::string_view text, uint64_t* value) {
+  size_t at = 0;
+  return TakeHex(text, &at, value) == Taken::kYes && at == text.size();
+}
+
+// The second goes on where the first ends, as far as is known.
+bool Continues(const Module& first, const Module& second) {
+  if (!first.path.empty() && !second.path.empty() && first.path != second.path) return false;
+  if (!first.build_id.empty() && !second.build_id.empty() && first.build_id != second.build_id) {
+    return false;
+  }
+  if (first.end != second.start) return false;
+  return first.offset == 0 || second.offset == 0 ||
+         first.offset + (first.end - first.start) == second.offset;
+}
+
+}  // namespace
+
+bool IsMappingSentinel(std::string_view line) {
+  return line.find("MAPPED_LIBRARIES:") != std::string_view::npos ||
+         line.find("--- Memory map:") != std::string_view::npos;
+}
+
+std::string MappingParser::Expand(std::string_view line) const {
+  std::string text;
+  for (size_t at = 0; at < line.size() && text.size() <= kMaxLine;) {
+    const size_t dollar = std::min(line.find('$', at), line.size());
+    text += line.substr(at, dollar - at);
+    at = dollar;
+    if (at == line.size()) break;
+    const std::pair<std::string, std::string>* found = nullptr;
+    for (const auto& variable : variables_) {
+      if (line.substr(at).starts_with(variable.first)) {
+        found = &variable;
+        break;
+      }
+    }
+    text += found != nullptr ? std::string_view(found->second) : std::string_view("$");
+    at += found != nullptr ? found->first.size() : 1;
+  }
+  return text;
+}
+
+void MappingParser::Line(std::string_view line) {
+  if (line.size() > kMaxLine || modules_.size() == kMaxModules) return;
+  re2::StringPiece rest(line.data(), line.size());
+  RE2::Consume(&rest, LogPrefix());
+  const std::string_view plain(rest.data(), rest.size());
+  const bool expands = !variables_.empty() && plain.find('$') != std::string_view::npos;
+  const std::string expanded = expands ? Expand(plain) : std::string();
+  // Variables in variables can make a short file long.
+  if (expanded.size() > kMaxLine) return;
+  const std::string_view text = expands ? std::string_view(expanded) : plain;
+  if (Entry(text)) return;
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || variables_.size() == kMaxVariables) return;
+  variables_.emplace_back("$" + std::string(Trimmed(text.substr(0, equals))),
+                          Trimmed(text.substr(equals + 1)));
+}
+
+// True if the line is an entry, even one that is left out.
+bool MappingParser::Entry(std::string_view line) {
+  const re2::StringPiece text(line.data(), line.size());
+  re2::StringPiece start, end, rights, offset, path, build_id;
+  re2::StringPiece all = text;
+  const bool is_proc = RE2::Consume(&all, ProcForm(), &start, &end, &rights, &offset, &path);
+  if (!is_proc) {
+    all = text;
+    if (!RE2::Consume(&all, BriefForm(), &start, &end, &rights, &path, &offset, &build_id)) {
+      return false;
+    }
+  }
+  if (!rights.empty() && rights.find('x') == re2::StringPiece::npos) return true;
+  const auto view = [](re2::StringPiece piece) {
+    return std::string_view(piece.data(), piece.size());
+  };
+  Module module;
+  module.load_bias_known = false;
+  if (!Hex(view(start), &module.start) || !Hex(view(end), &module.end)) return false;
+  if (!offset.empty() && !Hex(view(offset), &module.offset)) return false;
+  constexpr std::string_view kDeleted = " (deleted)";
+  module.path = std::string(Trimmed(view(path)));
+  if (module.path.ends_with(kDeleted)) module.path.resize(module.path.size() - kDeleted.size());
+  module.build_id = std::string(view(build_id));
+  modules_.push_back(std::move(module));
+  return true;
+}
+
+Result<std::vector<Module>> ReadMappings(LineReader* lines) {
+  MappingParser parser;
+  for (;;) {
+    HG_ASSIGN(const bool more, lines->Next());
+    if (!more) break;
+    parser.Line(lines->line());
+  }
+  return parser.Take();
+}
+
+void TidyModules(std::vector<Module>* modules) {
+  std::vector<Module> tidy;
+  for (Module& module : *modules) {
+    if (!tidy.empty() && Continues(tidy.back(), module)) {
+      Module& last = tidy.back();
+      last.end = module.end;
+      if (!module.path.empty()) last.path = std::move(module.path);
+      if (!module.build_id.empty()) last.build_id = std::move(module.build_id);
+      continue;
+    }
+    tidy.push_back(std::move(module));
+  }
+  for (Module& module : tidy) {
+    const std::string path = WithoutDeleted(module.path);
+    if (path.empty() || path[0] == '[' || IsLibraryName(path)) continue;
+    std::swap(tidy.front(), module);
+    break;
+  }
+  *modules = std::move(tidy);
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,93 @@
+// Small steps through a line of text: numbers and blanks. All of them move `at` behind what they
+// took, and leave it alone when they fail.
+//
+// Pure functions, allocation-free.
+#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
+#define HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace heapgauge {
+
+inline bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+inline void SkipBlanks(std::string_view text, size_t* at) {
+  while (*at < text.size() && IsBlank(text[*at])) ++*at;
+}
+
+inline std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Empty, blank, or a comment.
+inline bool IsBlankOrComment(std::string_view line) {
+  size_t at = 0;
+  SkipBlanks(line, &at);
+  return at == line.size() || line[at] == '#';
+}
+
+inline bool TakeChar(std::string_view text, size_t* at, char c) {
+  if (*at >= text.size() || text[*at] != c) return false;
+  ++*at;
+  return true;
+}
+
+inline bool TakeText(std::string_view text, size_t* at, std::string_view expected) {
+  if (text.substr(*at, expected.size()) != expected) return false;
+  *at += expected.size();
+  return true;
+}
+
+enum class Taken { kYes, kNo, kTooLarge };
+
+// -?[0-9]+ that fits.
+inline Taken TakeDecimal(std::string_view text, size_t* at, int64_t* value) {
+  size_t i = *at;
+  const bool negative = i < text.size() && text[i] == '-';
+  if (negative) ++i;
+  const size_t first = i;
+  uint64_t n = 0;
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  for (; i < text.size() && IsDigit(text[i]); ++i) {
+    const auto digit = static_cast<uint64_t>(text[i] - '0');
+    if (n > (kMax - digit) / 10) return Taken::kTooLarge;
+    n = n * 10 + digit;
+  }
+  if (i == first) return Taken::kNo;
+  *value = negative ? -static_cast<int64_t>(n) : static_cast<int64_t>(n);
+  *at = i;
+  return Taken::kYes;
+}
+
+// The value of a hexadecimal digit, or -1.
+inline int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// [0-9a-fA-F]+ that fits, without "0x".
+inline Taken TakeHex(std::string_view text, size_t* at, uint64_t* value) {
+  size_t i = *at;
+  uint64_t n = 0;
+  for (; i < text.size(); ++i) {
+    const int digit = HexDigit(text[i]);
+    if (digit < 0) break;
+    if (n >> 60 != 0) return Taken::kTooLarge;
+    n = n << 4 | static_cast<uint64_t>(digit);
+  }
+  if (i == *at) return Taken::kNo;
+  *value = n;
+  *at = i;
+  return Taken::kYes;
+}
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
