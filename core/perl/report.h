@@ -3,19 +3,21 @@
 //
 // The way of a report:
 //
-//   read with ReadOptions.dialect (jeprof: kJeprof; google-pprof: kGooglePprof) and .thread
+//   read with ReadOptions.dialect (jeprof: kJeprof; google-pprof: kGooglePprof), and .thread = "*"
+//   if --thread is given
 //   MergeProfiles()             if there are several
-//   perl::Prepare()             the profile, and the base if there is one
-//   Symbolize()                 both
-//   perl::WriteReport()
+//   perl::WriteReport()         or perl::Session for a shell
 //
-// In the shell the first four are done once and the last for each command, with in_shell set.
+// Profiles come without names: the tools get them in ways of their own, from nm and addr2line,
+// which symbols.h follows. Names that a profile brings along (symbolized text, protobuf) are used.
 //
 // Output is streamed to `out`; what the tools tell on standard error goes to `err`, each line
 // ended. Single-threaded. Input is untrusted.
 #ifndef HEAPGAUGE_CORE_PERL_REPORT_H_
 #define HEAPGAUGE_CORE_PERL_REPORT_H_
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,16 +29,31 @@
 
 namespace heapgauge::perl {
 
-// The tools take the innermost address of a stack as it is, and the others as return addresses.
-// Profiles have one rule for an address wherever it stands, so the innermost become locations of
-// their own. Must come before Symbolize(): names belong to the address that is looked up.
-void Prepare(const Options& options, Profile* profile);
+struct SessionState;
 
-// `base` is subtracted; null: none. An error in a regular expression, or a report that would be
-// empty where the tool fails, is an error. With --thread=* (or a number) the profile's rows carry
-// the label "thread" and one report comes after the other.
+// A profile with its names, which are looked up once, for any number of reports.
+class Session {
+ public:
+  // `base` is subtracted. Options that matter here are the tool, the program, and where to look for
+  // files; they must not change from report to report.
+  Session(Profile profile, std::optional<Profile> base, const Options& options,
+          const SymbolizeOptions& symbolize);
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  // Fails on a bad regular expression, and where the tool ends with an error because there is
+  // nothing to show. With --thread the rows carry the label "thread", and the reports of the
+  // threads that were asked for come one after the other.
+  Status Write(const Options& options, TextSink* out, TextSink* err);
+
+ private:
+  std::unique_ptr<SessionState> state_;
+};
+
+// For a single report. `base` may be null.
 Status WriteReport(const Profile& profile, const Profile* base, const Options& options,
-                   TextSink* out, TextSink* err);
+                   const SymbolizeOptions& symbolize, TextSink* out, TextSink* err);
 
 // --symbols: `input` has lines as in /proc/PID/maps and addresses (0x...), in any order; writes the
 // short name of each address. options.program must be set.
