@@ -7,6 +7,8 @@
 #include "core/base/peeking_stream.h"
 #include "core/base/read_ahead.h"
 #include "core/base/text.h"
+#include "core/formats/heap_text/heap_text_reader.h"
+#include "core/formats/jemalloc/jemalloc_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
 
 namespace heapgauge {
@@ -23,6 +25,8 @@ Result<Profile> ReadPprofProfile(ByteStream* stream, const std::string& name, co
 // One line for each format that is read from a stream.
 constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kPprof, ReadPprofProfile},
+    {ProfileFormat::kHeapText, ReadHeapText},
+    {ProfileFormat::kJemalloc, ReadJemalloc},
 };
 
 tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view start) {
