@@ -7,9 +7,13 @@
 #include "core/base/peeking_stream.h"
 #include "core/base/read_ahead.h"
 #include "core/base/text.h"
+#include "core/formats/collapsed/collapsed_reader.h"
 #include "core/formats/heap_text/heap_text_reader.h"
 #include "core/formats/jemalloc/jemalloc_reader.h"
+#include "core/formats/legacy/legacy_cpu_reader.h"
+#include "core/formats/legacy/legacy_text_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
+#include "core/formats/symbolized/symbolized_reader.h"
 
 namespace heapgauge {
 namespace {
@@ -27,6 +31,10 @@ constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kPprof, ReadPprofProfile},
     {ProfileFormat::kHeapText, ReadHeapText},
     {ProfileFormat::kJemalloc, ReadJemalloc},
+    {ProfileFormat::kSymbolized, ReadSymbolized},
+    {ProfileFormat::kLegacyText, ReadLegacyText},
+    {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
+    {ProfileFormat::kCollapsed, ReadCollapsed},
 };
 
 tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view start) {

@@ -1,0 +1,23 @@
+// Reads collapsed stacks, the input of flame graph tools: "outermost;...;innermost 123". Names may
+// have blanks in them; the last word is the value, which may have a fraction or a sign. Lines that
+// begin with # are comments; one of the form "# type: inuse_space/bytes" names what is counted,
+// which is samples otherwise.
+//
+// There are no addresses and no modules: every distinct name is a location of its own.
+// Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/formats/read_profile.h"
+
+namespace heapgauge {
+
+Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name,
+                              const ReadOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_READER_H_

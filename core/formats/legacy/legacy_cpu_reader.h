@@ -1,0 +1,27 @@
+// Reads CPU profiles in gperftools' binary format: words of 4 or 8 bytes in either order, then the
+// lines of /proc/PID/maps.
+//
+//   0, 3, 0, period in microseconds, 0
+//   count, depth, depth addresses        for each stack; the innermost address is exact
+//   0, 1, 0                              the end
+//
+// Single-threaded; the stacks are in memory while they are read.
+#ifndef HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_CPU_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_CPU_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/formats/read_profile.h"
+#include "core/formats/text/line_reader.h"
+
+namespace heapgauge {
+
+Result<Profile> ReadLegacyCpu(ByteStream* stream, const std::string& name,
+                              const ReadOptions& options);
+// The same from the middle of another format; the words begin behind the current line.
+Result<Profile> ReadLegacyCpu(LineReader* lines, const ReadOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_CPU_READER_H_

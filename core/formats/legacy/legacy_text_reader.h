@@ -1,0 +1,24 @@
+// Reads the other text profiles of the family: contention on locks (gperftools, Go's mutex and
+// block), threads (threadz), and Go's counts (goroutine, threadcreate). Their stacks and mapping
+// sections are those of heap profiles, so every report works on them.
+//
+// Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_TEXT_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_TEXT_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/formats/read_profile.h"
+#include "core/formats/text/line_reader.h"
+
+namespace heapgauge {
+
+Result<Profile> ReadLegacyText(ByteStream* stream, const std::string& name,
+                               const ReadOptions& options);
+// The same from the middle of another format; the next line is the header.
+Result<Profile> ReadLegacyText(LineReader* lines, const ReadOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_TEXT_READER_H_
