@@ -82,9 +82,30 @@ Result<std::unique_ptr<ElfFile>> OpenBuild(const std::string& path, const std::s
   return file;
 }
 
-Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const SymbolizeOptions& options,
-                                            StampList* stamps) {
-  if (IsVdso(module.path) && module.path.front() != '/') return OpenVdso(module.build_id);
+namespace {
+
+// Where the user keeps binaries of programs that ran elsewhere.
+void AddBinaryDirs(const Module& module, const std::string& path,
+                   const std::vector<std::string>& dirs, std::vector<std::string>* candidates) {
+  const std::string name(BaseName(path));
+  const std::string& id = module.build_id;
+  for (const std::string& dir : dirs) {
+    if (id.size() > 2 && id.find('/') == std::string::npos) {
+      if (!name.empty()) candidates->push_back(dir + "/" + id + "/" + name);
+      candidates->push_back(dir + "/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug");
+      candidates->push_back(BuildIdPath(dir, id));
+      candidates->push_back(dir + "/" + id);
+    }
+    if (name.empty() || name == "." || name == "..") continue;
+    if (path.front() == '/' && path.find("/../") == std::string::npos) {
+      candidates->push_back(dir + path);
+    }
+    candidates->push_back(dir + "/" + name);
+  }
+}
+
+// Where the module may be, the likeliest first.
+std::vector<std::string> PlacesOf(const Module& module, const SymbolizeOptions& options) {
   std::vector<std::string> candidates;
   std::string path = module.path;
   constexpr std::string_view kDeleted = " (deleted)";
@@ -92,6 +113,7 @@ Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const Symboliz
     path.resize(path.size() - kDeleted.size());
   }
   const bool has_path = !path.empty() && path.front() == '/' && !module.path_cut;
+  if (!module.path_cut) AddBinaryDirs(module, path, options.binary_dirs, &candidates);
   if (has_path) candidates.push_back(path);
   if (options.pid != 0) {
     if (has_path) candidates.push_back("/proc/" + std::to_string(options.pid) + "/root" + path);
@@ -108,10 +130,17 @@ Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const Symboliz
       candidates.push_back(dir + "/" + std::string(BaseName(path)));
     }
   }
+  return candidates;
+}
+
+// The first of the module's places that has it.
+template <typename Open>
+Result<std::unique_ptr<ElfFile>> OpenFirst(const Module& module, const SymbolizeOptions& options,
+                                           StampList* stamps, const Open& open) {
   Error reason{ErrorCode::kNotFound, "", kNoOffset};
-  for (const std::string& candidate : candidates) {
+  for (const std::string& candidate : PlacesOf(module, options)) {
     stamps->Add(candidate);
-    auto file = OpenBuild(candidate, module.build_id);
+    auto file = open(candidate);
     if (file) return file;
     // Another build is the most telling reason, a missing file the least.
     if (reason.message.empty() || file.error().code == ErrorCode::kCorrupt) {
@@ -119,6 +148,38 @@ Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const Symboliz
     }
   }
   return tl::unexpected<Error>(reason);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const SymbolizeOptions& options,
+                                            StampList* stamps) {
+  if (IsVdso(module.path) && module.path.front() != '/') return OpenVdso(module.build_id);
+  return OpenFirst(module, options, stamps,
+                   [&](const std::string& path) { return OpenBuild(path, module.build_id); });
+}
+
+Result<std::unique_ptr<ElfFile>> OpenForeignModule(const Module& module,
+                                                   const std::string& program_path,
+                                                   const SymbolizeOptions& options,
+                                                   StampList* stamps, std::string* note) {
+  if (!program_path.empty()) {
+    stamps->Add(program_path);
+    HG_ASSIGN(std::unique_ptr<ElfFile> file, ElfFile::Open(program_path));
+    if (!module.build_id.empty() && file->build_id() != module.build_id) {
+      *note = "'" + Printable(program_path) +
+              "' is used as asked, but it is another build (build-id " +
+              (file->build_id().empty() ? "none" : file->build_id()) + ") than the profile's (" +
+              Printable(module.build_id) + "): names may be wrong";
+    }
+    return file;
+  }
+  if (!module.build_id.empty()) return OpenModule(module, options, stamps);
+  if (IsVdso(module.path) && module.path.front() != '/') {
+    return Fail(ErrorCode::kNotFound, "the vDSO may be that of another kernel");
+  }
+  return OpenFirst(module, options, stamps,
+                   [](const std::string& path) { return ElfFile::Open(path); });
 }
 
 std::unique_ptr<ElfFile> OpenDebugFile(const ElfFile& elf, const SymbolizeOptions& options,

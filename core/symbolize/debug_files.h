@@ -28,6 +28,13 @@ Result<std::unique_ptr<ElfFile>> OpenBuild(const std::string& path, const std::s
 Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const SymbolizeOptions& options,
                                             StampList* stamps);
 
+// The same for a module of a foreign profile: a build-id that was not recorded may be any, and
+// `program_path`, if not "", is the file in any case. `note` is told if its build-id is another.
+Result<std::unique_ptr<ElfFile>> OpenForeignModule(const Module& module,
+                                                   const std::string& program_path,
+                                                   const SymbolizeOptions& options,
+                                                   StampList* stamps, std::string* note);
+
 // The separate debug file of a module without DWARF: by build-id, by debug link, from debuginfod.
 // Null if there is none.
 std::unique_ptr<ElfFile> OpenDebugFile(const ElfFile& elf, const SymbolizeOptions& options,

@@ -58,12 +58,17 @@ Status ElfFile::ReadHeaders() {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
     return Fail(ErrorCode::kUnsupported, "'" + Printable(path_) + "' is not a 64-bit ELF file");
   }
+  is_fixed_ = header.e_type == ET_EXEC;
   if (header.e_phentsize == sizeof(Elf64_Phdr)) {
     const Bytes table = Load(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
     lowest_code_ = ~uint64_t{0};
     for (size_t i = 0; (i + 1) * sizeof(Elf64_Phdr) <= table.size(); ++i) {
       Elf64_Phdr segment;
       std::memcpy(&segment, table.data() + i * sizeof segment, sizeof segment);
+      if (segment.p_type == PT_LOAD) {
+        segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz, segment.p_memsz,
+                             (segment.p_flags & PF_X) != 0});
+      }
       if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
         lowest_code_ = std::min(lowest_code_, segment.p_vaddr);
       }

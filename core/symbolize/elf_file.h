@@ -36,6 +36,14 @@ class ElfFile {
     uint64_t size = 0;
     uint64_t entry_size = 0;
   };
+  // A part of the file that is loaded into memory.
+  struct Segment {
+    uint64_t address = 0;
+    uint64_t offset = 0;
+    uint64_t file_size = 0;
+    uint64_t memory_size = 0;
+    bool executable = false;
+  };
   // A name and the build-id of the file it means.
   struct AltLink {
     std::string path;
@@ -57,6 +65,10 @@ class ElfFile {
   bool has_dwarf() const {
     return Find(".debug_info") != nullptr || Find(".zdebug_info") != nullptr;
   }
+  // The file is loaded at the addresses it was linked for: a program that is not
+  // position-independent.
+  bool is_fixed() const { return is_fixed_; }
+  const std::vector<Segment>& segments() const { return segments_; }
   // The lowest address of code; ranges below it belong to functions that the linker dropped.
   uint64_t lowest_code() const { return lowest_code_; }
 
@@ -88,6 +100,8 @@ class ElfFile {
   std::string debug_link_;
   uint32_t debug_link_checksum_ = 0;
   uint64_t lowest_code_ = 0;
+  bool is_fixed_ = false;
+  std::vector<Segment> segments_;
   std::vector<SectionHeader> sections_;
   std::unordered_map<uint64_t, Bytes> loaded_;  // by offset in the file
   std::vector<std::vector<uint8_t>> buffers_;

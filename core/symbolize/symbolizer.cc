@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 
 #include "core/base/text.h"
@@ -11,6 +13,7 @@
 #include "core/symbolize/debug_files.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
+#include "core/symbolize/load_bias.h"
 #include "core/symbolize/module_symbols.h"
 #include "core/symbolize/name_cache.h"
 #include "core/symbolize/perf_map.h"
@@ -55,6 +58,7 @@ std::string Placeholder(const Profile& profile, const Location& location) {
   if (location.module == kNone) return fmt::format("0x{:x}", location.address);
   const Module& module = profile.modules[location.module];
   std::string_view name = BaseName(module.path);
+  if (name.empty() && !module.load_bias_known) return fmt::format("0x{:x}", location.address);
   if (name.empty()) name = "?";
   return fmt::format("{}+0x{:x}", name, location.lookup_address() - module.load_bias);
 }
@@ -170,6 +174,34 @@ Status Ask(const Module& module, const SymbolizeOptions& options,
   return {};
 }
 
+// A module of a foreign profile: its file is found, and by that its load bias. What comes back is
+// the module as the file has it, to be asked for names.
+Result<Module> Locate(const SymbolizeOptions& options, bool is_program,
+                      const std::vector<LocationId>& places, Profile* profile, Module* module,
+                      std::vector<Note>* notes) {
+  const std::string program = is_program ? options.program_path : "";
+  if (module->load_bias_known && program.empty()) return *module;
+  if (!module->load_bias_known) module->load_bias = module->start - module->offset;
+  StampList stamps;
+  std::string note;
+  HG_ASSIGN(const std::unique_ptr<ElfFile> file,
+            OpenForeignModule(*module, program, options, &stamps, &note));
+  if (!note.empty()) notes->push_back({places.size(), note});
+  if (!module->load_bias_known) {
+    std::vector<uint64_t> addresses;
+    for (const LocationId id : places) addresses.push_back(profile->locations[id].lookup_address());
+    module->load_bias = FindLoadBias(*file, *module, addresses);
+    module->load_bias_known = true;
+  }
+  Module actual = *module;
+  std::error_code no_error;
+  const auto absolute = std::filesystem::absolute(file->path(), no_error);
+  actual.path = no_error ? file->path() : absolute.string();
+  actual.path_cut = false;
+  actual.build_id = file->build_id();
+  return actual;
+}
+
 // Code outside of all modules: a just-in-time compiler's, if it left a map.
 void NameGeneratedCode(const SymbolizeOptions& options, FunctionTable* table, Profile* profile,
                        std::vector<Note>* notes) {
@@ -220,6 +252,8 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
                                to_name, "addresses");
     }
     named += by_module[m].size();
+    const bool foreign = !module.load_bias_known || (m == 0 && !options.program_path.empty());
+    const auto located = Locate(options, m == 0, by_module[m], profile, &module, &notes);
     std::vector<uint64_t> addresses;
     for (const LocationId id : by_module[m]) {
       addresses.push_back(profile->locations[id].lookup_address() - module.load_bias);
@@ -227,7 +261,14 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
     std::sort(addresses.begin(), addresses.end());
     addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
     ModuleAnswer answer;
-    const Status status = Ask(module, options, addresses, &answer);
+    Status status;
+    if (located) {
+      SymbolizeOptions here = options;
+      if (foreign) here.binary_dirs.clear();  // the module is found
+      status = Ask(*located, here, addresses, &answer);
+    } else {
+      status = tl::unexpected<Error>(located.error());
+    }
     if (!status) {
       module.no_names_reason = status.error().message;
       // The kernel's own page has no file; its few frames need no excuse.
@@ -250,7 +291,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       module.has_functions = true;
       module.NoteLines(frames.front().line != 0);
     }
-    if (!answer.names.has_dwarf) module.no_names_reason = StrippedText(module, options);
+    if (!answer.names.has_dwarf) module.no_names_reason = StrippedText(*located, options);
     if (unnamed != 0 && !answer.names.has_dwarf && !answer.names.has_symtab) {
       notes.push_back(
           {unnamed,

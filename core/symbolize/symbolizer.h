@@ -5,6 +5,9 @@
 // "module+0xoffset". What stood in the way (file gone, another build) is told in the report's
 // notes.
 //
+// Formats that tell only where a file was mapped leave the load bias to be found here, from the
+// segments of the file (load_bias.h). Locations that have frames already are left alone.
+//
 // Each module's file is opened once for all its addresses. Single-threaded.
 #ifndef HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_
 #define HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_
@@ -26,6 +29,13 @@ struct SymbolizeOptions {
   // More of these, given by the user; searched first. Each may also hold debug files, .dwo, .dwp
   // and modules themselves by their plain names.
   std::vector<std::string> extra_debug_dirs;
+  // Where modules themselves may be, for profiles from elsewhere: by build-id (DIR/ab12.../name,
+  // DIR/ab/12....debug), by whole path below DIR, and by plain name. Searched before the path that
+  // the profile names.
+  std::vector<std::string> binary_dirs;
+  // If not "", the file of the first module, whatever the profile says. If its build-id is another
+  // one, a note says so.
+  std::string program_path;
   // Asked for debug files that are nowhere else; may be null.
   Debuginfod* debuginfod = nullptr;
   // Where names are kept from one run to the next; "" nowhere. See name_cache.h.

@@ -320,5 +320,79 @@ TEST(Symbolizer, DamagedProgramsAreNoHarm) {
   std::filesystem::remove(pattern);
 }
 
+// As a foreign format has it: which part of the file is mapped where, and no more.
+Profile ForeignProfileOf(void* address, const std::string& path) {
+  Profile profile = ProfileOf(address, path, "");
+  Module& module = profile.modules[0];
+  module.load_bias = 0;
+  module.load_bias_known = false;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long low = 0, high = 0, offset = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx", &low, &high, &offset) != 3) continue;
+    const auto wanted = reinterpret_cast<uint64_t>(address);
+    if (wanted < low || wanted >= high) continue;
+    module.start = low;
+    module.end = high;
+    module.offset = offset;
+  }
+  return profile;
+}
+
+TEST(Symbolizer, FindsTheLoadBiasOfAForeignProfile) {
+  Profile profile = ForeignProfileOf(symbolizer_test::Caller(1), Self());
+  const SymbolizeReport report = Symbolize({}, &profile);
+  EXPECT_NE(Name(profile).find("Caller"), std::string::npos) << Name(profile);
+  EXPECT_TRUE(profile.modules[0].load_bias_known);
+  EXPECT_EQ(profile.modules[0].build_id, "") << "the profile is as it was";
+  EXPECT_TRUE(report.notes.empty());
+}
+
+TEST(Symbolizer, TakesTheProgramThatItIsTold) {
+  Profile profile = ForeignProfileOf(symbolizer_test::Caller(1), "/gone/elsewhere");
+  SymbolizeOptions options;
+  Profile without = profile;
+  Symbolize(options, &without);
+  EXPECT_TRUE(Name(without).starts_with("elsewhere+0x")) << Name(without);
+  options.program_path = Self();
+  Profile with = profile;
+  EXPECT_TRUE(Symbolize(options, &with).notes.empty());
+  EXPECT_NE(Name(with).find("Caller"), std::string::npos) << Name(with);
+  profile.modules[0].build_id = "0123";
+  const SymbolizeReport report = Symbolize(options, &profile);
+  EXPECT_NE(Name(profile).find("Caller"), std::string::npos) << Name(profile);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_NE(report.notes[0].find("another build"), std::string::npos) << report.notes[0];
+}
+
+TEST(Symbolizer, LooksForBinariesInDirectories) {
+  const std::string dir = ::testing::TempDir() + "/binaries" + std::to_string(getpid());
+  const std::string id = BuildIdOf(Self());
+  for (const std::string& place :
+       {std::string("elsewhere"), id + "/elsewhere", std::string("gone/elsewhere")}) {
+    if (place.front() == '/') GTEST_SKIP() << "this program was linked without a build-id";
+    const std::string path = dir + "/" + place;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::filesystem::create_symlink(Self(), path);
+    Profile profile = ForeignProfileOf(symbolizer_test::Caller(1), "/gone/elsewhere");
+    if (place.starts_with(id)) profile.modules[0].build_id = id;
+    SymbolizeOptions options;
+    options.binary_dirs = {dir};
+    Symbolize(options, &profile);
+    EXPECT_NE(Name(profile).find("Caller"), std::string::npos) << place;
+    std::filesystem::remove_all(dir);
+  }
+}
+
+TEST(Symbolizer, LeavesNamesAlone) {
+  Profile profile = ForeignProfileOf(symbolizer_test::Caller(1), Self());
+  profile.functions = {{"known", "", ""}};
+  profile.frames = {{0, 7, false}};
+  profile.locations[0].frame_count = 1;
+  Symbolize({}, &profile);
+  EXPECT_EQ(Name(profile), "known");
+  EXPECT_EQ(profile.functions.size(), 1u);
+}
+
 }  // namespace
 }  // namespace heapgauge
