@@ -105,7 +105,7 @@ std::vector<RawSymbol> ReadSymbols(ElfFile* elf, bool dynamic) {
     if (!symbol.name.empty() && ReadAt(versions, i * sizeof version, &version)) {
       const auto it = version_names.find(version & 0x7fff);
       if (it != version_names.end() && !it->second.empty()) {
-        symbol.name += ((version & 0x8000) != 0 ? "@" : "@@") + it->second;
+        symbol.version = ((version & 0x8000) != 0 ? "@" : "@@") + it->second;
       }
     }
     symbols.push_back(std::move(symbol));
@@ -114,7 +114,7 @@ std::vector<RawSymbol> ReadSymbols(ElfFile* elf, bool dynamic) {
 }
 
 std::string NmTable::Entry::FullName() const {
-  std::string text = BinutilsName(name);
+  std::string text = BinutilsName(name) + version;
   if (tagged) text += fmt::format("<{:016x}>", start);
   return text;
 }
@@ -135,6 +135,7 @@ NmTable::NmTable(ElfFile* elf) {
                              symbol.type != STT_GNU_IFUNC && IsCode(*elf, symbol.section);
         if (!is_text) continue;
         entries_.back().name = std::move(symbol.name);
+        entries_.back().version = std::move(symbol.version);
         entries_.back().tagged = false;
         continue;
       }
@@ -143,6 +144,7 @@ NmTable::NmTable(ElfFile* elf) {
       Entry entry;
       entry.start = entry.end = symbol.value;
       entry.name = std::move(symbol.name);
+      entry.version = std::move(symbol.version);
       entries_.push_back(std::move(entry));
     }
     if (!entries_.empty()) return;
@@ -234,6 +236,20 @@ NearestSymbols::Answer NearestSymbols::Find(uint64_t address) const {
     if (best == nullptr || Better(*best, *it, address)) best = &*it;
   }
   return {&names_[best->name], best->start, best->file == 0 ? nullptr : &names_[best->file]};
+}
+
+const std::string* NearestSymbols::ShortestAlias(uint64_t start) const {
+  const uint32_t section = SectionOf(start);
+  auto it = std::lower_bound(
+      symbols_.begin(), symbols_.end(), start, [&](const Symbol& symbol, uint64_t value) {
+        return symbol.section != section ? symbol.section < section : symbol.start < value;
+      });
+  const std::string* shortest = nullptr;
+  for (; it != symbols_.end() && it->section == section && it->start == start; ++it) {
+    const std::string& name = names_[it->name];
+    if (shortest == nullptr || name.size() < shortest->size()) shortest = &name;
+  }
+  return shortest;
 }
 
 }  // namespace heapgauge::perl

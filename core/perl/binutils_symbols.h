@@ -5,7 +5,7 @@
 //   NearestSymbols  how addr2line names code that DWARF does not: the symbol before the address in
 //                   the same section, however far
 //
-// Where there is no .symtab both go by .dynsym, whose names carry versions ("malloc@@V1").
+// Where there is no .symtab both go by .dynsym; nm shows versions ("malloc@@V1") then.
 //
 // Built once, then read-only. Names point into the ElfFile or the table.
 #ifndef HEAPGAUGE_CORE_PERL_BINUTILS_SYMBOLS_H_
@@ -21,7 +21,8 @@
 namespace heapgauge::perl {
 
 struct RawSymbol {
-  std::string name;  // with a version if it is a dynamic one
+  std::string name;
+  std::string version;  // "@@V1" of a dynamic one
   uint64_t value = 0;
   uint64_t size = 0;
   uint32_t section = 0;  // SHN_ABS and the like as they are
@@ -38,7 +39,8 @@ class NmTable {
   struct Entry {
     uint64_t start = 0;
     uint64_t end = 0;
-    std::string name;              // the linker's
+    std::string name;  // the linker's
+    std::string version;
     bool tagged = true;            // the tools append the address to its name
     std::string FullName() const;  // readable, and "<address>"
   };
@@ -67,6 +69,9 @@ class NearestSymbols {
   explicit NearestSymbols(ElfFile* elf);
 
   Answer Find(uint64_t address) const;
+  // The shortest of the names that the code at `start` has; null: none. Assemblers write DWARF for
+  // each alias of a function, and addr2line shows the last, which is the one for the public.
+  const std::string* ShortestAlias(uint64_t start) const;
   // Whether any section that is loaded holds the address.
   bool InSection(uint64_t address) const { return SectionOf(address) != 0; }
 

@@ -49,7 +49,9 @@ Image::Image(const Options& options, std::unique_ptr<ElfFile> file)
 std::unique_ptr<Image> Image::Open(const Module& module, const Options& options,
                                    const SymbolizeOptions& symbolize) {
   StampList stamps;
-  auto opened = OpenModule(module, symbolize, &stamps);
+  // Text formats do not tell which build it was.
+  auto opened =
+      module.build_id.empty() ? ElfFile::Open(module.path) : OpenModule(module, symbolize, &stamps);
   if (!opened) return nullptr;
   const std::string copy = DebugCopy(module.path, symbolize);
   if (!copy.empty()) {
@@ -118,7 +120,12 @@ SymbolList Image::FromAddr2line(uint64_t address, const std::vector<SourceFrame>
     Symbol symbol;
     symbol.place = Place(frame.file, frame.line, 0);
     symbol.full = BinutilsName(std::string(frame.system_name));
-    if (!IsLinkerName(frame.system_name)) {
+    if (frame.file.ends_with(".S") && !frame.inlined) {
+      const std::string* alias = nearest_->ShortestAlias(nearest.start);
+      if (alias != nullptr && alias->size() < symbol.full.size()) symbol.full = *alias;
+    }
+    // In other languages than C++ the plain name is the linker's.
+    if (!IsLinkerName(frame.system_name) && !frame.name.empty()) {
       const std::string instance = InstanceOf(frames, i, nearest.start);
       const auto it = known->find(instance);
       if (it != known->end()) {
