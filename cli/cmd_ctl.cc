@@ -108,7 +108,7 @@ int Dump(const CtlOptions& options) {
 
 int Peak(const CtlOptions& options) {
   ReportOptions report;
-  report.source = options.source;
+  report.sources = {options.source};
   report.peak = true;
   return Top(report);
 }

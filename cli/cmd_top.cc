@@ -13,8 +13,9 @@ int Top(const ReportOptions& options) {
   if (!options.watch.empty()) return Watch(options);
   auto loaded = Load(options);
   if (!loaded) return FailWith(loaded.error());
-  if (loaded->profile.recording.state == RecordingState::kLive && !options.json) {
-    if (const auto path = ResolveSource(options.source, options.pick)) {
+  if (loaded->profile.recording.state == RecordingState::kLive && !options.json &&
+      options.sources.size() == 1) {
+    if (const auto path = ResolveSource(options.sources.front(), options.pick)) {
       loaded->profile.recording.memory = MemoryLineOf(*path);
     }
   }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
+#include "cli/pprof/cmd_pprof.h"
 #include "core/base/text.h"
 
 namespace heapgauge::cli {
@@ -19,6 +20,7 @@ First steps:
   heapgauge top server.4242.hg            the same from its file, also after it was killed
   heapgauge tree 4242                     through which calls
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
+  heapgauge pprof -top heap.pb.gz         pprof's flags and output, on any profile
   heapgauge doctor 4242                   why is there no data, or little?
 
 heapgauge COMMAND --help tells more. Exit codes: 0 done, 1 a check failed, 2 bad usage or input.
@@ -45,6 +47,15 @@ int UnknownCommand(const CLI::App& app, const char* word) {
 }
 
 int Main(int argc, char** argv) {
+  // These have flags of another kind.
+  if (IsPprofName(argv[0])) return RunPprof({argv + 1, argv + argc}, argv[0]);
+  if (argc > 1 && std::strcmp(argv[1], "pprof") == 0) {
+    return RunPprof({argv + 2, argv + argc}, argv[0]);
+  }
+  if (argc > 1 && std::strcmp(argv[1], "shell") == 0) {
+    return RunShellCommand({argv + 2, argv + argc});
+  }
+
   // Everything after "--" belongs to the program that is run, whatever it looks like.
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--") != 0) continue;
@@ -65,6 +76,7 @@ int Main(int argc, char** argv) {
   AddTraces(&app, &action);
   AddCollapsed(&app, &action);
   AddProto(&app, &action);
+  DescribePprof(&app);
   AddSave(&app, &action);
   AddMemory(&app, &action);
   AddPs(&app, &action);

@@ -3,13 +3,14 @@
 #define HEAPGAUGE_CLI_REPORT_OPTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "cli/symbol_options.h"
 
 namespace heapgauge::cli {
 
 struct ReportOptions {
-  std::string source;
+  std::vector<std::string> sources;
   std::string pick;
   std::string focus;
   std::string ignore;

@@ -4,28 +4,30 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
-#include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/base/file_sink.h"
-#include "core/formats/gauge/gauge_reader.h"
 
 namespace heapgauge::cli {
 
 Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
   ProgressSink* progress = options.quiet ? nullptr : BeginProgress();
-  HG_ASSIGN(const std::string path, ResolveSource(options.source, options.pick));
-  GaugeReadOptions read;
+  ReadingOptions reading;
+  reading.pick = options.pick;
+  GaugeReadOptions& read = reading.read.gauge;
   read.peak = options.peak;
   read.inherited = options.inherited == "only"   ? Inherited::kOnly
                    : options.inherited == "none" ? Inherited::kExclude
                                                  : Inherited::kInclude;
   if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
   Loaded loaded;
-  if (progress != nullptr) progress->Report("reading " + path, 0, 0, "");
-  HG_ASSIGN(loaded.profile, ReadGaugeFile(path, read));
+  if (progress != nullptr && !options.sources.empty()) {
+    progress->Report("reading " + options.sources.front(), 0, 0, "");
+  }
+  HG_ASSIGN(loaded.profile, ReadMerged(options.sources, reading));
   if (cache != nullptr) cache->Fill(&loaded.profile);
   loaded.notes = NameLocations(options.symbols, &loaded.profile, progress).notes;
   if (cache != nullptr) loaded.notes = cache->Learn(loaded.profile, loaded.notes);
@@ -86,7 +88,9 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
                     std::shared_ptr<ReportOptions> options) {
   CLI::App* sub = app->add_subcommand(name, summary);
   sub->footer(footer);
-  sub->add_option("SOURCE", options->source, "gauge file, PID, or directory with one gauge file")
+  sub->add_option("SOURCE", options->sources,
+                  "profile of any format, PID, directory with one gauge file, or URL; several are "
+                  "added up")
       ->required();
   sub->add_option("--pick", options->pick, "which file of a directory: newest or oldest")
       ->check(CLI::IsMember({"newest", "oldest"}));

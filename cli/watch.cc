@@ -144,9 +144,10 @@ int Watch(const ReportOptions& asked) {
   }
   ReportOptions options = asked;
   // A process that ends must not turn into another one of the same number.
-  auto path = ResolveSource(asked.source, asked.pick);
+  if (asked.sources.size() != 1) return FailWith("--watch shows one SOURCE at a time");
+  auto path = ResolveSource(asked.sources.front(), asked.pick);
   if (!path) return FailWith(path.error());
-  options.source = *path;
+  options.sources = {*path};
   FrameCache cache;
   auto loaded = Load(options, &cache);
   if (!loaded) return FailWith(loaded.error());

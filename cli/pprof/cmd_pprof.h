@@ -1,0 +1,27 @@
+// pprof and shell: the two commands whose words are pprof's. They do not go through CLI11, which
+// does not know flags of this kind.
+#ifndef HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
+#define HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace heapgauge::cli {
+
+// Lists the commands in the help of the whole program.
+void DescribePprof(CLI::App* app);
+
+// Whether a program of this name (argv[0]) is meant to be one of pprof's kind.
+bool IsPprofName(const std::string& called_as);
+
+// `arguments` without the name of the command.
+int RunPprof(const std::vector<std::string>& arguments, const std::string& called_as);
+int RunShellCommand(const std::vector<std::string>& arguments);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_

@@ -1,0 +1,104 @@
+#include "cli/pprof/deliver.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "cli/pprof/keep_copy.h"
+#include "cli/pprof/pager.h"
+#include "cli/pprof/viewer.h"
+#include "core/base/descriptor_sink.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/layout/render.h"
+#include "core/pprof/report.h"
+
+namespace heapgauge::cli {
+namespace {
+
+using Writer = std::function<Status(TextSink*)>;
+
+Status WriteToFd(int fd, const std::string& name, const Writer& write) {
+  DescriptorSink sink(fd, name);
+  const Status written = write(&sink);
+  const Status finished = sink.Finish();
+  if (!written && !sink.closed()) return written;
+  return finished;
+}
+
+Status WriteToFile(const std::string& path, const Writer& write) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    return tl::unexpected<Error>(SystemError("cannot create '" + Printable(path) + "'", errno));
+  }
+  const Status status = WriteToFd(fd, "'" + Printable(path) + "'", write);
+  close(fd);
+  return status;
+}
+
+Status WriteToNewFile(const NewFile& file, const Writer& write) {
+  const Status status = WriteToFd(file.fd, "'" + Printable(file.path) + "'", write);
+  close(file.fd);
+  return status;
+}
+
+Status DeliverBy(const Writer& write, pprof::Delivery delivery, const std::string& extension,
+                 const std::string& viewer, const Destination& destination) {
+  if (!destination.output.empty()) {
+    destination.say("Generating report in " + destination.output);
+    return WriteToFile(destination.output, write);
+  }
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  if (delivery == pprof::Delivery::kViewer) {
+    HG_ASSIGN(const NewFile file, MakeNumberedFile(TemporaryDirectory(), "pprof", "." + extension));
+    HG_TRY(WriteToNewFile(file, write));
+    return ShowFile(file.path, viewer, destination.in_shell);
+  }
+  if (delivery == pprof::Delivery::kFile && (terminal || destination.in_shell)) {
+    HG_ASSIGN(const NewFile file, MakeNumberedFile("", "profile", "." + extension));
+    destination.say("Generating report in " + file.path);
+    return WriteToNewFile(file, write);
+  }
+  if (terminal && destination.in_shell) {
+    PagerSink sink;
+    const Status written = write(&sink);
+    sink.Finish();
+    return sink.closed() ? Status() : written;
+  }
+  return WriteToFd(STDOUT_FILENO, "standard output", write);
+}
+
+}  // namespace
+
+Status DeliverText(const std::string& text, pprof::Delivery delivery, const std::string& extension,
+                   const std::string& viewer, const Destination& destination) {
+  return DeliverBy([&text](TextSink* out) { return out->Write(text); }, delivery, extension, viewer,
+                   destination);
+}
+
+Status WriteCommand(Profile profile, const pprof::Command& command, const std::string& pattern,
+                    const pprof::Settings& settings, bool in_shell, const Say& say) {
+  pprof::Request request;
+  request.kind = command.kind;
+  request.pattern = pattern;
+  request.config = settings.config;
+  HG_ASSIGN(const pprof::ReportInput input, pprof::Prepare(std::move(profile), request));
+  for (const std::string& warning : input.warnings) say(warning);
+  const Destination destination{settings.output, in_shell, say};
+  const std::string extension = command.extension == nullptr ? "" : command.extension;
+  const std::string viewer = command.viewer == nullptr ? "" : command.viewer;
+  if (command.picture == nullptr) {
+    return DeliverBy([&input](TextSink* out) { return pprof::WriteReport(input, out); },
+                     command.delivery, extension, viewer, destination);
+  }
+  StringSink dot;
+  HG_TRY(pprof::WriteReport(input, &dot));
+  std::vector<std::string> notes;
+  HG_ASSIGN(const std::string picture, RenderDot(dot.text(), command.picture, &notes));
+  for (const std::string& note : notes) say(note);
+  return DeliverText(picture, command.delivery, extension, viewer, destination);
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,37 @@
+// Makes a report and brings it to where it belongs: the terminal, a file, a picture, a viewer.
+//
+// Single-threaded.
+#ifndef HEAPGAUGE_CLI_PPROF_DELIVER_H_
+#define HEAPGAUGE_CLI_PPROF_DELIVER_H_
+
+#include <functional>
+#include <string>
+
+#include "cli/pprof/sources.h"
+#include "core/base/result.h"
+#include "core/base/text_sink.h"
+#include "core/model/profile.h"
+#include "core/pprof/words/commands.h"
+#include "core/pprof/words/settings.h"
+
+namespace heapgauge::cli {
+
+struct Destination {
+  std::string output;     // file, "" none
+  bool in_shell = false;  // files for programs never go to the terminal; viewers run beside us
+  Say say;
+};
+
+// Writes the report `command` on the profile. In the shell on a terminal, a text longer than the
+// screen is shown by $PAGER.
+Status WriteCommand(Profile profile, const pprof::Command& command, const std::string& pattern,
+                    const pprof::Settings& settings, bool in_shell, const Say& say);
+
+// What is behind it, for reports of other origin: `delivery`, `extension` and `viewer` are those of
+// pprof::Command.
+Status DeliverText(const std::string& text, pprof::Delivery delivery, const std::string& extension,
+                   const std::string& viewer, const Destination& destination);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_DELIVER_H_

@@ -1,0 +1,38 @@
+// Lines that a user types. On a terminal with editing, completion by the Tab key, and a history
+// that is kept in $XDG_STATE_HOME/heapgauge/history; from a pipe just as they come.
+//
+// There is one at a time. Single-threaded.
+#ifndef HEAPGAUGE_CLI_PPROF_LINE_READER_H_
+#define HEAPGAUGE_CLI_PPROF_LINE_READER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapgauge::cli {
+
+class LineReader {
+ public:
+  // Ways to complete the last word of a line.
+  using Completer = std::function<std::vector<std::string>(const std::string& line)>;
+
+  LineReader(std::string prompt, Completer completer);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  // Nothing at the end of input.
+  std::optional<std::string> Read();
+
+ private:
+  struct Editor;
+  std::string prompt_;
+  Completer completer_;
+  std::unique_ptr<Editor> editor_;  // null: no terminal
+};
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_LINE_READER_H_

@@ -1,0 +1,103 @@
+#include "cli/pprof/load.h"
+
+#include <utility>
+
+#include "cli/pprof/keep_copy.h"
+#include "cli/pprof/name_addresses.h"
+#include "core/analysis/merge.h"
+#include "core/fetch/remote_names.h"
+#include "core/model/label_rows.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct Grabbed {
+  std::vector<Profile> profiles;
+  bool remote = false;
+};
+
+// The program and build-id of the command line are those of the first module.
+void Override(const SourceOptions& options, Profile* profile) {
+  if (profile->modules.empty()) {
+    // Some profiles know no modules; one for all addresses lets names be looked for.
+    profile->modules.emplace_back();
+    profile->modules.back().load_bias_known = false;
+    for (Location& location : profile->locations) location.module = 0;
+  }
+  Module& program = profile->modules.front();
+  if (!options.program.empty()) program.path = options.program;
+  if (!options.build_id.empty()) program.build_id = options.build_id;
+}
+
+Result<Grabbed> Grab(const std::vector<std::string>& sources, const char* what,
+                     const SourceOptions& options, const Say& say, ModuleSources* servers) {
+  Grabbed grabbed;
+  std::vector<Result<SourceProfile>> results = ReadSources(sources, ReadingOf(options, say));
+  for (size_t i = 0; i < results.size(); ++i) {
+    auto& result = results[i];
+    if (!result) {
+      if (results.size() == 1) return tl::unexpected<Error>(std::move(result).error());
+      say(sources[i] + ": " + result.error().message);
+      continue;
+    }
+    Override(options, &result->profile);
+    if (result->url) {
+      grabbed.remote = true;
+      AddModuleSources(result->profile, *result->url, servers);
+    }
+    grabbed.profiles.push_back(std::move(result->profile));
+  }
+  if (grabbed.profiles.empty()) {
+    return Fail(ErrorCode::kNotFound, std::string("none of the ") + what + " could be read");
+  }
+  if (grabbed.profiles.size() < sources.size()) {
+    say("Fetched " + std::to_string(grabbed.profiles.size()) + " " + what + " out of " +
+        std::to_string(sources.size()));
+  }
+  return grabbed;
+}
+
+Result<Profile> Merged(std::vector<Profile> profiles) {
+  // One profile is merged too: equal rows become one, as pprof has it.
+  return MergeProfiles(std::move(profiles));
+}
+
+}  // namespace
+
+ReadingOptions ReadingOf(const SourceOptions& options, const Say& say) {
+  ReadingOptions reading;
+  reading.default_path = "/debug/pprof/profile";
+  reading.seconds = options.seconds;
+  reading.timeout = options.timeout;
+  reading.http.tls_cert = options.tls_cert;
+  reading.http.tls_key = options.tls_key;
+  reading.http.tls_ca = options.tls_ca;
+  reading.say = say;
+  return reading;
+}
+
+Result<Profile> LoadForPprof(const SourceOptions& options, const Say& say) {
+  ModuleSources servers;
+  HG_ASSIGN(Grabbed sources, Grab(options.sources, "source profiles", options, say, &servers));
+  HG_ASSIGN(Profile profile, Merged(std::move(sources.profiles)));
+  bool remote = sources.remote;
+  if (!options.bases.empty()) {
+    HG_ASSIGN(Grabbed bases, Grab(options.bases, "base profiles", options, say, &servers));
+    remote = remote || bases.remote;
+    HG_ASSIGN(Profile base, Merged(std::move(bases.profiles)));
+    if (options.diff_base) LabelAllRows("pprof::base", "true", &base);
+    if (options.normalize) HG_TRY(NormalizeTo(base, &profile));
+    ScaleProfile(-1, &base);
+    std::vector<Profile> both;
+    both.push_back(std::move(profile));
+    both.push_back(std::move(base));
+    HG_ASSIGN(profile, Merged(std::move(both)));
+  }
+  for (const std::string& note : profile.notes) say(note);
+  HG_TRY(NameAddresses(options, servers, say, &profile));
+  if (!options.comment.empty()) profile.comments.push_back(options.comment);
+  if (remote) KeepCopy(profile, say);
+  return profile;
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,24 @@
+// The profile of a pprof command: sources read and added up, the base taken off, addresses named,
+// frames that the profile does not want shown left out.
+//
+// Single-threaded but for fetching.
+#ifndef HEAPGAUGE_CLI_PPROF_LOAD_H_
+#define HEAPGAUGE_CLI_PPROF_LOAD_H_
+
+#include "cli/pprof/source_options.h"
+#include "cli/pprof/sources.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::cli {
+
+// A source that cannot be read is told, as long as another one can. A profile from a server is also
+// kept in a file.
+Result<Profile> LoadForPprof(const SourceOptions& options, const Say& say);
+
+// What is common to all sources of a command.
+ReadingOptions ReadingOf(const SourceOptions& options, const Say& say);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_LOAD_H_

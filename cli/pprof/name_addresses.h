@@ -1,0 +1,34 @@
+// Gives the addresses of a profile their names, as -symbolize says.
+#ifndef HEAPGAUGE_CLI_PPROF_NAME_ADDRESSES_H_
+#define HEAPGAUGE_CLI_PPROF_NAME_ADDRESSES_H_
+
+#include <string>
+
+#include "cli/pprof/source_options.h"
+#include "cli/pprof/sources.h"
+#include "core/base/result.h"
+#include "core/fetch/remote_names.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::cli {
+
+// -symbolize=[local|fastlocal|remote|none][:force][:demangle=none|full|templates|default]
+struct SymbolizeMode {
+  bool none = false;
+  bool local = true;
+  bool remote = true;
+  bool fast = false;     // functions alone
+  bool force = false;    // also what has names
+  std::string demangle;  // "" the default
+  bool understood = true;
+};
+SymbolizeMode ParseSymbolizeMode(const std::string& text);
+
+// Local files first, then the servers that the profile came from. What cannot be named is told and
+// keeps its address.
+Status NameAddresses(const SourceOptions& options, const ModuleSources& servers, const Say& say,
+                     Profile* profile);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_NAME_ADDRESSES_H_

@@ -1,0 +1,20 @@
+// The flags of jeprof and google-pprof, from words to perl::Options.
+//
+// Pure.
+#ifndef HEAPGAUGE_CLI_PPROF_PERL_FLAGS_H_
+#define HEAPGAUGE_CLI_PPROF_PERL_FLAGS_H_
+
+#include <vector>
+
+#include "cli/pprof/flag_table.h"
+#include "cli/pprof/flags.h"
+
+namespace heapgauge::cli {
+
+// Fills in line->perl and what of line->source the perl tools have flags for. REQUIRES: the perl
+// tools know all of the flags.
+Status TakePerlFlags(const std::vector<GivenFlag>& flags, PprofCommandLine* line);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_PERL_FLAGS_H_

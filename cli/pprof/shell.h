@@ -1,0 +1,19 @@
+// The interactive shell with pprof's commands (core/pprof/words/shell_line.h has the grammar).
+//
+// On a terminal lines are edited, completed and remembered. From a pipe it answers byte for byte as
+// `go tool pprof` does, prompts included: people write scripts that way. Single-threaded.
+#ifndef HEAPGAUGE_CLI_PPROF_SHELL_H_
+#define HEAPGAUGE_CLI_PPROF_SHELL_H_
+
+#include "cli/pprof/sources.h"
+#include "core/model/profile.h"
+#include "core/pprof/words/settings.h"
+
+namespace heapgauge::cli {
+
+// Until the user leaves. Returns the exit code.
+int RunShell(const Profile& profile, pprof::Settings settings, const Say& say);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_SHELL_H_

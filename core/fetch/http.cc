@@ -1,0 +1,131 @@
+#include "core/fetch/http.h"
+
+#include <httplib.h>
+
+#include <chrono>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace heapgauge {
+namespace {
+
+const char* Describe(httplib::Error error) {
+  switch (error) {
+    case httplib::Error::Connection:
+      return "cannot connect; is it listening?";
+    case httplib::Error::ConnectionTimeout:
+      return "no connection in time";
+    case httplib::Error::BindIPAddress:
+      return "cannot bind the address";
+    case httplib::Error::Read:
+      return "no answer in time, or it broke off";
+    case httplib::Error::Write:
+      return "cannot send the request";
+    case httplib::Error::ExceedRedirectCount:
+      return "too many redirects";
+    case httplib::Error::SSLConnection:
+      return "no TLS connection; is it https?";
+    case httplib::Error::SSLLoadingCerts:
+      return "the certificates of -tls_cert, -tls_key or -tls_ca cannot be used";
+    case httplib::Error::SSLServerVerification:
+      return "the server's certificate is not trusted; name its authority with -tls_ca, or use "
+             "https+insecure://";
+    default:
+      return "the request failed";
+  }
+}
+
+Status CheckTls(const HttpOptions& options) {
+  if (options.tls_cert.empty() != options.tls_key.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "-tls_cert and -tls_key go together; one is missing");
+  }
+  for (const std::string* path : {&options.tls_cert, &options.tls_key, &options.tls_ca}) {
+    if (path->empty()) continue;
+    HG_TRY(File::OpenForReading(*path));
+  }
+  return {};
+}
+
+Result<std::string> Ask(const Url& url, httplib::Request request, const HttpOptions& options) {
+  HG_TRY(CheckTls(options));
+  const bool insecure = url.scheme == "https+insecure";
+  std::string host = url.host;
+  std::string user;
+  if (const size_t at = host.rfind('@'); at != std::string::npos) {
+    user = host.substr(0, at);
+    host = host.substr(at + 1);
+  }
+  const std::string server = (insecure ? "https" : url.scheme) + "://" + host;
+  httplib::Client client(server, options.tls_cert, options.tls_key);
+  const auto bad = [&url](ErrorCode code, const std::string& why) {
+    return Fail(code, Printable(url.Text()) + ": " + why);
+  };
+  if (!client.is_valid()) {
+    return bad(ErrorCode::kInvalidArgument, url.scheme == "http"
+                                                ? "not a usable address"
+                                                : Describe(httplib::Error::SSLLoadingCerts));
+  }
+  if (!user.empty()) {
+    const size_t colon = std::min(user.find(':'), user.size());
+    client.set_basic_auth(user.substr(0, colon),
+                          colon < user.size() ? user.substr(colon + 1) : std::string());
+  }
+  const auto patience = std::chrono::seconds(options.timeout_seconds + 5);
+  client.set_connection_timeout(std::min<std::chrono::seconds>(patience, std::chrono::seconds(30)));
+  client.set_read_timeout(patience);
+  client.set_write_timeout(patience);
+  client.set_follow_location(true);
+  client.set_decompress(false);  // profiles are gzip files; readers unpack them within bounds
+  if (url.scheme != "http") {
+    client.enable_server_certificate_verification(!insecure);
+    if (!options.tls_ca.empty()) client.set_ca_cert_path(options.tls_ca);
+  }
+
+  std::string body;
+  bool too_long = false;
+  bool too_late = false;
+  const auto deadline = std::chrono::steady_clock::now() + 2 * patience;
+  request.path = (url.path.empty() ? "/" : url.path) + (url.query.empty() ? "" : "?" + url.query);
+  request.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
+    too_long = body.size() + size > options.max_bytes;
+    too_late = std::chrono::steady_clock::now() > deadline;
+    if (!too_long && !too_late) body.append(data, size);
+    return !too_long && !too_late;
+  };
+  const httplib::Result answer = client.send(request);
+  if (too_long) {
+    return bad(ErrorCode::kUnsupported,
+               "the answer is longer than " + FormatBytes(static_cast<double>(options.max_bytes)));
+  }
+  if (too_late) return bad(ErrorCode::kUnavailable, "the answer did not end in time; see -timeout");
+  if (!answer) return bad(ErrorCode::kUnavailable, Describe(answer.error()));
+  if (answer->status != 200) {
+    std::string why = "server response: " + std::to_string(answer->status) + " " + answer->reason;
+    // Go's handlers say what is wrong.
+    if (answer->has_header("X-Go-Pprof") &&
+        answer->get_header_value("Content-Type").find("text/plain") != std::string::npos) {
+      why += " - " + body.substr(0, body.find('\n')).substr(0, 500);
+    }
+    return bad(ErrorCode::kUnavailable, Printable(why));
+  }
+  return body;
+}
+
+}  // namespace
+
+Result<std::string> HttpGet(const Url& url, const HttpOptions& options) {
+  httplib::Request request;
+  request.method = "GET";
+  return Ask(url, std::move(request), options);
+}
+
+Result<std::string> HttpPost(const Url& url, const std::string& body, const HttpOptions& options) {
+  httplib::Request request;
+  request.method = "POST";
+  request.body = body;
+  request.set_header("Content-Type", "application/octet-stream");
+  return Ask(url, std::move(request), options);
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,31 @@
+// Asks a web server for a page. Used for profiles and for names of addresses.
+//
+// Time and size of an answer are bounded; redirects are followed. The whole answer is in memory.
+// Functions may be called from several threads at once.
+#ifndef HEAPGAUGE_CORE_FETCH_HTTP_H_
+#define HEAPGAUGE_CORE_FETCH_HTTP_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/fetch/url.h"
+
+namespace heapgauge {
+
+struct HttpOptions {
+  int timeout_seconds = 60;  // until the first byte; then the same again for all of it
+  uint64_t max_bytes = uint64_t{1} << 30;
+  // Files; "" none, or the system's own authorities.
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_ca;
+};
+
+// The body of the answer, which must be 200. "https+insecure" does not check who answers.
+Result<std::string> HttpGet(const Url& url, const HttpOptions& options);
+Result<std::string> HttpPost(const Url& url, const std::string& body, const HttpOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FETCH_HTTP_H_
