@@ -7,6 +7,7 @@
 #include "cli/pprof/deliver.h"
 #include "cli/pprof/flags.h"
 #include "cli/pprof/load.h"
+#include "cli/pprof/run_perl.h"
 #include "cli/pprof/shell.h"
 #include "core/base/text.h"
 
@@ -58,7 +59,8 @@ int RunPprof(const std::vector<std::string>& arguments, const std::string& calle
   if (line->help) return PrintOut(PprofHelp());
   if (line->version) return PrintOut(std::string("heapgauge ") + Version() + "\n");
   for (const std::string& warning : line->warnings) SayOnStandardError(warning);
-  return RunAsPprof(*line);
+  return line->dialect == Dialect::kPprof ? RunAsPprof(*line)
+                                          : RunAsPerlTool(*line, SayOnStandardError);
 }
 
 int RunShellCommand(const std::vector<std::string>& arguments) {

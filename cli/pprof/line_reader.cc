@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "cli/cli.h"
+#include "core/base/file.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -91,8 +92,8 @@ struct LineReader::Editor {
   }
 };
 
-LineReader::LineReader(std::string prompt, Completer completer)
-    : prompt_(std::move(prompt)), completer_(std::move(completer)) {
+LineReader::LineReader(std::string prompt, Completer completer, int prompt_fd)
+    : prompt_(std::move(prompt)), completer_(std::move(completer)), prompt_fd_(prompt_fd) {
   if (!CanEdit()) return;
   editor_ = std::make_unique<Editor>();
   Editor& editor = *editor_;
@@ -138,7 +139,11 @@ LineReader::~LineReader() {
 
 std::optional<std::string> LineReader::Read() {
   if (editor_ == nullptr) {
-    PrintOut(prompt_);
+    if (prompt_fd_ == STDOUT_FILENO) {
+      PrintOut(prompt_);
+    } else {
+      (void)WriteToDescriptor(prompt_fd_, prompt_, "standard error");
+    }
     std::string line;
     if (!std::getline(std::cin, line)) return std::nullopt;
     return line;

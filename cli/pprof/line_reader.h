@@ -18,7 +18,8 @@ class LineReader {
   // Ways to complete the last word of a line.
   using Completer = std::function<std::vector<std::string>(const std::string& line)>;
 
-  LineReader(std::string prompt, Completer completer);
+  // From a pipe the prompt goes to `prompt_fd`.
+  LineReader(std::string prompt, Completer completer, int prompt_fd = 1);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -30,6 +31,7 @@ class LineReader {
   struct Editor;
   std::string prompt_;
   Completer completer_;
+  int prompt_fd_;
   std::unique_ptr<Editor> editor_;  // null: no terminal
 };
 

@@ -7,6 +7,7 @@
 #include "core/analysis/merge.h"
 #include "core/fetch/remote_names.h"
 #include "core/model/label_rows.h"
+#include "core/pprof/prune.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -95,6 +96,7 @@ Result<Profile> LoadForPprof(const SourceOptions& options, const Say& say) {
   }
   for (const std::string& note : profile.notes) say(note);
   HG_TRY(NameAddresses(options, servers, say, &profile));
+  if (!options.all_frames) HG_TRY(pprof::RemoveUninteresting(&profile));
   if (!options.comment.empty()) profile.comments.push_back(options.comment);
   if (remote) KeepCopy(profile, say);
   return profile;

@@ -1,0 +1,29 @@
+// One line of the shell that jeprof and google-pprof have: what it means. Pure.
+#ifndef HEAPGAUGE_CLI_PPROF_PERL_SHELL_H_
+#define HEAPGAUGE_CLI_PPROF_PERL_SHELL_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/perl/options.h"
+
+namespace heapgauge::cli {
+
+struct PerlStep {
+  bool quit = false;
+  std::vector<std::string> messages;
+  std::optional<perl::Options> report;
+  std::string output;  // file of the report, "" none
+};
+
+// `options` are those of the command line.
+PerlStep ParsePerlLine(std::string_view line, const perl::Options& options);
+
+// Commands that begin with the line.
+std::vector<std::string> PerlCompletions(std::string_view line);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_PERL_SHELL_H_

@@ -1,0 +1,18 @@
+// The pprof command in the words of jeprof and google-pprof: reads profiles as they do, makes the
+// report or runs their shell.
+//
+// Single-threaded but for fetching.
+#ifndef HEAPGAUGE_CLI_PPROF_RUN_PERL_H_
+#define HEAPGAUGE_CLI_PPROF_RUN_PERL_H_
+
+#include "cli/pprof/flags.h"
+#include "cli/pprof/sources.h"
+
+namespace heapgauge::cli {
+
+// Returns the exit code. REQUIRES: line.dialect is not pprof's.
+int RunAsPerlTool(const PprofCommandLine& line, const Say& say);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PPROF_RUN_PERL_H_
