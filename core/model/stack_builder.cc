@@ -1,5 +1,9 @@
 #include "core/model/stack_builder.h"
 
+#include <algorithm>
+
+#include "core/base/huge_pages.h"
+
 namespace heapgauge {
 namespace {
 
@@ -12,16 +16,62 @@ size_t HashOf(NodeId parent, LocationId location) {
 }  // namespace
 
 StackBuilder::StackBuilder(Profile* profile) : profile_(profile), slots_(1024) {
-  for (NodeId id = 0; id < profile->nodes.size(); ++id) Register(id);
+  const std::vector<Node>& nodes = profile->nodes;
+  constexpr NodeId kAhead = 16;
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const NodeId later = id + kAhead;
+    if (later < nodes.size() && nodes[later].parent + 1 != later) {
+      Prefetch(nodes[later].parent, nodes[later].location);
+    }
+    Register(id);
+  }
 }
 
-NodeId StackBuilder::Child(NodeId parent, LocationId location) {
-  const NodeId first = parent == kNone ? first_root_ : first_child_[parent];
-  if (first != kNone) {
-    if (profile_->nodes[first].location == location) return first;
-    const Slot* slot = Find(parent, location);
-    if (slot->child != kNone) return slot->child;
+void StackBuilder::Prefetch(NodeId parent, LocationId location) const {
+  const NodeId next = parent + 1;
+  if (next < profile_->nodes.size()) __builtin_prefetch(&profile_->nodes[next]);
+  __builtin_prefetch(&slots_[HashOf(parent, location) & (slots_.size() - 1)]);
+}
+
+void StackBuilder::Reserve(size_t count) {
+  std::vector<Node>& nodes = profile_->nodes;
+  if (nodes.capacity() - nodes.size() >= count) return;
+  ReserveHuge(std::max(2 * nodes.capacity(), nodes.size() + count), &nodes);
+}
+
+void StackBuilder::Leaves(const std::vector<LocationId>& locations, const std::vector<size_t>& ends,
+                          std::vector<NodeId>* leaves) {
+  leaves->assign(ends.size(), kNone);
+  walks_.clear();
+  size_t begin = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i] > begin) walks_.push_back({i, begin, ends[i] - begin, kNone});
+    begin = ends[i];
   }
+  // Each round takes every stack one frame further, or to its end if the rest of it is new.
+  while (!walks_.empty()) {
+    size_t kept = 0;
+    for (Walk walk : walks_) {
+      const LocationId* stack = locations.data() + walk.begin;
+      const NodeId known = Find(walk.node, stack[walk.left - 1]);
+      if (known == kNone) {
+        (*leaves)[walk.stack] = AttachRun(walk.node, walk.left, stack);
+        continue;
+      }
+      walk.node = known;
+      if (--walk.left == 0) {
+        (*leaves)[walk.stack] = known;
+        continue;
+      }
+      Prefetch(known, stack[walk.left - 1]);
+      walks_[kept++] = walk;
+    }
+    walks_.resize(kept);
+  }
+}
+
+NodeId StackBuilder::Attach(NodeId parent, LocationId location) {
+  Reserve(1);
   const auto id = static_cast<NodeId>(profile_->nodes.size());
   profile_->nodes.push_back({parent, location});
   Register(id);
@@ -30,43 +80,39 @@ NodeId StackBuilder::Child(NodeId parent, LocationId location) {
 
 void StackBuilder::Register(NodeId child) {
   const Node node = profile_->nodes[child];
-  first_child_.push_back(kNone);
-  NodeId& first = node.parent == kNone ? first_root_ : first_child_[node.parent];
-  if (first == kNone) {
-    first = child;
-    return;
-  }
-  if (profile_->nodes[first].location == node.location) {
+  if (node.parent + 1 == child) return;  // wraps round to 0 for the first of all
+  const Node& behind = profile_->nodes[node.parent + 1];
+  if (behind.parent == node.parent && behind.location == node.location) {
     distinct_ = false;
     return;
   }
   if (2 * (used_ + 1) > slots_.size()) Grow();
-  Slot* slot = Find(node.parent, node.location);
-  if (slot->child != kNone) {
+  Slot& slot = slots_[SlotOf(node.parent, node.location)];
+  if (slot.child != kNone) {
     distinct_ = false;
     return;
   }
-  *slot = {node.parent, child};
+  slot = {node.parent, node.location, child};
   ++used_;
 }
 
-StackBuilder::Slot* StackBuilder::Find(NodeId parent, LocationId location) {
+size_t StackBuilder::SlotOf(NodeId parent, LocationId location) const {
   const size_t mask = slots_.size() - 1;
   size_t at = HashOf(parent, location) & mask;
-  while (slots_[at].child != kNone) {
-    if (slots_[at].parent == parent && profile_->nodes[slots_[at].child].location == location) {
-      break;
-    }
+  while (slots_[at].child != kNone &&
+         (slots_[at].parent != parent || slots_[at].location != location)) {
     at = (at + 1) & mask;
   }
-  return &slots_[at];
+  return at;
 }
 
 void StackBuilder::Grow() {
-  std::vector<Slot> old(slots_.size() * 2);
+  std::vector<Slot> old;
+  ReserveHuge(slots_.size() * 2, &old);
+  old.resize(slots_.size() * 2);
   old.swap(slots_);
   for (const Slot& slot : old) {
-    if (slot.child != kNone) *Find(slot.parent, profile_->nodes[slot.child].location) = slot;
+    if (slot.child != kNone) slots_[SlotOf(slot.parent, slot.location)] = slot;
   }
 }
 

@@ -1,9 +1,9 @@
 // Makes the trie of stacks that the rows of a profile share.
 //
-// Stacks from files share their outer frames and then go their own ways, so most nodes have one
-// child. That one is found without hashing; a table is needed only for the further children of
-// nodes at which stacks part. A million stacks of thirty frames take about a second and 12 bytes
-// for each node while building.
+// Stacks from files share their outer frames and then go their own ways. The part that is new with
+// a stack is added in one run, so the first child of most nodes is the node behind it, which is
+// looked at first and costs no memory. A table is needed only for the further children of nodes at
+// which stacks part: one entry for each stack.
 //
 // Not synchronised. The profile must outlive the builder and its nodes must not be changed by
 // others meanwhile.
@@ -26,31 +26,77 @@ class StackBuilder {
   bool distinct() const { return distinct_; }
 
   // The node of `location` called from `parent` (kNone: the outermost frame).
-  NodeId Child(NodeId parent, LocationId location);
+  NodeId Child(NodeId parent, LocationId location) {
+    const NodeId known = Find(parent, location);
+    return known != kNone ? known : Attach(parent, location);
+  }
 
   // The leaf of a stack given innermost first, as files have it; kNone for an empty one. REQUIRES:
   // no more than Profile::kMaxDepth locations.
   template <typename Locations>
   NodeId Leaf(const Locations& innermost_first) {
     NodeId node = kNone;
-    for (size_t i = innermost_first.size(); i-- > 0;) node = Child(node, innermost_first[i]);
-    return node;
+    size_t i = innermost_first.size();
+    for (; i > 0; --i) {
+      const NodeId known = Find(node, innermost_first[i - 1]);
+      if (known == kNone) break;
+      node = known;
+    }
+    if (i == 0) return node;
+    return AttachRun(node, i, innermost_first);
   }
 
+  // Many stacks are found faster together: memory is asked for what the next ones need while one
+  // is looked at. Locations of all stacks stand end to end, each stack innermost first, and ends
+  // where `ends` says. Sets the leaf of each.
+  void Leaves(const std::vector<LocationId>& locations, const std::vector<size_t>& ends,
+              std::vector<NodeId>* leaves);
+
  private:
+  struct Walk {
+    size_t stack = 0;
+    size_t begin = 0;  // in `locations`
+    size_t left = 0;   // frames, the outermost is the last
+    NodeId node = kNone;
+  };
   struct Slot {
     NodeId parent = kNone;
+    LocationId location = kNone;
     NodeId child = kNone;  // kNone: free
   };
 
+  // The child of `parent`, or kNone. Behind kNone comes node 0, which is an outermost frame.
+  NodeId Find(NodeId parent, LocationId location) const {
+    const NodeId next = parent + 1;
+    if (next >= profile_->nodes.size()) return kNone;  // the last node has no children yet
+    const Node& behind = profile_->nodes[next];
+    if (behind.parent == parent && behind.location == location) return next;
+    return slots_[SlotOf(parent, location)].child;
+  }
+
+  // Adds the outermost `count` > 0 frames below `node`.
+  template <typename Locations>
+  NodeId AttachRun(NodeId node, size_t count, const Locations& innermost_first) {
+    Reserve(count);
+    node = Attach(node, innermost_first[--count]);
+    while (count > 0) {
+      profile_->nodes.push_back({node, innermost_first[--count]});
+      node = static_cast<NodeId>(profile_->nodes.size() - 1);
+    }
+    return node;
+  }
+
+  // Makes room for `count` more nodes.
+  void Reserve(size_t count);
+  void Prefetch(NodeId parent, LocationId location) const;
+  NodeId Attach(NodeId parent, LocationId location);
   void Register(NodeId child);
-  Slot* Find(NodeId parent, LocationId location);
+  size_t SlotOf(NodeId parent, LocationId location) const;
   void Grow();
 
   Profile* profile_;
-  NodeId first_root_ = kNone;
-  std::vector<NodeId> first_child_;  // by node
-  std::vector<Slot> slots_;          // of all further children; a power of two
+  std::vector<Walk> walks_;
+  std::vector<Slot> slots_;  // children that are not behind their parents; a power of two
   size_t used_ = 0;
   bool distinct_ = true;
 };

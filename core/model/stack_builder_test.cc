@@ -52,5 +52,42 @@ TEST(StackBuilder, ManyStacksComeBackAsTheyWere) {
   EXPECT_TRUE(profile.Check());
 }
 
+TEST(StackBuilder, ManyStacksAtOnceAreTheSameAsOneByOne) {
+  std::mt19937 random(7);
+  Profile profile = WithLocations(5);
+  StackBuilder builder(&profile);
+  std::vector<NodeId> leaves;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<LocationId> locations;
+    std::vector<size_t> ends;
+    for (size_t i = 0; i < random() % 100; ++i) {
+      for (size_t k = random() % 8; k > 0; --k) {
+        locations.push_back(static_cast<LocationId>(random() % 5));
+      }
+      ends.push_back(locations.size());
+    }
+    builder.Leaves(locations, ends, &leaves);
+    ASSERT_EQ(leaves.size(), ends.size());
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const auto begin = locations.begin() + static_cast<ptrdiff_t>(i == 0 ? 0 : ends[i - 1]);
+      const Stack stack(begin, locations.begin() + static_cast<ptrdiff_t>(ends[i]));
+      ASSERT_EQ(StackAt(profile, leaves[i]), stack);
+      ASSERT_EQ(builder.Leaf(stack), leaves[i]);
+    }
+  }
+  EXPECT_TRUE(StackBuilder(&profile).distinct());
+  EXPECT_TRUE(profile.Check());
+}
+
+TEST(StackBuilder, TellsWhetherTheNodesItBeganWithAreDistinct) {
+  Profile profile = WithLocations(3);
+  profile.nodes = {{kNone, 0}, {0, 1}, {0, 2}, {kNone, 1}};
+  EXPECT_TRUE(StackBuilder(&profile).distinct());
+  profile.nodes.push_back({0, 2});
+  EXPECT_FALSE(StackBuilder(&profile).distinct()) << "one in the table twice";
+  profile.nodes.back() = {0, 1};
+  EXPECT_FALSE(StackBuilder(&profile).distinct()) << "one like the node behind its parent";
+}
+
 }  // namespace
 }  // namespace heapgauge

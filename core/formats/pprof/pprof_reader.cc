@@ -171,7 +171,7 @@ class PprofReading {
     const auto id = static_cast<RowId>(profile_.rows.size());
     const size_t values_before = profile_.values.size();
     const uint64_t offset = window_.offset();
-    stack_.clear();
+    const size_t stack_before = stack_.size();
     labels_.clear();
     ProtoCursor c(bytes);
     while (c.Next()) {
@@ -200,17 +200,28 @@ class PprofReading {
       Bad("a sample has " + std::to_string(count) + " values, those before have " +
           std::to_string(values_in_row_));
     }
-    if (stack_.size() > Profile::kMaxDepth) {
-      Bad("a stack has " + std::to_string(stack_.size()) + " frames, " +
+    const size_t depth = stack_.size() - stack_before;
+    if (depth > Profile::kMaxDepth) {
+      Bad("a stack has " + std::to_string(depth) + " frames, " +
           std::to_string(Profile::kMaxDepth) + " are the most");
     }
     if (kNone - profile_.nodes.size() <= stack_.size() || id == kNone - 1) {
       Bad("the profile is too large");
     }
     if (error_) return;
-    row.leaf = stacks_.Leaf(stack_);
+    ends_.push_back(stack_.size());
     row.labels = sets_.Add(labels_);
     profile_.rows.push_back(row);
+    if (ends_.size() == kBatch) FindLeaves();
+  }
+
+  // The stacks that were read since the last time.
+  void FindLeaves() {
+    stacks_.Leaves(stack_, ends_, &leaves_);
+    const size_t first = profile_.rows.size() - ends_.size();
+    for (size_t i = 0; i < ends_.size(); ++i) profile_.rows[first + i].leaf = leaves_[i];
+    stack_.clear();
+    ends_.clear();
   }
 
   // Labels keep the numbers of their texts until these are known.
@@ -420,6 +431,7 @@ class PprofReading {
 
   // All is read: checks that what was named is there, and puts texts in place of their numbers.
   void Resolve() {
+    FindLeaves();
     CheckDefined(locations_, "location", "a sample");
     CheckDefined(functions_, "function", "a location");
     if (strings_.size() == 0) BadAt(0, "there is no table of texts, so this is no profile");
@@ -563,9 +575,13 @@ class PprofReading {
   IdTable functions_;
   StackBuilder stacks_;
   LabelSets sets_;
-  std::vector<LocationId> stack_;  // of the sample at hand
-  std::vector<Label> labels_;      // of the sample at hand
-  std::string unknown_;            // of the message at hand
+  // Stacks of the samples at hand, end to end, and what they are in the profile.
+  static constexpr size_t kBatch = 64;
+  std::vector<LocationId> stack_;
+  std::vector<size_t> ends_;
+  std::vector<NodeId> leaves_;
+  std::vector<Label> labels_;  // of the sample at hand
+  std::string unknown_;        // of the message at hand
   size_t values_in_row_ = 0;
   uint64_t first_sample_ = 0;
   uint64_t missing_mappings_ = 0;
