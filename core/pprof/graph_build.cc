@@ -5,84 +5,115 @@
 namespace heapgauge::pprof {
 namespace {
 
-// What nodes weigh. The first of several equal frames on a path counts.
+// What nodes weigh. The outermost of several equal frames on a path counts.
 class NodeCounter {
  public:
   explicit NodeCounter(const NodeTable& table)
-      : table_(table), on_path_(table.size()), flat_(table.size()), cum_(table.size()) {}
+      : table_(table), sums_(table.size()), flat_(table.size()) {}
 
   void Enter(LocationId location) {
-    for (EntryId entry : table_.Of(location)) ++on_path_[entry];
-  }
-  void Rows(LocationId location, const Weight& weight) {
-    flat_[table_.Of(location)[0]].Add(weight);
+    for (EntryId entry : table_.Of(location)) ++sums_[entry].on_path;
   }
   void Leave(LocationId location, const Weight& weight) {
     for (EntryId entry : table_.Of(location)) {
-      if (--on_path_[entry] == 0) cum_[entry].Add(weight);
+      if (--sums_[entry].on_path == 0) AddTo(entry, weight);
     }
   }
+  void BeginTail() { ++tail_; }
+  void Tail(LocationId location, const Weight& weight) {
+    for (EntryId entry : table_.Of(location)) {
+      Sum& sum = sums_[entry];
+      if (sum.on_path != 0 || sum.tail == tail_) continue;
+      sum.tail = tail_;
+      AddTo(entry, weight);
+    }
+  }
+  void EndTail() {}
+  void Rows(LocationId location, const Weight& weight) {
+    flat_[table_.Of(location)[0]].Add(weight);
+  }
 
-  const std::vector<Weight>& flat() const { return flat_; }
-  const std::vector<Weight>& cum() const { return cum_; }
+  Weight flat(EntryId entry) const { return flat_[entry]; }
+  int64_t cum(EntryId entry) const { return sums_[entry].cum; }
+  int64_t cum_div(EntryId entry) const { return divisors_.empty() ? 0 : divisors_[entry]; }
 
  private:
+  struct Sum {  // small, so that all of them stay in the cache
+    int64_t cum = 0;
+    uint32_t on_path = 0;
+    uint32_t tail = 0;  // the last that was here
+  };
+
+  void AddTo(EntryId entry, const Weight& weight) {
+    sums_[entry].cum = WrapAdd(sums_[entry].cum, weight.value);
+    if (weight.divisor == 0) return;
+    if (divisors_.empty()) divisors_.resize(sums_.size());
+    divisors_[entry] = WrapAdd(divisors_[entry], weight.divisor);
+  }
+
   const NodeTable& table_;
-  std::vector<uint32_t> on_path_;
+  std::vector<Sum> sums_;
+  std::vector<int64_t> divisors_;
   std::vector<Weight> flat_;
-  std::vector<Weight> cum_;
+  uint32_t tail_ = 0;
 };
 
 // Edges between kept nodes.
 class EdgeCounter {
  public:
-  EdgeCounter(const NodeTable& table, const std::vector<bool>& kept)
-      : table_(table), kept_(table.size(), 1) {
+  EdgeCounter(const Profile& profile, const NodeTable& table, const std::vector<bool>& kept)
+      : table_(table), kept_(table.size(), 1), location_kept_(profile.locations.size(), 1) {
+    if (kept.empty()) return;
     for (size_t i = 0; i < kept.size(); ++i) kept_[i] = kept[i];
+    for (LocationId location = 0; location < profile.locations.size(); ++location) {
+      bool any = false;
+      for (EntryId entry : table.Of(location)) any |= kept[entry];
+      location_kept_[location] = any;
+    }
   }
 
   void Enter(LocationId location) {
     frames_.push_back({static_cast<uint32_t>(steps_.size()), caller_, residual_});
-    const std::span<const EntryId> entries = table_.Of(location);
-    for (size_t i = entries.size(); i-- > 0;) {
-      const EntryId entry = entries[i];
-      if (kept_[entry] == 0) {
-        residual_ = true;
-        continue;
-      }
-      if (caller_ != kNone && entry != caller_) {
-        const EdgeId edge = table_of_edges_.Find(caller_, entry);
-        if (edge == edges_.size()) edges_.push_back({caller_, entry});
-        ++edges_[edge].on_path;
-        steps_.push_back({edge, residual_, i != entries.size() - 1});
-      }
-      caller_ = entry;
-      residual_ = false;
-    }
+    Visit(location, [this](EdgeId id, bool inlined) {
+      ++edges_[id].on_path;
+      steps_.push_back({id, residual_, inlined});
+    });
   }
-  void Rows(LocationId, const Weight&) {}
   void Leave(LocationId, const Weight& weight) {
     const Frame& frame = frames_.back();
     while (steps_.size() > frame.steps) {
       const Step& step = steps_.back();
       Edge& edge = edges_[step.edge];
-      if (--edge.on_path == 0 && weight.any) {
-        edge.weight.Add(weight);
-        edge.residual |= step.residual;
-        edge.inlined &= step.inlined;
-      }
+      if (--edge.on_path == 0 && weight.any) edge.Add(weight, step.residual, step.inlined);
       steps_.pop_back();
     }
     caller_ = frame.caller;
     residual_ = frame.residual;
     frames_.pop_back();
   }
+  void BeginTail() {
+    ++tail_;
+    frames_.push_back({0, caller_, residual_});
+  }
+  void Tail(LocationId location, const Weight& weight) {
+    Visit(location, [&](EdgeId id, bool inlined) {
+      Edge& edge = edges_[id];
+      if (edge.on_path != 0 || edge.tail == tail_) return;
+      edge.tail = tail_;
+      edge.Add(weight, residual_, inlined);
+    });
+  }
+  void EndTail() {
+    caller_ = frames_.back().caller;
+    residual_ = frames_.back().residual;
+    frames_.pop_back();
+  }
+  void Rows(LocationId, const Weight&) {}
 
   void MoveTo(std::vector<GraphEdge>* out) {
     for (const Edge& edge : edges_) {
-      if (!edge.weight.any) continue;
-      out->push_back({edge.src, edge.dest, edge.weight.value, edge.weight.divisor, edge.residual,
-                      edge.inlined});
+      if (!edge.exists) continue;
+      out->push_back({edge.src, edge.dest, edge.weight, edge.divisor, edge.residual, edge.inlined});
     }
   }
 
@@ -90,10 +121,21 @@ class EdgeCounter {
   struct Edge {
     EntryId src = 0;
     EntryId dest = 0;
+    int64_t weight = 0;
+    int64_t divisor = 0;
     uint32_t on_path = 0;
+    uint32_t tail = 0;  // the last that was here
+    bool exists = false;
     bool residual = false;
     bool inlined = true;
-    Weight weight = {};
+
+    void Add(const Weight& more, bool more_residual, bool more_inlined) {
+      weight = WrapAdd(weight, more.value);
+      divisor = WrapAdd(divisor, more.divisor);
+      exists = true;
+      residual |= more_residual;
+      inlined &= more_inlined;
+    }
   };
   struct Step {  // an edge on the path
     EdgeId edge;
@@ -106,14 +148,44 @@ class EdgeCounter {
     bool residual;
   };
 
+  // Goes one location inwards, with a call for each edge on the way.
+  template <typename OnEdge>
+  void Visit(LocationId location, const OnEdge& on_edge) {
+    if (location_kept_[location] == 0) {
+      residual_ = true;
+      return;
+    }
+    const std::span<const EntryId> entries = table_.Of(location);
+    for (size_t i = entries.size(); i-- > 0;) {
+      const EntryId entry = entries[i];
+      if (kept_[entry] == 0) {
+        residual_ = true;
+        continue;
+      }
+      if (caller_ != kNone && entry != caller_) {
+        const EdgeId id = edge_ids_.Find(caller_, entry);
+        if (id == edges_.size()) {
+          Edge& edge = edges_.emplace_back();
+          edge.src = caller_;
+          edge.dest = entry;
+        }
+        on_edge(id, i != entries.size() - 1);
+      }
+      caller_ = entry;
+      residual_ = false;
+    }
+  }
+
   const NodeTable& table_;
   std::vector<uint8_t> kept_;
-  EdgeTable table_of_edges_;
+  std::vector<uint8_t> location_kept_;  // some frame of it is
+  EdgeTable edge_ids_;
   std::vector<Edge> edges_;
   std::vector<Step> steps_;
   std::vector<Frame> frames_;
   EntryId caller_ = kNone;
   bool residual_ = false;
+  uint32_t tail_ = 0;
 };
 
 }  // namespace
@@ -125,10 +197,10 @@ void CountNodes(const StackPlan& plan, Graph* graph) {
   for (EntryId entry = 0; entry < graph->nodes.size(); ++entry) {
     GraphNode& node = graph->nodes[entry];
     node.entry = entry;
-    node.flat = counter.flat()[entry].value;
-    node.flat_div = counter.flat()[entry].divisor;
-    node.cum = counter.cum()[entry].value;
-    node.cum_div = counter.cum()[entry].divisor;
+    node.flat = counter.flat(entry).value;
+    node.flat_div = counter.flat(entry).divisor;
+    node.cum = counter.cum(entry);
+    node.cum_div = counter.cum_div(entry);
   }
 }
 
@@ -140,7 +212,7 @@ void ListNodes(bool drop_negative, Graph* graph) {
 }
 
 void CountEdges(const StackPlan& plan, const std::vector<bool>& kept, Graph* graph) {
-  EdgeCounter counter(*graph->table, kept);
+  EdgeCounter counter(*plan.values().profile, *graph->table, kept);
   plan.Walk(&counter);
   graph->edges.clear();
   counter.MoveTo(&graph->edges);

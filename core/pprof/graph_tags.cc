@@ -106,6 +106,11 @@ class TagCounter {
         seen_(graph->nodes.size()),
         sums_(graph->nodes.size()) {
     for (GraphId id : some) wanted_[id] = 1;
+    if (tree != nullptr) return;
+    location_wanted_.resize(profile_.locations.size());
+    for (LocationId location = 0; location < profile_.locations.size(); ++location) {
+      for (EntryId entry : graph->table->Of(location)) location_wanted_[location] |= wanted_[entry];
+    }
   }
 
   void Add(const TaggedRow& row) {
@@ -174,7 +179,9 @@ class TagCounter {
     const EntryId innermost = graph_->table->Of(profile_.nodes[leaf].location)[0];
     if (wanted_[innermost] != 0) Touch(innermost)->flat.Add(weight_);
     for (NodeId node = leaf; node != kNone; node = profile_.nodes[node].parent) {
-      for (EntryId entry : graph_->table->Of(profile_.nodes[node].location)) {
+      const LocationId location = profile_.nodes[node].location;
+      if (location_wanted_[location] == 0) continue;
+      for (EntryId entry : graph_->table->Of(location)) {
         if (wanted_[entry] == 0 || seen_[entry] == round_) continue;
         seen_[entry] = round_;
         Touch(entry)->cum.Add(weight_);
@@ -195,7 +202,8 @@ class TagCounter {
   const CallTree* tree_;
   Graph* graph_;
   std::vector<uint8_t> wanted_;
-  std::vector<uint64_t> seen_;  // by node, the row that was here last
+  std::vector<uint8_t> location_wanted_;  // some frame of it is
+  std::vector<uint64_t> seen_;            // by node, the row that was here last
   std::vector<Sum> sums_;
   std::vector<GraphId> touched_;
   Weight weight_;

@@ -145,6 +145,7 @@ NodeTable::NodeTable(const Profile& profile, const NodeOptions& options) {
     }
   }
   first_.push_back(static_cast<uint32_t>(ids_.size()));
+  if (!has_inlines_) first_ = {};  // one each
 }
 
 std::vector<std::string> NameParts(const NodeInfo& info) {

@@ -58,6 +58,7 @@ class NodeTable {
 
   // The nodes of a location's frames, the innermost first; never empty.
   std::span<const EntryId> Of(LocationId location) const {
+    if (!has_inlines_) return {&ids_[location], 1};
     return {ids_.data() + first_[location], first_[location + 1] - first_[location]};
   }
   // Whether some call was inlined.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/pprof/filters.h"
@@ -144,6 +145,23 @@ std::vector<std::string> ActiveFilters(const Config& config) {
   return filters;
 }
 
+// Filters leave out rows without a stack even if they have nothing to look for.
+bool HasWorkForFilters(const Config& config, const Profile& profile) {
+  for (const std::string* filter :
+       {&config.focus, &config.ignore, &config.hide, &config.show, &config.show_from,
+        &config.prune_from, &config.tag_focus, &config.tag_ignore, &config.tag_show,
+        &config.tag_hide, &config.tag_root, &config.tag_leaf}) {
+    if (!filter->empty()) return true;
+  }
+  return std::any_of(profile.rows.begin(), profile.rows.end(),
+                     [](const Row& row) { return row.leaf == kNone; });
+}
+
+Status Filter(ReportInput* input) {
+  if (!HasWorkForFilters(input->config(), input->profile)) return {};
+  return ApplyFilters(input->config(), &input->profile, &input->warnings);
+}
+
 bool TakesPattern(ReportKind kind) {
   return kind == ReportKind::kPeek || kind == ReportKind::kList || kind == ReportKind::kWeblist ||
          kind == ReportKind::kDisasm;
@@ -159,7 +177,7 @@ Result<ReportInput> Prepare(Profile profile, const Request& request) {
   input.label_units = FindLabelUnits(input.profile, &input.warnings);
   OverrideFor(request.kind, &config);
   if (config.relative_percentages) {
-    HG_TRY(ApplyFilters(config, &input.profile, &input.warnings));
+    HG_TRY(Filter(&input));
   }
   HG_ASSIGN(input.type, FindSampleType(input.profile, config.sample_index));
   if (config.divide_by == 0) {
@@ -175,7 +193,7 @@ Result<ReportInput> Prepare(Profile profile, const Request& request) {
   input.active_filters = ActiveFilters(config);
   input.total = TotalOf(input.profile, input.type, config.mean);
   if (!config.relative_percentages) {
-    HG_TRY(ApplyFilters(config, &input.profile, &input.warnings));
+    HG_TRY(Filter(&input));
   }
   return input;
 }

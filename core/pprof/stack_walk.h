@@ -33,6 +33,11 @@ struct Weight {
     divisor = WrapAdd(divisor, other.divisor);
     any |= other.any;
   }
+  // `any` stays: it is only asked for while something is left.
+  void Subtract(const Weight& other) {
+    value = WrapAdd(value, WrapNegate(other.value));
+    divisor = WrapAdd(divisor, WrapNegate(other.divisor));
+  }
 };
 
 // The value of a row that a report shows, and what it is divided by for means.
@@ -54,10 +59,13 @@ class StackPlan {
  public:
   explicit StackPlan(const RowValues& values);
 
-  // Calls, for nodes that have rows at them or below:
-  //   visitor->Enter(location)          going inwards
-  //   visitor->Rows(location, weight)   the rows that end at the innermost node
-  //   visitor->Leave(location, weight)  going back, with the sum of the node and all below
+  // Calls, where there are rows:
+  //   visitor->Enter(location)           going inwards
+  //   visitor->Leave(location, weight)   going back, with the sum of the node and all below
+  //   visitor->Rows(location, weight)    the rows that end at a node
+  // Most nodes are on ends of stacks that part no more. These are visited once each, from
+  // BeginTail() to EndTail(), going inwards, between the Enter() and Leave() of their callers:
+  //   visitor->Tail(location, weight)
   template <typename Visitor>
   void Walk(Visitor* visitor) const;
 
@@ -74,11 +82,18 @@ class StackPlan {
     NodeId node = 0;
     uint32_t id = 0;
   };
+  template <typename Visitor>
+  void WalkTail(uint32_t chain, Weight* sum, Visitor* visitor) const;
   static void SortByNode(std::vector<AtNode>* list);
   NodeId end_of(uint32_t chain) const {
     return chain + 1 < chains_.size() ? chains_[chain + 1].start
                                       : static_cast<NodeId>(values_.profile->nodes.size());
   }
+
+  uint32_t first_child(uint32_t chain) const {
+    return chain == 0 ? 0 : chains_[chain - 1].children_end;
+  }
+  uint32_t first_row(uint32_t chain) const { return chain == 0 ? 0 : chains_[chain - 1].rows_end; }
 
   RowValues values_;
   std::vector<Chain> chains_;
@@ -86,6 +101,27 @@ class StackPlan {
   std::vector<uint32_t> roots_;   // chains that begin at no node
   std::vector<AtNode> rows_;
 };
+
+template <typename Visitor>
+void StackPlan::WalkTail(uint32_t chain, Weight* sum, Visitor* visitor) const {
+  const std::vector<Node>& nodes = values_.profile->nodes;
+  uint32_t row = first_row(chain);
+  const uint32_t end = chains_[chain].rows_end;
+  Weight below;
+  for (uint32_t i = row; i < end; ++i) below.Add(values_.Of(rows_[i].id));
+  sum->Add(below);
+  visitor->BeginTail();
+  for (NodeId node = chains_[chain].start; row < end; ++node) {
+    const LocationId location = nodes[node].location;
+    visitor->Tail(location, below);
+    if (rows_[row].node != node) continue;
+    Weight here;
+    while (row < end && rows_[row].node == node) here.Add(values_.Of(rows_[row++].id));
+    visitor->Rows(location, here);
+    below.Subtract(here);
+  }
+  visitor->EndTail();
+}
 
 template <typename Visitor>
 void StackPlan::Walk(Visitor* visitor) const {
@@ -97,8 +133,12 @@ void StackPlan::Walk(Visitor* visitor) const {
   };
   const std::vector<Node>& nodes = values_.profile->nodes;
   std::vector<Open> open;
-  std::vector<Weight> sums;  // by depth
+  std::vector<Weight> sums(1);  // by depth; the first is for all
   const auto enter = [&](uint32_t chain) {
+    if (first_child(chain) == chains_[chain].children_end) {
+      if (first_row(chain) != chains_[chain].rows_end) WalkTail(chain, &sums.back(), visitor);
+      return;
+    }
     const NodeId end = end_of(chain);
     for (NodeId node = chains_[chain].start; node < end; ++node) {
       visitor->Enter(nodes[node].location);
@@ -110,22 +150,20 @@ void StackPlan::Walk(Visitor* visitor) const {
     enter(root);
     while (!open.empty()) {
       Open& at = open.back();
-      const uint32_t first_child = at.chain == 0 ? 0 : chains_[at.chain - 1].children_end;
-      const uint32_t first_row = at.chain == 0 ? 0 : chains_[at.chain - 1].rows_end;
-      if (at.rows > first_row && rows_[at.rows - 1].node == at.node) {
+      if (at.rows > first_row(at.chain) && rows_[at.rows - 1].node == at.node) {
         Weight here;
-        while (at.rows > first_row && rows_[at.rows - 1].node == at.node) {
+        while (at.rows > first_row(at.chain) && rows_[at.rows - 1].node == at.node) {
           here.Add(values_.Of(rows_[--at.rows].id));
         }
         visitor->Rows(nodes[at.node].location, here);
         sums.back().Add(here);
       }
-      if (at.children > first_child && children_[at.children - 1].node == at.node) {
+      if (at.children > first_child(at.chain) && children_[at.children - 1].node == at.node) {
         enter(children_[--at.children].id);
         continue;
       }
       visitor->Leave(nodes[at.node].location, sums.back());
-      if (sums.size() > 1) sums[sums.size() - 2].Add(sums.back());
+      sums[sums.size() - 2].Add(sums.back());
       sums.pop_back();
       if (at.node == chains_[at.chain].start) {
         open.pop_back();
