@@ -30,14 +30,12 @@ FunctionId FunctionOf(
 Status WriteProto(const ReportInput& input, TextSink* out) {
   const ValueFormat format = FormatOf(input);
   if (input.config().divide_by == 1) {
-    HG_ASSIGN(const std::string bytes, WritePprof(input.profile, {}));
-    return out->Write(bytes);
+    return WritePprof(input.profile, {}, out);
   }
   Profile divided = input.profile;
   for (int64_t& value : divided.values) value = format.Divided(value);
   divided.estimates.clear();
-  HG_ASSIGN(const std::string bytes, WritePprof(divided, {}));
-  return out->Write(bytes);
+  return WritePprof(divided, {}, out);
 }
 
 Status WriteTopProto(const ReportInput& input, TextSink* out) {
@@ -76,8 +74,7 @@ Status WriteTopProto(const ReportInput& input, TextSink* out) {
     top.values.push_back(whole(graph.nodes[id].cum_value()));
     top.values.push_back(whole(graph.nodes[id].flat_value()));
   }
-  HG_ASSIGN(const std::string bytes, WritePprof(top, {}));
-  return out->Write(bytes);
+  return WritePprof(top, {}, out);
 }
 
 }  // namespace heapgauge::pprof
