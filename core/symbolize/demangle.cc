@@ -28,11 +28,18 @@ void Append(const char* text, size_t size, void* opaque) {
 
 using DemangleFunction = int (*)(const char*, int, demangle_callbackref, void*);
 
-bool Run(DemangleFunction demangle, const std::string& name, Output* output) {
+bool Run(DemangleFunction demangle, const std::string& name, Output* output,
+         int options = DMGL_PARAMS | DMGL_ANSI) {
   output->text.clear();
   output->text.reserve(256);
   if (setjmp(output->full) != 0) return false;
-  return demangle(name.c_str(), DMGL_PARAMS | DMGL_ANSI, Append, output) != 0;
+  return demangle(name.c_str(), options, Append, output) != 0;
+}
+
+// Rust first: its older names are C++ names as well, with a hash of 17 letters at the end.
+bool DemangleRust(const std::string& name, Output* output) {
+  const bool maybe = name[1] == 'R' || name.find("17h") != std::string::npos;
+  return maybe && Run(rust_demangle_callback, name, output);
 }
 
 }  // namespace
@@ -46,10 +53,19 @@ std::string Demangle(const std::string& full_name) {
   if (name.size() > kMaxMangled || name.size() < 3 || name[0] != '_') return name;
   if (name[1] != 'Z' && name[1] != 'R') return name;
   Output output;
-  // Rust first: its older names are C++ names as well, with a hash of 17 letters at the end.
-  const bool maybe_rust = name[1] == 'R' || name.find("17h") != std::string::npos;
-  if (maybe_rust && Run(rust_demangle_callback, name, &output)) return std::move(output.text);
+  if (DemangleRust(name, &output)) return std::move(output.text);
   if (name[1] == 'Z' && Run(cplus_demangle_v3_callback, name, &output)) {
+    return std::move(output.text);
+  }
+  return name;
+}
+
+std::string DemangleWithoutParameters(const std::string& name) {
+  if (name.size() > kMaxMangled || name.size() < 3 || name[0] != '_') return name;
+  Output output;
+  if (name[1] != 'Z' && name[1] != 'R') return name;
+  if (DemangleRust(name, &output)) return std::move(output.text);
+  if (name[1] == 'Z' && Run(cplus_demangle_v3_callback, name, &output, DMGL_ANSI)) {
     return std::move(output.text);
   }
   return name;

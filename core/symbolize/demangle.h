@@ -10,6 +10,9 @@ namespace heapgauge {
 // off.
 std::string Demangle(const std::string& name);
 
+// The same without the function's parameters, qualifiers and return type. Symbol versions stay.
+std::string DemangleWithoutParameters(const std::string& name);
+
 }  // namespace heapgauge
 
 #endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_
