@@ -17,6 +17,8 @@ using Progress = int (*)(void* client, long done, long total);
 using BeginFunction = void* (*)();
 using EndFunction = void (*)(void* client);
 using FindFunction = int (*)(void* client, const unsigned char* id, int id_length, char** path);
+using FindSourceFunction = int (*)(void* client, const unsigned char* id, int id_length,
+                                   const char* source, char** path);
 using SetProgressFunction = void (*)(void* client, Progress progress);
 
 // The library's callback has no argument of its own for us; one object is asked at a time.
@@ -60,15 +62,33 @@ Debuginfod::~Debuginfod() {
   // The library stays loaded: curl below it does not like to be unloaded.
 }
 
-std::string Debuginfod::FindDebugInfo(const std::string& build_id) {
+bool Debuginfod::Ready() {
   if (!started_) Start();
-  if (client_ == nullptr || !trouble_.empty()) return "";
+  t_deadline_ns = deadline_ns_;
+  return client_ != nullptr && trouble_.empty();
+}
+
+std::string Debuginfod::FindDebugInfo(const std::string& build_id) {
+  if (!Ready()) return "";
   const auto find = reinterpret_cast<FindFunction>(dlsym(library_, "debuginfod_find_debuginfo"));
   if (find == nullptr) return "";
-  t_deadline_ns = deadline_ns_;
   char* path = nullptr;
   // An id length of 0 means that the id is text.
   const int fd = find(client_, reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, &path);
+  return Answer(fd, path);
+}
+
+std::string Debuginfod::FindSource(const std::string& build_id, const std::string& source) {
+  if (!Ready()) return "";
+  const auto find = reinterpret_cast<FindSourceFunction>(dlsym(library_, "debuginfod_find_source"));
+  if (find == nullptr) return "";
+  char* path = nullptr;
+  const int fd = find(client_, reinterpret_cast<const unsigned char*>(build_id.c_str()), 0,
+                      source.c_str(), &path);
+  return Answer(fd, path);
+}
+
+std::string Debuginfod::Answer(int fd, char* path) {
   if (fd < 0) {
     // ENOENT: the servers do not have it. ENOSYS: no servers. All else is trouble with them.
     // The library says ENOENT also when it was stopped.

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/pprof/go_int.h"
+#include "core/pprof/graph.h"
+#include "core/pprof/legend.h"
+#include "core/pprof/regex.h"
+#include "core/pprof/report_sources.h"
+#include "core/pprof/report_writers.h"
+#include "core/pprof/text_buffer.h"
+#include "core/source/listing.h"
+
+namespace heapgauge::pprof {
+namespace {
+
+// Lines of the functions to list, by function and file.
+struct FileLines {
+  std::vector<LineWeight> weights;
+  std::string build_id;
+  int64_t flat = 0;
+  int64_t cum = 0;
+};
+using Functions = std::map<std::string_view, std::map<std::string_view, FileLines>>;
+
+// A build-id for each path of a module, for those who look for sources by it.
+std::map<std::string_view, std::string_view> BuildIds(const Profile& profile) {
+  std::map<std::string_view, std::string_view> ids;
+  for (const Module& module : profile.modules) ids.emplace(module.path, module.build_id);
+  return ids;
+}
+
+Functions FindFunctions(const Graph& graph, const Regex& regex, const Profile& profile) {
+  const auto build_ids = BuildIds(profile);
+  Functions functions;
+  for (const GraphId id : graph.order) {
+    const NodeInfo& info = graph.info(id);
+    if (!regex.Matches(info.name)) continue;
+    auto& files = functions[info.name];
+    if (info.file.empty()) continue;
+    FileLines& file = files[info.file];
+    const GraphNode& node = graph.nodes[id];
+    file.weights.push_back({info.line, info.start_line, node.flat, node.cum});
+    file.flat = WrapAdd(file.flat, node.flat);
+    file.cum = WrapAdd(file.cum, node.cum);
+    const auto build_id = build_ids.find(info.object);
+    if (build_id != build_ids.end()) file.build_id = build_id->second;
+  }
+  return functions;
+}
+
+}  // namespace
+
+Status WriteList(const ReportInput& input, TextSink* out) {
+  HG_ASSIGN(const Regex regex, Regex::Compile(input.request.pattern));
+  NodeOptions options = NodeOptionsOf(input.config());
+  options.object_names = true;
+  const NodeTable table(input.profile, options);
+  GraphWants wants;
+  wants.edges = false;
+  const Trimmed trimmed = TrimmedGraph(input, table, wants);
+  const Functions functions = FindFunctions(trimmed.graph, regex, input.profile);
+  if (functions.empty()) {
+    return Fail(ErrorCode::kNotFound, "no matches found for regexp: " + input.request.pattern);
+  }
+
+  const ValueFormat format = FormatOf(input);
+  const auto value_or_dot = [&](int64_t value) { return value == 0 ? "." : format(value); };
+  ReportSources sources(input);
+  TextBuffer buffer(out);
+  std::string& text = buffer.text();
+  text += "Total: " + format(input.total) + "\n";
+  for (const auto& [name, files] : functions) {
+    if (files.empty()) text += fmt::format("No source information for {}\n", name);
+    for (const auto& [path, file] : files) {
+      const std::string file_name(path);
+      const auto lines = ListLines(file_name, file.build_id, file.weights, &sources.files());
+      text += fmt::format("ROUTINE ======================== {} in {}\n", name, path);
+      text += fmt::format("{:>10} {:>10} (flat, cum) {} of Total\n", format(file.flat),
+                          format(file.cum), Percentage(file.cum, input.total));
+      const std::string& error = sources.files().ErrorOf(file_name);
+      if (!error.empty()) text += " Error: " + error + "\n";
+      for (const ListedLine& line : lines) {
+        text += fmt::format("{:>10} {:>10} {:>6}:", value_or_dot(line.flat), value_or_dot(line.cum),
+                            line.number);
+        text += line.text;
+        text += '\n';
+        HG_TRY(buffer.FlushIfFull());
+      }
+    }
+    HG_TRY(buffer.FlushIfFull());
+  }
+  return buffer.Flush();
+}
+
+}  // namespace heapgauge::pprof

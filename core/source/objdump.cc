@@ -1,0 +1,140 @@
+#include "core/source/objdump.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "core/source/run_tool.h"
+
+namespace heapgauge {
+namespace {
+
+std::string_view Trimmed(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// "401136:	push %rbp"
+bool ParseInstruction(std::string_view line, Instruction* out) {
+  const auto [end, error] =
+      std::from_chars(line.data(), line.data() + line.size(), out->address, 16);
+  if (error != std::errc()) return false;
+  std::string_view rest = line.substr(static_cast<size_t>(end - line.data()));
+  if (!rest.starts_with(':')) return false;
+  rest.remove_prefix(1);
+  if (rest.empty() || (rest[0] != ' ' && rest[0] != '\t')) return false;
+  out->text = Trimmed(rest);
+  return true;
+}
+
+// LLVM's objdump puts "; " before lines about the source.
+std::string_view WithoutMark(std::string_view line) {
+  if (line.starts_with(';')) line.remove_prefix(1);
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  return line;
+}
+
+// "/src/a.c:12", also with " (discriminator 2)" behind it.
+bool ParseFileLine(std::string_view line, std::string* file, int64_t* number) {
+  line = WithoutMark(line);
+  for (size_t colon = line.rfind(':'); colon != std::string_view::npos && colon > 0;
+       colon = line.rfind(':', colon - 1)) {
+    int64_t value = 0;
+    const char* begin = line.data() + colon + 1;
+    if (std::from_chars(begin, line.data() + line.size(), value).ec != std::errc() || value < 0) {
+      continue;
+    }
+    *file = line.substr(0, colon);
+    *number = value;
+    return true;
+  }
+  return false;
+}
+
+// "main():" or "0000000000401136 <main>:"
+bool ParseFunction(std::string_view line, std::string* function) {
+  const std::string_view plain = WithoutMark(line);
+  if (plain.ends_with("():") && plain.size() > 3) {
+    *function = plain.substr(0, plain.size() - 3);
+    return true;
+  }
+  if (!line.ends_with(':')) return false;
+  line.remove_suffix(1);
+  const size_t name = line.find('<');
+  if (name != std::string_view::npos && line.ends_with('>')) {
+    line = line.substr(name + 1, line.size() - name - 2);
+  }
+  *function = line;
+  return true;
+}
+
+std::string FindObjdump() {
+  const char* tools = std::getenv("PPROF_TOOLS");
+  std::string_view list = tools == nullptr ? "" : tools;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string entry(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    const size_t colon = entry.find(':');
+    if (colon != std::string::npos && entry.substr(0, colon) != "objdump") continue;
+    std::string path = colon == std::string::npos ? entry : entry.substr(colon + 1);
+    struct stat facts {};
+    if (stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) path += "/objdump";
+    if (stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) return path;
+  }
+  return "objdump";
+}
+
+}  // namespace
+
+std::vector<Instruction> ParseObjdump(std::string_view output) {
+  std::vector<Instruction> result;
+  std::string function;
+  std::string file;
+  int64_t number = 0;
+  while (!output.empty()) {
+    const size_t end = std::min(output.find('\n'), output.size());
+    const std::string_view line = Trimmed(output.substr(0, end));
+    output.remove_prefix(std::min(end + 1, output.size()));
+    Instruction instruction;
+    if (ParseInstruction(line, &instruction)) {
+      instruction.function = function;
+      instruction.file = file;
+      instruction.line = number;
+      result.push_back(std::move(instruction));
+    } else if (!ParseFileLine(line, &file, &number) && !ParseFunction(line, &function)) {
+      function.clear();
+      file.clear();
+      number = 0;
+    }
+  }
+  return result;
+}
+
+Result<std::vector<Instruction>> Disassemble(const std::string& file, uint64_t start, uint64_t last,
+                                             bool intel_syntax) {
+  std::vector<std::string> arguments = {FindObjdump(),
+                                        "--disassemble",
+                                        "--demangle",
+                                        "--no-show-raw-insn",
+                                        "--line-numbers",
+                                        fmt::format("--start-address={:#x}", start),
+                                        fmt::format("--stop-address={:#x}", last + 1)};
+  if (intel_syntax) arguments.insert(arguments.end(), {"-M", "intel"});
+  // A name that begins with "-" must not become an option.
+  arguments.push_back(file.starts_with('-') ? "./" + file : file);
+  auto output = RunTool(arguments);
+  if (!output) {
+    if (output.error().code != ErrorCode::kNotFound) return tl::unexpected(output.error());
+    return Fail(ErrorCode::kNotFound,
+                "there is no objdump to disassemble with; install binutils or set PPROF_TOOLS");
+  }
+  return ParseObjdump(*output);
+}
+
+}  // namespace heapgauge

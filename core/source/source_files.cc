@@ -1,0 +1,162 @@
+#include "core/source/source_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "core/base/file.h"
+#include "core/pprof/nodes.h"
+#include "core/symbolize/debuginfod.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr size_t kMaxFile = 32 << 20;
+constexpr size_t kMaxLine = 64 << 10;
+
+std::string CurrentDirectory() {
+  char buffer[PATH_MAX];
+  return getcwd(buffer, sizeof(buffer)) == nullptr ? "." : buffer;
+}
+
+std::vector<std::string> Split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= list.size() && !list.empty();) {
+    const size_t end = std::min(list.find(':', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string Joined(const std::string& directory, std::string_view path) {
+  return pprof::CleanPath(directory + "/" + std::string(path));
+}
+
+// Go's words for what the system says: "no such file or directory".
+std::string GoError(const std::string& path, int error) {
+  std::string text = std::strerror(error);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(text[0]));
+  return "open " + path + ": " + text;
+}
+
+// The directory above, as Go's filepath.Dir has it: of "." it is ".".
+std::string Above(const std::string& directory) {
+  const size_t slash = directory.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : pprof::CleanPath(directory.substr(0, slash));
+}
+
+bool IsRegular(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+std::optional<std::string> ReadIfThere(const std::string& path) {
+  if (!IsRegular(path)) return std::nullopt;
+  auto text = ReadWholeFile(path, kMaxFile);
+  if (!text) return std::nullopt;
+  return *std::move(text);
+}
+
+}  // namespace
+
+SourceFiles::SourceFiles(SourceOptions options)
+    : options_(std::move(options)), search_path_given_(!options_.search_path.empty()) {
+  if (!search_path_given_) options_.search_path = CurrentDirectory();
+}
+
+std::optional<std::string_view> SourceFiles::Line(const std::string& path, int64_t number,
+                                                  const std::string& build_id) {
+  const File& file = Open(path, build_id);
+  if (number < 1 || static_cast<uint64_t>(number) > file.lines.size()) return std::nullopt;
+  return file.lines[static_cast<size_t>(number) - 1];
+}
+
+const std::string& SourceFiles::ErrorOf(const std::string& path) const {
+  static const std::string none;
+  const auto at = files_.find(path);
+  return at == files_.end() ? none : at->second->error;
+}
+
+const SourceFiles::File& SourceFiles::Open(const std::string& path, const std::string& build_id) {
+  std::unique_ptr<File>& file = files_[path];
+  if (file != nullptr) return *file;
+  file = std::make_unique<File>();
+  auto text = Read(path, build_id);
+  if (!text) {
+    file->error = text.error().message;
+    return *file;
+  }
+  file->text = *std::move(text);
+  std::string_view rest = file->text;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    if (end >= kMaxLine) break;
+    std::string_view line = rest.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    file->lines.push_back(line);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return *file;
+}
+
+Result<std::string> SourceFiles::Read(const std::string& path, const std::string& build_id) {
+  const std::string trimmed(pprof::TrimSourcePath(path, options_.trim_path, options_.search_path));
+  auto text = ReadAsPprof(trimmed);
+  if (text) return text;
+  std::optional<std::string> elsewhere = ReadElsewhere(path, build_id);
+  if (elsewhere) return *std::move(elsewhere);
+  return text;
+}
+
+Result<std::string> SourceFiles::ReadAsPprof(const std::string& path) const {
+  if (path.starts_with('/')) {
+    const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
+    if (error != 0) return Fail(ErrorCode::kNotFound, GoError(path, error));
+    // A directory can be opened, but there is nothing in it.
+    return ReadIfThere(path).value_or("");
+  }
+  for (std::string directory : Split(options_.search_path)) {
+    for (;;) {
+      auto text = ReadIfThere(Joined(directory, path));
+      if (text) return *std::move(text);
+      std::string above = Above(directory);
+      if (above == directory) break;
+      directory = std::move(above);
+    }
+  }
+  return Fail(ErrorCode::kNotFound,
+              "could not find file " + path + " on path " + options_.search_path);
+}
+
+std::optional<std::string> SourceFiles::ReadElsewhere(const std::string& path,
+                                                      const std::string& build_id) {
+  if (search_path_given_) {
+    std::string_view rest = path;
+    for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+      rest.remove_prefix(slash + 1);
+      if (rest.empty() || rest.starts_with("../")) continue;
+      for (const std::string& directory : Split(options_.search_path)) {
+        auto text = ReadIfThere(Joined(directory, rest));
+        if (text) return text;
+      }
+    }
+  }
+  if (!path.starts_with('/')) return std::nullopt;
+  if (options_.pid != 0) {
+    auto text = ReadIfThere("/proc/" + std::to_string(options_.pid) + "/root" + path);
+    if (text) return text;
+  }
+  if (options_.debuginfod != nullptr && !build_id.empty()) {
+    const std::string fetched = options_.debuginfod->FindSource(build_id, path);
+    if (!fetched.empty()) return ReadIfThere(fetched);
+  }
+  return std::nullopt;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,71 @@
+// Source files by the names that profiles know them by, which are those of the machine that
+// compiled the program, and lines of them.
+//
+// Where a file is looked for, in this order:
+//   1. As pprof does: prefixes to trim are cut; an absolute path is taken as it is; a relative one
+//   is
+//      looked for in each directory of the search path and in all directories above.
+//   2. An absolute path that is not there, with ever fewer of its leading directories, in each
+//      directory of the search path that the user gave: /build/app/src/x.c is found as DIR/src/x.c.
+//   3. Below the root of the program's own mount namespace, while it runs (a container).
+//   4. On debuginfod servers, by build-id.
+//
+// Files are kept in memory once read. They belong to somebody else and may be anything: only
+// regular files are read, no more than 32 MB of each; a line longer than 64 kB ends the file, as in
+// pprof. Owned by one thread.
+#ifndef HEAPGAUGE_CORE_SOURCE_SOURCE_FILES_H_
+#define HEAPGAUGE_CORE_SOURCE_SOURCE_FILES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace heapgauge {
+
+class Debuginfod;
+
+struct SourceOptions {
+  std::string search_path;  // directories separated by colons; "" the current directory
+  std::string trim_path;    // prefixes separated by colons
+  uint32_t pid = 0;         // a running process that sees the files; 0 none
+  Debuginfod* debuginfod = nullptr;
+};
+
+class SourceFiles {
+ public:
+  explicit SourceFiles(SourceOptions options);
+
+  // Line `number`, the first being 1; nothing past the end or if there is no such file. `build_id`
+  // of the module that was compiled from it helps debuginfod; "" unknown.
+  std::optional<std::string_view> Line(const std::string& path, int64_t number,
+                                       const std::string& build_id = "");
+
+  // Why there is nothing of a file that Line() was asked for, in pprof's words; "" if it was found.
+  const std::string& ErrorOf(const std::string& path) const;
+
+ private:
+  struct File {
+    std::string text;
+    std::vector<std::string_view> lines;
+    std::string error;
+  };
+
+  const File& Open(const std::string& path, const std::string& build_id);
+  Result<std::string> Read(const std::string& path, const std::string& build_id);
+  Result<std::string> ReadAsPprof(const std::string& trimmed) const;
+  std::optional<std::string> ReadElsewhere(const std::string& path, const std::string& build_id);
+
+  SourceOptions options_;
+  bool search_path_given_;
+  std::map<std::string, std::unique_ptr<File>> files_;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_SOURCE_SOURCE_FILES_H_
