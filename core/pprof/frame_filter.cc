@@ -71,16 +71,46 @@ class LocationMarker {
 };
 
 // Leaves the rows whose leaf has a new node, and gives it to them.
-void MoveRows(const std::vector<NodeId>& new_node, const std::vector<uint8_t>& keep_node,
-              Profile* profile) {
+void MoveRows(const std::vector<NodeId>& new_node, Profile* profile) {
   std::vector<uint8_t> keep(profile->rows.size());
   for (RowId id = 0; id < profile->rows.size(); ++id) {
     Row& row = profile->rows[id];
-    if (row.leaf == kNone || keep_node[row.leaf] == 0) continue;
-    row.leaf = new_node[row.leaf];
+    if (row.leaf != kNone) row.leaf = new_node[row.leaf];
     keep[id] = row.leaf != kNone;
   }
   KeepRows(keep, profile);
+}
+
+// Leaves the rows with something in focus and nothing ignored on their stack.
+void ChooseRows(const FrameFilter& filter, const std::vector<uint8_t>& marks, Profile* profile) {
+  std::vector<uint8_t> state;  // by node, of its whole stack
+  if (filter.focus != nullptr || filter.ignore != nullptr) {
+    state.resize(profile->nodes.size());
+    for (NodeId id = 0; id < state.size(); ++id) {
+      const Node& node = profile->nodes[id];
+      state[id] = marks[node.location] & (kFocused | kIgnored);
+      if (node.parent != kNone) state[id] |= state[node.parent];
+    }
+  }
+  std::vector<uint8_t> keep(profile->rows.size());
+  for (RowId id = 0; id < keep.size(); ++id) {
+    const NodeId leaf = profile->rows[id].leaf;
+    keep[id] = leaf != kNone && (state.empty() || state[leaf] == kFocused);
+  }
+  KeepRows(keep, profile);
+}
+
+void HideLocations(const std::vector<uint8_t>& marks, Profile* profile) {
+  const std::vector<Node> nodes = std::exchange(profile->nodes, {});
+  std::vector<NodeId> new_node(nodes.size());
+  StackBuilder builder(profile);
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Node& node = nodes[id];
+    const NodeId parent = node.parent == kNone ? kNone : new_node[node.parent];
+    const bool hidden = (marks[node.location] & kHidden) != 0;
+    new_node[id] = hidden ? parent : builder.Child(parent, node.location);
+  }
+  MoveRows(new_node, profile);
 }
 
 }  // namespace
@@ -94,26 +124,8 @@ FrameFilterMatches FilterByFrames(const FrameFilter& filter, Profile* profile) {
     marks[id] = marker.MarkOf(id, &matches);
     any_hidden |= (marks[id] & kHidden) != 0;
   }
-
-  const std::vector<Node> nodes = any_hidden ? std::exchange(profile->nodes, {}) : profile->nodes;
-  std::vector<uint8_t> state(nodes.size());
-  std::vector<uint8_t> keep(nodes.size());
-  std::vector<NodeId> new_node(nodes.size());
-  StackBuilder builder(profile);
-  for (NodeId id = 0; id < nodes.size(); ++id) {
-    const Node& node = nodes[id];
-    const bool root = node.parent == kNone;
-    const uint8_t mark = marks[node.location];
-    state[id] = static_cast<uint8_t>((root ? 0 : state[node.parent]) | (mark & ~kHidden));
-    keep[id] = (state[id] & (kFocused | kIgnored)) == kFocused;
-    const NodeId parent = root ? kNone : new_node[node.parent];
-    if (!any_hidden) {
-      new_node[id] = id;
-    } else {
-      new_node[id] = (mark & kHidden) != 0 ? parent : builder.Child(parent, node.location);
-    }
-  }
-  MoveRows(new_node, keep, profile);
+  ChooseRows(filter, marks, profile);
+  if (any_hidden) HideLocations(marks, profile);
   return matches;
 }
 
@@ -133,17 +145,16 @@ bool ShowFrom(const Regex& show_from, Profile* profile) {
   }
 
   const std::vector<Node> nodes = std::exchange(profile->nodes, {});
-  std::vector<uint8_t> shown(nodes.size());
   std::vector<NodeId> new_node(nodes.size(), kNone);
   StackBuilder builder(profile);
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Node& node = nodes[id];
-    const bool within = node.parent != kNone && shown[node.parent] != 0;
-    shown[id] = within || match[node.location] != 0;
-    if (shown[id] == 0) continue;
-    new_node[id] = builder.Child(within ? new_node[node.parent] : kNone, node.location);
+    const NodeId parent = node.parent == kNone ? kNone : new_node[node.parent];
+    if (parent != kNone || match[node.location] != 0) {
+      new_node[id] = builder.Child(parent, node.location);
+    }
   }
-  MoveRows(new_node, shown, profile);
+  MoveRows(new_node, profile);
   return matched;
 }
 

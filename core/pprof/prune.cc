@@ -59,16 +59,19 @@ void Prune(const Regex& drop, const Regex* keep, Profile* profile) {
   enum Cut : uint8_t { kNot, kBeneath, kWhole };
   const std::vector<uint8_t> match = MatchFunctions(drop, keep, *profile);
   std::vector<uint8_t> cut(profile->locations.size());
+  bool any = false;
   for (LocationId id = 0; id < cut.size(); ++id) {
     const auto frames = FramesOf(*profile, profile->locations[id]);
     auto left = static_cast<uint32_t>(frames.size());
     while (left > 0 && !IsMatch(match, frames[left - 1])) --left;
     if (left == 0) continue;
+    any = true;
     cut[id] = left == frames.size() ? kWhole : kBeneath;
     if (cut[id] == kBeneath) {
       CutFrames(left, static_cast<uint32_t>(frames.size()), id, profile);
     }
   }
+  if (!any) return;
 
   // Where the stack of each node ends, and whether that is before the node's own end.
   struct End {

@@ -1,6 +1,7 @@
 #include "core/pprof/weblist_code.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -204,10 +205,11 @@ class Finder {
         unique.push_back(std::move(instruction));
       }
     }
-    AddCode(unique, module, file.bias);
+    AddCode(unique, stretch.module);
   }
 
-  void AddCode(const std::vector<Instruction>& code, const Module& module, uint64_t bias) {
+  void AddCode(const std::vector<Instruction>& code, ModuleId module) {
+    const uint64_t bias = objects_.Open(module).bias;
     const std::vector<std::vector<CodeFrame>> frames = FramesOfCode(code, module);
     // An instruction without a line belongs to the one before, if that is near.
     constexpr uint64_t kNear = 32;
@@ -230,22 +232,33 @@ class Finder {
       } else if (last != nullptr && code[i].address - last_address <= kNear) {
         own = last;
       }
-      AddInstruction(std::move(instruction), *own, module.build_id);
+      AddInstruction(std::move(instruction), *own, profile_.modules[module].build_id);
     }
   }
 
-  std::vector<std::vector<CodeFrame>> FramesOfCode(const std::vector<Instruction>& code,
-                                                   const Module& module) {
-    std::vector<std::vector<CodeFrame>> result(code.size());
+  // Debug information of a module, opened once; null if there is none.
+  ModuleSymbols* SymbolsOf(ModuleId id) {
+    const auto [at, added] = symbols_.try_emplace(id);
+    if (!added) return at->second.get();
     SymbolizeOptions options;
     if (profile_.recording.state == RecordingState::kLive) options.pid = profile_.recording.pid;
-    StampList stamps;
-    auto symbols = ModuleSymbols::Open(module, options, &stamps);
+    // The very file that is disassembled.
+    Module module = profile_.modules[id];
+    module.path = objects_.Open(id).elf->path();
+    module.build_id = objects_.Open(id).elf->build_id();
+    auto symbols = ModuleSymbols::Open(module, options, &stamps_);
+    if (symbols) at->second = *std::move(symbols);
+    return at->second.get();
+  }
+
+  std::vector<std::vector<CodeFrame>> FramesOfCode(const std::vector<Instruction>& code,
+                                                   ModuleId module) {
+    std::vector<std::vector<CodeFrame>> result(code.size());
     FrameLists lists;
-    if (symbols) {
+    if (ModuleSymbols* symbols = SymbolsOf(module); symbols != nullptr) {
       std::vector<uint64_t> addresses;
       for (const Instruction& instruction : code) addresses.push_back(instruction.address);
-      lists = (*symbols)->LookUp(addresses);
+      lists = symbols->LookUp(addresses);
     }
     for (size_t i = 0; i < code.size(); ++i) {
       if (i < lists.size()) {
@@ -314,6 +327,8 @@ class Finder {
   const Profile& profile_;
   const Regex& regex_;
   ObjectCode objects_;
+  StampList stamps_;
+  std::map<ModuleId, std::unique_ptr<ModuleSymbols>> symbols_;
   uint64_t next_made_up_ = 1;  // addresses for locations that have none
   std::map<uint64_t, Weight> weights_;
   std::map<uint64_t, LocationId> marked_;
