@@ -25,6 +25,8 @@ SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,
     const auto absolute = std::filesystem::absolute(path, error);
     symbolize.extra_debug_dirs.push_back(error ? path : absolute.string());
   }
+  symbolize.binary_dirs = options.binary_dirs;
+  symbolize.program_path = options.program;
   std::unique_ptr<Debuginfod> debuginfod;
   if (!options.no_debuginfod) debuginfod = Debuginfod::FromEnvironment();
   symbolize.debuginfod = debuginfod.get();

@@ -13,6 +13,8 @@ namespace heapgauge::cli {
 
 struct SymbolOptions {
   std::vector<std::string> debug_paths;
+  std::vector<std::string> binary_dirs;  // where modules themselves may be
+  std::string program;                   // the file of the first module, "" as the profile says
   bool no_debuginfod = false;
   bool no_cache = false;
 };

@@ -1,5 +1,8 @@
 #include "cli/pprof/name_addresses.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "cli/symbol_options.h"
 #include "core/base/text.h"
 
@@ -31,7 +34,25 @@ void KeepFunctionsAlone(Profile* profile, const std::vector<OldFrames>& before) 
   }
 }
 
-void NameLocally(const SourceOptions&, const SymbolizeMode& mode, const Say& say,
+// PPROF_BINARY_PATH, or ~/pprof/binaries.
+std::vector<std::string> BinaryDirectories() {
+  const char* chosen = std::getenv("PPROF_BINARY_PATH");
+  if (chosen == nullptr || *chosen == '\0') {
+    const char* home = std::getenv("HOME");
+    if (home == nullptr || *home == '\0') return {};
+    return {std::string(home) + "/pprof/binaries"};
+  }
+  std::vector<std::string> directories;
+  const std::string_view all = chosen;
+  for (size_t start = 0; start <= all.size();) {
+    const size_t end = std::min(all.find(':', start), all.size());
+    if (end > start) directories.emplace_back(all.substr(start, end - start));
+    start = end + 1;
+  }
+  return directories;
+}
+
+void NameLocally(const SourceOptions& options, const SymbolizeMode& mode, const Say& say,
                  Profile* profile) {
   std::vector<OldFrames> before(profile->locations.size());
   for (LocationId id = 0; id < profile->locations.size(); ++id) {
@@ -40,6 +61,8 @@ void NameLocally(const SourceOptions&, const SymbolizeMode& mode, const Say& say
     if (mode.force) location.frame_count = 0;
   }
   SymbolOptions symbols;
+  symbols.program = options.program;
+  symbols.binary_dirs = BinaryDirectories();
   for (const std::string& note : NameLocations(symbols, profile).notes) say(note);
   for (LocationId id = 0; id < profile->locations.size(); ++id) {
     Location& location = profile->locations[id];

@@ -20,8 +20,11 @@ void SayText(const Say& say, std::string text) {
 }
 
 void Greet(const Profile& profile, const pprof::Settings& settings, const Say& say) {
-  pprof::Request request;
-  request.config = settings.config;
+  pprof::Request request;  // without filters: what is told is about the whole profile
+  request.config.sample_index = settings.config.sample_index;
+  request.config.mean = settings.config.mean;
+  request.config.unit = settings.config.unit;
+  request.config.divide_by = settings.config.divide_by;
   const auto input = pprof::Prepare(profile, request);
   if (input) {
     std::string about;

@@ -3,9 +3,11 @@
 #include <httplib.h>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/fetch/proxy.h"
 
 namespace heapgauge {
 namespace {
@@ -80,6 +82,10 @@ Result<std::string> Ask(const Url& url, httplib::Request request, const HttpOpti
   if (url.scheme != "http") {
     client.enable_server_certificate_verification(!insecure);
     if (!options.tls_ca.empty()) client.set_ca_cert_path(options.tls_ca);
+  }
+
+  if (const auto proxy = ProxyFor(url, [](const char* name) { return std::getenv(name); })) {
+    client.set_proxy(proxy->host, proxy->port);
   }
 
   std::string body;

@@ -1,8 +1,15 @@
 """The shell against `go tool pprof` reading the same words from a pipe, byte for byte, on a profile that a
 Go service sends over HTTP."""
 
+import fcntl
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 import unittest
+import urllib.request
 
 import oracle
 
@@ -35,7 +42,7 @@ class Shell(oracle.Comparison):
         self.assertIn("Generating report in traces.txt", ours.out)
         found = (ours.directory / "traces.txt").read_text()
         self.assertEqual(found, (theirs.directory / "traces.txt").read_text())
-        sizes = re.findall(r"^ *([0-9.]+)MB   net/textproto\.\(\*Reader\)\.ReadMIMEHeader$", found, re.M)
+        sizes = re.findall(r"^ *([0-9.]+)MB   net/textproto\.(?:\(\*Reader\)\.R|r)eadMIMEHeader$", found, re.M)
         self.assertTrue(sizes, "the requests' headers are among the stacks")
         self.assertRegex(found, r"(?m)^ +bytes: +\d")
 
@@ -100,6 +107,72 @@ class Shell(oracle.Comparison):
         self.assertGreater(len(words), 50)
         for word in sorted(words):
             self.assertRegex(ours.out, rf"(?m)^ +{word} ")
+
+
+class Terminal(oracle.Comparison):
+    """The shell on a terminal of ten lines: editing, completion, history, pager."""
+
+    @classmethod
+    def setUpClass(cls):
+        service = oracle.Service()
+        cls.heap = oracle.SCRATCH / "terminal.pb.gz"
+        with urllib.request.urlopen(f"http://{service.address}/debug/pprof/heap") as answer:
+            cls.heap.write_bytes(answer.read())
+        service.close()
+
+    def type(self, *keys):
+        """Types each piece once the shell waits for it; gives all that was on the screen."""
+        main, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 120, 0, 0))
+        env = oracle.environment(self.directory, TERM="xterm", PAGER=f"cat > {self.directory}/paged",
+                                 XDG_STATE_HOME=str(self.directory / "state"))
+        process = subprocess.Popen([oracle.HEAPGAUGE, "shell", str(self.heap)], stdin=terminal, stdout=terminal,
+                                   stderr=terminal, env=env, cwd=self.directory, start_new_session=True)
+        os.close(terminal)
+        screen = b""
+
+        def read_until(text):
+            nonlocal screen
+            begin = len(screen)
+            while text not in screen[begin:]:
+                try:
+                    data = os.read(main, 65536)
+                except OSError:  # the shell has left
+                    return
+                if not data:
+                    return
+                screen += data
+
+        read_until(b"(pprof) ")
+        for piece, expected in keys:
+            os.write(main, piece)
+            read_until(expected)
+        process.wait(60)
+        os.close(main)
+        self.assertEqual(process.returncode, 0, screen)
+        return screen.decode(errors="replace")
+
+    def test_lines_are_completed_and_remembered(self):
+        screen = self.type((b"trac\t", b"traces "), (b"\r", b"(pprof) "), (b"pee\t", b"peek "),
+                           (b"main.rem\t", b"main.remember "), (b"> p.txt\r", b"(pprof) "), (b"q\r", b"never"))
+        self.assertIn("Generating report in p.txt", screen)
+        self.assertIn("main.remember", (self.directory / "p.txt").read_text())
+        self.assertIn("main.remember", (self.directory / "paged").read_text())
+        history = (self.directory / "state/heapgauge/history").read_text()
+        self.assertIn("main.remember", history)
+        self.assertEqual((self.directory / "state/heapgauge/history").stat().st_mode & 0o777, 0o600)
+        # An arrow brings back what the last session typed before "q".
+        self.type((b"\x1b[A\x1b[A", b"peek"), (b"2\x08\r", b"(pprof) "), (b"\x04", b"never"))
+        self.assertIn("main.remember", (self.directory / "p.txt").read_text())
+
+    def test_short_reports_need_no_pager(self):
+        screen = self.type((b"top 2\r", b"(pprof) "), (b"\x04", b"never"))
+        self.assertIn("main.remember", screen)
+        self.assertFalse((self.directory / "paged").exists())
+
+    def test_several_ways_are_listed(self):
+        screen = self.type((b"tag\t", b"tagfocus"), (b"\x15q\r", b"never"))
+        self.assertIn("tagroot", screen)
 
 
 if __name__ == "__main__":
