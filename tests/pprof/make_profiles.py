@@ -106,7 +106,7 @@ def cpu(directory):
         raise RuntimeError(f"{library} is not there (package libgoogle-perftools4)")
     binary = directory / "workload_pie"
     path = directory / "cpu.prof"
-    run([binary], env=environment(LD_PRELOAD=library, CPUPROFILE=path, CPUPROFILE_FREQUENCY=4000))
+    run([binary, "--busy", 300], env=environment(LD_PRELOAD=library, CPUPROFILE=path))
     yield Made("cpu", path, binary)
 
 
@@ -122,7 +122,6 @@ def go(directory):
     yield Made("heap", directory / "go.heap", binary)
     yield Made("proto", directory / "go.pb.gz", binary)
     yield Made("count", directory / "go.goroutine", binary)
-    yield Made("count", directory / "go.threadcreate", binary)
 
 
 def make(directory):

@@ -55,14 +55,12 @@ func main() {
 	directory := os.Args[1]
 	write(filepath.Join(directory, "go.heap"), 1)
 	write(filepath.Join(directory, "go.pb.gz"), 0)
-	for _, name := range []string{"goroutine", "threadcreate"} {
-		file, err := os.Create(filepath.Join(directory, "go."+name))
-		if err != nil {
-			panic(err)
-		}
-		if err := pprof.Lookup(name).WriteTo(file, 1); err != nil {
-			panic(err)
-		}
-		file.Close()
+	file, err := os.Create(filepath.Join(directory, "go.goroutine"))
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	if err := pprof.Lookup("goroutine").WriteTo(file, 1); err != nil {
+		panic(err)
 	}
 }

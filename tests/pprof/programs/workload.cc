@@ -2,7 +2,7 @@
 // sizes, templates, threads with names, a plugin that is loaded later. What stays and what is freed is
 // the same in every run.
 //
-//   workload [--plugin FILE] [--sample-dump FILE]
+//   workload [--plugin FILE] [--sample-dump FILE] [--busy MILLISECONDS]
 //
 // --sample-dump writes what tcmalloc's sampler knows (only if linked with it, HG_WITH_TCMALLOC).
 
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <string>
@@ -88,6 +89,17 @@ NOINLINE void Worker(int index) {
   cache->Trim();
 }
 
+// Something for a CPU profile.
+NOINLINE unsigned Spin(long milliseconds) {
+  unsigned sum = 0;
+  const std::clock_t end = std::clock() + milliseconds * (CLOCKS_PER_SEC / 1000);
+  while (std::clock() < end) {
+    for (unsigned i = 0; i < 100000; ++i) sum = sum * 31 + i;
+    __asm__ volatile("" : : "r"(sum));
+  }
+  return sum;
+}
+
 }  // namespace work
 
 int main(int argc, char** argv) {
@@ -95,6 +107,7 @@ int main(int argc, char** argv) {
   const char* dump = nullptr;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--plugin") == 0) plugin = argv[i + 1];
+    if (std::strcmp(argv[i], "--busy") == 0) work::Spin(std::atol(argv[i + 1]));
     if (std::strcmp(argv[i], "--sample-dump") == 0) dump = argv[i + 1];
   }
   for (uint32_t seed = 0; seed < 256; ++seed) {
