@@ -38,6 +38,7 @@ void AddTree(CLI::App* app, Action* action);
 void AddTraces(CLI::App* app, Action* action);
 void AddCollapsed(CLI::App* app, Action* action);
 void AddProto(CLI::App* app, Action* action);
+void AddTextFormats(CLI::App* app, Action* action);
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

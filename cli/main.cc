@@ -77,6 +77,7 @@ int Main(int argc, char** argv) {
   AddCollapsed(&app, &action);
   AddProto(&app, &action);
   DescribePprof(&app);
+  AddTextFormats(&app, &action);
   AddSave(&app, &action);
   AddMemory(&app, &action);
   AddPs(&app, &action);

@@ -1,0 +1,56 @@
+// gperftools, jemalloc: a profile in the text formats of these allocators.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report_source.h"
+#include "core/formats/heap_text/heap_text_writer.h"
+#include "core/formats/jemalloc/jemalloc_writer.h"
+
+namespace heapgauge::cli {
+namespace {
+
+using Writer = Status (*)(const Profile&, const TextWriteOptions&, TextSink*);
+
+int Write(const ReportOptions& options, bool symbolized, Writer writer) {
+  const auto loaded = Load(options);
+  if (!loaded) return FailWith(loaded.error());
+  const auto selected = SelectRows(loaded->profile, {options.focus, options.ignore});
+  if (!selected) return FailWith(selected.error());
+  TextWriteOptions text;
+  text.selected = *selected;
+  text.symbolized = symbolized;
+  StringSink sink;
+  const Status status = writer(loaded->profile, text, &sink);
+  return status ? Deliver(options, sink.text()) : FailWith(status.error());
+}
+
+// The commands take no options that say which one they are.
+bool g_symbolized = false;
+int Gperftools(const ReportOptions& options) { return Write(options, g_symbolized, WriteHeapText); }
+int Jemalloc(const ReportOptions& options) { return Write(options, g_symbolized, WriteJemalloc); }
+
+void AddOne(CLI::App* app, Action* action, const char* name, const char* summary,
+            int (*run)(const ReportOptions&), const char* footer) {
+  CLI::App* sub =
+      AddReport(app, action, name, summary, run, footer, std::make_shared<ReportOptions>());
+  sub->add_flag("--symbolized", g_symbolized,
+                "put the names of all addresses in front, for readers without the binaries");
+}
+
+}  // namespace
+
+void AddTextFormats(CLI::App* app, Action* action) {
+  AddOne(app, action, "gperftools", "a heap profile in gperftools' text format", Gperftools, R"(
+Read by pprof, google-pprof and jeprof. Sampled figures are written as samples (heap_v2), such that
+readers come to the same figures; exact ones as they are.
+
+Example:
+  heapgauge gperftools -o heap.txt 4242 && google-pprof --text /usr/bin/server heap.txt)");
+  AddOne(app, action, "jemalloc", "a heap profile in jemalloc's format", Jemalloc, R"(
+Read by jeprof.
+
+Example:
+  heapgauge jemalloc -o heap.txt 4242 && jeprof --text /usr/bin/server heap.txt)");
+}
+
+}  // namespace heapgauge::cli
