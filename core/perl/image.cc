@@ -79,7 +79,7 @@ std::unique_ptr<Image> Image::Open(const Module& module, const Options& options,
   return image;
 }
 
-std::string Image::Place(std::string_view file, uint32_t line, uint32_t discriminator) const {
+std::string Image::Place(std::string_view file, uint32_t line) const {
   std::string text(file.empty() ? kUnknown : file);
   text += ':';
   if (line == 0) {
@@ -87,9 +87,6 @@ std::string Image::Place(std::string_view file, uint32_t line, uint32_t discrimi
     return text;
   }
   text += fmt::format("{}", line);
-  if (discriminator != 0 && options_.tool == Tool::kJeprof) {
-    text += fmt::format(" (discriminator {})", discriminator);
-  }
   return text;
 }
 
@@ -105,20 +102,20 @@ SymbolList Image::FromAddr2line(uint64_t address, const std::vector<SourceFrame>
     }
     Symbol symbol;
     symbol.full = nearest.name == nullptr ? kUnknown : BinutilsName(*nearest.name);
-    std::string_view file = nearest.file == nullptr ? std::string_view() : *nearest.file;
-    uint32_t line = 0;
     if (!frames.empty()) {
-      file = frames[0].file;
-      line = frames[0].line;
+      symbol.place = Place(frames[0].file, frames[0].line);
+    } else {
+      // A file of no name is one to addr2line.
+      symbol.place = Place(nearest.file == nullptr ? kUnknown : *nearest.file, 0);
+      if (nearest.file != nullptr && nearest.file->empty()) symbol.place.erase(0, kUnknown.size());
     }
-    symbol.place = Place(file, line, 0);
     list.push_back(std::move(symbol));
     return list;
   }
   for (size_t i = 0; i < frames.size(); ++i) {
     const SourceFrame& frame = frames[i];
     Symbol symbol;
-    symbol.place = Place(frame.file, frame.line, 0);
+    symbol.place = Place(frame.file, frame.line);
     symbol.full = BinutilsName(std::string(frame.system_name));
     if (frame.file.ends_with(".S") && !frame.inlined) {
       const std::string* alias = nearest_->ShortestAlias(nearest.start);

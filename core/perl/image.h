@@ -59,7 +59,7 @@ class Image {
   using KnownNames = std::unordered_map<std::string, std::string>;
   SymbolList FromAddr2line(uint64_t address, const std::vector<SourceFrame>& frames,
                            KnownNames* known) const;
-  std::string Place(std::string_view file, uint32_t line, uint32_t discriminator) const;
+  std::string Place(std::string_view file, uint32_t line) const;
   const std::string& Short(const std::string& full);
 
   Options options_;
