@@ -2,26 +2,25 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/report_source.h"
+#include "cli/report_figures.h"
 #include "core/formats/collapsed/collapsed_writer.h"
 
 namespace heapgauge::cli {
 namespace {
 
 int Collapsed(const ReportOptions& options) {
-  const auto loaded = Load(options);
+  const auto loaded = LoadSorted(options);
   if (!loaded) return FailWith(loaded.error());
+  const Profile& profile = loaded->profile();
   const Granularity granularity = GranularityOf(options.granularity);
-  const auto selected = SelectRows(loaded->profile, {options.focus, options.ignore}, granularity);
+  const auto selected = SelectRows(profile, {options.focus, options.ignore}, granularity);
   if (!selected) return FailWith(selected.error());
-  const size_t type = options.sort == "allocated" ? kAllocSpace
-                      : options.sort == "count"   ? kInuseObjects
-                                                  : kInuseSpace;
-  return Deliver(
-      options,
-      WriteCollapsed(loaded->profile, type, *selected,
-                     FrameNames(loaded->profile, granularity, NamesOf(options.names)),
-                     granularity == Granularity::kFiles || granularity == Granularity::kModules));
+  if (profile.sample_types.empty()) return FailWith("the profile has no sample types");
+  const auto names = FrameNames(profile, granularity, NamesOf(options.names));
+  const bool join = granularity == Granularity::kFiles || granularity == Granularity::kModules;
+  return DeliverBy(options, [&](TextSink* sink) {
+    return WriteCollapsed(profile, TypeOf(profile, loaded->sort), *selected, names, join, sink);
+  });
 }
 
 }  // namespace
@@ -30,7 +29,8 @@ void AddCollapsed(CLI::App* app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* collapsed = AddReport(app, action, "collapsed",
                                   "stacks for flame graph tools: a;b;c bytes", Collapsed, R"(
-Values are live bytes; --sort allocated writes allocated bytes, --sort count live objects. Short
+Values are live bytes, or the profile's default type; --type chooses another, and --sort allocated
+and --sort count mean allocated bytes and live objects. Short
 names depend on what else is in the profile; --names whole is better for comparing two.
 
 Example:

@@ -13,12 +13,12 @@
 #include "cli/symbol_options.h"
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/functions.h"
-#include "core/base/symbol_name.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
+#include "core/report/labels.h"
 #include "core/report/memory.h"
 
 namespace heapgauge::cli {
@@ -33,16 +33,6 @@ struct MemoryCommand {
 };
 
 constexpr int kWaitMs = 1000;
-
-std::string FrameText(const Profile& profile, uint32_t index) {
-  const Frame& frame = profile.frames[index];
-  const Function& function = profile.functions[frame.function];
-  std::string text = WithoutParameters(function.name);
-  if (function.file.empty()) return text;
-  text += " (" + std::string(BaseName(function.file));
-  if (frame.line != 0) text += ":" + std::to_string(frame.line);
-  return text + ")";
-}
 
 // Asks the program for its allocator's statistics. Says why there are none; "" if there are.
 std::string AskForStatistics(const GaugeMemory& gauge) {
@@ -64,6 +54,8 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
   std::map<uint64_t, RowId> row_at;
   for (const Block& block : profile->blocks) row_at[block.address] = block.row;
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(*profile);
+  const std::vector<std::string> names =
+      FrameNames(*profile, Granularity::kLines, Names::kShort);
   std::map<std::string, MappedRow> rows;
   for (const Piece& piece : survey.pieces) {
     if (piece.owner != Owner::kMapped) continue;
@@ -73,7 +65,7 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
       const FramePlace place = FlatFrame(*profile, found->second, allocation_frames);
       if (place.node != kNone) {
         const Location& location = profile->locations[profile->nodes[place.node].location];
-        name = FrameText(*profile, location.first_frame + place.k);
+        name = names[location.first_frame + place.k];
       }
     }
     MappedRow& row = rows[name];

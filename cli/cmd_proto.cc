@@ -6,6 +6,7 @@
 
 #include "cli/report_source.h"
 #include "core/analysis/allocation_frames.h"
+#include "core/analysis/measures.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/report/recording_text.h"
 
@@ -18,13 +19,24 @@ int Proto(const ReportOptions& options) {
   }
   auto loaded = Load(options);
   if (!loaded) return FailWith(loaded.error());
+  if (!options.type.empty()) {
+    if (const Status chosen = ChooseType(options.type, &loaded->profile); !chosen) {
+      return FailWith(chosen.error());
+    }
+  }
   const auto selected = SelectRows(loaded->profile, {options.focus, options.ignore});
   if (!selected) return FailWith(selected.error());
   Profile& profile = loaded->profile;
   profile.comments.push_back(std::string("written by heapgauge ") + Version());
-  profile.comments.push_back("live " + LiveText(profile.Total(kInuseSpace), profile.recording));
+  const Measures measures = MeasuresOf(profile);
+  const bool recorded = IsRecorded(profile.recording);
+  if (recorded && measures.is_memory) {
+    profile.comments.push_back("live " + LiveText(profile.Total(measures.main), profile.recording));
+  }
   for (const std::string& note : loaded->notes) profile.comments.push_back(note);
-  const PprofWriteOptions write = {AllocationFunctionRegex(), *selected, "(unknown stack)", true};
+  // Profiles by other tools say themselves what to leave out, and keep their empty stacks.
+  const PprofWriteOptions write = {recorded ? AllocationFunctionRegex() : "", *selected,
+                                   recorded ? "(unknown stack)" : "", true};
   return DeliverBy(options, [&](TextSink* out) { return WritePprof(profile, write, out); });
 }
 

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/report_source.h"
+#include "cli/report_figures.h"
 #include "cli/source.h"
 #include "cli/watch.h"
 #include "core/report/top.h"
@@ -11,9 +11,10 @@ namespace heapgauge::cli {
 
 int Top(const ReportOptions& options) {
   if (!options.watch.empty()) return Watch(options);
-  auto loaded = Load(options);
-  if (!loaded) return FailWith(loaded.error());
-  if (loaded->profile.recording.state == RecordingState::kLive && !options.json &&
+  auto sorted = LoadSorted(options);
+  if (!sorted) return FailWith(sorted.error());
+  Loaded* loaded = &sorted->loaded;
+  if (loaded->profile.recording.state == RecordingState::kLive && !options.json && !options.csv &&
       options.sources.size() == 1) {
     if (const auto path = ResolveSource(options.sources.front(), options.pick)) {
       loaded->profile.recording.memory = MemoryLineOf(*path);
@@ -21,7 +22,7 @@ int Top(const ReportOptions& options) {
   }
   FunctionOptions functions;
   functions.filter = {options.focus, options.ignore};
-  functions.sort = KeyOf(options.sort);
+  functions.sort = sorted->sort;
   functions.cumulative = options.cumulative;
   functions.granularity = GranularityOf(options.granularity);
   const auto report = AggregateFunctions(loaded->profile, functions);
@@ -32,6 +33,7 @@ int Top(const ReportOptions& options) {
   top.cumulative = options.cumulative;
   top.sort = functions.sort;
   top.names = NamesOf(options.names);
+  if (options.csv) return Deliver(options, TopCsv(loaded->profile, *report, top));
   return options.json ? Deliver(options, TopJson(loaded->profile, *report, loaded->notes, top))
                       : Deliver(options, TopText(loaded->profile, *report, loaded->notes, top));
 }
@@ -53,6 +55,7 @@ Examples:
                             options);
   AddTable(top, options.get());
   AddGranularity(top, options.get());
+  AddCsv(top, options.get());
   top->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
   top->add_flag("--watch{2}", options->watch,
                 "a live view, refreshed every 2 or --watch=SECONDS; ? lists its keys");

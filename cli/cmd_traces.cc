@@ -2,28 +2,29 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/report_source.h"
+#include "cli/report_figures.h"
 #include "core/report/traces.h"
 
 namespace heapgauge::cli {
 namespace {
 
 int Traces(const ReportOptions& options) {
-  const auto loaded = Load(options);
-  if (!loaded) return FailWith(loaded.error());
+  const auto sorted = LoadSorted(options);
+  if (!sorted) return FailWith(sorted.error());
+  const Profile& profile = sorted->profile();
   TracesOptions traces;
   if (options.rows >= 0) traces.rows = static_cast<size_t>(options.rows);
   traces.layout = Target(options).layout();
-  traces.sort = KeyOf(options.sort);
+  traces.sort = sorted->sort;
   traces.filter = {options.focus, options.ignore};
   traces.names = NamesOf(options.names);
   if (!options.granularity.empty()) traces.granularity = GranularityOf(options.granularity);
-  if (options.json) {
-    const auto json = TracesJson(loaded->profile, traces);
-    return json ? Deliver(options, *json) : FailWith(json.error());
-  }
-  const auto text = TracesText(loaded->profile, loaded->notes, traces);
-  return text ? Deliver(options, *text) : FailWith(text.error());
+  const Look look = Target(options).look;
+  return DeliverBy(options, [&](TextSink* sink) {
+    if (options.json) return WriteTracesJson(profile, traces, sink);
+    if (options.csv) return WriteTracesCsv(profile, traces, sink);
+    return WriteTraces(profile, sorted->loaded.notes, traces, look, sink);
+  });
 }
 
 }  // namespace
@@ -41,6 +42,7 @@ Examples:
                 options);
   AddTable(traces, options.get());
   AddGranularity(traces, options.get());
+  AddCsv(traces, options.get());
 }
 
 }  // namespace heapgauge::cli

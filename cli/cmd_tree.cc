@@ -2,18 +2,19 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/report_source.h"
+#include "cli/report_figures.h"
 #include "core/report/tree.h"
 
 namespace heapgauge::cli {
 namespace {
 
 int Tree(const ReportOptions& options) {
-  const auto loaded = Load(options);
-  if (!loaded) return FailWith(loaded.error());
+  const auto sorted = LoadSorted(options);
+  if (!sorted) return FailWith(sorted.error());
+  const Loaded* loaded = &sorted->loaded;
   TreeOptions tree;
   tree.filter = {options.focus, options.ignore};
-  tree.sort = KeyOf(options.sort);
+  tree.sort = sorted->sort;
   tree.granularity = GranularityOf(options.granularity);
   tree.names = NamesOf(options.names);
   tree.layout = Target(options).layout();
@@ -22,6 +23,10 @@ int Tree(const ReportOptions& options) {
   tree.fold = options.fold;
   tree.depth = options.depth;
   if (options.rows >= 0) tree.rows = static_cast<size_t>(options.rows);
+  if (options.csv) {
+    const auto csv = TreeCsv(loaded->profile, tree);
+    return csv ? Deliver(options, *csv) : FailWith(csv.error());
+  }
   if (options.json) {
     const auto json = TreeJson(loaded->profile, loaded->notes, tree);
     return json ? Deliver(options, *json) : FailWith(json.error());
@@ -48,6 +53,7 @@ Examples:
                 options);
   AddTable(tree, options.get());
   AddGranularity(tree, options.get());
+  AddCsv(tree, options.get());
   tree->add_flag("--callers", options->callers, "begin with what allocates, callers below it");
   tree->add_flag("--compress", options->compress, "calls without a branch on one line");
   tree->add_option("--fold", options->fold, "percent of the total below which branches are folded")

@@ -14,15 +14,20 @@ struct ReportOptions {
   std::string pick;
   std::string focus;
   std::string ignore;
-  std::string sort = "live";
+  std::string sort;  // "": what the profile is about
   std::string inherited = "all";
   std::string kind = "heap";
   std::string output;
   std::string granularity;  // "": the report's own
   std::string names = "short";
   std::string colour = "auto";
-  int rows = -1;  // the report's own default
+  int rows = -1;        // the report's own default
+  std::string type;     // sample type; "": the profile's own
+  std::string pattern;  // of peek and list
   bool json = false;
+  bool csv = false;
+  bool text = false;       // for the terminal, whatever the default
+  bool only_sure = false;  // of changes
   bool cumulative = false;
   bool peak = false;
   bool callers = false;

@@ -85,9 +85,11 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
 
 CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,
                     int (*run)(const ReportOptions&), const char* footer,
-                    std::shared_ptr<ReportOptions> options) {
+                    std::shared_ptr<ReportOptions> options, const char* pattern,
+                    const char* pattern_help) {
   CLI::App* sub = app->add_subcommand(name, summary);
   sub->footer(footer);
+  if (pattern != nullptr) sub->add_option(pattern, options->pattern, pattern_help)->required();
   sub->add_option("SOURCE", options->sources,
                   "profile of any format, PID, directory with one gauge file, or URL; several are "
                   "added up")
@@ -103,6 +105,8 @@ CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char*
   sub->add_option("--kind", options->kind,
                   "heap, or mmap: what the program mapped itself (run --mmap)")
       ->check(CLI::IsMember({"heap", "mmap"}));
+  sub->add_option("--type", options->type,
+                  "sample type to show, by name or number; the profile's own by default");
   sub->add_option("--color", options->colour, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   sub->add_option("-o,--output", options->output, "write to this file");

@@ -44,10 +44,12 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
 SortKey KeyOf(const std::string& name);
 Names NamesOf(const std::string& name);
 
-// A command with the options that all reports have.
+// A command with the options that all reports have. One that is about functions of a name takes it
+// before SOURCE: `pattern` is what its help calls it.
 CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,
                     int (*run)(const ReportOptions&), const char* footer,
-                    std::shared_ptr<ReportOptions> options);
+                    std::shared_ptr<ReportOptions> options, const char* pattern = nullptr,
+                    const char* pattern_help = "");
 // --sort
 void AddSort(CLI::App* sub, ReportOptions* options);
 // --functions, --lines, --files, --modules, --addresses, --names

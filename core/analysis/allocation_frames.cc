@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include "core/analysis/measures.h"
 #include "core/base/symbol_name.h"
 #include "core/base/text.h"
 
@@ -93,6 +94,7 @@ bool IsAllocatorModule(std::string_view path) {
 }
 
 std::vector<uint32_t> CountAllocationFrames(const Profile& profile) {
+  if (!MeasuresOf(profile).is_memory) return std::vector<uint32_t>(profile.locations.size());
   enum : uint8_t { kUnasked, kNo, kYes };
   std::vector<uint8_t> known(profile.functions.size(), kUnasked);
   std::vector<bool> module_allocates(profile.modules.size());

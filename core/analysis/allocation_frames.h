@@ -24,7 +24,8 @@ bool IsAllocatorModule(std::string_view path);
 // such a list (pprof's drop_frames). Matches whole names.
 std::string AllocationFunctionRegex();
 
-// For each location the number of its innermost frames that only allocate (up to all of them).
+// For each location the number of its innermost frames that only allocate (up to all of them). None
+// in a profile that is not about memory: who asks where time goes wants to see malloc.
 std::vector<uint32_t> CountAllocationFrames(const Profile& profile);
 
 }  // namespace heapgauge

@@ -4,56 +4,10 @@
 
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/functions.h"
+#include "core/base/pair_index.h"
 
 namespace heapgauge {
 namespace {
-
-// Numbers by a pair of ids, in one block of memory: trees of a million nodes are common.
-class PairIndex {
- public:
-  explicit PairIndex(size_t expected) {
-    size_t slots = 16;
-    while (slots < 2 * expected) slots *= 2;
-    slots_.resize(slots);
-  }
-
-  // The number of the pair, or `next` if it is new.
-  uint32_t Find(uint32_t a, uint32_t b, uint32_t next) {
-    if (2 * (count_ + 1) > slots_.size()) Grow();
-    Slot& slot = At(uint64_t{a} << 32 | b);
-    if (slot.number == kNone) {
-      slot = {uint64_t{a} << 32 | b, next};
-      ++count_;
-    }
-    return slot.number;
-  }
-
- private:
-  struct Slot {
-    uint64_t key = 0;
-    uint32_t number = kNone;
-  };
-
-  Slot& At(uint64_t key) {
-    const size_t mask = slots_.size() - 1;
-    uint64_t hash = key * 0x9e3779b97f4a7c15ull;
-    hash ^= hash >> 32;
-    size_t at = static_cast<size_t>(hash * 0xd6e8feb86659fd93ull >> 16) & mask;
-    while (slots_[at].number != kNone && slots_[at].key != key) at = (at + 1) & mask;
-    return slots_[at];
-  }
-
-  void Grow() {
-    std::vector<Slot> old(2 * slots_.size());
-    old.swap(slots_);
-    for (const Slot& slot : old) {
-      if (slot.number != kNone) At(slot.key) = slot;
-    }
-  }
-
-  std::vector<Slot> slots_;
-  size_t count_ = 0;
-};
 
 void Join(const Profile& profile, uint32_t frame_id, CallTree::Node* node) {
   const Frame& frame = profile.frames[frame_id];

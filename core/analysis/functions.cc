@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/analysis/allocation_frames.h"
@@ -77,14 +78,22 @@ uint64_t HeapFigures::OldestAge(uint64_t now_ns) const { return Since(oldest_bir
 
 std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
   std::vector<HeapFigures> figures(profile.rows.size());
+  const Measures m = MeasuresOf(profile);
   for (RowId row = 0; row < figures.size(); ++row) {
     HeapFigures& f = figures[row];
-    f.live_bytes = profile.estimate(row, kInuseSpace);
-    f.allocated_bytes = profile.estimate(row, kAllocSpace);
-    f.live_objects = profile.estimate(row, kInuseObjects).value;
-    f.allocated_objects = profile.estimate(row, kAllocObjects).value;
-    f.samples = profile.rows[row].samples;
-    f.live_samples = profile.rows[row].live_samples;
+    if (m.main != kNone) f.live_bytes = profile.estimate(row, m.main);
+    if (m.allocated != kNone) f.allocated_bytes = profile.estimate(row, m.allocated);
+    if (m.objects != kNone) f.live_objects = profile.estimate(row, m.objects).value;
+    if (m.allocated_objects != kNone) {
+      f.allocated_objects = profile.estimate(row, m.allocated_objects).value;
+    }
+    if (m.has_samples) {
+      f.samples = profile.rows[row].samples;
+      f.live_samples = profile.rows[row].live_samples;
+    } else {
+      f.live_samples = f.live_bytes.value != 0 ? 1 : 0;
+      f.samples = f.live_samples != 0 || f.allocated_bytes.value != 0 ? 1 : 0;
+    }
   }
   if (profile.recording.is_peak) return figures;  // the snapshot does not keep births
   for (const Block& block : profile.blocks) {
@@ -168,6 +177,7 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
   const std::vector<HeapFigures> figures = FiguresOfRows(profile);
 
   FunctionReport report;
+  report.measures = MeasuresOf(profile);
   report.entities = Entities(profile, options.granularity);
   const Entities& entities = report.entities;
   report.rows.resize(entities.size() + 1);  // the last one is for stacks that cannot be read
@@ -230,8 +240,9 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
   const auto before = [&](const FunctionRow& a, const FunctionRow& b) {
     const HeapFigures& fa = options.cumulative ? a.cum : a.flat;
     const HeapFigures& fb = options.cumulative ? b.cum : b.flat;
-    const double va = SortValue(fa, options.sort, now);
-    const double vb = SortValue(fb, options.sort, now);
+    // What a difference lost is as much worth a look as what it gained.
+    const double va = std::fabs(SortValue(fa, options.sort, now));
+    const double vb = std::fabs(SortValue(fb, options.sort, now));
     if (va != vb) return va > vb;
     if (fa.allocated_bytes.value != fb.allocated_bytes.value) {
       return fa.allocated_bytes.value > fb.allocated_bytes.value;

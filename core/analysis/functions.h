@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "core/analysis/entities.h"
+#include "core/analysis/measures.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
 
-// The figures of a row, a function or a whole heap profile.
+// The figures of a row, a function or a whole profile. In a profile that is not about live memory,
+// `live_bytes` is its main figure, whatever that is (measures.h), and what it does not know is 0.
 struct HeapFigures {
   Estimate live_bytes;
   Estimate allocated_bytes;
@@ -37,7 +39,8 @@ struct HeapFigures {
   uint64_t OldestAge(uint64_t now_ns) const;
 };
 
-// One for each row of the profile. REQUIRES: the profile has HeapSampleTypes().
+// One for each row of the profile. Where rows do not know how many samples they rest on, a row that
+// is not zero counts as one.
 std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 
 enum class SortKey { kLive, kAllocated, kCount, kAge };
@@ -63,6 +66,7 @@ struct FunctionRow {
 
 struct FunctionReport {
   Entities entities;
+  Measures measures;
   std::vector<FunctionRow> rows;  // sorted, largest first
   HeapFigures total;              // of all rows of the profile
   HeapFigures selected;           // of those that passed the filter

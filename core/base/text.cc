@@ -73,7 +73,7 @@ std::string FormatShare(double part, double total) {
   if (!(total > 0) || !std::isfinite(part)) return "-";
   const double percent = 100 * part / total;
   if (percent >= 99.95 && percent < 100.05) return "100%";
-  if (percent != 0 && percent < 0.095) return fmt::format("{:.2f}%", percent);
+  if (percent != 0 && std::fabs(percent) < 0.095) return fmt::format("{:.2f}%", percent);
   return fmt::format("{:.1f}%", percent);
 }
 

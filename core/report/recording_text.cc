@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <ctime>
 
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 namespace {
@@ -143,9 +145,84 @@ std::string LiveText(const Estimate& live, const Recording& recording) {
                      FormatByteRange(range.low, range.high));
 }
 
+bool IsRecorded(const Recording& r) { return r.pid != 0; }
+
+namespace {
+
+std::string TimeText(int64_t unix_ns) {
+  const std::time_t seconds = unix_ns / 1'000'000'000;
+  std::tm utc{};
+  if (gmtime_r(&seconds, &utc) == nullptr) return "";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+// A figure with its range, if there is one.
+std::string SumText(const Estimate& sum, const std::string& unit) {
+  std::string text = FormatValue(sum.value, unit);
+  const Interval range = Interval95(sum);
+  if (sum.variance > 0) text += " (95 %: " + FormatValueRange(range.low, range.high, unit) + ")";
+  return text;
+}
+
+// Of profiles that other tools wrote.
+StyledText ForeignText(const Profile& profile, const HeapFigures& total, const Layout& layout) {
+  const Measures m = MeasuresOf(profile);
+  const std::string program =
+      profile.modules.empty() ? "" : std::string(BaseName(profile.modules[0].path));
+  StyledText text(program.empty() ? "a profile" : Printable(program), Style::kTitle);
+  if (profile.time_ns != 0) text += "  taken " + TimeText(profile.time_ns);
+  if (profile.duration_ns > 0) {
+    text += "  over " + FormatDuration(static_cast<uint64_t>(profile.duration_ns));
+  }
+  text += "\n";
+  std::string main = SumText(total.live_bytes, m.unit);
+  if (m.has_objects()) main += fmt::format(", {} objects", FormatCount(total.live_objects));
+  text += Line(m.is_memory && m.unit == "bytes" ? m.name.c_str() : "total", main);
+  if (m.has_allocated()) {
+    text +=
+        Line("allocated", SumText(total.allocated_bytes, "bytes") +
+                              fmt::format(" in {} objects", FormatCount(total.allocated_objects)));
+  }
+  std::string types;
+  for (const SampleType& type : profile.sample_types) {
+    if (type.name != m.type) types += (types.empty() ? "" : ", ") + type.name;
+  }
+  text +=
+      Line("type",
+           CutTo(Printable(m.type + " in " + m.unit + (types.empty() ? "" : "; --type: " + types)),
+                 std::max<size_t>(layout.width, 31) - 11));
+  if (profile.period > 1) {
+    text +=
+        Line("period",
+             fmt::format("{} {}",
+                         FormatValue(static_cast<double>(profile.period), profile.period_type.unit),
+                         Printable(profile.period_type.name)));
+  }
+  constexpr size_t kMaxComments = 3;
+  for (size_t i = 0; i < profile.comments.size() && i < kMaxComments; ++i) {
+    text += Line(i == 0 ? "comment" : "",
+                 CutTo(Printable(profile.comments[i]), std::max<size_t>(layout.width, 31) - 11));
+  }
+  return text;
+}
+
+StyledText Notes(const std::vector<std::string>& notes) {
+  StyledText text;
+  constexpr size_t kMaxNotes = 5;
+  for (size_t i = 0; i < notes.size() && i < kMaxNotes; ++i) text += Note(notes[i]);
+  if (notes.size() > kMaxNotes) {
+    text += Note(fmt::format("and {} more modules without names", notes.size() - kMaxNotes));
+  }
+  return text;
+}
+
+}  // namespace
+
 StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout) {
   const Recording& r = profile.recording;
+  if (!IsRecorded(r)) return ForeignText(profile, total, layout).Add(Notes(notes));
   std::string command;
   for (const std::string& argument : r.command_line) {
     if (!command.empty()) command += ' ';
@@ -214,12 +291,7 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
     text += Note(FormatCount(static_cast<double>(r.unreadable_records)) +
                  " half-written or damaged records were left out or have no stack");
   }
-  constexpr size_t kMaxNotes = 5;
-  for (size_t i = 0; i < notes.size() && i < kMaxNotes; ++i) text += Note(notes[i]);
-  if (notes.size() > kMaxNotes) {
-    text += Note(fmt::format("and {} more modules without names", notes.size() - kMaxNotes));
-  }
-  return text;
+  return text.Add(Notes(notes));
 }
 
 }  // namespace heapgauge

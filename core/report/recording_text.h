@@ -1,5 +1,6 @@
 // The opening lines of every report on one profile: which program, how much is live and how sure
-// that is, how it was sampled, what is missing.
+// that is, how it was sampled, what is missing. Of a profile by another tool: what it says of
+// itself.
 //
 // Pure functions; text without a trailing blank line.
 #ifndef HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_
@@ -17,6 +18,9 @@ namespace heapgauge {
 // `notes` are further lines of the kind "note: ...", such as modules without names.
 StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout);
+
+// Whether the profile knows the process it is of: gauge files do, others do not.
+bool IsRecorded(const Recording& recording);
 
 // "running for 2h14m", "ended after 12s", "killed after 3m05s".
 std::string StateText(const Recording& recording);

@@ -12,17 +12,40 @@ Json EstimateJson(const Estimate& estimate) {
   return {{"value", estimate.value}, {"low", range.low}, {"high", range.high}};
 }
 
-Json FiguresJson(const HeapFigures& f, const Recording& recording) {
-  Json json = {{"live_bytes", EstimateJson(f.live_bytes)},
-               {"live_objects", f.live_objects},
-               {"allocated_bytes", EstimateJson(f.allocated_bytes)},
-               {"allocated_objects", f.allocated_objects},
-               {"samples", f.samples},
-               {"live_samples", f.live_samples}};
+Json FiguresJson(const HeapFigures& f, const Measures& m, const Recording& recording) {
+  Json json = Json::object();
+  const bool live = m.name == "live";
+  const bool allocated = m.name == "allocated";
+  json[live ? "live_bytes" : allocated ? "allocated_bytes" : "value"] = EstimateJson(f.live_bytes);
+  if (m.has_objects()) json[live ? "live_objects" : "allocated_objects"] = f.live_objects;
+  if (m.has_allocated()) json["allocated_bytes"] = EstimateJson(f.allocated_bytes);
+  if (m.allocated_objects != kNone) json["allocated_objects"] = f.allocated_objects;
+  if (m.has_samples) {
+    json["samples"] = f.samples;
+    json["live_samples"] = f.live_samples;
+  }
   if (f.aged_bytes > 0) {
     json["mean_age_ns"] = f.MeanAge(recording.duration_ns);
     json["oldest_age_ns"] = f.OldestAge(recording.duration_ns);
   }
+  return json;
+}
+
+Json ProfileJson(const Profile& profile, const Measures& m) {
+  Json json = {{"sample_type", m.type}, {"unit", m.unit}};
+  Json types = Json::array();
+  for (const SampleType& type : profile.sample_types) {
+    types.push_back({{"name", type.name}, {"unit", type.unit}});
+  }
+  json["sample_types"] = std::move(types);
+  if (profile.period != 0) {
+    json["period"] = {{"name", profile.period_type.name},
+                      {"unit", profile.period_type.unit},
+                      {"value", profile.period}};
+  }
+  if (profile.time_ns != 0) json["time_ns"] = profile.time_ns;
+  if (profile.duration_ns != 0) json["duration_ns"] = profile.duration_ns;
+  if (!profile.comments.empty()) json["comments"] = profile.comments;
   return json;
 }
 

@@ -14,7 +14,12 @@ namespace heapgauge {
 // {"value": ..., "low": ..., "high": ...}
 nlohmann::ordered_json EstimateJson(const Estimate& estimate);
 
-nlohmann::ordered_json FiguresJson(const HeapFigures& figures, const Recording& recording);
+// What the profile does not know is left out; a figure that is not about live memory is "value".
+nlohmann::ordered_json FiguresJson(const HeapFigures& figures, const Measures& measures,
+                                   const Recording& recording);
+
+// What the figures are: sample type and unit, period, time and comments of the profile.
+nlohmann::ordered_json ProfileJson(const Profile& profile, const Measures& measures);
 
 nlohmann::ordered_json RecordingJson(const Recording& recording);
 

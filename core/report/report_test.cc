@@ -173,9 +173,10 @@ TEST(Traces, ShowStacksInnermostFirst) {
   const size_t outer = text->text().find("    server+0x1000\n");
   ASSERT_NE(inner, std::string::npos) << text->text();
   EXPECT_LT(inner, outer);
-  const auto json = TracesJson(made.profile, {});
-  ASSERT_TRUE(json);
-  EXPECT_EQ(nlohmann::json::parse(*json)["stacks"][0]["frames"][0]["function"], "server+0x100");
+  StringSink json;
+  ASSERT_TRUE(WriteTracesJson(made.profile, {}, &json));
+  EXPECT_EQ(nlohmann::json::parse(json.text())["stacks"][0]["frames"][0]["function"],
+            "server+0x100");
   TracesOptions bad;
   bad.filter.focus = "(";
   EXPECT_FALSE(TracesText(made.profile, {}, bad));

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 
@@ -14,9 +15,9 @@ StyledText SelectedText(const FunctionReport& report) {
     return text;
   }
   text.AddRight("selected", 11, Style::kLabel);
-  text.Add(FormatBytes(report.selected.live_bytes.value), Style::kNumber);
+  text.Add(FormatValue(report.selected.live_bytes.value, report.measures.unit), Style::kNumber);
   text.Add(
-      fmt::format(" live, {} of the total; shares are of the total\n",
+      fmt::format(" {}, {} of the total; shares are of the total\n", report.measures.name,
                   FormatShare(report.selected.live_bytes.value, report.total.live_bytes.value)));
   return text;
 }
@@ -35,6 +36,9 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
   text.Add(SelectedText(report));
   text.Add("\n");
   if (report.rows.empty()) {
+    if (!IsRecorded(profile.recording)) {
+      return text.Add(report.total.samples != 0 ? "The filter leaves nothing.\n" : "No samples.\n");
+    }
     text.Add("No samples yet: the program has allocated less than about one interval");
     return text.Add(report.total.samples != 0 ? ", or the filter leaves nothing.\n" : ".\n");
   }

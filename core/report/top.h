@@ -26,6 +26,7 @@ struct TopOptions {
 
 StyledText TopText(const Profile& profile, const FunctionReport& report,
                    const std::vector<std::string>& notes, const TopOptions& options);
+std::string TopCsv(const Profile& profile, const FunctionReport& report, const TopOptions& options);
 std::string TopJson(const Profile& profile, const FunctionReport& report,
                     const std::vector<std::string>& notes, const TopOptions& options);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/report/csv.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/top.h"
@@ -14,8 +15,9 @@ std::string TopJson(const Profile& profile, const FunctionReport& report,
   HeapFigures total = report.total;
   total.live_bytes = OrNothingSampled(total.live_bytes, recording);
   Json json = {{"recording", RecordingJson(recording)},
-               {"total", FiguresJson(total, recording)},
-               {"selected", FiguresJson(report.selected, recording)},
+               {"profile", ProfileJson(profile, report.measures)},
+               {"total", FiguresJson(total, report.measures, recording)},
+               {"selected", FiguresJson(report.selected, report.measures, recording)},
                {"notes", notes},
                {"granularity", GranularityName(report.entities.granularity())},
                {"function_count", report.rows.size()}};
@@ -31,12 +33,29 @@ std::string TopJson(const Profile& profile, const FunctionReport& report,
     if (row.frame != kNone && !report.entities.joins_calls()) {
       entry["line"] = profile.frames[row.frame].line;
     }
-    entry["flat"] = FiguresJson(row.flat, recording);
-    entry["cum"] = FiguresJson(row.cum, recording);
+    entry["flat"] = FiguresJson(row.flat, report.measures, recording);
+    entry["cum"] = FiguresJson(row.cum, report.measures, recording);
     rows.push_back(std::move(entry));
   }
   json["functions"] = std::move(rows);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string TopCsv(const Profile& profile, const FunctionReport& report,
+                   const TopOptions& options) {
+  Csv csv;
+  AddFigureHeadings(report.measures, "", &csv);
+  AddFigureHeadings(report.measures, "cum_", &csv);
+  AddEntityHeadings(&csv);
+  csv.EndRow();
+  for (size_t i = 0; i < std::min(options.rows, report.rows.size()); ++i) {
+    const FunctionRow& row = report.rows[i];
+    AddFigures(row.flat, report.measures, &csv);
+    AddFigures(row.cum, report.measures, &csv);
+    AddEntity(profile, report.entities, row.entity, row.frame, &csv);
+    csv.EndRow();
+  }
+  return csv.Take();
 }
 
 }  // namespace heapgauge

@@ -7,6 +7,7 @@
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
 #include "core/report/top.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 namespace {
@@ -58,7 +59,27 @@ ColumnText TextOf(Column column) {
 }
 
 // Which columns fit, in the order they are shown.
-std::vector<Column> Choose(const TopOptions& options, bool changes) {
+std::vector<Column> Choose(const TopOptions& options, const FunctionReport& report, bool changes) {
+  const Measures& measures = report.measures;
+  // A column that would be empty in every row is not there.
+  const auto exists = [&](Column column) {
+    switch (column) {
+      case Column::kObjects:
+        return measures.has_objects();
+      case Column::kAllocated:
+        return measures.has_allocated();
+      case Column::kAllocatedPlusMinus:
+        return measures.has_allocated() &&
+               (measures.has_samples || report.total.allocated_bytes.variance > 0);
+      case Column::kPlusMinus:
+      case Column::kRange:
+        return measures.has_samples || report.total.live_bytes.variance > 0;
+      case Column::kAge:
+        return measures.has_samples;
+      default:
+        return true;
+    }
+  };
   constexpr size_t kNameRoom = 42;
   std::vector<Column> wanted;  // the most needed first
   if (changes) wanted = {Column::kGrowth, Column::kChange};
@@ -74,7 +95,7 @@ std::vector<Column> Choose(const TopOptions& options, bool changes) {
   };
   size_t used = TextOf(Column::kLive).width + TextOf(Column::kShare).width + 2;
   for (const Column column : wanted) {
-    if (has(column)) continue;
+    if (has(column) || !exists(column)) continue;
     if (column == Column::kAllocatedPlusMinus && !has(Column::kAllocated)) continue;
     size_t width = TextOf(column).width;
     const bool replaces = column == Column::kRange && has(Column::kPlusMinus);
@@ -151,13 +172,18 @@ std::vector<StyledText> NameColumn(const Profile& profile, const FunctionReport&
 StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t first,
                     const TopOptions& options, const std::vector<RowChange>* changes) {
   const Granularity granularity = report.entities.granularity();
-  const std::vector<Column> columns = Choose(options, changes != nullptr);
+  const std::vector<Column> columns = Choose(options, report, changes != nullptr);
+  const std::string& unit = report.measures.unit;
+  const size_t main_width =
+      std::max(TextOf(Column::kLive).width, DisplayWidth(report.measures.name) + 1);
   size_t left = 2;
   StyledText text;
   for (const Column column : columns) {
     const auto [heading, width] = TextOf(column);
-    left += width;
-    text.AddLeft(heading, width, Style::kHeading);
+    const bool is_main = column == Column::kLive;
+    left += is_main ? main_width : width;
+    text.AddLeft(is_main ? report.measures.name.c_str() : heading, is_main ? main_width : width,
+                 Style::kHeading);
   }
   std::string what = GranularityName(granularity);
   what.pop_back();
@@ -173,7 +199,8 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
   for (size_t i = first; i < end; ++i) {
     const FunctionRow& row = report.rows[i];
     const HeapFigures& f = options.cumulative ? row.cum : row.flat;
-    const bool by_allocated = options.sort == SortKey::kAllocated;
+    const bool by_allocated =
+        options.sort == SortKey::kAllocated && report.measures.has_allocated();
     const double part = by_allocated ? f.allocated_bytes.value : f.live_bytes.value;
     const double whole =
         by_allocated ? report.total.allocated_bytes.value : report.total.live_bytes.value;
@@ -182,7 +209,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
       const size_t width = TextOf(column).width;
       switch (column) {
         case Column::kLive:
-          text.AddLeft(has_live ? FormatBytes(f.live_bytes.value) : "-", width,
+          text.AddLeft(has_live ? FormatValue(f.live_bytes.value, unit) : "-", main_width,
                        by_allocated ? Style::kPlain : Style::kNumber);
           break;
         case Column::kPlusMinus: {
@@ -193,11 +220,12 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
         }
         case Column::kRange: {
           const Interval live = Interval95(f.live_bytes);
-          text.AddLeft(has_live ? FormatByteRange(live.low, live.high) : "", width, Style::kDim);
+          text.AddLeft(has_live ? FormatValueRange(live.low, live.high, unit) : "", width,
+                       Style::kDim);
           break;
         }
         case Column::kShare:
-          text.AddLeft(part > 0 ? FormatShare(part, whole) : "-", width);
+          text.AddLeft(part != 0 ? FormatShare(part, whole) : "-", width);
           break;
         case Column::kBar:
           text.Add(" ").AddRight(Bar(whole > 0 ? part / whole : 0, width - 1, options.layout.utf8),

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/call_tree.h"
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/report/csv.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 namespace {
@@ -22,6 +25,7 @@ struct Trace {
 };
 
 struct Chosen {
+  Measures measures;
   Entities entities;
   HeapFigures total;
   std::vector<Trace> traces;  // sorted
@@ -31,6 +35,7 @@ Result<Chosen> Choose(const Profile& profile, const TracesOptions& options) {
   HG_ASSIGN(const std::vector<bool> selected,
             SelectRows(profile, options.filter, options.granularity));
   Chosen chosen;
+  chosen.measures = MeasuresOf(profile);
   chosen.entities = Entities(profile, options.granularity);
   const std::vector<HeapFigures> figures = FiguresOfRows(profile);
   const CallTree tree = BuildCallTree(profile, chosen.entities, selected);
@@ -58,9 +63,9 @@ struct TraceFrame {
 };
 
 // Innermost first, without the frames that only allocate.
-std::vector<TraceFrame> FramesOf(const Profile& profile, const Entities& entities, RowId row,
-                                 const std::vector<uint32_t>& allocation_frames) {
-  std::vector<TraceFrame> frames;
+void FramesOf(const Profile& profile, const Entities& entities, RowId row,
+              const std::vector<uint32_t>& allocation_frames, std::vector<TraceFrame>* frames) {
+  frames->clear();
   const FramePlace flat = FlatFrame(profile, row, allocation_frames);
   uint32_t k = flat.k;
   for (NodeId node = flat.node; node != kNone; node = profile.nodes[node].parent) {
@@ -68,12 +73,27 @@ std::vector<TraceFrame> FramesOf(const Profile& profile, const Entities& entitie
     const Location& location = profile.locations[id];
     for (; k < location.frame_count; ++k) {
       const EntityId entity = entities.Of(id, k);
-      if (entities.joins_calls() && !frames.empty() && frames.back().entity == entity) continue;
-      frames.push_back({entity, location.first_frame + k});
+      if (entities.joins_calls() && !frames->empty() && frames->back().entity == entity) continue;
+      frames->push_back({entity, location.first_frame + k});
     }
     k = 0;
   }
-  return frames;
+}
+
+// Which entities the first `count` stacks name, each once.
+std::vector<EntityId> ShownIn(const Profile& profile, const Chosen& chosen, size_t count,
+                              const std::vector<uint32_t>& allocation_frames) {
+  std::vector<bool> seen(chosen.entities.size());
+  std::vector<EntityId> shown;
+  std::vector<TraceFrame> stack;
+  for (size_t i = 0; i < count; ++i) {
+    FramesOf(profile, chosen.entities, chosen.traces[i].row, allocation_frames, &stack);
+    for (const TraceFrame& frame : stack) {
+      if (!seen[frame.entity]) shown.push_back(frame.entity);
+      seen[frame.entity] = true;
+    }
+  }
+  return shown;
 }
 
 StyledText FrameText(const Profile& profile, const std::string& label, const TraceFrame& at,
@@ -97,16 +117,22 @@ StyledText FrameText(const Profile& profile, const std::string& label, const Tra
   return text;
 }
 
-StyledText HeadOf(const Trace& trace, const HeapFigures& total, uint64_t now) {
+StyledText HeadOf(const Trace& trace, const HeapFigures& total, const Measures& m, uint64_t now) {
   const HeapFigures& f = trace.figures;
   const Interval live = Interval95(f.live_bytes);
   StyledText text("\n");
-  text.Add(FormatBytes(f.live_bytes.value) + " live", Style::kNumber);
-  text.Add(fmt::format(" ({})", FormatByteRange(live.low, live.high)), Style::kDim);
-  text.Add(fmt::format(
-      ", {}, about {} objects, {} samples; allocated {}",
-      FormatShare(f.live_bytes.value, total.live_bytes.value), FormatCount(f.live_objects),
-      FormatCount(static_cast<double>(f.live_samples)), FormatBytes(f.allocated_bytes.value)));
+  text.Add(FormatValue(f.live_bytes.value, m.unit) + " " + m.name, Style::kNumber);
+  if (f.live_bytes.variance > 0 || m.has_samples) {
+    text.Add(fmt::format(" ({})", FormatValueRange(live.low, live.high, m.unit)), Style::kDim);
+  }
+  text.Add(fmt::format(", {}", FormatShare(f.live_bytes.value, total.live_bytes.value)));
+  if (m.has_objects()) text.Add(fmt::format(", about {} objects", FormatCount(f.live_objects)));
+  if (m.has_samples) {
+    text.Add(fmt::format(", {} samples", FormatCount(static_cast<double>(f.live_samples))));
+  }
+  if (m.has_allocated()) {
+    text.Add(fmt::format("; allocated {}", FormatBytes(f.allocated_bytes.value)));
+  }
   if (f.aged_bytes > 0) {
     text.Add(fmt::format("; age {}, oldest {}", FormatDuration(f.MeanAge(now)),
                          FormatDuration(f.OldestAge(now))));
@@ -114,50 +140,72 @@ StyledText HeadOf(const Trace& trace, const HeapFigures& total, uint64_t now) {
   return text.Add("\n");
 }
 
+using Take = std::function<Status(const StyledText&)>;
+
+// Hands out the report piece by piece.
+Status EachPiece(const Profile& profile, const std::vector<std::string>& notes,
+                 const TracesOptions& options, const Take& take) {
+  HG_ASSIGN(const Chosen chosen, Choose(profile, options));
+  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
+  HG_TRY(take(RecordingText(profile, chosen.total, notes, options.layout)));
+  const size_t count = std::min(options.rows, chosen.traces.size());
+  const Labels labels(profile, chosen.entities, ShownIn(profile, chosen, count, allocation_frames),
+                      options.names, options.layout);
+  std::vector<TraceFrame> stack;
+  for (size_t i = 0; i < count; ++i) {
+    const Trace& trace = chosen.traces[i];
+    StyledText text = HeadOf(trace, chosen.total, chosen.measures, profile.recording.duration_ns);
+    FramesOf(profile, chosen.entities, trace.row, allocation_frames, &stack);
+    for (const TraceFrame& frame : stack) {
+      text.Add("    ").Add(FrameText(profile, labels[frame.entity], frame, options)).Add("\n");
+    }
+    if (stack.empty()) {
+      text.Add("    (unknown stack)\n");
+    } else if (trace.truncated) {
+      text.Add("    (outer frames missing)\n", Style::kDim);
+    }
+    HG_TRY(take(text));
+  }
+  if (count == 0) HG_TRY(take(StyledText("\nNo samples.\n")));
+  if (count < chosen.traces.size()) {
+    HG_TRY(take(
+        StyledText(fmt::format("\n{} {} more stacks (-n {} shows all)\n", options.layout.ellipsis(),
+                               FormatCount(static_cast<double>(chosen.traces.size() - count)),
+                               chosen.traces.size()),
+                   Style::kDim)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<StyledText> TracesText(const Profile& profile, const std::vector<std::string>& notes,
                               const TracesOptions& options) {
-  HG_ASSIGN(const Chosen chosen, Choose(profile, options));
-  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
-  StyledText text = RecordingText(profile, chosen.total, notes, options.layout);
-  const size_t count = std::min(options.rows, chosen.traces.size());
-  std::vector<std::vector<TraceFrame>> stacks;
-  std::vector<EntityId> shown;
-  for (size_t i = 0; i < count; ++i) {
-    stacks.push_back(FramesOf(profile, chosen.entities, chosen.traces[i].row, allocation_frames));
-    for (const TraceFrame& frame : stacks.back()) shown.push_back(frame.entity);
-  }
-  const Labels labels(profile, chosen.entities, std::move(shown), options.names, options.layout);
-  for (size_t i = 0; i < count; ++i) {
-    text.Add(HeadOf(chosen.traces[i], chosen.total, profile.recording.duration_ns));
-    for (const TraceFrame& frame : stacks[i]) {
-      text.Add("    ").Add(FrameText(profile, labels[frame.entity], frame, options)).Add("\n");
-    }
-    if (stacks[i].empty()) {
-      text.Add("    (unknown stack)\n");
-    } else if (chosen.traces[i].truncated) {
-      text.Add("    (outer frames missing)\n", Style::kDim);
-    }
-  }
-  if (count == 0) text.Add("\nNo samples.\n");
-  if (count < chosen.traces.size()) {
-    text.Add(fmt::format("\n{} {} more stacks (-n {} shows all)\n", options.layout.ellipsis(),
-                         FormatCount(static_cast<double>(chosen.traces.size() - count)),
-                         chosen.traces.size()),
-             Style::kDim);
-  }
+  StyledText text;
+  HG_TRY(EachPiece(profile, notes, options, [&](const StyledText& piece) -> Status {
+    text.Add(piece);
+    return {};
+  }));
   return text;
 }
 
-Result<std::string> TracesJson(const Profile& profile, const TracesOptions& options) {
+Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
+                   const TracesOptions& options, const Look& look, TextSink* out) {
+  return EachPiece(profile, notes, options,
+                   [&](const StyledText& piece) { return out->Write(Render(piece, look)); });
+}
+
+Status WriteTracesJson(const Profile& profile, const TracesOptions& options, TextSink* out) {
   using Json = nlohmann::ordered_json;
   HG_ASSIGN(const Chosen chosen, Choose(profile, options));
-  Json rows = Json::array();
+  const Json about = ProfileJson(profile, chosen.measures);
+  HG_TRY(out->Write(fmt::format("{{\"profile\": {},\n\"stack_count\": {},\n\"stacks\": [",
+                                about.dump(-1, ' ', false, Json::error_handler_t::replace),
+                                chosen.traces.size())));
   std::vector<LocationId> stack;
   for (size_t i = 0; i < std::min(options.rows, chosen.traces.size()); ++i) {
     const Trace& trace = chosen.traces[i];
-    Json entry = FiguresJson(trace.figures, profile.recording);
+    Json entry = FiguresJson(trace.figures, chosen.measures, profile.recording);
     entry["truncated"] = trace.truncated;
     Json frames = Json::array();
     profile.StackOf(trace.row, &stack);
@@ -175,10 +223,40 @@ Result<std::string> TracesJson(const Profile& profile, const TracesOptions& opti
       }
     }
     entry["frames"] = std::move(frames);
-    rows.push_back(std::move(entry));
+    HG_TRY(out->Write((i == 0 ? "\n" : ",\n") +
+                      entry.dump(-1, ' ', false, Json::error_handler_t::replace)));
   }
-  const Json json = {{"stack_count", chosen.traces.size()}, {"stacks", std::move(rows)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out->Write("\n]}\n");
+}
+
+Status WriteTracesCsv(const Profile& profile, const TracesOptions& options, TextSink* out) {
+  HG_ASSIGN(const Chosen chosen, Choose(profile, options));
+  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
+  const size_t count = std::min(options.rows, chosen.traces.size());
+  const Labels labels(profile, chosen.entities, ShownIn(profile, chosen, count, allocation_frames),
+                      options.names, options.layout);
+  Csv csv;
+  AddFigureHeadings(chosen.measures, "", &csv);
+  csv.Text("stack").EndRow();
+  std::vector<TraceFrame> stack;
+  for (size_t i = 0; i < count; ++i) {
+    AddFigures(chosen.traces[i].figures, chosen.measures, &csv);
+    FramesOf(profile, chosen.entities, chosen.traces[i].row, allocation_frames, &stack);
+    std::string names;
+    for (size_t k = stack.size(); k-- > 0;) {
+      std::string name = labels[stack[k].entity];
+      std::replace(name.begin(), name.end(), ';', ':');
+      if (!names.empty()) names += ';';
+      names += name;
+      if (options.granularity == Granularity::kLines) {
+        const std::string place = PlaceOf(profile, options.granularity, stack[k].frame);
+        if (!place.empty()) names += " " + place;
+      }
+    }
+    csv.Text(names.empty() ? "(unknown stack)" : names).EndRow();
+    HG_TRY(out->Write(csv.Take()));
+  }
+  return count == 0 ? out->Write(csv.Take()) : Status();
 }
 
 }  // namespace heapgauge

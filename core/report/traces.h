@@ -1,7 +1,7 @@
 // Whole stacks, the heaviest first, each with its figures. Stacks that are the same at the
 // granularity asked for are one.
 //
-// Pure functions.
+// Memory does not grow with what is written. Pure functions but for the sink.
 #ifndef HEAPGAUGE_CORE_REPORT_TRACES_H_
 #define HEAPGAUGE_CORE_REPORT_TRACES_H_
 
@@ -11,6 +11,7 @@
 
 #include "core/analysis/functions.h"
 #include "core/base/result.h"
+#include "core/base/text_sink.h"
 #include "core/model/profile.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
@@ -28,7 +29,13 @@ struct TracesOptions {
 
 Result<StyledText> TracesText(const Profile& profile, const std::vector<std::string>& notes,
                               const TracesOptions& options);
-Result<std::string> TracesJson(const Profile& profile, const TracesOptions& options);
+// The same, written stack by stack: all stacks of a profile can be gigabytes of text.
+Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
+                   const TracesOptions& options, const Look& look, TextSink* out);
+Status WriteTracesJson(const Profile& profile, const TracesOptions& options, TextSink* out);
+// One line for each stack, which is the last field: names from the outermost inwards, joined by
+// ';'.
+Status WriteTracesCsv(const Profile& profile, const TracesOptions& options, TextSink* out);
 
 }  // namespace heapgauge
 

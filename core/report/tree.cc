@@ -9,61 +9,29 @@
 #include "core/analysis/interval.h"
 #include "core/analysis/pruned_tree.h"
 #include "core/base/text.h"
+#include "core/report/csv.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/top.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 namespace {
 
-struct Grown {
-  FunctionReport totals;  // entities, total and selected figures; no rows
-  CallTree tree;
-  PrunedTree pruned;
-  Labels labels;
-};
-
-Result<Grown> Grow(const Profile& profile, const TreeOptions& options) {
-  HG_ASSIGN(const std::vector<bool> selected,
-            SelectRows(profile, options.filter, options.granularity));
-  Grown grown;
-  grown.totals.entities = Entities(profile, options.granularity);
-  const std::vector<HeapFigures> figures = FiguresOfRows(profile);
-  for (RowId row = 0; row < figures.size(); ++row) {
-    grown.totals.total.Add(figures[row]);
-    if (selected[row]) grown.totals.selected.Add(figures[row]);
-  }
-  PruneOptions prune;
-  prune.sort = options.sort == SortKey::kAge ? SortKey::kLive : options.sort;
-  prune.least = options.fold / 100;
-  prune.depth = options.depth;
-  prune.max_nodes = options.rows + 1;
-  if (options.callers) {
-    std::vector<double> values;
-    for (const HeapFigures& f : figures) values.push_back(SortValue(f, prune.sort, 0));
-    grown.tree = BuildCallersTree(profile, grown.totals.entities, selected, values,
-                                  {prune.least, prune.max_nodes, prune.depth});
-  } else {
-    grown.tree = BuildCallTree(profile, grown.totals.entities, selected);
-  }
-  grown.pruned = Prune(grown.tree, figures, prune);
-  std::vector<EntityId> shown;
-  for (const PrunedTree::Node& node : grown.pruned.nodes) {
-    shown.push_back(grown.tree.nodes[node.in_tree].entity);
-  }
-  grown.labels =
-      Labels(profile, grown.totals.entities, std::move(shown), options.names, options.layout);
-  return grown;
-}
-
 // Draws the lines of a grown tree.
 class Drawing {
  public:
-  Drawing(const Profile& profile, const Grown& grown, const TreeOptions& options)
+  Drawing(const Profile& profile, const GrownTree& grown, const TreeOptions& options)
       : profile_(profile), grown_(grown), options_(options) {
-    by_allocated_ = options.sort == SortKey::kAllocated;
-    has_objects_ = options.layout.width >= 100 || options.sort == SortKey::kCount;
-    has_range_ = options.layout.width >= 110;
+    const Measures& measures = grown.totals.measures;
+    by_allocated_ = options.sort == SortKey::kAllocated && measures.has_allocated();
+    has_objects_ =
+        measures.has_objects() && (options.layout.width >= 100 || options.sort == SortKey::kCount);
+    const Estimate& whole =
+        by_allocated_ ? grown.totals.total.allocated_bytes : grown.totals.total.live_bytes;
+    has_sureness_ = whole.variance > 0 || profile.recording.interval > 1;
+    has_range_ = has_sureness_ && options.layout.width >= 110;
+    main_width_ = std::max<size_t>(10, DisplayWidth(Title()) + 1);
   }
 
   StyledText Draw() {
@@ -116,9 +84,13 @@ class Drawing {
     return grown_.labels[node.entity];
   }
 
+  std::string Title() const { return by_allocated_ ? "allocated" : grown_.totals.measures.name; }
+
   void Heading() {
-    text_.AddLeft(by_allocated_ ? "allocated" : "live", 10, Style::kHeading);
-    text_.AddLeft(has_range_ ? "95 % range" : "\u00b1", has_range_ ? 15 : 7, Style::kHeading);
+    text_.AddLeft(Title(), main_width_, Style::kHeading);
+    if (has_sureness_) {
+      text_.AddLeft(has_range_ ? "95 % range" : "\u00b1", has_range_ ? 15 : 7, Style::kHeading);
+    }
     text_.AddLeft("share", 7, Style::kHeading);
     if (has_objects_) text_.AddLeft("objects", 10, Style::kHeading);
     text_.Add("  ").Add(options_.callers ? "what allocates, then its callers" : "calls",
@@ -133,10 +105,12 @@ class Drawing {
                                        : grown_.totals.total.live_bytes.value;
     const Interval range = Interval95(bytes);
     const bool any = (by_allocated_ ? f.samples : f.live_samples) != 0;
-    text_.AddLeft(any ? FormatBytes(bytes.value) : "-", 10, dim ? Style::kDim : Style::kNumber);
+    const std::string& unit = grown_.totals.measures.unit;
+    text_.AddLeft(any ? FormatValue(bytes.value, unit) : "-", main_width_,
+                  dim ? Style::kDim : Style::kNumber);
     if (has_range_) {
-      text_.AddLeft(any ? FormatByteRange(range.low, range.high) : "", 15, Style::kDim);
-    } else {
+      text_.AddLeft(any ? FormatValueRange(range.low, range.high, unit) : "", 15, Style::kDim);
+    } else if (has_sureness_) {
       text_.AddLeft(FormatPlusMinus(bytes.value, range.low, range.high), 7, Style::kDim);
     }
     text_.AddLeft(FormatShare(bytes.value, whole), 7, dim ? Style::kDim : Style::kPlain);
@@ -149,7 +123,11 @@ class Drawing {
 
   // Lines of the tree, and the columns that are left for a name.
   size_t Lead(const std::string& lead) {
-    const size_t left = 19 + (has_range_ ? 15 : 7) + (has_objects_ ? 10 : 0);
+    const size_t left = 9 + main_width_ +
+                        (has_range_      ? 15
+                         : has_sureness_ ? 7
+                                         : 0) +
+                        (has_objects_ ? 10 : 0);
     const size_t room = std::max<size_t>(options_.layout.width, left + 20) - left;
     const size_t most = room - std::min<size_t>(room, 32);
     size_t needed = DisplayWidth(lead);
@@ -196,11 +174,13 @@ class Drawing {
   }
 
   const Profile& profile_;
-  const Grown& grown_;
+  const GrownTree& grown_;
   const TreeOptions& options_;
   bool by_allocated_;
   bool has_objects_;
   bool has_range_;
+  bool has_sureness_;
+  size_t main_width_;
   StyledText text_;
 };
 
@@ -208,14 +188,16 @@ class Drawing {
 
 Result<StyledText> TreeText(const Profile& profile, const std::vector<std::string>& notes,
                             const TreeOptions& options) {
-  HG_ASSIGN(const Grown grown, Grow(profile, options));
+  HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
   StyledText text = RecordingText(profile, grown.totals.total, notes, options.layout);
   text.Add(SelectedText(grown.totals));
   text.Add("\n");
   if (grown.pruned.nodes.size() < 2 && grown.pruned.nodes[0].folded == 0) {
     text.Add(grown.totals.selected.samples + grown.totals.selected.live_samples == 0
                  ? "No samples.\n"
-                 : "Nothing is live; --sort allocated shows what was.\n");
+             : grown.totals.measures.has_allocated()
+                 ? "Nothing is live; --sort allocated shows what was.\n"
+                 : "Everything is zero.\n");
     return text;
   }
   text.Add(Drawing(profile, grown, options).Draw());
@@ -225,7 +207,8 @@ Result<StyledText> TreeText(const Profile& profile, const std::vector<std::strin
 Result<std::string> TreeJson(const Profile& profile, const std::vector<std::string>& notes,
                              const TreeOptions& options) {
   using Json = nlohmann::ordered_json;
-  HG_ASSIGN(const Grown grown, Grow(profile, options));
+  HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
+  const Measures& measures = grown.totals.measures;
   Json nodes = Json::array();
   for (const PrunedTree::Node& node : grown.pruned.nodes) {
     const CallTree::Node& call = grown.tree.nodes[node.in_tree];
@@ -243,21 +226,42 @@ Result<std::string> TreeJson(const Profile& profile, const std::vector<std::stri
     entry["depth"] = node.depth;
     if (call.inlined) entry["inlined"] = true;
     if (call.recursive) entry["recursive"] = true;
-    entry["figures"] = FiguresJson(node.figures, profile.recording);
+    entry["figures"] = FiguresJson(node.figures, measures, profile.recording);
     if (node.folded > 0) {
-      entry["folded"] = {{"branches", node.folded},
-                         {"figures", FiguresJson(node.folded_figures, profile.recording)}};
+      entry["folded"] = {
+          {"branches", node.folded},
+          {"figures", FiguresJson(node.folded_figures, measures, profile.recording)}};
     }
     nodes.push_back(std::move(entry));
   }
   const Json json = {{"recording", RecordingJson(profile.recording)},
-                     {"total", FiguresJson(grown.totals.total, profile.recording)},
-                     {"selected", FiguresJson(grown.totals.selected, profile.recording)},
+                     {"profile", ProfileJson(profile, measures)},
+                     {"total", FiguresJson(grown.totals.total, measures, profile.recording)},
+                     {"selected", FiguresJson(grown.totals.selected, measures, profile.recording)},
                      {"notes", notes},
                      {"granularity", GranularityName(options.granularity)},
                      {"callers", options.callers},
                      {"nodes", std::move(nodes)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<std::string> TreeCsv(const Profile& profile, const TreeOptions& options) {
+  HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
+  Csv csv;
+  csv.Text("node").Text("parent").Text("depth");
+  AddFigureHeadings(grown.totals.measures, "", &csv);
+  AddEntityHeadings(&csv);
+  csv.EndRow();
+  for (size_t i = 1; i < grown.pruned.nodes.size(); ++i) {
+    const PrunedTree::Node& node = grown.pruned.nodes[i];
+    const CallTree::Node& call = grown.tree.nodes[node.in_tree];
+    csv.Number(uint64_t{i}).Number(uint64_t{node.parent}).Number(uint64_t{node.depth});
+    AddFigures(node.figures, grown.totals.measures, &csv);
+    AddEntity(profile, grown.totals.entities, call.entity, call.lines_differ ? kNone : call.frame,
+              &csv);
+    csv.EndRow();
+  }
+  return csv.Take();
 }
 
 }  // namespace heapgauge

@@ -54,7 +54,9 @@ void ReadAll(const std::string& bytes) {
     TopText(*profile, *report, {}, {});
     TopJson(*profile, *report, {}, {});
     if (!TracesText(*profile, {}, {})) __builtin_trap();
-    WriteCollapsed(*profile, kInuseSpace, {});
+    StringSink collapsed;
+    const auto names = FrameNames(*profile, Granularity::kFunctions, Names::kShort);
+    if (!WriteCollapsed(*profile, kInuseSpace, {}, names, false, &collapsed)) __builtin_trap();
     StringSink pprof;
     if (!WritePprof(*profile, {AllocationFunctionRegex(), {}, "", true}, &pprof)) __builtin_trap();
   }

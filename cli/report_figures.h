@@ -1,0 +1,32 @@
+// Which figure of a profile a report is about: --type and --sort, for profiles of any kind.
+//
+// Single-threaded.
+#ifndef HEAPGAUGE_CLI_REPORT_FIGURES_H_
+#define HEAPGAUGE_CLI_REPORT_FIGURES_H_
+
+#include <cstddef>
+
+#include "cli/report_source.h"
+
+namespace heapgauge::cli {
+
+struct Sorted {
+  Loaded loaded;
+  SortKey sort = SortKey::kLive;
+
+  const Profile& profile() const { return loaded.profile; }
+};
+
+// Loads the profile, with the sample type that the options ask for as its default one. Fails if it
+// has no such type, or nothing to sort by as asked.
+Result<Sorted> LoadSorted(const ReportOptions& options);
+
+// The sample type that a format with a single value gets.
+size_t TypeOf(const Profile& profile, SortKey sort);
+
+// --csv
+void AddCsv(CLI::App* sub, ReportOptions* options);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_REPORT_FIGURES_H_

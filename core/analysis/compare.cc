@@ -1,0 +1,303 @@
+#include "core/analysis/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/base/text.h"
+
+namespace heapgauge {
+namespace {
+
+// The mean bytes between samples; 0 for profiles that saw everything.
+double SamplingInterval(const Profile& profile) {
+  const Recording& r = profile.recording;
+  if (r.interval_in_force > 1) return static_cast<double>(r.interval_in_force);
+  if (profile.period > 1 && profile.period_type.unit == "bytes" && !profile.estimates.empty()) {
+    return static_cast<double>(profile.period);
+  }
+  return 0;
+}
+
+bool SameProcess(const Profile& a, const Profile& b) {
+  return a.recording.pid != 0 && a.recording.pid == b.recording.pid &&
+         a.recording.start_unix_ns == b.recording.start_unix_ns;
+}
+
+// Blocks are remembered with the time of their birth, so that memory that was freed and given out
+// again is not taken for the same.
+struct BlockHash {
+  size_t operator()(const std::pair<uint64_t, uint64_t>& key) const {
+    return static_cast<size_t>((key.first ^ key.second * 0x9e3779b97f4a7c15ull) *
+                               0xd6e8feb86659fd93ull);
+  }
+};
+using BlockSet = std::unordered_set<std::pair<uint64_t, uint64_t>, BlockHash>;
+
+BlockSet BlocksOf(const Profile& profile) {
+  BlockSet blocks;
+  blocks.reserve(profile.blocks.size());
+  for (const Block& block : profile.blocks) blocks.emplace(block.address, block.birth_ns);
+  return blocks;
+}
+
+// The profile with live figures of only those blocks that are not in `others`.
+Profile Without(const Profile& profile, const BlockSet& others) {
+  Profile rest = profile;
+  rest.estimates.assign(rest.values.size(), {});
+  const size_t types = rest.sample_types.size();
+  for (const Block& block : rest.blocks) {
+    if (others.count({block.address, block.birth_ns}) != 0) continue;
+    const Weight weight = WeightOf(block.size, block.interval);
+    rest.estimates[block.row * types + kInuseSpace].Add(BytesEstimate(block.size, weight));
+    rest.estimates[block.row * types + kInuseObjects].Add(ObjectsEstimate(weight));
+  }
+  for (Row& row : rest.rows) row.live_samples = 0;
+  for (const Block& block : rest.blocks) ++rest.rows[block.row].live_samples;
+  return rest;
+}
+
+// What was added to a counter that only grows: the later sum without the earlier one.
+Estimate Added(const Estimate& later, const Estimate& earlier) {
+  Estimate added;
+  added.value = std::max(0.0, later.value - earlier.value);
+  added.variance = std::max(0.0, later.variance - earlier.variance);
+  added.floor = std::clamp(later.floor - earlier.floor, 0.0, added.value);
+  added.block_variance = std::max(0.0, later.block_variance - earlier.block_variance);
+  added.step = added.value > 0 ? later.step : 0;
+  return added;
+}
+
+// The range of a difference from the ranges of its parts, which are independent (the squares of
+// the distances to their ends add up).
+Interval RangeOfDifference(const Estimate& plus, const Estimate& minus, double plus_interval,
+                           double minus_interval) {
+  const auto range = [](const Estimate& e, double interval) {
+    if (e.value > 0 || interval <= 1) return Interval95(e);
+    return Interval95(NothingSampled(interval));
+  };
+  const Interval p = range(plus, plus_interval);
+  const Interval m = range(minus, minus_interval);
+  const double change = plus.value - minus.value;
+  return {change - std::hypot(plus.value - p.low, m.high - minus.value),
+          change + std::hypot(p.high - plus.value, minus.value - m.low)};
+}
+
+class Comparer {
+ public:
+  Comparer(const std::vector<const Profile*>& profiles, const FunctionOptions& options)
+      : profiles_(profiles),
+        first_(*profiles.front()),
+        last_(*profiles.back()),
+        options_(options) {}
+
+  Result<Comparison> Run() {
+    HG_TRY(CheckTypes());
+    made_.by_allocated = options_.sort == SortKey::kAllocated && MeasuresOf(first_).has_allocated();
+    options_.sort = made_.by_allocated ? SortKey::kAllocated : SortKey::kLive;
+    made_.same_process = true;
+    for (const Profile* profile : profiles_) {
+      made_.same_process = made_.same_process && SameProcess(first_, *profile);
+    }
+    first_interval_ = SamplingInterval(first_);
+    last_interval_ = SamplingInterval(last_);
+    made_.has_ranges = first_interval_ > 1 || last_interval_ > 1;
+    HG_TRY(Collect());
+    HG_TRY(Follow());
+    for (ChangeRow& row : made_.rows) {
+      FillIn(row.in_before == kNone ? nullptr : &made_.before.rows[row.in_before],
+             row.in_after == kNone ? nullptr : &made_.after.rows[row.in_after], &row.figures);
+      Steps(&row);
+    }
+    Total();
+    std::erase_if(made_.rows, [](const ChangeRow& row) {
+      return row.figures.before.value == 0 && row.figures.after.value == 0;
+    });
+    std::stable_sort(made_.rows.begin(), made_.rows.end(),
+                     [](const ChangeRow& a, const ChangeRow& b) {
+                       return std::fabs(a.figures.change) > std::fabs(b.figures.change);
+                     });
+    return std::move(made_);
+  }
+
+ private:
+  Status CheckTypes() const {
+    const Measures first = MeasuresOf(first_);
+    for (const Profile* profile : profiles_) {
+      const Measures m = MeasuresOf(*profile);
+      if (m.unit == first.unit && m.name == first.name) continue;
+      return Fail(ErrorCode::kInvalidArgument, "cannot compare " + Printable(first.type) + " (" +
+                                                   Printable(first.unit) + ") with " +
+                                                   Printable(m.type) + " (" + Printable(m.unit) +
+                                                   "); --type chooses another sample type");
+    }
+    return {};
+  }
+
+  const Estimate& Of(const HeapFigures& f) const {
+    return made_.by_allocated ? f.allocated_bytes : f.live_bytes;
+  }
+  const HeapFigures& Of(const FunctionRow& row) const {
+    return options_.cumulative ? row.cum : row.flat;
+  }
+  static std::string Identity(const Profile& profile, const FunctionReport& report,
+                              const FunctionRow& row) {
+    return row.entity == kNone ? "" : IdentityOf(profile, report.entities, row.entity);
+  }
+
+  ChangeRow& RowOf(const std::string& identity) {
+    const auto [it, is_new] = place_.emplace(identity, made_.rows.size());
+    if (is_new) made_.rows.emplace_back().series.resize(profiles_.size());
+    return made_.rows[it->second];
+  }
+
+  // Every profile's rows by identity.
+  Status Collect() {
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      HG_ASSIGN(FunctionReport report, AggregateFunctions(*profiles_[i], options_));
+      made_.series.push_back(Of(report.selected).value);
+      for (uint32_t at = 0; at < report.rows.size(); ++at) {
+        ChangeRow& row = RowOf(Identity(*profiles_[i], report, report.rows[at]));
+        row.series[i] = Of(Of(report.rows[at])).value;
+        if (i == 0) row.in_before = at;
+        if (i + 1 == profiles_.size()) row.in_after = at;
+      }
+      if (i == 0) made_.before = report;
+      if (i + 1 == profiles_.size()) made_.after = std::move(report);
+    }
+    return {};
+  }
+
+  // Splits live figures into what came, what went and what stayed, where blocks tell.
+  Status Follow() {
+    came_.resize(made_.rows.size());
+    went_.resize(made_.rows.size());
+    const auto has_blocks = [](const Profile& p) {
+      return !p.blocks.empty() && !p.recording.is_peak && p.sample_types.size() == kHeapTypes &&
+             MeasuresOf(p).main == kInuseSpace;
+    };
+    made_.by_block =
+        made_.same_process && !made_.by_allocated && has_blocks(first_) && has_blocks(last_);
+    if (!made_.by_block) return {};
+    const auto split = [&](const Profile& profile, const Profile& other,
+                           std::vector<Estimate>* parts, Estimate* total) -> Status {
+      const Profile rest = Without(profile, BlocksOf(other));
+      HG_ASSIGN(const FunctionReport report, AggregateFunctions(rest, options_));
+      *total = report.selected.live_bytes;
+      for (const FunctionRow& row : report.rows) {
+        const auto it = place_.find(Identity(rest, report, row));
+        if (it != place_.end()) (*parts)[it->second] = Of(row).live_bytes;
+      }
+      return {};
+    };
+    HG_TRY(split(last_, first_, &came_, &total_came_));
+    return split(first_, last_, &went_, &total_went_);
+  }
+
+  void FillIn(const FunctionRow* before, const FunctionRow* after, Change* change) {
+    const size_t at = next_++;
+    if (before != nullptr) {
+      change->before = Of(Of(*before));
+      change->objects_before =
+          made_.by_allocated ? Of(*before).allocated_objects : Of(*before).live_objects;
+    }
+    if (after != nullptr) {
+      change->after = Of(Of(*after));
+      change->objects_after =
+          made_.by_allocated ? Of(*after).allocated_objects : Of(*after).live_objects;
+    }
+    change->came = came_[at];
+    change->went = went_[at];
+    Judge(change);
+  }
+
+  void Judge(Change* c) const {
+    c->change = c->after.value - c->before.value;
+    if (made_.by_block) {
+      c->range = RangeOfDifference(c->came, c->went, last_interval_, first_interval_);
+    } else if (made_.by_allocated && made_.same_process &&
+               first_.recording.reset_ns == last_.recording.reset_ns) {
+      // The later counter holds all samples of the earlier one.
+      c->came = Added(c->after, c->before);
+      c->range = RangeOfDifference(c->came, {}, last_interval_, 0);
+    } else {
+      c->range = RangeOfDifference(c->after, c->before, last_interval_, first_interval_);
+    }
+    // Rounding in the file is no change.
+    const bool any = std::fabs(c->change) >= 0.5;
+    if (!any) {
+      c->change = 0;
+    }
+    c->beyond_chance = any && (c->range.low > 0 || c->range.high < 0);
+    c->kind = !any                   ? ChangeKind::kSame
+              : c->before.value == 0 ? ChangeKind::kNew
+              : c->after.value == 0  ? ChangeKind::kGone
+              : c->change > 0        ? ChangeKind::kGrown
+                                     : ChangeKind::kShrunk;
+  }
+
+  static void Steps(ChangeRow* row) {
+    for (size_t i = 1; i < row->series.size(); ++i) {
+      const double step = row->series[i] - row->series[i - 1];
+      if (step >= 0.5) ++row->rises;
+      if (step <= -0.5) ++row->falls;
+    }
+  }
+
+  void Total() {
+    const HeapFigures& before = made_.before.selected;
+    const HeapFigures& after = made_.after.selected;
+    made_.total.before = Of(before);
+    made_.total.after = Of(after);
+    made_.total.objects_before =
+        made_.by_allocated ? before.allocated_objects : before.live_objects;
+    made_.total.objects_after = made_.by_allocated ? after.allocated_objects : after.live_objects;
+    made_.total.came = total_came_;
+    made_.total.went = total_went_;
+    Judge(&made_.total);
+  }
+
+  const std::vector<const Profile*>& profiles_;
+  const Profile& first_;
+  const Profile& last_;
+  FunctionOptions options_;
+  double first_interval_ = 0;
+  double last_interval_ = 0;
+  Comparison made_;
+  std::unordered_map<std::string, size_t> place_;  // by identity, in made_.rows
+  std::vector<Estimate> came_;                     // the same
+  std::vector<Estimate> went_;
+  Estimate total_came_;
+  Estimate total_went_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+const char* ChangeKindName(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kNew:
+      return "new";
+    case ChangeKind::kGone:
+      return "gone";
+    case ChangeKind::kGrown:
+      return "grown";
+    case ChangeKind::kShrunk:
+      return "shrunk";
+    case ChangeKind::kSame:
+      break;
+  }
+  return "same";
+}
+
+Result<Comparison> Compare(const std::vector<const Profile*>& profiles,
+                           const FunctionOptions& options) {
+  if (profiles.size() < 2) {
+    return Fail(ErrorCode::kInvalidArgument, "at least two profiles are needed to compare");
+  }
+  return Comparer(profiles, options).Run();
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,72 @@
+// What changed between profiles: functions that are new, gone, grown, shrunk, and whether a change
+// is more than chance. Two samplings of the same heap differ; a report that ranks such differences
+// sends people after nothing.
+//
+// Profiles of one process in which blocks can be followed are compared by block: what is in both
+// was the same memory, sampled once, and adds nothing to the uncertainty; what is in one of them
+// came or went. Otherwise the profiles count as independent, which errs on the side of caution.
+//
+// Pure; time is linear in the frames of all rows of all profiles.
+#ifndef HEAPGAUGE_CORE_ANALYSIS_COMPARE_H_
+#define HEAPGAUGE_CORE_ANALYSIS_COMPARE_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/analysis/functions.h"
+#include "core/analysis/interval.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+enum class ChangeKind { kNew, kGone, kGrown, kShrunk, kSame };
+// "new", "gone", "grown", "shrunk", "same".
+const char* ChangeKindName(ChangeKind kind);
+
+// A figure before and after. With a block by block comparison, `came` and `went` add up to the
+// change.
+struct Change {
+  Estimate before;
+  Estimate after;
+  Estimate came;  // in the later profile alone
+  Estimate went;  // in the earlier profile alone
+  double change = 0;
+  double objects_before = 0;
+  double objects_after = 0;
+  Interval range;              // of the change, 95 %
+  bool beyond_chance = false;  // the range does not reach 0
+  ChangeKind kind = ChangeKind::kSame;
+};
+
+struct ChangeRow {
+  // Index into rows of the first and last report; kNone: not there.
+  uint32_t in_before = kNone;
+  uint32_t in_after = kNone;
+  Change figures;
+  std::vector<double> series;  // of the figure, one for each profile
+  size_t rises = 0;            // steps from one profile to the next that go up
+  size_t falls = 0;
+};
+
+struct Comparison {
+  FunctionReport before;  // of the first profile
+  FunctionReport after;   // of the last
+  bool by_allocated = false;
+  bool same_process = false;    // all profiles are of one process
+  bool by_block = false;        // blocks were followed
+  bool has_ranges = false;      // sampled, so that changes have ranges
+  Change total;                 // of what the filter selects
+  std::vector<double> series;   // of the total
+  std::vector<ChangeRow> rows;  // by size of the change, largest first
+};
+
+// From the first to the last of at least two profiles; those between fill in the series. `sort`
+// chooses the figure: kAllocated, or the main one. Fails if the profiles count different things.
+Result<Comparison> Compare(const std::vector<const Profile*>& profiles,
+                           const FunctionOptions& options);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_ANALYSIS_COMPARE_H_

@@ -1,0 +1,144 @@
+#include "core/analysis/compare.h"
+
+#include <gtest/gtest.h>
+
+#include "core/model/testing/profile_maker.h"
+
+namespace heapgauge {
+namespace {
+
+using testing::Maker;
+
+Comparison Compared(const std::vector<const Profile*>& profiles,
+                    const FunctionOptions& options = {}) {
+  auto made = Compare(profiles, options);
+  EXPECT_TRUE(made) << made.error().message;
+  return made ? *made : Comparison{};
+}
+
+std::string NameOf(const Profile& p, const FunctionReport& report, uint32_t row) {
+  return p.functions[report.rows[row].function].name;
+}
+
+TEST(Compare, TellsNewGoneGrownAndShrunkApartLargestChangeFirst) {
+  Maker a;
+  a.Row({a.Function("stays"), a.Function("main")}, 500);
+  a.Row({a.Function("grows")}, 100);
+  a.Row({a.Function("shrinks")}, 90);
+  a.Row({a.Function("goes")}, 1000);
+  Maker b;
+  b.Row({b.Function("comes")}, 60);
+  b.Row({b.Function("grows")}, 800);
+  b.Row({b.Function("stays"), b.Function("main")}, 500);
+  b.Row({b.Function("shrinks")}, 40);
+  const Comparison made = Compared({&a.profile(), &b.profile()});
+  ASSERT_EQ(made.rows.size(), 5u);
+  EXPECT_EQ(made.rows[0].figures.kind, ChangeKind::kGone);
+  EXPECT_EQ(made.rows[0].figures.change, -1000);
+  EXPECT_EQ(NameOf(a.profile(), made.before, made.rows[0].in_before), "goes");
+  EXPECT_EQ(made.rows[0].in_after, kNone);
+  EXPECT_EQ(made.rows[1].figures.kind, ChangeKind::kGrown);
+  EXPECT_EQ(made.rows[1].figures.change, 700);
+  EXPECT_EQ(made.rows[2].figures.kind, ChangeKind::kNew);
+  EXPECT_EQ(made.rows[3].figures.kind, ChangeKind::kShrunk);
+  EXPECT_EQ(made.rows[4].figures.kind, ChangeKind::kSame);
+  EXPECT_FALSE(made.has_ranges);
+  EXPECT_TRUE(made.rows[1].figures.beyond_chance) << "exact figures differ for a reason";
+  EXPECT_EQ(made.total.change, 1400 - 1690);
+}
+
+// A sampled profile with `samples` blocks of 1000 bytes under one function.
+Profile Sampled(size_t samples, uint64_t first_address = 0, uint32_t pid = 0) {
+  Maker m;
+  m.Row({m.Function("f"), m.Function("main")}, 1);
+  Profile& p = m.profile();
+  p.recording.interval = p.recording.interval_in_force = 100'000;
+  p.recording.pid = pid;
+  p.recording.program = "/bin/x";
+  p.estimates.assign(p.values.size(), {});
+  const Weight weight = WeightOf(1000, 100'000);
+  for (size_t i = 0; i < samples; ++i) {
+    p.estimates[kInuseSpace].Add(BytesEstimate(1000, weight));
+    p.estimates[kInuseObjects].Add(ObjectsEstimate(weight));
+    Block block;
+    block.row = 0;
+    block.address = first_address + i * 4096;
+    block.size = 1000;
+    block.interval = 100'000;
+    block.birth_ns = 1 + i;
+    p.blocks.push_back(block);
+  }
+  p.rows[0].live_samples = samples;
+  p.RoundEstimates();
+  return p;
+}
+
+TEST(Compare, ADifferenceThatChanceExplainsIsMarked) {
+  const Profile before = Sampled(100);
+  const Profile after = Sampled(110);
+  const Comparison made = Compared({&before, &after});
+  EXPECT_FALSE(made.by_block) << "different processes";
+  ASSERT_EQ(made.rows.size(), 1u);
+  EXPECT_TRUE(made.has_ranges);
+  EXPECT_FALSE(made.rows[0].figures.beyond_chance);
+  EXPECT_LT(made.rows[0].figures.range.low, 0);
+  EXPECT_GT(made.rows[0].figures.range.high, made.rows[0].figures.change);
+}
+
+TEST(Compare, ALargeDifferenceIsBeyondChance) {
+  const Profile before = Sampled(100);
+  const Profile after = Sampled(200);
+  EXPECT_TRUE(Compared({&before, &after}).rows[0].figures.beyond_chance);
+  EXPECT_TRUE(Compared({&after, &before}).rows[0].figures.beyond_chance);
+}
+
+TEST(Compare, OneSampleMoreThanNoneIsNotNews) {
+  const Profile before = Sampled(0);
+  const Profile after = Sampled(1);
+  const Comparison made = Compared({&before, &after});
+  ASSERT_EQ(made.rows.size(), 1u);
+  EXPECT_EQ(made.rows[0].figures.kind, ChangeKind::kNew);
+  EXPECT_FALSE(made.rows[0].figures.beyond_chance);
+}
+
+TEST(Compare, BlocksOfOneProcessThatStayedAddNoDoubt) {
+  const Profile before = Sampled(100, 0, 7);
+  const Profile after = Sampled(110, 0, 7);
+  const Comparison made = Compared({&before, &after});
+  EXPECT_TRUE(made.by_block);
+  const Change& c = made.rows[0].figures;
+  EXPECT_TRUE(c.beyond_chance) << "ten new blocks, none gone: " << c.range.low;
+  EXPECT_EQ(c.went.value, 0);
+  EXPECT_NEAR(c.came.value, c.change, 1);
+  EXPECT_NEAR(made.total.came.value, c.came.value, 1);
+}
+
+TEST(Compare, TurnoverOfBlocksIsToldFromStandstill) {
+  const Profile before = Sampled(100, 0, 7);
+  const Profile after = Sampled(100, 1 << 30, 7);
+  const Comparison made = Compared({&before, &after});
+  EXPECT_EQ(made.rows[0].figures.kind, ChangeKind::kSame);
+  EXPECT_GT(made.rows[0].figures.came.value, 9e6);
+  EXPECT_GT(made.rows[0].figures.went.value, 9e6);
+}
+
+TEST(Compare, ASeriesShowsEveryStep) {
+  const Profile p[] = {Sampled(10), Sampled(20), Sampled(15), Sampled(40)};
+  const Comparison made = Compared({&p[0], &p[1], &p[2], &p[3]});
+  ASSERT_EQ(made.rows[0].series.size(), 4u);
+  EXPECT_EQ(made.rows[0].rises, 2u);
+  EXPECT_EQ(made.rows[0].falls, 1u);
+  EXPECT_EQ(made.series, made.rows[0].series);
+}
+
+TEST(Compare, DifferentThingsAreNotCompared) {
+  const Profile memory = Sampled(1);
+  Profile cpu = Sampled(1);
+  cpu.sample_types = {{"a", "count"}, {"b", "count"}, {"c", "count"}, {"cpu", "nanoseconds"}};
+  const auto made = Compare({&memory, &cpu}, {});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("nanoseconds"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heapgauge

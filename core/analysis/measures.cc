@@ -1,0 +1,130 @@
+#include "core/analysis/measures.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "core/base/text.h"
+
+namespace heapgauge {
+namespace {
+
+size_t FirstOf(const Profile& profile, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const size_t at = profile.FindType(name);
+    if (at < profile.sample_types.size()) return at;
+  }
+  return kNone;
+}
+
+bool IsBytes(const Profile& profile, size_t type) {
+  return type != kNone && profile.sample_types[type].unit == "bytes";
+}
+
+}  // namespace
+
+Measures MeasuresOf(const Profile& profile) {
+  Measures m;
+  m.has_samples = std::any_of(profile.rows.begin(), profile.rows.end(), [](const Row& row) {
+    return row.samples != 0 || row.live_samples != 0;
+  });
+  if (profile.sample_types.empty()) return m;
+  const size_t shown = profile.DefaultType();
+  const size_t live = FirstOf(profile, {"inuse_space", "space", "mmap_space"});
+  const size_t live_objects = FirstOf(profile, {"inuse_objects", "objects", "mmap_objects"});
+  const size_t allocated = FirstOf(profile, {"alloc_space", "mmap_alloc_space"});
+  const size_t allocated_objects = FirstOf(profile, {"alloc_objects", "mmap_alloc_objects"});
+  m.is_memory = IsBytes(profile, live) || IsBytes(profile, allocated);
+  if (IsBytes(profile, live) && (shown == live || shown == live_objects || shown == allocated)) {
+    m.main = live;
+    m.objects = live_objects;
+    if (IsBytes(profile, allocated)) m.allocated = allocated;
+    m.allocated_objects = allocated_objects;
+  } else if (IsBytes(profile, allocated) && shown == allocated) {
+    m.main = allocated;
+    m.objects = allocated_objects;
+    m.name = "allocated";
+  } else {
+    m.main = shown;
+    m.name = profile.sample_types[shown].name;
+  }
+  m.type = profile.sample_types[m.main].name;
+  m.unit = profile.sample_types[m.main].unit;
+  return m;
+}
+
+Status ChooseType(const std::string& name, Profile* profile) {
+  const auto& types = profile->sample_types;
+  size_t at = profile->FindType(name);
+  if (at == types.size() && name.starts_with("inuse_")) at = profile->FindType(name.substr(6));
+  if (at == types.size()) {
+    size_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error == std::errc() && end == name.data() + name.size() && number < types.size()) {
+      at = number;
+    }
+  }
+  if (at == types.size()) {
+    std::string names;
+    for (const SampleType& type : types) {
+      if (!names.empty()) names += ", ";
+      names += Printable(type.name);
+    }
+    return Fail(ErrorCode::kInvalidArgument,
+                "there is no sample type '" + Printable(name) + "'; the profile has " + names);
+  }
+  profile->default_type = at;
+  return {};
+}
+
+namespace {
+
+// What a row of final figures tells about the samples behind it.
+void EstimatePair(double objects, double bytes, double period, Estimate* of_objects,
+                  Estimate* of_bytes) {
+  if (!(objects > 0) || !(bytes > 0)) return;
+  const double size = bytes / objects;
+  const double p = -std::expm1(-size / period);
+  const double q = std::exp(-size / period);
+  // As many samples as it takes to stand for the objects; at least one was there.
+  const double samples = std::max(1.0, std::round(objects * p));
+  const double variance = samples * q / (p * p);
+  *of_objects = {objects, variance, q / p, samples, variance};
+  *of_bytes = {bytes, size * size * variance, size * q / p, samples * size,
+               size * size * size * variance};
+  of_objects->floor = std::min(of_objects->floor, objects);
+  of_bytes->floor = std::min(of_bytes->floor, bytes);
+}
+
+}  // namespace
+
+void EstimateFromPeriod(Profile* profile) {
+  if (!profile->estimates.empty() || profile->period <= 1 || profile->period_type.name != "space" ||
+      profile->period_type.unit != "bytes") {
+    return;
+  }
+  const std::pair<size_t, size_t> pairs[] = {
+      {FirstOf(*profile, {"inuse_objects", "objects"}),
+       FirstOf(*profile, {"inuse_space", "space"})},
+      {FirstOf(*profile, {"alloc_objects"}), FirstOf(*profile, {"alloc_space"})}};
+  std::vector<Estimate> estimates(profile->values.size());
+  for (size_t i = 0; i < estimates.size(); ++i) {
+    estimates[i].value = estimates[i].floor = static_cast<double>(profile->values[i]);
+  }
+  bool any = false;
+  for (const auto& [objects, bytes] : pairs) {
+    if (objects == kNone || !IsBytes(*profile, bytes)) continue;
+    any = true;
+    for (RowId row = 0; row < profile->rows.size(); ++row) {
+      const size_t at = row * profile->sample_types.size();
+      EstimatePair(static_cast<double>(profile->value(row, objects)),
+                   static_cast<double>(profile->value(row, bytes)),
+                   static_cast<double>(profile->period), &estimates[at + objects],
+                   &estimates[at + bytes]);
+    }
+  }
+  if (any) profile->estimates = std::move(estimates);
+}
+
+}  // namespace heapgauge

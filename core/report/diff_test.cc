@@ -1,0 +1,99 @@
+#include "core/report/diff.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/text.h"
+#include "core/model/testing/profile_maker.h"
+#include "core/report/value_text.h"
+
+namespace heapgauge {
+namespace {
+
+using testing::Maker;
+
+struct Pair {
+  Maker before;
+  Maker after;
+  Pair() {
+    before.Row({before.Function("keeps")}, 5000);
+    before.Row({before.Function("leaks", 7)}, 1000);
+    before.Row({before.Function("goes")}, 300);
+    after.Row({after.Function("keeps")}, 5000);
+    after.Row({after.Function("leaks", 7)}, 900'000);
+    after.Row({after.Function("comes, with \"quotes\"")}, 40);
+  }
+  DiffSources Sources() {
+    return {{&before.profile(), &after.profile()}, {"old.hg", "new.hg"}, {}};
+  }
+  Comparison Compared(const FunctionOptions& options = {}) {
+    return Compare({&before.profile(), &after.profile()}, options).value();
+  }
+};
+
+TEST(Diff, ShowsBothSidesAndTheDifference) {
+  Pair pair;
+  const std::string text = DiffText(pair.Sources(), pair.Compared(), {}).text();
+  for (const char* part :
+       {"old.hg \u2192 new.hg", "6.2 kB \u2192 884 kB, +878 kB", "1 new, 1 gone, 1 grown",
+        "+878 kB", "1000 B    879 kB", "grown", "leaks x.cc:7", "-300 B", "gone", "+40 B"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find("keeps"), std::string::npos) << "what did not change is not shown";
+}
+
+TEST(Diff, EveryLineFitsTheTerminal) {
+  Pair pair;
+  pair.after.Row({pair.after.Function(std::string(300, 'x') + "::name(int)")}, 1 << 20);
+  for (size_t width = 60; width < 200; width += 7) {
+    DiffOptions options;
+    options.layout.width = width;
+    for (const StyledText& line : DiffText(pair.Sources(), pair.Compared(), options).Lines()) {
+      EXPECT_LE(DisplayWidth(line.text()), width) << line.text();
+    }
+  }
+}
+
+TEST(Diff, JsonHasEveryChange) {
+  Pair pair;
+  const auto json = nlohmann::json::parse(DiffJson(pair.Sources(), pair.Compared(), {}));
+  EXPECT_EQ(json["change_count"], 3);
+  EXPECT_EQ(json["changes"][0]["function"], "leaks");
+  EXPECT_EQ(json["changes"][0]["kind"], "grown");
+  EXPECT_EQ(json["changes"][0]["change"]["value"], 899'000);
+  EXPECT_EQ(json["total"]["before"]["value"], 6300);
+}
+
+TEST(Diff, CsvQuotesWhatNeedsIt) {
+  Pair pair;
+  const std::string csv = DiffCsv(pair.Sources(), pair.Compared());
+  EXPECT_EQ(csv.substr(0, csv.find('\n')),
+            "kind,before,after,change,change_low,change_high,beyond_chance,objects_before,"
+            "objects_after,function,file,line,module");
+  EXPECT_NE(csv.find("\"comes, with \"\"quotes\"\"\""), std::string::npos) << csv;
+  EXPECT_NE(csv.find("grown,1000,900000,899000,899000,899000,yes,0,0,leaks,x.cc,7,\n"),
+            std::string::npos)
+      << csv;
+}
+
+TEST(Sparkline, IsAsHighAsItsValues) {
+  EXPECT_EQ(Sparkline({0, 7, 14}, 10, true), "\u2581\u2585\u2588");
+  EXPECT_EQ(Sparkline({0, 0}, 10, true), "\u2581\u2581");
+  EXPECT_EQ(Sparkline({1, 2, 3, 4, 5, 6}, 3, false).size(), 3u);
+  EXPECT_EQ(Sparkline({}, 3, true), "");
+}
+
+TEST(ValueText, KnowsBytesTimesAndCounts) {
+  EXPECT_EQ(FormatValue(1536, "bytes"), "1.5 kB");
+  EXPECT_EQ(FormatValue(-1536, "bytes"), "-1.5 kB");
+  EXPECT_EQ(FormatValue(1.5e9, "nanoseconds"), "1.5s");
+  EXPECT_EQ(FormatValue(2500, "microseconds"), "2.5ms");
+  EXPECT_EQ(FormatValue(12345, "count"), "12,345");
+  EXPECT_EQ(FormatChange(-12345, "count"), "-12,345");
+  EXPECT_EQ(FormatChange(0.2, "count"), "0");
+  EXPECT_EQ(FormatValueRange(1024, 2048, "bytes"), "1.0-2.0 kB");
+}
+
+}  // namespace
+}  // namespace heapgauge

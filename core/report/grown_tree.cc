@@ -1,0 +1,42 @@
+#include "core/report/grown_tree.h"
+
+#include <utility>
+#include <vector>
+
+namespace heapgauge {
+
+Result<GrownTree> GrowTree(const Profile& profile, const TreeOptions& options) {
+  HG_ASSIGN(const std::vector<bool> selected,
+            SelectRows(profile, options.filter, options.granularity));
+  GrownTree grown;
+  grown.totals.measures = MeasuresOf(profile);
+  grown.totals.entities = Entities(profile, options.granularity);
+  const std::vector<HeapFigures> figures = FiguresOfRows(profile);
+  for (RowId row = 0; row < figures.size(); ++row) {
+    grown.totals.total.Add(figures[row]);
+    if (selected[row]) grown.totals.selected.Add(figures[row]);
+  }
+  PruneOptions prune;
+  prune.sort = options.sort == SortKey::kAge ? SortKey::kLive : options.sort;
+  prune.least = options.fold / 100;
+  prune.depth = options.depth;
+  prune.max_nodes = options.rows + 1;
+  if (options.callers) {
+    std::vector<double> values;
+    for (const HeapFigures& f : figures) values.push_back(SortValue(f, prune.sort, 0));
+    grown.tree = BuildCallersTree(profile, grown.totals.entities, selected, values,
+                                  {prune.least, prune.max_nodes, prune.depth});
+  } else {
+    grown.tree = BuildCallTree(profile, grown.totals.entities, selected);
+  }
+  grown.pruned = Prune(grown.tree, figures, prune);
+  std::vector<EntityId> shown;
+  for (const PrunedTree::Node& node : grown.pruned.nodes) {
+    shown.push_back(grown.tree.nodes[node.in_tree].entity);
+  }
+  grown.labels =
+      Labels(profile, grown.totals.entities, std::move(shown), options.names, options.layout);
+  return grown;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,288 @@
+#include "core/report/peek.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "core/analysis/allocation_frames.h"
+#include "core/analysis/interval.h"
+#include "core/base/text.h"
+#include "core/report/recording_text.h"
+#include "core/report/report_json.h"
+#include "core/report/top.h"
+#include "core/report/value_text.h"
+
+namespace heapgauge {
+namespace {
+
+struct Neighbour {
+  EntityId entity = kNone;  // kNone as a caller: nobody, the stack begins here; as a callee: itself
+  HeapFigures figures;
+  RowId last_row = kNone;  // that was counted
+};
+
+struct Peeked {
+  size_t row = 0;  // in FunctionReport::rows
+  std::vector<Neighbour> callers;
+  std::vector<Neighbour> callees;
+};
+
+struct PeekData {
+  FunctionReport report;
+  std::vector<Peeked> functions;  // the heaviest first
+  size_t matching = 0;
+};
+
+class Collector {
+ public:
+  Collector(const Profile& profile, const PeekOptions& options)
+      : profile_(profile), options_(options) {}
+
+  Result<PeekData> Run() {
+    FunctionOptions functions;
+    functions.filter = options_.filter;
+    functions.granularity = options_.granularity;
+    functions.sort = options_.sort;
+    functions.cumulative = true;
+    HG_TRY(CheckPattern(options_.pattern));
+    HG_ASSIGN(data_.report, AggregateFunctions(profile_, functions));
+    Match();
+    if (data_.functions.empty()) {
+      return Fail(ErrorCode::kNotFound,
+                  "no function of the profile matches '" + Printable(options_.pattern) + "'");
+    }
+    HG_ASSIGN(const std::vector<bool> selected,
+              SelectRows(profile_, options_.filter, options_.granularity));
+    const std::vector<HeapFigures> figures = FiguresOfRows(profile_);
+    const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile_);
+    for (RowId row = 0; row < profile_.rows.size(); ++row) {
+      if (selected[row]) AddRow(row, figures[row], allocation_frames);
+    }
+    for (Peeked& peeked : data_.functions) {
+      Sort(&peeked.callers);
+      Sort(&peeked.callees);
+    }
+    return std::move(data_);
+  }
+
+ private:
+  void Match() {
+    RE2::Options re_options(RE2::Quiet);
+    re_options.set_max_mem(16 << 20);
+    const RE2 re(options_.pattern, re_options);
+    place_.resize(data_.report.entities.size(), kNone);
+    for (size_t i = 0; i < data_.report.rows.size(); ++i) {
+      const EntityId id = data_.report.rows[i].entity;
+      if (id == kNone || !RE2::PartialMatch(TextOf(id), re)) continue;
+      if (++data_.matching > options_.rows) continue;
+      place_[id] = static_cast<uint32_t>(data_.functions.size());
+      data_.functions.push_back({i, {}, {}});
+    }
+  }
+
+  const std::string& TextOf(EntityId id) const {
+    static const std::string kNothing;
+    const Entity& entity = data_.report.entities[id];
+    if (options_.granularity == Granularity::kModules) {
+      return entity.module == kNone ? kNothing : profile_.modules[entity.module].path;
+    }
+    const Function& function = profile_.functions[entity.function];
+    return options_.granularity == Granularity::kFiles ? function.file : function.name;
+  }
+
+  void AddRow(RowId row, const HeapFigures& f, const std::vector<uint32_t>& allocation_frames) {
+    const Entities& entities = data_.report.entities;
+    const FramePlace flat = FlatFrame(profile_, row, allocation_frames);
+    stack_.clear();
+    uint32_t k = flat.k;
+    for (NodeId node = flat.node; node != kNone; node = profile_.nodes[node].parent, k = 0) {
+      const LocationId id = profile_.nodes[node].location;
+      for (; k < profile_.locations[id].frame_count; ++k) {
+        const EntityId entity = entities.Of(id, k);
+        // Calls of itself are not neighbours.
+        if (stack_.empty() || stack_.back() != entity) stack_.push_back(entity);
+      }
+    }
+    for (size_t i = 0; i < stack_.size(); ++i) {
+      const uint32_t at = place_[stack_[i]];
+      if (at == kNone) continue;
+      Count(row, f, i == 0 ? kNone : stack_[i - 1], at, &Peeked::callees);
+      Count(row, f, i + 1 == stack_.size() ? kNone : stack_[i + 1], at, &Peeked::callers);
+    }
+  }
+
+  void Count(RowId row, const HeapFigures& f, EntityId entity, uint32_t at,
+             std::vector<Neighbour> Peeked::*side) {
+    std::vector<Neighbour>& list = data_.functions[at].*side;
+    auto& index = index_[side == &Peeked::callers ? 0 : 1];
+    const auto [it, is_new] =
+        index.emplace(uint64_t{at} << 32 | entity, static_cast<uint32_t>(list.size()));
+    if (is_new) list.push_back({entity, {}, kNone});
+    Neighbour& neighbour = list[it->second];
+    if (neighbour.last_row == row) return;
+    neighbour.last_row = row;
+    neighbour.figures.Add(f);
+  }
+
+  void Sort(std::vector<Neighbour>* list) const {
+    std::stable_sort(list->begin(), list->end(), [&](const Neighbour& a, const Neighbour& b) {
+      return std::fabs(SortValue(a.figures, options_.sort, 0)) >
+             std::fabs(SortValue(b.figures, options_.sort, 0));
+    });
+  }
+
+  const Profile& profile_;
+  const PeekOptions& options_;
+  PeekData data_;
+  std::vector<uint32_t> place_;  // by entity, in data_.functions
+  std::unordered_map<uint64_t, uint32_t> index_[2];
+  std::vector<EntityId> stack_;
+};
+
+class PeekTable {
+ public:
+  PeekTable(const Profile& profile, const PeekData& data, const PeekOptions& options)
+      : profile_(profile), data_(data), options_(options) {
+    std::vector<EntityId> shown;
+    for (const Peeked& peeked : data.functions) {
+      shown.push_back(data.report.rows[peeked.row].entity);
+      for (const auto* side : {&peeked.callers, &peeked.callees}) {
+        for (const Neighbour& neighbour : *side) shown.push_back(neighbour.entity);
+      }
+    }
+    labels_ =
+        Labels(profile, data.report.entities, std::move(shown), options.names, options.layout);
+    by_allocated_ = options.sort == SortKey::kAllocated && data.report.measures.has_allocated();
+    has_sureness_ = Of(data.report.total).variance > 0 || data.report.measures.has_samples;
+  }
+
+  StyledText Draw() {
+    const std::string title = by_allocated_ ? "allocated" : data_.report.measures.name;
+    text_.AddLeft(title, 11, Style::kHeading);
+    if (has_sureness_) text_.AddLeft("\u00b1", 7, Style::kHeading);
+    text_.AddLeft("share", 8, Style::kHeading);
+    text_.Add("  ").Add("callers, function, callees", Style::kHeading).Add("\n");
+    for (const Peeked& peeked : data_.functions) {
+      text_.Add("\n");
+      const FunctionRow& row = data_.report.rows[peeked.row];
+      const double whole = Of(row.cum).value;
+      Side(peeked.callers, whole, "(nobody: stacks begin here)");
+      Figures(row.cum, Of(data_.report.total).value, Style::kNumber);
+      text_.Add(FitLabel(labels_[row.entity], PlaceOf(profile_, options_.granularity, row.frame),
+                         options_.granularity, Room(2), options_.layout));
+      text_.Add("\n");
+      Side(peeked.callees, whole, "(itself)");
+    }
+    if (data_.matching > data_.functions.size()) {
+      text_.Add(fmt::format("\n{} {} that match (-n {} shows all)\n", options_.layout.ellipsis(),
+                            MoreText(data_.matching - data_.functions.size(),
+                                     data_.report.entities.granularity()),
+                            data_.matching),
+                Style::kDim);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  const Estimate& Of(const HeapFigures& f) const {
+    return by_allocated_ ? f.allocated_bytes : f.live_bytes;
+  }
+  size_t Room(size_t indent) const {
+    const size_t used = 19 + (has_sureness_ ? 7 : 0) + indent;
+    return std::max<size_t>(options_.layout.width, used + 12) - used;
+  }
+
+  void Figures(const HeapFigures& f, double whole, Style style) {
+    const Estimate& e = Of(f);
+    text_.AddLeft(FormatValue(e.value, data_.report.measures.unit), 11, style);
+    if (has_sureness_) {
+      const Interval range = Interval95(e);
+      text_.AddLeft(FormatPlusMinus(e.value, range.low, range.high), 7, Style::kDim);
+    }
+    text_.AddLeft(FormatShare(e.value, whole), 8);
+    text_.Add("  ");
+  }
+
+  void Side(const std::vector<Neighbour>& side, double whole, const char* none) {
+    constexpr size_t kMost = 12;
+    size_t shown = 0;
+    for (const Neighbour& neighbour : side) {
+      if (Of(neighbour.figures).value == 0) continue;
+      if (++shown > kMost) continue;
+      Figures(neighbour.figures, whole, Style::kPlain);
+      text_.Add(options_.layout.utf8 ? "\u2502   " : "|   ", Style::kDim);
+      const std::string& name = neighbour.entity == kNone ? none : labels_[neighbour.entity];
+      text_.Add(TrimTo(name, Room(4)), neighbour.entity == kNone ? Style::kDim : Style::kPlain);
+      text_.Add("\n");
+    }
+    if (shown > kMost) {
+      text_.Add(std::string(has_sureness_ ? 28 : 21, ' '));
+      text_.Add(fmt::format("{}   {} more\n", options_.layout.utf8 ? "\u2502" : "|", shown - kMost),
+                Style::kDim);
+    }
+  }
+
+  StyledText Trimmed(const std::string& name, size_t room) const {
+    return FitLabel(name, "", options_.granularity, room, options_.layout);
+  }
+  std::string TrimTo(const std::string& name, size_t room) const {
+    return Trimmed(name, room).text();
+  }
+
+  const Profile& profile_;
+  const PeekData& data_;
+  const PeekOptions& options_;
+  Labels labels_;
+  bool by_allocated_ = false;
+  bool has_sureness_ = false;
+  StyledText text_;
+};
+
+}  // namespace
+
+Result<StyledText> PeekText(const Profile& profile, const std::vector<std::string>& notes,
+                            const PeekOptions& options) {
+  HG_ASSIGN(const PeekData data, Collector(profile, options).Run());
+  StyledText text = RecordingText(profile, data.report.total, notes, options.layout);
+  text.Add(SelectedText(data.report)).Add("\n");
+  return text.Add(PeekTable(profile, data, options).Draw());
+}
+
+Result<std::string> PeekJson(const Profile& profile, const PeekOptions& options) {
+  using Json = nlohmann::ordered_json;
+  HG_ASSIGN(const PeekData data, Collector(profile, options).Run());
+  const Measures& measures = data.report.measures;
+  const auto side = [&](const std::vector<Neighbour>& list) {
+    Json json = Json::array();
+    for (const Neighbour& neighbour : list) {
+      Json entry = neighbour.entity == kNone
+                       ? Json{{"function", nullptr}}
+                       : EntityJson(profile, data.report.entities, neighbour.entity);
+      entry["figures"] = FiguresJson(neighbour.figures, measures, profile.recording);
+      json.push_back(std::move(entry));
+    }
+    return json;
+  };
+  Json functions = Json::array();
+  for (const Peeked& peeked : data.functions) {
+    const FunctionRow& row = data.report.rows[peeked.row];
+    Json entry = EntityJson(profile, data.report.entities, row.entity);
+    entry["flat"] = FiguresJson(row.flat, measures, profile.recording);
+    entry["cum"] = FiguresJson(row.cum, measures, profile.recording);
+    entry["callers"] = side(peeked.callers);
+    entry["callees"] = side(peeked.callees);
+    functions.push_back(std::move(entry));
+  }
+  const Json json = {{"profile", ProfileJson(profile, measures)},
+                     {"granularity", GranularityName(options.granularity)},
+                     {"total", FiguresJson(data.report.total, measures, profile.recording)},
+                     {"matching", data.matching},
+                     {"functions", std::move(functions)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace heapgauge

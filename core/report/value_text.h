@@ -1,0 +1,24 @@
+// Figures with the unit of their sample type, as people read them: bytes, times and counts, also
+// negative ones, which differences have.
+//
+// Pure functions.
+#ifndef HEAPGAUGE_CORE_REPORT_VALUE_TEXT_H_
+#define HEAPGAUGE_CORE_REPORT_VALUE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace heapgauge {
+
+// "12.3 MB", "-831 B"; "1.25s", "850us"; "12,345" for anything that is neither bytes nor time.
+std::string FormatValue(double value, std::string_view unit);
+
+// "10.1-14.8 MB".
+std::string FormatValueRange(double low, double high, std::string_view unit);
+
+// With a sign: "+12.3 MB", "-831 B", "0".
+std::string FormatChange(double value, std::string_view unit);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_VALUE_TEXT_H_
