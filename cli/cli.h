@@ -39,6 +39,15 @@ void AddTraces(CLI::App* app, Action* action);
 void AddCollapsed(CLI::App* app, Action* action);
 void AddProto(CLI::App* app, Action* action);
 void AddTextFormats(CLI::App* app, Action* action);
+void AddCallgrind(CLI::App* app, Action* action);
+void AddDiff(CLI::App* app, Action* action);
+void AddDot(CLI::App* app, Action* action);  // svg, png and pdf too
+void AddFlame(CLI::App* app, Action* action);
+void AddJson(CLI::App* app, Action* action);
+void AddList(CLI::App* app, Action* action);
+void AddPeek(CLI::App* app, Action* action);
+void AddRaw(CLI::App* app, Action* action);
+void AddSpeedscope(CLI::App* app, Action* action);
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

@@ -19,6 +19,8 @@ First steps:
   heapgauge top 4242                      where the memory of process 4242 is, now
   heapgauge top server.4242.hg            the same from its file, also after it was killed
   heapgauge tree 4242                     through which calls
+  heapgauge diff old.hg 4242              what grew since
+  heapgauge flame -o heap.svg 4242        a picture for the browser
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
   heapgauge pprof -top heap.pb.gz         pprof's flags and output, on any profile
   heapgauge doctor 4242                   why is there no data, or little?
@@ -73,11 +75,20 @@ int Main(int argc, char** argv) {
   AddRun(&app, &action);
   AddTop(&app, &action);
   AddTree(&app, &action);
+  AddPeek(&app, &action);
+  AddList(&app, &action);
   AddTraces(&app, &action);
+  AddDiff(&app, &action);
+  AddFlame(&app, &action);
+  AddDot(&app, &action);
   AddCollapsed(&app, &action);
   AddProto(&app, &action);
   DescribePprof(&app);
   AddTextFormats(&app, &action);
+  AddCallgrind(&app, &action);
+  AddSpeedscope(&app, &action);
+  AddJson(&app, &action);
+  AddRaw(&app, &action);
   AddSave(&app, &action);
   AddMemory(&app, &action);
   AddPs(&app, &action);

@@ -1,0 +1,28 @@
+// callgrind: a profile for KCachegrind and QCachegrind.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/graph_report.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Callgrind(const ReportOptions& options) {
+  const auto input = PrepareReport(options, pprof::ReportKind::kCallgrind);
+  if (!input) return FailWith(input.error());
+  return DeliverBy(options, [&](TextSink* sink) { return pprof::WriteReport(*input, sink); });
+}
+
+}  // namespace
+
+void AddCallgrind(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* callgrind =
+      AddReport(app, action, "callgrind", "a profile for KCachegrind", Callgrind, R"(
+Example:
+  heapgauge callgrind -o callgrind.out.heap 4242 && kcachegrind callgrind.out.heap)",
+                options);
+  AddSort(callgrind, options.get());
+}
+
+}  // namespace heapgauge::cli

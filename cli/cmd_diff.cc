@@ -1,0 +1,76 @@
+// diff: what changed from one profile to another.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/report_figures.h"
+#include "core/report/diff.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Diff(const ReportOptions& options) {
+  if (options.sources.size() < 2) {
+    return FailWith("diff compares at least two profiles: heapgauge diff OLD NEW");
+  }
+  std::vector<Profile> profiles;
+  DiffSources sources;
+  SortKey sort = SortKey::kLive;
+  for (const std::string& source : options.sources) {
+    ReportOptions one = options;
+    one.sources = {source};
+    auto loaded = LoadSorted(one);
+    if (!loaded) return FailWith(loaded.error());
+    sort = loaded->sort;
+    profiles.push_back(std::move(loaded->loaded.profile));
+    sources.names.push_back(source);
+    for (std::string& note : loaded->loaded.notes) {
+      if (std::find(sources.notes.begin(), sources.notes.end(), note) == sources.notes.end()) {
+        sources.notes.push_back(std::move(note));
+      }
+    }
+  }
+  for (const Profile& profile : profiles) sources.profiles.push_back(&profile);
+  FunctionOptions functions;
+  functions.filter = {options.focus, options.ignore};
+  functions.granularity = GranularityOf(options.granularity);
+  functions.sort = sort;
+  functions.cumulative = options.cumulative;
+  const auto comparison = Compare(sources.profiles, functions);
+  if (!comparison) return FailWith(comparison.error());
+  DiffOptions diff;
+  if (options.rows >= 0) diff.rows = static_cast<size_t>(options.rows);
+  diff.layout = Target(options).layout();
+  diff.names = NamesOf(options.names);
+  diff.only_sure = options.only_sure;
+  diff.cumulative = options.cumulative;
+  if (options.json) return Deliver(options, DiffJson(sources, *comparison, diff));
+  if (options.csv) return Deliver(options, DiffCsv(sources, *comparison));
+  return Deliver(options, DiffText(sources, *comparison, diff));
+}
+
+}  // namespace
+
+void AddDiff(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* diff =
+      AddReport(app, action, "diff", "what changed between two profiles or more", Diff, R"(
+Rows are functions that are new, gone, grown or shrunk, the largest change first, with both sides. A
+change that chance explains, because both profiles are samples, is dim and marked with ~. Two dumps
+of one process are compared block by block, which finds small leaks: only what came and went counts.
+With more than two profiles, a trend shows each of them; the change is from the first to the last.
+
+Examples:
+  heapgauge diff server.4242.0001.hg server.4242.0007.hg     what grew between two dumps
+  heapgauge diff server.4242.*.hg                            the trend over all of them
+  heapgauge diff --sure --cum --focus 'Cache::' old.hg 4242  against the running process
+  heapgauge diff --sort allocated --csv old.pb.gz new.pb.gz  for a spreadsheet)",
+                options);
+  AddTable(diff, options.get());
+  AddGranularity(diff, options.get());
+  AddCsv(diff, options.get());
+  diff->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
+  diff->add_flag("--sure", options->only_sure, "only changes that are beyond chance");
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,69 @@
+// dot, svg, png, pdf: the call graph, as text for Graphviz and as pictures.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/graph_report.h"
+#include "core/base/text.h"
+#include "core/layout/pan_zoom.h"
+#include "core/layout/render.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Dot(const ReportOptions& options) {
+  const auto input = PrepareReport(options, pprof::ReportKind::kDot);
+  if (!input) return FailWith(input.error());
+  return DeliverBy(options, [&](TextSink* sink) { return pprof::WriteReport(*input, sink); });
+}
+
+int Picture(const ReportOptions& options, const std::string& format) {
+  if (format != "svg" && options.output.empty() && isatty(STDOUT_FILENO) == 1) {
+    return FailWith("a " + format + " is binary; write it to a file with -o heap." + format);
+  }
+  const auto input = PrepareReport(options, pprof::ReportKind::kDot);
+  if (!input) return FailWith(input.error());
+  StringSink dot;
+  if (const Status written = pprof::WriteReport(*input, &dot); !written) {
+    return FailWith(written.error());
+  }
+  std::vector<std::string> notes;
+  auto picture = RenderDot(dot.text(), format, &notes);
+  if (!picture) return FailWith(picture.error());
+  for (const std::string& note : notes) {
+    std::fprintf(stderr, "heapgauge: %s\n", Printable(note).c_str());
+  }
+  return Deliver(options, format == "svg" ? WithPanAndZoom(*std::move(picture)) : *picture);
+}
+
+int Svg(const ReportOptions& options) { return Picture(options, "svg"); }
+int Png(const ReportOptions& options) { return Picture(options, "png"); }
+int Pdf(const ReportOptions& options) { return Picture(options, "pdf"); }
+
+void Add(CLI::App* app, Action* action, const char* name, const char* summary,
+         int (*run)(const ReportOptions&), const char* footer) {
+  auto options = std::make_shared<ReportOptions>();
+  AddGraphOptions(AddReport(app, action, name, summary, run, footer, options), options.get());
+}
+
+}  // namespace
+
+void AddDot(CLI::App* app, Action* action) {
+  Add(app, action, "dot", "the call graph in Graphviz's language", Dot, R"(
+Example:
+  heapgauge dot 4242 > heap.dot)");
+  Add(app, action, "svg", "the call graph as a picture to drag and zoom", Svg, R"(
+Boxes are functions, larger the more they hold themselves; lines are calls, thicker the more goes
+through them. Graphviz's library lays it out; the program dot is not needed. In a browser: drag,
+wheel, double click for the whole.
+
+Examples:
+  heapgauge svg -o heap.svg 4242
+  heapgauge svg -n 40 --focus 'Cache::' -o cache.svg server.4242.hg)");
+  Add(app, action, "png", "the call graph as PNG", Png, "");
+  Add(app, action, "pdf", "the call graph as PDF", Pdf, "");
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,59 @@
+// flame: the call tree as a picture.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/report_figures.h"
+#include "core/report/flame.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Flame(const ReportOptions& options) {
+  const auto loaded = LoadSorted(options);
+  if (!loaded) return FailWith(loaded.error());
+  TreeOptions flame = FlameOptions();
+  flame.filter = {options.focus, options.ignore};
+  flame.sort = loaded->sort;
+  flame.granularity = GranularityOf(options.granularity);
+  flame.names = NamesOf(options.names);
+  flame.callers = options.callers;
+  flame.depth = options.depth;
+  const Terminal target = Target(options);
+  const bool to_terminal = options.output.empty() && target.is_terminal;
+  if (!options.text && !to_terminal) {
+    const auto svg = FlameSvg(loaded->profile(), flame);
+    return svg ? Deliver(options, *svg) : FailWith(svg.error());
+  }
+  flame.layout = target.layout();
+  flame.fold = 100.0 / static_cast<double>(std::max<size_t>(target.width, 20));
+  const size_t lines = to_terminal ? std::max<size_t>(target.height, 16) - 8 : 60;
+  const auto text = FlameText(loaded->profile(), loaded->loaded.notes, flame, lines);
+  return text ? Deliver(options, *text) : FailWith(text.error());
+}
+
+}  // namespace
+
+void AddFlame(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* flame =
+      AddReport(app, action, "flame", "a flame graph: one SVG file, or boxes in a terminal", Flame,
+                R"(
+Boxes are as wide as what they hold, callers above what they call. In a browser a click zooms in, Esc
+zooms out, / searches, and the pointer shows figures with their range. The file needs nothing else:
+it can be mailed and opened from a disk.
+
+Examples:
+  heapgauge flame -o heap.svg 4242
+  heapgauge flame 4242                               in the terminal
+  heapgauge flame --callers -o callers.svg 4242      from what allocates to who asked for it
+  heapgauge flame --sort allocated -o churn.svg 4242)",
+                options);
+  AddSort(flame, options.get());
+  AddGranularity(flame, options.get());
+  flame->add_flag("--callers", options->callers, "begin with what allocates, callers below it");
+  flame->add_flag("--text", options->text, "boxes made of characters, whatever the output is");
+  flame->add_option("--depth", options->depth, "calls to show from the root");
+}
+
+}  // namespace heapgauge::cli

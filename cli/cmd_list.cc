@@ -1,0 +1,30 @@
+// list: source lines with what they hold.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/graph_report.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int List(const ReportOptions& options) {
+  const auto input = PrepareReport(options, pprof::ReportKind::kList);
+  if (!input) return FailWith(input.error());
+  return DeliverBy(options, [&](TextSink* sink) { return pprof::WriteReport(*input, sink); });
+}
+
+}  // namespace
+
+void AddList(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* list = AddReport(app, action, "list", "source lines of functions, with figures", List,
+                             R"(
+Columns are what a line holds itself, and with what it calls.
+
+Example:
+  heapgauge list 'Cache::Insert' 4242)",
+                             options, "RE", "name of the function (RE2)");
+  AddSort(list, options.get());
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,47 @@
+// peek: who calls a function, and what it calls.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report_figures.h"
+#include "core/report/peek.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Peek(const ReportOptions& options) {
+  const auto loaded = LoadSorted(options);
+  if (!loaded) return FailWith(loaded.error());
+  PeekOptions peek;
+  peek.pattern = options.pattern;
+  peek.filter = {options.focus, options.ignore};
+  peek.sort = loaded->sort;
+  peek.granularity = GranularityOf(options.granularity);
+  peek.names = NamesOf(options.names);
+  peek.layout = Target(options).layout();
+  if (options.rows >= 0) peek.rows = static_cast<size_t>(options.rows);
+  if (options.json) {
+    const auto json = PeekJson(loaded->profile(), peek);
+    return json ? Deliver(options, *json) : FailWith(json.error());
+  }
+  const auto text = PeekText(loaded->profile(), loaded->loaded.notes, peek);
+  return text ? Deliver(options, *text) : FailWith(text.error());
+}
+
+}  // namespace
+
+void AddPeek(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  // Before SOURCE, so that it is the first word on the command line.
+  CLI::App* peek = AddReport(app, action, "peek", "callers and callees of functions", Peek, R"(
+For each function whose name matches: its callers above it and what it calls below, each with what
+of the function's memory goes that way.
+
+Examples:
+  heapgauge peek 'Cache::Insert' 4242
+  heapgauge peek -n 3 --lines 'Parse' server.4242.hg)",
+                             options, "RE", "name of the function (RE2)");
+  AddTable(peek, options.get());
+  AddGranularity(peek, options.get());
+}
+
+}  // namespace heapgauge::cli

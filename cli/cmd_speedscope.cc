@@ -1,0 +1,41 @@
+// speedscope: a profile for speedscope's viewer.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report_figures.h"
+#include "core/formats/speedscope/speedscope_writer.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int Speedscope(const ReportOptions& options) {
+  const auto loaded = LoadSorted(options);
+  if (!loaded) return FailWith(loaded.error());
+  const Profile& profile = loaded->profile();
+  const Granularity granularity = GranularityOf(options.granularity);
+  const auto selected = SelectRows(profile, {options.focus, options.ignore}, granularity);
+  if (!selected) return FailWith(selected.error());
+  SpeedscopeOptions speedscope;
+  speedscope.selected = *selected;
+  speedscope.frame_names = FrameNames(profile, granularity, NamesOf(options.names));
+  speedscope.shown = TypeOf(profile, loaded->sort);
+  speedscope.exporter = std::string("heapgauge ") + Version();
+  return DeliverBy(options,
+                   [&](TextSink* sink) { return WriteSpeedscope(profile, speedscope, sink); });
+}
+
+}  // namespace
+
+void AddSpeedscope(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* speedscope = AddReport(app, action, "speedscope",
+                                   "a profile for speedscope (JSON), all sample types", Speedscope,
+                                   R"(
+Example:
+  heapgauge speedscope -o heap.speedscope.json 4242)",
+                                   options);
+  AddSort(speedscope, options.get());
+  AddGranularity(speedscope, options.get());
+}
+
+}  // namespace heapgauge::cli

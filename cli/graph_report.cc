@@ -1,0 +1,105 @@
+#include "cli/graph_report.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "cli/report_figures.h"
+#include "core/analysis/allocation_frames.h"
+#include "core/analysis/measures.h"
+#include "core/pprof/prune.h"
+
+namespace heapgauge::cli {
+namespace {
+
+// Functions get the names that reports show. Those that differ still do: labels see to it.
+void NameAsInReports(Names names, Profile* profile) {
+  const std::vector<std::string> frame_names = FrameNames(*profile, Granularity::kFunctions, names);
+  for (size_t i = 0; i < profile->frames.size(); ++i) {
+    profile->functions[profile->frames[i].function].name = frame_names[i];
+  }
+}
+
+// Sizes of blocks, which text profiles and Go's have on every row, would be more boxes in a graph
+// than there are functions.
+void DropSizes(Profile* profile) {
+  for (RowId row = 0; row < profile->rows.size(); ++row) {
+    const std::span<const Label> labels = profile->LabelsOf(row);
+    const bool sizes = std::all_of(labels.begin(), labels.end(), [&](const Label& label) {
+      return label.is_number() && profile->strings[label.key] == "bytes";
+    });
+    if (sizes) profile->rows[row].labels = kNone;
+  }
+}
+
+// The program comes first in pprof's words; gauge files have modules as they were met.
+void PutProgramFirst(Profile* profile) {
+  std::vector<Module>& modules = profile->modules;
+  const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
+    return module.path == profile->recording.program;
+  });
+  if (program == modules.end() || program == modules.begin()) return;
+  const auto at = static_cast<ModuleId>(program - modules.begin());
+  std::swap(modules[0], modules[at]);
+  for (Location& location : profile->locations) {
+    if (location.module == 0 || location.module == at) {
+      location.module = location.module == 0 ? at : 0;
+    }
+  }
+}
+
+pprof::Shape ShapeOf(const std::string& granularity) {
+  if (granularity == "lines") return pprof::Shape::kLines;
+  if (granularity == "files") return pprof::Shape::kFiles;
+  if (granularity == "addresses") return pprof::Shape::kAddresses;
+  return pprof::Shape::kFunctions;
+}
+
+}  // namespace
+
+Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::ReportKind kind) {
+  if (options.granularity == "modules") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "this report has no form by module; tree --modules has one");
+  }
+  HG_ASSIGN(Sorted sorted, LoadSorted(options));
+  Profile profile = std::move(sorted.loaded.profile);
+  if (profile.sample_types.empty()) {
+    return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
+  }
+  PutProgramFirst(&profile);
+  pprof::Request request;
+  request.kind = kind;
+  request.pattern = options.pattern;
+  pprof::Config& config = request.config;
+  config.sample_index = std::to_string(TypeOf(profile, sorted.sort));
+  config.focus = options.focus;
+  config.ignore = options.ignore;
+  config.sort_by_cum = options.cumulative;
+  config.granularity = ShapeOf(options.granularity);
+  if (options.rows >= 0) config.node_count = options.rows;
+  // Programs read it, which have no use for rounded megabytes.
+  if (kind == pprof::ReportKind::kCallgrind) {
+    config.unit = profile.sample_types[TypeOf(profile, sorted.sort)].unit;
+  }
+  if (kind != pprof::ReportKind::kRaw) {
+    const bool own_list = !profile.drop_frames.empty();
+    if (!own_list && MeasuresOf(profile).is_memory) {
+      profile.drop_frames = AllocationFunctionRegex();
+    }
+    HG_TRY(pprof::RemoveUninteresting(&profile));
+    NameAsInReports(NamesOf(options.names), &profile);
+    DropSizes(&profile);
+  }
+  return pprof::Prepare(std::move(profile), request);
+}
+
+void AddGraphOptions(CLI::App* sub, ReportOptions* options) {
+  AddSort(sub, options);
+  AddGranularity(sub, options);
+  sub->add_option("-n,--nodes", options->rows, "functions to show; 80 by default")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace heapgauge::cli
