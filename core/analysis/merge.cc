@@ -56,15 +56,21 @@ class RowTable {
 
 class Merger {
  public:
-  Merger() : rows_(&result_) {}
+  // `several`: more than one profile will come.
+  explicit Merger(bool several) : several_(several), rows_(&result_) {}
 
   // All profiles have the same sample types.
   void Add(Profile profile) {
     entities_.Begin(profile);
     const std::vector<bool> visited = Visit(profile);
-    for (NodeId node = 0; node < profile.nodes.size(); ++node) {
+    const std::vector<LocationId>& now = entities_.locations_of();
+    bool same_numbers = true;
+    for (LocationId id = 0; id < now.size(); ++id) {
+      same_numbers = same_numbers && (now[id] == id || now[id] == kNone);
+    }
+    for (NodeId node = 0; node < profile.nodes.size() && !same_numbers; ++node) {
       Node& n = profile.nodes[node];
-      if (visited[node]) n.location = entities_.locations_of()[n.location];
+      if (visited[node]) n.location = now[n.location];
     }
     if (is_first_) {
       AddFirst(visited, &profile);
@@ -94,11 +100,13 @@ class Merger {
   // is above it was met with it.
   std::vector<bool> Visit(const Profile& profile) {
     std::vector<bool> visited(profile.nodes.size());
+    visits_ = 0;
     for (RowId row = 0; row < profile.rows.size(); ++row) {
       if (IsZero(profile, row)) continue;
       for (NodeId node = profile.rows[row].leaf; node != kNone && !visited[node];
            node = profile.nodes[node].parent) {
         visited[node] = true;
+        ++visits_;
         entities_.Map(profile.nodes[node].location);
       }
     }
@@ -109,8 +117,7 @@ class Merger {
   void AddFirst(const std::vector<bool>& visited, Profile* profile) {
     result_ = std::move(*profile);
     KeepUnknownFields();
-    bool same_nodes =
-        !entities_.collapsed() && std::find(visited.begin(), visited.end(), false) == visited.end();
+    bool same_nodes = !entities_.collapsed() && visits_ == result_.nodes.size();
     if (same_nodes) {
       stacks_.emplace(&result_);
       same_nodes = stacks_->distinct();
@@ -188,11 +195,13 @@ class Merger {
     Profile& p = result_;
     std::vector<bool> keep(p.rows.size());
     std::vector<RowId> into(p.rows.size(), kNone);
+    const std::vector<bool> shared = SharedLeaves(p);
     bool all = true;
     for (RowId row = 0; row < p.rows.size(); ++row) {
       RowId other = kNone;
+      const NodeId leaf = p.rows[row].leaf;
       const bool zero = IsZero(p, row);
-      if (!zero) other = rows_.FindOrAdd(p.rows[row], row);
+      if (!zero && (leaf == kNone || shared[leaf])) other = rows_.FindOrAdd(p.rows[row], row);
       keep[row] = !zero && other == kNone;
       all = all && keep[row];
       if (other != kNone) {
@@ -200,13 +209,27 @@ class Merger {
         into[row] = other;
       }
     }
-    if (all) return;
-    for (Block& block : p.blocks) {
-      if (into[block.row] != kNone) block.row = into[block.row];
+    if (!all) {
+      for (Block& block : p.blocks) {
+        if (into[block.row] != kNone) block.row = into[block.row];
+      }
+      KeepRows(keep, &p);
     }
-    KeepRows(keep, &p);
+    if (!several_) return;
     rows_ = RowTable(&result_);
     for (RowId row = 0; row < p.rows.size(); ++row) rows_.FindOrAdd(p.rows[row], row);
+  }
+
+  // Leaves of more than one row. Most rows have one for themselves, and need no look at others.
+  static std::vector<bool> SharedLeaves(const Profile& p) {
+    std::vector<bool> seen(p.nodes.size());
+    std::vector<bool> shared(p.nodes.size());
+    for (const Row& row : p.rows) {
+      if (row.leaf == kNone) continue;
+      if (seen[row.leaf]) shared[row.leaf] = true;
+      seen[row.leaf] = true;
+    }
+    return shared;
   }
 
   // Adds figures of a row of `from` to one of the result.
@@ -281,7 +304,9 @@ class Merger {
   }
 
   Profile result_;
+  bool several_;
   bool is_first_ = true;
+  size_t visits_ = 0;  // nodes that the rows of the profile at hand reach
   EntityMerger entities_;
   RowTable rows_;
   std::optional<StackBuilder> stacks_;
@@ -333,7 +358,7 @@ Result<Profile> MergeProfiles(std::vector<Profile> profiles) {
   }
   Header header = CombineHeaders(profiles);
   const bool several = profiles.size() > 1;
-  Merger merger;
+  Merger merger(several);
   for (Profile& p : profiles) merger.Add(std::exchange(p, Profile()));
   Profile result = merger.Take();
   result.time_ns = header.time_ns;

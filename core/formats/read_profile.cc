@@ -63,7 +63,7 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
 
 bool IsRegularFile(const std::string& path) {
   struct stat st {};
-  return stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
+  return path != "-" && stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
 }
 
 }  // namespace

@@ -71,10 +71,8 @@ class PprofReading {
     Bad(what);
   }
   tl::unexpected<Error> Told(const Error& error) const {
-    if (error.code == ErrorCode::kIo || error.offset == kNoOffset ||
-        error.offset != window_.offset()) {
-      return tl::unexpected<Error>(error);  // of the stream, which says where itself
-    }
+    // The stream says where itself.
+    if (!window_.is_damaged()) return tl::unexpected<Error>(error);
     return Fail(error.code,
                 "pprof protobuf: " + Printable(name_) + ": byte " + std::to_string(error.offset) +
                     ": " + error.message,

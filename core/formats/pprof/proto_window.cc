@@ -16,13 +16,13 @@ Result<std::string_view> ProtoWindow::Next() {
   const char* end = buffer_.data() + end_;
   uint64_t tag = 0;
   const char* next = ReadVarint(begin, end, &tag);
-  if (next == nullptr) return Fail(ErrorCode::kTruncated, "a field ends too early", offset());
+  if (next == nullptr) return Damaged(ErrorCode::kTruncated, "a field ends too early");
   size_t size = static_cast<size_t>(next - begin);
   uint64_t number = 0;
   switch (static_cast<WireType>(tag & 7)) {
     case WireType::kVarint:
       next = ReadVarint(next, end, &number);
-      if (next == nullptr) return Fail(ErrorCode::kTruncated, "a number ends too early", offset());
+      if (next == nullptr) return Damaged(ErrorCode::kTruncated, "a number ends too early");
       size = static_cast<size_t>(next - begin);
       break;
     case WireType::kFixed64:
@@ -33,24 +33,22 @@ Result<std::string_view> ProtoWindow::Next() {
       break;
     case WireType::kBytes:
       next = ReadVarint(next, end, &number);
-      if (next == nullptr) return Fail(ErrorCode::kTruncated, "a field ends too early", offset());
+      if (next == nullptr) return Damaged(ErrorCode::kTruncated, "a field ends too early");
       if (number > kLargestField) {
-        return Fail(ErrorCode::kCorrupt,
-                    "a field claims to have " + std::to_string(number) + " bytes", offset());
+        return Damaged(ErrorCode::kCorrupt,
+                       "a field claims to have " + std::to_string(number) + " bytes");
       }
       size = static_cast<size_t>(next - begin) + static_cast<size_t>(number);
       break;
     default:
-      return Fail(ErrorCode::kCorrupt, "a field has an unknown wire type", offset());
+      return Damaged(ErrorCode::kCorrupt, "a field has an unknown wire type");
   }
   if (available() < size) {
     HG_TRY(Fill(size));
     field_ = at_;
     if (available() < size) {
-      return Fail(ErrorCode::kTruncated,
-                  "the file ends " + std::to_string(size - available()) +
-                      " bytes before the field that begins here does",
-                  offset());
+      return Damaged(ErrorCode::kTruncated, "the file ends " + std::to_string(size - available()) +
+                                                " bytes before the field that begins here does");
     }
   }
   at_ += size;

@@ -7,6 +7,7 @@
 #define HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_WINDOW_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,12 +26,19 @@ class ProtoWindow {
   // is good until the next call. Errors have an offset and a message without it.
   Result<std::string_view> Next();
 
+  // The last error was about the fields, not about the stream.
+  bool is_damaged() const { return is_damaged_; }
+
   // Where the field at hand begins in the file.
   uint64_t offset() const { return base_ + field_; }
 
  private:
   // Has `size` bytes from at_ on in the buffer, fewer only at the end.
   Status Fill(size_t size);
+  tl::unexpected<Error> Damaged(ErrorCode code, const std::string& what) {
+    is_damaged_ = true;
+    return Fail(code, what, offset());
+  }
   size_t available() const { return end_ - at_; }
 
   ByteStream* stream_;
@@ -40,6 +48,7 @@ class ProtoWindow {
   size_t at_ = 0;
   size_t end_ = 0;
   bool ended_ = false;
+  bool is_damaged_ = false;
 };
 
 }  // namespace heapgauge
