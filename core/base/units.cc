@@ -61,9 +61,12 @@ const Unit* Find(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (lower.size() > 2 && lower.back() == 's') lower.pop_back();
-  for (const Unit& unit : kUnits) {
-    if (lower == unit.name) return &unit;
+  for (const bool plural : {false, true}) {
+    if (plural && (lower.size() < 3 || lower.back() != 's')) break;
+    if (plural) lower.pop_back();
+    for (const Unit& unit : kUnits) {
+      if (lower == unit.name) return &unit;
+    }
   }
   return nullptr;
 }
