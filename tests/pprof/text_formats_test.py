@@ -136,9 +136,12 @@ class Readers(Comparison):
         for tool in ("google-pprof", "jeprof"):
             self.need(tool)
             for made in self.profiles("heapprofile", "heap_v2", "heap"):
+                path = self.directory / "profile"
+                # Where nothing is in use, the perl tools divide by zero; Go writes such rows.
+                path.write_text(re.sub(r"(?m)^ *0: +0 \[.*\n", "", pathlib.Path(made.path).read_text()))
                 with self.subTest(f"{tool} {made.path}"):
-                    self.assertAlmostEqual(total(ours(made.path, "--perl"), -1),
-                                           perl_total(tool, made.binary, made.path), delta=1)
+                    self.assertAlmostEqual(total(ours(path, "--perl"), -1),
+                                           perl_total(tool, made.binary, path), delta=1)
 
     def test_totals_of_jemalloc_are_those_of_jeprof(self):
         self.need("jeprof")
@@ -240,7 +243,11 @@ class Names(Comparison):
     """Names for profiles that say only which part of a file was mapped where."""
 
     def test_programs_of_both_kinds_and_a_plugin(self):
-        for made in self.profiles("heapprofile", "jemalloc", "heap_v2"):
+        for made in self.profiles("heap_v2"):
+            # tcmalloc's sampler begins with the threads.
+            found = {name for chain in names(made.path).values() for name in chain}
+            self.assertIn("work::Cache::Insert(int)", found)
+        for made in self.profiles("heapprofile", "jemalloc"):
             if "stripped" in made.binary:
                 continue
             with self.subTest(made.path):
@@ -248,8 +255,7 @@ class Names(Comparison):
                 for wanted in ("work::Keep(unsigned long)", "work::Tower<8>::Build(unsigned long, unsigned int)",
                                "main"):
                     self.assertIn(wanted, found)
-                self.assertTrue(any(name.startswith("plugin_fill") for name in found) or
-                                made.path.endswith("_65536.heap"), "too few samples for the plugin")
+                self.assertIn("plugin_fill", found)
 
     def test_the_program_can_be_given(self):
         made = [m for m in self.profiles("jemalloc") if "stripped" in m.binary][0]

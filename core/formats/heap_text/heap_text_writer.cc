@@ -16,7 +16,8 @@ void AppendFigures(CountAndSize in_use, CountAndSize allocated, std::string* tex
 
 Status WriteHeapText(const Profile& profile, const TextWriteOptions& options, TextSink* sink) {
   HG_ASSIGN(ProfileText source, ProfileText::Make(profile, options));
-  HG_TRY(source.WriteSymbols("heap", sink));
+  // google-pprof takes no marker before the header.
+  HG_TRY(source.WriteSymbols("", sink));
   const TextRow totals = source.Totals();
   std::string text = "heap profile: ";
   AppendFigures(totals.in_use.lines[0], totals.allocated.lines[0], &text);

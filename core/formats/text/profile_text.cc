@@ -159,13 +159,10 @@ Status ProfileText::WriteSymbols(const std::string& marker, TextSink* sink) {
     text += '\n';
   };
   for (LocationId id = 0; id < profile_.locations.size(); ++id) write(id, AddressOf(id) - 1);
-  // The perl tools look the innermost address up as it is.
-  for (const heapgauge::Row& row : profile_.rows) {
-    if (row.leaf == kNone) continue;
-    const LocationId id = profile_.nodes[row.leaf].location;
-    write(id, AddressOf(id));
-  }
-  text += "---\n--- " + marker + "\n";
+  // jeprof looks the innermost address up as it stands on the stack, google-pprof all of them.
+  for (LocationId id = 0; id < profile_.locations.size(); ++id) write(id, AddressOf(id));
+  text += "---\n";
+  if (!marker.empty()) text += "--- " + marker + "\n";
   return sink->Write(text);
 }
 

@@ -47,7 +47,8 @@ class ProfileText {
   void AppendStack(RowId row, std::string* text);
   // "MAPPED_LIBRARIES:" and a line for each module.
   std::string Mappings() const;
-  // "--- symbol" up to "---", or nothing if that is not wanted. `marker` is the line behind it.
+  // "--- symbol" up to "---", or nothing if that is not wanted. `marker`, if not "", is told in the
+  // line behind it.
   Status WriteSymbols(const std::string& marker, TextSink* sink);
 
  private:
