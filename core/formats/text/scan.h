@@ -5,6 +5,7 @@
 #ifndef HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
 #define HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -85,13 +86,14 @@ inline int HexDigit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; 
 inline Taken TakeHex(std::string_view text, size_t* at, uint64_t* value) {
   size_t i = *at;
   uint64_t n = 0;
-  for (; i < text.size(); ++i) {
-    const int digit = HexDigit(text[i]);
-    if (digit < 0) break;
-    if (n >> 60 != 0) return Taken::kTooLarge;
+  for (int digit = 0; i < text.size() && (digit = HexDigit(text[i])) >= 0; ++i) {
     n = n << 4 | static_cast<uint64_t>(digit);
   }
   if (i == *at) return Taken::kNo;
+  if (i - *at > 16) {
+    const size_t significant = std::min(text.find_first_not_of('0', *at), i);
+    if (i - significant > 16) return Taken::kTooLarge;
+  }
   *value = n;
   *at = i;
   return Taken::kYes;
