@@ -84,11 +84,16 @@ std::vector<std::string> ReportLabels(const ReportInput& input, const ValueForma
   if (full || !input.config().compact_labels) labels = ProfileLabels(input, format);
   AddFilters(input.active_filters, &labels);
 
-  int64_t flat_sum = 0;
   const Graph& graph = trimmed.graph;
-  for (GraphId id : graph.order) flat_sum = WrapAdd(flat_sum, graph.nodes[id].flat_value());
-  labels.push_back(fmt::format("Showing nodes accounting for {}, {} of {} total", format(flat_sum),
-                               TrimmedPercentage(flat_sum, input.total), format(input.total)));
+  int64_t flat = 0;
+  int64_t flat_div = 0;
+  for (GraphId id : graph.order) {
+    flat = WrapAdd(flat, graph.nodes[id].flat);
+    flat_div = WrapAdd(flat_div, graph.nodes[id].flat_div);
+  }
+  labels.push_back(fmt::format("Showing nodes accounting for {}, {} of {} total",
+                               format(MeanOf(flat, flat_div)),
+                               TrimmedPercentage(flat, input.total_weight), format(input.total)));
   if (input.total != 0) {
     const auto limit = [&](double fraction) {
       return format(Abs64(ToInt64(static_cast<double>(input.total) * fraction)));

@@ -98,6 +98,10 @@ Scaled Scale(int64_t value, std::string_view from, std::string_view to) {
   if (to == "count" || to == "sample" || to == "unit" || to == "minimum" || to == "auto") {
     return {static_cast<double>(value), ""};
   }
+  // Eighty objects are not 80kB, whatever unit was asked for. pprof says so.
+  for (const UnitKind& kind : kKinds) {
+    if (FindUnit(kind, to) != nullptr) return {static_cast<double>(value), ""};
+  }
   return {static_cast<double>(value), to};
 }
 

@@ -2,8 +2,8 @@
 //
 // Values are whole numbers in the unit of their sample type. Units are known by several names each
 // ("b", "bytes", "kb", "kilobyte"); "minimum" and "auto" as a target both mean the largest unit in
-// which the value is at least one. What is no unit of memory, time or compute (GCU) is shown as it
-// is.
+// which the value is at least one. Numbers whose own unit is none of memory, time or compute (GCU)
+// are shown as they are.
 //
 // Pure functions.
 #ifndef HEAPGAUGE_CORE_PPROF_MEASURE_H_

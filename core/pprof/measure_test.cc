@@ -25,6 +25,8 @@ TEST(MeasureTest, ShowsCountsAndUnknownUnitsAsTheyAre) {
   EXPECT_EQ(ScaledLabel(12, "count", "minimum"), "12");
   EXPECT_EQ(ScaledLabel(12, "count", "count"), "12");
   EXPECT_EQ(ScaledLabel(12, "widgets", "widgets"), "12widgets");
+  EXPECT_EQ(ScaledLabel(80, "count", "kB"), "80") << "objects have no kilobytes";
+  EXPECT_EQ(ScaledLabel(80, "count", "seconds"), "80");
 }
 
 TEST(MeasureTest, ConvertsToTheUnitAskedFor) {

@@ -108,24 +108,26 @@ bool HasDiffBase(const Profile& profile) {
   return false;
 }
 
-// The sum of what all rows weigh, whatever their sign. With a base to compare to, that one is 100
-// %.
-int64_t TotalOf(const Profile& profile, size_t type, bool mean) {
+// Sums up what all rows weigh, whatever their sign. With a base to compare to, that one is 100 %.
+void FindTotal(ReportInput* input) {
+  const Profile& profile = input->profile;
   const bool diff = HasDiffBase(profile);
   int64_t total = 0;
   int64_t count = 0;
   int64_t base_total = 0;
   int64_t base_count = 0;
   for (RowId row = 0; row < profile.rows.size(); ++row) {
-    const int64_t value = Abs64(profile.value(row, type));
-    const int64_t things = mean ? profile.value(row, 0) : 0;
+    const int64_t value = Abs64(profile.value(row, input->type));
+    const int64_t things = input->config().mean ? profile.value(row, 0) : 0;
     total = WrapAdd(total, value);
     count = WrapAdd(count, things);
     if (!diff || !IsDiffBase(profile, row)) continue;
     base_total = WrapAdd(base_total, value);
     base_count = WrapAdd(base_count, things);
   }
-  return base_total > 0 ? MeanOf(base_total, base_count) : MeanOf(total, count);
+  const bool from_base = base_total > 0;
+  input->total_weight = from_base ? base_total : total;
+  input->total = MeanOf(input->total_weight, from_base ? base_count : count);
 }
 
 std::vector<std::string> ActiveFilters(const Config& config) {
@@ -191,7 +193,7 @@ Result<ReportInput> Prepare(Profile profile, const Request& request) {
     }
   }
   input.active_filters = ActiveFilters(config);
-  input.total = TotalOf(input.profile, input.type, config.mean);
+  FindTotal(&input);
   if (!config.relative_percentages) {
     HG_TRY(Filter(&input));
   }

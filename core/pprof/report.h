@@ -31,10 +31,11 @@ struct Request {
 
 // What the writers of single reports start from.
 struct ReportInput {
-  Profile profile;    // after all filters
-  Request request;    // with what the kind of report overrides
-  size_t type = 0;    // the sample type that is shown
-  int64_t total = 0;  // what is 100 %
+  Profile profile;           // after all filters
+  Request request;           // with what the kind of report overrides
+  size_t type = 0;           // the sample type that is shown
+  int64_t total = 0;         // in the unit shown: with config().mean, the mean of all
+  int64_t total_weight = 0;  // what is 100 %: the sum of all, never a mean
   // Units of the numeric labels by key, as the profile had them before all filters.
   std::map<std::string, std::string, std::less<>> label_units;
   std::vector<std::string> active_filters;  // "focus=alloc"

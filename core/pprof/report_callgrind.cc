@@ -100,7 +100,7 @@ Status WriteCallgrind(const ReportInput& input, TextSink* out) {
       text += "cfl=" + files.Text(std::string(to.file)) + "\n";
       text += "cfn=" + names.Text(distinct[callee]) + "\n";
       text += fmt::format("calls=0 {} {}\n* * {}\n", AddressText(before, to.address), to.line,
-                          whole(graph.edges[edge].weight));
+                          whole(graph.edges[edge].weight_value()));
     }
     HG_TRY(out->Write(text));
     before = &info;

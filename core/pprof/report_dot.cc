@@ -59,11 +59,11 @@ class DotWriter {
         DotEscaped(labels[0]), text, title.empty() ? "" : fmt::format(" tooltip=\"{}\"", title)));
   }
 
-  std::string Percent(int64_t value) const { return TrimmedPercentage(value, input_.total); }
+  std::string Percent(int64_t value) const { return TrimmedPercentage(value, input_.total_weight); }
 
   // What part of all it is, for colours.
   double Share(int64_t value) const {
-    return static_cast<double>(value) / static_cast<double>(Abs64(input_.total));
+    return static_cast<double>(value) / static_cast<double>(Abs64(input_.total_weight));
   }
 
   Status WriteNode(GraphId id) {
@@ -72,12 +72,12 @@ class DotWriter {
     const int64_t cum = node.cum_value();
     std::string label = DotName(graph_.info(id));
     const std::string flat_text = format_(flat);
-    label += flat != 0 ? fmt::format("{} ({})", flat_text, Percent(flat)) : "0";
+    label += flat != 0 ? fmt::format("{} ({})", flat_text, Percent(node.flat)) : "0";
     std::string cum_text = flat_text;
     if (cum != flat) {
       cum_text = format_(cum);
       label += flat != 0 ? "\\n" : " ";
-      label += fmt::format("of {} ({})", cum_text, Percent(cum));
+      label += fmt::format("of {} ({})", cum_text, Percent(node.cum));
     }
     // From 8 to 24, growing fast at first.
     int font_size = 8;
@@ -89,7 +89,8 @@ class DotWriter {
         "N{0} [label=\"{1}\" id=\"node{0}\" fontsize={2} shape=box tooltip=\"{3} ({4})\" "
         "color=\"{5}\" fillcolor=\"{6}\"]\n",
         number_[id], label, font_size, DotEscaped(graph_.name(id)), cum_text,
-        DotColor(Share(cum), /*background=*/false), DotColor(Share(cum), /*background=*/true)));
+        DotColor(Share(node.cum), /*background=*/false),
+        DotColor(Share(node.cum), /*background=*/true)));
   }
 
   Status WriteTagsOf(GraphId id) {
@@ -148,18 +149,18 @@ class DotWriter {
   }
 
   Status WriteEdge(const GraphEdge& edge) {
-    const int64_t value = edge.weight_value();
-    const std::string text = format_(value);
+    const std::string text = format_(edge.weight_value());
     std::string attributes =
         fmt::format("label=\" {}{}\"", text, edge.inlined ? "\\n (inline)" : "");
-    if (input_.total != 0) {
+    if (input_.total_weight != 0) {
       // A difference can have edges that are more than all.
       const auto part = [&](int64_t of) {
-        return 1 + std::min(Abs64(WrapDivide(WrapMul(value, of), input_.total)), of);
+        return 1 + std::min(Abs64(WrapDivide(WrapMul(edge.weight, of), input_.total_weight)), of);
       };
       if (part(100) > 1) attributes += fmt::format(" weight={}", part(100));
       if (part(5) > 1) attributes += fmt::format(" penwidth={}", part(5));
-      attributes += fmt::format(" color=\"{}\"", DotColor(Share(value), /*background=*/false));
+      attributes +=
+          fmt::format(" color=\"{}\"", DotColor(Share(edge.weight), /*background=*/false));
     }
     const std::string tooltip =
         fmt::format("\"{} {} {} ({})\"", DotEscaped(graph_.name(edge.src)),

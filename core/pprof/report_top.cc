@@ -31,13 +31,12 @@ Status WriteTop(const ReportInput& input, TextSink* out) {
   int64_t flat_sum = 0;
   for (GraphId id : graph.order) {
     const GraphNode& node = graph.nodes[id];
-    const int64_t flat = node.flat_value();
-    const int64_t cum = node.cum_value();
-    flat_sum = WrapAdd(flat_sum, flat);
-    HG_TRY(out->Write(fmt::format("{:>10} {} {} {:>10} {}  {}{}\n", format(flat),
-                                  Percentage(flat, input.total), Percentage(flat_sum, input.total),
-                                  format(cum), Percentage(cum, input.total), graph.name(id),
-                                  InlineMark(graph, node))));
+    flat_sum = WrapAdd(flat_sum, node.flat);
+    HG_TRY(out->Write(fmt::format(
+        "{:>10} {} {} {:>10} {}  {}{}\n", format(node.flat_value()),
+        Percentage(node.flat, input.total_weight), Percentage(flat_sum, input.total_weight),
+        format(node.cum_value()), Percentage(node.cum, input.total_weight), graph.name(id),
+        InlineMark(graph, node))));
   }
   return {};
 }

@@ -40,23 +40,22 @@ Status WriteTree(const ReportInput& input, TextSink* out) {
   HG_TRY(out->Write(kHeading));
   const auto write_edge = [&](EdgeId id, bool caller, int64_t cum) {
     const GraphEdge& edge = graph.edges[id];
-    return out->Write(
-        fmt::format("{:>50} {} |   {}{}\n", format(edge.weight), Percentage(edge.weight, cum),
-                    graph.name(caller ? edge.src : edge.dest), edge.inlined ? " (inline)" : ""));
+    return out->Write(fmt::format(
+        "{:>50} {} |   {}{}\n", format(edge.weight_value()), Percentage(edge.weight, cum),
+        graph.name(caller ? edge.src : edge.dest), edge.inlined ? " (inline)" : ""));
   };
   int64_t flat_sum = 0;
   for (GraphId id : graph.order) {
     if (!is_asked_for(id)) continue;
     const GraphNode& node = graph.nodes[id];
-    const int64_t flat = node.flat_value();
-    const int64_t cum = node.cum_value();
     HG_TRY(out->Write(kSeparator));
-    for (EdgeId edge : graph.Sorted(node.in)) HG_TRY(write_edge(edge, true, cum));
-    flat_sum = WrapAdd(flat_sum, flat);
-    HG_TRY(out->Write(fmt::format("{:>10} {} {} {:>10} {}                | {}\n", format(flat),
-                                  Percentage(flat, input.total), Percentage(flat_sum, input.total),
-                                  format(cum), Percentage(cum, input.total), graph.name(id))));
-    for (EdgeId edge : graph.Sorted(node.out)) HG_TRY(write_edge(edge, false, cum));
+    for (EdgeId edge : graph.Sorted(node.in)) HG_TRY(write_edge(edge, true, node.cum));
+    flat_sum = WrapAdd(flat_sum, node.flat);
+    HG_TRY(out->Write(fmt::format(
+        "{:>10} {} {} {:>10} {}                | {}\n", format(node.flat_value()),
+        Percentage(node.flat, input.total_weight), Percentage(flat_sum, input.total_weight),
+        format(node.cum_value()), Percentage(node.cum, input.total_weight), graph.name(id))));
+    for (EdgeId edge : graph.Sorted(node.out)) HG_TRY(write_edge(edge, false, node.cum));
   }
   if (!graph.order.empty()) HG_TRY(out->Write(kSeparator));
   return {};
