@@ -21,6 +21,7 @@ FunctionId FunctionOf(
     function.name = info.name;
     function.file = info.file;
     function.start_line = info.start_line;
+    function.no_system_name = !function.name.empty();
   }
   return it->second;
 }
