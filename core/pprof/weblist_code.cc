@@ -156,8 +156,11 @@ class Finder {
         continue;
       }
       const Module& facts = profile_.modules[module];
-      const uint64_t begin = std::max(facts.start, address < kAround ? 0 : address - kAround);
-      const uint64_t end = std::min(std::max(facts.end, address + 1), address + kAround);
+      const uint64_t below = address < kAround ? 0 : address - kAround;
+      const uint64_t above = address > ~kAround ? ~uint64_t{0} : address + kAround;
+      // A damaged profile may have addresses outside of their module.
+      const uint64_t begin = std::min(address, std::max(facts.start, below));
+      const uint64_t end = std::max(address + 1, std::min(facts.end, above));
       const int64_t flat = weights_[address].flat;
       if (!stretches.empty() && stretches.back().module == module &&
           begin <= stretches.back().end) {

@@ -181,6 +181,44 @@ class SourcesTest(unittest.TestCase):
     def test_disasm_without_a_match_says_so(self):
         self.compare(self.profile, "-disasm=nothing_at_all")
 
+    def test_code_of_a_position_independent_program_is_found(self):
+        for tool in ("g++", "nm", "readelf", "objdump"):
+            if shutil.which(tool) is None:
+                self.skipTest(f"there is no {tool}")
+        source = self.directory / "pie.cc"
+        source.write_text("#include <cstdlib>\n"
+                          "static inline void* get(unsigned long n) {\n  return std::malloc(n);\n}\n"
+                          "__attribute__((noinline)) void* work(unsigned long n) {\n  return get(n + 1);\n}\n"
+                          "int main() { return work(10) == nullptr; }\n")
+        program = self.directory / "pie"
+        subprocess.run(["g++", "-O1", "-g", "-fPIE", "-pie", source, "-o", program], check=True)
+
+        def output(*command):
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+        start = next(int(line.split()[0], 16) for line in output("nm", program).splitlines() if "_Z4workm" in line)
+        segment = next(line.split() for line in output("readelf", "-lW", program).splitlines()
+                       if "LOAD" in line and "R E" in line)
+        offset, linked, size = (int(segment[i], 16) for i in (1, 2, 5))
+        base = 0x555555554000
+        p = proto_maker.Proto([("space", "bytes")])
+        module = p.mapping(base + linked, base + linked + (size + 0xFFF & ~0xFFF), str(program), offset=offset)
+        get = p.function("get", str(source), "_ZL3getm")
+        work = p.function("work", str(source), "_Z4workm", 5)
+        p.sample([p.location(base + start, module, [(get, 3), (work, 6)])], [2048])
+        profile = self.directory / "pie.pb.gz"
+        p.write(profile)
+        for options in ([], ["-intel_syntax"]):
+            text = oracle.ours(COMMAND, "-disasm=work", *options, profile).stdout.decode()
+            self.assertRegex(text, rf"(?m)^ROUTINE =+ _Z4workm\n *2kB +2kB .* 100% of Total\n *2kB +2kB +{start:x}: ")
+        by_address = oracle.ours(COMMAND, f"-disasm={base + start:#x}", profile).stdout.decode()
+        self.assertIn("ROUTINE ======================== _Z4workm\n", by_address)
+        page = Page()
+        page.feed(oracle.ours(COMMAND, "-weblist=work", "-output=/dev/stdout", profile).stdout.decode())
+        lines = {row[3]: row for row in page.rows if len(row) == 5 and row[3].isdigit() and row[0] == "live"}
+        self.assertTrue(any(row[1] == "2kB" for row in lines.values()), page.rows)
+        self.assertTrue(any(row[0] == "inlined" and "std::malloc(n)" in row[4] for row in page.rows), page.rows)
+
     def test_weblist_is_a_page_with_the_lines_of_list(self):
         listed = oracle.pprof("-list=main.grow", self.profile).stdout.decode()
         done = oracle.ours(COMMAND, "-weblist=main.grow", "-output=/dev/stdout", self.binary, self.profile)
