@@ -29,6 +29,13 @@ struct Annotated {
   int64_t flat_div = 0;
   int64_t cum = 0;
   int64_t cum_div = 0;
+
+  void Add(const GraphNode& node) {
+    flat = WrapAdd(flat, node.flat);
+    flat_div = WrapAdd(flat_div, node.flat_div);
+    cum = WrapAdd(cum, node.cum);
+    cum_div = WrapAdd(cum_div, node.cum_div);
+  }
 };
 
 class Disassembly {
@@ -109,12 +116,8 @@ class Disassembly {
   }
 
   void Add(GraphId id, Annotated* line) const {
-    const GraphNode& node = graph_.nodes[id];
     const NodeInfo& info = graph_.info(id);
-    line->flat = WrapAdd(line->flat, node.flat);
-    line->flat_div = WrapAdd(line->flat_div, node.flat_div);
-    line->cum = WrapAdd(line->cum, node.cum);
-    line->cum_div = WrapAdd(line->cum_div, node.cum_div);
+    line->Add(graph_.nodes[id]);
     if (line->code.file.empty() && !info.file.empty()) line->code.file = BaseName(info.file);
     if (line->code.line == 0) line->code.line = info.line;
     if (line->code.function.empty()) line->code.function = info.name;
@@ -191,18 +194,15 @@ Status WriteDisasm(const ReportInput& input, TextSink* out) {
   std::string text = "Total: " + format(input.total) + "\n";
   for (const Routine& routine : routines) {
     HG_ASSIGN(const auto lines, disassembly.Annotate(routine));
-    int64_t flat = 0;
-    int64_t cum = 0;
-    for (const GraphId id : routine.nodes) {
-      flat = WrapAdd(flat, graph.nodes[id].flat);
-      cum = WrapAdd(cum, graph.nodes[id].cum);
-    }
+    Annotated sum;
+    for (const GraphId id : routine.nodes) sum.Add(graph.nodes[id]);
     for (size_t i = 0; i < routine.symbol.names.size(); ++i) {
       text += i == 0 ? "ROUTINE" : "    AKA";
       text += " ======================== " + routine.symbol.names[i] + "\n";
     }
-    text += fmt::format("{:>10} {:>10} (flat, cum) {} of Total\n", format(flat), format(cum),
-                        Percentage(cum, input.total));
+    text += fmt::format(
+        "{:>10} {:>10} (flat, cum) {} of Total\n", format(MeanOf(sum.flat, sum.flat_div)),
+        format(MeanOf(sum.cum, sum.cum_div)), Percentage(sum.cum, input.total_weight));
     CodeWriter writer(format);
     for (const Annotated& line : lines) writer.Append(line, &text);
     HG_TRY(out->Write(text));

@@ -18,8 +18,7 @@ namespace {
 struct FileLines {
   std::vector<LineWeight> weights;
   std::string build_id;
-  int64_t flat = 0;
-  int64_t cum = 0;
+  LineSum sum;
 };
 using Functions = std::map<std::string_view, std::map<std::string_view, FileLines>>;
 
@@ -29,6 +28,9 @@ std::map<std::string_view, std::string_view> BuildIds(const Profile& profile) {
   for (const Module& module : profile.modules) ids.emplace(module.path, module.build_id);
   return ids;
 }
+
+int64_t FlatOf(const LineSum& sum) { return MeanOf(sum.flat, sum.flat_div); }
+int64_t CumOf(const LineSum& sum) { return MeanOf(sum.cum, sum.cum_div); }
 
 Functions FindFunctions(const Graph& graph, const Regex& regex, const Profile& profile) {
   const auto build_ids = BuildIds(profile);
@@ -40,9 +42,9 @@ Functions FindFunctions(const Graph& graph, const Regex& regex, const Profile& p
     if (info.file.empty()) continue;
     FileLines& file = files[info.file];
     const GraphNode& node = graph.nodes[id];
-    file.weights.push_back({info.line, info.start_line, node.flat, node.cum});
-    file.flat = WrapAdd(file.flat, node.flat);
-    file.cum = WrapAdd(file.cum, node.cum);
+    file.weights.push_back(
+        {info.line, info.start_line, node.flat, node.cum, node.flat_div, node.cum_div});
+    file.sum.Add(file.weights.back());
     const auto build_id = build_ids.find(info.object);
     if (build_id != build_ids.end()) file.build_id = build_id->second;
   }
@@ -76,13 +78,13 @@ Status WriteList(const ReportInput& input, TextSink* out) {
       const std::string file_name(path);
       const auto lines = ListLines(file_name, file.build_id, file.weights, &sources.files());
       text += fmt::format("ROUTINE ======================== {} in {}\n", name, path);
-      text += fmt::format("{:>10} {:>10} (flat, cum) {} of Total\n", format(file.flat),
-                          format(file.cum), Percentage(file.cum, input.total));
+      text += fmt::format("{:>10} {:>10} (flat, cum) {} of Total\n", format(FlatOf(file.sum)),
+                          format(CumOf(file.sum)), Percentage(file.sum.cum, input.total_weight));
       const std::string& error = sources.files().ErrorOf(file_name);
       if (!error.empty()) text += " Error: " + error + "\n";
       for (const ListedLine& line : lines) {
-        text += fmt::format("{:>10} {:>10} {:>6}:", value_or_dot(line.flat), value_or_dot(line.cum),
-                            line.number);
+        text += fmt::format("{:>10} {:>10} {:>6}:", value_or_dot(FlatOf(line.sum)),
+                            value_or_dot(CumOf(line.sum)), line.number);
         text += line.text;
         text += '\n';
         HG_TRY(buffer.FlushIfFull());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "core/pprof/measure.h"
 #include "core/pprof/rewrite.h"
@@ -40,6 +41,16 @@ std::optional<Quantity> FindQuantity(const std::string& text, size_t from) {
   return std::nullopt;
 }
 
+// For pprof, a number without a unit of memory or time is in any unit that is asked for: 17 of
+// something are in "16kb:".
+Scaled ScaleAnything(int64_t value, std::string_view from, std::string_view to) {
+  Scaled scaled = Scale(value, from, to);
+  constexpr std::string_view kPlain[] = {"count", "sample", "unit", "minimum", "auto"};
+  const bool plain = std::find(std::begin(kPlain), std::end(kPlain), to) != std::end(kPlain);
+  if (scaled.unit.empty() && !plain) scaled.unit = to;
+  return scaled;
+}
+
 Result<int64_t> ParseNumber(const std::string& number) {
   int64_t value = 0;
   const char* begin = number.data() + (number[0] == '+' ? 1 : 0);
@@ -57,7 +68,7 @@ Result<std::optional<TagFilter::Range>> TagFilter::ParseRange(const std::string&
   const std::optional<Quantity> first = FindQuantity(text, 0);
   if (!first) return std::nullopt;
   HG_ASSIGN(const int64_t low, ParseNumber(first->number));
-  const Scaled scaled = Scale(low, first->unit, first->unit);
+  const Scaled scaled = ScaleAnything(low, first->unit, first->unit);
   Range range;
   range.unit = scaled.unit;
   const std::string match = text.substr(first->begin, first->end - first->begin);
@@ -72,7 +83,7 @@ Result<std::optional<TagFilter::Range>> TagFilter::ParseRange(const std::string&
     return std::nullopt;
   }
   HG_ASSIGN(const int64_t high, ParseNumber(second->number));
-  const Scaled scaled_high = Scale(high, second->unit, range.unit);
+  const Scaled scaled_high = ScaleAnything(high, second->unit, range.unit);
   if (scaled_high.unit != range.unit) return std::nullopt;
   range.low = scaled.value;
   range.high = scaled_high.value;
@@ -107,7 +118,7 @@ Result<TagFilter> TagFilter::Parse(const std::string& option, const std::string&
 }
 
 bool TagFilter::InRange(int64_t value, std::string_view unit) const {
-  const Scaled scaled = Scale(value, unit, range_->unit);
+  const Scaled scaled = ScaleAnything(value, unit, range_->unit);
   return scaled.unit == range_->unit && (!range_->low || scaled.value >= *range_->low) &&
          (!range_->high || scaled.value <= *range_->high);
 }

@@ -79,6 +79,13 @@ TEST_F(TagFilterTest, UnitsOfAnotherKindDoNotMatch) {
   EXPECT_EQ(Focus("1s"), 0);
 }
 
+TEST_F(TagFilterTest, ANumberWithoutAKnownUnitIsInAnyUnit) {
+  SetLabels(3, {NumberLabel("count", 17, "", &p)}, &p);
+  EXPECT_EQ(Focus("16ms:18ms"), 8);
+  EXPECT_EQ(Focus("count=16kb:"), 8);
+  EXPECT_EQ(Focus("17count"), 8);
+}
+
 TEST_F(TagFilterTest, ARangeMayNameItsKey) {
   EXPECT_EQ(Focus("bytes=1kb:"), 3);
   EXPECT_EQ(Focus("latency=1ms:"), 4);

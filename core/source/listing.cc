@@ -16,28 +16,30 @@ int64_t StartOf(const LineWeight& weight) {
 
 }  // namespace
 
+void LineSum::Add(const LineWeight& weight) {
+  flat = pprof::WrapAdd(flat, weight.flat);
+  cum = pprof::WrapAdd(cum, weight.cum);
+  flat_div = pprof::WrapAdd(flat_div, weight.flat_div);
+  cum_div = pprof::WrapAdd(cum_div, weight.cum_div);
+}
+
 std::vector<ListedLine> ListLines(const std::string& path, const std::string& build_id,
                                   const std::vector<LineWeight>& weights, SourceFiles* files) {
   int64_t start = StartOf(weights.front());
   int64_t end = weights.front().line + kMargin;
-  std::map<int64_t, std::pair<int64_t, int64_t>> sums;
+  std::map<int64_t, LineSum> sums;
   for (const LineWeight& weight : weights) {
     start = std::min(start, StartOf(weight));
     end = std::max(end, weight.line + kMargin);
-    auto& [flat, cum] = sums[weight.line];
-    flat = pprof::WrapAdd(flat, weight.flat);
-    cum = pprof::WrapAdd(cum, weight.cum);
+    sums[weight.line].Add(weight);
   }
   std::vector<ListedLine> lines;
   for (int64_t number = std::max<int64_t>(start, 1); number <= end; ++number) {
     const auto text = files->Line(path, number, build_id);
     if (!text) break;
     const auto sum = sums.find(number);
-    ListedLine line{number, 0, 0, *text};
-    if (sum != sums.end()) {
-      line.flat = sum->second.first;
-      line.cum = sum->second.second;
-    }
+    ListedLine line{number, {}, *text};
+    if (sum != sums.end()) line.sum = sum->second;
     lines.push_back(line);
   }
   return lines;

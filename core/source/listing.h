@@ -20,12 +20,22 @@ struct LineWeight {
   int64_t start_line = 0;  // of the function, 0 unknown
   int64_t flat = 0;
   int64_t cum = 0;
+  int64_t flat_div = 0;  // what they are divided by for means, 0 for sums
+  int64_t cum_div = 0;
+};
+
+// What several of them weigh together.
+struct LineSum {
+  int64_t flat = 0;
+  int64_t cum = 0;
+  int64_t flat_div = 0;
+  int64_t cum_div = 0;
+  void Add(const LineWeight& weight);
 };
 
 struct ListedLine {
   int64_t number = 0;
-  int64_t flat = 0;
-  int64_t cum = 0;
+  LineSum sum;
   std::string_view text;  // in the SourceFiles
 };
 

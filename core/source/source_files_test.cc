@@ -102,16 +102,16 @@ TEST_F(SourceFilesTest, AListingReachesFromTheFirstLineToFiveBehindTheLastWeight
   for (int i = 1; i <= 40; ++i) text += "line " + std::to_string(i) + "\n";
   Write("/f.c", text);
   SourceFiles files = In("/nowhere");
-  const auto lines =
-      ListLines(root + "/f.c", "", {{20, 0, 1, 2}, {22, 0, 0, 4}, {20, 0, 3, 3}}, &files);
+  const auto lines = ListLines(
+      root + "/f.c", "", {{20, 0, 1, 2, 0, 0}, {22, 0, 0, 4, 0, 0}, {20, 0, 3, 3, 0, 0}}, &files);
   ASSERT_EQ(lines.size(), 13u);
   EXPECT_EQ(lines.front().number, 15);
   EXPECT_EQ(lines.back().number, 27);
   EXPECT_EQ(lines[5].text, "line 20");
-  EXPECT_EQ(lines[5].flat, 4);
-  EXPECT_EQ(lines[5].cum, 5);
-  EXPECT_EQ(lines[7].cum, 4);
-  EXPECT_EQ(ListLines(root + "/f.c", "", {{38, 30, 1, 1}}, &files).size(), 11u);
+  EXPECT_EQ(lines[5].sum.flat, 4);
+  EXPECT_EQ(lines[5].sum.cum, 5);
+  EXPECT_EQ(lines[7].sum.cum, 4);
+  EXPECT_EQ(ListLines(root + "/f.c", "", {{38, 30, 1, 1, 0, 0}}, &files).size(), 11u);
 }
 
 }  // namespace

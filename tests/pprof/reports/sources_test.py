@@ -126,7 +126,7 @@ class SourcesTest(unittest.TestCase):
 
     def test_list_of_a_go_program_is_the_same(self):
         for options in ([], ["-noinlines"], ["-sample_index=alloc_space"], ["-sample_index=inuse_objects"], ["-unit=b"],
-                        ["-focus=grow"], ["-mean"], ["-divide_by=2"]):
+                        ["-focus=grow"], ["-divide_by=2"]):
             for pattern in ("grow", "again", "small", "wrap", "main\\.", "nothing_at_all", "."):
                 self.compare(self.profile, f"-list={pattern}", *options)
 
