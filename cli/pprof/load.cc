@@ -4,6 +4,7 @@
 
 #include "cli/pprof/keep_copy.h"
 #include "cli/pprof/name_addresses.h"
+#include "core/analysis/allocation_frames.h"
 #include "core/analysis/merge.h"
 #include "core/fetch/remote_names.h"
 #include "core/model/label_rows.h"
@@ -42,6 +43,11 @@ Result<Grabbed> Grab(const std::vector<std::string>& sources, const char* what,
       continue;
     }
     Override(options, &result->profile);
+    // Our own recordings leave it to reports which frames only allocate.
+    if (result->profile.recording.state != RecordingState::kUnknown &&
+        result->profile.drop_frames.empty()) {
+      result->profile.drop_frames = AllocationFunctionRegex();
+    }
     if (result->url) {
       grabbed.remote = true;
       AddModuleSources(result->profile, *result->url, servers);

@@ -29,7 +29,7 @@ func remember(r *http.Request) {
 	mutex.Lock()
 	defer mutex.Unlock()
 	kept = append(kept, r)
-	blobs = append(blobs, make([]byte, 20000+len(kept)*64))
+	blobs = append(blobs, make([]byte, 1000+len(kept)*8))
 }
 
 func keep(w http.ResponseWriter, r *http.Request) {
