@@ -100,7 +100,7 @@ TEST(PprofFlagsTest, BasesAreRepeatedButNotMixed) {
 }
 
 TEST(PprofFlagsTest, MistakesAreOneLineWithASuggestion) {
-  EXPECT_EQ(ErrorOf({"-tpo", "p"}), "there is no option '-tpo'; did you mean '-top'?");
+  EXPECT_EQ(ErrorOf({"-tops", "p"}), "there is no option '-tops'; did you mean '-top'?");
   EXPECT_EQ(ErrorOf({"--nodecuont=3", "p"}),
             "there is no option '--nodecuont'; did you mean '--nodecount'?");
   EXPECT_EQ(ErrorOf({"p", "-focus"}), "-focus needs a value: -focus=...");

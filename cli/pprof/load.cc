@@ -20,12 +20,7 @@ struct Grabbed {
 
 // The program and build-id of the command line are those of the first module.
 void Override(const SourceOptions& options, Profile* profile) {
-  if (profile->modules.empty()) {
-    // Some profiles know no modules; one for all addresses lets names be looked for.
-    profile->modules.emplace_back();
-    profile->modules.back().load_bias_known = false;
-    for (Location& location : profile->locations) location.module = 0;
-  }
+  CoverAddresses(profile);
   Module& program = profile->modules.front();
   if (!options.program.empty()) program.path = options.program;
   if (!options.build_id.empty()) program.build_id = options.build_id;
@@ -70,6 +65,13 @@ Result<Profile> Merged(std::vector<Profile> profiles) {
 }
 
 }  // namespace
+
+void CoverAddresses(Profile* profile) {
+  if (!profile->modules.empty()) return;
+  profile->modules.emplace_back();
+  profile->modules.back().load_bias_known = false;
+  for (Location& location : profile->locations) location.module = 0;
+}
 
 ReadingOptions ReadingOf(const SourceOptions& options, const Say& say) {
   ReadingOptions reading;

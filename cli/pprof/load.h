@@ -16,6 +16,9 @@ namespace heapgauge::cli {
 // kept in a file.
 Result<Profile> LoadForPprof(const SourceOptions& options, const Say& say);
 
+// Gives a profile that knows no modules one for all addresses, so that names can be looked for.
+void CoverAddresses(Profile* profile);
+
 // What is common to all sources of a command.
 ReadingOptions ReadingOf(const SourceOptions& options, const Say& say);
 

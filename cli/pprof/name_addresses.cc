@@ -5,6 +5,7 @@
 
 #include "cli/symbol_options.h"
 #include "core/base/text.h"
+#include "core/pprof/demangle_names.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -75,6 +76,13 @@ void NameLocally(const SourceOptions& options, const SymbolizeMode& mode, const 
   if (mode.fast) KeepFunctionsAlone(profile, before);
 }
 
+pprof::DemangleMode DemangleModeOf(const std::string& word) {
+  if (word == "none") return pprof::DemangleMode::kNone;
+  if (word == "full") return pprof::DemangleMode::kFull;
+  if (word == "templates") return pprof::DemangleMode::kTemplates;
+  return pprof::DemangleMode::kDefault;
+}
+
 }  // namespace
 
 SymbolizeMode ParseSymbolizeMode(const std::string& text) {
@@ -122,6 +130,7 @@ Status NameAddresses(const SourceOptions& options, const ModuleSources& servers,
                     Printable(options.symbolize) + "'");
   }
   if (!mode.none) {
+    const auto known = static_cast<FunctionId>(profile->functions.size());
     if (mode.local) NameLocally(options, mode, say, profile);
     if (mode.remote) {
       const HttpOptions http = ReadingOptions().http;
@@ -134,6 +143,10 @@ Status NameAddresses(const SourceOptions& options, const ModuleSources& servers,
       };
       HG_TRY(NameByServers(servers, mode.force, ask, profile));
     }
+    // What was found just now has its whole name yet; what the profile brought along stays.
+    const pprof::DemangleMode demangle = DemangleModeOf(mode.demangle);
+    pprof::DemangleNames(demangle, true, profile, known);
+    pprof::DemangleNames(demangle, mode.force, profile);
   }
   return {};
 }

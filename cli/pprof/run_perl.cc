@@ -60,6 +60,7 @@ Result<Profile> ReadAll(const std::vector<std::string>& sources, const ReadingOp
   bool remote = false;
   for (auto& result : ReadSources(sources, reading)) {
     if (!result) return tl::unexpected<Error>(std::move(result).error());
+    CoverAddresses(&result->profile);
     if (result->url) {
       AddModuleSources(result->profile, *result->url, servers);
       remote = true;

@@ -86,7 +86,7 @@ class Flags(oracle.Comparison):
         self.assertRegex((self.directory / "name").read_text(), r"pprof\d+\.svg")
 
     def test_mistakes_are_one_line(self):
-        for words, says in ((["-tpo", self.heap], "did you mean '-top'"), (["-top"], "no profile is named"),
+        for words, says in ((["-tops", self.heap], "did you mean '-top'"), (["-top"], "no profile is named"),
                             (["-top", "-tree", self.heap], "one report at a time"),
                             (["-top", "/nonexistent"], "nonexistent"), (["-top", "-focus=(", self.heap], r"\("),
                             (["-top", "-sample_index=cpu", self.heap], "must be one of"),
