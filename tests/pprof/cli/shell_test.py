@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import termios
@@ -135,6 +136,10 @@ class Terminal(oracle.Comparison):
             nonlocal screen
             begin = len(screen)
             while text not in screen[begin:]:
+                ready, _, _ = select.select([main], [], [], 60)
+                if not ready:
+                    process.kill()
+                    self.fail(f"{text} does not come: {screen}")
                 try:
                     data = os.read(main, 65536)
                 except OSError:  # the shell has left
@@ -153,8 +158,8 @@ class Terminal(oracle.Comparison):
         return screen.decode(errors="replace")
 
     def test_lines_are_completed_and_remembered(self):
-        screen = self.type((b"trac\t", b"traces "), (b"\r", b"(pprof) "), (b"pee\t", b"peek "),
-                           (b"main.rem\t", b"main.remember "), (b"> p.txt\r", b"(pprof) "), (b"q\r", b"never"))
+        screen = self.type((b"trac\t", b"es "), (b"\r", b"(pprof) "), (b"pee\t", b"k "),
+                           (b"main.rem\t", b"ember "), (b"> p.txt\r", b"(pprof) "), (b"q\r", b"never"))
         self.assertIn("Generating report in p.txt", screen)
         self.assertIn("main.remember", (self.directory / "p.txt").read_text())
         self.assertIn("main.remember", (self.directory / "paged").read_text())
@@ -162,7 +167,8 @@ class Terminal(oracle.Comparison):
         self.assertIn("main.remember", history)
         self.assertEqual((self.directory / "state/heapgauge/history").stat().st_mode & 0o777, 0o600)
         # An arrow brings back what the last session typed before "q".
-        self.type((b"\x1b[A\x1b[A", b"peek"), (b"2\x08\r", b"(pprof) "), (b"\x04", b"never"))
+        (self.directory / "p.txt").unlink()
+        self.type((b"\x1b[A\x1b[A", b"p.txt"), (b"\r", b"(pprof) "), (b"\x04", b"never"))
         self.assertIn("main.remember", (self.directory / "p.txt").read_text())
 
     def test_short_reports_need_no_pager(self):
