@@ -190,7 +190,7 @@ TEST(PerlReport, GraphsHaveNodesOfCallersAndCallees) {
   EXPECT_NE(text.find("N1 [label=\"main\\n1.0 (25.0%)\\rof 4.0 (100.0%)\\r\",shape=box,"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("N1 -> N2 [label=3.0, weight=35290, style=\"setlinewidth(2.000000)\"];\n"),
+  EXPECT_NE(text.find("N1 -> N2 [label=3.0, weight=35351, style=\"setlinewidth(2.000000)\"];\n"),
             std::string::npos)
       << text;
 }
