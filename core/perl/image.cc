@@ -49,9 +49,9 @@ Image::Image(const Options& options, std::unique_ptr<ElfFile> file)
 std::unique_ptr<Image> Image::Open(const Module& module, const Options& options,
                                    const SymbolizeOptions& symbolize) {
   StampList stamps;
+  auto opened = OpenModule(module, symbolize, &stamps);
   // Text formats do not tell which build it was.
-  auto opened =
-      module.build_id.empty() ? ElfFile::Open(module.path) : OpenModule(module, symbolize, &stamps);
+  if (!opened && module.build_id.empty()) opened = ElfFile::Open(module.path);
   if (!opened) return nullptr;
   const std::string copy = DebugCopy(module.path, symbolize);
   if (!copy.empty()) {
