@@ -88,20 +88,18 @@ void AddRows(const Profile& profile, const std::vector<uint64_t>& addresses, Ses
     }
     return pc;
   };
-  std::vector<PcId> inner(profile.locations.size(), kNone);
+  // By location: as the innermost of a stack, and as a caller.
+  std::vector<PcId> innermost(profile.locations.size(), kNone);
+  std::vector<PcId> callers(profile.locations.size(), kNone);
   std::vector<LocationId> locations;
   std::vector<PcId> stack;
   for (RowId row = 0; row < profile.rows.size(); ++row) {
     profile.StackOf(row, &locations);
     stack.clear();
     for (size_t i = 0; i < locations.size(); ++i) {
-      PcId& known = inner[locations[i]];
-      if (i == 0) {
-        stack.push_back(pc_of(locations[i], true));
-      } else {
-        if (known == kNone) known = pc_of(locations[i], false);
-        stack.push_back(known);
-      }
+      PcId& known = i == 0 ? innermost[locations[i]] : callers[locations[i]];
+      if (known == kNone) known = pc_of(locations[i], i == 0);
+      stack.push_back(known);
     }
     stacks->Add(stack, 0);
     StackRow out;
