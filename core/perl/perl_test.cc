@@ -127,6 +127,17 @@ TEST(PerlReport, TheShellTellsWhatWasNarrowed) {
             "     3.0 100.0% 100.0%      3.0 100.0% svc::work\n");
 }
 
+TEST(PerlReport, TheShellDoesNotMixGraphsWithWhatItTells) {
+  Options options;
+  options.in_shell = true;
+  options.report = Report::kWeb;
+  StringSink out;
+  StringSink err;
+  ASSERT_TRUE(WriteReport(Named(), nullptr, options, {}, &out, &err));
+  EXPECT_EQ(out.text().substr(0, 8), "digraph ");
+  EXPECT_EQ(err.text().substr(0, 14), "Total: 4.0 MB\n");
+}
+
 TEST(PerlReport, ABaseIsSubtracted) {
   const Profile profile = Named();
   Profile base = Named();

@@ -34,6 +34,10 @@ Status NarrowForShell(ReportInput* input, TextSink* out) {
   return {};
 }
 
+bool IsPicture(Report report) {
+  return report != Report::kText && report != Report::kList && report != Report::kDisasm;
+}
+
 Status WriteOne(SessionState* state, const Options& options, const std::string& thread,
                 TextSink* out, TextSink* err) {
   ReportInput input;
@@ -51,7 +55,8 @@ Status WriteOne(SessionState* state, const Options& options, const std::string& 
     HG_ASSIGN(input.stacks, FilterByPattern(*state, input.stacks, options.ignore, false));
   }
   if (options.in_shell && options.report != Report::kCallgrind) {
-    HG_TRY(NarrowForShell(&input, out));
+    // Beside a graph or page, whose text goes on to a program.
+    HG_TRY(NarrowForShell(&input, IsPicture(options.report) ? err : out));
   }
   switch (options.report) {
     case Report::kText:
