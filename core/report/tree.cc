@@ -29,7 +29,7 @@ class Drawing {
         measures.has_objects() && (options.layout.width >= 100 || options.sort == SortKey::kCount);
     const Estimate& whole =
         by_allocated_ ? grown.totals.total.allocated_bytes : grown.totals.total.live_bytes;
-    has_sureness_ = whole.variance > 0 || profile.recording.interval > 1;
+    has_sureness_ = whole.variance > 0 || measures.has_samples;
     has_range_ = has_sureness_ && options.layout.width >= 110;
     main_width_ = std::max<size_t>(10, DisplayWidth(Title()) + 1);
   }
