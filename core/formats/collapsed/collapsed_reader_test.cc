@@ -55,7 +55,11 @@ TEST(CollapsedReader, ReadsWhatTheWriterWrites) {
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_TRUE(p->rows[0].truncated);
   EXPECT_EQ(p->rows[1].leaf, kNone);
-  EXPECT_EQ(WriteCollapsed(*p, 0, {}), text);
+  std::vector<std::string> names;
+  for (const Frame& frame : p->frames) names.push_back(p->functions[frame.function].name);
+  StringSink sink;
+  ASSERT_TRUE(WriteCollapsed(*p, 0, {}, names, false, &sink));
+  EXPECT_EQ(sink.text(), text);
 }
 
 TEST(CollapsedReader, SaysWhereSomethingIsWrong) {
