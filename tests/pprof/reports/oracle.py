@@ -19,14 +19,17 @@ def _run(command, cwd):
     return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=300, env=env, cwd=cwd)
 
 
+# Names are those of the profile.
+SYMBOLIZE = "-symbolize=none"
+
+
 def pprof(*arguments, cwd=None):
-    """`-symbolize=none`: names are those of the profile."""
-    return _run(["go", "tool", "pprof", "-symbolize=none", *map(str, arguments)], cwd)
+    return _run(["go", "tool", "pprof", SYMBOLIZE, *map(str, arguments)], cwd)
 
 
 def ours(command, *arguments, cwd=None):
     """`command` is the program under test with its leading words."""
-    return _run([*command, *map(str, arguments)], cwd)
+    return _run([*command, SYMBOLIZE, *map(str, arguments)], cwd)
 
 
 def warnings(stderr):
