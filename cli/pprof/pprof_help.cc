@@ -51,7 +51,8 @@ Where profiles and names come from:
 More:
     -inuse_space, -inuse_objects, -alloc_space, -alloc_objects,
     -contentions, -total_delay, -mean_delay     short for -sample_index=...
-    -http=HOST:PORT, -no_browser                pages in a browser
+    -http=HOST:PORT, -no_browser                pages in a browser (not there yet)
+    -help, -version
 
 Environment: PPROF_TMPDIR (where fetched profiles are kept, ~/pprof), PPROF_BINARY_PATH (where
 programs are looked for, by name or build-id), BROWSER, PAGER.

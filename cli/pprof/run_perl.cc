@@ -159,8 +159,9 @@ Status Produce(perl::Report report, bool in_shell, const std::string& output, co
 int RunSymbols(const perl::Options& options, const Say& say) {
   const auto input = ReadWholeFile("/dev/stdin", size_t{64} << 20);
   if (!input) return FailWith(input.error());
+  const SymbolizeOptions symbolize;
   const Status status = Produce(options.report, false, "", say, [&](TextSink* out, TextSink* err) {
-    return perl::WriteSymbols(*input, options, {}, out, err);
+    return perl::WriteSymbols(*input, options, symbolize, out, err);
   });
   return status ? kDone : FailWith(status.error());
 }
@@ -212,7 +213,8 @@ int RunAsPerlTool(const PprofCommandLine& line, const Say& say) {
     AskServer(line, servers, say, &options, &*profile);
   }
 
-  perl::Session session(*std::move(profile), std::move(base), options, {});
+  const SymbolizeOptions symbolize;
+  perl::Session session(*std::move(profile), std::move(base), options, symbolize);
   const bool shell =
       line.perl_interactive || (!line.perl_report_given && isatty(STDOUT_FILENO) == 1);
   if (shell) return RunShell(std::move(session), options, say);

@@ -190,8 +190,11 @@ Pointer PlaceOf(std::string_view name, Settings* s) {
 template <typename T>
 bool ParseNumber(std::string_view text, T* value) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
+  T parsed{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  *value = parsed;
+  return true;
 }
 
 Status SetChoice(const Setting& setting, std::string_view value, Settings* settings) {
