@@ -172,6 +172,24 @@ TEST(PerlReport, LinesAndFilesAreEntriesToo) {
             "Total: 4.0 MB\n     4.0 100.0% 100.0%      4.0 100.0% /src/a.cc\n");
 }
 
+TEST(PerlReport, NamesOfSymbolizedProfilesAreTakenAsTheyAre) {
+  Profile profile = Named();
+  for (Location& location : profile.locations) location.exact = false;
+  profile.functions[1].system_name = "_ZN3svc4workEi";
+  profile.locations[2].frame_count = 0;
+  profile.recording.program = "/bin/server";
+  EXPECT_EQ(Write(profile, {}),
+            "Total: 4.0 MB\n"
+            "     3.0  75.0%  75.0%      3.0  75.0% _ZN3svc4workEi\n"
+            "     1.0  25.0% 100.0%      4.0 100.0% 0x0000000000002fff\n");
+  Options options;
+  options.tool = Tool::kGooglePprof;
+  options.report = Report::kDot;
+  const std::string text = Write(profile, options);
+  EXPECT_NE(text.find("digraph \"/bin/server; 4.0 MB\""), std::string::npos) << text;
+  EXPECT_NE(text.find("0x0000000000003000"), std::string::npos) << text;
+}
+
 TEST(PerlReport, AWrongPatternIsAnError) {
   Options options;
   options.focus = "(";

@@ -33,8 +33,10 @@ SymbolList SymbolsOf(const Profile& profile, const Location& location, const Opt
     const Frame& frame = profile.frames[location.first_frame + i];
     const Function& function = profile.functions[frame.function];
     Symbol symbol;
-    symbol.full = function.name;
-    symbol.name = ShortFunctionName(function.name, options);
+    // The tools take names of symbolized text as they are.
+    const bool as_given = !location.exact && !function.system_name.empty();
+    symbol.full = as_given ? function.system_name : function.name;
+    symbol.name = ShortFunctionName(symbol.full, options);
     symbol.place = function.file.empty() ? "?" : function.file + ":" + std::to_string(frame.line);
     list.push_back(std::move(symbol));
   }
@@ -79,7 +81,8 @@ void AddRows(const Profile& profile, const std::vector<uint64_t>& addresses, Ses
                                       [](const Location& location) { return !location.exact; });
   const auto pc_of = [&](LocationId id, bool innermost) {
     const Location& location = profile.locations[id];
-    bool as_it_is = location.exact || innermost;
+    bool as_it_is =
+        location.exact || innermost || (state->has_names && options.tool == Tool::kGooglePprof);
     if (innermost && all_before) as_it_is = false;
     const uint64_t address = as_it_is ? addresses[id] : addresses[id] - 1;
     const PcId pc = AddPc(address, state);
@@ -215,10 +218,22 @@ std::unique_ptr<SessionState> MakeSession(Profile profile, const Profile* base,
   state->symbolize = symbolize;
   state->kind = KindOf(profile);
   for (const SampleType& type : profile.sample_types) state->types.push_back(type.name);
+  state->has_names =
+      options.program.empty() &&
+      std::any_of(profile.locations.begin(), profile.locations.end(),
+                  [](const Location& location) { return location.frame_count != 0; });
+  state->program = options.program.empty() ? profile.recording.program : options.program;
   AddRows(profile, AddressesIn(profile, profile), state.get(), &state->stacks, &state->rows);
   if (base != nullptr) {
     state->has_base = true;
     AddRows(*base, AddressesIn(*base, profile), state.get(), &state->base, &state->base_rows);
+  }
+  if (state->has_names) {
+    for (Pc& pc : state->pcs) {
+      const std::string address = "0x" + pc.key();
+      if (pc.symbols.empty()) pc.symbols.push_back({address, "?", address});
+    }
+    return state;
   }
   FindLibraries(profile, state.get());
   NamePcs(0, state.get());

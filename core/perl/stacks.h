@@ -66,6 +66,8 @@ struct StackRow {
 struct SessionState {
   Options options;
   SymbolizeOptions symbolize;
+  std::string program;     // as titles show it
+  bool has_names = false;  // the profile brought its names, and there is no program to look at
   Kind kind = Kind::kHeap;
   std::vector<std::string> types;  // names of the figures of a row
   std::vector<Pc> pcs;

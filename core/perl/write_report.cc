@@ -43,6 +43,7 @@ Status WriteOne(SessionState* state, const Options& options, const std::string& 
   ReportInput input;
   input.state = state;
   input.options = options;
+  input.options.program = state->program;
   input.stacks = SelectStacks(*state, options, thread);
   input.total = input.stacks.Total();
   std::string told;
