@@ -1,8 +1,8 @@
 """Reports on large profiles, beside pprof and the perl tools.
 
 The profiles are made by make_profile: random walks over the functions of a large program with symbols. The perl
-tools take minutes for a text of 100,000 stacks, so they get a smaller one, and their time is scaled up; it
-grows a little less than the number of stacks, because looking up names does not, so names are timed apart."""
+tools take minutes for a text of 100,000 stacks, so they get two smaller ones, and their time is estimated from
+the difference: what they need for names hardly grows with the stacks."""
 
 import os
 import shutil
