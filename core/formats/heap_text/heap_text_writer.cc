@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heapgauge {
 namespace {
 
@@ -12,6 +14,11 @@ void AppendFigures(CountAndSize in_use, CountAndSize allocated, std::string* tex
                  allocated.count, allocated.size);
 }
 
+// Rows of a difference may be negative, but readers know no header that is.
+CountAndSize NotNegative(CountAndSize figures) {
+  return {std::max<int64_t>(figures.count, 0), std::max<int64_t>(figures.size, 0)};
+}
+
 }  // namespace
 
 Status WriteHeapText(const Profile& profile, const TextWriteOptions& options, TextSink* sink) {
@@ -20,7 +27,7 @@ Status WriteHeapText(const Profile& profile, const TextWriteOptions& options, Te
   HG_TRY(source.WriteSymbols("", sink));
   const TextRow totals = source.Totals();
   std::string text = "heap profile: ";
-  AppendFigures(totals.in_use.lines[0], totals.allocated.lines[0], &text);
+  AppendFigures(NotNegative(totals.in_use.lines[0]), NotNegative(totals.allocated.lines[0]), &text);
   text += source.rate() > 1 ? fmt::format(" heap_v2/{}\n", source.rate()) : " heapprofile\n";
   std::string stack;
   for (RowId row = 0; row < profile.rows.size(); ++row) {

@@ -47,6 +47,7 @@ TEST(HeapTextWriter, GivesDifferencesTheExactForm) {
   const std::string text = Write(p);
   EXPECT_NE(text.find("@ heapprofile"), std::string::npos) << text;
   EXPECT_NE(text.find("-57:  -528909 ["), std::string::npos) << text;
+  EXPECT_EQ(Read(text).values, p.values) << "the header is one that readers know";
 }
 
 TEST(HeapTextWriter, WritesAddressesThatAreLookedUpAsTheyAre) {

@@ -133,13 +133,13 @@ class Reader {
         in_stack = true;
         continue;
       }
-      if (IsMappingSentinel(line)) {
+      ThreadLine thread;
+      std::string_view problem;
+      if (!ParseThreadLine(line, &thread, &problem)) {
+        if (!IsMappingSentinel(line)) return lines_->FailInLine(problem);
         HG_ASSIGN(modules_, ReadMappings(lines_));
         break;
       }
-      ThreadLine thread;
-      std::string_view problem;
-      if (!ParseThreadLine(line, &thread, &problem)) return lines_->FailInLine(problem);
       if (!in_stack) return lines_->FailInLine("figures before the first stack (@ 0x...)");
       if (!rows->MakesSense(thread.figures)) return lines_->FailInLine("bytes without a block");
       AddRow(leaf, thread, rows);

@@ -21,10 +21,8 @@ struct Sums {
   std::string name;
 
   void Add(CountAndSize more_in_use, CountAndSize more_allocated) {
-    in_use.count += more_in_use.count;
-    in_use.size += more_in_use.size;
-    allocated.count += more_allocated.count;
-    allocated.size += more_allocated.size;
+    in_use.Add(more_in_use);
+    allocated.Add(more_allocated);
   }
 };
 

@@ -7,7 +7,7 @@
 namespace heapgauge {
 namespace {
 
-constexpr size_t kMaxVariables = 1000;
+constexpr size_t kMaxVariables = 32;  // each is tried at each $ of the file
 constexpr size_t kMaxLine = 64 << 10;
 constexpr size_t kMaxModules = 1 << 20;
 

@@ -26,10 +26,7 @@ std::string NameForList(const std::string& name) {
 }
 
 void AddLines(const Resampled& from, Resampled* to) {
-  for (const CountAndSize& line : from.lines) {
-    to->lines[0].count += line.count;
-    to->lines[0].size += line.size;
-  }
+  for (const CountAndSize& line : from.lines) to->lines[0].Add(line);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ struct Figures {
   double size = 0;
 };
 
+int64_t Whole(double value) { return CutToWhole(std::round(value)); }
+
 // What readers make of a line.
 Figures Read(CountAndSize line, double rate) {
   if (line.count == 0 || line.size == 0) return {};
@@ -51,10 +53,10 @@ class Search {
   // `samples` and a size that fits either the mean of all, or the bytes alone.
   void TrySamples(double samples) {
     if (samples < 1) return;
-    const auto whole = static_cast<int64_t>(samples);
-    Try({whole, std::llround(samples * size_ / count_)});
+    const int64_t whole = Whole(samples);
+    Try({whole, Whole(samples * size_ / count_)});
     if (size_ >= samples * rate_) {
-      Try({whole, std::llround(samples * MeanForSize(samples, size_, rate_))});
+      Try({whole, Whole(samples * MeanForSize(samples, size_, rate_))});
     }
   }
 
@@ -72,11 +74,11 @@ class Search {
       const double small_count = count_ - large_size / large_mean;
       if (small_count <= small_samples) return;
       const double mean = -rate_ * std::log1p(-small_samples / small_count);
-      const CountAndSize first{static_cast<int64_t>(small_samples),
-                               std::max<int64_t>(1, std::llround(small_samples * mean))};
+      const CountAndSize first{Whole(small_samples),
+                               std::max<int64_t>(1, Whole(small_samples * mean))};
       small_size = Read(first, rate_).size;
       if (size_ - small_size < rate_) return;
-      Try(first, {1, std::llround(MeanForSize(1, size_ - small_size, rate_))});
+      Try(first, {1, Whole(MeanForSize(1, size_ - small_size, rate_))});
     }
   }
 
@@ -95,7 +97,7 @@ class Search {
 
 Resampled Resample(double count, double size, int64_t rate) {
   Resampled exact;
-  exact.lines[0] = {CutToWhole(std::round(count)), CutToWhole(std::round(size))};
+  exact.lines[0] = {Whole(count), Whole(size)};
   // Readers refuse bytes without a block.
   if (exact.lines[0].count == 0 && exact.lines[0].size != 0) exact.lines[0].count = 1;
   if (rate <= 1) return exact;

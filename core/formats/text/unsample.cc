@@ -60,7 +60,18 @@ double Factor(double size, const Sampling& sampling) {
 
 Estimate Certain(double value) { return {value, 0, 0, std::max(0.0, value), 0}; }
 
+int64_t Sum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? -std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::max();
+}
+
 }  // namespace
+
+void CountAndSize::Add(const CountAndSize& other) {
+  count = Sum(count, other.count);
+  size = Sum(size, other.size);
+}
 
 int64_t CutToWhole(double value) {
   constexpr double kLimit = 9223372036854775808.0;

@@ -32,6 +32,9 @@ struct Sampling {
 struct CountAndSize {
   int64_t count = 0;
   int64_t size = 0;
+
+  // What does not fit is the largest number that does.
+  void Add(const CountAndSize& other);
 };
 
 // pprof's whole numbers for a Poisson sampler; what does not fit is the largest number that does.
