@@ -134,7 +134,7 @@ TEST_F(ReportTest, LightNodesAreDroppedAndTold) {
   Add({At({"heavy"}), main}, 1, 100000);
   Add({At({"light"}), main}, 1, 1);
   const std::string text = Write(ReportKind::kTop);
-  EXPECT_NE(text.find("Dropped 1 node (cum <= 500.00B)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Dropped 1 node (cum <= 0.49kB)\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("light"), std::string::npos);
   Config config;
   config.trim = false;
