@@ -34,7 +34,8 @@ const char* TextAt(Bytes strings, size_t offset) {
   return reinterpret_cast<const char*>(strings.data()) + offset;
 }
 
-// Names of versions by their number in .gnu.version.
+// Versions by their number in .gnu.version, as nm puts them behind a name: "@@V1", or "@V1" if it
+// is another file that defines it (a variable that the linker copied).
 std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
   std::unordered_map<uint16_t, std::string> names;
   const auto* defined = FindType(*elf, SHT_GNU_verdef);
@@ -45,7 +46,7 @@ std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
     for (size_t at = 0; ReadAt(bytes, at, &entry); at += entry.vd_next) {
       Elf64_Verdaux aux;
       if ((entry.vd_flags & VER_FLG_BASE) == 0 && ReadAt(bytes, at + entry.vd_aux, &aux)) {
-        names[entry.vd_ndx] = TextAt(strings, aux.vda_name);
+        names[entry.vd_ndx] = std::string("@@") + TextAt(strings, aux.vda_name);
       }
       if (entry.vd_next == 0) break;
     }
@@ -59,7 +60,7 @@ std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
       Elf64_Vernaux aux;
       size_t aux_at = at + entry.vn_aux;
       for (unsigned i = 0; i < entry.vn_cnt && ReadAt(bytes, aux_at, &aux); ++i) {
-        names[aux.vna_other & 0x7fff] = TextAt(strings, aux.vna_name);
+        names[aux.vna_other & 0x7fff] = std::string("@") + TextAt(strings, aux.vna_name);
         if (aux.vna_next == 0) break;
         aux_at += aux.vna_next;
       }
@@ -104,8 +105,10 @@ std::vector<RawSymbol> ReadSymbols(ElfFile* elf, bool dynamic) {
     uint16_t version = 0;
     if (!symbol.name.empty() && ReadAt(versions, i * sizeof version, &version)) {
       const auto it = version_names.find(version & 0x7fff);
-      if (it != version_names.end() && !it->second.empty()) {
-        symbol.version = ((version & 0x8000) != 0 ? "@" : "@@") + it->second;
+      if (it != version_names.end()) {
+        symbol.version = it->second;
+        // One that new programs are not bound to.
+        if ((version & 0x8000) != 0 && symbol.version.starts_with("@@")) symbol.version.erase(0, 1);
       }
     }
     symbols.push_back(std::move(symbol));
