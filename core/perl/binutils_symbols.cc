@@ -38,12 +38,13 @@ const char* TextAt(Bytes strings, size_t offset) {
 // is another file that defines it (a variable that the linker copied).
 std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
   std::unordered_map<uint16_t, std::string> names;
+  int steps = 1 << 18;  // real files have hundreds
   const auto* defined = FindType(*elf, SHT_GNU_verdef);
   if (defined != nullptr && defined->link < elf->sections().size()) {
     const Bytes bytes = elf->Contents(*defined);
     const Bytes strings = elf->Contents(elf->sections()[defined->link]);
     Elf64_Verdef entry;
-    for (size_t at = 0; ReadAt(bytes, at, &entry); at += entry.vd_next) {
+    for (size_t at = 0; steps-- > 0 && ReadAt(bytes, at, &entry); at += entry.vd_next) {
       Elf64_Verdaux aux;
       if ((entry.vd_flags & VER_FLG_BASE) == 0 && ReadAt(bytes, at + entry.vd_aux, &aux)) {
         names[entry.vd_ndx] = std::string("@@") + TextAt(strings, aux.vda_name);
@@ -56,10 +57,10 @@ std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
     const Bytes bytes = elf->Contents(*needed);
     const Bytes strings = elf->Contents(elf->sections()[needed->link]);
     Elf64_Verneed entry;
-    for (size_t at = 0; ReadAt(bytes, at, &entry); at += entry.vn_next) {
+    for (size_t at = 0; steps-- > 0 && ReadAt(bytes, at, &entry); at += entry.vn_next) {
       Elf64_Vernaux aux;
       size_t aux_at = at + entry.vn_aux;
-      for (unsigned i = 0; i < entry.vn_cnt && ReadAt(bytes, aux_at, &aux); ++i) {
+      for (unsigned i = 0; i < entry.vn_cnt && steps-- > 0 && ReadAt(bytes, aux_at, &aux); ++i) {
         names[aux.vna_other & 0x7fff] = std::string("@") + TextAt(strings, aux.vna_name);
         if (aux.vna_next == 0) break;
         aux_at += aux.vna_next;
