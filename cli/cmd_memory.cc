@@ -54,8 +54,7 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
   std::map<uint64_t, RowId> row_at;
   for (const Block& block : profile->blocks) row_at[block.address] = block.row;
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(*profile);
-  const std::vector<std::string> names =
-      FrameNames(*profile, Granularity::kLines, Names::kShort);
+  const std::vector<std::string> names = FrameNames(*profile, Granularity::kLines, Names::kShort);
   std::map<std::string, MappedRow> rows;
   for (const Piece& piece : survey.pieces) {
     if (piece.owner != Owner::kMapped) continue;

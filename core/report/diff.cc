@@ -185,7 +185,7 @@ class DiffTable {
     const bool has_range = made_.has_ranges && width >= 130;
     const bool has_before = width >= 72;
     const bool has_kind = width >= 88;
-    size_t left = 2;
+    size_t left = 3;  // the mark of chance
     const auto heading = [&](const std::string& name, size_t columns) {
       text_.AddLeft(name, columns, Style::kHeading);
       left += columns;
@@ -197,14 +197,14 @@ class DiffTable {
     if (has_objects) heading("objects", 11);
     if (has_trend) heading("trend", std::max<size_t>(trend, 5) + 2);
     if (has_kind) heading("", 8);
-    text_.Add("  ");
+    text_.Add("   ");
     std::string what = GranularityName(granularity());
     what.resize(what.size() - (granularity() == Granularity::kAddresses ? 2 : 1));
     text_.Add(what, Style::kHeading);
     if (options_.cumulative) text_.Add(" and what it calls", Style::kDim);
     text_.Add("\n");
 
-    const size_t room = std::max<size_t>(width, left + 14) - left - 2;
+    const size_t room = std::max<size_t>(width, left + 14) - left;
     const Labels before = LabelsOf(true);
     const Labels after = LabelsOf(false);
     for (const ChangeRow* row : shown_) {
@@ -226,7 +226,7 @@ class DiffTable {
                       std::max<size_t>(trend, 5) + 2, Style::kBar);
       }
       if (has_kind) text_.Add("  ").AddRight(ChangeKindName(c.kind), 6, plain);
-      text_.Add(sure ? "  " : "~ ", Style::kDim);
+      text_.Add(sure ? "   " : " ~ ", Style::kDim);
       Name(*row, row->in_after != kNone ? after : before, room);
       text_.Add("\n");
     }

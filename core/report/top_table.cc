@@ -6,6 +6,7 @@
 
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/report/recording_text.h"
 #include "core/report/top.h"
 #include "core/report/value_text.h"
 
@@ -59,7 +60,8 @@ ColumnText TextOf(Column column) {
 }
 
 // Which columns fit, in the order they are shown.
-std::vector<Column> Choose(const TopOptions& options, const FunctionReport& report, bool changes) {
+std::vector<Column> Choose(const TopOptions& options, const FunctionReport& report, bool recorded,
+                           bool changes) {
   const Measures& measures = report.measures;
   // A column that would be empty in every row is not there.
   const auto exists = [&](Column column) {
@@ -75,7 +77,7 @@ std::vector<Column> Choose(const TopOptions& options, const FunctionReport& repo
       case Column::kRange:
         return measures.has_samples || report.total.live_bytes.variance > 0;
       case Column::kAge:
-        return measures.has_samples;
+        return recorded;
       default:
         return true;
     }
@@ -172,7 +174,8 @@ std::vector<StyledText> NameColumn(const Profile& profile, const FunctionReport&
 StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t first,
                     const TopOptions& options, const std::vector<RowChange>* changes) {
   const Granularity granularity = report.entities.granularity();
-  const std::vector<Column> columns = Choose(options, report, changes != nullptr);
+  const std::vector<Column> columns =
+      Choose(options, report, IsRecorded(profile.recording), changes != nullptr);
   const std::string& unit = report.measures.unit;
   const size_t main_width =
       std::max(TextOf(Column::kLive).width, DisplayWidth(report.measures.name) + 1);
