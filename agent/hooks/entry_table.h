@@ -9,6 +9,7 @@
 
 #include "agent/hooks/functions.h"
 #include "agent/recorder.h"
+#include "agent/sys/visibility.h"
 
 namespace heapgauge::agent {
 
@@ -23,7 +24,6 @@ using AnyFunction = void (*)();
 
 }  // namespace heapgauge::agent
 
-#define HG_HIDDEN extern "C" __attribute__((visibility("hidden")))
 HG_HIDDEN heapgauge::agent::AnyFunction hg_entry[heapgauge::agent::kFunctionCount];
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real[heapgauge::agent::kFunctionCount];
 HG_HIDDEN const heapgauge::agent::AnyFunction hg_count_stub[heapgauge::agent::kFunctionCount];

@@ -108,6 +108,10 @@ class Loading(harness.EndToEnd):
         outcome = self.assert_same_behaviour([target("early_alloc")], sample="4K")
         self.assert_healthy(outcome)
 
+    def test_a_program_that_takes_the_addresses_of_libc_functions(self):
+        outcome = self.assert_same_behaviour([target("takes_addresses")], sample="4K")
+        self.assert_healthy(outcome)
+
     def test_after_destructors(self):
         self.assert_healthy(self.assert_same_behaviour([target("late_alloc")], sample="4K"))
 
