@@ -1,6 +1,7 @@
 #include "core/base/byte_stream.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,13 @@ class DescriptorStream final : public ByteStream {
         return static_cast<size_t>(n);
       }
       if (errno == EINTR) continue;
+      if (errno == EAGAIN) {  // a pipe whose writer takes its time
+        struct pollfd waiting {
+          fd_, POLLIN, 0
+        };
+        poll(&waiting, 1, -1);
+        continue;
+      }
       Error error =
           SystemError("cannot read " + name_ + " at byte " + std::to_string(offset_), errno);
       error.offset = offset_;
@@ -70,7 +78,9 @@ std::unique_ptr<ByteStream> StreamOf(std::string_view bytes) {
 Result<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) {
   const bool standard = path == "-";
   const std::string name = standard ? "standard input" : "'" + Printable(path) + "'";
-  const int fd = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  // Not blocking: a named pipe that nobody writes to would never open. It reads as empty instead.
+  const int fd =
+      standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return tl::unexpected<Error>(SystemError("cannot open " + name, errno));
   std::unique_ptr<ByteStream> stream = std::make_unique<DescriptorStream>(fd, !standard, name);
   struct stat st {};

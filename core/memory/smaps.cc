@@ -1,13 +1,10 @@
 #include "core/memory/smaps.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <charconv>
+#include <memory>
 #include <utility>
 
-#include "core/base/file.h"
+#include "core/base/byte_stream.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
@@ -163,26 +160,16 @@ void SmapsParser::Field(std::string_view line) {
 }
 
 Result<Smaps> ReadSmaps(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) {
-    return tl::unexpected<Error>(SystemError("cannot open '" + Printable(path) + "'", errno));
-  }
+  HG_ASSIGN(const std::unique_ptr<ByteStream> stream, OpenStream(path));
   SmapsParser parser;
   std::string buffer(size_t{256} * 1024, '\0');
   bool any = false;
   while (true) {
-    const ssize_t n = read(fd, buffer.data(), buffer.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      close(fd);
-      return tl::unexpected<Error>(SystemError("cannot read '" + Printable(path) + "'", error));
-    }
+    HG_ASSIGN(const size_t n, stream->Read(buffer.data(), buffer.size()));
     if (n == 0) break;
     any = true;
-    parser.Feed(std::string_view(buffer.data(), static_cast<size_t>(n)));
+    parser.Feed(std::string_view(buffer.data(), n));
   }
-  close(fd);
   // The kernel answers with nothing for a process that is going, and for its own threads.
   if (!any) return Fail(ErrorCode::kNotFound, "'" + Printable(path) + "' is empty");
   return parser.Finish();
