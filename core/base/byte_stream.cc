@@ -90,6 +90,9 @@ Result<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) {
   if (S_ISDIR(st.st_mode)) {
     return Fail(ErrorCode::kInvalidArgument, name + " is a directory, a profile is needed");
   }
+  if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) {
+    return Fail(ErrorCode::kInvalidArgument, name + " is a device, a profile is needed");
+  }
   return stream;
 }
 

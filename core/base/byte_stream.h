@@ -25,8 +25,8 @@ class ByteStream {
 
 // The bytes must outlive the stream.
 std::unique_ptr<ByteStream> StreamOf(std::string_view bytes);
-// A file, or "-" for standard input. Directories are refused; a pipe is read as it comes,
-// one without a writer is empty.
+// A file, or "-" for standard input. Directories and devices are refused; a pipe is read as it
+// comes, one without a writer is empty.
 Result<std::unique_ptr<ByteStream>> OpenStream(const std::string& path);
 
 // The stream itself if it is not compressed, otherwise what is in it (gzip with any number of

@@ -86,7 +86,10 @@ class NodeTable::Interner {
 
  private:
   std::string_view ShownFile(const std::string& file) {
-    const std::string_view trimmed = TrimSourcePath(file, options_.trim_path, options_.source_path);
+    std::string_view trimmed = file;
+    if (options_.trim_paths) {
+      trimmed = TrimSourcePath(file, options_.trim_path, options_.source_path);
+    }
     if (trimmed.empty()) return {};
     std::string clean = CleanPath(trimmed);
     if (clean == file) return file;

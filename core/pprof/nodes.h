@@ -44,7 +44,8 @@ struct NodeOptions {
   Shape granularity = Shape::kFunctions;
   bool no_inlines = false;
   bool object_names = false;  // equal functions of two modules are two nodes
-  std::string source_path;    // see TrimSourcePath
+  bool trim_paths = true;     // of source files, see TrimSourcePath
+  std::string source_path;
   std::string trim_path;
 };
 NodeOptions NodeOptionsOf(const Config& config);

@@ -85,7 +85,8 @@ void AppendLocation(const Profile& profile, LocationId id, std::string* text) {
     const Function& function = profile.functions[frame.function];
     fmt::format_to(std::back_inserter(*text), "{} {}:{} s={}", function.name, function.file,
                    frame.line, function.start_line);
-    if (!function.system_name.empty() && function.system_name != function.name) {
+    if (function.no_system_name ||
+        (!function.system_name.empty() && function.system_name != function.name)) {
       *text += "(" + function.system_name + ")";
     }
     *text += '\n';

@@ -19,8 +19,7 @@ constexpr size_t kValueWidth = 10;
 std::vector<std::string> LinesOfLocations(const ReportInput& input) {
   NodeOptions options = NodeOptionsOf(input.config());
   // Paths are shown as the profile has them, unlike in other reports.
-  options.source_path.clear();
-  options.trim_path.clear();
+  options.trim_paths = false;
   const NodeTable table(input.profile, options);
   std::vector<std::string> lines(input.profile.locations.size());
   for (LocationId id = 0; id < lines.size(); ++id) {

@@ -58,6 +58,7 @@ class TagLocations {
     Function function;
     function.name = at->first.first;
     function.file = key;
+    function.no_system_name = !function.name.empty();  // no linker knows it
     Frame frame;
     frame.function = static_cast<FunctionId>(profile_->functions.size());
     Location location;

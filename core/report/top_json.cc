@@ -21,6 +21,7 @@ std::string TopJson(const Profile& profile, const FunctionReport& report,
                {"notes", notes},
                {"granularity", GranularityName(report.entities.granularity())},
                {"function_count", report.rows.size()}};
+  if (!IsRecorded(recording)) json.erase("recording");  // of other tools
   const size_t count = std::min(options.rows, report.rows.size());
   std::vector<EntityId> shown;
   for (size_t i = 0; i < count; ++i) shown.push_back(report.rows[i].entity);

@@ -234,14 +234,15 @@ Result<std::string> TreeJson(const Profile& profile, const std::vector<std::stri
     }
     nodes.push_back(std::move(entry));
   }
-  const Json json = {{"recording", RecordingJson(profile.recording)},
-                     {"profile", ProfileJson(profile, measures)},
-                     {"total", FiguresJson(grown.totals.total, measures, profile.recording)},
-                     {"selected", FiguresJson(grown.totals.selected, measures, profile.recording)},
-                     {"notes", notes},
-                     {"granularity", GranularityName(options.granularity)},
-                     {"callers", options.callers},
-                     {"nodes", std::move(nodes)}};
+  Json json = {{"recording", RecordingJson(profile.recording)},
+               {"profile", ProfileJson(profile, measures)},
+               {"total", FiguresJson(grown.totals.total, measures, profile.recording)},
+               {"selected", FiguresJson(grown.totals.selected, measures, profile.recording)},
+               {"notes", notes},
+               {"granularity", GranularityName(options.granularity)},
+               {"callers", options.callers},
+               {"nodes", std::move(nodes)}};
+  if (!IsRecorded(profile.recording)) json.erase("recording");  // of other tools
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -78,17 +78,23 @@ TEST(BadInput, Files) {
   std::ifstream in(good, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const std::string bad = dir / "bad.hg";
-  const auto refused = [&](const std::string& content, const std::string& says) {
+  // Reports take any format, control takes gauge files only.
+  const auto refused_as = [&](const std::string& content, const std::string& report_says,
+                              const std::string& control_says) {
     std::ofstream(bad, std::ios::binary | std::ios::trunc) << content;
-    for (const char* verb : {"top", "traces", "collapsed", "proto"})
-      ExpectRefused({verb, bad}, says);
-    ExpectRefused({"ctl", bad, "status"}, says);
-    ExpectRefused({"ctl", bad, "enable"}, says);
-    ExpectRefused({"ctl", bad, "dump", "-o", dir / "copy"}, says);
+    for (const char* verb : {"top", "traces", "collapsed", "proto"}) {
+      ExpectRefused({verb, bad}, report_says);
+    }
+    ExpectRefused({"ctl", bad, "status"}, control_says);
+    ExpectRefused({"ctl", bad, "enable"}, control_says);
+    ExpectRefused({"ctl", bad, "dump", "-o", dir / "copy"}, control_says);
   };
-  refused("", "no header yet");
+  const auto refused = [&](const std::string& content, const std::string& says) {
+    refused_as(content, says, says);
+  };
+  refused_as("", "the file is empty", "no header yet");
   refused(std::string(1 << 16, '\0'), "no header yet");
-  refused("some text\n", "not a gauge file");
+  refused_as("some text\n", "no profile of a format that is known", "not a gauge file");
   refused(bytes.substr(0, 100), "cut short");
   refused(bytes.substr(0, 70'000), "cut short");
   std::string other = bytes;
@@ -98,8 +104,8 @@ TEST(BadInput, Files) {
   other[offsetof(wire::Header, segment_bytes)] = 1;
   refused(other, "segment size");
   ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
-  ExpectRefused({"top", dir / "fifo"}, "not a regular file");
-  ExpectRefused({"top", "/dev/zero"}, "not a regular file");
+  ExpectRefused({"top", dir / "fifo"}, "the file is empty");
+  ExpectRefused({"top", "/dev/zero"}, "is a device");
 }
 
 TEST(BadInput, NamesWithControlCharactersDoNotReachTheTerminal) {

@@ -2,6 +2,7 @@
 one line."""
 
 import os
+import re
 import subprocess
 import unittest
 
@@ -32,13 +33,25 @@ class Flags(oracle.Comparison):
                       ["-tree"], ["-peek=remember"], ["-traces"], ["-tags"], ["-raw"], ["-comments"],
                       ["-dot"], ["-top", "-lines"], ["-top", "-files=true"], ["-top", "-trim=false"],
                       ["-top", "-unit=kb"], ["-top", "-alloc_space"], ["-top", "-sample_index=0"],
-                      ["-top", "-mean"], ["-top", "-alloc_space", "-inuse_objects"],
+                      ["-top", "-alloc_space", "-inuse_objects"],
                       ["-top", "-relative_percentages", "-focus=remember"], ["-callgrind"],
                       ["-top", "-hide=net", "-ignore=json"], ["-top", "-drop_negative", "-divide_by=3"],
                       ["-top", "-symbolize=none"], ["-top", "-add_comment=x"],
                       ["-comments", "-add_comment=hello"]):
             with self.subTest(words=words):
                 self.compare(*words, self.heap)
+
+    def test_means_are_the_same_but_for_their_percentages(self):
+        """pprof takes them of a mean, so that they come out at thousands."""
+        def rows(ran):
+            table = ran.out.split("cum%\n", 1)[1]
+            return [re.sub(r" +[0-9.]+%", "", line) for line in table.splitlines()]
+        ours = self.ours("pprof", "-top", "-mean", "-trim=false", self.heap)
+        theirs = self.theirs("-top", "-mean", "-trim=false", self.heap)
+        self.assertGreater(len(rows(ours)), 5)
+        self.assertEqual(rows(ours), rows(theirs))
+        shares = [float(share) for share in re.findall(r"([0-9.]+)%", ours.out)]
+        self.assertLessEqual(max(shares), 100)
 
     def test_comparisons_are_the_same(self):
         for words in (["-base", self.heap], [f"-base={self.heap}", "-normalize"],

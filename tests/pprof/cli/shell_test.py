@@ -55,7 +55,7 @@ class Shell(oracle.Comparison):
                 self.compare(line + "\n")
 
     def test_options(self):
-        for lines in ("focus=remember\ntop\n:\ntop 3\n", "alloc_space\ntop 5\n", "mean_inuse_space\ntop 3\n",
+        for lines in ("focus=remember\ntop\n:\ntop 3\n", "alloc_space\ntop 5\n", "mean_inuse_space\nmean=false\ntop 3\n",
                       "total_alloc_objects\ntop 3\n", "sample_index=1\ntop 2\n", "lines\ntop 4\n",
                       "granularity=files\ntop 4\n", "sort=cum\ntop 4\n", "nodecount=3\ntop\ntree\n",
                       "unit=auto\ntop 4\n", "hide=net/http //: a remark\ntop 4\n",
