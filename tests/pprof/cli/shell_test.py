@@ -9,6 +9,7 @@ import select
 import struct
 import subprocess
 import termios
+import time
 import unittest
 import urllib.request
 
@@ -148,8 +149,16 @@ class Terminal(oracle.Comparison):
                     return
                 screen += data
 
+        def wait_until_it_edits():
+            """The prompt is there a moment before keys are more than lines."""
+            deadline = time.monotonic() + 60
+            while termios.tcgetattr(main)[3] & termios.ICANON:
+                self.assertLess(time.monotonic(), deadline, "the shell does not wait for keys")
+                time.sleep(0.002)
+
         read_until(b"(pprof) ")
         for piece, expected in keys:
+            wait_until_it_edits()
             os.write(main, piece)
             read_until(expected)
         process.wait(60)
