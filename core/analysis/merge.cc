@@ -97,11 +97,17 @@ class Merger {
   }
 
   // Numbers the locations as rows meet them, innermost first. Nobody walks over a node twice: what
-  // is above it was met with it.
+  // is above it was met with it. Once every location has its number, nodes that no row reaches may
+  // stay as well: a large profile has met all its locations long before its last row.
   std::vector<bool> Visit(const Profile& profile) {
     std::vector<bool> visited(profile.nodes.size());
     visits_ = 0;
     for (RowId row = 0; row < profile.rows.size(); ++row) {
+      if (entities_.mapped_all()) {
+        visited.assign(visited.size(), true);
+        visits_ = visited.size();
+        break;
+      }
       if (IsZero(profile, row)) continue;
       for (NodeId node = profile.rows[row].leaf; node != kNone && !visited[node];
            node = profile.nodes[node].parent) {
@@ -118,7 +124,7 @@ class Merger {
     result_ = std::move(*profile);
     KeepUnknownFields();
     bool same_nodes = !entities_.collapsed() && visits_ == result_.nodes.size();
-    if (same_nodes) {
+    if (same_nodes && several_) {
       stacks_.emplace(&result_);
       same_nodes = stacks_->distinct();
     }

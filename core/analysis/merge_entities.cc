@@ -25,6 +25,7 @@ void EntityMerger::Begin(const Profile& source) {
   modules_of_.assign(source.modules.size(), kNone);
   seen_.assign(locations_.size(), false);
   collapsed_ = false;
+  mapped_ = 0;
   if (modules_.empty() && !source.modules.empty()) MapModule(0);
 }
 
@@ -60,6 +61,7 @@ FunctionId EntityMerger::MapFunction(FunctionId id) {
 }
 
 LocationId EntityMerger::Add(LocationId id) {
+  ++mapped_;
   Location location = source_->locations[id];
   uint64_t base = 0;
   if (location.module != kNone) {

@@ -32,6 +32,8 @@ class EntityMerger {
   const std::vector<LocationId>& locations_of() const { return locations_of_; }
   const std::vector<FunctionId>& functions_of() const { return functions_of_; }
   const std::vector<ModuleId>& modules_of() const { return modules_of_; }
+  // Every location of the source has its place.
+  bool mapped_all() const { return mapped_ == locations_of_.size(); }
   // Two locations of the source have become one.
   bool collapsed() const { return collapsed_; }
 
@@ -49,6 +51,7 @@ class EntityMerger {
   std::vector<ModuleId> modules_of_;
   std::vector<bool> seen_;  // by merged location: the source has it
   bool collapsed_ = false;
+  size_t mapped_ = 0;  // locations of the source
 
   std::vector<Module> modules_;
   std::vector<Function> functions_;

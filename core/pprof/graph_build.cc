@@ -1,5 +1,7 @@
 #include "core/pprof/graph_build.h"
 
+#include <thread>
+
 #include "core/pprof/edge_table.h"
 
 namespace heapgauge::pprof {
@@ -31,6 +33,14 @@ class NodeCounter {
   void EndTail() {}
   void Rows(LocationId location, const Weight& weight) {
     flat_[table_.Of(location)[0]].Add(weight);
+  }
+
+  // Adds what was counted over another part of the rows.
+  void Add(const NodeCounter& other) {
+    for (EntryId entry = 0; entry < sums_.size(); ++entry) {
+      AddTo(entry, {other.cum(entry), other.cum_div(entry), false});
+      flat_[entry].Add(other.flat_[entry]);
+    }
   }
 
   Weight flat(EntryId entry) const { return flat_[entry]; }
@@ -191,8 +201,16 @@ class EdgeCounter {
 }  // namespace
 
 void CountNodes(const StackPlan& plan, Graph* graph) {
-  NodeCounter counter(*graph->table);
-  plan.Walk(&counter);
+  const uint32_t parts = plan.parts();
+  std::vector<NodeCounter> counters(parts, NodeCounter(*graph->table));
+  std::vector<std::thread> others;
+  for (uint32_t part = 1; part < parts; ++part) {
+    others.emplace_back([&, part] { plan.WalkPart(part, parts, &counters[part]); });
+  }
+  plan.WalkPart(0, parts, &counters[0]);
+  for (std::thread& other : others) other.join();
+  NodeCounter& counter = counters[0];
+  for (uint32_t part = 1; part < parts; ++part) counter.Add(counters[part]);
   graph->nodes.resize(graph->table->size());
   for (EntryId entry = 0; entry < graph->nodes.size(); ++entry) {
     GraphNode& node = graph->nodes[entry];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 namespace heapgauge::pprof {
 
@@ -58,6 +59,14 @@ StackPlan::StackPlan(const RowValues& values) : values_(values) {
     chains_[chain].children_end = child;
     chains_[chain].rows_end = row;
   }
+}
+
+uint32_t StackPlan::parts() const {
+  constexpr size_t kWorthAThread = 500'000;
+  constexpr size_t kMost = 8;
+  const size_t worth = values_.profile->nodes.size() / kWorthAThread;
+  return static_cast<uint32_t>(
+      std::clamp<size_t>(std::min<size_t>(worth, std::thread::hardware_concurrency()), 1, kMost));
 }
 
 }  // namespace heapgauge::pprof

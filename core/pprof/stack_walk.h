@@ -67,7 +67,15 @@ class StackPlan {
   // BeginTail() to EndTail(), going inwards, between the Enter() and Leave() of their callers:
   //   visitor->Tail(location, weight)
   template <typename Visitor>
-  void Walk(Visitor* visitor) const;
+  void Walk(Visitor* visitor) const {
+    WalkPart(0, 1, visitor);
+  }
+  // The same for a share of the rows, so that several threads can each take one. What the visitors
+  // sum up adds up to what one of them would have found.
+  template <typename Visitor>
+  void WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const;
+  // How many parts are worth a thread each.
+  uint32_t parts() const;
 
   const RowValues& values() const { return values_; }
 
@@ -124,7 +132,7 @@ void StackPlan::WalkTail(uint32_t chain, Weight* sum, Visitor* visitor) const {
 }
 
 template <typename Visitor>
-void StackPlan::Walk(Visitor* visitor) const {
+void StackPlan::WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const {
   struct Open {
     uint32_t chain;
     NodeId node;        // the innermost that is not left yet
@@ -136,7 +144,9 @@ void StackPlan::Walk(Visitor* visitor) const {
   std::vector<Weight> sums(1);  // by depth; the first is for all
   const auto enter = [&](uint32_t chain) {
     if (first_child(chain) == chains_[chain].children_end) {
-      if (first_row(chain) != chains_[chain].rows_end) WalkTail(chain, &sums.back(), visitor);
+      if (chain % parts == part && first_row(chain) != chains_[chain].rows_end) {
+        WalkTail(chain, &sums.back(), visitor);
+      }
       return;
     }
     const NodeId end = end_of(chain);
@@ -155,8 +165,10 @@ void StackPlan::Walk(Visitor* visitor) const {
         while (at.rows > first_row(at.chain) && rows_[at.rows - 1].node == at.node) {
           here.Add(values_.Of(rows_[--at.rows].id));
         }
-        visitor->Rows(nodes[at.node].location, here);
-        sums.back().Add(here);
+        if (part == 0) {
+          visitor->Rows(nodes[at.node].location, here);
+          sums.back().Add(here);
+        }
       }
       if (at.children > first_child(at.chain) && children_[at.children - 1].node == at.node) {
         enter(children_[--at.children].id);
