@@ -5,7 +5,7 @@
 
 #include "cli/symbol_options.h"
 #include "core/base/text.h"
-#include "core/pprof/demangle_names.h"
+#include "core/symbolize/demangle_names.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -76,11 +76,11 @@ void NameLocally(const SourceOptions& options, const SymbolizeMode& mode, const 
   if (mode.fast) KeepFunctionsAlone(profile, before);
 }
 
-pprof::DemangleMode DemangleModeOf(const std::string& word) {
-  if (word == "none") return pprof::DemangleMode::kNone;
-  if (word == "full") return pprof::DemangleMode::kFull;
-  if (word == "templates") return pprof::DemangleMode::kTemplates;
-  return pprof::DemangleMode::kDefault;
+DemangleMode DemangleModeOf(const std::string& word) {
+  if (word == "none") return DemangleMode::kMangled;
+  if (word == "full") return DemangleMode::kFull;
+  if (word == "templates") return DemangleMode::kTemplates;
+  return DemangleMode::kDefault;
 }
 
 }  // namespace
@@ -144,9 +144,9 @@ Status NameAddresses(const SourceOptions& options, const ModuleSources& servers,
       HG_TRY(NameByServers(servers, mode.force, ask, profile));
     }
     // What was found just now has its whole name yet; what the profile brought along stays.
-    const pprof::DemangleMode demangle = DemangleModeOf(mode.demangle);
-    pprof::DemangleNames(demangle, true, profile, known);
-    pprof::DemangleNames(demangle, mode.force, profile);
+    const DemangleMode demangle = DemangleModeOf(mode.demangle);
+    DemangleNames(demangle, true, profile, known);
+    DemangleNames(demangle, mode.force, profile);
   }
   return {};
 }

@@ -124,7 +124,7 @@ class Merger {
     result_ = std::move(*profile);
     KeepUnknownFields();
     bool same_nodes = !entities_.collapsed() && visits_ == result_.nodes.size();
-    if (same_nodes && several_) {
+    if (same_nodes && (several_ || !result_.distinct_nodes)) {
       stacks_.emplace(&result_);
       same_nodes = stacks_->distinct();
     }

@@ -84,6 +84,7 @@ struct Profile {
   std::vector<Function> functions;
   std::vector<Frame> frames;
   std::vector<Node> nodes;
+  bool distinct_nodes = false;  // a StackBuilder made them: equal stacks have one leaf
   std::vector<Row> rows;
   std::vector<int64_t> values;       // by row, then by type
   std::vector<Estimate> estimates;   // the same, or empty

@@ -25,6 +25,7 @@ StackBuilder::StackBuilder(Profile* profile) : profile_(profile), slots_(1024) {
     }
     Register(id);
   }
+  profile->distinct_nodes = distinct();
 }
 
 void StackBuilder::Prefetch(NodeId parent, LocationId location) const {

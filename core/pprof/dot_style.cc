@@ -7,6 +7,7 @@
 
 #include "core/pprof/measure.h"
 #include "core/pprof/short_function_name.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -68,7 +69,7 @@ std::string DotName(const NodeInfo& info) {
   name = Replaced(name, ".", "\\n");
   NodeInfo shown = info;
   shown.name = name;
-  if (!info.file.empty()) shown.file = BaseName(info.file);
+  if (!info.file.empty()) shown.file = LastPart(info.file);
   std::string text;
   for (const std::string& part : NameParts(shown)) text += part + "\\n";
   return text;

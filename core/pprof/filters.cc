@@ -3,10 +3,10 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/regex.h"
 #include "core/pprof/frame_filter.h"
 #include "core/pprof/label_units.h"
 #include "core/pprof/prune.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/tag_filter.h"
 #include "core/pprof/tag_root.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/keep_rows.h"
 #include "core/model/stack_builder.h"
 #include "core/pprof/frame_matcher.h"
 #include "core/pprof/rewrite.h"
@@ -72,7 +73,7 @@ class LocationMarker {
 
 // Leaves the rows whose leaf has a new node, and gives it to them.
 void MoveRows(const std::vector<NodeId>& new_node, Profile* profile) {
-  std::vector<uint8_t> keep(profile->rows.size());
+  std::vector<bool> keep(profile->rows.size());
   for (RowId id = 0; id < profile->rows.size(); ++id) {
     Row& row = profile->rows[id];
     if (row.leaf != kNone) row.leaf = new_node[row.leaf];
@@ -92,7 +93,7 @@ void ChooseRows(const FrameFilter& filter, const std::vector<uint8_t>& marks, Pr
       if (node.parent != kNone) state[id] |= state[node.parent];
     }
   }
-  std::vector<uint8_t> keep(profile->rows.size());
+  std::vector<bool> keep(profile->rows.size());
   for (RowId id = 0; id < keep.size(); ++id) {
     const NodeId leaf = profile->rows[id].leaf;
     keep[id] = leaf != kNone && (state.empty() || state[leaf] == kFocused);

@@ -7,8 +7,8 @@
 #ifndef HEAPGAUGE_CORE_PPROF_FRAME_FILTER_H_
 #define HEAPGAUGE_CORE_PPROF_FRAME_FILTER_H_
 
+#include "core/base/regex.h"
 #include "core/model/profile.h"
-#include "core/pprof/regex.h"
 
 namespace heapgauge::pprof {
 

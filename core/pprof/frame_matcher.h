@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/regex.h"
 #include "core/model/profile.h"
-#include "core/pprof/regex.h"
 
 namespace heapgauge::pprof {
 

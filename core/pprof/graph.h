@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/pprof/go_int.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/measure.h"
 #include "core/pprof/nodes.h"
 #include "core/pprof/report.h"

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "core/pprof/nodes.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -56,7 +57,7 @@ std::vector<std::string> ProfileLabels(const ReportInput& input, const ValueForm
   std::vector<std::string> labels;
   if (!profile.modules.empty()) {
     const Module& program = profile.modules[0];
-    if (!program.path.empty()) labels.push_back(fmt::format("File: {}", BaseName(program.path)));
+    if (!program.path.empty()) labels.push_back(fmt::format("File: {}", LastPart(program.path)));
     if (!program.build_id.empty()) labels.push_back("Build ID: " + program.build_id);
   }
   for (const std::string& comment : profile.comments) {

@@ -1,4 +1,5 @@
 #include "core/pprof/nodes.h"
+#include "core/source/source_path.h"
 
 #include <fmt/format.h>
 
@@ -163,7 +164,7 @@ std::vector<std::string> NameParts(const NodeInfo& info) {
     if (info.object.empty()) {
       parts.emplace_back("<unknown>");
     } else {
-      parts.push_back(fmt::format("[{}]", BaseName(info.object)));
+      parts.push_back(fmt::format("[{}]", LastPart(info.object)));
     }
   }
   return parts;

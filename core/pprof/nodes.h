@@ -75,16 +75,6 @@ class NodeTable {
   bool has_inlines_ = false;
 };
 
-// `path` without what the machine that built the program has in front: one of the prefixes of
-// `trim` (separated by colons), or else all up to the last directory of one of `search`.
-std::string_view TrimSourcePath(std::string_view path, std::string_view trim,
-                                std::string_view search);
-
-// "a/./b/../c" becomes "a/c"; "" becomes ".".
-std::string CleanPath(std::string_view path);
-// The last part: "c" of "/a/b/c/"; "." of "", "/" of "/".
-std::string_view BaseName(std::string_view path);
-
 }  // namespace heapgauge::pprof
 
 #endif  // HEAPGAUGE_CORE_PPROF_NODES_H_

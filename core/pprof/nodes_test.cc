@@ -4,6 +4,7 @@
 
 #include "core/pprof/dot_style.h"
 #include "core/pprof/short_function_name.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -19,11 +20,11 @@ TEST(PathsTest, CleansPaths) {
 }
 
 TEST(PathsTest, TakesTheLastPart) {
-  EXPECT_EQ(BaseName(""), ".");
-  EXPECT_EQ(BaseName("/"), "/");
-  EXPECT_EQ(BaseName("///"), "/");
-  EXPECT_EQ(BaseName("/a/b/"), "b");
-  EXPECT_EQ(BaseName("b"), "b");
+  EXPECT_EQ(LastPart(""), ".");
+  EXPECT_EQ(LastPart("/"), "/");
+  EXPECT_EQ(LastPart("///"), "/");
+  EXPECT_EQ(LastPart("/a/b/"), "b");
+  EXPECT_EQ(LastPart("b"), "b");
 }
 
 TEST(PathsTest, TrimsWhatTheBuilderHadInFront) {

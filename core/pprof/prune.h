@@ -8,9 +8,9 @@
 
 #include <string_view>
 
+#include "core/base/regex.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "core/pprof/regex.h"
 
 namespace heapgauge::pprof {
 

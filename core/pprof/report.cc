@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/regex.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/filters.h"
-#include "core/pprof/go_int.h"
 #include "core/pprof/label_units.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/report_writers.h"
 
 namespace heapgauge::pprof {

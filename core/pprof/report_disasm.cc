@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
-#include "core/pprof/go_int.h"
+#include "core/base/regex.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/graph.h"
 #include "core/pprof/legend.h"
 #include "core/pprof/pattern_address.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/report_writers.h"
 #include "core/pprof/text_buffer.h"
 #include "core/source/objdump.h"
 #include "core/source/object_code.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -81,7 +82,7 @@ class Disassembly {
       // What was sampled in the middle of an instruction belongs to it.
       const uint64_t next = i + 1 < code.size() ? code[i + 1].address : ~uint64_t{0};
       Annotated line{std::move(code[i])};
-      if (!line.code.file.empty()) line.code.file = BaseName(line.code.file);
+      if (!line.code.file.empty()) line.code.file = LastPart(line.code.file);
       for (; node != routine.nodes.end(); ++node) {
         if (graph_.info(*node).address - file.bias >= next) break;
         Add(*node, &line);
@@ -118,7 +119,7 @@ class Disassembly {
   void Add(GraphId id, Annotated* line) const {
     const NodeInfo& info = graph_.info(id);
     line->Add(graph_.nodes[id]);
-    if (line->code.file.empty() && !info.file.empty()) line->code.file = BaseName(info.file);
+    if (line->code.file.empty() && !info.file.empty()) line->code.file = LastPart(info.file);
     if (line->code.line == 0) line->code.line = info.line;
     if (line->code.function.empty()) line->code.function = info.name;
   }

@@ -8,6 +8,7 @@
 #include "core/pprof/legend.h"
 #include "core/pprof/report_writers.h"
 #include "core/pprof/tag_groups.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -47,7 +48,7 @@ class DotWriter {
   Status WriteHead() {
     std::string title;
     if (!input_.profile.modules.empty() && !input_.profile.modules[0].path.empty()) {
-      title = BaseName(input_.profile.modules[0].path);
+      title = LastPart(input_.profile.modules[0].path);
     }
     HG_TRY(out_->Write(fmt::format("digraph \"{}\" {{\n", title.empty() ? "unnamed" : title)));
     HG_TRY(out_->Write("node [style=filled fillcolor=\"#f8f8f8\"]\n"));

@@ -2,10 +2,10 @@
 
 #include <map>
 
-#include "core/pprof/go_int.h"
+#include "core/base/regex.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/graph.h"
 #include "core/pprof/legend.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/report_sources.h"
 #include "core/pprof/report_writers.h"
 #include "core/pprof/text_buffer.h"

@@ -12,6 +12,7 @@
 #include "core/pprof/report_writers.h"
 #include "core/pprof/weblist_code.h"
 #include "core/pprof/weblist_page.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/pprof/go_int.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/legend.h"
 #include "core/pprof/report_writers.h"
 #include "core/pprof/text_buffer.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/pprof/go_int.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/label_text.h"
 #include "core/pprof/legend.h"
 #include "core/pprof/nodes.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/regex.h"
 #include "core/pprof/graph.h"
 #include "core/pprof/legend.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/report_writers.h"
 
 namespace heapgauge::pprof {

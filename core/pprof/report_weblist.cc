@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/pprof/go_int.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/legend.h"
 #include "core/pprof/nodes.h"
 #include "core/pprof/report_sources.h"
@@ -10,6 +10,7 @@
 #include "core/pprof/text_buffer.h"
 #include "core/pprof/weblist_code.h"
 #include "core/pprof/weblist_page.h"
+#include "core/source/source_path.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -48,7 +49,7 @@ class PageWriter {
 
   Status Write() {
     const std::string title(
-        input_.profile.modules.empty() ? "source" : BaseName(input_.profile.modules[0].path));
+        input_.profile.modules.empty() ? "source" : LastPart(input_.profile.modules[0].path));
     text_ += fmt::format(fmt::runtime(kWeblistStart), HtmlText(title));
     text_ += "<header><h1>" + HtmlText(title) + "</h1><p>";
     for (const std::string& label : ProfileLabels(input_, format_)) {
@@ -138,14 +139,14 @@ class PageWriter {
         text_ += fmt::format("<tr class=inlined><td><td><td><td>{}{} <i>{}:{}</i></tr>",
                              std::string(indent + 4 * (i + 1), ' '),
                              HtmlText(source ? Expanded(TrimmedLeft(*source)) : ""),
-                             HtmlText(BaseName(call.file)), call.line);
+                             HtmlText(LastPart(call.file)), call.line);
       }
       calls = place.calls;
       if (instruction.text.empty()) continue;
       std::string where;
       if (!instruction.file.empty()) {
         where =
-            fmt::format(" <i>{}:{}</i>", HtmlText(BaseName(instruction.file)), instruction.line);
+            fmt::format(" <i>{}:{}</i>", HtmlText(LastPart(instruction.file)), instruction.line);
       }
       text_ += fmt::format("<tr><td>{}<td>{}<td>{:x}<td>{}{}{}</tr>", ValueOrDot(instruction.flat),
                            ValueOrDot(instruction.cum), instruction.object_address,

@@ -21,38 +21,6 @@ std::span<const Frame> FramesOf(const Profile& profile, const Location& location
   return {profile.frames.data() + location.first_frame, location.frame_count};
 }
 
-void KeepRows(const std::vector<uint8_t>& keep, Profile* profile) {
-  const size_t types = profile->sample_types.size();
-  std::vector<RowId> new_id(keep.size(), kNone);
-  RowId next = 0;
-  for (RowId row = 0; row < keep.size(); ++row) {
-    if (keep[row] == 0) continue;
-    new_id[row] = next;
-    if (next != row) {
-      profile->rows[next] = profile->rows[row];
-      for (size_t type = 0; type < types; ++type) {
-        profile->values[next * types + type] = profile->values[row * types + type];
-        if (profile->estimates.empty()) continue;
-        profile->estimates[next * types + type] = profile->estimates[row * types + type];
-      }
-    }
-    ++next;
-  }
-  if (next == keep.size()) return;
-  profile->rows.resize(next);
-  profile->values.resize(next * types);
-  if (!profile->estimates.empty()) profile->estimates.resize(next * types);
-  std::erase_if(profile->blocks, [&](Block& block) {
-    block.row = new_id[block.row];
-    return block.row == kNone;
-  });
-  std::erase_if(profile->unknown_fields, [&](UnknownFields& fields) {
-    if (fields.owner != UnknownFields::Owner::kSample) return false;
-    fields.id = fields.id < new_id.size() ? new_id[fields.id] : kNone;
-    return fields.id == kNone;
-  });
-}
-
 void CutFrames(uint32_t first, uint32_t end, LocationId id, Profile* profile) {
   Location& location = profile->locations[id];
   if (end == location.frame_count) {

@@ -1,8 +1,5 @@
-// The two ways in which filters change a profile: rows go, and frames of a location go.
-//
-// Rows carry figures in several places (values, estimates, blocks, unknown fields), all of which
-// must go with them. Locations are shared by all stacks, so that frames taken from a location are
-// gone everywhere, as in pprof.
+// How filters take frames out of a location (core/model/keep_rows.h takes rows). Locations are
+// shared by all stacks, so that frames taken from one are gone everywhere, as in pprof.
 #ifndef HEAPGAUGE_CORE_PPROF_REWRITE_H_
 #define HEAPGAUGE_CORE_PPROF_REWRITE_H_
 
@@ -17,9 +14,6 @@ namespace heapgauge::pprof {
 
 // The frames of a location, innermost first.
 std::span<const Frame> FramesOf(const Profile& profile, const Location& location);
-
-// Leaves only the rows for which `keep` is not zero. REQUIRES: one entry for each row. Linear.
-void KeepRows(const std::vector<uint8_t>& keep, Profile* profile);
 
 // Leaves only frames [first, end) of those a location has. The outermost one left is not inlined
 // any more: what it was inlined into is gone.

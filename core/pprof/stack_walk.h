@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/wrapping.h"
 #include "core/model/profile.h"
-#include "core/pprof/go_int.h"
 
 namespace heapgauge::pprof {
 

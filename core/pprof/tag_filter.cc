@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "core/model/keep_rows.h"
 #include "core/pprof/measure.h"
 #include "core/pprof/rewrite.h"
 
@@ -156,7 +157,7 @@ TagMatches FilterByTags(const TagFilter* focus, const TagFilter* ignore, const L
   TagMatches matches;
   // By set of labels; the last one stands for no labels.
   std::vector<uint8_t> answers(profile->label_sets.size() + 1);
-  std::vector<uint8_t> keep(profile->rows.size());
+  std::vector<bool> keep(profile->rows.size());
   for (RowId row = 0; row < keep.size(); ++row) {
     uint8_t& answer = answers[std::min<size_t>(profile->rows[row].labels, answers.size() - 1)];
     if (answer == 0) {

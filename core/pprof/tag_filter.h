@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "core/base/regex.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "core/pprof/label_units.h"
-#include "core/pprof/regex.h"
 
 namespace heapgauge::pprof {
 

@@ -5,15 +5,16 @@
 #include <optional>
 #include <set>
 
-#include "core/pprof/demangle_names.h"
+#include "core/base/regex.h"
+#include "core/base/wrapping.h"
 #include "core/pprof/frame_matcher.h"
-#include "core/pprof/go_int.h"
 #include "core/pprof/nodes.h"
 #include "core/pprof/pattern_address.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/rewrite.h"
 #include "core/source/objdump.h"
 #include "core/source/object_code.h"
+#include "core/source/source_path.h"
+#include "core/symbolize/demangle_names.h"
 #include "core/symbolize/module_symbols.h"
 
 namespace heapgauge::pprof {

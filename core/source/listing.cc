@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/pprof/go_int.h"
+#include "core/base/wrapping.h"
 
 namespace heapgauge {
 namespace {
@@ -17,10 +17,10 @@ int64_t StartOf(const LineWeight& weight) {
 }  // namespace
 
 void LineSum::Add(const LineWeight& weight) {
-  flat = pprof::WrapAdd(flat, weight.flat);
-  cum = pprof::WrapAdd(cum, weight.cum);
-  flat_div = pprof::WrapAdd(flat_div, weight.flat_div);
-  cum_div = pprof::WrapAdd(cum_div, weight.cum_div);
+  flat = WrapAdd(flat, weight.flat);
+  cum = WrapAdd(cum, weight.cum);
+  flat_div = WrapAdd(flat_div, weight.flat_div);
+  cum_div = WrapAdd(cum_div, weight.cum_div);
 }
 
 std::vector<ListedLine> ListLines(const std::string& path, const std::string& build_id,

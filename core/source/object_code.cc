@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/pprof/demangle_names.h"
 #include "core/symbolize/debug_files.h"
+#include "core/symbolize/demangle_names.h"
 #include "core/symbolize/file_stamp.h"
 #include "core/symbolize/load_bias.h"
 
@@ -48,12 +48,11 @@ std::vector<RawSymbol> Functions(ElfFile* elf) {
 }
 
 // The form of the name that matches, or "".
-std::string MatchingName(const std::string& name, const pprof::Regex& regex) {
-  using pprof::DemangleMode;
+std::string MatchingName(const std::string& name, const Regex& regex) {
   if (regex.Matches(name)) return name;
   if (!name.starts_with("_Z") && !name.starts_with("_R")) return "";
   for (const auto mode : {DemangleMode::kFull, DemangleMode::kTemplates, DemangleMode::kDefault}) {
-    std::string readable = pprof::DemangledName(name, mode);
+    std::string readable = DemangledName(name, mode);
     if (regex.Matches(readable)) return readable;
   }
   return "";
@@ -91,7 +90,7 @@ const ObjectCode::File& ObjectCode::Open(ModuleId id) {
   return file;
 }
 
-std::vector<CodeSymbol> ObjectCode::FindSymbols(ElfFile* elf, const pprof::Regex& regex,
+std::vector<CodeSymbol> ObjectCode::FindSymbols(ElfFile* elf, const Regex& regex,
                                                 uint64_t address) {
   const std::vector<RawSymbol> functions = Functions(elf);
   std::vector<CodeSymbol> result;

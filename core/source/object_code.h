@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/regex.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "core/pprof/regex.h"
 #include "core/symbolize/elf_file.h"
 
 namespace heapgauge {
@@ -38,8 +38,7 @@ class ObjectCode {
 
   // The functions whose name matches, mangled or demangled in any of pprof's ways, and the one at
   // `address` (in the file; 0 none), by address.
-  static std::vector<CodeSymbol> FindSymbols(ElfFile* elf, const pprof::Regex& regex,
-                                             uint64_t address);
+  static std::vector<CodeSymbol> FindSymbols(ElfFile* elf, const Regex& regex, uint64_t address);
 
  private:
   std::vector<uint64_t> AddressesIn(ModuleId module) const;

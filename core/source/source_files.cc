@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/base/file.h"
-#include "core/pprof/nodes.h"
+#include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
 
 namespace heapgauge {
@@ -34,7 +34,7 @@ std::vector<std::string> Split(const std::string& list) {
 }
 
 std::string Joined(const std::string& directory, std::string_view path) {
-  return pprof::CleanPath(directory + "/" + std::string(path));
+  return CleanPath(directory + "/" + std::string(path));
 }
 
 // Go's words for what the system says: "no such file or directory".
@@ -48,7 +48,7 @@ std::string GoError(const std::string& path, int error) {
 std::string Above(const std::string& directory) {
   const size_t slash = directory.rfind('/');
   if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : pprof::CleanPath(directory.substr(0, slash));
+  return slash == 0 ? "/" : CleanPath(directory.substr(0, slash));
 }
 
 bool IsRegular(const std::string& path) {
@@ -106,7 +106,7 @@ const SourceFiles::File& SourceFiles::Open(const std::string& path, const std::s
 }
 
 Result<std::string> SourceFiles::Read(const std::string& path, const std::string& build_id) {
-  const std::string trimmed(pprof::TrimSourcePath(path, options_.trim_path, options_.search_path));
+  const std::string trimmed(TrimSourcePath(path, options_.trim_path, options_.search_path));
   auto text = ReadAsPprof(trimmed);
   if (text) return text;
   std::optional<std::string> elsewhere = ReadElsewhere(path, build_id);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/regex.h"
 #include "core/model/profile.h"
-#include "core/pprof/regex.h"
 #include "core/pprof/rewrite.h"
 
 namespace heapgauge::pprof::testing {

@@ -1,10 +1,8 @@
-#include <string>
-#include <string_view>
+#include "core/source/source_path.h"
+
 #include <vector>
 
-#include "core/pprof/nodes.h"
-
-namespace heapgauge::pprof {
+namespace heapgauge {
 namespace {
 
 // Calls `use` for each part of a list with colons, until it returns true.
@@ -50,19 +48,12 @@ std::string CleanPath(std::string_view path) {
   return clean.empty() ? "." : clean;
 }
 
-std::string_view BaseName(std::string_view path) {
-  if (path.empty()) return ".";
-  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  if (path == "/") return path;
-  return path.substr(path.rfind('/') + 1);
-}
-
 std::string_view TrimSourcePath(std::string_view path, std::string_view trim,
                                 std::string_view search) {
   std::string_view result = path;
   if (trim.empty()) {
     const bool found = AnyOfList(search, [&](std::string_view directory) {
-      const std::string want = "/" + std::string(BaseName(directory)) + "/";
+      const std::string want = "/" + std::string(LastPart(directory)) + "/";
       const size_t at = path.find(want);
       if (at != std::string_view::npos) result = path.substr(at + want.size());
       return at != std::string_view::npos;
@@ -80,4 +71,11 @@ std::string_view TrimSourcePath(std::string_view path, std::string_view trim,
   return result;
 }
 
-}  // namespace heapgauge::pprof
+std::string_view LastPart(std::string_view path) {
+  if (path.empty()) return ".";
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  if (path == "/") return path;
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace heapgauge

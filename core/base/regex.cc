@@ -1,8 +1,8 @@
-#include "core/pprof/regex.h"
+#include "core/base/regex.h"
 
 #include <re2/re2.h>
 
-namespace heapgauge::pprof {
+namespace heapgauge {
 namespace {
 
 constexpr int64_t kMaxMemory = 64 << 20;
@@ -81,4 +81,4 @@ bool Regex::Matches(std::string_view text) const {
 
 const std::string& Regex::pattern() const { return compiled_->pattern(); }
 
-}  // namespace heapgauge::pprof
+}  // namespace heapgauge

@@ -2,12 +2,12 @@
 // them can be anything, and nothing here is undefined.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_PPROF_GO_INT_H_
-#define HEAPGAUGE_CORE_PPROF_GO_INT_H_
+#ifndef HEAPGAUGE_CORE_BASE_WRAPPING_H_
+#define HEAPGAUGE_CORE_BASE_WRAPPING_H_
 
 #include <cstdint>
 
-namespace heapgauge::pprof {
+namespace heapgauge {
 
 inline int64_t WrapAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -25,6 +25,6 @@ inline int64_t MeanOf(int64_t sum, int64_t count) {
   return count == 0 ? sum : WrapDivide(sum, count);
 }
 
-}  // namespace heapgauge::pprof
+}  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_PPROF_GO_INT_H_
+#endif  // HEAPGAUGE_CORE_BASE_WRAPPING_H_

@@ -2,21 +2,21 @@
 // arguments, so that overloads and instantiations of a function count as one.
 //
 // Pure but for the profile that is changed; each function is looked at once.
-#ifndef HEAPGAUGE_CORE_PPROF_DEMANGLE_NAMES_H_
-#define HEAPGAUGE_CORE_PPROF_DEMANGLE_NAMES_H_
+#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_NAMES_H_
+#define HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_NAMES_H_
 
 #include <string>
 #include <string_view>
 
 #include "core/model/profile.h"
 
-namespace heapgauge::pprof {
+namespace heapgauge {
 
 enum class DemangleMode {
   kDefault,    // without parameters, return type and template arguments
   kTemplates,  // without parameters and return type
   kFull,
-  kNone,  // as the linker knows them
+  kMangled,  // as the linker knows them
 };
 
 // Names every function of the profile by `mode`. Those whose name differs from the linker's have
@@ -29,8 +29,8 @@ std::string DemangledName(const std::string& system_name, DemangleMode mode);
 
 // A demangled C++ name without its template arguments, wherever they are. Knows the operators that
 // are written with angle brackets. A name that does not add up is returned as it is.
-std::string WithoutTemplateArguments(std::string_view name);
+std::string WithoutTemplates(std::string_view name);
 
-}  // namespace heapgauge::pprof
+}  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_PPROF_DEMANGLE_NAMES_H_
+#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_NAMES_H_

@@ -1,11 +1,11 @@
-#include "core/pprof/demangle_names.h"
+#include "core/symbolize/demangle_names.h"
 
 #include <cctype>
 #include <vector>
 
 #include "core/symbolize/demangle.h"
 
-namespace heapgauge::pprof {
+namespace heapgauge {
 namespace {
 
 bool IsWordCharacter(char c) {
@@ -70,7 +70,7 @@ bool IsRust(const std::string& system_name) {
 
 }  // namespace
 
-std::string WithoutTemplateArguments(std::string_view name) {
+std::string WithoutTemplates(std::string_view name) {
   constexpr std::string_view kOperator = "operator";
   std::string result;
   std::vector<char> open;  // brackets that are not closed yet
@@ -111,7 +111,7 @@ std::string WithoutTemplateArguments(std::string_view name) {
 }
 
 std::string DemangledName(const std::string& system_name, DemangleMode mode) {
-  if (mode == DemangleMode::kNone) return system_name;
+  if (mode == DemangleMode::kMangled) return system_name;
   const bool short_form = mode != DemangleMode::kFull;
   const bool mangled = system_name.starts_with("_Z") || system_name.starts_with("_R");
   std::string name = system_name;
@@ -119,7 +119,7 @@ std::string DemangledName(const std::string& system_name, DemangleMode mode) {
   if (name != system_name) {
     if (mode == DemangleMode::kFull) return WithoutClones(std::move(name));
     if (mode == DemangleMode::kTemplates || IsRust(system_name)) return name;
-    return WithoutTemplateArguments(name);
+    return WithoutTemplates(name);
   }
   if (short_form && LooksDemangled(name)) {
     name = WithoutMatching(name, '(', ')');
@@ -141,4 +141,4 @@ void DemangleNames(DemangleMode mode, bool force, Profile* profile, FunctionId f
   }
 }
 
-}  // namespace heapgauge::pprof
+}  // namespace heapgauge

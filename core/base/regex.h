@@ -3,8 +3,8 @@
 // around pprof know.
 //
 // A compiled expression may be used by several threads at once.
-#ifndef HEAPGAUGE_CORE_PPROF_REGEX_H_
-#define HEAPGAUGE_CORE_PPROF_REGEX_H_
+#ifndef HEAPGAUGE_CORE_BASE_REGEX_H_
+#define HEAPGAUGE_CORE_BASE_REGEX_H_
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace re2 {
 class RE2;
 }
 
-namespace heapgauge::pprof {
+namespace heapgauge {
 
 class Regex {
  public:
@@ -42,6 +42,6 @@ class Regex {
   std::unique_ptr<re2::RE2> compiled_;
 };
 
-}  // namespace heapgauge::pprof
+}  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_PPROF_REGEX_H_
+#endif  // HEAPGAUGE_CORE_BASE_REGEX_H_

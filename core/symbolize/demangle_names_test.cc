@@ -1,8 +1,8 @@
-#include "core/pprof/demangle_names.h"
+#include "core/symbolize/demangle_names.h"
 
 #include <gtest/gtest.h>
 
-namespace heapgauge::pprof {
+namespace heapgauge {
 namespace {
 
 std::string Default(const std::string& name) { return DemangledName(name, DemangleMode::kDefault); }
@@ -23,7 +23,7 @@ TEST(DemangledName, KeepsWhatTheModeSays) {
             "std::vector<int, std::allocator<int> >::push_back");
   EXPECT_EQ(DemangledName(name, DemangleMode::kFull),
             "std::vector<int, std::allocator<int> >::push_back(int const&)");
-  EXPECT_EQ(DemangledName(name, DemangleMode::kNone), name);
+  EXPECT_EQ(DemangledName(name, DemangleMode::kMangled), name);
 }
 
 TEST(DemangledName, KnowsOperatorsAndLocalFunctions) {
@@ -53,12 +53,12 @@ TEST(DemangledName, NamesThatAreDemangledAlreadyAreSimplifiedAsText) {
   EXPECT_EQ(Default("a::b)(c"), "a::b)(c");
 }
 
-TEST(WithoutTemplateArguments, LooksThroughExpressions) {
-  EXPECT_EQ(WithoutTemplateArguments("f<(1)<(2)>"), "f");
-  EXPECT_EQ(WithoutTemplateArguments("f<((a)>(b)), std::g<int> >::h"), "f::h");
-  EXPECT_EQ(WithoutTemplateArguments("operator< <int>"), "operator<");
-  EXPECT_EQ(WithoutTemplateArguments("broken<int"), "broken<int");
-  EXPECT_EQ(WithoutTemplateArguments("my_operator<int>"), "my_operator");
+TEST(WithoutTemplates, LooksThroughExpressions) {
+  EXPECT_EQ(WithoutTemplates("f<(1)<(2)>"), "f");
+  EXPECT_EQ(WithoutTemplates("f<((a)>(b)), std::g<int> >::h"), "f::h");
+  EXPECT_EQ(WithoutTemplates("operator< <int>"), "operator<");
+  EXPECT_EQ(WithoutTemplates("broken<int"), "broken<int");
+  EXPECT_EQ(WithoutTemplates("my_operator<int>"), "my_operator");
 }
 
 TEST(DemangleNames, LeavesNamesThatDifferFromTheLinkersUnlessForced) {
@@ -79,9 +79,9 @@ TEST(DemangleNames, LeavesNamesThatDifferFromTheLinkersUnlessForced) {
   DemangleNames(DemangleMode::kDefault, true, &profile);
   EXPECT_EQ(profile.functions[1].name, "bar");
   EXPECT_EQ(profile.functions[1].system_name, "_Z3bari");
-  DemangleNames(DemangleMode::kNone, true, &profile);
+  DemangleNames(DemangleMode::kMangled, true, &profile);
   EXPECT_EQ(profile.functions[0].name, "_Z3fooi");
 }
 
 }  // namespace
-}  // namespace heapgauge::pprof
+}  // namespace heapgauge

@@ -1,0 +1,24 @@
+// Paths of source files as debug information has them, made fit for looking at and for searching.
+//
+// Pure functions.
+#ifndef HEAPGAUGE_CORE_SOURCE_SOURCE_PATH_H_
+#define HEAPGAUGE_CORE_SOURCE_SOURCE_PATH_H_
+
+#include <string>
+#include <string_view>
+
+namespace heapgauge {
+
+// `path` without what the machine that built the program has in front: one of the prefixes of
+// `trim` (separated by colons), or else all up to the last directory of one of `search`.
+std::string_view TrimSourcePath(std::string_view path, std::string_view trim,
+                                std::string_view search);
+
+// "a/./b/../c" becomes "a/c"; "" becomes ".".
+std::string CleanPath(std::string_view path);
+// The last part: "c" of "/a/b/c/"; "." of "", "/" of "/".
+std::string_view LastPart(std::string_view path);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_SOURCE_SOURCE_PATH_H_
