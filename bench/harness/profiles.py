@@ -6,6 +6,7 @@ the difference: what they need for names hardly grows with the stacks."""
 
 import os
 import shutil
+import statistics
 import subprocess
 import time
 
@@ -14,7 +15,7 @@ RUNS = 3
 
 
 def timed(command, environment, runs=1):
-    """The least seconds, seconds of CPU, and MB of peak memory of several runs; None if it fails."""
+    """Median seconds, seconds of CPU, and MB of peak memory of several runs; None if it fails."""
     figures = []
     for _ in range(runs):
         start = time.monotonic()
@@ -26,7 +27,7 @@ def timed(command, environment, runs=1):
             return None
         figures.append((time.monotonic() - start, usage.ru_utime + usage.ru_stime,
                         usage.ru_maxrss / 1024))
-    return tuple(min(column) for column in zip(*figures))
+    return tuple(statistics.median(column) for column in zip(*figures))
 
 
 def make(context, form, stacks, suffix):
