@@ -1,0 +1,52 @@
+// The endpoint: every dialect that people's clients speak, as one function from a request to a
+// reply. Hosted beside the process (`heapgauge serve`), inside it (service/) and by the collector;
+// any web framework can mount it.
+//
+// Paths. A route is known by the end of its path, so everything works below any prefix:
+// `/pid/<PID>/pprof/heap`, `/name/<NAME>/pprof/heap`, `/some/mount/point/pprof/heap`. Without /pid
+// or /name the only process is meant; if there are several, the index lists them. Pages link
+// relatively.
+//
+// Changing state needs POST or PUT; anything else gets 405 with Allow. Parameters come from closed
+// lists. No part of a request becomes part of a file name, a command, or unescaped HTML.
+//
+// Threads: any number at a time. Allocation: an answer is built in memory, at most
+// Limits::response_bytes of it. Never throws.
+#ifndef HEAPGAUGE_ENDPOINT_ENDPOINT_H_
+#define HEAPGAUGE_ENDPOINT_ENDPOINT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "endpoint/message.h"
+#include "endpoint/process.h"
+
+namespace heapgauge::endpoint {
+
+struct Limits {
+  uint32_t seconds = 300;       // longest profile over time
+  uint32_t waiting = 64;        // replies promised at a time; 503 above
+  uint32_t kept_profiles = 32;  // per process, for View and Diff
+  size_t response_bytes = size_t{512} << 20;
+};
+
+class Endpoint {
+ public:
+  explicit Endpoint(std::shared_ptr<Processes> processes, Limits limits = {});
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  Reply Handle(const Request& request);
+  // Waits for a promised answer. For frameworks with a thread for each request.
+  Response HandleAndWait(const Request& request);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_ENDPOINT_H_

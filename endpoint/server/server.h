@@ -1,0 +1,66 @@
+// A small HTTP/1.1 server for the endpoint: one thread, poll, and limits on everything a client can
+// use up. It exists because the limits are the point: total time for a request head and body, bytes
+// of each, connections in all and per peer, requests per second, a reply that is promised for later
+// without a thread waiting for it. Web frameworks that were tried bound some of these, none all.
+//
+// Answers: 400 malformed, 401 without the token, 408 too slow, 413/414/431 too large, 429 too many
+// requests, 501 unknown transfer coding, 503 too many connections; each as plain text and closed.
+//
+// Threads: Run() belongs to one; Stop() may be called by any, also in a signal handler. Handlers
+// are called in Run()'s thread, or, with Options::workers, in one of so many others.
+#ifndef HEAPGAUGE_ENDPOINT_SERVER_SERVER_H_
+#define HEAPGAUGE_ENDPOINT_SERVER_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "endpoint/message.h"
+
+namespace heapgauge::endpoint {
+
+struct ServerOptions {
+  std::string address;    // "host:port", "[v6]:port", ":port" and "port" on loopback, "unix:PATH"
+  std::string token;      // asked for by Basic (any user, this password) or Bearer; "" none
+  bool insecure = false;  // without a token also on addresses that others can reach
+  unsigned workers = 0;   // threads that call the handler; 0: the one of Run()
+
+  size_t head_bytes = 16 << 10;
+  size_t body_bytes = 64 << 20;  // symbol requests of large profiles have megabytes
+  unsigned connections = 256;
+  unsigned connections_per_peer = 64;  // not on unix sockets
+  unsigned requests_per_second = 200;  // per peer, in bursts of twice as many
+  unsigned head_ms = 10'000;           // to send a whole request head
+  unsigned body_ms = 60'000;
+  unsigned idle_ms = 30'000;   // between requests of a connection
+  unsigned write_ms = 60'000;  // for each 1 MiB of an answer that a client takes
+};
+
+class Server {
+ public:
+  using Handler = std::function<Reply(const Request&)>;
+
+  // Binds and listens; an address that others can reach needs a token or `insecure`. The error says
+  // what to do.
+  static Result<std::unique_ptr<Server>> Listen(const ServerOptions& options, Handler handler);
+  virtual ~Server() = default;
+
+  // Until Stop(). Replies under way are finished, within a second.
+  virtual void Run() = 0;
+  virtual void Stop() = 0;
+
+  // As a client would write it: "http://127.0.0.1:9700" (the real port if 0 was asked for) or
+  // "unix:PATH".
+  virtual std::string url() const = 0;
+};
+
+// The token in a file: its first line without white space around it. Fails if it is empty, shorter
+// than 16 characters, or readable by others.
+Result<std::string> ReadTokenFile(const std::string& path);
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_SERVER_SERVER_H_
