@@ -15,13 +15,12 @@
 #include "agent/sys/symbol_search.h"
 
 HG_HIDDEN void hg_resolve_libc();
-HG_HIDDEN heapgauge::agent::AnyFunction hg_while_relocated();
-HG_HIDDEN void hg_relocated() __attribute__((ifunc("hg_while_relocated")));
+HG_HIDDEN void hg_relocated();  // hooks/bind_early.cc
 
 namespace heapgauge::agent {
 namespace {
 
-__attribute__((constructor)) void Start(int, char**, char** environment) {
+__attribute__((constructor(101))) void Start(int, char**, char** environment) {
   hg_relocated();  // does nothing; without a call the linker would leave it out
   ResolveRealFunctions();
   hg_resolve_libc();
@@ -44,16 +43,5 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 
 __attribute__((destructor)) void End() { recorder.End(); }
 
-void Nothing() {}
-
 }  // namespace
 }  // namespace heapgauge::agent
-
-heapgauge::agent::AnyFunction hg_while_relocated() {
-  using namespace heapgauge::agent;
-  ResolveRealFunctions();
-  const Settings settings = ReadSettings(EnvironmentAtStart());
-  BindProgram(settings.active);
-  if (!settings.record_mappings) HideMapFunctions();
-  return Nothing;
-}

@@ -163,16 +163,33 @@ HG_END hg_lookup_\name
 
 // ---- one set for each function ----
 
-.macro HG_DEFINE name, shape
+// What the program calls. Linked into it (symbol_search_linked.cc) these are the names that the linker
+// puts in the place of the plain ones; the operators are in linked_operators.S.
+.macro HG_EXPORT name
   .section .text.hg_entries, "ax", @progbits
   .p2align 4
+#ifdef HG_LINKED_IN
+  .globl __wrap_\name
+  .type __wrap_\name, @function
+__wrap_\name:
+#else
   .globl \name
   .type \name, @function
 \name:
+#endif
   .cfi_startproc
-  jmp *(hg_entry + 8 * hg_index)(%rip)
+.endm
+
+.macro HG_EXPORT_END name
   .cfi_endproc
+#ifdef HG_LINKED_IN
+  .size __wrap_\name, . - __wrap_\name
+#else
   .size \name, . - \name
+#endif
+.endm
+
+.macro HG_DEFINE_STUBS name, shape
 
   .text
   HG_STUB_\shape \name
@@ -194,9 +211,31 @@ HG_END hg_resolve_\name
   .set hg_index, hg_index + 1
 .endm
 
+.macro HG_DEFINE name, shape
+HG_EXPORT \name
+  jmp *(hg_entry + 8 * hg_index)(%rip)
+HG_EXPORT_END \name
+  HG_DEFINE_STUBS \name, \shape
+.endm
+
 #define X(name, shape) HG_DEFINE name, shape;
-HG_FUNCTIONS(X)
+HG_C_FUNCTIONS(X)
 #undef X
+#ifdef HG_LINKED_IN
+#define X(name, shape) HG_DEFINE_STUBS name, shape;
+#else
+#define X(name, shape) HG_DEFINE name, shape;
+#endif
+HG_OPERATORS(X)
+#undef X
+#define X(name, shape) HG_DEFINE name, shape;
+HG_JEMALLOC_FUNCTIONS(X)
+#undef X
+
+#ifdef HG_LINKED_IN  // for linked_operators.S
+  .globl heapgauge_linked_entry
+  .set heapgauge_linked_entry, hg_entry
+#endif
 
 // ---- the way into C++ ----
 
@@ -276,26 +315,16 @@ HG_END hg_resolve
 #define SYS_seccomp 317
 #define SECCOMP_SET_MODE_FILTER 1  /* the operations up to this one install a filter */
 
-  .section .text.hg_entries, "ax", @progbits
-  .p2align 4
-  .globl prctl
-  .type prctl, @function
-prctl:
-  .cfi_startproc
+HG_EXPORT prctl
   cmpl $PR_SET_SECCOMP, %edi
   je hg_filter_ahead
   movq hg_real_prctl(%rip), %rax
   testq %rax, %rax
   jz hg_resolve_prctl
   jmp *%rax
-  .cfi_endproc
-  .size prctl, . - prctl
+HG_EXPORT_END prctl
 
-  .p2align 4
-  .globl syscall
-  .type syscall, @function
-syscall:
-  .cfi_startproc
+HG_EXPORT syscall
   cmpq $SYS_seccomp, %rdi
   je hg_seccomp_by_number
   cmpq $SYS_prctl, %rdi
@@ -304,8 +333,7 @@ syscall:
   testq %rax, %rax
   jz hg_resolve_syscall
   jmp *%rax
-  .cfi_endproc
-  .size syscall, . - syscall
+HG_EXPORT_END syscall
 
   .text
 .macro HG_INSTALL_FILTER real
@@ -372,15 +400,9 @@ HG_END hg_resolve_syscall
 // ---- mmap and its kin (hooks/map_hooks.cc) ----
 
 .macro HG_DEFINE_MAP name, index
-  .section .text.hg_entries, "ax", @progbits
-  .p2align 4
-  .globl \name
-  .type \name, @function
-\name:
-  .cfi_startproc
+HG_EXPORT \name
   jmp *(hg_map_entry + 8 * \index)(%rip)
-  .cfi_endproc
-  .size \name, . - \name
+HG_EXPORT_END \name
 
   .text
 HG_BEGIN hg_map_record_\name

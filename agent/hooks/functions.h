@@ -13,21 +13,25 @@
 #ifndef HEAPGAUGE_AGENT_HOOKS_FUNCTIONS_H_
 #define HEAPGAUGE_AGENT_HOOKS_FUNCTIONS_H_
 
-#define HG_FUNCTIONS(X)                         \
-  X(malloc, SIZE1)                              \
-  X(calloc, PRODUCT12)                          \
-  X(realloc, RESIZE2)                           \
-  X(reallocarray, RESIZE23)                     \
-  X(memalign, SIZE2)                            \
-  X(aligned_alloc, SIZE2)                       \
-  X(posix_memalign, SIZE3)                      \
-  X(valloc, SIZE1)                              \
-  X(pvalloc, SIZE1)                             \
-  X(free, FREE1)                                \
-  X(cfree, FREE1)                               \
-  X(free_sized, FREE1)                          \
-  X(free_aligned_sized, FREE1)                  \
-  X(malloc_usable_size, QUERY1)                 \
+#define HG_FUNCTIONS(X) HG_C_FUNCTIONS(X) HG_OPERATORS(X) HG_JEMALLOC_FUNCTIONS(X)
+
+#define HG_C_FUNCTIONS(X)      \
+  X(malloc, SIZE1)             \
+  X(calloc, PRODUCT12)         \
+  X(realloc, RESIZE2)          \
+  X(reallocarray, RESIZE23)    \
+  X(memalign, SIZE2)           \
+  X(aligned_alloc, SIZE2)      \
+  X(posix_memalign, SIZE3)     \
+  X(valloc, SIZE1)             \
+  X(pvalloc, SIZE1)            \
+  X(free, FREE1)               \
+  X(cfree, FREE1)              \
+  X(free_sized, FREE1)         \
+  X(free_aligned_sized, FREE1) \
+  X(malloc_usable_size, QUERY1)
+
+#define HG_OPERATORS(X)                         \
   X(_Znwm, SIZE1)                               \
   X(_Znam, SIZE1)                               \
   X(_ZnwmRKSt9nothrow_t, SIZE1)                 \
@@ -47,12 +51,14 @@
   X(_ZdlPvmSt11align_val_t, FREE1)              \
   X(_ZdaPvmSt11align_val_t, FREE1)              \
   X(_ZdlPvSt11align_val_tRKSt9nothrow_t, FREE1) \
-  X(_ZdaPvSt11align_val_tRKSt9nothrow_t, FREE1) \
-  X(mallocx, SIZE1)                             \
-  X(rallocx, RESIZE2)                           \
-  X(xallocx, RESIZE2)                           \
-  X(sallocx, QUERY1)                            \
-  X(dallocx, FREE1)                             \
+  X(_ZdaPvSt11align_val_tRKSt9nothrow_t, FREE1)
+
+#define HG_JEMALLOC_FUNCTIONS(X) \
+  X(mallocx, SIZE1)              \
+  X(rallocx, RESIZE2)            \
+  X(xallocx, RESIZE2)            \
+  X(sallocx, QUERY1)             \
+  X(dallocx, FREE1)              \
   X(sdallocx, FREE1)
 
 // Why a stub entered the slow path; together with the function's index in one word.

@@ -49,7 +49,13 @@ void hg_after_failed_seccomp() {
   if (!frozen_before) heapgauge::agent::ThawSyscalls();
 }
 
-extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
+#ifdef HG_LINKED_IN
+#define HG_DLCLOSE heapgauge_linked_dlclose  // linked_dlclose.S
+#else
+#define HG_DLCLOSE dlclose
+#endif
+
+extern "C" __attribute__((visibility("default"))) int HG_DLCLOSE(void* handle) {
   hg_resolve_libc();
   const int result = real_dlclose(handle);
   heapgauge::agent::recorder.CheckModules();

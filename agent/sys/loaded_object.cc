@@ -54,4 +54,30 @@ uintptr_t SegmentEnd(const LoadedObject& object, const ProgramHeaders& headers, 
   return 0;
 }
 
+size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity) {
+  const ProgramHeaders headers = HeadersOf(object);
+  for (size_t i = 0; i < headers.count; ++i) {
+    const ElfW(Phdr)& header = headers.first[i];
+    uintptr_t at = object.load_bias + header.p_vaddr;
+    const uintptr_t end = at + header.p_memsz;
+    // A note that no loaded segment covers is in the file, but not in memory.
+    if (header.p_type != PT_NOTE || SegmentEnd(object, headers, at, header.p_memsz) == 0) continue;
+    while (end - at >= sizeof(ElfW(Nhdr))) {
+      const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+      const uint64_t name_bytes = (uint64_t{note->n_namesz} + 3) & ~uint64_t{3};
+      const uint64_t value_bytes = (uint64_t{note->n_descsz} + 3) & ~uint64_t{3};
+      const uint64_t note_bytes = sizeof *note + name_bytes + value_bytes;
+      if (note_bytes > end - at) break;
+      const auto* name = reinterpret_cast<const char*>(note + 1);
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+        if (note->n_descsz > capacity) return 0;
+        memcpy(build_id, name + name_bytes, note->n_descsz);
+        return note->n_descsz;
+      }
+      at += note_bytes;
+    }
+  }
+  return 0;
+}
+
 }  // namespace heapgauge::agent

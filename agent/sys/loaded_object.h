@@ -41,6 +41,9 @@ ProgramHeaders HeadersOf(const LoadedObject& object);
 uintptr_t SegmentEnd(const LoadedObject& object, const ProgramHeaders& headers, uintptr_t address,
                      uint64_t bytes);
 
+// Copies the build-id of an object that is loaded now; 0 if it has none or it does not fit.
+size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity);
+
 }  // namespace heapgauge::agent
 
 #endif  // HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_

@@ -1,9 +1,8 @@
-// What the loaded objects say of themselves: where the next definition of a symbol is, and
-// build-ids.
+// Where the next definition of a symbol is.
 //
-// dlsym(RTLD_NEXT) would do the first, but it allocates, and it finds nothing for the operators
-// that a C++ plugin brings into a C program with RTLD_LOCAL. So the symbol tables are searched
-// here.
+// dlsym(RTLD_NEXT) would do, but it allocates, and it finds nothing for the operators that a C++
+// plugin brings into a C program with RTLD_LOCAL. So the symbol tables are searched here. Linked
+// into a program, the agent knows all of it from the linker: symbol_search_linked.cc.
 //
 // Allocation-free. FindNext takes the dynamic linker's lock for the list of objects (as every C++
 // throw does): call it with no lock held. The others are lock-free.
@@ -16,9 +15,6 @@
 #include "agent/sys/loaded_object.h"
 
 namespace heapgauge::agent {
-
-// Copies the build-id of an object that is loaded now; 0 if it has none or it does not fit.
-size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity);
 
 // A definition of a function in some object.
 struct Definition {
