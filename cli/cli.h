@@ -1,7 +1,7 @@
 // What the commands share: how they are registered, how they fail, how they find their input.
 //
-// A command is a file cmd_<verb>.cc with one Add<Verb>() that describes its options to CLI11 and
-// says what to run. Commands parse, call core and print; what they compute belongs into core. Exit
+// A command is a file cmd_<verb>.cc with one Add<Verb>() that describes its options and says
+// what to run. Commands parse, call core and print; what they compute belongs into core. Exit
 // codes: 0 done, 1 a check failed, 2 bad usage or unreadable input, with exactly one line on
 // standard error.
 #ifndef HEAPGAUGE_CLI_CLI_H_
@@ -12,11 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "core/base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace heapgauge::cli {
 
@@ -27,27 +24,27 @@ inline constexpr int kBadInput = 2;
 // Set by the command that was chosen; called after parsing.
 using Action = std::function<int()>;
 
-void AddRun(CLI::App* app, Action* action);
-void AddMemory(CLI::App* app, Action* action);
-void AddPs(CLI::App* app, Action* action);
-void AddDoctor(CLI::App* app, Action* action);
-void AddCtl(CLI::App* app, Action* action);
-void AddSave(CLI::App* app, Action* action);
-void AddTop(CLI::App* app, Action* action);
-void AddTree(CLI::App* app, Action* action);
-void AddTraces(CLI::App* app, Action* action);
-void AddCollapsed(CLI::App* app, Action* action);
-void AddProto(CLI::App* app, Action* action);
-void AddTextFormats(CLI::App* app, Action* action);
-void AddCallgrind(CLI::App* app, Action* action);
-void AddDiff(CLI::App* app, Action* action);
-void AddDot(CLI::App* app, Action* action);  // svg, png and pdf too
-void AddFlame(CLI::App* app, Action* action);
-void AddJson(CLI::App* app, Action* action);
-void AddList(CLI::App* app, Action* action);
-void AddPeek(CLI::App* app, Action* action);
-void AddRaw(CLI::App* app, Action* action);
-void AddSpeedscope(CLI::App* app, Action* action);
+void AddRun(Command app, Action* action);
+void AddMemory(Command app, Action* action);
+void AddPs(Command app, Action* action);
+void AddDoctor(Command app, Action* action);
+void AddCtl(Command app, Action* action);
+void AddSave(Command app, Action* action);
+void AddTop(Command app, Action* action);
+void AddTree(Command app, Action* action);
+void AddTraces(Command app, Action* action);
+void AddCollapsed(Command app, Action* action);
+void AddProto(Command app, Action* action);
+void AddTextFormats(Command app, Action* action);
+void AddCallgrind(Command app, Action* action);
+void AddDiff(Command app, Action* action);
+void AddDot(Command app, Action* action);  // svg, png and pdf too
+void AddFlame(Command app, Action* action);
+void AddJson(Command app, Action* action);
+void AddList(Command app, Action* action);
+void AddPeek(Command app, Action* action);
+void AddRaw(Command app, Action* action);
+void AddSpeedscope(Command app, Action* action);
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

@@ -1,7 +1,5 @@
 // callgrind: a profile for KCachegrind and QCachegrind.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/graph_report.h"
 
 namespace heapgauge::cli {
@@ -15,9 +13,9 @@ int Callgrind(const ReportOptions& options) {
 
 }  // namespace
 
-void AddCallgrind(CLI::App* app, Action* action) {
+void AddCallgrind(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* callgrind =
+  Command callgrind =
       AddReport(app, action, "callgrind", "a profile for KCachegrind", Callgrind, R"(
 Example:
   heapgauge callgrind -o callgrind.out.heap 4242 && kcachegrind callgrind.out.heap)",

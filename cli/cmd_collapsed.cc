@@ -1,7 +1,5 @@
 // collapsed: stacks for flame graph tools.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "core/formats/collapsed/collapsed_writer.h"
 
@@ -25,17 +23,17 @@ int Collapsed(const ReportOptions& options) {
 
 }  // namespace
 
-void AddCollapsed(CLI::App* app, Action* action) {
+void AddCollapsed(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* collapsed = AddReport(app, action, "collapsed",
-                                  "stacks for flame graph tools: a;b;c bytes", Collapsed, R"(
+  Command collapsed = AddReport(app, action, "collapsed",
+                                "stacks for flame graph tools: a;b;c bytes", Collapsed, R"(
 Values are live bytes, or the profile's default type; --type chooses another, and --sort allocated
 and --sort count mean allocated bytes and live objects. Short
 names depend on what else is in the profile; --names whole is better for comparing two.
 
 Example:
   heapgauge collapsed 4242 | flamegraph.pl > heap.svg)",
-                                  options);
+                                options);
   AddSort(collapsed, options.get());
   AddGranularity(collapsed, options.get());
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/cli.h"
@@ -115,10 +114,10 @@ int Peak(const CtlOptions& options) {
 
 }  // namespace
 
-void AddCtl(CLI::App* app, Action* action) {
+void AddCtl(Command app, Action* action) {
   auto options = std::make_shared<CtlOptions>();
-  CLI::App* sub = app->add_subcommand("ctl", "look at or change the sampling of a running program");
-  sub->footer(R"(
+  Command sub = app.Sub("ctl", "look at or change the sampling of a running program");
+  sub.Footer(R"(
 Examples:
   heapgauge ctl 4242 status
   heapgauge ctl 4242 disable                 and later: enable
@@ -126,11 +125,11 @@ Examples:
   heapgauge ctl 4242 max-rate 1000           at most 1000 samples a second; 0: no cap
   heapgauge ctl 4242 reset                   forget everything up to now
   heapgauge ctl 4242 dump -o before.hg       a copy to keep; without -o it gets a name)");
-  sub->add_option("SOURCE", options->source, "PID or gauge file")->required();
-  sub->require_subcommand(1);
+  sub.Add("SOURCE", &options->source, "PID or gauge file").Required();
+  sub.RequireSub();
   const auto add = [&](const char* name, const char* summary, std::function<int()> run) {
-    CLI::App* verb = sub->add_subcommand(name, summary);
-    verb->callback([=] { *action = run; });
+    Command verb = sub.Sub(name, summary);
+    verb.OnChosen([=] { *action = run; });
     return verb;
   };
   add("status", "what the agent does", [=] { return ShowStatus(*options); });
@@ -150,8 +149,8 @@ Examples:
             *options, [&](GaugeControl* c) { return c->SetInterval(*bytes); },
             "1 sample in " + FormatBytes(static_cast<double>(*bytes)));
       })
-      ->add_option("BYTES", options->bytes, "for example 128K")
-      ->required();
+      .Add("BYTES", &options->bytes, "for example 128K")
+      .Required();
   add("max-rate", "change the cap on samples per second",
       [=] {
         return ChangeAndTell(
@@ -159,16 +158,16 @@ Examples:
             options->samples == 0 ? std::string("no cap on samples")
                                   : fmt::format("at most {} samples/s", options->samples));
       })
-      ->add_option("N", options->samples, "samples per second, 0 for no cap")
-      ->required();
+      .Add("N", &options->samples, "samples per second, 0 for no cap")
+      .Required();
   add("reset", "forget all samples up to now", [=] {
     return ChangeAndTell(
         *options, [](GaugeControl* c) { return c->RequestReset(); },
         "reset: figures count from now on");
   });
   add("dump", "copy the gauge file as it is now", [=] { return Dump(*options); })
-      ->add_option("-o,--output", options->output,
-                   "the copy; PROGRAM.PID.NUMBER.request.hg in this directory without");
+      .Add("-o,--output", &options->output,
+           "the copy; PROGRAM.PID.NUMBER.request.hg in this directory without");
   add("peak", "top of the largest heap so far", [=] { return Peak(*options); });
 }
 

@@ -1,6 +1,5 @@
 // diff: what changed from one profile to another.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/report_figures.h"
@@ -51,9 +50,9 @@ int Diff(const ReportOptions& options) {
 
 }  // namespace
 
-void AddDiff(CLI::App* app, Action* action) {
+void AddDiff(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* diff =
+  Command diff =
       AddReport(app, action, "diff", "what changed between two profiles or more", Diff, R"(
 Rows are functions that are new, gone, grown or shrunk, the largest change first, with both sides. A
 change that chance explains, because both profiles are samples, is dim and marked with ~. Two dumps
@@ -69,8 +68,8 @@ Examples:
   AddTable(diff, options.get());
   AddGranularity(diff, options.get());
   AddCsv(diff, options.get());
-  diff->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
-  diff->add_flag("--sure", options->only_sure, "only changes that are beyond chance");
+  diff.Flag("--cum", &options->cumulative, "figures of a function include what it calls");
+  diff.Flag("--sure", &options->only_sure, "only changes that are beyond chance");
 }
 
 }  // namespace heapgauge::cli

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -132,11 +131,11 @@ int Doctor(const DoctorArguments& arguments) {
 
 }  // namespace
 
-void AddDoctor(CLI::App* app, Action* action) {
+void AddDoctor(Command app, Action* action) {
   auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* sub = app->add_subcommand(
-      "doctor", "why is there no data, or little: doctor [PID | FILE | -- CMD ARGS...]");
-  sub->footer(R"(
+  Command sub =
+      app.Sub("doctor", "why is there no data, or little: doctor [PID | FILE | -- CMD ARGS...]");
+  sub.Footer(R"(
 Without arguments the host is looked at: the agent, the gauge directory, what this user may do. A command
 after -- is not run, only its files are looked at, unless --run is given. Each finding has a name that does
 not change; docs/doctor.md explains them all.
@@ -149,11 +148,11 @@ Examples:
   heapgauge doctor --run -- ./batch    run it to its end, then look at what was recorded
 
 Exit codes: 0 no problem, 1 a problem was found, 2 bad usage or input.)");
-  sub->add_option("SOURCE", arguments->source, "PID or gauge file");
-  sub->add_flag("--json", arguments->json, "as JSON");
-  sub->add_flag("--run", arguments->run, "run the command after --, then look");
-  sub->add_flag("--causes", arguments->causes, "list all causes that the doctor knows");
-  sub->callback([=] { *action = [=] { return Doctor(*arguments); }; });
+  sub.Add("SOURCE", &arguments->source, "PID or gauge file");
+  sub.Flag("--json", &arguments->json, "as JSON");
+  sub.Flag("--run", &arguments->run, "run the command after --, then look");
+  sub.Flag("--causes", &arguments->causes, "list all causes that the doctor knows");
+  sub.OnChosen([=] { *action = [=] { return Doctor(*arguments); }; });
 }
 
 }  // namespace heapgauge::cli

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/graph_report.h"
@@ -42,7 +41,7 @@ int Svg(const ReportOptions& options) { return Picture(options, "svg"); }
 int Png(const ReportOptions& options) { return Picture(options, "png"); }
 int Pdf(const ReportOptions& options) { return Picture(options, "pdf"); }
 
-void Add(CLI::App* app, Action* action, const char* name, const char* summary,
+void Add(Command app, Action* action, const char* name, const char* summary,
          int (*run)(const ReportOptions&), const char* footer) {
   auto options = std::make_shared<ReportOptions>();
   AddGraphOptions(AddReport(app, action, name, summary, run, footer, options), options.get());
@@ -50,7 +49,7 @@ void Add(CLI::App* app, Action* action, const char* name, const char* summary,
 
 }  // namespace
 
-void AddDot(CLI::App* app, Action* action) {
+void AddDot(Command app, Action* action) {
   Add(app, action, "dot", "the call graph in Graphviz's language", Dot, R"(
 Example:
   heapgauge dot 4242 > heap.dot)");

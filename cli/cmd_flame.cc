@@ -1,6 +1,5 @@
 // flame: the call tree as a picture.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/report_figures.h"
@@ -34,9 +33,9 @@ int Flame(const ReportOptions& options) {
 
 }  // namespace
 
-void AddFlame(CLI::App* app, Action* action) {
+void AddFlame(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* flame =
+  Command flame =
       AddReport(app, action, "flame", "a flame graph: one SVG file, or boxes in a terminal", Flame,
                 R"(
 Boxes are as wide as what they hold, callers above what they call. In a browser a click zooms in, Esc
@@ -51,9 +50,9 @@ Examples:
                 options);
   AddSort(flame, options.get());
   AddGranularity(flame, options.get());
-  flame->add_flag("--callers", options->callers, "begin with what allocates, callers below it");
-  flame->add_flag("--text", options->text, "boxes made of characters, whatever the output is");
-  flame->add_option("--depth", options->depth, "calls to show from the root");
+  flame.Flag("--callers", &options->callers, "begin with what allocates, callers below it");
+  flame.Flag("--text", &options->text, "boxes made of characters, whatever the output is");
+  flame.Add("--depth", &options->depth, "calls to show from the root");
 }
 
 }  // namespace heapgauge::cli

@@ -1,7 +1,5 @@
 // json: the whole profile for programs.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "core/report/profile_json.h"
 
@@ -20,7 +18,7 @@ int WholeJson(const ReportOptions& options) {
 
 }  // namespace
 
-void AddJson(CLI::App* app, Action* action) {
+void AddJson(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
   AddReport(app, action, "json", "the whole profile as JSON: modules, functions, stacks, values",
             WholeJson, R"(

@@ -1,7 +1,5 @@
 // list: source lines with what they hold.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/graph_report.h"
 
 namespace heapgauge::cli {
@@ -15,15 +13,15 @@ int List(const ReportOptions& options) {
 
 }  // namespace
 
-void AddList(CLI::App* app, Action* action) {
+void AddList(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* list = AddReport(app, action, "list", "source lines of functions, with figures", List,
-                             R"(
+  Command list = AddReport(app, action, "list", "source lines of functions, with figures", List,
+                           R"(
 Columns are what a line holds itself, and with what it calls.
 
 Example:
   heapgauge list 'Cache::Insert' 4242)",
-                             options, "RE", "name of the function (RE2)");
+                           options, "RE", "name of the function (RE2)");
   AddSort(list, options.get());
 }
 

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -115,11 +114,10 @@ std::string MemoryLineOf(const std::string& gauge_path) {
   return survey && survey->live ? MemoryLine(*survey) : "";
 }
 
-void AddMemory(CLI::App* app, Action* action) {
+void AddMemory(Command app, Action* action) {
   auto command = std::make_shared<MemoryCommand>();
-  CLI::App* sub =
-      app->add_subcommand("memory", "all of the resident memory: heap, stacks, files, ...");
-  sub->footer(R"(
+  Command sub = app.Sub("memory", "all of the resident memory: heap, stacks, files, ...");
+  sub.Footer(R"(
 Why the profile is smaller than the RSS: every part of the resident memory with its size. The parts add up;
 what nobody is known to own is the last one. docs/memory.md explains each. Of a redis server:
 
@@ -140,14 +138,14 @@ Examples:
   heapgauge memory 4242
   heapgauge memory --mappings 4242           every mapping and whose it is
   heapgauge memory server.4242.hg            of a program that was killed: the last that is known)");
-  sub->add_option("SOURCE", command->source, "PID or gauge file")->required();
-  sub->add_option("--pick", command->pick, "which file of a directory: newest or oldest")
-      ->check(CLI::IsMember({"newest", "oldest"}));
-  sub->add_flag("--json", command->json, "as JSON, with all figures");
-  sub->add_flag("--mappings", command->mappings, "list the mappings as well");
-  sub->add_flag("--no-statistics", command->no_statistics,
-                "do not ask the allocator for its own figures");
-  sub->callback([=] { *action = [=] { return Memory(*command); }; });
+  sub.Add("SOURCE", &command->source, "PID or gauge file").Required();
+  sub.Add("--pick", &command->pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Flag("--json", &command->json, "as JSON, with all figures");
+  sub.Flag("--mappings", &command->mappings, "list the mappings as well");
+  sub.Flag("--no-statistics", &command->no_statistics,
+           "do not ask the allocator for its own figures");
+  sub.OnChosen([=] { *action = [=] { return Memory(*command); }; });
 }
 
 }  // namespace heapgauge::cli

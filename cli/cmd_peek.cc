@@ -1,7 +1,5 @@
 // peek: who calls a function, and what it calls.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "core/report/peek.h"
 
@@ -29,17 +27,17 @@ int Peek(const ReportOptions& options) {
 
 }  // namespace
 
-void AddPeek(CLI::App* app, Action* action) {
+void AddPeek(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
   // Before SOURCE, so that it is the first word on the command line.
-  CLI::App* peek = AddReport(app, action, "peek", "callers and callees of functions", Peek, R"(
+  Command peek = AddReport(app, action, "peek", "callers and callees of functions", Peek, R"(
 For each function whose name matches: its callers above it and what it calls below, each with what
 of the function's memory goes that way.
 
 Examples:
   heapgauge peek 'Cache::Insert' 4242
   heapgauge peek -n 3 --lines 'Parse' server.4242.hg)",
-                             options, "RE", "name of the function (RE2)");
+                           options, "RE", "name of the function (RE2)");
   AddTable(peek, options.get());
   AddGranularity(peek, options.get());
 }

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_source.h"
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/measures.h"
@@ -42,7 +40,7 @@ int Proto(const ReportOptions& options) {
 
 }  // namespace
 
-void AddProto(CLI::App* app, Action* action) {
+void AddProto(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
   AddReport(app, action, "proto", "a profile for pprof (gzip profile.proto)", Proto, R"(
 Sample types: alloc_objects, alloc_space, inuse_objects, inuse_space (the default).

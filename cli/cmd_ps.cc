@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -164,10 +163,10 @@ int Ps(const PsOptions& options) {
 
 }  // namespace
 
-void AddPs(CLI::App* app, Action* action) {
+void AddPs(Command app, Action* action) {
   auto options = std::make_shared<PsOptions>();
-  CLI::App* sub = app->add_subcommand("ps", "what is profiled on this host, and what was");
-  sub->footer(R"(
+  Command sub = app.Sub("ps", "what is profiled on this host, and what was");
+  sub.Footer(R"(
 States: live; ended in good order; killed (gone without a goodbye: a signal, the OOM killer); exec (the
 process went on as another program, which has its own file); copy (a dump, of that moment).
 Rate is what the program allocates per second, over the last minute. Health is ok, or the first thing that
@@ -175,9 +174,9 @@ heapgauge doctor would say: few samples, coarse (the interval), off, lost sample
 Files of programs that are gone stay readable until --prune removes them.
 Looks into $HEAPGAUGE_DIR, $XDG_RUNTIME_DIR/heapgauge, /dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
 root sees all users.)");
-  sub->add_flag("--json", options->json, "as JSON");
-  sub->add_flag("--prune", options->prune, "remove the files of programs that are gone");
-  sub->callback([=] { *action = [=] { return Ps(*options); }; });
+  sub.Flag("--json", &options->json, "as JSON");
+  sub.Flag("--prune", &options->prune, "remove the files of programs that are gone");
+  sub.OnChosen([=] { *action = [=] { return Ps(*options); }; });
 }
 
 }  // namespace heapgauge::cli

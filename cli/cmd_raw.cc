@@ -1,7 +1,5 @@
 // raw: all that is in a profile, in pprof's plain words.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/graph_report.h"
 
 namespace heapgauge::cli {
@@ -15,7 +13,7 @@ int Raw(const ReportOptions& options) {
 
 }  // namespace
 
-void AddRaw(CLI::App* app, Action* action) {
+void AddRaw(Command app, Action* action) {
   AddReport(app, action, "raw", "samples, locations and mappings as pprof -raw prints them", Raw,
             R"(
 Example:

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -168,11 +167,10 @@ int Run(const RunOptions& options) {
 
 }  // namespace
 
-void AddRun(CLI::App* app, Action* action) {
+void AddRun(Command app, Action* action) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* sub =
-      app->add_subcommand("run", "profile a program from its start: run [OPTIONS] -- CMD ARGS...");
-  sub->footer(R"(
+  Command sub = app.Sub("run", "profile a program from its start: run [OPTIONS] -- CMD ARGS...");
+  sub.Footer(R"(
 The program runs as it would without heapgauge: same streams, signals and exit code. Its gauge file can be
 read at any time, from another terminal while it runs or after it was killed.
 
@@ -183,25 +181,23 @@ Examples:
   heapgauge run --dump-limit 80 --dump-dir /var/lib/profiles -- ./server
                                            have a profile when the OOM killer comes
   heapgauge run --dump-growth 100M --dump-keep 10 --verbose -- ./server)");
-  sub->add_option("--sample", options->sample,
-                  "mean bytes between samples, for example 512K (default)");
-  sub->add_option("-o,--output", options->output,
-                  "the gauge file; other processes of the program get FILE.PID");
-  sub->add_option("--dir", options->directory,
-                  "directory for gauge files, in place of the default");
-  sub->add_option("--max-rate", options->max_rate, "at most N samples per second, 0 for no cap");
-  sub->add_flag("--quiet", options->quiet, "print nothing at the end");
-  sub->add_flag("--mmap", options->mmap, "record every mmap, munmap and mremap with its stack");
-  sub->add_flag("--inactive", options->inactive, "start with sampling switched off");
-  sub->add_flag("--no-follow-exec", options->no_follow_exec,
-                "do not profile programs that the program executes");
+  sub.Add("--sample", &options->sample, "mean bytes between samples, for example 512K (default)");
+  sub.Add("-o,--output", &options->output,
+          "the gauge file; other processes of the program get FILE.PID");
+  sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default");
+  sub.Add("--max-rate", &options->max_rate, "at most N samples per second, 0 for no cap");
+  sub.Flag("--quiet", &options->quiet, "print nothing at the end");
+  sub.Flag("--mmap", &options->mmap, "record every mmap, munmap and mremap with its stack");
+  sub.Flag("--inactive", &options->inactive, "start with sampling switched off");
+  sub.Flag("--no-follow-exec", &options->no_follow_exec,
+           "do not profile programs that the program executes");
   AddDumpOptions(sub, &options->dumps);
-  sub->prefix_command();  // "run ls -l" without dashes works too
-  sub->callback([=] {
+  sub.KeepRest();  // "run ls -l" without dashes works too
+  sub.OnChosen([=] {
     if (CommandAfterDashes().empty()) {
-      CommandAfterDashes() = sub->remaining();
-    } else if (!sub->remaining().empty()) {
-      throw CLI::ExtrasError(sub->remaining());
+      CommandAfterDashes() = sub.Rest();
+    } else if (!sub.Rest().empty()) {
+      sub.RejectRest();
     }
     *action = [=] { return Run(*options); };
   });

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/cli.h"
@@ -26,9 +25,8 @@ int Save(const SaveOptions& options) {
   const auto path = ResolveSource(options.source, options.pick);
   if (!path) return FailWith(path.error());
   std::vector<std::string> notes;
-  const auto saved = SaveGauge(*path, [&](Profile* profile) {
-    notes = NameLocations(options.symbols, profile).notes;
-  });
+  const auto saved = SaveGauge(
+      *path, [&](Profile* profile) { notes = NameLocations(options.symbols, profile).notes; });
   if (!saved) return FailWith(saved.error());
   if (const Status status = WriteWholeFile(options.output, saved->bytes); !status) {
     return FailWith(status.error());
@@ -47,23 +45,23 @@ int Save(const SaveOptions& options) {
 
 }  // namespace
 
-void AddSave(CLI::App* app, Action* action) {
+void AddSave(Command app, Action* action) {
   auto options = std::make_shared<SaveOptions>();
-  CLI::App* sub = app->add_subcommand("save", "write a profile with its names inside");
-  sub->footer(R"(
+  Command sub = app.Sub("save", "write a profile with its names inside");
+  sub.Footer(R"(
 Copies the gauge file as it is at this moment and puts the names of its functions, lines and inlined
 calls into the copy. It can be read where the program's binaries are not.
 
 Examples:
   heapgauge save -o before.hg 4242
   heapgauge save -o for-my-colleague.hg server.4242.hg)");
-  sub->add_option("SOURCE", options->source, "gauge file, PID, or directory with one gauge file")
-      ->required();
-  sub->add_option("--pick", options->pick, "which file of a directory: newest or oldest")
-      ->check(CLI::IsMember({"newest", "oldest"}));
-  sub->add_option("-o,--output", options->output, "the file to write")->required();
+  sub.Add("SOURCE", &options->source, "gauge file, PID, or directory with one gauge file")
+      .Required();
+  sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Add("-o,--output", &options->output, "the file to write").Required();
   AddSymbolOptions(sub, &options->symbols);
-  sub->callback([=] { *action = [=] { return Save(*options); }; });
+  sub.OnChosen([=] { *action = [=] { return Save(*options); }; });
 }
 
 }  // namespace heapgauge::cli

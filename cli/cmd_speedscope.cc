@@ -1,7 +1,5 @@
 // speedscope: a profile for speedscope's viewer.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "core/formats/speedscope/speedscope_writer.h"
 
@@ -26,14 +24,14 @@ int Speedscope(const ReportOptions& options) {
 
 }  // namespace
 
-void AddSpeedscope(CLI::App* app, Action* action) {
+void AddSpeedscope(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* speedscope = AddReport(app, action, "speedscope",
-                                   "a profile for speedscope (JSON), all sample types", Speedscope,
-                                   R"(
+  Command speedscope = AddReport(app, action, "speedscope",
+                                 "a profile for speedscope (JSON), all sample types", Speedscope,
+                                 R"(
 Example:
   heapgauge speedscope -o heap.speedscope.json 4242)",
-                                   options);
+                                 options);
   AddSort(speedscope, options.get());
   AddGranularity(speedscope, options.get());
 }

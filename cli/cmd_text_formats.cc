@@ -1,7 +1,5 @@
 // gperftools, jemalloc: a profile in the text formats of these allocators.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_source.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/formats/jemalloc/jemalloc_writer.h"
@@ -29,17 +27,17 @@ bool g_symbolized = false;
 int Gperftools(const ReportOptions& options) { return Write(options, g_symbolized, WriteHeapText); }
 int Jemalloc(const ReportOptions& options) { return Write(options, g_symbolized, WriteJemalloc); }
 
-void AddOne(CLI::App* app, Action* action, const char* name, const char* summary,
+void AddOne(Command app, Action* action, const char* name, const char* summary,
             int (*run)(const ReportOptions&), const char* footer) {
-  CLI::App* sub =
+  Command sub =
       AddReport(app, action, name, summary, run, footer, std::make_shared<ReportOptions>());
-  sub->add_flag("--symbolized", g_symbolized,
-                "put the names of all addresses in front, for readers without the binaries");
+  sub.Flag("--symbolized", &g_symbolized,
+           "put the names of all addresses in front, for readers without the binaries");
 }
 
 }  // namespace
 
-void AddTextFormats(CLI::App* app, Action* action) {
+void AddTextFormats(Command app, Action* action) {
   AddOne(app, action, "gperftools", "a heap profile in gperftools' text format", Gperftools, R"(
 Read by pprof, google-pprof and jeprof. Sampled figures are written as samples (heap_v2), such that
 readers come to the same figures; exact ones as they are.

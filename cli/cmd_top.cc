@@ -1,7 +1,5 @@
 // top: who holds the memory.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "cli/source.h"
 #include "cli/watch.h"
@@ -38,9 +36,9 @@ int Top(const ReportOptions& options) {
                       : Deliver(options, TopText(loaded->profile, *report, loaded->notes, top));
 }
 
-void AddTop(CLI::App* app, Action* action) {
+void AddTop(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* top = AddReport(app, action, "top", "functions that hold the most memory", Top, R"(
+  Command top = AddReport(app, action, "top", "functions that hold the most memory", Top, R"(
 Each row is a function that allocates, with what is live of it, the range that holds the true value
 with 95 % probability, objects, everything it ever allocated, the mean age of its live bytes, and
 the line that holds most.
@@ -52,13 +50,13 @@ Examples:
   heapgauge top --cum --focus 'Cache::' 4242        by caller, only stacks through Cache
   heapgauge top --lines --focus 'Cache::' 4242      which lines of it
   heapgauge top --peak 4242                         what it was when it was largest)",
-                            options);
+                          options);
   AddTable(top, options.get());
   AddGranularity(top, options.get());
   AddCsv(top, options.get());
-  top->add_flag("--cum", options->cumulative, "figures of a function include what it calls");
-  top->add_flag("--watch{2}", options->watch,
-                "a live view, refreshed every 2 or --watch=SECONDS; ? lists its keys");
+  top.Flag("--cum", &options->cumulative, "figures of a function include what it calls");
+  top.Flag("--watch{2}", &options->watch,
+           "a live view, refreshed every 2 or --watch=SECONDS; ? lists its keys");
 }
 
 }  // namespace heapgauge::cli

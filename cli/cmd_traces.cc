@@ -1,7 +1,5 @@
 // traces: whole stacks.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "core/report/traces.h"
 
@@ -29,17 +27,16 @@ int Traces(const ReportOptions& options) {
 
 }  // namespace
 
-void AddTraces(CLI::App* app, Action* action) {
+void AddTraces(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* traces =
-      AddReport(app, action, "traces", "whole stacks, the heaviest first", Traces, R"(
+  Command traces = AddReport(app, action, "traces", "whole stacks, the heaviest first", Traces, R"(
 Frames are shown from the one that allocates outwards, by source line; --functions joins stacks that
 differ in lines alone.
 
 Examples:
   heapgauge traces -n 3 4242
   heapgauge traces --focus ParseRequest 4242)",
-                options);
+                             options);
   AddTable(traces, options.get());
   AddGranularity(traces, options.get());
   AddCsv(traces, options.get());

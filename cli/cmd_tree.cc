@@ -1,7 +1,5 @@
 // tree: through which calls the memory was asked for.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/report_figures.h"
 #include "core/report/tree.h"
 
@@ -37,9 +35,9 @@ int Tree(const ReportOptions& options) {
 
 }  // namespace
 
-void AddTree(CLI::App* app, Action* action) {
+void AddTree(Command app, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* tree =
+  Command tree =
       AddReport(app, action, "tree", "the calls that lead to the memory, as a tree", Tree, R"(
 Each line is a call with all that is live of what it and the calls below it allocated. Branches
 below 1 % of the total are folded into one line. A line without a branch mark is called by the one
@@ -54,11 +52,11 @@ Examples:
   AddTable(tree, options.get());
   AddGranularity(tree, options.get());
   AddCsv(tree, options.get());
-  tree->add_flag("--callers", options->callers, "begin with what allocates, callers below it");
-  tree->add_flag("--compress", options->compress, "calls without a branch on one line");
-  tree->add_option("--fold", options->fold, "percent of the total below which branches are folded")
-      ->check(CLI::Range(0.0, 100.0));
-  tree->add_option("--depth", options->depth, "calls to show from the root");
+  tree.Flag("--callers", &options->callers, "begin with what allocates, callers below it");
+  tree.Flag("--compress", &options->compress, "calls without a branch on one line");
+  tree.Add("--fold", &options->fold, "percent of the total below which branches are folded")
+      .Between(0.0, 100.0);
+  tree.Add("--depth", &options->depth, "calls to show from the root");
 }
 
 }  // namespace heapgauge::cli

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -48,20 +47,18 @@ std::string Absolute(const std::string& path) {
 
 }  // namespace
 
-void AddDumpOptions(CLI::App* sub, DumpOptions* options) {
-  sub->add_flag("--dump-exit", options->at_exit, "dump when the program ends");
-  sub->add_option("--dump-allocated", options->allocated,
-                  "dump for every so many bytes, such as 1G");
-  sub->add_option("--dump-growth", options->growth,
-                  "dump when live memory has grown by so many bytes, such as 100M");
-  sub->add_option("--dump-seconds", options->seconds, "dump every so many seconds");
-  sub->add_option("--dump-limit", options->limit,
-                  "dump when memory passes this percentage of its limit, such as 80");
-  sub->add_option("--dump-dir", options->directory,
-                  "directory for dumps, in place of the current one");
-  sub->add_option("--dump-prefix", options->prefix, "name them PREFIX.0001.hg and so on");
-  sub->add_option("--dump-keep", options->keep, "keep at most N of each process, 0 for all (32)");
-  sub->add_flag("--verbose", options->verbose, "say so on standard error when a dump is made");
+void AddDumpOptions(Command sub, DumpOptions* options) {
+  sub.Flag("--dump-exit", &options->at_exit, "dump when the program ends");
+  sub.Add("--dump-allocated", &options->allocated, "dump for every so many bytes, such as 1G");
+  sub.Add("--dump-growth", &options->growth,
+          "dump when live memory has grown by so many bytes, such as 100M");
+  sub.Add("--dump-seconds", &options->seconds, "dump every so many seconds");
+  sub.Add("--dump-limit", &options->limit,
+          "dump when memory passes this percentage of its limit, such as 80");
+  sub.Add("--dump-dir", &options->directory, "directory for dumps, in place of the current one");
+  sub.Add("--dump-prefix", &options->prefix, "name them PREFIX.0001.hg and so on");
+  sub.Add("--dump-keep", &options->keep, "keep at most N of each process, 0 for all (32)");
+  sub.Flag("--verbose", &options->verbose, "say so on standard error when a dump is made");
 }
 
 Result<DumpWatch::Options> PrepareDumps(

@@ -10,11 +10,9 @@
 #include "cli/dump_watch.h"
 #include "core/base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace heapgauge::cli {
+
+class Command;
 
 struct DumpOptions {
   bool at_exit = false;
@@ -28,7 +26,7 @@ struct DumpOptions {
   std::string keep;
 };
 
-void AddDumpOptions(CLI::App* sub, DumpOptions* options);
+void AddDumpOptions(Command sub, DumpOptions* options);
 
 // Checks the options, adds what the agent has to know to `environment`, and returns what is left to
 // do outside. Makes the directory if it is not there.

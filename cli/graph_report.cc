@@ -1,6 +1,5 @@
 #include "cli/graph_report.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -95,11 +94,10 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
   return pprof::Prepare(std::move(profile), request);
 }
 
-void AddGraphOptions(CLI::App* sub, ReportOptions* options) {
+void AddGraphOptions(Command sub, ReportOptions* options) {
   AddSort(sub, options);
   AddGranularity(sub, options);
-  sub->add_option("-n,--nodes", options->rows, "functions to show; 80 by default")
-      ->check(CLI::NonNegativeNumber);
+  sub.Add("-n,--nodes", &options->rows, "functions to show; 80 by default").NonNegative();
 }
 
 }  // namespace heapgauge::cli

@@ -14,7 +14,7 @@ namespace heapgauge::cli {
 Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::ReportKind kind);
 
 // -n, --functions and its kin without modules, --cum, --names
-void AddGraphOptions(CLI::App* sub, ReportOptions* options);
+void AddGraphOptions(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli
 

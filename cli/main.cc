@@ -1,9 +1,8 @@
 // heapgauge: the command line. Registers the commands, parses, and runs the one that was chosen.
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
 #include "cli/pprof/cmd_pprof.h"
@@ -28,20 +27,13 @@ First steps:
 heapgauge COMMAND --help tells more. Exit codes: 0 done, 1 a check failed, 2 bad usage or input.
 )";
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 // The command that was named, if it is one of ours.
-std::string NamedCommand(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2) return "";
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
-    if (sub->get_name() == argv[1]) return argv[1];
-  }
-  return "";
+std::string NamedCommand(const std::vector<std::string>& names, int argc, char** argv) {
+  if (argc < 2 || std::find(names.begin(), names.end(), argv[1]) == names.end()) return "";
+  return argv[1];
 }
 
-int UnknownCommand(const CLI::App& app, const char* word) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+int UnknownCommand(const std::vector<std::string>& names, const char* word) {
   const std::string near = Nearest(word, names);
   return FailWith("there is no command '" + std::string(word) + "'" +
                   (near.empty() ? "; heapgauge --help lists them"
@@ -66,47 +58,46 @@ int Main(int argc, char** argv) {
     break;
   }
 
-  CLI::App app{
-      "heapgauge tells where the memory of a native program is, what leaks, what changed."};
-  app.footer(kFooter);
-  app.set_version_flag("--version", std::string("heapgauge ") + Version());
-  app.require_subcommand(0, 1);
+  const CommandLine line(
+      "heapgauge tells where the memory of a native program is, what leaks, what changed.", kFooter,
+      std::string("heapgauge ") + Version());
+  const Command root = line.root();
   Action action;
-  AddRun(&app, &action);
-  AddTop(&app, &action);
-  AddTree(&app, &action);
-  AddPeek(&app, &action);
-  AddList(&app, &action);
-  AddTraces(&app, &action);
-  AddDiff(&app, &action);
-  AddFlame(&app, &action);
-  AddDot(&app, &action);
-  AddCollapsed(&app, &action);
-  AddProto(&app, &action);
-  DescribePprof(&app);
-  AddTextFormats(&app, &action);
-  AddCallgrind(&app, &action);
-  AddSpeedscope(&app, &action);
-  AddJson(&app, &action);
-  AddRaw(&app, &action);
-  AddSave(&app, &action);
-  AddMemory(&app, &action);
-  AddPs(&app, &action);
-  AddCtl(&app, &action);
-  AddDoctor(&app, &action);
+  AddRun(root, &action);
+  AddTop(root, &action);
+  AddTree(root, &action);
+  AddPeek(root, &action);
+  AddList(root, &action);
+  AddTraces(root, &action);
+  AddDiff(root, &action);
+  AddFlame(root, &action);
+  AddDot(root, &action);
+  AddCollapsed(root, &action);
+  AddProto(root, &action);
+  DescribePprof(root);
+  AddTextFormats(root, &action);
+  AddCallgrind(root, &action);
+  AddSpeedscope(root, &action);
+  AddJson(root, &action);
+  AddRaw(root, &action);
+  AddSave(root, &action);
+  AddMemory(root, &action);
+  AddPs(root, &action);
+  AddCtl(root, &action);
+  AddDoctor(root, &action);
 
-  const std::string command = NamedCommand(app, argc, argv);
-  if (argc > 1 && argv[1][0] != '-' && command.empty()) return UnknownCommand(app, argv[1]);
+  const std::vector<std::string> names = line.CommandNames();
+  const std::string command = NamedCommand(names, argc, argv);
+  if (argc > 1 && argv[1][0] != '-' && command.empty()) return UnknownCommand(names, argv[1]);
   if (!CommandAfterDashes().empty() && command != "run" && command != "doctor") {
     return FailWith("'--' and a command after it only go with heapgauge run and doctor");
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return FailWith(FirstLine(error.what()) + " (see heapgauge " +
+  const auto parsed = line.Parse(argc, argv);
+  if (!parsed) {
+    return FailWith(parsed.error().message + " (see heapgauge " +
                     (command.empty() ? "" : command + " ") + "--help)");
   }
+  if (!*parsed) return kDone;
   if (!action) {
     return FailWith(
         "a command is needed, for example: heapgauge run -- ./program "

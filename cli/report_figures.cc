@@ -1,7 +1,5 @@
 #include "cli/report_figures.h"
 
-#include <CLI/CLI.hpp>
-
 #include "core/analysis/measures.h"
 #include "core/base/text.h"
 
@@ -50,8 +48,8 @@ size_t TypeOf(const Profile& profile, SortKey sort) {
   return m.main;
 }
 
-void AddCsv(CLI::App* sub, ReportOptions* options) {
-  sub->add_flag("--csv", options->csv, "as CSV, for spreadsheets and scripts");
+void AddCsv(Command sub, ReportOptions* options) {
+  sub.Flag("--csv", &options->csv, "as CSV, for spreadsheets and scripts");
 }
 
 }  // namespace heapgauge::cli

@@ -25,7 +25,7 @@ Result<Sorted> LoadSorted(const ReportOptions& options);
 size_t TypeOf(const Profile& profile, SortKey sort);
 
 // --csv
-void AddCsv(CLI::App* sub, ReportOptions* options);
+void AddCsv(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli
 

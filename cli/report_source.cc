@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
 #include "cli/symbol_options.h"
@@ -83,44 +81,42 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
   return finished ? kDone : FailWith(finished.error());
 }
 
-CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,
-                    int (*run)(const ReportOptions&), const char* footer,
-                    std::shared_ptr<ReportOptions> options, const char* pattern,
-                    const char* pattern_help) {
-  CLI::App* sub = app->add_subcommand(name, summary);
-  sub->footer(footer);
-  if (pattern != nullptr) sub->add_option(pattern, options->pattern, pattern_help)->required();
-  sub->add_option("SOURCE", options->sources,
-                  "profile of any format, PID, directory with one gauge file, or URL; several are "
-                  "added up")
-      ->required();
-  sub->add_option("--pick", options->pick, "which file of a directory: newest or oldest")
-      ->check(CLI::IsMember({"newest", "oldest"}));
-  sub->add_option("--focus", options->focus, "only stacks with a function that matches (RE2)");
-  sub->add_option("--ignore", options->ignore, "no stacks with a function that matches (RE2)");
-  sub->add_flag("--peak", options->peak, "the largest heap so far in place of this moment");
-  sub->add_option("--inherited", options->inherited,
-                  "blocks that a forked process has from its parent: all, only, none")
-      ->check(CLI::IsMember({"all", "only", "none"}));
-  sub->add_option("--kind", options->kind,
-                  "heap, or mmap: what the program mapped itself (run --mmap)")
-      ->check(CLI::IsMember({"heap", "mmap"}));
-  sub->add_option("--type", options->type,
-                  "sample type to show, by name or number; the profile's own by default");
-  sub->add_option("--color", options->colour, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  sub->add_option("-o,--output", options->output, "write to this file");
+Command AddReport(Command app, Action* action, const char* name, const char* summary,
+                  int (*run)(const ReportOptions&), const char* footer,
+                  std::shared_ptr<ReportOptions> options, const char* pattern,
+                  const char* pattern_help) {
+  Command sub = app.Sub(name, summary);
+  sub.Footer(footer);
+  if (pattern != nullptr) sub.Add(pattern, &options->pattern, pattern_help).Required();
+  sub.Add("SOURCE", &options->sources,
+          "profile of any format, PID, directory with one gauge file, or URL; several are "
+          "added up")
+      .Required();
+  sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Add("--focus", &options->focus, "only stacks with a function that matches (RE2)");
+  sub.Add("--ignore", &options->ignore, "no stacks with a function that matches (RE2)");
+  sub.Flag("--peak", &options->peak, "the largest heap so far in place of this moment");
+  sub.Add("--inherited", &options->inherited,
+          "blocks that a forked process has from its parent: all, only, none")
+      .OneOf({"all", "only", "none"});
+  sub.Add("--kind", &options->kind, "heap, or mmap: what the program mapped itself (run --mmap)")
+      .OneOf({"heap", "mmap"});
+  sub.Add("--type", &options->type,
+          "sample type to show, by name or number; the profile's own by default");
+  sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
+  sub.Add("-o,--output", &options->output, "write to this file");
   AddSymbolOptions(sub, &options->symbols);
-  sub->callback([=] { *action = [=] { return run(*options); }; });
+  sub.OnChosen([=] { *action = [=] { return run(*options); }; });
   return sub;
 }
 
-void AddSort(CLI::App* sub, ReportOptions* options) {
-  sub->add_option("--sort", options->sort, "by live, allocated, count (of objects) or age")
-      ->check(CLI::IsMember({"live", "allocated", "count", "age"}));
+void AddSort(Command sub, ReportOptions* options) {
+  sub.Add("--sort", &options->sort, "by live, allocated, count (of objects) or age")
+      .OneOf({"live", "allocated", "count", "age"});
 }
 
-void AddGranularity(CLI::App* sub, ReportOptions* options) {
+void AddGranularity(Command sub, ReportOptions* options) {
   static constexpr std::pair<const char*, const char*> kFlags[] = {
       {"functions", "by function"},
       {"lines", "by source line"},
@@ -128,24 +124,24 @@ void AddGranularity(CLI::App* sub, ReportOptions* options) {
       {"modules", "by executable and library"},
       {"addresses", "by address in the program"},
   };
-  std::vector<CLI::Option*> flags;
+  std::vector<Option> flags;
   for (const auto& [name, help] : kFlags) {
     const std::string value = name;
-    CLI::Option* flag = sub->add_flag_callback(
+    Option flag = sub.Flag(
         "--" + value, [=] { options->granularity = value; }, help);
-    for (CLI::Option* other : flags) flag->excludes(other);
+    for (Option other : flags) flag.Excludes(other);
     flags.push_back(flag);
   }
-  sub->add_option("--names", options->names,
-                  "short (templates and parameters folded unless they tell functions apart) or "
-                  "whole")
-      ->check(CLI::IsMember({"short", "whole"}));
+  sub.Add("--names", &options->names,
+          "short (templates and parameters folded unless they tell functions apart) or "
+          "whole")
+      .OneOf({"short", "whole"});
 }
 
-void AddTable(CLI::App* sub, ReportOptions* options) {
+void AddTable(Command sub, ReportOptions* options) {
   AddSort(sub, options);
-  sub->add_option("-n,--rows", options->rows, "rows to show")->check(CLI::NonNegativeNumber);
-  sub->add_flag("--json", options->json, "as JSON, with all figures");
+  sub.Add("-n,--rows", &options->rows, "rows to show").NonNegative();
+  sub.Flag("--json", &options->json, "as JSON, with all figures");
 }
 
 }  // namespace heapgauge::cli

@@ -46,16 +46,16 @@ Names NamesOf(const std::string& name);
 
 // A command with the options that all reports have. One that is about functions of a name takes it
 // before SOURCE: `pattern` is what its help calls it.
-CLI::App* AddReport(CLI::App* app, Action* action, const char* name, const char* summary,
-                    int (*run)(const ReportOptions&), const char* footer,
-                    std::shared_ptr<ReportOptions> options, const char* pattern = nullptr,
-                    const char* pattern_help = "");
+Command AddReport(Command app, Action* action, const char* name, const char* summary,
+                  int (*run)(const ReportOptions&), const char* footer,
+                  std::shared_ptr<ReportOptions> options, const char* pattern = nullptr,
+                  const char* pattern_help = "");
 // --sort
-void AddSort(CLI::App* sub, ReportOptions* options);
+void AddSort(Command sub, ReportOptions* options);
 // --functions, --lines, --files, --modules, --addresses, --names
-void AddGranularity(CLI::App* sub, ReportOptions* options);
+void AddGranularity(Command sub, ReportOptions* options);
 // --sort, -n, --json
-void AddTable(CLI::App* sub, ReportOptions* options);
+void AddTable(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli
 

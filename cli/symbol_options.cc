@@ -2,19 +2,18 @@
 
 #include <filesystem>
 
+#include "cli/command_line.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/name_cache.h"
 
 namespace heapgauge::cli {
 
-void AddSymbolOptions(CLI::App* sub, SymbolOptions* options) {
-  sub->add_option("--debug-path", options->debug_paths,
-                  "directory with debug files, .dwo or .dwp (may be given several times)")
-      ->expected(1)
-      ->take_all();
-  sub->add_flag("--no-debuginfod", options->no_debuginfod,
-                "do not ask the servers in DEBUGINFOD_URLS");
-  sub->add_flag("--no-symbol-cache", options->no_cache, "neither use nor keep names on disk");
+void AddSymbolOptions(Command sub, SymbolOptions* options) {
+  sub.Add("--debug-path", &options->debug_paths,
+          "directory with debug files, .dwo or .dwp (may be given several times)")
+      .OneEachTime();
+  sub.Flag("--no-debuginfod", &options->no_debuginfod, "do not ask the servers in DEBUGINFOD_URLS");
+  sub.Flag("--no-symbol-cache", &options->no_cache, "neither use nor keep names on disk");
 }
 
 SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,

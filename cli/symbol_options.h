@@ -2,7 +2,6 @@
 #ifndef HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
 #define HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,8 @@
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::cli {
+
+class Command;
 
 struct SymbolOptions {
   std::vector<std::string> debug_paths;
@@ -19,7 +20,7 @@ struct SymbolOptions {
   bool no_cache = false;
 };
 
-void AddSymbolOptions(CLI::App* sub, SymbolOptions* options);
+void AddSymbolOptions(Command sub, SymbolOptions* options);
 
 // Names all locations of the profile that have no name yet and tells what stood in the way. If the
 // process that it came from still runs, files are also looked for through it.

@@ -1,6 +1,5 @@
 #include "cli/pprof/cmd_pprof.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/cli.h"
@@ -40,9 +39,9 @@ int RunAsPprof(const PprofCommandLine& line) {
 
 }  // namespace
 
-void DescribePprof(CLI::App* app) {
-  app->add_subcommand("pprof", "reports with the flags and output of pprof, jeprof, google-pprof");
-  app->add_subcommand("shell", "an interactive shell with pprof's commands");
+void DescribePprof(Command app) {
+  app.Sub("pprof", "reports with the flags and output of pprof, jeprof, google-pprof");
+  app.Sub("shell", "an interactive shell with pprof's commands");
 }
 
 bool IsPprofName(const std::string& called_as) {

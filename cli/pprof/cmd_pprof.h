@@ -1,19 +1,17 @@
-// pprof and shell: the two commands whose words are pprof's. They do not go through CLI11, which
-// does not know flags of this kind.
+// pprof and shell: the two commands whose words are pprof's. They do not go through command_line.h,
+// which does not know flags of this kind.
 #ifndef HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
 #define HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
 
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace heapgauge::cli {
 
+class Command;
+
 // Lists the commands in the help of the whole program.
-void DescribePprof(CLI::App* app);
+void DescribePprof(Command app);
 
 // Whether a program of this name (argv[0]) is meant to be one of pprof's kind.
 bool IsPprofName(const std::string& called_as);

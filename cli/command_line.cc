@@ -1,0 +1,112 @@
+#include "cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace heapgauge::cli {
+
+Option Option::Required() const { return Option(option_->required()); }
+
+Option Option::OneOf(const std::vector<std::string>& values) const {
+  return Option(option_->check(CLI::IsMember(values)));
+}
+
+Option Option::NonNegative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
+
+Option Option::Between(double least, double most) const {
+  return Option(option_->check(CLI::Range(least, most)));
+}
+
+Option Option::Excludes(Option other) const { return Option(option_->excludes(other.option_)); }
+
+Option Option::OneEachTime() const { return Option(option_->expected(1)->take_all()); }
+
+Command Command::Sub(const std::string& name, const std::string& summary) const {
+  return Command(app_->add_subcommand(name, summary));
+}
+
+void Command::RequireSub() const { app_->require_subcommand(1); }
+
+void Command::Footer(const std::string& text) const { app_->footer(text); }
+
+Option Command::Add(const std::string& names, std::string* value, const std::string& help) const {
+  return Option(app_->add_option(names, *value, help));
+}
+
+Option Command::Add(const std::string& names, std::vector<std::string>* value,
+                    const std::string& help) const {
+  return Option(app_->add_option(names, *value, help));
+}
+
+Option Command::Add(const std::string& names, int* value, const std::string& help) const {
+  return Option(app_->add_option(names, *value, help));
+}
+
+Option Command::Add(const std::string& names, uint32_t* value, const std::string& help) const {
+  return Option(app_->add_option(names, *value, help));
+}
+
+Option Command::Add(const std::string& names, uint64_t* value, const std::string& help) const {
+  return Option(app_->add_option(names, *value, help));
+}
+
+Option Command::Add(const std::string& names, double* value, const std::string& help) const {
+  return Option(app_->add_option(names, *value, help));
+}
+
+Option Command::Flag(const std::string& names, bool* value, const std::string& help) const {
+  return Option(app_->add_flag(names, *value, help));
+}
+
+Option Command::Flag(const std::string& names, std::string* value, const std::string& help) const {
+  return Option(app_->add_flag(names, *value, help));
+}
+
+Option Command::Flag(const std::string& names, std::function<void()> given,
+                     const std::string& help) const {
+  return Option(app_->add_flag_callback(names, std::move(given), help));
+}
+
+void Command::OnChosen(std::function<void()> chosen) const { app_->callback(std::move(chosen)); }
+
+void Command::KeepRest() const { app_->prefix_command(); }
+
+std::vector<std::string> Command::Rest() const { return app_->remaining(); }
+
+void Command::RejectRest() const { throw CLI::ExtrasError(app_->remaining()); }
+
+CommandLine::CommandLine(const std::string& summary, const std::string& footer,
+                         const std::string& version)
+    : app_(std::make_unique<CLI::App>(summary)) {
+  app_->footer(footer);
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(0, 1);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::root() const { return Command(app_.get()); }
+
+std::vector<std::string> CommandLine::CommandNames() const {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app_->get_subcommands(nullptr)) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+Result<bool> CommandLine::Parse(int argc, const char* const* argv) const {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app_->exit(error);  // prints
+      return false;
+    }
+    const std::string text = error.what();
+    return Fail(ErrorCode::kInvalidArgument, text.substr(0, text.find('\n')));
+  }
+  return true;
+}
+
+}  // namespace heapgauge::cli
