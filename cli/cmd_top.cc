@@ -23,6 +23,7 @@ int Top(const ReportOptions& options) {
   functions.sort = sorted->sort;
   functions.cumulative = options.cumulative;
   functions.granularity = GranularityOf(options.granularity);
+  functions.flat_only = !options.cumulative && !options.json && !options.csv;
   const auto report = AggregateFunctions(loaded->profile, functions);
   if (!report) return FailWith(report.error());
   TopOptions top;

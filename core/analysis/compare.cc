@@ -97,6 +97,7 @@ class Comparer {
     HG_TRY(CheckTypes());
     made_.by_allocated = options_.sort == SortKey::kAllocated && MeasuresOf(first_).has_allocated();
     options_.sort = made_.by_allocated ? SortKey::kAllocated : SortKey::kLive;
+    options_.flat_only = !options_.cumulative;
     made_.same_process = true;
     for (const Profile* profile : profiles_) {
       made_.same_process = made_.same_process && SameProcess(first_, *profile);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/analysis/allocation_frames.h"
@@ -170,6 +171,93 @@ double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns) {
   return figures.live_bytes.value;
 }
 
+namespace {
+
+// Rows without live bytes still have a place where they allocate.
+double PlaceWeight(const HeapFigures& f) {
+  return f.live_bytes.value + 1e-6 * f.allocated_bytes.value;
+}
+
+// What of a profile is looked at, by location and by entity.
+struct Marks {
+  std::vector<uint8_t> locations;
+  std::vector<uint8_t> entities;
+};
+
+// Of the entities that have flat figures, those whose heaviest frames have the same flat weight:
+// there the cumulative weight decides which of them stands for the entity.
+Marks FindTies(const Profile& profile, const FunctionReport& report,
+               const std::vector<double>& frame_flat) {
+  const Entities& entities = report.entities;
+  std::vector<double> heaviest(entities.size(), -std::numeric_limits<double>::infinity());
+  Marks ties{std::vector<uint8_t>(profile.locations.size()), std::vector<uint8_t>(entities.size())};
+  const auto each = [&](const auto& look) {
+    for (LocationId id = 0; id < profile.locations.size(); ++id) {
+      const Location& location = profile.locations[id];
+      for (uint32_t k = 0; k < location.frame_count; ++k) {
+        look(id, entities.Of(id, k), frame_flat[location.first_frame + k]);
+      }
+    }
+  };
+  each([&](LocationId, EntityId entity, double flat) {
+    if (flat == heaviest[entity]) ties.entities[entity] = 1;
+    if (flat <= heaviest[entity]) return;
+    heaviest[entity] = flat;
+    ties.entities[entity] = 0;
+  });
+  for (EntityId entity = 0; entity < entities.size(); ++entity) {
+    const HeapFigures& f = report.rows[entity].flat;
+    if (f.samples == 0 && f.live_samples == 0) ties.entities[entity] = 0;
+  }
+  each(
+      [&](LocationId id, EntityId entity, double) { ties.locations[id] |= ties.entities[entity]; });
+  return ties;
+}
+
+// Calls add(row, entity, frame) for what is marked on the stacks of the selected rows, once for
+// each row and entity: at the innermost frame.
+template <typename Add>
+void VisitStacks(const Profile& profile, const Entities& entities,
+                 const std::vector<bool>& selected, const Marks& marks, const Add& add) {
+  // Most locations have one frame. What is needed of it is kept together, because each look at
+  // another table waits for memory.
+  struct Only {
+    EntityId entity = kNone;  // kNone: nothing is marked here
+    uint32_t frame = kNone;   // kNone: there are several
+  };
+  std::vector<Only> only(profile.locations.size());
+  for (LocationId id = 0; id < only.size(); ++id) {
+    const Location& location = profile.locations[id];
+    if (marks.locations[id] == 0 || location.frame_count == 0) continue;
+    only[id].entity = entities.Of(id, 0);
+    if (location.frame_count == 1) only[id].frame = location.first_frame;
+  }
+  std::vector<RowId> counted_in(entities.size(), kNone);
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    if (!selected[row]) continue;
+    const auto count = [&](EntityId entity, uint32_t frame) {
+      if (counted_in[entity] == row) return;
+      counted_in[entity] = row;
+      add(row, entity, frame);
+    };
+    for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
+      const LocationId id = profile.nodes[node].location;
+      if (only[id].entity == kNone) continue;
+      if (only[id].frame != kNone) {
+        count(only[id].entity, only[id].frame);
+        continue;
+      }
+      const Location& location = profile.locations[id];
+      for (uint32_t k = 0; k < location.frame_count; ++k) {
+        const EntityId entity = entities.Of(id, k);
+        if (marks.entities[entity] != 0) count(entity, location.first_frame + k);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options) {
   HG_ASSIGN(const std::vector<bool> selected,
             SelectRows(profile, options.filter, options.granularity));
@@ -187,7 +275,6 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
   }
   const size_t unknown = entities.size();
 
-  std::vector<RowId> counted_in(report.rows.size(), kNone);
   std::vector<double> frame_flat(profile.frames.size());
   std::vector<double> frame_cum(profile.frames.size());
   for (RowId row = 0; row < profile.rows.size(); ++row) {
@@ -195,8 +282,6 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
     report.total.Add(f);
     if (!selected[row]) continue;
     report.selected.Add(f);
-    // Rows without live bytes still have a place where they allocate.
-    const double weight = f.live_bytes.value + 1e-6 * f.allocated_bytes.value;
     const FramePlace flat = FlatFrame(profile, row, allocation_frames);
     if (flat.node == kNone) {
       report.rows[unknown].flat.Add(f);
@@ -205,18 +290,20 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
     }
     const LocationId at = profile.nodes[flat.node].location;
     report.rows[entities.Of(at, flat.k)].flat.Add(f);
-    frame_flat[profile.locations[at].first_frame + flat.k] += weight;
-    for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
-      const LocationId id = profile.nodes[node].location;
-      const Location& location = profile.locations[id];
-      for (uint32_t k = 0; k < location.frame_count; ++k) {
-        const EntityId entity = entities.Of(id, k);
-        if (counted_in[entity] == row) continue;
-        counted_in[entity] = row;
-        report.rows[entity].cum.Add(f);
-        frame_cum[location.first_frame + k] += weight;
-      }
-    }
+    frame_flat[profile.locations[at].first_frame + flat.k] += PlaceWeight(f);
+  }
+  if (options.flat_only) {
+    VisitStacks(profile, entities, selected, FindTies(profile, report, frame_flat),
+                [&](RowId row, EntityId, uint32_t frame) {
+                  frame_cum[frame] += PlaceWeight(figures[row]);
+                });
+  } else {
+    const Marks all{std::vector<uint8_t>(profile.locations.size(), 1),
+                    std::vector<uint8_t>(entities.size(), 1)};
+    VisitStacks(profile, entities, selected, all, [&](RowId row, EntityId entity, uint32_t frame) {
+      report.rows[entity].cum.Add(figures[row]);
+      frame_cum[frame] += PlaceWeight(figures[row]);
+    });
   }
   std::vector<std::pair<double, double>> best(report.rows.size(), {-1, -1});
   for (LocationId id = 0; id < profile.locations.size(); ++id) {

@@ -85,6 +85,34 @@ TEST(Functions, FocusAndIgnoreChooseStacks) {
   EXPECT_NE(bad.error().message.find("regular expression"), std::string::npos);
 }
 
+TEST(Functions, FlatFiguresAloneNameTheSameFrames) {
+  Maker m;
+  const auto light = m.Function("f", 1);
+  const auto heavy = m.Function("f", 2);  // the same flat weight, but called from below as well
+  const auto single = m.Function("g", 3);
+  const auto other = m.Function("g", 4);
+  const auto main_ = m.Function("main", 5);
+  m.Row({light, main_}, 10, 10);
+  m.Row({heavy, main_}, 10, 10);
+  m.Row({single, heavy, main_}, 4, 4);
+  m.Row({other, single, light, main_}, 1, 1);
+  const auto whole = AggregateFunctions(m.profile(), {});
+  FunctionOptions options;
+  options.flat_only = true;
+  const auto flat = AggregateFunctions(m.profile(), options);
+  ASSERT_TRUE(whole && flat);
+  ASSERT_EQ(flat->rows.size(), 2u);
+  EXPECT_EQ(m.profile().frames[flat->rows[0].frame].line, 2u) << "the cumulative weight decides";
+  EXPECT_EQ(m.profile().frames[flat->rows[1].frame].line, 3u);
+  for (size_t i = 0; i < flat->rows.size(); ++i) {
+    EXPECT_EQ(flat->rows[i].entity, whole->rows[i].entity);
+    EXPECT_EQ(flat->rows[i].frame, whole->rows[i].frame);
+    EXPECT_EQ(flat->rows[i].flat.live_bytes.value, whole->rows[i].flat.live_bytes.value);
+    EXPECT_EQ(flat->rows[i].cum.samples, 0u);
+    EXPECT_NE(whole->rows[i].cum.samples, 0u);
+  }
+}
+
 TEST(Functions, SortsByWhatIsAskedFor) {
   Maker m;
   m.Row({m.Function("live")}, 10, 10);

@@ -6,12 +6,15 @@ namespace heapgauge {
 namespace {
 
 // The length of an operator's name with brackets in it that begins at `at`; 0 if there is none.
+// Asked at every character of every name, so what all of them begin with is compared first.
 size_t OperatorLength(std::string_view name, size_t at) {
-  static constexpr std::string_view kOperators[] = {
-      "operator()", "operator<<=", "operator>>=", "operator<=>", "operator->*", "operator<<",
-      "operator>>", "operator<=",  "operator>=",  "operator->",  "operator<",   "operator>"};
+  static constexpr std::string_view kWord = "operator";
+  static constexpr std::string_view kOperators[] = {"()", "<<=", ">>=", "<=>", "->*", "<<",
+                                                    ">>", "<=",  ">=",  "->",  "<",   ">"};
+  if (name[at] != kWord[0] || !name.substr(at).starts_with(kWord)) return 0;
+  const std::string_view rest = name.substr(at + kWord.size());
   for (const std::string_view op : kOperators) {
-    if (name.substr(at, op.size()) == op) return op.size();
+    if (rest.starts_with(op)) return kWord.size() + op.size();
   }
   return 0;
 }

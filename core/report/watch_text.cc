@@ -162,6 +162,7 @@ Result<WatchTable> ComputeWatch(const WatchData& data, const WatchView& view) {
   options.granularity = view.granularity;
   options.sort = view.sort;
   options.cumulative = view.cumulative;
+  options.flat_only = !view.cumulative;
   WatchTable table;
   HG_ASSIGN(table.report, AggregateFunctions(*data.now, options));
   table.changes.resize(table.report.rows.size());
