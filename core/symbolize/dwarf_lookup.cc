@@ -7,11 +7,11 @@
 #include <thread>
 #include <unordered_map>
 
+#include "core/base/try_thread.h"
 #include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
 #include "core/symbolize/dwarf/scoped_names.h"
 #include "core/symbolize/dwarf/unit_walk.h"
-#include "core/symbolize/try_thread.h"
 
 namespace heapgauge {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "core/base/text.h"
+#include "core/base/try_thread.h"
 #include "core/symbolize/decompress.h"
-#include "core/symbolize/try_thread.h"
 
 namespace heapgauge {
 namespace {

@@ -22,13 +22,13 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/try_thread.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/elf_file.h"
 #include "core/symbolize/module_symbols.h"
 #include "core/symbolize/pointer_map.h"
-#include "core/symbolize/try_thread.h"
 
 namespace {
 

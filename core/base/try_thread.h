@@ -1,7 +1,7 @@
 // Starts a thread, or does not: where the number of threads is limited (RLIMIT_NPROC, pids.max) the
 // caller does the work itself.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_TRY_THREAD_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_TRY_THREAD_H_
+#ifndef HEAPGAUGE_CORE_BASE_TRY_THREAD_H_
+#define HEAPGAUGE_CORE_BASE_TRY_THREAD_H_
 
 #include <system_error>
 #include <thread>
@@ -21,4 +21,4 @@ std::thread TryThread(Arguments&&... arguments) {
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_TRY_THREAD_H_
+#endif  // HEAPGAUGE_CORE_BASE_TRY_THREAD_H_
