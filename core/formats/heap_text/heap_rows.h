@@ -12,13 +12,13 @@
 
 namespace heapgauge {
 
-struct HeapFigures {
+struct RowFigures {
   CountAndSize in_use;
   CountAndSize allocated;
 };
 
 // "1: 2 [3: 4]" from `at` on, which is moved behind it. On failure `problem` says why.
-bool ParseHeapFigures(std::string_view line, size_t* at, HeapFigures* figures,
+bool ParseHeapFigures(std::string_view line, size_t* at, RowFigures* figures,
                       std::string_view* problem);
 
 class HeapRows {
@@ -27,10 +27,10 @@ class HeapRows {
   HeapRows(const HeapTextHeader& header, TextProfile* out);
 
   // False: there are bytes without a block in figures that count.
-  bool MakesSense(const HeapFigures& figures) const;
+  bool MakesSense(const RowFigures& figures) const;
   // The size that the label `bytes` tells.
-  int64_t BlockSize(const HeapFigures& figures) const;
-  void Add(NodeId leaf, LabelSetId labels, const HeapFigures& figures);
+  int64_t BlockSize(const RowFigures& figures) const;
+  void Add(NodeId leaf, LabelSetId labels, const RowFigures& figures);
 
  private:
   void AddPair(CountAndSize pair);

@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include "core/formats/heap_text/heap_row_queue.h"
 #include "core/formats/heap_text/heap_rows.h"
 #include "core/formats/heap_text/heap_text_header.h"
 #include "core/formats/mappings/assign_modules.h"
@@ -45,6 +46,7 @@ Result<Profile> ReadHeapText(LineReader* lines, const ReadOptions& options) {
   if (!header) return lines->Fail(header.error().code, header.error().message);
   TextProfile out;
   HeapRows rows(*header, &out);
+  HeapRowQueue queue(&rows, &out);
   std::vector<Module> modules;
   for (;;) {
     HG_ASSIGN(more, lines->Next());
@@ -52,7 +54,7 @@ Result<Profile> ReadHeapText(LineReader* lines, const ReadOptions& options) {
     std::string_view line = lines->line();
     if (IsBlankOrComment(line)) continue;
     size_t at = 0;
-    HeapFigures figures;
+    RowFigures figures;
     std::string_view problem;
     bool good = ParseHeapFigures(line, &at, &figures, &problem);
     if (!good) {
@@ -76,8 +78,9 @@ Result<Profile> ReadHeapText(LineReader* lines, const ReadOptions& options) {
       case StackError::kTooLarge:
         return lines->FailInLine("an address has more than 64 bits");
     }
-    rows.Add(out.Leaf(), out.BytesLabel(rows.BlockSize(figures)), figures);
+    queue.Add(out.stack(), figures);
   }
+  queue.Finish();
   Profile profile = out.Take();
   SetLegacyFrames(LegacyKind::kHeap, &profile);
   AssignModules(std::move(modules), &profile);

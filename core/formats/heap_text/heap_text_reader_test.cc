@@ -76,6 +76,45 @@ TEST(HeapTextReader, ScalesASampledProfile) {
   EXPECT_EQ(p->rows[0].live_samples, 1u);
 }
 
+// Enough rows for a thread of their own.
+constexpr uint64_t kManyRows = 20000;
+
+std::string ManyRows() {
+  std::string text = Header("heapprofile");
+  for (uint64_t i = 0; i < kManyRows; ++i) {
+    const std::string figures = std::to_string(1 + i % 3) + ": " + std::to_string(300 + i);
+    text += figures + " [" + figures + "] @";
+    for (uint64_t depth = 0; depth < i % 7; ++depth) {
+      text += " 0x" + std::to_string(1000 + (i * 31 + depth * 17) % 991);
+    }
+    text += " 0x9000\n";
+  }
+  return text;
+}
+
+TEST(HeapTextReader, KeepsTheOrderOfManyRows) {
+  const auto p = Read(ManyRows());
+  ASSERT_TRUE(p) << p.error().message;
+  ASSERT_EQ(p->rows.size(), kManyRows);
+  for (RowId row = 0; row < kManyRows; ++row) {
+    const uint64_t i = row;
+    std::vector<uint64_t> expected;
+    for (uint64_t depth = 0; depth < i % 7; ++depth) {
+      expected.push_back(
+          std::stoull(std::to_string(1000 + (i * 31 + depth * 17) % 991), nullptr, 16));
+    }
+    expected.push_back(0x9000);
+    ASSERT_EQ(Addresses(*p, row), expected) << row;
+    ASSERT_EQ(p->value(row, kInuseSpace), static_cast<int64_t>(300 + i));
+    ASSERT_EQ(p->LabelsOf(row)[0].number, static_cast<int64_t>((300 + i) / (1 + i % 3)));
+  }
+}
+
+TEST(HeapTextReader, TellsOfAFaultBehindManyRows) {
+  EXPECT_NE(MessageOf(ManyRows() + "1: 2 [3: 4]\n").find("line 20002: a row without a stack"),
+            std::string::npos);
+}
+
 TEST(HeapTextReader, KnowsAllKinds) {
   for (const char* kind : {"heapprofile", "growth", "growthz", "fragmentation", "fragmentationz"}) {
     const auto p = Read(Header(kind) + "1: 100 [1: 100] @ 0x1\n");

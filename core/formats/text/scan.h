@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string_view>
 
@@ -82,11 +83,49 @@ inline constexpr std::array<int8_t, 256> kHexDigits = [] {
 // The value of a hexadecimal digit, or -1.
 inline int HexDigit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
+// Up to eight hexadecimal digits at once: how many the eight bytes at `text` begin with, and their
+// value. A loop over digits takes most of the time that a large profile takes, because nobody can
+// foresee where the next number ends.
+struct HexRun {
+  size_t digits = 0;
+  uint32_t value = 0;
+};
+inline HexRun HexRunAt(const char* text) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHigh = 0x80 * kOnes;
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, text, sizeof bytes);  // the first is the lowest
+  // The high bit of a byte in at_least(c, limit) says whether it is `limit` or more; below 0x80
+  // nothing is carried to the next one.
+  const auto at_least = [](uint64_t c, uint64_t limit) { return c + (0x80 - limit) * kOnes; };
+  const uint64_t low = bytes & ~kHigh;
+  const uint64_t lower_case = low | 0x20 * kOnes;
+  const uint64_t is_digit = at_least(low, '0') & ~at_least(low, '9' + 1);
+  const uint64_t is_letter = at_least(lower_case, 'a') & ~at_least(lower_case, 'f' + 1);
+  const uint64_t others = ~((is_digit | is_letter) & ~bytes) & kHigh;
+  HexRun run;
+  run.digits = others == 0 ? 8 : static_cast<size_t>(__builtin_ctzll(others)) / 8;
+  if (run.digits == 0) return run;
+  // Zeros in front, and then neighbours are joined: 8 digits, 4 bytes, 2 words, 1 number.
+  bytes <<= 8 * (8 - run.digits);
+  uint64_t n = (bytes & 0xf * kOnes) + 9 * (bytes >> 6 & kOnes);
+  n = (n << 4 | n >> 8) & 0x00ff00ff00ff00ff;
+  n = (n << 8 | n >> 16) & 0x0000ffff0000ffff;
+  run.value = static_cast<uint32_t>(n << 16 | n >> 32);
+  return run;
+}
+
 // [0-9a-fA-F]+ that fits, without "0x".
 inline Taken TakeHex(std::string_view text, size_t* at, uint64_t* value) {
   size_t i = *at;
   uint64_t n = 0;
-  for (int digit = 0; i < text.size() && (digit = HexDigit(text[i])) >= 0; ++i) {
+  HexRun run{8, 0};
+  while (run.digits == 8 && text.size() - i >= 8) {
+    run = HexRunAt(text.data() + i);
+    n = n << 4 * run.digits | run.value;
+    i += run.digits;
+  }
+  for (int digit = 0; run.digits == 8 && i < text.size() && (digit = HexDigit(text[i])) >= 0; ++i) {
     n = n << 4 | static_cast<uint64_t>(digit);
   }
   if (i == *at) return Taken::kNo;

@@ -8,20 +8,24 @@ namespace heapgauge {
 
 StackError TextProfile::ParseStack(std::string_view text) {
   stack_.clear();
+  // Each look-up waits for memory, so all are asked for before the first is made.
+  parsed_.clear();
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '0' && at + 2 < text.size() && text[at + 1] == 'x' && HexDigit(text[at + 2]) >= 0) {
       at += 2;
       uint64_t address = 0;
       if (TakeHex(text, &at, &address) == Taken::kTooLarge) return StackError::kTooLarge;
-      if (stack_.size() == Profile::kMaxDepth) return StackError::kTooDeep;
-      stack_.push_back(addresses_.At(address));
+      if (parsed_.size() == Profile::kMaxDepth) return StackError::kTooDeep;
+      parsed_.push_back(address);
+      addresses_.Prefetch(address);
     } else if (IsBlank(c) || c == 'x' || HexDigit(c) >= 0) {
       ++at;
     } else {
       break;
     }
   }
+  for (const uint64_t address : parsed_) stack_.push_back(addresses_.At(address));
   return StackError::kFine;
 }
 

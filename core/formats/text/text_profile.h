@@ -1,7 +1,9 @@
 // A profile in the making, out of a text format: addresses become locations, stacks become nodes,
 // rows get their labels. What the readers of all these formats have in common.
 //
-// Not synchronised. Cannot be moved: its parts point at each other.
+// Not synchronised, but parsing (ParseStack, addresses) and adding rows (Leaf, Leaves, labels,
+// AddRow) touch different members, so that one thread may do the one and another the other. Cannot
+// be moved: its parts point at each other.
 #ifndef HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_PROFILE_H_
 #define HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_PROFILE_H_
 
@@ -35,6 +37,11 @@ class TextProfile {
   // Locations of the stack that is being put together, innermost first.
   std::vector<LocationId>& stack() { return stack_; }
   NodeId Leaf() { return stacks_.Leaf(stack_); }
+  // The leaves of many stacks, as StackBuilder has it.
+  void Leaves(const std::vector<LocationId>& locations, const std::vector<size_t>& ends,
+              std::vector<NodeId>* leaves) {
+    stacks_.Leaves(locations, ends, leaves);
+  }
 
   // The set with the label `bytes` alone, the mean size of a row's blocks.
   LabelSetId BytesLabel(int64_t bytes);
@@ -50,6 +57,7 @@ class TextProfile {
   Profile profile_;
   AddressTable addresses_;
   StackBuilder stacks_;
+  std::vector<uint64_t> parsed_;  // addresses of the stack
   std::vector<LocationId> stack_;
   StringId bytes_ = kNone;
   std::unordered_map<int64_t, LabelSetId> bytes_labels_;
