@@ -63,12 +63,48 @@ std::string Placeholder(const Profile& profile, const Location& location) {
   return fmt::format("{}+0x{:x}", name, location.lookup_address() - module.load_bias);
 }
 
-void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, Location* location,
-               Profile* profile) {
+// Functions that were added before, by where their names stand in memory: most places of a profile
+// are in functions that others are in as well, and comparing names takes longer. Good only as long
+// as the names stay where they are.
+class KnownFunctions {
+ public:
+  // The place for the number of a function; kNone if it is new.
+  FunctionId* Find(const SourceFrame& source) {
+    const Key key{source.system_name.data(), source.system_name.size(), source.name.data(),
+                  source.file.data(), source.declared_line};
+    return &ids_.try_emplace(key, kNone).first->second;
+  }
+
+ private:
+  struct Key {
+    const char* system_name;
+    size_t size;  // the same name may be cut at its end
+    const char* name;
+    const char* file;
+    uint32_t line;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      uint64_t h = reinterpret_cast<uintptr_t>(key.system_name) + key.size;
+      h = h * 0x9e3779b97f4a7c15 + reinterpret_cast<uintptr_t>(key.file);
+      h = h * 0x9e3779b97f4a7c15 + (reinterpret_cast<uintptr_t>(key.name) ^ key.line);
+      return h ^ h >> 29;
+    }
+  };
+  std::unordered_map<Key, FunctionId, KeyHash> ids_;
+};
+
+// `known` is null for names that do not last.
+void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, KnownFunctions* known,
+               Location* location, Profile* profile) {
   location->first_frame = static_cast<uint32_t>(profile->frames.size());
   for (const SourceFrame& source : frames) {
+    FunctionId fresh = kNone;
+    FunctionId* id = known != nullptr ? known->Find(source) : &fresh;
+    if (*id == kNone) *id = table->Add(source);
     Frame frame;
-    frame.function = table->Add(source);
+    frame.function = *id;
     frame.line = source.line;
     frame.inlined = source.inlined;
     profile->frames.push_back(frame);
@@ -220,7 +256,7 @@ void NameGeneratedCode(const SymbolizeOptions& options, FunctionTable* table, Pr
     Location& location = profile->locations[id];
     const std::string_view name = map->Find(location.lookup_address());
     if (name.empty()) continue;
-    AddFrames({{name, "", 0, false}}, table, &location, profile);
+    AddFrames({{name, "", 0, false}}, table, nullptr, &location, profile);
     --unnamed;
   }
   if (unnamed == 0) return;
@@ -278,6 +314,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       continue;
     }
     size_t unnamed = 0;
+    KnownFunctions known;
     for (const LocationId id : by_module[m]) {
       Location& location = profile->locations[id];
       const uint64_t address = location.lookup_address() - module.load_bias;
@@ -287,7 +324,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
         ++unnamed;
         continue;
       }
-      AddFrames(frames, &table, &location, profile);
+      AddFrames(frames, &table, &known, &location, profile);
       module.has_functions = true;
       module.NoteLines(frames.front().line != 0);
     }
@@ -316,7 +353,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
   for (Location& location : profile->locations) {
     if (location.frame_count != 0) continue;
     const std::string name = Placeholder(*profile, location);
-    AddFrames({{name, "", 0, false}}, &table, &location, profile);
+    AddFrames({{name, "", 0, false}}, &table, nullptr, &location, profile);
     profile->functions[profile->frames.back().function].placeholder = true;
   }
   std::sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) {
