@@ -101,6 +101,7 @@ class Merger {
   // stay as well: a large profile has met all its locations long before its last row.
   std::vector<bool> Visit(const Profile& profile) {
     std::vector<bool> visited(profile.nodes.size());
+    std::vector<bool> met(profile.locations.size());  // small, so that it stays in the cache
     visits_ = 0;
     for (RowId row = 0; row < profile.rows.size(); ++row) {
       if (entities_.mapped_all()) {
@@ -113,7 +114,10 @@ class Merger {
            node = profile.nodes[node].parent) {
         visited[node] = true;
         ++visits_;
-        entities_.Map(profile.nodes[node].location);
+        const LocationId location = profile.nodes[node].location;
+        if (met[location]) continue;
+        met[location] = true;
+        entities_.Map(location);
       }
     }
     return visited;

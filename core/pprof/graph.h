@@ -107,6 +107,7 @@ struct Trimmed {
 
 struct GraphWants {
   bool edges = true;
+  bool inlined_edges = false;  // of the edges only those into nodes that were ever inlined
   bool visual = false;     // pick nodes and edges for a picture, with tags
   bool call_tree = false;  // nodes reached on different paths are different
 };

@@ -1,7 +1,9 @@
 #include "core/pprof/graph_build.h"
 
+#include <algorithm>
 #include <thread>
 
+#include "core/base/try_thread.h"
 #include "core/pprof/edge_table.h"
 
 namespace heapgauge::pprof {
@@ -23,12 +25,11 @@ class NodeCounter {
   }
   void BeginTail() { ++tail_; }
   void Tail(LocationId location, const Weight& weight) {
-    for (EntryId entry : table_.Of(location)) {
-      Sum& sum = sums_[entry];
-      if (sum.on_path != 0 || sum.tail == tail_) continue;
-      sum.tail = tail_;
-      AddTo(entry, weight);
+    if (const EntryId only = table_.OnlyOf(location); only != kNone) {
+      TailAt(only, weight);
+      return;
     }
+    for (EntryId entry : table_.Of(location)) TailAt(entry, weight);
   }
   void EndTail() {}
   void Rows(LocationId location, const Weight& weight) {
@@ -54,6 +55,13 @@ class NodeCounter {
     uint32_t tail = 0;  // the last that was here
   };
 
+  void TailAt(EntryId entry, const Weight& weight) {
+    Sum& sum = sums_[entry];
+    if (sum.on_path != 0 || sum.tail == tail_) return;
+    sum.tail = tail_;
+    AddTo(entry, weight);
+  }
+
   void AddTo(EntryId entry, const Weight& weight) {
     sums_[entry].cum = WrapAdd(sums_[entry].cum, weight.value);
     if (weight.divisor == 0) return;
@@ -71,16 +79,28 @@ class NodeCounter {
 // Edges between kept nodes.
 class EdgeCounter {
  public:
-  EdgeCounter(const Profile& profile, const NodeTable& table, const std::vector<bool>& kept)
-      : table_(table), kept_(table.size(), 1), location_kept_(profile.locations.size(), 1) {
+  EdgeCounter(const Profile& profile, const NodeTable& table, const std::vector<bool>& kept,
+              bool inlined_only)
+      : table_(table),
+        kept_(table.size(), inlined_only ? kCaller : kBoth),
+        location_kept_(profile.locations.size(), 1) {
+    for (LocationId location = 0; location < profile.locations.size() && inlined_only; ++location) {
+      const std::span<const EntryId> entries = table.Of(location);
+      for (size_t i = 0; i + 1 < entries.size(); ++i) kept_[entries[i]] = kBoth;
+    }
     if (kept.empty()) return;
-    for (size_t i = 0; i < kept.size(); ++i) kept_[i] = kept[i];
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (!kept[i]) kept_[i] = kNeither;
+    }
     for (LocationId location = 0; location < profile.locations.size(); ++location) {
       bool any = false;
       for (EntryId entry : table.Of(location)) any |= kept[entry];
       location_kept_[location] = any;
     }
   }
+
+  // Whether there can be any edge.
+  bool any() const { return std::find(kept_.begin(), kept_.end(), kBoth) != kept_.end(); }
 
   void Enter(LocationId location) {
     frames_.push_back({static_cast<uint32_t>(steps_.size()), caller_, residual_});
@@ -120,7 +140,16 @@ class EdgeCounter {
   }
   void Rows(LocationId, const Weight&) {}
 
-  void MoveTo(std::vector<GraphEdge>* out) {
+  // Adds what was counted over another part of the rows.
+  void Add(const EdgeCounter& other) {
+    for (const Edge& edge : other.edges_) {
+      if (!edge.exists) continue;
+      Edge& own = edges_[EdgeBetween(edge.src, edge.dest)];
+      own.Add({edge.weight, edge.divisor, true}, edge.residual, edge.inlined);
+    }
+  }
+
+  void MoveTo(std::vector<GraphEdge>* out) const {
     for (const Edge& edge : edges_) {
       if (!edge.exists) continue;
       out->push_back({edge.src, edge.dest, edge.weight, edge.divisor, edge.residual, edge.inlined});
@@ -147,6 +176,8 @@ class EdgeCounter {
       inlined &= more_inlined;
     }
   };
+  // Which ends of edges a node can be.
+  enum : uint8_t { kNeither, kCaller, kBoth };
   struct Step {  // an edge on the path
     EdgeId edge;
     bool residual;
@@ -158,6 +189,16 @@ class EdgeCounter {
     bool residual;
   };
 
+  EdgeId EdgeBetween(EntryId src, EntryId dest) {
+    const EdgeId id = edge_ids_.Find(src, dest);
+    if (id == edges_.size()) {
+      Edge& edge = edges_.emplace_back();
+      edge.src = src;
+      edge.dest = dest;
+    }
+    return id;
+  }
+
   // Goes one location inwards, with a call for each edge on the way.
   template <typename OnEdge>
   void Visit(LocationId location, const OnEdge& on_edge) {
@@ -168,18 +209,12 @@ class EdgeCounter {
     const std::span<const EntryId> entries = table_.Of(location);
     for (size_t i = entries.size(); i-- > 0;) {
       const EntryId entry = entries[i];
-      if (kept_[entry] == 0) {
+      if (kept_[entry] == kNeither) {
         residual_ = true;
         continue;
       }
-      if (caller_ != kNone && entry != caller_) {
-        const EdgeId id = edge_ids_.Find(caller_, entry);
-        if (id == edges_.size()) {
-          Edge& edge = edges_.emplace_back();
-          edge.src = caller_;
-          edge.dest = entry;
-        }
-        on_edge(id, i != entries.size() - 1);
+      if (caller_ != kNone && entry != caller_ && kept_[entry] == kBoth) {
+        on_edge(EdgeBetween(caller_, entry), i != entries.size() - 1);
       }
       caller_ = entry;
       residual_ = false;
@@ -200,17 +235,29 @@ class EdgeCounter {
 
 }  // namespace
 
-void CountNodes(const StackPlan& plan, Graph* graph) {
-  const uint32_t parts = plan.parts();
-  std::vector<NodeCounter> counters(parts, NodeCounter(*graph->table));
+namespace {
+
+// Has the rows counted in parts, one thread for each; the sum of all is in the first.
+template <typename Counter>
+void CountInParts(const StackPlan& plan, std::vector<Counter>* counters) {
+  const auto parts = static_cast<uint32_t>(counters->size());
+  const auto count = [&](uint32_t part) { plan.WalkPart(part, parts, &(*counters)[part]); };
   std::vector<std::thread> others;
+  for (uint32_t part = 1; part < parts; ++part) others.push_back(TryThread(count, part));
+  count(0);
   for (uint32_t part = 1; part < parts; ++part) {
-    others.emplace_back([&, part] { plan.WalkPart(part, parts, &counters[part]); });
+    std::thread& other = others[part - 1];
+    other.joinable() ? other.join() : count(part);
+    (*counters)[0].Add((*counters)[part]);
   }
-  plan.WalkPart(0, parts, &counters[0]);
-  for (std::thread& other : others) other.join();
-  NodeCounter& counter = counters[0];
-  for (uint32_t part = 1; part < parts; ++part) counter.Add(counters[part]);
+}
+
+}  // namespace
+
+void CountNodes(const StackPlan& plan, Graph* graph) {
+  std::vector<NodeCounter> counters(plan.parts(), NodeCounter(*graph->table));
+  CountInParts(plan, &counters);
+  const NodeCounter& counter = counters[0];
   graph->nodes.resize(graph->table->size());
   for (EntryId entry = 0; entry < graph->nodes.size(); ++entry) {
     GraphNode& node = graph->nodes[entry];
@@ -229,11 +276,16 @@ void ListNodes(bool drop_negative, Graph* graph) {
   }
 }
 
-void CountEdges(const StackPlan& plan, const std::vector<bool>& kept, Graph* graph) {
-  EdgeCounter counter(*plan.values().profile, *graph->table, kept);
-  plan.Walk(&counter);
+void CountEdges(const StackPlan& plan, const std::vector<bool>& kept, bool inlined_only,
+                Graph* graph) {
+  // In parts, edges would be numbered in another order, which shows where they are equal in all
+  // else.
+  std::vector<EdgeCounter> counters(
+      inlined_only ? plan.parts() : 1,
+      EdgeCounter(*plan.values().profile, *graph->table, kept, inlined_only));
+  if (counters[0].any()) CountInParts(plan, &counters);
   graph->edges.clear();
-  counter.MoveTo(&graph->edges);
+  counters[0].MoveTo(&graph->edges);
   graph->LinkEdges();
 }
 

@@ -26,8 +26,9 @@ inline bool IsShown(int64_t flat, int64_t cum, bool drop_negative) {
 void ListNodes(bool drop_negative, Graph* graph);
 
 // Makes the edges between nodes for which `kept` is set; empty for all, also those that are not
-// listed.
-void CountEdges(const StackPlan& plan, const std::vector<bool>& kept, Graph* graph);
+// listed. With `inlined_only`, edges are made only into nodes that were inlined somewhere.
+void CountEdges(const StackPlan& plan, const std::vector<bool>& kept, bool inlined_only,
+                Graph* graph);
 
 struct TagOptions {
   std::string unit;        // that numbers are shown in

@@ -127,7 +127,7 @@ class Trimmer {
 
   void MakeEdges() {
     if (edges_made_) return;
-    CountEdges(plan_, kept_, &result_.graph);
+    CountEdges(plan_, kept_, wants_.inlined_edges, &result_.graph);
     edges_made_ = true;
   }
 

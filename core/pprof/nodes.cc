@@ -149,7 +149,14 @@ NodeTable::NodeTable(const Profile& profile, const NodeOptions& options) {
     }
   }
   first_.push_back(static_cast<uint32_t>(ids_.size()));
-  if (!has_inlines_) first_ = {};  // one each
+  if (!has_inlines_) {
+    first_ = {};  // one each
+    return;
+  }
+  only_.reserve(profile.locations.size());
+  for (LocationId id = 0; id < profile.locations.size(); ++id) {
+    only_.push_back(Of(id).size() == 1 ? Of(id)[0] : kNone);
+  }
 }
 
 std::vector<std::string> NameParts(const NodeInfo& info) {

@@ -62,6 +62,11 @@ class NodeTable {
     if (!has_inlines_) return {&ids_[location], 1};
     return {ids_.data() + first_[location], first_[location + 1] - first_[location]};
   }
+  // The node of a location with one frame, as nearly all are; kNone if there are several. One look
+  // at memory in place of three.
+  EntryId OnlyOf(LocationId location) const {
+    return has_inlines_ ? only_[location] : ids_[location];
+  }
   // Whether some call was inlined.
   bool has_inlines() const { return has_inlines_; }
 
@@ -72,6 +77,7 @@ class NodeTable {
   std::vector<NodeInfo> infos_;
   std::vector<uint32_t> first_;  // by location, and the end
   std::vector<EntryId> ids_;
+  std::vector<EntryId> only_;  // by location, if calls were inlined
   bool has_inlines_ = false;
 };
 

@@ -21,7 +21,9 @@ const char* InlineMark(const Graph& graph, const GraphNode& node) {
 Status WriteTop(const ReportInput& input, TextSink* out) {
   const NodeTable table(input.profile, NodeOptionsOf(input.config()));
   GraphWants wants;
-  wants.edges = table.has_inlines();  // they only tell what was inlined
+  // They only tell what was inlined.
+  wants.edges = table.has_inlines();
+  wants.inlined_edges = true;
   const Trimmed trimmed = TrimmedGraph(input, table, wants);
   const Graph& graph = trimmed.graph;
   ValueFormat format = FormatOf(input);
