@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "agent/sample/poisson.h"
+#include "agent/sample/thread_exclusion.h"
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
@@ -217,6 +218,51 @@ void Recorder::FollowControl() {
   following_.Unlock();
 }
 
+bool Recorder::Available() const {
+  if (process_state_ == nullptr) return false;
+  const auto state = static_cast<ProcessState>(process_state_->load(std::memory_order_acquire));
+  return state != ProcessState::kFailed;
+}
+
+// Announces a change of the control words and follows it.
+void Recorder::FollowRequest(wire::Control& control) {
+  const uint32_t mine =
+      std::atomic_ref(control.generation).fetch_add(1, std::memory_order_acq_rel) + 1;
+  // Another thread may be at it, having read the words before ours was written.
+  for (int tries = 0; tries < 1000; ++tries) {
+    FollowControl();
+    if (static_cast<int32_t>(hg_seen_generation - mine) >= 0) break;
+    arch::Pause();
+  }
+  // The gap may be drawn anew at any block's start: this thread begins at once.
+  hg_thread.interval = 0;
+  hg_thread.capped = 0;
+  hg_thread.countdown = 0;
+}
+
+template <typename Word>
+bool Recorder::Request(Word wire::Control::*word, Word value) {
+  if (!Ready()) return false;
+  wire::Control& control = file_.header()->control;
+  Put(control.*word, value);
+  FollowRequest(control);
+  return true;
+}
+
+bool Recorder::RequestActive(bool active) {
+  return Request(&wire::Control::active, uint32_t{active});
+}
+
+bool Recorder::RequestInterval(uint64_t bytes) { return Request(&wire::Control::interval, bytes); }
+
+bool Recorder::RequestReset() {
+  if (!Ready()) return false;
+  wire::Control& control = file_.header()->control;
+  std::atomic_ref(control.reset_requests).fetch_add(1, std::memory_order_relaxed);
+  FollowRequest(control);
+  return true;
+}
+
 void Recorder::Reset(uint64_t now_ns) {
   wire::Header& header = *file_.header();
   reset_ns_.store(now_ns);
@@ -427,7 +473,7 @@ void Recorder::CountUnmapped(void* self, const MappingTable::Gone& gone) {
 }
 
 void Recorder::RecordMapping(const Mapping& mapping, const Registers& caller) {
-  if (mapping.length == 0 || !Ready()) return;
+  if (mapping.length == 0 || ThreadIsExcluded() || !Ready()) return;
   const uint64_t now_ns = os::MonotonicNs();
   const uint32_t thread = CurrentThread();
   modules_.CheckGone(&file_);

@@ -52,6 +52,17 @@ class Recorder {
   // Follows the control words if they changed.
   void FollowControl();
 
+  // The program's own wishes. They go through the control words like everybody's, so that the last
+  // one to ask wins, and are followed before the call returns (unless this is a signal handler that
+  // has interrupted just that: then at the next sample). False if there is no gauge file.
+  bool RequestActive(bool active);
+  bool RequestInterval(uint64_t bytes);
+  bool RequestReset();
+  // The path of this process's own file, which is made if need be; "" if there is none.
+  const char* OwnPath() { return Ready() ? file_.path() : ""; }
+  // There is a file, or there can be one in a forked child.
+  bool Available() const;
+
   struct Block {
     uintptr_t address;
     uint64_t size;      // requested
@@ -117,6 +128,9 @@ class Recorder {
 
   bool Ready();
   bool StartInChild();
+  template <typename Word>
+  bool Request(Word wire::Control::*word, Word value);
+  void FollowRequest(wire::Control& control);
   static void FillHeader(wire::Header* header, const Settings& settings,
                          const AllocatorIdentity& allocator, const char* exe);
   GaugeFile* OwnFile();

@@ -17,6 +17,7 @@
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/page_blocks.h"
 #include "agent/recorder.h"
+#include "agent/sample/thread_exclusion.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -170,7 +171,8 @@ void FollowSettings() {
 // The interval to weigh this block by if it is to be sampled, else 0.
 uint64_t Decide(const Call& call, size_t size) {
   if (!call.due()) return 0;
-  const uint64_t interval = recorder.sampler().Decide(size, call.countdown);
+  uint64_t interval = recorder.sampler().Decide(size, call.countdown);
+  if (ThreadIsExcluded()) interval = 0;
   if (interval == 0) recorder.Poll();  // a sample does so itself
   FollowSettings();
   return IsInsideAllocator(call.caller.pc) ? 0 : interval;

@@ -17,7 +17,7 @@ struct ThreadState {
   uint32_t walker;     // which walker it used last, plus 1
   uint32_t capped;     // 1: the gap is longer than the countdown, and goes on where that ends
   uint32_t process;    // number of the process (counted through forks) that thread_id was asked in
-  uint32_t reserved;
+  uint32_t excluded;   // how often ExcludeThread(true) is in force; its blocks are not sampled
 };
 static_assert(sizeof(ThreadState) <= 64);
 static_assert(offsetof(ThreadState, countdown) == 0);

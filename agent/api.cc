@@ -1,0 +1,54 @@
+// The part of the program's interface (heapgauge/heapgauge.h) that the agent carries out by itself:
+// switching and questions. All of it may be called from signal handlers, at any time from the first
+// constructor to the last destructor.
+#define HEAPGAUGE_LINKED 1
+#pragma GCC visibility push(default)
+#include "include/heapgauge/heapgauge.h"
+#pragma GCC visibility pop
+
+#include "agent/hooks/entry_table.h"
+#include "agent/recorder.h"
+
+namespace {
+
+using heapgauge::agent::recorder;
+
+int Answer(bool done) { return done ? HEAPGAUGE_OK : HEAPGAUGE_UNAVAILABLE; }
+
+}  // namespace
+
+int heapgauge_available() { return recorder.Available() ? 1 : 0; }
+
+int heapgauge_set_active(int active) {
+  const bool done = recorder.RequestActive(active != 0);
+  // Without waiting for the next call that would notice.
+  if (done) heapgauge::agent::StartCounting();
+  return Answer(done);
+}
+
+int heapgauge_start() { return heapgauge_set_active(1); }
+
+int heapgauge_stop() { return heapgauge_set_active(0); }
+
+int heapgauge_is_active() {
+  if (!recorder.Available()) return HEAPGAUGE_UNAVAILABLE;
+  recorder.FollowControl();
+  return recorder.sampler().active() ? 1 : 0;
+}
+
+int heapgauge_set_interval(uint64_t bytes) {
+  if (bytes == 0 || bytes > heapgauge::wire::kMaxIntervalBytes) return HEAPGAUGE_INVALID;
+  const bool done = recorder.RequestInterval(bytes);
+  if (done) heapgauge::agent::StartCounting();
+  return Answer(done);
+}
+
+uint64_t heapgauge_interval() {
+  if (!recorder.Available()) return 0;
+  recorder.FollowControl();
+  return recorder.sampler().interval();
+}
+
+int heapgauge_reset() { return Answer(recorder.RequestReset()); }
+
+const char* heapgauge_gauge_path() { return recorder.OwnPath(); }
