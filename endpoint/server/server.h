@@ -3,8 +3,13 @@
 // of each, connections in all and per peer, requests per second, a reply that is promised for later
 // without a thread waiting for it. Web frameworks that were tried bound some of these, none all.
 //
-// Answers: 400 malformed, 401 without the token, 408 too slow, 413/414/431 too large, 429 too many
-// requests, 501 unknown transfer coding, 503 too many connections; each as plain text and closed.
+// Answers: 400 malformed, 401 without the token, 403 from a foreign page, 408 too slow, 413/414/431
+// too large, 417 and 501 what is not known here, 421 for a foreign host name, 429 too many
+// requests, 503 too many connections, 505 another HTTP; each as plain text and closed. Where the
+// limit of connections is reached, those that have nothing to say make room.
+//
+// A reply that was promised is dropped, and its function destroyed without a call, when its client
+// goes away. Text goes out compressed to clients that ask for gzip.
 //
 // Threads: Run() belongs to one; Stop() may be called by any, also in a signal handler. Handlers
 // are called in Run()'s thread, or, with Options::workers, in one of so many others.
@@ -27,9 +32,11 @@ struct ServerOptions {
   std::string token;      // asked for by Basic (any user, this password) or Bearer; "" none
   bool insecure = false;  // without a token also on addresses that others can reach
   unsigned workers = 0;   // threads that call the handler; 0: the one of Run()
+  std::function<void()> worker_started;  // called first in each of them, if it is set
 
   size_t head_bytes = 16 << 10;
-  size_t body_bytes = 64 << 20;  // symbol requests of large profiles have megabytes
+  size_t body_bytes = 64 << 20;   // symbol requests of large profiles have megabytes
+  size_t held_bytes = 256 << 20;  // bodies and answers under way, of all clients; 503 above
   unsigned connections = 256;
   unsigned connections_per_peer = 64;  // not on unix sockets
   unsigned requests_per_second = 200;  // per peer, in bursts of twice as many

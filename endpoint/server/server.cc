@@ -1,0 +1,377 @@
+#include "endpoint/server/server.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "endpoint/server/access.h"
+#include "endpoint/server/connection.h"
+#include "endpoint/server/listener.h"
+#include "endpoint/server/rate_limit.h"
+#include "endpoint/server/workers.h"
+
+namespace heapgauge::endpoint {
+namespace {
+
+constexpr uint64_t kMsNs = 1'000'000;
+constexpr uint64_t kStopNs = 1'000'000'000;
+constexpr uint64_t kExhaustedNs = 100 * kMsNs;  // until the next look after running out
+constexpr uint64_t kYoungNs = 1'000'000'000;    // a head that is younger may still come
+constexpr size_t kScratchBytes = size_t{64} << 10;
+constexpr int kMostAccepted = 64;  // at a time
+
+using State = Connection::State;
+
+// What a handler has come to.
+struct Outcome {
+  uint64_t connection = 0;
+  Answer answer;
+  std::function<Response()> later;  // in place of the answer
+  uint64_t due_ns = 0;
+};
+
+class SocketServer final : public Server {
+ public:
+  SocketServer(const ServerOptions& options, Handler handler, std::unique_ptr<Listener> listener,
+               int wake)
+      : options_(options),
+        handler_(std::move(handler)),
+        listener_(std::move(listener)),
+        address_(listener_->address()),
+        wake_(wake),
+        rates_(options.requests_per_second) {
+    rules_.token = options.token;
+    rules_.only_own_host = !address_.is_unix() && address_.is_local();
+    gate_ = [this](const RequestHead& head, const Connection& from) { return Admit(head, from); };
+    scratch_.resize(kScratchBytes);
+  }
+  ~SocketServer() override {
+    workers_.End();
+    close(wake_);
+  }
+
+  void Run() override;
+  void Stop() override {
+    stopping_.store(true);
+    Wake();
+  }
+  std::string url() const override;
+
+ private:
+  void Wake() const {
+    const uint64_t one = 1;
+    static_cast<void>(!write(wake_, &one, sizeof one));
+  }
+
+  void Wait();
+  int TimeoutMs(uint64_t now) const;
+  void AcceptWaiting(uint64_t now);
+  bool MakeRoomFor(uint64_t peer, uint64_t now);
+  std::optional<Response> Admit(const RequestHead& head, const Connection& from);
+  void Serve(Connection* connection, short events, uint64_t now);
+  void Submit(const Connection& connection, std::function<Reply()> make);
+  void Deliver(Outcome outcome, uint64_t now);
+  void DeliverFinished(uint64_t now);
+  void LimitHeldBytes(uint64_t now);
+  void BeginToStop(uint64_t now);
+  Connection* Find(uint64_t id);
+
+  const ServerOptions options_;
+  const Handler handler_;
+  std::unique_ptr<Listener> listener_;
+  const Address address_;
+  const int wake_;
+  std::atomic<bool> stopping_{false};
+
+  AccessRules rules_;
+  RateLimit rates_;
+  Connection::Gate gate_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  uint64_t next_id_ = 1;
+  uint64_t accept_after_ns_ = 0;
+  size_t held_bytes_ = 0;  // when last looked
+  std::string scratch_;
+  std::vector<pollfd> polled_;
+
+  std::mutex mutex_;  // guards what is below
+  std::vector<Outcome> finished_;
+  Workers workers_;
+};
+
+// An answer for a reply, made in the thread that made the reply: compression takes its time.
+Outcome Finished(uint64_t id, const AnswerOptions& how, const std::function<Reply()>& make) {
+  Outcome outcome;
+  outcome.connection = id;
+  try {
+    Reply reply = make();
+    if (reply.later) {
+      outcome.later = std::move(reply.later);
+      outcome.due_ns = reply.due_ns;
+      return outcome;
+    }
+    outcome.answer = MakeAnswer(std::move(reply.response), how);
+  } catch (const std::exception&) {  // out of memory, most likely; the process must not fall
+    outcome.later = nullptr;
+    outcome.answer = MakeAnswer(ErrorText(500, "the answer could not be made"), how);
+  }
+  return outcome;
+}
+
+std::string SocketServer::url() const {
+  if (address_.is_unix()) return address_.Text();
+  if (!address_.is_any()) return "http://" + address_.Text();
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0')
+    return "http://" + address_.Text();
+  return "http://" + Printable(name) + ":" + std::to_string(address_.port());
+}
+
+Connection* SocketServer::Find(uint64_t id) {
+  for (const auto& connection : connections_) {
+    if (connection->id() == id) return connection.get();
+  }
+  return nullptr;
+}
+
+int SocketServer::TimeoutMs(uint64_t now) const {
+  uint64_t next = now + 60'000 * kMsNs;
+  if (accept_after_ns_ > now) next = std::min(next, accept_after_ns_);
+  for (const auto& connection : connections_) {
+    if (connection->has_more()) return 0;
+    next = std::min(next, connection->deadline_ns());
+    if (connection->state() == State::kPromised) next = std::min(next, connection->due_ns());
+  }
+  // Rounded up: a timeout that is too short by less than a millisecond would spin.
+  return next <= now ? 0 : static_cast<int>((next - now + kMsNs - 1) / kMsNs);
+}
+
+void SocketServer::Wait() {
+  const uint64_t now = MonotonicNow();
+  polled_.clear();
+  polled_.push_back({wake_, POLLIN, 0});
+  const bool accepts = listener_ != nullptr && now >= accept_after_ns_;
+  polled_.push_back({accepts ? listener_->fd() : -1, POLLIN, 0});
+  for (const auto& connection : connections_) {
+    polled_.push_back({connection->fd(), connection->events(), 0});
+  }
+  if (poll(polled_.data(), polled_.size(), TimeoutMs(now)) < 0) {
+    for (pollfd& entry : polled_) entry.revents = 0;  // interrupted
+  }
+  if (polled_[0].revents != 0) {
+    uint64_t count = 0;
+    static_cast<void>(!read(wake_, &count, sizeof count));
+  }
+}
+
+// Closes a connection that nobody would miss: one of the same peer if that has too many, else any.
+bool SocketServer::MakeRoomFor(uint64_t peer, uint64_t now) {
+  const size_t of_peer = static_cast<size_t>(
+      std::count_if(connections_.begin(), connections_.end(),
+                    [peer](const auto& other) { return other->peer_key() == peer; }));
+  const bool peer_full = !address_.is_unix() && of_peer >= options_.connections_per_peer;
+  if (!peer_full && connections_.size() < options_.connections) return true;
+  auto victim = connections_.end();
+  int best = 3;
+  for (auto it = connections_.begin(); it != connections_.end(); ++it) {
+    const Connection& other = **it;
+    if (peer_full && other.peer_key() != peer) continue;
+    int rank = 3;
+    const bool old = now - other.since_ns() >= kYoungNs;
+    if (other.state() == State::kDraining || other.state() == State::kClosed) rank = 0;
+    if (other.state() == State::kIdle && old) rank = 1;
+    if (other.state() == State::kHead && old) rank = 2;
+    if (rank < best || (rank == best && rank < 3 && other.since_ns() < (*victim)->since_ns())) {
+      best = rank;
+      victim = it;
+    }
+  }
+  if (victim == connections_.end()) return false;
+  connections_.erase(victim);
+  return true;
+}
+
+void SocketServer::AcceptWaiting(uint64_t now) {
+  for (int i = 0; i < kMostAccepted; ++i) {
+    Address peer;
+    bool exhausted = false;
+    const int fd = listener_->Accept(&peer, &exhausted);
+    if (exhausted) accept_after_ns_ = now + kExhaustedNs;
+    if (fd < 0) return;
+    if (MakeRoomFor(PeerKey(peer), now)) {
+      connections_.push_back(
+          std::make_unique<Connection>(next_id_++, fd, peer, &options_, &gate_, now));
+      continue;
+    }
+    // What has come already is read, so that closing does not take the answer away.
+    const Answer busy = MakeAnswer(ErrorText(503, "there are too many connections"), {});
+    const std::string text = busy.head + busy.body;
+    static_cast<void>(!recv(fd, scratch_.data(), scratch_.size(), 0));
+    static_cast<void>(!send(fd, text.data(), text.size(), MSG_NOSIGNAL));
+    close(fd);
+  }
+}
+
+std::optional<Response> SocketServer::Admit(const RequestHead& head, const Connection& from) {
+  const auto later = [](int status, const char* why) {
+    Response response = ErrorText(status, why);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+  };
+  if (!rates_.Take(from.peer_key(), MonotonicNow())) {
+    return later(429, "there are too many requests; wait a second");
+  }
+  if (auto refused = Refuse(head, rules_)) return refused;
+  if (held_bytes_ > options_.held_bytes) {
+    return later(503, "too much is under way; try again soon");
+  }
+  return {};
+}
+
+// In kWorking: has the answer made, here or by a worker.
+void SocketServer::Submit(const Connection& connection, std::function<Reply()> make) {
+  const uint64_t id = connection.id();
+  const AnswerOptions how = connection.answer_options();
+  if (workers_.empty()) {
+    Deliver(Finished(id, how, make), MonotonicNow());
+    return;
+  }
+  workers_.Add([this, id, how, make = std::move(make)] {
+    Outcome outcome = Finished(id, how, make);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      finished_.push_back(std::move(outcome));
+    }
+    Wake();
+  });
+}
+
+void SocketServer::Deliver(Outcome outcome, uint64_t now) {
+  Connection* connection = Find(outcome.connection);
+  if (connection == nullptr || connection->state() != State::kWorking) return;  // gone meanwhile
+  if (outcome.later) {
+    connection->Promise(std::move(outcome.later), outcome.due_ns, now);
+  } else {
+    connection->Send(std::move(outcome.answer), now);
+  }
+}
+
+void SocketServer::DeliverFinished(uint64_t now) {
+  std::vector<Outcome> finished;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    finished.swap(finished_);
+  }
+  for (Outcome& outcome : finished) Deliver(std::move(outcome), now);
+}
+
+// One turn of a connection.
+void SocketServer::Serve(Connection* connection, short events, uint64_t now) {
+  if (events != 0 || connection->has_more()) connection->Advance(events, &scratch_, now);
+  if (connection->deadline_ns() <= now) connection->OnDeadline(now);
+  if (connection->state() == State::kReady) {
+    auto request = std::make_shared<const Request>(connection->TakeRequest(now));
+    Submit(*connection, [this, request] { return handler_(*request); });
+  } else if (connection->state() == State::kPromised && connection->due_ns() <= now) {
+    auto later = connection->TakePromise(now);
+    Submit(*connection, [later = std::move(later)] { return Reply(later()); });
+  }
+}
+
+// The memory that clients make us hold. The largest body that is still coming has to give way.
+void SocketServer::LimitHeldBytes(uint64_t now) {
+  held_bytes_ = 0;
+  Connection* largest = nullptr;
+  for (const auto& connection : connections_) {
+    held_bytes_ += connection->held_bytes();
+    if (connection->state() != State::kBody) continue;
+    if (largest == nullptr || largest->held_bytes() < connection->held_bytes()) {
+      largest = connection.get();
+    }
+  }
+  if (held_bytes_ > options_.held_bytes && largest != nullptr) {
+    largest->Refuse(ErrorText(503, "too much is under way; try again soon"), now);
+  }
+}
+
+void SocketServer::BeginToStop(uint64_t now) {
+  listener_.reset();
+  for (const auto& connection : connections_) {
+    switch (connection->state()) {
+      case State::kIdle:
+      case State::kHead:
+      case State::kBody:
+      case State::kDraining:
+        connection->Close();
+        break;
+      case State::kPromised:
+        connection->Refuse(ErrorText(503, "the server ends"), now);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void SocketServer::Run() {
+  // Only now, so that a caller may fork between Listen() and Run(). Without threads we do it all.
+  static_cast<void>(workers_.Start(options_.workers, options_.worker_started));
+  uint64_t stop_at = 0;
+  while (true) {
+    if (stopping_.load()) {
+      const uint64_t now = MonotonicNow();
+      if (stop_at == 0) stop_at = now + kStopNs;
+      BeginToStop(now);
+    }
+    const auto is_closed = [](const auto& c) { return c->state() == State::kClosed; };
+    connections_.erase(std::remove_if(connections_.begin(), connections_.end(), is_closed),
+                       connections_.end());
+    if (stop_at != 0 && (connections_.empty() || MonotonicNow() >= stop_at)) return;
+    Wait();
+    const uint64_t now = MonotonicNow();
+    try {
+      DeliverFinished(now);
+      const size_t count = polled_.size() - 2;  // connections that were there
+      for (size_t i = 0; i < count; ++i) {
+        try {
+          Serve(connections_[i].get(), polled_[i + 2].revents, now);
+        } catch (const std::exception&) {  // no memory for this one
+          connections_[i]->Close();
+        }
+      }
+      LimitHeldBytes(now);
+      if (polled_[1].revents != 0 && listener_ != nullptr) AcceptWaiting(now);
+    } catch (const std::exception&) {
+      accept_after_ns_ = now + kExhaustedNs;
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Listen(const ServerOptions& options, Handler handler) {
+  HG_ASSIGN(const Address address, ParseAddress(options.address));
+  if (!address.is_local() && options.token.empty() && !options.insecure) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "other machines can reach " + address.Text() +
+                    ": give a token (--token-file FILE), or --insecure if everybody may look");
+  }
+  HG_ASSIGN(auto listener, Listener::Open(address));
+  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) return tl::unexpected<Error>(SystemError("cannot make an eventfd", errno));
+  return std::make_unique<SocketServer>(options, std::move(handler), std::move(listener), wake);
+}
+
+}  // namespace heapgauge::endpoint

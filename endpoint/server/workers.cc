@@ -1,0 +1,66 @@
+#include "endpoint/server/workers.h"
+
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "core/base/file.h"
+
+namespace heapgauge::endpoint {
+
+Status Workers::Start(unsigned count, const std::function<void()>& started) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Status status;
+  try {
+    for (unsigned i = 0; i < count; ++i) {
+      threads_.emplace_back([this, started] {
+        if (started) started();
+        Work();
+      });
+    }
+  } catch (const std::system_error& error) {
+    if (threads_.empty()) {
+      status = tl::unexpected<Error>(SystemError("cannot start a thread", error.code().value()));
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+void Workers::End() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+    jobs_.clear();
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Workers::Add(std::function<void()> job) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void Workers::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+    if (ending_) return;
+    std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+    job = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace heapgauge::endpoint
