@@ -170,7 +170,9 @@ Answer MakeAnswer(Response response, const AnswerOptions& options) {
   if (response.Header("Cache-Control").empty()) AddField("Cache-Control", "no-store", &answer.head);
   AddField("Date", Date(), &answer.head);
   const bool has_body = status != 204 && status != 304;
-  if (has_body) AddField("Content-Length", std::to_string(response.body.size()), &answer.head);
+  if (has_body && !(options.is_head && response.body.empty())) {
+    AddField("Content-Length", std::to_string(response.body.size()), &answer.head);
+  }
   if (!options.keep_alive) {
     AddField("Connection", "close", &answer.head);
   } else if (options.old_version) {

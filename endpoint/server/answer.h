@@ -19,7 +19,9 @@ struct Answer {
 };
 
 struct AnswerOptions {
-  bool is_head = false;  // the method was HEAD: no body, but the fields as if there were one
+  // The method was HEAD: no body, but the fields as if there were one. If the handler has left it
+  // out already, its length is not known.
+  bool is_head = false;
   bool keep_alive = false;
   bool old_version = false;  // HTTP/1.0, which has to be told that the connection stays
   bool gzip = false;         // texts of some size may be compressed

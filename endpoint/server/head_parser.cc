@@ -176,7 +176,6 @@ bool HeadParser::Field(std::string_view line) {
 
 HeadParser::State HeadParser::Finish() {
   if (!Framing()) return State::kBad;
-  std::string_view connection;
   int hosts = 0;
   bool close = false;
   bool keep = false;
