@@ -2,7 +2,10 @@
 // function from what is known of the request to a reply.
 //
 // The router has found the process, decoded the query and checked the method before a route is
-// called. HEAD is answered by the GET route without its body.
+// called. HEAD is answered by the GET route without its body. A route may throw; the answer is 500.
+//
+// A Call lives as long as the function that it is given to. What a promised reply needs (the
+// process above all) it must hold itself.
 #ifndef HEAPGAUGE_ENDPOINT_ROUTE_H_
 #define HEAPGAUGE_ENDPOINT_ROUTE_H_
 
@@ -42,6 +45,7 @@ struct Route {
   Reply (*handle)(const Call&);
   bool needs_process = true;
   std::string_view summary = {};  // for the index: what it gives; "" not listed
+  bool raw_body = false;          // not taken apart as a form, whatever its type says
 };
 
 // Each dialect, in its own file below dialects/ and pages/.
@@ -52,6 +56,12 @@ std::span<const Route> UserverRoutes();     // /service/jemalloc/prof/, /prof/
 std::span<const Route> PrometheusRoutes();  // /metrics
 std::span<const Route> HotspotsRoutes();    // /hotspots/heap, /hotspots/growth
 std::span<const Route> IndexRoutes();       // /, /pid/<PID>/
+
+// All of them, the dialects in the order in which the index shows them.
+std::span<const Route* const> AllRoutes();
+
+// Beside kept_profiles.h, so that the router need not know what is kept.
+std::shared_ptr<KeptProfiles> MakeKeptProfiles(const Limits& limits);
 
 }  // namespace heapgauge::endpoint
 
