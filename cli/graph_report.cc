@@ -1,52 +1,12 @@
 #include "cli/graph_report.h"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "cli/report_figures.h"
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/measures.h"
-#include "core/pprof/prune.h"
+#include "core/report/graph_input.h"
 
 namespace heapgauge::cli {
 namespace {
-
-// Functions get the names that reports show. Those that differ still do: labels see to it.
-void NameAsInReports(Names names, Profile* profile) {
-  const std::vector<std::string> frame_names = FrameNames(*profile, Granularity::kFunctions, names);
-  for (size_t i = 0; i < profile->frames.size(); ++i) {
-    profile->functions[profile->frames[i].function].name = frame_names[i];
-  }
-}
-
-// Sizes of blocks, which text profiles and Go's have on every row, would be more boxes in a graph
-// than there are functions.
-void DropSizes(Profile* profile) {
-  for (RowId row = 0; row < profile->rows.size(); ++row) {
-    const std::span<const Label> labels = profile->LabelsOf(row);
-    const bool sizes = std::all_of(labels.begin(), labels.end(), [&](const Label& label) {
-      return label.is_number() && profile->strings[label.key] == "bytes";
-    });
-    if (sizes) profile->rows[row].labels = kNone;
-  }
-}
-
-// The program comes first in pprof's words; gauge files have modules as they were met.
-void PutProgramFirst(Profile* profile) {
-  std::vector<Module>& modules = profile->modules;
-  const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
-    return module.path == profile->recording.program;
-  });
-  if (program == modules.end() || program == modules.begin()) return;
-  const auto at = static_cast<ModuleId>(program - modules.begin());
-  std::swap(modules[0], modules[at]);
-  for (Location& location : profile->locations) {
-    if (location.module == 0 || location.module == at) {
-      location.module = location.module == 0 ? at : 0;
-    }
-  }
-}
 
 pprof::Shape ShapeOf(const std::string& granularity) {
   if (granularity == "lines") return pprof::Shape::kLines;
@@ -67,31 +27,17 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
   if (profile.sample_types.empty()) {
     return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
   }
-  PutProgramFirst(&profile);
   pprof::Request request;
   request.kind = kind;
   request.pattern = options.pattern;
   pprof::Config& config = request.config;
-  config.sample_index = std::to_string(TypeOf(profile, sorted.sort));
   config.focus = options.focus;
   config.ignore = options.ignore;
   config.sort_by_cum = options.cumulative;
   config.granularity = ShapeOf(options.granularity);
   if (options.rows >= 0) config.node_count = options.rows;
-  // Programs read it, which have no use for rounded megabytes.
-  if (kind == pprof::ReportKind::kCallgrind) {
-    config.unit = profile.sample_types[TypeOf(profile, sorted.sort)].unit;
-  }
-  if (kind != pprof::ReportKind::kRaw) {
-    const bool own_list = !profile.drop_frames.empty();
-    if (!own_list && MeasuresOf(profile).is_memory) {
-      profile.drop_frames = AllocationFunctionRegex();
-    }
-    HG_TRY(pprof::RemoveUninteresting(&profile));
-    NameAsInReports(NamesOf(options.names), &profile);
-    DropSizes(&profile);
-  }
-  return pprof::Prepare(std::move(profile), request);
+  const size_t type = TypeOf(profile, sorted.sort);
+  return PrepareGraph(std::move(profile), std::move(request), type, NamesOf(options.names));
 }
 
 void AddGraphOptions(Command sub, ReportOptions* options) {
