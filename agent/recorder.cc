@@ -277,6 +277,7 @@ void Recorder::Reset(uint64_t now_ns) {
   peak_.Clear(&file_);
   ClearTimeline(&file_);
   if (dumper_.armed()) dumper_.ForgetLive();
+  watch_.Forget();
 }
 
 void Recorder::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
@@ -362,6 +363,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
     PublishMemory();
   }
   if (may_ask) TakeStatistics(since_start);
+  watch_.CountAllocation(bytes);
 }
 
 // Not if a signal handler may have interrupted the allocator, nor from within it: it would wait
@@ -440,15 +442,17 @@ void Recorder::CountFree(const wire::LiveRecord& record) {
   GaugeFile* file = OwnFile();
   AddAndShow(&live_objects_, -weight.objects,
              file == nullptr ? not_shown : file->header()->totals.live_objects);
-  if (file == nullptr) return;
+  if (file == nullptr) return watch_.CountFree(bytes);
   wire::Totals& totals = file->header()->totals;
   SubtractFrom(totals.live_samples, 1);
   SubtractFrom(totals.live_bytes, bytes);
-  if ((record.flags & wire::kLiveInherited) != 0) return;  // was not allocated here
-  stacks_.CountFree(file, record.stack, weight);
-  AddTo(totals.samples_freed, 1);
-  AddTo(totals.freed_bytes, bytes);
-  AddAndShow(&freed_objects_, weight.objects, totals.freed_objects);
+  if ((record.flags & wire::kLiveInherited) == 0) {  // else it was not allocated here
+    stacks_.CountFree(file, record.stack, weight);
+    AddTo(totals.samples_freed, 1);
+    AddTo(totals.freed_bytes, bytes);
+    AddAndShow(&freed_objects_, weight.objects, totals.freed_objects);
+  }
+  watch_.CountFree(bytes);
 }
 
 void Recorder::PutBack(const wire::LiveRecord& record) {

@@ -28,6 +28,7 @@
 #include "agent/table/peak.h"
 #include "agent/table/stack_table.h"
 #include "agent/unwind/walker.h"
+#include "agent/watch.h"
 #include "wire/gauge_format.h"
 
 // The generation of control words this process has followed; read by the stubs of a process that
@@ -122,6 +123,7 @@ class Recorder {
   void SetQuestions(const AllocatorQuestions& questions) { questions_ = questions; }
 
   Sampler& sampler() { return sampler_; }
+  Watch& watch() { return watch_; }
 
  private:
   enum class ProcessState : uint32_t { kForked = 0, kStarting, kReady, kFailed };
@@ -159,6 +161,7 @@ class Recorder {
   MappingTable mappings_;
   Peak peak_;
   Dumper dumper_;
+  Watch watch_;
   // The shared totals are not read back: these steer.
   std::atomic<uint64_t> live_bytes_;
   std::atomic<double> live_objects_;
