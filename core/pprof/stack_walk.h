@@ -90,8 +90,27 @@ class StackPlan {
     NodeId node = 0;
     uint32_t id = 0;
   };
+  // The rows from `row` to `end`, whose stacks go on alone from `first` on.
   template <typename Visitor>
-  void WalkTail(uint32_t chain, Weight* sum, Visitor* visitor) const;
+  void WalkTail(NodeId first, uint32_t row, uint32_t end, Weight* sum, Visitor* visitor) const;
+  // Asks memory for the chains that will be visited soon, if that of `child` is visited now.
+  void PrefetchBefore(uint32_t child) const {
+    constexpr uint32_t kChain = 9;
+    constexpr uint32_t kNodes = 6;
+    constexpr uint32_t kValue = 3;
+    if (child < kChain) return;
+    __builtin_prefetch(&chains_[children_[child - kChain].id]);
+    const uint32_t chain = children_[child - kNodes].id;
+    __builtin_prefetch(rows_.data() + first_row(chain));
+    const Node* nodes = values_.profile->nodes.data() + chains_[chain].start;
+    constexpr uint32_t kLine = 64 / sizeof(Node);
+    for (uint32_t i = 0; i < 4; ++i) __builtin_prefetch(nodes + i * kLine);
+    const uint32_t row = first_row(children_[child - kValue].id);
+    if (row < rows_.size()) {
+      __builtin_prefetch(values_.profile->values.data() +
+                         rows_[row].id * values_.profile->sample_types.size() + values_.type);
+    }
+  }
   static void SortByNode(std::vector<AtNode>* list);
   NodeId end_of(uint32_t chain) const {
     return chain + 1 < chains_.size() ? chains_[chain + 1].start
@@ -111,15 +130,14 @@ class StackPlan {
 };
 
 template <typename Visitor>
-void StackPlan::WalkTail(uint32_t chain, Weight* sum, Visitor* visitor) const {
+void StackPlan::WalkTail(NodeId first, uint32_t row, uint32_t end, Weight* sum,
+                         Visitor* visitor) const {
   const std::vector<Node>& nodes = values_.profile->nodes;
-  uint32_t row = first_row(chain);
-  const uint32_t end = chains_[chain].rows_end;
   Weight below;
   for (uint32_t i = row; i < end; ++i) below.Add(values_.Of(rows_[i].id));
   sum->Add(below);
   visitor->BeginTail();
-  for (NodeId node = chains_[chain].start; row < end; ++node) {
+  for (NodeId node = first; row < end; ++node) {
     const LocationId location = nodes[node].location;
     visitor->Tail(location, below);
     if (rows_[row].node != node) continue;
@@ -143,18 +161,21 @@ void StackPlan::WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const 
   std::vector<Open> open;
   std::vector<Weight> sums(1);  // by depth; the first is for all
   const auto enter = [&](uint32_t chain) {
-    if (first_child(chain) == chains_[chain].children_end) {
-      if (chain % parts == part && first_row(chain) != chains_[chain].rows_end) {
-        WalkTail(chain, &sums.back(), visitor);
+    const bool parts_again = first_child(chain) != chains_[chain].children_end;
+    NodeId node = chains_[chain].start;
+    if (parts_again) {
+      for (const NodeId last = children_[chains_[chain].children_end - 1].node; node <= last;
+           ++node) {
+        visitor->Enter(nodes[node].location);
+        sums.emplace_back();
       }
-      return;
     }
-    const NodeId end = end_of(chain);
-    for (NodeId node = chains_[chain].start; node < end; ++node) {
-      visitor->Enter(nodes[node].location);
-      sums.emplace_back();
-    }
-    open.push_back({chain, end - 1, chains_[chain].children_end, chains_[chain].rows_end});
+    // What comes after the last child is a tail, whether there was a child or not.
+    const uint32_t end = chains_[chain].rows_end;
+    uint32_t row = end;
+    while (row > first_row(chain) && rows_[row - 1].node >= node) --row;
+    if (row != end && chain % parts == part) WalkTail(node, row, end, &sums.back(), visitor);
+    if (parts_again) open.push_back({chain, node - 1, chains_[chain].children_end, row});
   };
   for (uint32_t root : roots_) {
     enter(root);
@@ -171,7 +192,9 @@ void StackPlan::WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const 
         }
       }
       if (at.children > first_child(at.chain) && children_[at.children - 1].node == at.node) {
-        enter(children_[--at.children].id);
+        --at.children;
+        PrefetchBefore(at.children);
+        enter(children_[at.children].id);
         continue;
       }
       visitor->Leave(nodes[at.node].location, sums.back());
