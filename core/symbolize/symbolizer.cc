@@ -63,45 +63,42 @@ std::string Placeholder(const Profile& profile, const Location& location) {
   return fmt::format("{}+0x{:x}", name, location.lookup_address() - module.load_bias);
 }
 
-// Functions that were added before, by where their names stand in memory: most places of a profile
-// are in functions that others are in as well, and comparing names takes longer. Good only as long
-// as the names stay where they are.
+// Whether both name the same function, by where the names stand in memory.
+bool IsSameFunction(const SourceFrame& a, const SourceFrame& b) {
+  return a.system_name.data() == b.system_name.data() &&
+         a.system_name.size() == b.system_name.size() && a.name.data() == b.name.data() &&
+         a.file.data() == b.file.data() && a.declared_line == b.declared_line;
+}
+
+// Functions that were added before. Most places of a profile are in functions that others are in as
+// well, and comparing names takes long; but by address, places of one function are neighbours.
 class KnownFunctions {
  public:
-  // The place for the number of a function; kNone if it is new.
-  FunctionId* Find(const SourceFrame& source) {
-    const Key key{source.system_name.data(), source.system_name.size(), source.name.data(),
-                  source.file.data(), source.declared_line};
-    return &ids_.try_emplace(key, kNone).first->second;
+  // `frames` by address.
+  explicit KnownFunctions(const FrameLists& frames) {
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const bool same = i > 0 && frames[i].size() == 1 && frames[i - 1].size() == 1 &&
+                        IsSameFunction(frames[i][0], frames[i - 1][0]);
+      if (!same) ids_.push_back(kNone);
+      run_.push_back(static_cast<uint32_t>(ids_.size() - 1));
+    }
   }
+  // The place for the number of the function at the address of that number, which has one frame;
+  // kNone if it is new.
+  FunctionId* Of(size_t address) { return &ids_[run_[address]]; }
 
  private:
-  struct Key {
-    const char* system_name;
-    size_t size;  // the same name may be cut at its end
-    const char* name;
-    const char* file;
-    uint32_t line;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& key) const {
-      uint64_t h = reinterpret_cast<uintptr_t>(key.system_name) + key.size;
-      h = h * 0x9e3779b97f4a7c15 + reinterpret_cast<uintptr_t>(key.file);
-      h = h * 0x9e3779b97f4a7c15 + (reinterpret_cast<uintptr_t>(key.name) ^ key.line);
-      return h ^ h >> 29;
-    }
-  };
-  std::unordered_map<Key, FunctionId, KeyHash> ids_;
+  std::vector<uint32_t> run_;  // by address
+  std::vector<FunctionId> ids_;
 };
 
-// `known` is null for names that do not last.
-void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, KnownFunctions* known,
+// `known`: the place for the number of a function that is the only one, or null.
+void AddFrames(const std::vector<SourceFrame>& frames, FunctionTable* table, FunctionId* known,
                Location* location, Profile* profile) {
   location->first_frame = static_cast<uint32_t>(profile->frames.size());
   for (const SourceFrame& source : frames) {
     FunctionId fresh = kNone;
-    FunctionId* id = known != nullptr ? known->Find(source) : &fresh;
+    FunctionId* id = known != nullptr && frames.size() == 1 ? known : &fresh;
     if (*id == kNone) *id = table->Add(source);
     Frame frame;
     frame.function = *id;
@@ -184,29 +181,31 @@ Status Ask(const Module& module, const SymbolizeOptions& options,
   }
   if (missing.empty()) return {};
   HG_ASSIGN(answer->symbols, ModuleSymbols::Open(module, options, &answer->stamps));
-  const FrameLists fresh = answer->symbols->LookUp(missing);
-  for (size_t i = 0, next = 0; i < addresses.size() && next < missing.size(); ++i) {
-    if (addresses[i] == missing[next]) answer->found[i] = fresh[next++];
-  }
+  FrameLists fresh = answer->symbols->LookUp(missing);
+  answer->names.has_dwarf = answer->symbols->has_dwarf();
+  answer->names.has_symtab = answer->symbols->has_symtab();
   // What debuginfod does not have today it may have tomorrow.
   const bool final = options.debuginfod == nullptr || answer->symbols->has_dwarf();
-  CachedNames merged;
-  merged.build_id = module.build_id;
-  merged.options = key;
-  merged.has_dwarf = answer->symbols->has_dwarf();
-  merged.has_symtab = answer->symbols->has_symtab();
-  merged.stamps = answer->stamps.stamps();
-  const CachedNames& old = answer->names;
-  for (size_t a = 0, b = 0; a < old.addresses.size() || b < missing.size();) {
-    const bool take_old =
-        b == missing.size() || (a < old.addresses.size() && old.addresses[a] < missing[b]);
-    merged.addresses.push_back(take_old ? old.addresses[a] : missing[b]);
-    merged.frames.push_back(take_old ? old.frames[a] : fresh[b]);
-    ++(take_old ? a : b);
+  if (final && !options.cache_dir.empty()) {
+    CachedNames merged;
+    merged.build_id = module.build_id;
+    merged.options = key;
+    merged.has_dwarf = answer->symbols->has_dwarf();
+    merged.has_symtab = answer->symbols->has_symtab();
+    merged.stamps = answer->stamps.stamps();
+    const CachedNames& old = answer->names;
+    for (size_t a = 0, b = 0; a < old.addresses.size() || b < missing.size();) {
+      const bool take_old =
+          b == missing.size() || (a < old.addresses.size() && old.addresses[a] < missing[b]);
+      merged.addresses.push_back(take_old ? old.addresses[a] : missing[b]);
+      merged.frames.push_back(take_old ? old.frames[a] : fresh[b]);
+      ++(take_old ? a : b);
+    }
+    SaveNames(options.cache_dir, merged);
   }
-  if (final && !options.cache_dir.empty()) SaveNames(options.cache_dir, merged);
-  answer->names.has_dwarf = merged.has_dwarf;
-  answer->names.has_symtab = merged.has_symtab;
+  for (size_t i = 0, next = 0; i < addresses.size() && next < missing.size(); ++i) {
+    if (addresses[i] == missing[next]) answer->found[i] = std::move(fresh[next++]);
+  }
   return {};
 }
 
@@ -290,12 +289,20 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
     named += by_module[m].size();
     const bool foreign = !module.load_bias_known || (m == 0 && !options.program_path.empty());
     const auto located = Locate(options, m == 0, by_module[m], profile, &module, &notes);
-    std::vector<uint64_t> addresses;
-    for (const LocationId id : by_module[m]) {
-      addresses.push_back(profile->locations[id].lookup_address() - module.load_bias);
+    // All addresses by size, each once, and which of them each location has.
+    std::vector<std::pair<uint64_t, uint32_t>> sorted;
+    sorted.reserve(by_module[m].size());
+    for (uint32_t i = 0; i < by_module[m].size(); ++i) {
+      const Location& location = profile->locations[by_module[m][i]];
+      sorted.push_back({location.lookup_address() - module.load_bias, i});
     }
-    std::sort(addresses.begin(), addresses.end());
-    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<uint64_t> addresses;
+    std::vector<uint32_t> address_of(sorted.size());
+    for (const auto& [address, i] : sorted) {
+      if (addresses.empty() || addresses.back() != address) addresses.push_back(address);
+      address_of[i] = static_cast<uint32_t>(addresses.size() - 1);
+    }
     ModuleAnswer answer;
     Status status;
     if (located) {
@@ -314,17 +321,15 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       continue;
     }
     size_t unnamed = 0;
-    KnownFunctions known;
-    for (const LocationId id : by_module[m]) {
-      Location& location = profile->locations[id];
-      const uint64_t address = location.lookup_address() - module.load_bias;
-      const auto at = std::lower_bound(addresses.begin(), addresses.end(), address);
-      const auto& frames = answer.found[static_cast<size_t>(at - addresses.begin())];
+    KnownFunctions known(answer.found);
+    for (size_t i = 0; i < by_module[m].size(); ++i) {
+      Location& location = profile->locations[by_module[m][i]];
+      const auto& frames = answer.found[address_of[i]];
       if (frames.empty()) {
         ++unnamed;
         continue;
       }
-      AddFrames(frames, &table, &known, &location, profile);
+      AddFrames(frames, &table, known.Of(address_of[i]), &location, profile);
       module.has_functions = true;
       module.NoteLines(frames.front().line != 0);
     }
