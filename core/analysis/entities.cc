@@ -12,16 +12,15 @@ constexpr std::pair<Granularity, const char*> kNames[] = {
     {Granularity::kAddresses, "addresses"},
 };
 
-// A number for each different text, in the order of their appearance.
+// A number for each different text, in the order of their appearance. Texts must outlive it.
 class Numbering {
  public:
-  uint32_t Of(std::string text) {
-    return numbers_.try_emplace(std::move(text), static_cast<uint32_t>(numbers_.size()))
-        .first->second;
+  uint32_t Of(std::string_view text) {
+    return numbers_.try_emplace(text, static_cast<uint32_t>(numbers_.size())).first->second;
   }
 
  private:
-  std::unordered_map<std::string, uint32_t> numbers_;
+  std::unordered_map<std::string_view, uint32_t> numbers_;
 };
 
 struct PairHash {
@@ -31,8 +30,12 @@ struct PairHash {
   }
 };
 
+const std::string& LinkerName(const Function& function) {
+  return function.system_name.empty() ? function.name : function.system_name;
+}
+
 std::string FunctionKey(const Function& function) {
-  std::string key = function.system_name.empty() ? function.name : function.system_name;
+  std::string key = LinkerName(function);
   key += '\0';
   key += function.file;
   return key;
@@ -60,14 +63,18 @@ Granularity GranularityOf(std::string_view name) {
 }
 
 Entities::Entities(const Profile& profile, Granularity granularity) : granularity_(granularity) {
-  Numbering functions;
+  Numbering names;
   Numbering files;
   Numbering modules;
-  std::vector<uint32_t> function_number;
+  std::vector<uint32_t> function_number;  // by name and file
   std::vector<uint32_t> file_number;
+  std::unordered_map<std::pair<uint64_t, uint64_t>, uint32_t, PairHash> functions;
+  functions.reserve(profile.functions.size());
   for (const Function& function : profile.functions) {
-    function_number.push_back(functions.Of(FunctionKey(function)));
     file_number.push_back(files.Of(function.file));
+    const std::pair<uint64_t, uint64_t> both{names.Of(LinkerName(function)), file_number.back()};
+    function_number.push_back(
+        functions.try_emplace(both, static_cast<uint32_t>(functions.size())).first->second);
   }
   // The same library can be loaded more than once; its address differs, its path does not.
   std::vector<uint32_t> module_number;

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "core/analysis/allocation_frames.h"
 #include "core/base/text.h"
+#include "core/base/try_thread.h"
+#include "core/model/prefetch_stack.h"
 
 namespace heapgauge {
 namespace {
@@ -234,6 +237,7 @@ void VisitStacks(const Profile& profile, const Entities& entities,
   }
   std::vector<RowId> counted_in(entities.size(), kNone);
   for (RowId row = 0; row < profile.rows.size(); ++row) {
+    PrefetchAhead(profile, row);
     if (!selected[row]) continue;
     const auto count = [&](EntityId entity, uint32_t frame) {
       if (counted_in[entity] == row) return;
@@ -261,12 +265,17 @@ void VisitStacks(const Profile& profile, const Entities& entities,
 Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options) {
   HG_ASSIGN(const std::vector<bool> selected,
             SelectRows(profile, options.filter, options.granularity));
-  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
+  // Names of allocators are as much work as all that can be done without them.
+  std::vector<uint32_t> allocation_frames;
+  const auto count_allocation_frames = [&] { allocation_frames = CountAllocationFrames(profile); };
+  constexpr size_t kWorthAThread = 2000;
+  std::thread other;
+  if (profile.functions.size() > kWorthAThread) other = TryThread(count_allocation_frames);
   const std::vector<HeapFigures> figures = FiguresOfRows(profile);
-
   FunctionReport report;
   report.measures = MeasuresOf(profile);
   report.entities = Entities(profile, options.granularity);
+  other.joinable() ? other.join() : count_allocation_frames();
   const Entities& entities = report.entities;
   report.rows.resize(entities.size() + 1);  // the last one is for stacks that cannot be read
   for (EntityId id = 0; id < entities.size(); ++id) {
@@ -278,6 +287,7 @@ Result<FunctionReport> AggregateFunctions(const Profile& profile, const Function
   std::vector<double> frame_flat(profile.frames.size());
   std::vector<double> frame_cum(profile.frames.size());
   for (RowId row = 0; row < profile.rows.size(); ++row) {
+    PrefetchAhead(profile, row);
     const HeapFigures& f = figures[row];
     report.total.Add(f);
     if (!selected[row]) continue;

@@ -8,6 +8,7 @@
 #include "core/analysis/merge_types.h"
 #include "core/model/keep_rows.h"
 #include "core/model/label_sets.h"
+#include "core/model/prefetch_stack.h"
 #include "core/model/stack_builder.h"
 
 namespace heapgauge {
@@ -62,7 +63,7 @@ class Merger {
   // All profiles have the same sample types.
   void Add(Profile profile) {
     entities_.Begin(profile);
-    const std::vector<bool> visited = Visit(profile);
+    const std::vector<uint8_t> visited = Visit(profile);
     const std::vector<LocationId>& now = entities_.locations_of();
     bool same_numbers = true;
     for (LocationId id = 0; id < now.size(); ++id) {
@@ -70,7 +71,7 @@ class Merger {
     }
     for (NodeId node = 0; node < profile.nodes.size() && !same_numbers; ++node) {
       Node& n = profile.nodes[node];
-      if (visited[node]) n.location = now[n.location];
+      if (visited[node] != 0) n.location = now[n.location];
     }
     if (is_first_) {
       AddFirst(visited, &profile);
@@ -99,20 +100,21 @@ class Merger {
   // Numbers the locations as rows meet them, innermost first. Nobody walks over a node twice: what
   // is above it was met with it. Once every location has its number, nodes that no row reaches may
   // stay as well: a large profile has met all its locations long before its last row.
-  std::vector<bool> Visit(const Profile& profile) {
-    std::vector<bool> visited(profile.nodes.size());
-    std::vector<bool> met(profile.locations.size());  // small, so that it stays in the cache
+  std::vector<uint8_t> Visit(const Profile& profile) {
+    std::vector<uint8_t> visited(profile.nodes.size());  // bits would wait for each other
+    std::vector<bool> met(profile.locations.size());     // small, so that it stays in the cache
     visits_ = 0;
     for (RowId row = 0; row < profile.rows.size(); ++row) {
       if (entities_.mapped_all()) {
-        visited.assign(visited.size(), true);
+        visited.assign(visited.size(), 1);
         visits_ = visited.size();
         break;
       }
+      PrefetchAhead(profile, row);
       if (IsZero(profile, row)) continue;
-      for (NodeId node = profile.rows[row].leaf; node != kNone && !visited[node];
+      for (NodeId node = profile.rows[row].leaf; node != kNone && visited[node] == 0;
            node = profile.nodes[node].parent) {
-        visited[node] = true;
+        visited[node] = 1;
         ++visits_;
         const LocationId location = profile.nodes[node].location;
         if (met[location]) continue;
@@ -124,7 +126,7 @@ class Merger {
   }
 
   // The nodes stay as they are if they may: they are most of a large profile.
-  void AddFirst(const std::vector<bool>& visited, Profile* profile) {
+  void AddFirst(const std::vector<uint8_t>& visited, Profile* profile) {
     result_ = std::move(*profile);
     KeepUnknownFields();
     bool same_nodes = !entities_.collapsed() && visits_ == result_.nodes.size();
@@ -143,11 +145,11 @@ class Merger {
   }
 
   // Adds nodes to the result, and tells rows where their leaves are now.
-  void MapLeaves(const std::vector<bool>& visited, const std::vector<Node>& nodes,
+  void MapLeaves(const std::vector<uint8_t>& visited, const std::vector<Node>& nodes,
                  std::vector<Row>* rows) {
     std::vector<NodeId> now(nodes.size(), kNone);
     for (NodeId node = 0; node < nodes.size(); ++node) {
-      if (!visited[node]) continue;
+      if (visited[node] == 0) continue;
       const NodeId parent = nodes[node].parent;
       now[node] = stacks_->Child(parent == kNone ? kNone : now[parent], nodes[node].location);
     }
@@ -261,7 +263,7 @@ class Merger {
     }
   }
 
-  void AddFurther(const std::vector<bool>& visited, Profile* profile) {
+  void AddFurther(const std::vector<uint8_t>& visited, Profile* profile) {
     const size_t types = result_.sample_types.size();
     MapLeaves(visited, profile->nodes, &profile->rows);
     std::vector<Node>().swap(profile->nodes);

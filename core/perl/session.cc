@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "core/base/text.h"
+#include "core/model/prefetch_stack.h"
 #include "core/perl/stacks.h"
 
 namespace heapgauge::perl {
@@ -97,6 +98,7 @@ void AddRows(const Profile& profile, const std::vector<uint64_t>& addresses, Ses
   std::vector<LocationId> locations;
   std::vector<PcId> stack;
   for (RowId row = 0; row < profile.rows.size(); ++row) {
+    PrefetchAhead(profile, row);
     profile.StackOf(row, &locations);
     stack.clear();
     for (size_t i = 0; i < locations.size(); ++i) {
