@@ -44,8 +44,8 @@ inline Profile MakeHeapProfile() {
 
 class FakeProcess : public Process {
  public:
-  explicit FakeProcess(uint32_t pid, Profile profile = MakeHeapProfile())
-      : profile(std::move(profile)) {
+  explicit FakeProcess(uint32_t pid, Profile taken_profile = MakeHeapProfile())
+      : profile(std::move(taken_profile)) {
     facts.state = RecordingState::kLive;
     facts.program = "/usr/bin/server";
     facts.command_line = {"/usr/bin/server", "--port=80"};

@@ -1,0 +1,90 @@
+// The profiles that people have looked at: the last few of each process and type, so that a link
+// shows the same data to whoever opens it, and two of them can be compared.
+//
+// A profile is kept with its names as compressed proto, about a tenth of what it takes as a
+// Profile, together with the facts of its recording. Ids are 128 random bits: they say nothing,
+// cannot be guessed, and are looked up as they are; no file is behind them. Every insertion prunes:
+// first to Limits::kept_profiles of that process and type, then the oldest of all to
+// Limits::kept_bytes. The newest always stays.
+//
+// A window is what a client opened and will close later (Envoy's /allocprofiler): the profile at
+// its start. There is at most one of each name per process.
+//
+// Threads: any number; nobody waits while a profile is compressed or read.
+#ifndef HEAPGAUGE_ENDPOINT_KEPT_PROFILES_H_
+#define HEAPGAUGE_ENDPOINT_KEPT_PROFILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "endpoint/endpoint.h"
+
+namespace heapgauge::endpoint {
+
+// One that is kept. Immutable.
+struct KeptProfile {
+  std::string id;
+  uint32_t pid = 0;
+  std::string type;  // "heap", "growth"
+  int64_t unix_ns = 0;
+  Recording recording;
+  double live_bytes = 0;
+  double allocated_bytes = 0;
+  uint64_t live_samples = 0;
+  std::string proto;  // gzip
+  std::weak_ptr<const Profile> source;
+
+  // The profile again. Figures have ranges as far as the sampling interval tells them; single
+  // blocks and their ages are not kept.
+  Result<Profile> Read() const;
+};
+
+class KeptProfiles {
+ public:
+  explicit KeptProfiles(const Limits& limits);
+
+  // Keeps it. `type` is a name of ours, never the client's. A snapshot that two people share is
+  // kept once: both get the same.
+  Result<std::shared_ptr<const KeptProfile>> Keep(uint32_t pid, std::string_view type,
+                                                  const std::shared_ptr<const Profile>& profile);
+
+  // Null unless there is one of that process and type by that id.
+  std::shared_ptr<const KeptProfile> Find(uint32_t pid, std::string_view type,
+                                          std::string_view id) const;
+  // Newest first.
+  std::vector<std::shared_ptr<const KeptProfile>> List(uint32_t pid, std::string_view type) const;
+
+  // False if that window is open already, or kMostWindows are.
+  static constexpr size_t kMostWindows = 64;
+  bool OpenWindow(uint32_t pid, std::string_view name, std::shared_ptr<const Profile> start);
+  bool IsOpen(uint32_t pid, std::string_view name) const;
+  // What it was opened with, and closes it; null if it is not open.
+  std::shared_ptr<const Profile> CloseWindow(uint32_t pid, std::string_view name);
+
+  size_t bytes() const;
+
+ private:
+  // REQUIRES: mutex_ is held.
+  void Prune(uint32_t pid, std::string_view type);
+
+  const size_t most_;
+  const size_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::deque<std::shared_ptr<const KeptProfile>> kept_;  // oldest first
+  size_t bytes_ = 0;
+  std::map<std::pair<uint32_t, std::string>, std::shared_ptr<const Profile>> windows_;
+};
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_KEPT_PROFILES_H_

@@ -1,0 +1,25 @@
+// /pprof/heap?display=: brpc's short way to a report on its jemalloc heap, in one answer and
+// without a page around it.
+//
+// For the route of /pprof/heap, which hands over whatever has a `display`. Any thread.
+#ifndef HEAPGAUGE_ENDPOINT_PAGES_DISPLAY_HEAP_H_
+#define HEAPGAUGE_ENDPOINT_PAGES_DISPLAY_HEAP_H_
+
+#include <string_view>
+
+#include "core/base/result.h"
+#include "endpoint/pages/displays.h"
+#include "endpoint/route.h"
+
+namespace heapgauge::endpoint {
+
+// display=text|svg|flamegraph|stats; extra_options= (below); opts= (letters, of stats); engine=.
+Reply DisplayHeap(const Call& call);
+
+// Of inuse_space, inuse_objects, alloc_space, alloc_objects, cum, lines: any number, separated by
+// commas or spaces, with or without leading dashes.
+Result<DisplayOptions> ParseExtraOptions(std::string_view text);
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_PAGES_DISPLAY_HEAP_H_
