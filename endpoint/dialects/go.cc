@@ -1,0 +1,196 @@
+// Go's net/http/pprof: paths, parameters, headers, file names and errors as its clients know them.
+// Where Go has one profile under two names, heap and allocs, so have we; they differ in what a
+// report shows first.
+//
+// The clients of gperftools that are written in perl cannot read proto, and cannot be told from a
+// person with curl. So /debug/pprof/heap is proto for all, and they are sent to /pprof/heap.
+
+#include "endpoint/dialects/go.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/analysis/allocation_frames.h"
+#include "core/analysis/merge.h"
+#include "core/base/process.h"
+#include "core/base/text_sink.h"
+#include "core/formats/pprof/pprof_writer.h"
+#include "core/report/recording_text.h"
+#include "endpoint/answers.h"
+#include "endpoint/dialects/gperftools.h"
+#include "endpoint/dialects/symbol.h"
+#include "endpoint/route.h"
+
+namespace heapgauge::endpoint {
+namespace {
+
+enum class Kind { kHeap, kAllocs };
+
+const char* NameOf(Kind kind) { return kind == Kind::kHeap ? "heap" : "allocs"; }
+
+std::optional<int64_t> Integer(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// As with Go, what is not a number counts as 0.
+bool IsSet(const Call& call, std::string_view name) {
+  return Integer(call.Parameter(name).value_or("0")).value_or(0) != 0;
+}
+
+Response Proto(const Profile& named, Kind kind, const std::string& file_name) {
+  PprofWriteOptions options;
+  if (IsRecorded(named.recording)) {
+    options.drop_frames = AllocationFunctionRegex();
+    options.empty_stack = "(unknown stack)";
+  }
+  StringSink sink;
+  Status written;
+  const size_t wanted =
+      named.FindType(kind == Kind::kAllocs ? std::string_view("alloc_space") : "inuse_space");
+  if (wanted == named.DefaultType() || wanted == named.sample_types.size()) {
+    written = WritePprof(named, options, &sink);
+  } else {
+    Profile other = named;
+    other.default_type = wanted;
+    written = WritePprof(other, options, &sink);
+  }
+  if (!written) return FailureOf(written.error());
+  return {200,
+          {{"Content-Type", "application/octet-stream"},
+           {"Content-Disposition", fmt::format("attachment; filename=\"{}\"", file_name)}},
+          sink.Take()};
+}
+
+Reply Delta(const Call& call, Kind kind, std::string_view text) {
+  const auto seconds = Integer(text);
+  if (!seconds || *seconds <= 0) {
+    return ErrorText(400, "invalid value for \"seconds\" - must be a positive integer");
+  }
+  if (*seconds > call.limits.seconds) {
+    return ErrorText(400, fmt::format("profile duration exceeds the server's limit of {} seconds",
+                                      call.limits.seconds));
+  }
+  if (IsSet(call, "debug")) {
+    return ErrorText(400, "seconds and debug params are incompatible");
+  }
+  const auto engine = call.ChosenEngine();
+  if (!engine) return FailureOf(engine.error());
+  if (*engine != nullptr) {
+    return ErrorText(400, "\"seconds\" is for the native profiler; take two and compare them");
+  }
+  auto before = call.process->Take(Moment::kNow);
+  if (!before) return FailureOf(before.error());
+  Reply reply;
+  const uint64_t begun = MonotonicNow();
+  reply.due_ns = begun + static_cast<uint64_t>(*seconds) * 1'000'000'000;
+  reply.later = [process = call.process, first = *std::move(before), kind, begun] {
+    const auto after = process->Take(Moment::kNow);
+    if (!after) return FailureOf(after.error());
+    auto delta = Between(*first, **after);
+    if (!delta) return FailureOf(delta.error());
+    delta->duration_ns = static_cast<int64_t>(MonotonicNow() - begun);
+    process->AddNames(&*delta);
+    return Proto(*delta, kind, std::string(NameOf(kind)) + "-delta");
+  };
+  return reply;
+}
+
+Reply Serve(const Call& call, Kind kind) {
+  if (const auto seconds = call.Parameter("seconds"); seconds && !seconds->empty()) {
+    return Delta(call, kind, *seconds);
+  }
+  // gc=1 is taken and has nothing to do: a freed block is gone at once.
+  const auto profile = TakeNamed(call, Wanted::kHeap);
+  if (!profile) return FailureOf(profile.error());
+  if (!IsSet(call, "debug")) return Proto(**profile, kind, NameOf(kind));
+  auto text = GoText(**profile);
+  if (!text) return FailureOf(text.error());
+  return PlainText(200, *std::move(text));
+}
+
+Reply Heap(const Call& call) { return Serve(call, Kind::kHeap); }
+Reply Allocs(const Call& call) { return Serve(call, Kind::kAllocs); }
+
+Reply CommandLinePage(const Call& call) {
+  const auto facts = call.process->Facts();
+  if (!facts) return FailureOf(facts.error());
+  return PlainText(200, CommandLine(*facts, '\0'));
+}
+
+struct Listed {
+  const char* name;
+  const char* text;
+  size_t count;
+};
+
+Reply Index(const Call& call) {
+  if (!call.rest.empty()) {
+    if (call.rest == "profile" || call.rest == "trace") {
+      return ErrorText(404, "Unknown profile: memory is all there is here, see heap and allocs");
+    }
+    return ErrorText(404, "Unknown profile");
+  }
+  const auto profile = call.process->Take(Moment::kNow);
+  if (!profile) return FailureOf(profile.error());
+  size_t live = 0;
+  for (const Row& row : (*profile)->rows) live += row.live_samples != 0 ? 1 : 0;
+  const Listed listed[] = {
+      {"allocs", "All allocations since the start, sampled; those that were freed count too",
+       (*profile)->rows.size()},
+      {"cmdline", "The command line of the program", 0},
+      {"heap", "Memory in use at this moment, sampled. gc=1 is accepted and does nothing", live},
+  };
+  std::string page =
+      "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>/debug/pprof/</title>\n"
+      "<style>td,th{text-align:left;padding:0 1em 0 0}</style></head>\n<body>\n"
+      "<h1>/debug/pprof/</h1>\n<p>Profiles of "
+      "process ";
+  page += fmt::format(
+      "{} ({}). Parameters: debug=1 for text, seconds=N for what changes in N "
+      "seconds.</p>\n<table>\n<tr><th>Count</th><th>Profile</th></tr>\n",
+      call.process->pid(), EscapeHtml((*profile)->recording.name()));
+  for (const Listed& one : listed) {
+    page += fmt::format("<tr><td>{}</td><td><a href=\"{}?debug=1\">{}</a></td></tr>\n", one.count,
+                        one.name, one.name);
+  }
+  page += "</table>\n<ul>\n";
+  for (const Listed& one : listed) {
+    page += fmt::format("<li><b>{}</b>: {}</li>\n", one.name, one.text);
+  }
+  page += "</ul>\n</body></html>\n";
+  return Response{200, {{"Content-Type", "text/html; charset=utf-8"}}, std::move(page)};
+}
+
+constexpr Route kRoutes[] = {
+    {"debug/pprof/", "GET, HEAD", Index, true, "profiles as Go serves them"},
+    {"debug/pprof/heap", "GET, HEAD", Heap, true,
+     "live heap as gzip profile.proto; debug=1 text; seconds=N difference"},
+    {"debug/pprof/allocs", "GET, HEAD", Allocs, true, "the same, allocations shown first"},
+    {"debug/pprof/cmdline", "GET, HEAD", CommandLinePage, true, "arguments, NUL in between"},
+    {"debug/pprof/symbol", "GET, HEAD, POST", GoSymbol, true, "names of addresses", true},
+};
+
+}  // namespace
+
+Result<Profile> Between(const Profile& before, const Profile& after) {
+  Profile difference = after;
+  if (before.recording.reset_ns == after.recording.reset_ns) {
+    std::vector<Profile> both;
+    both.push_back(after);
+    both.push_back(before);
+    ScaleProfile(-1, &both[1]);
+    HG_ASSIGN(difference, MergeProfiles(std::move(both)));
+  }
+  difference.recording = after.recording;
+  difference.time_ns = after.time_ns;
+  difference.default_type = after.default_type;
+  return difference;
+}
+
+std::span<const Route> GoRoutes() { return kRoutes; }
+
+}  // namespace heapgauge::endpoint

@@ -1,0 +1,141 @@
+#include "endpoint/dialects/gperftools.h"
+
+#include <fmt/format.h>
+
+#include <cinttypes>
+#include <cstdio>
+
+#include "core/base/text.h"
+#include "core/base/text_sink.h"
+#include "core/formats/heap_text/heap_text_writer.h"
+#include "core/report/recording_text.h"
+#include "endpoint/answers.h"
+#include "endpoint/dialects/symbol.h"
+#include "endpoint/pages/display_heap.h"
+#include "endpoint/route.h"
+
+namespace heapgauge::endpoint {
+namespace {
+
+std::string Comments(const Profile& profile) {
+  const Recording& recording = profile.recording;
+  if (!IsRecorded(recording)) return {};
+  return fmt::format("# {} pid {} {}: 1 sample in {}, {} samples, {} live, {} lost\n",
+                     Printable(recording.name()), recording.pid, StateText(recording),
+                     FormatBytes(static_cast<double>(recording.interval_in_force)),
+                     recording.samples, recording.live_samples, recording.lost_samples());
+}
+
+void InsertBehindFirstLine(const std::string& lines, std::string* text) {
+  const size_t end = text->find('\n');
+  if (end != std::string::npos) text->insert(end + 1, lines);
+}
+
+// Names are not needed: clients ask for them by address.
+Result<std::shared_ptr<const Profile>> TakePlain(const Call& call, Wanted wanted) {
+  HG_ASSIGN(Engine* const engine, call.ChosenEngine());
+  if (engine != nullptr) return TakeNamed(call, wanted);
+  return call.process->Take(Moment::kNow);
+}
+
+Reply TextReply(const Call& call, Wanted wanted, Result<std::string> (*write)(const Profile&)) {
+  const auto profile = TakePlain(call, wanted);
+  if (!profile) return FailureOf(profile.error());
+  auto text = write(**profile);
+  if (!text) return FailureOf(text.error());
+  return PlainText(200, *std::move(text));
+}
+
+Reply Heap(const Call& call) {
+  if (call.Parameter("display")) return DisplayHeap(call);
+  return TextReply(call, Wanted::kHeap, HeapPage);
+}
+
+Reply Growth(const Call& call) { return TextReply(call, Wanted::kGrowth, GrowthPage); }
+
+Reply CommandLinePage(const Call& call) {
+  const auto facts = call.process->Facts();
+  if (!facts) return FailureOf(facts.error());
+  return PlainText(200, CommandLine(*facts, '\n') + "\n");
+}
+
+constexpr Route kRoutes[] = {
+    {"pprof/heap", "GET, HEAD", Heap, true,
+     "live heap as text, for jeprof, google-pprof and go tool pprof"},
+    {"pprof/growth", "GET, HEAD", Growth, true, "all allocations as text, frees not subtracted"},
+    {"pprof/cmdline", "GET, HEAD", CommandLinePage, true, "arguments, one in a line"},
+    {"pprof/symbol", "GET, HEAD, POST", GperftoolsSymbol, true, "names of addresses (POST)", true},
+    {"symbolz", "GET, HEAD, POST", GperftoolsSymbol, true, "", true},
+};
+
+}  // namespace
+
+std::string TellApart(std::string text) {
+  long long objects = 0;
+  long long bytes = 0;
+  long long all_objects = 0;
+  long long all_bytes = 0;
+  int behind = 0;
+  const int read = std::sscanf(text.c_str(), "heap profile: %lld: %lld [%lld: %lld]%n", &objects,
+                               &bytes, &all_objects, &all_bytes, &behind);
+  if (read != 4 || behind == 0) return text;
+  if ((all_objects != objects || all_bytes != bytes) && all_objects != 0 && all_bytes != 0) {
+    return text;
+  }
+  return fmt::format("heap profile: {:6}: {:8} [{:6}: {:8}]{}", objects, bytes,
+                     std::max(objects, all_objects) + 1, std::max(bytes, all_bytes) + 1,
+                     std::string_view(text).substr(static_cast<size_t>(behind)));
+}
+
+Result<std::string> HeapPage(const Profile& profile) {
+  StringSink sink;
+  HG_TRY(WriteHeapText(profile, {}, &sink));
+  std::string text = TellApart(sink.Take());
+  InsertBehindFirstLine(Comments(profile), &text);
+  return text;
+}
+
+Result<std::string> GrowthPage(const Profile& profile) {
+  const size_t objects = profile.FindType("alloc_objects");
+  const size_t space = profile.FindType("alloc_space");
+  const size_t types = profile.sample_types.size();
+  if (objects == types || space == types) {
+    return Fail(ErrorCode::kUnsupported,
+                "this profile does not tell what was allocated, only what is in use");
+  }
+  // A heap that never frees: its blocks in use are all that were allocated.
+  Profile grown = profile;
+  grown.sample_types = {{"inuse_objects", "count"}, {"inuse_space", "bytes"}};
+  grown.values.resize(profile.rows.size() * 2);
+  grown.estimates.clear();
+  grown.blocks.clear();
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    grown.value(row, 0) = profile.value(row, objects);
+    grown.value(row, 1) = profile.value(row, space);
+  }
+  StringSink sink;
+  TextWriteOptions exact;
+  exact.rate = 1;
+  HG_TRY(WriteHeapText(grown, exact, &sink));
+  std::string text = sink.Take();
+  constexpr std::string_view kKind = "@ heapprofile\n";
+  if (const size_t at = text.find(kKind); at < text.find('\n')) {
+    text.replace(at, kKind.size(), "@ growth\n");
+  }
+  InsertBehindFirstLine(Comments(profile), &text);
+  return text;
+}
+
+std::string CommandLine(const Recording& recording, char between) {
+  std::string text;
+  for (const std::string& word : recording.command_line) {
+    if (!text.empty()) text += between;
+    text += word;
+  }
+  if (text.empty()) text = recording.program;
+  return text.empty() ? "unknown" : text;
+}
+
+std::span<const Route> GperftoolsRoutes() { return kRoutes; }
+
+}  // namespace heapgauge::endpoint
