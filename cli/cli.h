@@ -30,6 +30,7 @@ void AddPs(Command app, Action* action);
 void AddDoctor(Command app, Action* action);
 void AddCtl(Command app, Action* action);
 void AddSave(Command app, Action* action);
+void AddServe(Command app, Action* action);
 void AddTop(Command app, Action* action);
 void AddTree(Command app, Action* action);
 void AddTraces(Command app, Action* action);

@@ -15,13 +15,16 @@
 #include "cli/cli.h"
 #include "cli/dump_options.h"
 #include "cli/gauge_watch.h"
+#include "cli/http_host.h"
 #include "cli/launch.h"
+#include "cli/run_processes.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
+#include "core/symbolize/name_cache.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::cli {
@@ -40,6 +43,7 @@ struct RunOptions {
   bool no_follow_exec = false;
   DumpOptions dumps;
   bool mmap = false;
+  HttpOptions http;
 };
 
 Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,
@@ -148,6 +152,42 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(path));
 }
 
+// What --http asks for; nothing without it.
+struct Serving {
+  std::shared_ptr<RunProcesses> processes;
+  HttpHost* host = nullptr;
+
+  // The program runs all the same if no thread can be made.
+  void Start(pid_t pid) const {
+    if (host == nullptr) return;
+    processes->set_program(pid);
+    if (const Status status = host->Start(); !status) FailWith(status.error());
+  }
+  void Stop() const {
+    if (host != nullptr) host->Stop();
+  }
+};
+
+// Binds, so that the program is not started in vain if that fails.
+Result<Serving> OpenHost(const RunOptions& options, const LaunchSpec& spec,
+                         const DumpWatch::Options& dumps, GaugeWatch* watch) {
+  if (options.http.address.empty()) {
+    if (options.http.token_file.empty() && !options.http.insecure) return Serving{};
+    return Fail(ErrorCode::kInvalidArgument, "--token-file and --insecure go with --http ADDR");
+  }
+  endpoint::GaugeProcessOptions how;
+  how.name_cache = DefaultNameCacheDir();
+  how.dump_directory = dumps.place.directory;
+  auto processes = std::make_shared<RunProcesses>(watch, std::move(how));
+  HG_ASSIGN(auto host, HttpHost::Open(options.http, processes));
+  if (!options.quiet) {
+    fmt::print(stderr, "heapgauge: serving {}/ ({})\n", host->url(),
+               Printable(BaseName(spec.command[0])));
+  }
+  // Never destroyed: an answer that is still being made must not hold up the end of `run`.
+  return Serving{std::move(processes), host.release()};
+}
+
 int Run(const RunOptions& options) {
   std::string output;
   std::string directory;
@@ -155,8 +195,13 @@ int Run(const RunOptions& options) {
   const auto spec = Prepare(options, &output, &directory, &dumps);
   if (!spec) return FailWith(spec.error());
   GaugeWatch watch(output, directory, DumpWatch(dumps));
-  const auto result = Launch(*spec, watch.period_ns(), [&](pid_t pid) { watch.Tick(pid); });
+  const auto serving = OpenHost(options, *spec, dumps, &watch);
+  if (!serving) return FailWith(serving.error());
+  const auto result = Launch(
+      *spec, watch.period_ns(), [&](pid_t pid) { watch.Tick(pid); },
+      [&](pid_t pid) { serving->Start(pid); });
   if (!result) return FailWith(result.error());
+  serving->Stop();
   if (result->exec_errno != 0) {
     FailWith(SystemError("cannot run '" + Printable(spec->command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
@@ -180,7 +225,8 @@ Examples:
   heapgauge run --inactive -- ./server     no sampling until: heapgauge ctl PID enable
   heapgauge run --dump-limit 80 --dump-dir /var/lib/profiles -- ./server
                                            have a profile when the OOM killer comes
-  heapgauge run --dump-growth 100M --dump-keep 10 --verbose -- ./server)");
+  heapgauge run --dump-growth 100M --dump-keep 10 --verbose -- ./server
+  heapgauge run --http 127.0.0.1:9700 -- ./server     and look at it with a browser, curl or go tool pprof)");
   sub.Add("--sample", &options->sample, "mean bytes between samples, for example 512K (default)");
   sub.Add("-o,--output", &options->output,
           "the gauge file; other processes of the program get FILE.PID");
@@ -192,6 +238,9 @@ Examples:
   sub.Flag("--no-follow-exec", &options->no_follow_exec,
            "do not profile programs that the program executes");
   AddDumpOptions(sub, &options->dumps);
+  AddHttpOptions(
+      sub, &options->http,
+      "serve its profile there while it runs: HOST:PORT or unix:PATH, see heapgauge serve");
   sub.KeepRest();  // "run ls -l" without dashes works too
   sub.OnChosen([=] {
     if (CommandAfterDashes().empty()) {

@@ -74,6 +74,7 @@ void GaugeWatch::LookForFiles(pid_t program) {
 }
 
 void GaugeWatch::Tick(pid_t program) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t now = MonotonicNow();
   const bool tick = now >= next_tick_ns_;
   if (tick || ours_.empty()) LookForFiles(program);
@@ -95,7 +96,16 @@ void GaugeWatch::Tick(pid_t program) {
   }
 }
 
+std::vector<std::string> GaugeWatch::Files(pid_t program) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  LookForFiles(program);
+  std::vector<std::string> paths;
+  for (const auto& [path, ticker] : ours_) paths.push_back(path);
+  return paths;
+}
+
 std::string GaugeWatch::FileOf(pid_t program, size_t* others) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   LookForFiles(program);
   std::string newest;
   uint64_t newest_start = 0;

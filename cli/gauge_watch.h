@@ -1,13 +1,14 @@
 // Finds the gauge files that a program started by `run`, and its children, make; ticks their
 // timelines; and tells at the end what there is to see.
 //
-// Single-threaded. Reads directories and headers, writes timeline ticks.
+// Threads: any; one at a time is let in. Reads directories and headers, writes timeline ticks.
 #ifndef HEAPGAUGE_CLI_GAUGE_WATCH_H_
 #define HEAPGAUGE_CLI_GAUGE_WATCH_H_
 
 #include <sys/types.h>
 
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,10 +32,14 @@ class GaugeWatch {
   // those of its children in `others`.
   std::string FileOf(pid_t program, size_t* others);
 
+  // All gauge files of the program and its children, also of those that have ended.
+  std::vector<std::string> Files(pid_t program);
+
  private:
   std::vector<std::string> Candidates() const;
   void LookForFiles(pid_t program);
 
+  std::mutex mutex_;
   std::string output_;
   std::string directory_;
   DumpWatch dumps_;

@@ -70,7 +70,8 @@ int WaitFor(pid_t pid, const sigset_t& watched, uint64_t period_ns,
 }  // namespace
 
 Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
-                            const std::function<void(pid_t)>& tick) {
+                            const std::function<void(pid_t)>& tick,
+                            const std::function<void(pid_t)>& started) {
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {
     return tl::unexpected<Error>(SystemError("cannot make a pipe", errno));
@@ -103,6 +104,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
     got = read(error_pipe[0], &result.exec_errno, sizeof result.exec_errno);
   } while (got < 0 && errno == EINTR);
   close(error_pipe[0]);
+  if (started && result.exec_errno == 0) started(result.pid);
   result.wait_status = WaitFor(result.pid, watched, period_ns, tick);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;

@@ -29,14 +29,17 @@ struct LaunchResult {
   int wait_status = 0;  // as from waitpid
 };
 
-// Starts the program and waits for its end; calls `tick` with its pid every `period_ns` meanwhile.
+// Starts the program and waits for its end; calls `tick` with its pid every `period_ns` meanwhile,
+// and `started` once before, if it is there: threads may be made from then on, and have those
+// signals blocked that are taken here.
 // Signals that other processes send to us are passed on. Those that the terminal sends reach the
 // program by themselves and are not.
 Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
-                            const std::function<void(pid_t)>& tick);
+                            const std::function<void(pid_t)>& tick,
+                            const std::function<void(pid_t)>& started = {});
 
 // Ends this process as the program ended: the same exit code, or the same signal (with no core
-// file of our own).
+// file of our own). Threads that still run are not waited for.
 [[noreturn]] void EndLike(int wait_status);
 
 }  // namespace heapgauge::cli

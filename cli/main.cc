@@ -22,6 +22,7 @@ First steps:
   heapgauge flame -o heap.svg 4242        a picture for the browser
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
   heapgauge pprof -top heap.pb.gz         pprof's flags and output, on any profile
+  heapgauge serve                         the same for a browser, curl and pprof's clients
   heapgauge doctor 4242                   why is there no data, or little?
 
 heapgauge COMMAND --help tells more. Exit codes: 0 done, 1 a check failed, 2 bad usage or input.
@@ -81,6 +82,7 @@ int Main(int argc, char** argv) {
   AddJson(root, &action);
   AddRaw(root, &action);
   AddSave(root, &action);
+  AddServe(root, &action);
   AddMemory(root, &action);
   AddPs(root, &action);
   AddCtl(root, &action);

@@ -1,0 +1,68 @@
+#include "cli/http_host.h"
+
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "cli/command_line.h"
+#include "core/base/file.h"
+
+namespace heapgauge::cli {
+namespace {
+
+// One may find names for seconds while the other answers.
+constexpr unsigned kWorkers = 2;
+
+}  // namespace
+
+void AddHttpOptions(Command sub, HttpOptions* options, const std::string& address_help) {
+  sub.Add("--http", &options->address, address_help);
+  sub.Add("--token-file", &options->token_file,
+          "who asks must know the token in this file: http://any:TOKEN@host:port/");
+  sub.Flag("--insecure", &options->insecure,
+           "no token on an address that other machines can reach");
+}
+
+Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
+                                                 std::shared_ptr<endpoint::Processes> processes) {
+  endpoint::ServerOptions server;
+  server.address = options.address;
+  server.insecure = options.insecure;
+  server.workers = kWorkers;
+  if (!options.token_file.empty()) {
+    HG_ASSIGN(server.token, endpoint::ReadTokenFile(options.token_file));
+  }
+  std::unique_ptr<HttpHost> host(new HttpHost(std::move(processes)));
+  endpoint::Endpoint* endpoint = &host->endpoint_;
+  HG_ASSIGN(host->server_,
+            endpoint::Server::Listen(server, [endpoint](const endpoint::Request& request) {
+              return endpoint->Handle(request);
+            }));
+  return host;
+}
+
+Status HttpHost::Start() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Status status;
+  try {
+    thread_ = std::thread([this] { server_->Run(); });
+  } catch (const std::system_error& error) {
+    status =
+        tl::unexpected<Error>(SystemError("--http: cannot start a thread", error.code().value()));
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+void HttpHost::Stop() {
+  if (!thread_.joinable()) return;
+  server_->Stop();
+  thread_.join();
+}
+
+HttpHost::~HttpHost() { Stop(); }
+
+}  // namespace heapgauge::cli

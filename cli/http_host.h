@@ -1,0 +1,55 @@
+// The endpoint on a port of this process: what `serve` and `run --http` have in common.
+//
+// Binding and starting are two steps, so that `run` can bind before the program starts, and have
+// no second thread until it has forked. All signals are blocked in the threads made here.
+#ifndef HEAPGAUGE_CLI_HTTP_HOST_H_
+#define HEAPGAUGE_CLI_HTTP_HOST_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "core/base/result.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/server/server.h"
+
+namespace heapgauge::cli {
+
+class Command;
+
+struct HttpOptions {
+  std::string address;
+  std::string token_file;
+  bool insecure = false;
+};
+
+// --http, --token-file, --insecure.
+void AddHttpOptions(Command sub, HttpOptions* options, const std::string& address_help);
+
+class HttpHost {
+ public:
+  // Binds the address; nobody is answered yet.
+  static Result<std::unique_ptr<HttpHost>> Open(const HttpOptions& options,
+                                                std::shared_ptr<endpoint::Processes> processes);
+  HttpHost(const HttpHost&) = delete;
+  HttpHost& operator=(const HttpHost&) = delete;
+  // Stops; waits for answers that are being made.
+  ~HttpHost();
+
+  std::string url() const { return server_->url(); }
+  Status Start();
+  // Answers under way are sent, within a second.
+  void Stop();
+
+ private:
+  explicit HttpHost(std::shared_ptr<endpoint::Processes> processes)
+      : endpoint_(std::move(processes)) {}
+
+  endpoint::Endpoint endpoint_;
+  std::unique_ptr<endpoint::Server> server_;
+  std::thread thread_;
+};
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_HTTP_HOST_H_

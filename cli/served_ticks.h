@@ -1,0 +1,27 @@
+// Ticks the timelines of the processes that `serve` shows, as `run` does for its own: a program
+// that allocates little would have gaps in it, and nobody else notes its resident memory.
+//
+// Single-threaded. Files that may not be written are left alone.
+#ifndef HEAPGAUGE_CLI_SERVED_TICKS_H_
+#define HEAPGAUGE_CLI_SERVED_TICKS_H_
+
+#include <map>
+#include <string>
+
+#include "core/formats/gauge/gauge_ticker.h"
+#include "endpoint/process.h"
+
+namespace heapgauge::cli {
+
+class ServedTicks {
+ public:
+  // To be called once a second.
+  void Tick(endpoint::Processes* processes);
+
+ private:
+  std::map<std::string, GaugeTicker> tickers_;
+};
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_SERVED_TICKS_H_
