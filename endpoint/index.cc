@@ -51,7 +51,7 @@ std::string TextIndex(const std::vector<ProcessLine>& processes, const Process* 
   text += '\n';
   for (const Route* route : AllRoutes()) {
     if (route->summary.empty()) continue;
-    text += fmt::format("{:<10} {:<28} {}\n", route->methods, route->path, route->summary);
+    text += fmt::format("{:<22} {:<16} {}\n", route->path, route->methods, route->summary);
   }
   return text;
 }
