@@ -9,6 +9,7 @@
 #include "core/base/text_sink.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/read_profile.h"
+#include "endpoint/profile_details.h"
 #include "endpoint/random_text.h"
 #include "endpoint/route.h"
 
@@ -18,11 +19,13 @@ namespace {
 // What an entry takes beside its proto: facts, texts, the entry itself.
 constexpr size_t kEntryBytes = 4096;
 
-size_t SizeOf(const KeptProfile& kept) { return kept.proto.capacity() + kEntryBytes; }
+size_t SizeOf(const KeptProfile& kept) {
+  return kept.proto.capacity() + kept.details.capacity() + kEntryBytes;
+}
 
-double TotalOf(const Profile& profile, std::string_view type) {
+Estimate TotalOf(const Profile& profile, std::string_view type) {
   const size_t at = profile.FindType(type);
-  return at < profile.sample_types.size() ? profile.Total(at).value : 0;
+  return at < profile.sample_types.size() ? profile.Total(at) : Estimate();
 }
 
 }  // namespace
@@ -30,6 +33,7 @@ double TotalOf(const Profile& profile, std::string_view type) {
 Result<Profile> KeptProfile::Read() const {
   HG_ASSIGN(Profile profile, ReadProfile(StreamOf(proto), "a kept profile"));
   profile.recording = recording;
+  HG_TRY(UnpackDetails(details, &profile));
   if (type == "growth") {
     if (const size_t at = profile.FindType("alloc_space"); at < profile.sample_types.size()) {
       profile.default_type = at;
@@ -72,11 +76,12 @@ Result<std::shared_ptr<const KeptProfile>> KeptProfiles::Keep(
   }
   kept->live_bytes = TotalOf(profile, "inuse_space");
   kept->allocated_bytes = TotalOf(profile, "alloc_space");
-  for (const Row& row : profile.rows) kept->live_samples += row.live_samples;
   StringSink sink;
   HG_TRY(WritePprof(profile, {}, &sink));
   kept->proto = sink.Take();
   kept->proto.shrink_to_fit();
+  HG_ASSIGN(kept->details, PackDetails(profile));
+  kept->details.shrink_to_fit();
 
   const std::lock_guard lock(mutex_);
   bytes_ += SizeOf(*kept);

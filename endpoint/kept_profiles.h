@@ -1,11 +1,11 @@
 // The profiles that people have looked at: the last few of each process and type, so that a link
 // shows the same data to whoever opens it, and two of them can be compared.
 //
-// A profile is kept with its names as compressed proto, about a tenth of what it takes as a
-// Profile, together with the facts of its recording. Ids are 128 random bits: they say nothing,
-// cannot be guessed, and are looked up as they are; no file is behind them. Every insertion prunes:
-// first to Limits::kept_profiles of that process and type, then the oldest of all to
-// Limits::kept_bytes. The newest always stays.
+// A profile is kept with its names as compressed proto, together with the facts of its recording
+// and, packed as well, what the proto cannot hold (profile_details.h). Ids are 128 random bits:
+// they say nothing, cannot be guessed, and are looked up as they are; no file is behind them. Every
+// insertion prunes: first to Limits::kept_profiles of that process and type, then the oldest of all
+// to Limits::kept_bytes. The newest always stays.
 //
 // A window is what a client opened and will close later (Envoy's /allocprofiler): the profile at
 // its start. There is at most one of each name per process.
@@ -38,14 +38,13 @@ struct KeptProfile {
   std::string type;  // "heap", "growth"
   int64_t unix_ns = 0;
   Recording recording;
-  double live_bytes = 0;
-  double allocated_bytes = 0;
-  uint64_t live_samples = 0;
+  Estimate live_bytes;
+  Estimate allocated_bytes;
   std::string proto;  // gzip
+  std::string details;
   std::weak_ptr<const Profile> source;
 
-  // The profile again. Figures have ranges as far as the sampling interval tells them; single
-  // blocks and their ages are not kept.
+  // The profile again.
   Result<Profile> Read() const;
 };
 

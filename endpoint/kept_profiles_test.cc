@@ -28,8 +28,8 @@ TEST(KeptProfiles, GivesBackWhatWasKept) {
   const std::string id = KeepOne(&kept, 1);
   const auto found = kept.Find(1, "heap", id);
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->live_bytes, 8 << 20);
-  EXPECT_EQ(found->allocated_bytes, 51 << 20);
+  EXPECT_EQ(found->live_bytes.value, 8 << 20);
+  EXPECT_EQ(found->allocated_bytes.value, 51 << 20);
   EXPECT_EQ(found->unix_ns, 1'700'000'000'000'000'000);
   const auto profile = found->Read();
   ASSERT_TRUE(profile.has_value()) << profile.error().message;
@@ -38,6 +38,42 @@ TEST(KeptProfiles, GivesBackWhatWasKept) {
   EXPECT_EQ(profile->Total(kAllocObjects).value, 834);
   EXPECT_EQ(profile->recording.program, "/usr/bin/server");
   EXPECT_GT(profile->Total(kInuseSpace).variance, 0) << "the interval tells how sure it is";
+}
+
+TEST(KeptProfiles, KnowsAgainHowSureFiguresAreAndWhichBlocksTheyAre) {
+  Profile profile = testing::MakeHeapProfile();
+  for (const int64_t value : profile.values) {
+    Estimate estimate;
+    estimate.value = static_cast<double>(value);
+    estimate.variance = 3 * estimate.value;
+    estimate.step = 7;
+    profile.estimates.push_back(estimate);
+  }
+  // A row without a value is not written; those behind it move up.
+  for (size_t type = 0; type < kHeapTypes; ++type) profile.value(0, type) = 0;
+  Block block;
+  block.row = 1;
+  block.address = 0x7000;
+  block.size = 2 << 20;
+  block.birth_ns = 55;
+  block.thread = 9;
+  profile.blocks.push_back(block);
+  profile.rows[1].samples = 77;
+  KeptProfiles kept{Limits{}};
+  const auto one = kept.Keep(1, "heap", std::make_shared<const Profile>(profile));
+  ASSERT_TRUE(one.has_value());
+  const auto again = (*one)->Read();
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  ASSERT_EQ(again->rows.size(), 2u);
+  EXPECT_TRUE(again->Check().has_value());
+  EXPECT_EQ(again->rows[0].samples, 77u);
+  EXPECT_EQ(again->estimate(0, kInuseSpace).variance, 3.0 * (2 << 20));
+  EXPECT_EQ(again->estimate(1, kAllocSpace).variance, 3.0 * (40 << 20));
+  ASSERT_EQ(again->blocks.size(), 1u);
+  EXPECT_EQ(again->blocks[0].row, 0u);
+  EXPECT_EQ(again->blocks[0].address, 0x7000u);
+  EXPECT_EQ(again->blocks[0].birth_ns, 55u);
+  EXPECT_EQ(again->blocks[0].thread, 9u);
 }
 
 TEST(KeptProfiles, ASnapshotThatIsSharedIsKeptOnce) {

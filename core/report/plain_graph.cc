@@ -74,8 +74,7 @@ class Drawing {
       : input_(input), trimmed_(trimmed), graph_(trimmed.graph), format_(format) {}
 
   std::string Draw() {
-    const std::vector<std::string> legend =
-        pprof::ReportLabels(input_, format_, trimmed_, /*full=*/true);
+    const std::vector<std::string> legend = Legend();
     MakeBoxes();
     MakeArrows();
     LayOutInLayers(&layout_);
@@ -110,6 +109,18 @@ class Drawing {
     double font = 9;
     std::vector<std::string> lines;
   };
+
+  std::vector<std::string> Legend() const {
+    std::vector<std::string> lines;
+    for (std::string_view label : pprof::ReportLabels(input_, format_, trimmed_, /*full=*/true)) {
+      for (size_t end = 0; end != std::string_view::npos;) {  // some are two lines
+        end = label.find('\n');
+        lines.emplace_back(label.substr(0, end));
+        if (end != std::string_view::npos) label.remove_prefix(end + 1);
+      }
+    }
+    return lines;
+  }
 
   double Share(int64_t value) const {
     const auto all = static_cast<double>(Abs64(input_.total_weight));

@@ -106,7 +106,6 @@ class ProcessMetrics {
     Add(kActive, r.active ? 1 : 0);
     Add(kInterval, static_cast<double>(std::max(r.interval, r.interval_in_force)));
     Add(kSamples, static_cast<double>(r.samples));
-    Add(kLiveSamples, static_cast<double>(r.live_samples));
     for (const auto& [reason, count] : r.lost) {
       Add(kLost, static_cast<double>(count), "reason", reason);
     }
@@ -130,6 +129,8 @@ class ProcessMetrics {
     Add(kLiveRange, Whole(range.low), "bound", "low");
     Add(kLiveRange, Whole(range.high), "bound", "high");
     Add(kLiveObjects, Whole(objects));
+    // The header of a gauge file does not count them; who walks through it does.
+    Add(kLiveSamples, static_cast<double>(profile.recording.live_samples));
     Add(kAllocatedBytes, Whole(allocated));
     Add(kAllocatedObjects, Whole(allocated_objects));
     const Inherited inherited = InheritedOf(profile);

@@ -94,8 +94,8 @@ Response Dump(const Target& target) {
 std::string StateLines(const Recording& r) {
   return fmt::format(
       " prof.active: {}\n prof.interval: {}\n prof.interval_in_force: {}\n prof.samples: {}\n"
-      " prof.live_samples: {}\n prof.lost_samples: {}\n",
-      r.active, r.interval, r.interval_in_force, r.samples, r.live_samples, r.lost_samples());
+      " prof.lost_samples: {}\n",
+      r.active, r.interval, r.interval_in_force, r.samples, r.lost_samples());
 }
 
 std::string StateLines(Engine* engine) {

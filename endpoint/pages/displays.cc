@@ -74,6 +74,7 @@ Result<std::string> TableText(Profile profile, const DisplayOptions& options) {
   HG_ASSIGN(const FunctionReport report, AggregateFunctions(profile, functions));
   TopOptions top;
   top.rows = options.rows;
+  top.layout.width = options.width;
   top.cumulative = options.cumulative;
   top.sort = functions.sort;
   return Render(TopText(profile, report, profile.notes, top), kPlainLook);
@@ -119,6 +120,7 @@ Result<std::string> ChangesText(const Profile& base, const Profile& view,
   HG_ASSIGN(const Comparison comparison, Compare({&before, &after}, functions));
   DiffOptions diff;
   diff.rows = options.rows;
+  diff.layout.width = options.width;
   diff.cumulative = options.cumulative;
   DiffSources sources;
   sources.profiles = {&before, &after};

@@ -22,6 +22,7 @@ struct DisplayOptions {
   bool cumulative = false;  // sort and show figures with all that was called
   bool lines = false;       // by source line
   size_t rows = 50;         // of tables
+  size_t width = 120;       // the same
 };
 
 Result<std::string> TableText(Profile profile, const DisplayOptions& options);

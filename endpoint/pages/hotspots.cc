@@ -21,6 +21,9 @@
 namespace heapgauge::endpoint {
 namespace {
 
+constexpr size_t kTerminalColumns = 120;
+constexpr size_t kPageColumns = 160;
+
 constexpr std::string_view kDisplayNames[] = {"dot", "flame", "text", "svg", "proto"};
 
 std::optional<Display> DisplayOf(const Call& call, bool html) {
@@ -42,7 +45,7 @@ Response NotKept(const Call& call) {
 }
 
 // The report alone.
-Response Report(const Call& call, const HotspotsView& view, Display display) {
+Response Report(const Call& call, const HotspotsView& view, Display display, size_t width) {
   if (display == Display::kProto) {
     if (view.base == nullptr) {
       return {200,
@@ -55,6 +58,7 @@ Response Report(const Call& call, const HotspotsView& view, Display display) {
   auto profile = view.kept->Read();
   if (!profile) return FailureOf(profile.error());
   DisplayOptions options;
+  options.width = width;
   Result<std::string> report;
   if (view.base != nullptr) {
     const auto base = view.base->Read();
@@ -128,13 +132,13 @@ Reply Hotspots(const Call& call, std::string_view type) {
   if (html && !alone) {
     std::string text;
     if (*display == Display::kText) {
-      Response report = Report(call, view, *display);
+      Response report = Report(call, view, *display, kPageColumns);
       if (report.status != 200) return report;
       text = std::move(report.body);
     }
     return HotspotsPage(call, view, *display, text);
   }
-  Response report = Report(call, view, *display);
+  Response report = Report(call, view, *display, kTerminalColumns);
   if (report.status == 200) {
     report.headers.emplace_back("X-Heapgauge-View", view.kept->id);
     if (*display == Display::kText && id.empty()) {

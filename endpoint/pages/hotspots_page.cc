@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 
 #include "core/analysis/interval.h"
@@ -44,7 +45,7 @@ std::string UtcText(const KeptProfile& kept, const char* format) {
   return text;
 }
 
-double FigureOf(const HotspotsView& view, const KeptProfile& kept) {
+const Estimate& FigureOf(const HotspotsView& view, const KeptProfile& kept) {
   return view.type == "growth" ? kept.allocated_bytes : kept.live_bytes;
 }
 
@@ -58,22 +59,17 @@ std::string FactsHtml(const HotspotsView& view) {
   const Recording& r = kept.recording;
   std::string text = fmt::format("taken <b>{}</b>", UtcText(kept, "%Y-%m-%d %H:%M:%S UTC"));
   if (IsRecorded(r)) text += " &middot; " + EscapeHtml(Printable(StateText(r)));
-  text +=
-      fmt::format(" &middot; <b>{} {}</b>", FormatBytes(FigureOf(view, kept)), FigureName(view));
-  if (const auto profile = kept.Read(); profile && view.base == nullptr) {
-    const size_t type = profile->FindType(view.type == "growth" ? "alloc_space" : "inuse_space");
-    if (type < profile->sample_types.size()) {
-      const Estimate total = profile->Total(type);
-      if (total.variance > 0) {
-        const Interval range = Interval95(total);
-        text += " (95 %: " + FormatByteRange(range.low, range.high) + ")";
-      }
-    }
+  text += fmt::format(" &middot; <b>{} {}</b>", FormatBytes(FigureOf(view, kept).value),
+                      FigureName(view));
+  const Estimate& total = FigureOf(view, kept);
+  if (total.variance > 0 && view.base == nullptr) {
+    const Interval range = Interval95(total);
+    text += " (95 %: " + FormatByteRange(range.low, range.high) + ")";
   }
   if (view.base != nullptr) {
-    const double change = FigureOf(view, kept) - FigureOf(view, *view.base);
+    const double change = FigureOf(view, kept).value - FigureOf(view, *view.base).value;
     text += fmt::format(" &middot; <b>{}{}</b> since {}", change < 0 ? "-" : "+",
-                        FormatBytes(std::abs(change)), ClockText(*view.base));
+                        FormatBytes(std::fabs(change)), ClockText(*view.base));
   }
   if (!IsRecorded(r)) return text;
   text += r.interval <= 1 ? std::string(" &middot; every block sampled")
@@ -117,7 +113,7 @@ std::string WarningsHtml(const HotspotsView& view) {
 std::string Choice(const HotspotsView& view, const KeptProfile& kept, bool selected) {
   return fmt::format("<option value=\"{}\"{}>{} &nbsp;{} {}</option>", kept.id,
                      selected ? " selected" : "", ClockText(kept),
-                     FormatBytes(FigureOf(view, kept)), FigureName(view));
+                     FormatBytes(FigureOf(view, kept).value), FigureName(view));
 }
 
 std::string ChoicesHtml(const Call& call, const HotspotsView& view, Display display) {
