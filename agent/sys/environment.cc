@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "agent/sys/settings_file.h"
+
 // Where the dynamic linker found the number of arguments, the arguments and the environment.
 extern "C" void* __libc_stack_end;
 
@@ -96,12 +98,15 @@ char** EnvironmentAtStart() {
   return reinterpret_cast<char**>(first + 1 + *first + 1);
 }
 
-Settings ReadSettings(char** environment) {
+Settings ReadSettings(char** environment, bool active_by_default) {
   Settings settings;
+  settings.active = active_by_default;
   if (environment == nullptr) return settings;
+  environment = WithSettingsFile(environment);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_ACTIVE"), &settings.active);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_FOLLOW_EXEC"), &settings.follow_exec);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_MMAP"), &settings.record_mappings);
+  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_INSECURE"), &settings.insecure);
   uint64_t number;
   if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_SAMPLE"), &number))
     settings.interval = number;
@@ -117,6 +122,9 @@ Settings ReadSettings(char** environment) {
   settings.out_file = EnvironmentValue(environment, "HEAPGAUGE_OUT");
   settings.directory = EnvironmentValue(environment, "HEAPGAUGE_DIR");
   settings.runtime_directory = EnvironmentValue(environment, "XDG_RUNTIME_DIR");
+  settings.http = EnvironmentValue(environment, "HEAPGAUGE_HTTP");
+  settings.token_file = EnvironmentValue(environment, "HEAPGAUGE_TOKEN_FILE");
+  settings.library_directory = EnvironmentValue(environment, "HEAPGAUGE_LIBDIR");
   settings.dump = ReadDumpSettings(environment);
   return settings;
 }

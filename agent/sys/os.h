@@ -69,6 +69,9 @@ long Read(int fd, void* buffer, size_t bytes);
 int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);
 // Reads at most bytes - 1 of a file and ends them with NUL; the number read or -errno.
 long ReadWhole(const char* path, char* buffer, size_t bytes);
+// The same for a file that decides what this process does: it must be a plain file that belongs to
+// root or to `uid`, and that not everybody may write to; -EPERM if it is not.
+long ReadTrustedFile(const char* path, uint32_t uid, char* buffer, size_t bytes);
 // Target of a symbolic link, ended with NUL; its length or -errno.
 long ReadLink(const char* path, char* buffer, size_t bytes);
 
