@@ -119,6 +119,7 @@ Result<bool> GaugeProcess::ChangeAndWait(Change&& change) {
   }
   HG_ASSIGN(GaugeControl control, GaugeControl::Open(path_));
   HG_TRY(change(&control));
+  if (options_.nudge) options_.nudge();
   const bool seen = control.WaitUntilSeen(kSeenMs);
   Forget();
   return seen;

@@ -10,6 +10,7 @@
 #define HEAPGAUGE_ENDPOINT_GAUGE_PROCESS_H_
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,8 @@ struct GaugeProcessOptions {
   bool use_debuginfod = false;
   // Profilers of the allocators inside, for a host that is inside too. Must outlive the process.
   std::vector<Engine*> engines;
+  // Has the agent look at the control words at once, for a host that is inside; may be empty.
+  std::function<void()> nudge = {};
 };
 
 class GaugeProcess final : public Process {
