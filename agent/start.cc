@@ -10,6 +10,8 @@
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/map_hooks.h"
 #include "agent/recorder.h"
+#include "agent/service_loader.h"
+#include "agent/sys/came_by_preload.h"
 #include "agent/sys/environment.h"
 #include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
@@ -27,10 +29,11 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   os::UseLibcClock(FindInLibc("clock_gettime"));
   ResolveMapFunctions();
   if (os::RunsWithElevatedRights()) return;
-  const Settings settings = ReadSettings(environment);
+  const Settings settings = ReadSettings(environment, CameByPreload(environment));
   ResolveAllocatorStatistics();
   recorder.SetQuestions({&CollectAllocatorStatistics, &IsInsideAllocator});
   const bool started = recorder.Start(settings, Traits().identity);
+  RememberService(settings, started);
   if (!settings.follow_exec) RemoveFromEnvironment(environment);
   if (!started) return;
   if (settings.record_mappings) StartRecordingMappings();
@@ -39,9 +42,15 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   } else {
     SetMode(Mode::kDormant);
   }
+#ifdef HG_LINKED_IN
+  OpenDebugPort();  // libc is initialised; a library waits for main (program_start.h)
+#endif
 }
 
-__attribute__((destructor)) void End() { recorder.End(); }
+__attribute__((destructor)) void End() {
+  if (const wire::Service* service = LoadedService()) service->end();
+  recorder.End();
+}
 
 }  // namespace
 }  // namespace heapgauge::agent

@@ -2,7 +2,10 @@
 // whole.
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/map_hooks.h"
+#include "agent/program_start.h"
+#include "agent/sys/came_by_preload.h"
 #include "agent/sys/environment.h"
+#include "agent/sys/os.h"
 
 HG_HIDDEN heapgauge::agent::AnyFunction hg_while_relocated();
 HG_HIDDEN void hg_relocated() __attribute__((ifunc("hg_while_relocated")));
@@ -14,8 +17,10 @@ void Nothing() {}
 heapgauge::agent::AnyFunction hg_while_relocated() {
   using namespace heapgauge::agent;
   ResolveRealFunctions();
-  const Settings settings = ReadSettings(EnvironmentAtStart());
+  char** environment = EnvironmentAtStart();
+  const Settings settings = ReadSettings(environment, CameByPreload(environment));
   BindProgram(settings.active);
   if (!settings.record_mappings) HideMapFunctions();
+  PrepareProgramStart(settings.http[0] != '\0' && !os::RunsWithElevatedRights());
   return Nothing;
 }

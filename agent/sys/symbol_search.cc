@@ -161,7 +161,7 @@ void FindNextAtStart(const void* self, const char* const* names, Definition* def
 void* FindInLibc(const char* name) {
   for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
     const SymbolTable symbols(map->l_addr, map->l_ld);
-    if (symbols.Find("__libc_start_main") != nullptr) return symbols.Find(name);
+    if (symbols.Find("gnu_get_libc_version") != nullptr) return symbols.Find(name);
   }
   return nullptr;
 }

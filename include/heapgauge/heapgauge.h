@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #if defined(HEAPGAUGE_LINKED)
-#define HEAPGAUGE_CALL extern
+#define HEAPGAUGE_CALL extern __attribute__((visibility("default")))
 #elif defined(__cplusplus)
 #define HEAPGAUGE_CALL inline __attribute__((visibility("hidden")))
 #else
@@ -124,9 +124,9 @@ HEAPGAUGE_CALL void heapgauge_pool_allocated(int pool, const void* block, size_t
 HEAPGAUGE_CALL void heapgauge_pool_freed(int pool, const void* block);
 
 /* ---- The debug port ---- */
-/* Serves profiles of this process from one thread: "127.0.0.1:9700", "unix:PATH". An address that
- * others can reach needs HEAPGAUGE_TOKEN_FILE. At most one; a second call with the same address is
- * no error. */
+/* Serves profiles of this process from one thread: "127.0.0.1:9700", "unix:PATH"; %p stands for
+ * the number of the process. An address that others can reach needs HEAPGAUGE_TOKEN_FILE. At most
+ * one; a second call with the same address is no error. A forked child has none until it asks. */
 HEAPGAUGE_CALL int heapgauge_serve(const char* address);
 
 /* The same for a web framework to mount. Fills in `response` and returns HEAPGAUGE_OK also for

@@ -150,7 +150,8 @@ HEAPGAUGE_CALL int heapgauge_name_thread(const char* name) {
 }
 HEAPGAUGE_CALL int64_t heapgauge_push_label(const char* key, const char* value) {
   const struct heapgauge_api* const table = heapgauge_table();
-  return table != 0 ? table->push_label(key, value) : HEAPGAUGE_ABSENT;
+  if (table == 0) return HEAPGAUGE_ABSENT;
+  return table->push_label(key, value);
 }
 HEAPGAUGE_CALL void heapgauge_pop_label(int64_t token) {
   const struct heapgauge_api* const table = heapgauge_table();
