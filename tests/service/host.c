@@ -1,5 +1,6 @@
-/* A program that does what its standard input says, one command in a line, and answers each with one line.
- * It uses the interface of heapgauge.h and gets into the situations that a host of the service can be in. */
+/* A program that does what its standard input says, one command in a line, and answers each with
+ * one line. It uses the interface of heapgauge.h and gets into the situations that a host of the
+ * service can be in. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +95,8 @@ static void dump_to_memory(int format) {
   void* data = NULL;
   size_t size = 0;
   const int result = heapgauge_dump_data((enum heapgauge_format)format, &data, &size);
-  printf("%d %zu %.20s\n", result, size, format == HEAPGAUGE_FORMAT_TEXT && data ? (char*)data : "");
+  printf("%d %zu %.20s\n", result, size,
+         format == HEAPGAUGE_FORMAT_TEXT && data ? (char*)data : "");
   heapgauge_free_data(data);
 }
 
@@ -114,7 +116,8 @@ static void compare_snapshots(void) {
   heapgauge_release_snapshot(after);
 }
 
-/* Closes what it does not know, as some programs do, and uses the numbers for sockets of its own. */
+/* Closes what it does not know, as some programs do, and uses the numbers for sockets of its own.
+ */
 static int replace_descriptors(void) {
   int last = -1;
   for (int fd = 3; fd < 1024; ++fd) close(fd);
