@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
 #include "core/analysis/interval.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
@@ -80,8 +80,7 @@ std::string Table(const std::vector<Entry>& entries) {
 }
 
 std::string AsJson(const std::vector<Entry>& entries) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
+  Json list = Json::Array();
   for (const Entry& entry : entries) {
     Json json = {{"file", Printable(entry.path)}};
     if (!entry.facts) {
@@ -109,9 +108,9 @@ std::string AsJson(const std::vector<Entry>& entries) {
       json["start_unix_ns"] = r.start_unix_ns;
       json["duration_ns"] = r.duration_ns;
     }
-    list.push_back(std::move(json));
+    list.Add(std::move(json));
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return list.Text();
 }
 
 // A file without a header may belong to a program that starts right now; it goes when it is old.

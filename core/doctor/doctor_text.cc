@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "core/base/json.h"
 #include "core/doctor/examine.h"
 
 namespace heapgauge {
@@ -28,19 +27,18 @@ std::string DoctorText(const Examination& examination) {
 }
 
 std::string DoctorJson(const Examination& examination) {
-  using Json = nlohmann::ordered_json;
-  Json findings = Json::array();
+  Json findings = Json::Array();
   for (const Finding& finding : examination.findings) {
-    findings.push_back({{"id", finding.id},
-                        {"severity", SeverityName(finding.severity)},
-                        {"what", finding.what},
-                        {"evidence", finding.evidence},
-                        {"remedy", finding.remedy}});
+    findings.Add({{"id", finding.id},
+                  {"severity", SeverityName(finding.severity)},
+                  {"what", finding.what},
+                  {"evidence", finding.evidence},
+                  {"remedy", finding.remedy}});
   }
   const Json json = {{"subject", examination.subject},
                      {"problem", HasProblem(examination.findings)},
                      {"findings", std::move(findings)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 }  // namespace heapgauge

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/report/csv.h"
 #include "core/report/diff.h"
 #include "core/report/recording_text.h"
@@ -8,8 +8,6 @@
 
 namespace heapgauge {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json ChangeJson(const Change& c, const Comparison& made) {
   Json json = {{"kind", ChangeKindName(c.kind)},
@@ -46,14 +44,14 @@ Side SideOf(const DiffSources& sources, const Comparison& made, const ChangeRow&
 
 std::string DiffJson(const DiffSources& sources, const Comparison& made,
                      const DiffOptions& options) {
-  Json profiles = Json::array();
+  Json profiles = Json::Array();
   for (size_t i = 0; i < sources.profiles.size(); ++i) {
     Json profile = {{"source", sources.names[i]}, {"figure", made.series[i]}};
     const Recording& r = sources.profiles[i]->recording;
     if (IsRecorded(r)) profile["recording"] = RecordingJson(r);
-    profiles.push_back(std::move(profile));
+    profiles.Add(std::move(profile));
   }
-  Json rows = Json::array();
+  Json rows = Json::Array();
   size_t count = 0;
   for (const ChangeRow& row : made.rows) {
     if (row.figures.kind == ChangeKind::kSame) continue;
@@ -64,9 +62,9 @@ std::string DiffJson(const DiffSources& sources, const Comparison& made,
     if (side.row.frame != kNone && !side.report.entities.joins_calls()) {
       entry["line"] = side.profile.frames[side.row.frame].line;
     }
-    entry.update(ChangeJson(row.figures, made));
+    entry.Merge(ChangeJson(row.figures, made));
     entry["series"] = row.series;
-    rows.push_back(std::move(entry));
+    rows.Add(std::move(entry));
   }
   const Json json = {{"figure", made.by_allocated ? "alloc_space" : made.after.measures.type},
                      {"unit", made.after.measures.unit},
@@ -78,7 +76,7 @@ std::string DiffJson(const DiffSources& sources, const Comparison& made,
                      {"total", ChangeJson(made.total, made)},
                      {"change_count", count},
                      {"changes", std::move(rows)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 std::string DiffCsv(const DiffSources& sources, const Comparison& made) {

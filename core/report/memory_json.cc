@@ -1,11 +1,9 @@
-#include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/report/memory.h"
 
 namespace heapgauge {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json StatisticsJson(const MemorySurvey& s) {
   const wire::AllocatorStatistics& t = *s.statistics;
@@ -52,7 +50,7 @@ std::string MemoryJson(const MemorySurvey& s, const MemoryOptions& options) {
                {"swapped_bytes", s.status.swapped},
                {"peak_resident_bytes", s.status.peak_resident},
                {"coarse", a.coarse}};
-  Json parts = Json::object();
+  Json parts = Json::Object();
   for (size_t i = 0; i < kParts; ++i) {
     parts[PartKey(static_cast<Part>(i))] = a.part(static_cast<Part>(i));
   }
@@ -82,29 +80,29 @@ std::string MemoryJson(const MemorySurvey& s, const MemoryOptions& options) {
                       {"seconds", s.growth.seconds},
                       {"of", s.growth.of_resident ? "resident" : "live"}};
   }
-  Json mapped = Json::array();
+  Json mapped = Json::Array();
   for (const MappedRow& m : options.mapped) {
-    mapped.push_back({{"function", m.function},
-                      {"resident_bytes", m.resident},
-                      {"bytes", m.bytes},
-                      {"mappings", m.mappings}});
+    mapped.Add({{"function", m.function},
+                {"resident_bytes", m.resident},
+                {"bytes", m.bytes},
+                {"mappings", m.mappings}});
   }
   json["mmap"] = mapped;
   if (s.live && !a.coarse) json["pressure"] = PressureText(s);
   json["notes"] = s.notes;
   if (options.mappings) {
-    Json list = Json::array();
+    Json list = Json::Array();
     for (const Piece& piece : s.pieces) {
       const MappingUsage& m = s.smaps.mappings[piece.mapping];
-      list.push_back({{"start", piece.start},
-                      {"end", piece.end},
-                      {"owner", OwnerName(piece.owner)},
-                      {"resident_bytes", piece.resident},
-                      {"name", m.name}});
+      list.Add({{"start", piece.start},
+                {"end", piece.end},
+                {"owner", OwnerName(piece.owner)},
+                {"resident_bytes", piece.resident},
+                {"name", m.name}});
     }
     json["mappings"] = list;
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 }  // namespace heapgauge

@@ -1,11 +1,11 @@
 #include "core/report/peek.h"
+#include "core/base/json.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "core/analysis/allocation_frames.h"
@@ -253,21 +253,20 @@ Result<StyledText> PeekText(const Profile& profile, const std::vector<std::strin
 }
 
 Result<std::string> PeekJson(const Profile& profile, const PeekOptions& options) {
-  using Json = nlohmann::ordered_json;
   HG_ASSIGN(const PeekData data, Collector(profile, options).Run());
   const Measures& measures = data.report.measures;
   const auto side = [&](const std::vector<Neighbour>& list) {
-    Json json = Json::array();
+    Json json = Json::Array();
     for (const Neighbour& neighbour : list) {
       Json entry = neighbour.entity == kNone
                        ? Json{{"function", nullptr}}
                        : EntityJson(profile, data.report.entities, neighbour.entity);
       entry["figures"] = FiguresJson(neighbour.figures, measures, profile.recording);
-      json.push_back(std::move(entry));
+      json.Add(std::move(entry));
     }
     return json;
   };
-  Json functions = Json::array();
+  Json functions = Json::Array();
   for (const Peeked& peeked : data.functions) {
     const FunctionRow& row = data.report.rows[peeked.row];
     Json entry = EntityJson(profile, data.report.entities, row.entity);
@@ -275,14 +274,14 @@ Result<std::string> PeekJson(const Profile& profile, const PeekOptions& options)
     entry["cum"] = FiguresJson(row.cum, measures, profile.recording);
     entry["callers"] = side(peeked.callers);
     entry["callees"] = side(peeked.callees);
-    functions.push_back(std::move(entry));
+    functions.Add(std::move(entry));
   }
   const Json json = {{"profile", ProfileJson(profile, measures)},
                      {"granularity", GranularityName(options.granularity)},
                      {"total", FiguresJson(data.report.total, measures, profile.recording)},
                      {"matching", data.matching},
                      {"functions", std::move(functions)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 }  // namespace heapgauge

@@ -1,18 +1,11 @@
 #include "core/report/profile_json.h"
-
-#include <nlohmann/json.hpp>
+#include "core/base/json.h"
 
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 
 namespace heapgauge {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // A list with one element on each line.
 template <typename Make>
@@ -22,7 +15,7 @@ Status WriteList(const char* name, size_t count, const Make& make, TextSink* out
   for (uint32_t i = 0; i < count; ++i) {
     const Json element = make(i);
     if (element.is_null()) continue;
-    HG_TRY(out->Write((first ? "\n" : ",\n") + Dump(element)));
+    HG_TRY(out->Write((first ? "\n" : ",\n") + element.Line()));
     first = false;
   }
   return out->Write("\n]");
@@ -41,17 +34,17 @@ Json LabelJson(const Profile& profile, const Label& label) {
 
 Json RowJson(const Profile& profile, RowId row, std::vector<LocationId>* stack) {
   const size_t types = profile.sample_types.size();
-  Json json = Json::object();
+  Json json = Json::Object();
   profile.StackOf(row, stack);
   json["stack"] = *stack;
-  Json values = Json::array();
-  for (size_t type = 0; type < types; ++type) values.push_back(profile.value(row, type));
+  Json values = Json::Array();
+  for (size_t type = 0; type < types; ++type) values.Add(profile.value(row, type));
   json["values"] = std::move(values);
   const Row& r = profile.rows[row];
   if (!profile.estimates.empty()) {
-    Json variances = Json::array();
+    Json variances = Json::Array();
     for (size_t type = 0; type < types; ++type) {
-      variances.push_back(profile.estimate(row, type).variance);
+      variances.Add(profile.estimate(row, type).variance);
     }
     json["variances"] = std::move(variances);
   }
@@ -60,8 +53,8 @@ Json RowJson(const Profile& profile, RowId row, std::vector<LocationId>* stack) 
     json["live_samples"] = r.live_samples;
   }
   if (r.truncated) json["truncated"] = true;
-  Json labels = Json::array();
-  for (const Label& label : profile.LabelsOf(row)) labels.push_back(LabelJson(profile, label));
+  Json labels = Json::Array();
+  for (const Label& label : profile.LabelsOf(row)) labels.Add(LabelJson(profile, label));
   if (!labels.empty()) json["labels"] = std::move(labels);
   return json;
 }
@@ -70,10 +63,10 @@ Json RowJson(const Profile& profile, RowId row, std::vector<LocationId>* stack) 
 
 Status WriteProfileJson(const Profile& profile, const std::vector<std::string>& notes,
                         const std::vector<bool>& selected, TextSink* out) {
-  HG_TRY(out->Write("{\"profile\": " + Dump(ProfileJson(profile, MeasuresOf(profile)))));
-  HG_TRY(out->Write(",\n\"notes\": " + Dump(Json(notes))));
+  HG_TRY(out->Write("{\"profile\": " + ProfileJson(profile, MeasuresOf(profile)).Line()));
+  HG_TRY(out->Write(",\n\"notes\": " + Json(notes).Line()));
   if (IsRecorded(profile.recording)) {
-    HG_TRY(out->Write(",\n\"recording\": " + Dump(RecordingJson(profile.recording))));
+    HG_TRY(out->Write(",\n\"recording\": " + RecordingJson(profile.recording).Line()));
   }
   const auto module = [&](uint32_t i) {
     const Module& m = profile.modules[i];
@@ -94,13 +87,13 @@ Status WriteProfileJson(const Profile& profile, const std::vector<std::string>& 
     const Location& l = profile.locations[i];
     Json json = {{"id", i}, {"address", l.lookup_address()}};
     if (l.module != kNone) json["module"] = l.module;
-    Json frames = Json::array();
+    Json frames = Json::Array();
     for (uint32_t k = 0; k < l.frame_count; ++k) {
       const Frame& frame = profile.frames[l.first_frame + k];
       Json made = {{"function", frame.function}};
       if (frame.line != 0) made["line"] = frame.line;
       if (frame.inlined) made["inlined"] = true;
-      frames.push_back(std::move(made));
+      frames.Add(std::move(made));
     }
     json["frames"] = std::move(frames);
     return json;

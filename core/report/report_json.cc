@@ -1,11 +1,10 @@
 #include "core/report/report_json.h"
+#include "core/base/json.h"
 
 #include "core/analysis/interval.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge {
-
-using Json = nlohmann::ordered_json;
 
 Json EstimateJson(const Estimate& estimate) {
   const Interval range = Interval95(estimate);
@@ -13,7 +12,7 @@ Json EstimateJson(const Estimate& estimate) {
 }
 
 Json FiguresJson(const HeapFigures& f, const Measures& m, const Recording& recording) {
-  Json json = Json::object();
+  Json json = Json::Object();
   const bool live = m.name == "live";
   const bool allocated = m.name == "allocated";
   json[live ? "live_bytes" : allocated ? "allocated_bytes" : "value"] = EstimateJson(f.live_bytes);
@@ -33,9 +32,9 @@ Json FiguresJson(const HeapFigures& f, const Measures& m, const Recording& recor
 
 Json ProfileJson(const Profile& profile, const Measures& m) {
   Json json = {{"sample_type", m.type}, {"unit", m.unit}};
-  Json types = Json::array();
+  Json types = Json::Array();
   for (const SampleType& type : profile.sample_types) {
-    types.push_back({{"name", type.name}, {"unit", type.unit}});
+    types.Add({{"name", type.name}, {"unit", type.unit}});
   }
   json["sample_types"] = std::move(types);
   if (profile.period != 0) {
@@ -74,7 +73,7 @@ Json DumpJson(const Recording& r) {
 }  // namespace
 
 Json RecordingJson(const Recording& r) {
-  Json lost = Json::object();
+  Json lost = Json::Object();
   for (const auto& [reason, count] : r.lost) lost[reason] = count;
   return {{"program", r.program},
           {"command_line", r.command_line},
@@ -111,7 +110,7 @@ Json EntityJson(const Profile& profile, const Entities& entities, EntityId id) {
   const Entity& entity = entities[id];
   const Function& function = profile.functions[entity.function];
   const Granularity granularity = entities.granularity();
-  Json json = Json::object();
+  Json json = Json::Object();
   if (!entities.joins_calls()) json["function"] = function.name;
   if (granularity != Granularity::kModules) json["file"] = function.file;
   // A function of a header can be in many modules, one without a file is in this one.

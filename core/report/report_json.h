@@ -3,28 +3,26 @@
 #ifndef HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
 #define HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
 
-#include <nlohmann/json.hpp>
-
 #include "core/analysis/entities.h"
 #include "core/analysis/functions.h"
+#include "core/base/json.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
 
 // {"value": ..., "low": ..., "high": ...}
-nlohmann::ordered_json EstimateJson(const Estimate& estimate);
+Json EstimateJson(const Estimate& estimate);
 
 // What the profile does not know is left out; a figure that is not about live memory is "value".
-nlohmann::ordered_json FiguresJson(const HeapFigures& figures, const Measures& measures,
-                                   const Recording& recording);
+Json FiguresJson(const HeapFigures& figures, const Measures& measures, const Recording& recording);
 
 // What the figures are: sample type and unit, period, time and comments of the profile.
-nlohmann::ordered_json ProfileJson(const Profile& profile, const Measures& measures);
+Json ProfileJson(const Profile& profile, const Measures& measures);
 
-nlohmann::ordered_json RecordingJson(const Recording& recording);
+Json RecordingJson(const Recording& recording);
 
 // What an entity is: its function, file, module, address, as far as the granularity has them.
-nlohmann::ordered_json EntityJson(const Profile& profile, const Entities& entities, EntityId id);
+Json EntityJson(const Profile& profile, const Entities& entities, EntityId id);
 
 }  // namespace heapgauge
 

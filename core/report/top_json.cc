@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/report/csv.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/top.h"
 
 namespace heapgauge {
-using Json = nlohmann::ordered_json;
 
 std::string TopJson(const Profile& profile, const FunctionReport& report,
                     const std::vector<std::string>& notes, const TopOptions& options) {
@@ -21,12 +20,12 @@ std::string TopJson(const Profile& profile, const FunctionReport& report,
                {"notes", notes},
                {"granularity", GranularityName(report.entities.granularity())},
                {"function_count", report.rows.size()}};
-  if (!IsRecorded(recording)) json.erase("recording");  // of other tools
+  if (!IsRecorded(recording)) json.Remove("recording");  // of other tools
   const size_t count = std::min(options.rows, report.rows.size());
   std::vector<EntityId> shown;
   for (size_t i = 0; i < count; ++i) shown.push_back(report.rows[i].entity);
   const Labels labels(profile, report.entities, shown, options.names, options.layout);
-  Json rows = Json::array();
+  Json rows = Json::Array();
   for (size_t i = 0; i < count; ++i) {
     const FunctionRow& row = report.rows[i];
     Json entry = EntityJson(profile, report.entities, row.entity);
@@ -36,10 +35,10 @@ std::string TopJson(const Profile& profile, const FunctionReport& report,
     }
     entry["flat"] = FiguresJson(row.flat, report.measures, recording);
     entry["cum"] = FiguresJson(row.cum, report.measures, recording);
-    rows.push_back(std::move(entry));
+    rows.Add(std::move(entry));
   }
   json["functions"] = std::move(rows);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Text();
 }
 
 std::string TopCsv(const Profile& profile, const FunctionReport& report,

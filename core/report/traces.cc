@@ -1,10 +1,10 @@
 #include "core/report/traces.h"
+#include "core/base/json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/call_tree.h"
@@ -196,18 +196,16 @@ Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes
 }
 
 Status WriteTracesJson(const Profile& profile, const TracesOptions& options, TextSink* out) {
-  using Json = nlohmann::ordered_json;
   HG_ASSIGN(const Chosen chosen, Choose(profile, options));
   const Json about = ProfileJson(profile, chosen.measures);
   HG_TRY(out->Write(fmt::format("{{\"profile\": {},\n\"stack_count\": {},\n\"stacks\": [",
-                                about.dump(-1, ' ', false, Json::error_handler_t::replace),
-                                chosen.traces.size())));
+                                about.Line(), chosen.traces.size())));
   std::vector<LocationId> stack;
   for (size_t i = 0; i < std::min(options.rows, chosen.traces.size()); ++i) {
     const Trace& trace = chosen.traces[i];
     Json entry = FiguresJson(trace.figures, chosen.measures, profile.recording);
     entry["truncated"] = trace.truncated;
-    Json frames = Json::array();
+    Json frames = Json::Array();
     profile.StackOf(trace.row, &stack);
     for (const LocationId id : stack) {
       const Location& location = profile.locations[id];
@@ -219,12 +217,11 @@ Status WriteTracesJson(const Profile& profile, const TracesOptions& options, Tex
         if (frame.line != 0) json["line"] = frame.line;
         if (frame.inlined) json["inlined"] = true;
         if (location.module != kNone) json["module"] = profile.modules[location.module].path;
-        frames.push_back(std::move(json));
+        frames.Add(std::move(json));
       }
     }
     entry["frames"] = std::move(frames);
-    HG_TRY(out->Write((i == 0 ? "\n" : ",\n") +
-                      entry.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    HG_TRY(out->Write((i == 0 ? "\n" : ",\n") + entry.Line()));
   }
   return out->Write("\n]}\n");
 }

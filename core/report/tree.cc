@@ -1,9 +1,9 @@
 #include "core/report/tree.h"
+#include "core/base/json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/analysis/call_tree.h"
 #include "core/analysis/interval.h"
@@ -206,14 +206,13 @@ Result<StyledText> TreeText(const Profile& profile, const std::vector<std::strin
 
 Result<std::string> TreeJson(const Profile& profile, const std::vector<std::string>& notes,
                              const TreeOptions& options) {
-  using Json = nlohmann::ordered_json;
   HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
   const Measures& measures = grown.totals.measures;
-  Json nodes = Json::array();
+  Json nodes = Json::Array();
   for (const PrunedTree::Node& node : grown.pruned.nodes) {
     const CallTree::Node& call = grown.tree.nodes[node.in_tree];
     const bool is_root = node.parent == kNone;
-    Json entry = is_root ? Json::object() : EntityJson(profile, grown.totals.entities, call.entity);
+    Json entry = is_root ? Json::Object() : EntityJson(profile, grown.totals.entities, call.entity);
     if (is_root) {
       entry["parent"] = nullptr;
     } else {
@@ -232,7 +231,7 @@ Result<std::string> TreeJson(const Profile& profile, const std::vector<std::stri
           {"branches", node.folded},
           {"figures", FiguresJson(node.folded_figures, measures, profile.recording)}};
     }
-    nodes.push_back(std::move(entry));
+    nodes.Add(std::move(entry));
   }
   Json json = {{"recording", RecordingJson(profile.recording)},
                {"profile", ProfileJson(profile, measures)},
@@ -242,8 +241,8 @@ Result<std::string> TreeJson(const Profile& profile, const std::vector<std::stri
                {"granularity", GranularityName(options.granularity)},
                {"callers", options.callers},
                {"nodes", std::move(nodes)}};
-  if (!IsRecorded(profile.recording)) json.erase("recording");  // of other tools
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (!IsRecorded(profile.recording)) json.Remove("recording");  // of other tools
+  return json.Text();
 }
 
 Result<std::string> TreeCsv(const Profile& profile, const TreeOptions& options) {

@@ -1,17 +1,11 @@
 #include "core/formats/speedscope/speedscope_writer.h"
+#include "core/base/json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 namespace heapgauge {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // The units that speedscope knows how to print; all others are plain numbers.
 const char* UnitOf(const std::string& unit) {
@@ -28,9 +22,9 @@ class Writer {
 
   Status Write() {
     HG_TRY(out_->Write("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"));
-    HG_TRY(out_->Write("\"exporter\": " + Dump(options_.exporter) + ",\n"));
+    HG_TRY(out_->Write("\"exporter\": " + Json(options_.exporter).Line() + ",\n"));
     const std::string name = profile_.recording.name();
-    if (!name.empty()) HG_TRY(out_->Write("\"name\": " + Dump(name) + ",\n"));
+    if (!name.empty()) HG_TRY(out_->Write("\"name\": " + Json(name).Line() + ",\n"));
     HG_TRY(WriteFrames());
     const size_t types = profile_.sample_types.size();
     HG_TRY(out_->Write(
@@ -58,7 +52,7 @@ class Writer {
       Json json = {{"name", name}};
       if (!function.file.empty()) json["file"] = function.file;
       if (function.start_line != 0) json["line"] = function.start_line;
-      HG_TRY(out_->Write((it->second == 0 ? "\n" : ",\n") + Dump(json)));
+      HG_TRY(out_->Write((it->second == 0 ? "\n" : ",\n") + json.Line()));
     }
     return out_->Write("\n]},\n");
   }
@@ -78,7 +72,7 @@ class Writer {
                        {"unit", UnitOf(about.unit)},
                        {"startValue", 0},
                        {"endValue", total}};
-    std::string opened = Dump(head);
+    std::string opened = head.Line();
     opened.pop_back();
     HG_TRY(out_->Write(opened + ",\n\"samples\": ["));
     bool first = true;
