@@ -44,7 +44,7 @@ target_compile_options(heapgauge_light INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>
 # heapgauge_cold: code that spends no time (options, tests) is not worth optimising for long.
 add_library(heapgauge_cold INTERFACE)
 target_link_libraries(heapgauge_cold INTERFACE heapgauge_light)
-target_compile_options(heapgauge_cold INTERFACE $<$<CONFIG:RelWithDebInfo>:-O1>)
+target_compile_options(heapgauge_cold INTERFACE $<$<CONFIG:RelWithDebInfo>:-Og>)
 
 # heapgauge_precompile(TARGET HEADERS... | REUSE_FROM OTHER): parse these once. Off in the clang
 # build, which so finds the file that lacks an #include of its own.
