@@ -2,68 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
-#include <span>
+
+#include "core/base/units.h"
 
 namespace heapgauge::pprof {
 namespace {
 
-struct Unit {
-  std::string_view name;  // as it is written
-  double factor;          // in the basic unit of its kind
-  std::array<std::string_view, 3> aliases;
-};
+// pprof takes the last letter of this one, which has three bytes, for a plural.
+constexpr std::string_view kUnknownToPprof = "\u03bcs";
 
-struct UnitKind {
-  std::span<const Unit> units;
-  std::string_view fallback;  // written when a value suits none
-  double fallback_factor;
-};
-
-constexpr Unit kMemory[] = {
-    {"B", 1, {"b", "byte"}},
-    {"kB", 0x1p10, {"kb", "kbyte", "kilobyte"}},
-    {"MB", 0x1p20, {"mb", "mbyte", "megabyte"}},
-    {"GB", 0x1p30, {"gb", "gbyte", "gigabyte"}},
-    {"TB", 0x1p40, {"tb", "tbyte", "terabyte"}},
-    {"PB", 0x1p50, {"pb", "pbyte", "petabyte"}},
-};
-constexpr Unit kTime[] = {
-    {"ns", 1, {"ns", "nanosecond"}},    {"us", 1e3, {"\u03bcs", "us", "microsecond"}},
-    {"ms", 1e6, {"ms", "millisecond"}}, {"s", 1e9, {"s", "sec", "second"}},
-    {"hrs", 3600e9, {"hour", "hr"}},
-};
-constexpr Unit kCompute[] = {
-    {"n*GCU", 1e-9, {"nanogcu"}}, {"u*GCU", 1e-6, {"microgcu"}}, {"m*GCU", 1e-3, {"milligcu"}},
-    {"GCU", 1, {"gcu"}},          {"k*GCU", 1e3, {"kilogcu"}},   {"M*GCU", 1e6, {"megagcu"}},
-    {"G*GCU", 1e9, {"gigagcu"}},  {"T*GCU", 1e12, {"teragcu"}},  {"P*GCU", 1e15, {"petagcu"}},
-};
-constexpr UnitKind kKinds[] = {
-    {kMemory, "B", 1},
-    {kTime, "s", 1e9},
-    {kCompute, "GCU", 1},
-};
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
-const Unit* FindUnit(const UnitKind& kind, std::string_view name) {
-  std::string lower = Lower(name);
-  if (lower.size() > 2 && lower.back() == 's') lower.pop_back();  // plural
-  if (lower.empty()) return nullptr;
-  for (const Unit& unit : kind.units) {
-    for (std::string_view alias : unit.aliases) {
-      if (alias == lower) return &unit;
-    }
-  }
-  return nullptr;
+const Unit* Find(const UnitKind& kind, std::string_view name) {
+  return name == kUnknownToPprof ? nullptr : FindUnit(kind, name);
 }
 
 Scaled InKind(const UnitKind& kind, double value, std::string_view to) {
@@ -73,7 +24,7 @@ Scaled InKind(const UnitKind& kind, double value, std::string_view to) {
       if (value / unit.factor >= 1) best = &unit;
     }
     if (best != nullptr) return {value / best->factor, best->name};
-  } else if (const Unit* unit = FindUnit(kind, to)) {
+  } else if (const Unit* unit = Find(kind, to)) {
     return {value / unit->factor, unit->name};
   }
   return {value / kind.fallback_factor, kind.fallback};
@@ -91,16 +42,16 @@ Scaled Scale(int64_t value, std::string_view from, std::string_view to) {
     Scaled positive = Scale(-value, from, to);
     return {-positive.value, positive.unit};
   }
-  for (const UnitKind& kind : kKinds) {
-    const Unit* unit = FindUnit(kind, from);
+  for (const UnitKind& kind : UnitKinds()) {
+    const Unit* unit = Find(kind, from);
     if (unit != nullptr) return InKind(kind, static_cast<double>(value) * unit->factor, to);
   }
   if (to == "count" || to == "sample" || to == "unit" || to == "minimum" || to == "auto") {
     return {static_cast<double>(value), ""};
   }
   // Eighty objects are not 80kB, whatever unit was asked for. pprof says so.
-  for (const UnitKind& kind : kKinds) {
-    if (FindUnit(kind, to) != nullptr) return {static_cast<double>(value), ""};
+  for (const UnitKind& kind : UnitKinds()) {
+    if (Find(kind, to) != nullptr) return {static_cast<double>(value), ""};
   }
   return {static_cast<double>(value), to};
 }
@@ -130,8 +81,8 @@ std::string TrimmedPercentage(int64_t value, int64_t total) {
 
 bool UnitsCompatible(std::string_view a, std::string_view b) {
   if (a == b) return true;
-  for (const UnitKind& kind : kKinds) {
-    if (FindUnit(kind, a) != nullptr && FindUnit(kind, b) != nullptr) return true;
+  for (const UnitKind& kind : UnitKinds()) {
+    if (Find(kind, a) != nullptr && Find(kind, b) != nullptr) return true;
   }
   return false;
 }
