@@ -1,7 +1,8 @@
 // Reads pprof's format (profile.proto) into a Profile, in one pass over the stream.
 //
 // Samples name locations, locations functions, and all of them texts that come later in the file.
-// So ids are numbered as they are met and resolved at the end; no message is kept. Time and memory
+// So ids are numbered as they are met (pprof_messages.h) and resolved at the end (pprof_resolve.h);
+// no message is kept. Time and memory
 // are linear in the input: about 8 bytes for each frame that a stack does not share with others,
 // and 50 for each sample.
 //
