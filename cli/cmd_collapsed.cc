@@ -7,17 +7,15 @@ namespace heapgauge::cli {
 namespace {
 
 int Collapsed(const ReportOptions& options) {
-  const auto loaded = LoadSorted(options);
+  const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   const Profile& profile = loaded->profile();
-  const Granularity granularity = GranularityOf(options.granularity);
-  const auto selected = SelectRows(profile, {options.focus, options.ignore}, granularity);
-  if (!selected) return FailWith(selected.error());
   if (profile.sample_types.empty()) return FailWith("the profile has no sample types");
+  const Granularity granularity = loaded->granularity;
   const auto names = FrameNames(profile, granularity, NamesOf(options.names));
   const bool join = granularity == Granularity::kFiles || granularity == Granularity::kModules;
   return DeliverBy(options, [&](TextSink* sink) {
-    return WriteCollapsed(profile, TypeOf(profile, loaded->sort), *selected, names, join, sink);
+    return WriteCollapsed(profile, TypeOf(profile, loaded->sort), loaded->rows, names, join, sink);
   });
 }
 

@@ -7,12 +7,10 @@ namespace heapgauge::cli {
 namespace {
 
 int WholeJson(const ReportOptions& options) {
-  const auto loaded = LoadSorted(options);
+  const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
-  const auto selected = SelectRows(loaded->profile(), {options.focus, options.ignore});
-  if (!selected) return FailWith(selected.error());
   return DeliverBy(options, [&](TextSink* sink) {
-    return WriteProfileJson(loaded->profile(), loaded->loaded.notes, *selected, sink);
+    return WriteProfileJson(loaded->profile(), loaded->loaded.notes, loaded->rows, sink);
   });
 }
 

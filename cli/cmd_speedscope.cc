@@ -7,15 +7,12 @@ namespace heapgauge::cli {
 namespace {
 
 int Speedscope(const ReportOptions& options) {
-  const auto loaded = LoadSorted(options);
+  const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   const Profile& profile = loaded->profile();
-  const Granularity granularity = GranularityOf(options.granularity);
-  const auto selected = SelectRows(profile, {options.focus, options.ignore}, granularity);
-  if (!selected) return FailWith(selected.error());
   SpeedscopeOptions speedscope;
-  speedscope.selected = *selected;
-  speedscope.frame_names = FrameNames(profile, granularity, NamesOf(options.names));
+  speedscope.selected = loaded->rows;
+  speedscope.frame_names = FrameNames(profile, loaded->granularity, NamesOf(options.names));
   speedscope.shown = TypeOf(profile, loaded->sort);
   speedscope.exporter = std::string("heapgauge ") + Version();
   return DeliverBy(options,

@@ -41,6 +41,15 @@ Result<Sorted> LoadSorted(const ReportOptions& options) {
   return sorted;
 }
 
+Result<Selected> LoadSelected(const ReportOptions& options) {
+  Selected selected;
+  HG_ASSIGN(static_cast<Sorted&>(selected), LoadSorted(options));
+  selected.granularity = GranularityOf(options.granularity);
+  HG_ASSIGN(selected.rows,
+            SelectRows(selected.profile(), {options.focus, options.ignore}, selected.granularity));
+  return selected;
+}
+
 size_t TypeOf(const Profile& profile, SortKey sort) {
   const Measures m = MeasuresOf(profile);
   if (sort == SortKey::kAllocated && m.has_allocated()) return m.allocated;

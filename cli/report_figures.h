@@ -5,6 +5,7 @@
 #define HEAPGAUGE_CLI_REPORT_FIGURES_H_
 
 #include <cstddef>
+#include <vector>
 
 #include "cli/report_source.h"
 
@@ -20,6 +21,13 @@ struct Sorted {
 // Loads the profile, with the sample type that the options ask for as its default one. Fails if it
 // has no such type, or nothing to sort by as asked.
 Result<Sorted> LoadSorted(const ReportOptions& options);
+
+// The same with the rows that --focus and --ignore leave.
+struct Selected : Sorted {
+  Granularity granularity = Granularity::kFunctions;
+  std::vector<bool> rows;
+};
+Result<Selected> LoadSelected(const ReportOptions& options);
 
 // The sample type that a format with a single value gets.
 size_t TypeOf(const Profile& profile, SortKey sort);

@@ -1,7 +1,5 @@
 #include "core/analysis/functions.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "core/analysis/allocation_frames.h"
+#include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/base/try_thread.h"
 #include "core/model/prefetch_stack.h"
@@ -18,16 +17,12 @@ namespace {
 
 uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
 
-RE2::Options PatternOptions() {
-  RE2::Options options(RE2::Quiet);
-  options.set_max_mem(16 << 20);
-  return options;
-}
-
-Status CheckCompiled(const RE2& re, const std::string& pattern) {
-  if (re.ok()) return {};
+Result<Regex> CompilePattern(const std::string& pattern) {
+  auto regex = Regex::Compile(pattern);
+  if (regex) return regex;
   return Fail(ErrorCode::kInvalidArgument,
-              "'" + Printable(pattern) + "' is not a regular expression: " + re.error());
+              "'" + Printable(pattern) +
+                  "' is not a regular expression: " + Printable(regex.error().message));
 }
 
 // Which functions and modules a pattern means.
@@ -42,17 +37,15 @@ Result<Matches> Match(const Profile& profile, const std::string& pattern, Granul
   matches.functions.resize(profile.functions.size());
   matches.modules.resize(profile.modules.size());
   if (pattern.empty()) return matches;
-  const RE2 re(pattern, PatternOptions());
-  HG_TRY(CheckCompiled(re, pattern));
+  HG_ASSIGN(const Regex regex, CompilePattern(pattern));
   for (size_t i = 0; i < matches.functions.size(); ++i) {
     const Function& function = profile.functions[i];
-    matches.functions[i] =
-        RE2::PartialMatch(function.name, re) ||
-        (granularity == Granularity::kFiles && RE2::PartialMatch(function.file, re));
+    matches.functions[i] = regex.Matches(function.name) ||
+                           (granularity == Granularity::kFiles && regex.Matches(function.file));
   }
   if (granularity != Granularity::kModules) return matches;
   for (size_t i = 0; i < matches.modules.size(); ++i) {
-    matches.modules[i] = RE2::PartialMatch(profile.modules[i].path, re);
+    matches.modules[i] = regex.Matches(profile.modules[i].path);
   }
   return matches;
 }
@@ -111,7 +104,8 @@ std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
 }
 
 Status CheckPattern(const std::string& pattern) {
-  return CheckCompiled(RE2(pattern, PatternOptions()), pattern);
+  HG_TRY(CompilePattern(pattern));
+  return {};
 }
 
 Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter,
