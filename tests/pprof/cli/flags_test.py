@@ -2,11 +2,14 @@
 one line."""
 
 import os
+import pathlib
 import re
 import subprocess
+import sys
 import unittest
 
-import oracle
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import oracle  # noqa: E402
 
 
 class Flags(oracle.Comparison):

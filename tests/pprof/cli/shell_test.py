@@ -3,17 +3,20 @@ Go service sends over HTTP."""
 
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 import unittest
 import urllib.request
 
-import oracle
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import oracle  # noqa: E402
 
 
 class Shell(oracle.Comparison):

@@ -4,12 +4,15 @@ sources of any kind."""
 import gzip
 import http.server
 import json
+import pathlib
 import ssl
 import subprocess
+import sys
 import threading
 import unittest
 
-import oracle
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import oracle  # noqa: E402
 
 HEAP = """heap profile:      3:     3072 [     5:     8192] @ heap_v2/1
      2:     2048 [     4:     7168] @ 0x401001 0x402001

@@ -5,6 +5,7 @@ must be the same, letter by letter."""
 
 import gzip
 import os
+import pathlib
 import random
 import shutil
 import subprocess
@@ -12,44 +13,20 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import oracle  # noqa: E402
+from proto import Texts, message, number, packed, varint  # noqa: E402
+
 BUILD = os.environ.get("HEAPGAUGE_BUILD", "build")
 TOOL = os.path.join(BUILD, "bin", "combine_profiles")
 ROUNDS = 25
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value) if value else b""
-
-
-def message(field, content):
-    return varint(field << 3 | 2) + varint(len(content)) + content
 
 
 def numbers(rng, field, values):
     """A repeated field, packed or not: both are allowed."""
     if rng.random() < 0.5:
         return b"".join(varint(field << 3) + varint(v) for v in values)
-    return message(field, b"".join(varint(v) for v in values)) if values else b""
-
-
-class Texts:
-    def __init__(self):
-        self.list = [""]
-
-    def __call__(self, text):
-        if text not in self.list:
-            self.list.append(text)
-        return self.list.index(text)
+    return packed(field, values)
 
 
 def random_proto(seed, types=(("objects", "count"), ("space", "bytes")), shift=0):
@@ -107,15 +84,10 @@ def random_proto(seed, types=(("objects", "count"), ("space", "bytes")), shift=0
         parts.append(number(13, text(rng.choice(["one", "two"]))))
     parts.append(number(14, text(rng.choice(["", types[0][0]]))))
     parts.append(message(100, b"from a later version"))
-    return b"".join(parts) + b"".join(message(6, t.encode()) for t in text.list)
+    return b"".join(parts) + text.encode()
 
 
-def have_pprof():
-    return shutil.which("go") is not None and subprocess.run(
-        ["go", "tool", "-n", "pprof"], capture_output=True).returncode == 0
-
-
-@unittest.skipUnless(have_pprof(), "go tool pprof is not installed")
+@unittest.skipUnless(oracle.have_pprof(), "go tool pprof is not installed")
 class Combine(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="heapgauge-combine-")

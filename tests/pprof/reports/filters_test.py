@@ -9,8 +9,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import proto_maker  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import everything  # noqa: E402
 import oracle  # noqa: E402
 
 COMMAND = []
@@ -62,7 +62,7 @@ class FiltersTest(unittest.TestCase):
             raise unittest.SkipTest("there is no `go tool pprof` to compare with")
         cls.directory = tempfile.TemporaryDirectory()
         cls.profile = pathlib.Path(cls.directory.name) / "made.pb.gz"
-        proto_maker.everything(cls.profile)
+        everything.write(cls.profile)
 
     @classmethod
     def tearDownClass(cls):

@@ -14,9 +14,9 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import oracle  # noqa: E402
-import proto_maker  # noqa: E402
+import proto  # noqa: E402
 
 COMMAND = []
 
@@ -131,7 +131,7 @@ class SourcesTest(unittest.TestCase):
                 self.compare(self.profile, f"-list={pattern}", *options)
 
     def test_list_finds_sources_as_pprof_does(self):
-        p = proto_maker.Proto([("space", "bytes")])
+        p = proto.Profile([("space", "bytes")])
         module = p.mapping(0x1000, 0x9000, "/bin/x")
         root = self.directory / "tree"
         (root / "project/src/deep").mkdir(parents=True)
@@ -201,7 +201,7 @@ class SourcesTest(unittest.TestCase):
                        if "LOAD" in line and "R E" in line)
         offset, linked, size = (int(segment[i], 16) for i in (1, 2, 5))
         base = 0x555555554000
-        p = proto_maker.Proto([("space", "bytes")])
+        p = proto.Profile([("space", "bytes")])
         module = p.mapping(base + linked, base + linked + (size + 0xFFF & ~0xFFF), str(program), offset=offset)
         get = p.function("get", str(source), "_ZL3getm")
         work = p.function("work", str(source), "_Z4workm", 5)

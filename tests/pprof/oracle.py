@@ -1,5 +1,5 @@
-"""What the tests of the pprof command and its shell have in common: a Go service to fetch profiles from, and
-the same words given to `go tool pprof` and to heapgauge.
+"""`go tool pprof`, to compare with, and heapgauge: the same words given to both. And a Go service to fetch
+profiles from.
 
 The build directory is taken from HEAPGAUGE_BUILD. A test that cannot run here says why.
 """
@@ -15,7 +15,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ.get("HEAPGAUGE_BUILD", "build")).resolve()
 HEAPGAUGE = str(BUILD / "bin/heapgauge")
-PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "programs"
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="heapgauge-pprof-"))
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
@@ -28,6 +28,40 @@ def environment(directory, **extra):
                XDG_CACHE_HOME=str(SCRATCH / "names"))
     env.update(extra)
     return env
+
+
+def have_pprof():
+    if shutil.which("go") is None:
+        return False
+    done = subprocess.run(["go", "tool", "-n", "pprof"], capture_output=True)
+    return done.returncode == 0
+
+
+def run_plainly(command, cwd=None):
+    env = environment(SCRATCH, LC_ALL="C.UTF-8")
+    return subprocess.run([str(word) for word in command], capture_output=True, stdin=subprocess.DEVNULL,
+                          timeout=300, env=env, cwd=cwd)
+
+
+# Names are those of the profile.
+SYMBOLIZE = "-symbolize=none"
+
+
+def pprof(*arguments, cwd=None):
+    return run_plainly(["go", "tool", "pprof", SYMBOLIZE, *arguments], cwd)
+
+
+def ours(command, *arguments, cwd=None):
+    """`command` is the program under test with its leading words."""
+    return run_plainly([*command, SYMBOLIZE, *arguments], cwd)
+
+
+def warnings(stderr):
+    """What filters have to say, without lines about files."""
+    skip = ("Main binary filename", "Generating report", "Local symbolization", "Some binary filenames",
+            "Try setting PPROF_BINARY_PATH", "Fetching")
+    return sorted(line for line in stderr.decode(errors="replace").splitlines()
+                  if line and not line.startswith(skip))
 
 
 def build_go(name):
