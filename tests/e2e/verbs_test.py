@@ -172,17 +172,24 @@ class Differences(harness.EndToEnd):
         return outcome.files[0]
 
     def test_what_grew_is_beyond_chance_and_the_rest_is_not(self):
-        small, large = self.python(20), self.python(400)
-        report = json.loads(self.ask("diff", "--json", small, large).stdout)
-        grown = report["total"]["change"]
-        self.assertTrue(report["total"]["beyond_chance"])
-        self.assertLess(grown["low"], 380 * 50_000)
-        self.assertGreater(grown["high"], 380 * 50_000)
-        top = report["changes"][0]
-        self.assertTrue(top["beyond_chance"], top)
-        self.assertEqual(top["kind"], "grown")
-        again = json.loads(self.ask("diff", "--json", small, self.python(20)).stdout)
-        self.assertFalse(again["total"]["beyond_chance"], again["total"])
+        # A range of 95 % is wrong in one case of twenty, and not every run has the same samples. Five wrong
+        # ones of six come less than once in a hundred thousand.
+        wrong = {"range of what grew": [], "nothing grew": []}
+        for _ in range(6):
+            small, large = self.python(20), self.python(400)
+            report = json.loads(self.ask("diff", "--json", small, large).stdout)
+            self.assertTrue(report["total"]["beyond_chance"])
+            top = report["changes"][0]
+            self.assertTrue(top["beyond_chance"], top)
+            self.assertEqual(top["kind"], "grown")
+            grown = report["total"]["change"]
+            if not grown["low"] < 380 * 50_000 < grown["high"]:
+                wrong["range of what grew"].append(grown)
+            again = json.loads(self.ask("diff", "--json", small, self.python(20)).stdout)
+            if again["total"]["beyond_chance"]:
+                wrong["nothing grew"].append(again["total"])
+        for claim, cases in wrong.items():
+            self.assertLess(len(cases), 5, f"{claim}: {cases}")
 
     def test_both_sides_in_text_and_csv(self):
         small, large = self.python(20), self.python(400)
