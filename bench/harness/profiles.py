@@ -74,7 +74,7 @@ class Profiles:
         return path
 
 
-def row(rows, what, ours, peer_name, peer, ratio_target, seconds_target=None, memory_target=None):
+def row(rows, what, ours, peer_name, peer, ratio_target=None, seconds_target=None, memory_target=None):
     if ours is None or peer is None:
         rows.missing(what, "%s failed" % ("heapgauge" if ours is None else peer_name))
         return
@@ -152,6 +152,5 @@ def measure_perl(rows, runner, profiles, heapgauge, quick):
         }
         figures, theirs = runner.in_turn(list(ours.values()), [name, "--text", program, text], 1, 3, 4)
         for (what, _), own in zip(ours.items(), figures):
-            native = like not in what
-            row(rows, "%s, %s" % (what, size), own, name, theirs, 300 if native and not quick else None,
-                1, 200)
+            targets = (None if quick else 300, 1, 200) if like not in what else ()
+            row(rows, "%s, %s" % (what, size), own, name, theirs, *targets)

@@ -10,7 +10,7 @@
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/base/try_thread.h"
-#include "core/model/prefetch_stack.h"
+#include "core/model/walk_stacks.h"
 
 namespace heapgauge {
 namespace {
@@ -230,16 +230,14 @@ void VisitStacks(const Profile& profile, const Entities& entities,
     if (location.frame_count == 1) only[id].frame = location.first_frame;
   }
   std::vector<RowId> counted_in(entities.size(), kNone);
-  for (RowId row = 0; row < profile.rows.size(); ++row) {
-    PrefetchAhead(profile, row);
-    if (!selected[row]) continue;
+  const auto visit = [&](size_t i, const std::vector<LocationId>& stack) {
+    const auto row = static_cast<RowId>(i);
     const auto count = [&](EntityId entity, uint32_t frame) {
       if (counted_in[entity] == row) return;
       counted_in[entity] = row;
       add(row, entity, frame);
     };
-    for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
-      const LocationId id = profile.nodes[node].location;
+    for (const LocationId id : stack) {
       if (only[id].entity == kNone) continue;
       if (only[id].frame != kNone) {
         count(only[id].entity, only[id].frame);
@@ -251,7 +249,9 @@ void VisitStacks(const Profile& profile, const Entities& entities,
         if (marks.entities[entity] != 0) count(entity, location.first_frame + k);
       }
     }
-  }
+  };
+  const auto leaf_of = [&](size_t row) { return selected[row] ? profile.rows[row].leaf : kNone; };
+  WalkStacks(profile.nodes, 0, profile.rows.size(), leaf_of, visit);
 }
 
 }  // namespace

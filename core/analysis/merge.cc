@@ -8,8 +8,8 @@
 #include "core/analysis/merge_types.h"
 #include "core/model/keep_rows.h"
 #include "core/model/label_sets.h"
-#include "core/model/prefetch_stack.h"
 #include "core/model/stack_builder.h"
+#include "core/model/walk_stacks.h"
 
 namespace heapgauge {
 namespace {

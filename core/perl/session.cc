@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "core/base/text.h"
-#include "core/model/prefetch_stack.h"
+#include "core/model/walk_stacks.h"
 #include "core/perl/stacks.h"
 
 namespace heapgauge::perl {
@@ -95,26 +95,28 @@ void AddRows(const Profile& profile, const std::vector<uint64_t>& addresses, Ses
   // By location: as the innermost of a stack, and as a caller.
   std::vector<PcId> innermost(profile.locations.size(), kNone);
   std::vector<PcId> callers(profile.locations.size(), kNone);
-  std::vector<LocationId> locations;
   std::vector<PcId> stack;
-  for (RowId row = 0; row < profile.rows.size(); ++row) {
-    PrefetchAhead(profile, row);
-    profile.StackOf(row, &locations);
+  const auto visit = [&](size_t i, const std::vector<LocationId>& locations) {
+    const auto row = static_cast<RowId>(i);
     stack.clear();
-    for (size_t i = 0; i < locations.size(); ++i) {
-      PcId& known = i == 0 ? innermost[locations[i]] : callers[locations[i]];
-      if (known == kNone) known = pc_of(locations[i], i == 0);
+    for (size_t k = 0; k < locations.size(); ++k) {
+      PcId& known = k == 0 ? innermost[locations[k]] : callers[locations[k]];
+      if (known == kNone) known = pc_of(locations[k], k == 0);
       stack.push_back(known);
     }
     stacks->Add(stack, 0);
     StackRow out;
     out.thread = ThreadOf(profile, row);
+    out.values.reserve(profile.sample_types.size());
     for (size_t type = 0; type < profile.sample_types.size(); ++type) {
       out.values.push_back(profile.estimates.empty() ? static_cast<double>(profile.value(row, type))
                                                      : profile.estimate(row, type).value);
     }
     rows->push_back(std::move(out));
-  }
+  };
+  WalkStacks(
+      profile.nodes, 0, profile.rows.size(), [&](size_t row) { return profile.rows[row].leaf; },
+      visit);
 }
 
 std::string RealPath(const std::string& path) {

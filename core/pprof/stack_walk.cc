@@ -36,8 +36,27 @@ StackPlan::StackPlan(const RowValues& values) : values_(values) {
     const NodeId leaf = profile.rows[row].leaf;
     if (leaf != kNone && values.Of(row).any) rows_.push_back({leaf, row});
   }
-  if (rows_.empty()) return;
   SortByNode(&rows_);
+  by_rows_ = SharesLittle();
+  if (!by_rows_) MakeChains();
+}
+
+// A visit of the trie takes several times as long for a node as one by rows takes for a frame.
+bool StackPlan::SharesLittle() const {
+  constexpr size_t kTimes = 3;
+  constexpr size_t kRows = 1000;  // are enough to tell
+  const std::vector<Node>& nodes = values_.profile->nodes;
+  const size_t step = rows_.size() / kRows + 1;
+  size_t frames = 0;
+  for (size_t row = 0; row < rows_.size(); row += step) {
+    for (NodeId node = rows_[row].node; node != kNone; node = nodes[node].parent) ++frames;
+  }
+  return frames * step <= kTimes * nodes.size();
+}
+
+void StackPlan::MakeChains() const {
+  if (rows_.empty()) return;
+  const Profile& profile = *values_.profile;
   for (NodeId node = 0; node < profile.nodes.size(); ++node) {
     const NodeId parent = profile.nodes[node].parent;
     if (node > 0 && parent == node - 1) continue;

@@ -10,6 +10,10 @@
 // bytes for each stack, none for each node, and the visit close to sequential. No recursion: stacks
 // come from files.
 //
+// Where stacks share little of each other, that order only makes each stack wait for memory. There,
+// rows are visited as they stand in the profile, each as a tail from its outermost frame on, and
+// many stacks are walked side by side; sums come out the same.
+//
 // The plan refers to the profile, which must not change meanwhile.
 #ifndef HEAPGAUGE_CORE_PPROF_STACK_WALK_H_
 #define HEAPGAUGE_CORE_PPROF_STACK_WALK_H_
@@ -19,6 +23,7 @@
 
 #include "core/base/wrapping.h"
 #include "core/model/profile.h"
+#include "core/model/walk_stacks.h"
 
 namespace heapgauge::pprof {
 
@@ -68,12 +73,15 @@ class StackPlan {
   //   visitor->Tail(location, weight)
   template <typename Visitor>
   void Walk(Visitor* visitor) const {
-    WalkPart(0, 1, visitor);
+    if (chains_.empty()) MakeChains();
+    WalkTrie(0, 1, visitor);
   }
   // The same for a share of the rows, so that several threads can each take one. What the visitors
-  // sum up adds up to what one of them would have found.
+  // sum up adds up to what one of them would have found by Walk(), but the order may be another.
   template <typename Visitor>
-  void WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const;
+  void WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const {
+    by_rows_ ? WalkRows(part, parts, visitor) : WalkTrie(part, parts, visitor);
+  }
   // How many parts are worth a thread each.
   uint32_t parts() const;
 
@@ -90,6 +98,10 @@ class StackPlan {
     NodeId node = 0;
     uint32_t id = 0;
   };
+  template <typename Visitor>
+  void WalkTrie(uint32_t part, uint32_t parts, Visitor* visitor) const;
+  template <typename Visitor>
+  void WalkRows(uint32_t part, uint32_t parts, Visitor* visitor) const;
   // The rows from `row` to `end`, whose stacks go on alone from `first` on.
   template <typename Visitor>
   void WalkTail(NodeId first, uint32_t row, uint32_t end, Weight* sum, Visitor* visitor) const;
@@ -112,6 +124,8 @@ class StackPlan {
     }
   }
   static void SortByNode(std::vector<AtNode>* list);
+  bool SharesLittle() const;
+  void MakeChains() const;
   NodeId end_of(uint32_t chain) const {
     return chain + 1 < chains_.size() ? chains_[chain + 1].start
                                       : static_cast<NodeId>(values_.profile->nodes.size());
@@ -123,10 +137,11 @@ class StackPlan {
   uint32_t first_row(uint32_t chain) const { return chain == 0 ? 0 : chains_[chain - 1].rows_end; }
 
   RowValues values_;
-  std::vector<Chain> chains_;
-  std::vector<AtNode> children_;  // chains by the node that they begin at
-  std::vector<uint32_t> roots_;   // chains that begin at no node
   std::vector<AtNode> rows_;
+  bool by_rows_ = false;  // then chains are made only if Walk() needs them
+  mutable std::vector<Chain> chains_;
+  mutable std::vector<AtNode> children_;  // chains by the node that they begin at
+  mutable std::vector<uint32_t> roots_;   // chains that begin at no node
 };
 
 template <typename Visitor>
@@ -150,7 +165,21 @@ void StackPlan::WalkTail(NodeId first, uint32_t row, uint32_t end, Weight* sum,
 }
 
 template <typename Visitor>
-void StackPlan::WalkPart(uint32_t part, uint32_t parts, Visitor* visitor) const {
+void StackPlan::WalkRows(uint32_t part, uint32_t parts, Visitor* visitor) const {
+  WalkStacks(
+      values_.profile->nodes, rows_.size() * part / parts, rows_.size() * (part + 1) / parts,
+      [this](size_t row) { return rows_[row].node; },
+      [&](size_t row, const std::vector<LocationId>& stack) {
+        const Weight weight = values_.Of(rows_[row].id);
+        visitor->BeginTail();
+        for (size_t i = stack.size(); i-- > 0;) visitor->Tail(stack[i], weight);
+        visitor->Rows(stack[0], weight);
+        visitor->EndTail();
+      });
+}
+
+template <typename Visitor>
+void StackPlan::WalkTrie(uint32_t part, uint32_t parts, Visitor* visitor) const {
   struct Open {
     uint32_t chain;
     NodeId node;        // the innermost that is not left yet
