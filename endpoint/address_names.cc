@@ -25,6 +25,15 @@ std::vector<std::string> NamesAt(const Profile& profile, LocationId id) {
   return names;
 }
 
+LocationId AddLocation(uint64_t lookup, ModuleId module, Profile* questions) {
+  Location location;
+  location.address = lookup;
+  location.exact = true;
+  location.module = module;
+  questions->locations.push_back(location);
+  return static_cast<LocationId>(questions->locations.size() - 1);
+}
+
 }  // namespace
 
 AddressNames::AddressNames(const Profile& profile, std::vector<Module> mapped)
@@ -80,35 +89,36 @@ ModuleId AddressNames::ModuleAt(uint64_t address) const {
   return after == ranges_.begin() ? kNone : (after - 1)->module;
 }
 
-LocationId AddressNames::AddLocation(uint64_t lookup, ModuleId module, Profile* questions) {
-  Location location;
-  location.address = lookup;
-  location.exact = true;
-  location.module = module;
-  questions->locations.push_back(location);
-  return static_cast<LocationId>(questions->locations.size() - 1);
-}
-
 Profile AddressNames::Ask(const std::vector<uint64_t>& addresses) {
   Profile questions;
   questions.recording = profile_.recording;
   questions.modules = modules_;
   questions_.clear();
+  questions_.reserve(addresses.size());
+  std::unordered_map<uint64_t, Question> asked;
+  size_t others = 0;
   for (const uint64_t address : addresses) {
-    Question question;
-    if (const auto at = on_stacks_.find(address); at != on_stacks_.end() && address != 0) {
-      question.one_below = AddLocation(address - 1, at->second, &questions);
-    } else if (const auto next = on_stacks_.find(address + 1); next != on_stacks_.end()) {
-      question.as_it_is = AddLocation(address, next->second, &questions);
-    } else {
-      const ModuleId module = ModuleAt(address);
-      const ModuleId below = address != 0 ? ModuleAt(address - 1) : kNone;
-      if (module != kNone) question.as_it_is = AddLocation(address, module, &questions);
-      if (below != kNone) question.one_below = AddLocation(address - 1, below, &questions);
-    }
-    questions_.push_back(question);
+    const auto [it, is_new] = asked.try_emplace(address);
+    if (is_new) it->second = Consider(address, &others, &questions);
+    questions_.push_back(it->second);
   }
   return questions;
+}
+
+AddressNames::Question AddressNames::Consider(uint64_t address, size_t* others,
+                                              Profile* questions) const {
+  Question question;
+  if (const auto at = on_stacks_.find(address); at != on_stacks_.end() && address != 0) {
+    question.one_below = AddLocation(address - 1, at->second, questions);
+  } else if (const auto next = on_stacks_.find(address + 1); next != on_stacks_.end()) {
+    question.as_it_is = AddLocation(address, next->second, questions);
+  } else if ((*others)++ < kMostOthers) {
+    const ModuleId module = ModuleAt(address);
+    const ModuleId below = address != 0 ? ModuleAt(address - 1) : kNone;
+    if (module != kNone) question.as_it_is = AddLocation(address, module, questions);
+    if (below != kNone) question.one_below = AddLocation(address - 1, below, questions);
+  }
+  return question;
 }
 
 std::vector<std::vector<std::string>> AddressNames::Answer(const Profile& questions) const {

@@ -9,7 +9,8 @@
 //      first of a function, which no call returns to: the call was the last thing in the function
 //      before it.
 //
-// Modules are those of the profile, then what the process has mapped now.
+// Modules are those of the profile, then what the process has mapped now. Of addresses that are on
+// no stack, kMostOthers are looked up: more is nothing that a client would ask for.
 //
 //   AddressNames names(profile, maps);
 //   Profile questions = names.Ask(addresses);
@@ -31,6 +32,8 @@ namespace heapgauge::endpoint {
 
 class AddressNames {
  public:
+  static constexpr size_t kMostOthers = 256 << 10;
+
   // `mapped`: more modules, of which the load bias need not be known.
   AddressNames(const Profile& profile, std::vector<Module> mapped);
 
@@ -55,7 +58,7 @@ class AddressNames {
 
   void CutIntoRanges();
   ModuleId ModuleAt(uint64_t address) const;
-  LocationId AddLocation(uint64_t lookup, ModuleId module, Profile* questions);
+  Question Consider(uint64_t address, size_t* others, Profile* questions) const;
 
   const Profile& profile_;
   std::vector<Module> modules_;  // the profile's, then those mapped

@@ -98,5 +98,24 @@ TEST(AddressNames, LaterModuleOfTheProfileWinsAndWhatIsOnlyMappedComesLast) {
   EXPECT_EQ(NameOf(profile, 0x1190, {mapped}), "/bin/program:first");
 }
 
+TEST(AddressNames, LooksUpNoMoreStrangersThanItMay) {
+  Profile profile = OneModule();
+  profile.modules[0].end = uint64_t{1} << 40;
+  AddReturnAddress(0x1200, 0, false, &profile);
+  std::vector<uint64_t> flood;
+  for (uint64_t i = 0; i < AddressNames::kMostOthers + 1000; ++i) flood.push_back(0x10000 + i);
+  flood.push_back(0x1200);
+  flood.push_back(0x1200);
+  AddressNames names(profile, {});
+  Profile questions = names.Ask(flood);
+  EXPECT_EQ(questions.locations.size(), 2 * AddressNames::kMostOthers + 1);
+  Name(&questions);
+  const auto answers = names.Answer(questions);
+  ASSERT_EQ(answers.size(), flood.size());
+  EXPECT_FALSE(answers[0].empty());
+  EXPECT_TRUE(answers[AddressNames::kMostOthers].empty());
+  EXPECT_EQ(answers.back().at(0), "/bin/program:first");
+}
+
 }  // namespace
 }  // namespace heapgauge::endpoint

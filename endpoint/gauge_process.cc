@@ -23,7 +23,7 @@ namespace {
 
 // A program that allocates sees a change within this; one that does not cannot be waited for.
 constexpr int kSeenMs = 250;
-// Names of more addresses than any program has on its stacks: somebody asks for nonsense.
+// Code that is generated anew again and again would fill memory with its names.
 constexpr size_t kMostNames = 4 << 20;
 // Larger processes are accounted for by their sums; their page tables take seconds to read.
 constexpr uint64_t kFullSurveyBytes = uint64_t{64} << 30;
@@ -48,20 +48,20 @@ Result<Recording> GaugeProcess::Facts() {
 
 Result<std::shared_ptr<const Profile>> GaugeProcess::Take(Moment moment) {
   Shared& shared = shared_[static_cast<size_t>(moment)];
-  const uint64_t arrived = MonotonicNow();
+  const uint64_t arrived = options_.clock();
   const std::lock_guard lock(shared.mutex);
   // Whoever had to wait for one that was being read takes that.
   const bool fresh = shared.profile != nullptr &&
                      (arrived < shared.begun_ns + kSharedNs || arrived <= shared.done_ns);
   if (fresh) return shared.profile;
   shared.profile = nullptr;
-  const uint64_t begun = MonotonicNow();
+  const uint64_t begun = options_.clock();
   GaugeReadOptions read;
   read.peak = moment == Moment::kPeak;
   HG_ASSIGN(Profile profile, ReadGaugeFile(path_, read));
   shared.profile = std::make_shared<const Profile>(std::move(profile));
   shared.begun_ns = begun;
-  shared.done_ns = MonotonicNow();
+  shared.done_ns = options_.clock();
   return shared.profile;
 }
 
@@ -86,25 +86,34 @@ void GaugeProcess::AddNames(Profile* profile) {
 void GaugeProcess::NameLocked(Profile* profile) {
   if (frames_.size() > kMostNames) frames_ = {};
   frames_.Fill(profile);
+  const std::vector<std::string> notes =
+      frames_.Learn(*profile, FindNames(options_.name_cache, profile));
+  profile->notes.insert(profile->notes.end(), notes.begin(), notes.end());
+}
+
+std::vector<std::string> GaugeProcess::FindNames(const std::string& cache, Profile* profile) {
   SymbolizeOptions options;
   options.extra_debug_dirs = options_.debug_directories;
-  options.cache_dir = options_.name_cache;
+  options.cache_dir = cache;
   std::unique_ptr<Debuginfod> debuginfod;
   if (options_.use_debuginfod) debuginfod = Debuginfod::FromEnvironment();
   options.debuginfod = debuginfod.get();
   const RecordingState state = profile->recording.state;
   if (state == RecordingState::kLive || state == RecordingState::kSnapshot) options.pid = pid_;
-  const std::vector<std::string> notes = frames_.Learn(*profile, Symbolize(options, profile).notes);
-  profile->notes.insert(profile->notes.end(), notes.begin(), notes.end());
+  return Symbolize(options, profile).notes;
 }
 
 std::vector<std::vector<std::string>> GaugeProcess::NamesOf(
     const std::vector<uint64_t>& addresses) {
-  const auto profile = Take(Moment::kNow);
+  // Clients ask for addresses of a profile, so that all of these are known after this.
+  const auto profile = TakeWithNames(Moment::kNow);
   if (!profile) return std::vector<std::vector<std::string>>(addresses.size());
   AddressNames names(**profile, ReadMapsOf(**profile));
   Profile questions = names.Ask(addresses);
-  AddNames(&questions);
+  const std::lock_guard lock(names_mutex_);
+  frames_.Fill(&questions);
+  // The others may be anything: they are looked up, but not remembered.
+  FindNames("", &questions);
   return names.Answer(questions);
 }
 

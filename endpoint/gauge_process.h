@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/process.h"
 #include "core/symbolize/frame_cache.h"
 #include "endpoint/process.h"
 
@@ -30,6 +31,8 @@ struct GaugeProcessOptions {
   std::string name_cache;
   // Debug files are also asked for at the servers of DEBUGINFOD_URLS, which may take long.
   bool use_debuginfod = false;
+  // CLOCK_MONOTONIC in nanoseconds; tests have their own.
+  uint64_t (*clock)() = MonotonicNow;
   // Profilers of the allocators inside, for a host that is inside too. Must outlive the process.
   std::vector<Engine*> engines;
   // Has the agent look at the control words at once, for a host that is inside; may be empty.
@@ -72,7 +75,9 @@ class GaugeProcess final : public Process {
   template <typename Change>
   Result<bool> ChangeAndWait(Change&& change);
   void Forget();
-  // REQUIRES: names_mutex_ is held.
+  // Finds names for what has none. `cache`: where they are kept on disk. REQUIRES: names_mutex_ is
+  // held.
+  std::vector<std::string> FindNames(const std::string& cache, Profile* profile);
   void NameLocked(Profile* profile);
 
   const std::string path_;

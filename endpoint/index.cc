@@ -72,6 +72,7 @@ std::string HtmlIndex(const std::vector<ProcessLine>& processes, const Process* 
                         EscapeHtml(line.command));
   }
   page += "</table>\n";
+  if (below_root) page += "<p><a href=\"../../\">all processes</a></p>\n";
   if (processes.empty()) {
     page +=
         "<p>No process is profiled. Start one with <code>heapgauge run -- ./program</code></p>\n";
