@@ -30,10 +30,19 @@ constexpr uint64_t kMsNs = 1'000'000;
 constexpr uint64_t kStopNs = 1'000'000'000;
 constexpr uint64_t kExhaustedNs = 100 * kMsNs;  // until the next look after running out
 constexpr uint64_t kYoungNs = 1'000'000'000;    // a head that is younger may still come
+constexpr uint64_t kLongNs = 10'000'000'000;    // a body or answer that takes longer is a slow one
 constexpr size_t kScratchBytes = size_t{64} << 10;
 constexpr int kMostAccepted = 64;  // at a time
 
+constexpr const char* kBusy = "too much is under way; try again soon";
+
 using State = Connection::State;
+
+Response Later(int status, const char* why) {
+  Response response = ErrorText(status, why);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
 
 // What a handler has come to.
 struct Outcome {
@@ -84,6 +93,7 @@ class SocketServer final : public Server {
   void Serve(Connection* connection, short events, uint64_t now);
   void Submit(const Connection& connection, std::function<Reply()> make);
   void Deliver(Outcome outcome, uint64_t now);
+  bool MayWait(const Connection& one) const;
   void DeliverFinished(uint64_t now);
   void LimitHeldBytes(uint64_t now);
   void BeginToStop(uint64_t now);
@@ -102,7 +112,7 @@ class SocketServer final : public Server {
   std::vector<std::unique_ptr<Connection>> connections_;
   uint64_t next_id_ = 1;
   uint64_t accept_after_ns_ = 0;
-  size_t held_bytes_ = 0;  // when last looked
+  std::atomic<size_t> held_bytes_{0};  // when last looked, and answers since
   std::string scratch_;
   std::vector<pollfd> polled_;
 
@@ -110,6 +120,27 @@ class SocketServer final : public Server {
   std::vector<Outcome> finished_;
   Workers workers_;
 };
+
+constexpr int kNoVictim = 9;
+
+// Who goes first where there is no room: those that nobody would miss, then those that take long.
+int VictimRank(const Connection& connection, uint64_t now) {
+  const uint64_t age = now - connection.since_ns();
+  switch (connection.state()) {
+    case State::kDraining:
+    case State::kClosed:
+      return 0;
+    case State::kIdle:
+      return age >= kYoungNs ? 1 : kNoVictim;
+    case State::kHead:
+      return age >= kYoungNs ? 2 : kNoVictim;
+    case State::kBody:
+    case State::kWriting:
+      return age >= kLongNs ? 3 : kNoVictim;
+    default:
+      return kNoVictim;
+  }
+}
 
 // An answer for a reply, made in the thread that made the reply: compression takes its time.
 Outcome Finished(uint64_t id, const AnswerOptions& how, const std::function<Reply()>& make) {
@@ -184,16 +215,13 @@ bool SocketServer::MakeRoomFor(uint64_t peer, uint64_t now) {
   const bool peer_full = !address_.is_unix() && of_peer >= options_.connections_per_peer;
   if (!peer_full && connections_.size() < options_.connections) return true;
   auto victim = connections_.end();
-  int best = 3;
+  int best = kNoVictim;
   for (auto it = connections_.begin(); it != connections_.end(); ++it) {
     const Connection& other = **it;
     if (peer_full && other.peer_key() != peer) continue;
-    int rank = 3;
-    const bool old = now - other.since_ns() >= kYoungNs;
-    if (other.state() == State::kDraining || other.state() == State::kClosed) rank = 0;
-    if (other.state() == State::kIdle && old) rank = 1;
-    if (other.state() == State::kHead && old) rank = 2;
-    if (rank < best || (rank == best && rank < 3 && other.since_ns() < (*victim)->since_ns())) {
+    const int rank = VictimRank(other, now);
+    if (rank < best ||
+        (rank == best && rank < kNoVictim && other.since_ns() < (*victim)->since_ns())) {
       best = rank;
       victim = it;
     }
@@ -225,17 +253,12 @@ void SocketServer::AcceptWaiting(uint64_t now) {
 }
 
 std::optional<Response> SocketServer::Admit(const RequestHead& head, const Connection& from) {
-  const auto later = [](int status, const char* why) {
-    Response response = ErrorText(status, why);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-  };
   if (!rates_.Take(from.peer_key(), MonotonicNow())) {
-    return later(429, "there are too many requests; wait a second");
+    return Later(429, "there are too many requests; wait a second");
   }
   if (auto refused = Refuse(head, rules_)) return refused;
   if (held_bytes_ > options_.held_bytes) {
-    return later(503, "too much is under way; try again soon");
+    return Later(503, kBusy);
   }
   return {};
 }
@@ -249,7 +272,11 @@ void SocketServer::Submit(const Connection& connection, std::function<Reply()> m
     return;
   }
   workers_.Add([this, id, how, make = std::move(make)] {
-    Outcome outcome = Finished(id, how, make);
+    // Others may have made much since this was admitted.
+    Outcome outcome = held_bytes_ <= options_.held_bytes
+                          ? Finished(id, how, make)
+                          : Finished(id, how, [] { return Reply(Later(503, kBusy)); });
+    held_bytes_ += outcome.answer.body.size();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       finished_.push_back(std::move(outcome));
@@ -262,10 +289,28 @@ void SocketServer::Deliver(Outcome outcome, uint64_t now) {
   Connection* connection = Find(outcome.connection);
   if (connection == nullptr || connection->state() != State::kWorking) return;  // gone meanwhile
   if (outcome.later) {
-    connection->Promise(std::move(outcome.later), outcome.due_ns, now);
+    if (MayWait(*connection)) {
+      connection->Promise(std::move(outcome.later), outcome.due_ns, now);
+    } else {
+      connection->Refuse(Later(503, "too many wait for an answer already"), now);
+    }
   } else {
+    if (workers_.empty()) held_bytes_ += outcome.answer.body.size();
     connection->Send(std::move(outcome.answer), now);
   }
+}
+
+// Those that wait for a promise hold a connection for minutes; half of them stay for others.
+bool SocketServer::MayWait(const Connection& one) const {
+  size_t waiting = 0;
+  size_t of_peer = 0;
+  for (const auto& other : connections_) {
+    if (other->state() != State::kPromised) continue;
+    ++waiting;
+    if (other->peer_key() == one.peer_key()) ++of_peer;
+  }
+  const bool peer_may = address_.is_unix() || of_peer < (options_.connections_per_peer + 1) / 2;
+  return peer_may && waiting < (options_.connections + 1) / 2;
 }
 
 void SocketServer::DeliverFinished(uint64_t now) {
@@ -292,17 +337,18 @@ void SocketServer::Serve(Connection* connection, short events, uint64_t now) {
 
 // The memory that clients make us hold. The largest body that is still coming has to give way.
 void SocketServer::LimitHeldBytes(uint64_t now) {
-  held_bytes_ = 0;
+  size_t held = 0;
   Connection* largest = nullptr;
   for (const auto& connection : connections_) {
-    held_bytes_ += connection->held_bytes();
+    held += connection->held_bytes();
     if (connection->state() != State::kBody) continue;
     if (largest == nullptr || largest->held_bytes() < connection->held_bytes()) {
       largest = connection.get();
     }
   }
-  if (held_bytes_ > options_.held_bytes && largest != nullptr) {
-    largest->Refuse(ErrorText(503, "too much is under way; try again soon"), now);
+  held_bytes_ = held;
+  if (held > options_.held_bytes && largest != nullptr) {
+    largest->Refuse(Later(503, kBusy), now);
   }
 }
 

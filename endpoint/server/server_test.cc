@@ -202,6 +202,25 @@ TEST(Server, DropsThePromiseOfAClientThatHasGone) {
   EXPECT_FALSE(called);
 }
 
+TEST(Server, LeavesRoomBesideThoseThatWaitForPromises) {
+  ServerOptions options;
+  options.connections_per_peer = 4;
+  const Running server(options, [&](const Request& request) -> Reply {
+    if (request.path != "/later") return PlainText(200, "now");
+    Reply reply;
+    reply.due_ns = MonotonicNow() + 3600'000'000'000;
+    reply.later = [] { return PlainText(200, "never"); };
+    return reply;
+  });
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server.url()));
+    clients.back()->Send("GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  EXPECT_EQ(StatusOf(clients.back()->ReadAll()), "503");
+  EXPECT_EQ(StatusOf(Get(server.url(), "/")), "200");
+}
+
 TEST(Server, SurvivesAHandlerThatThrows) {
   const Running server;
   EXPECT_EQ(StatusOf(Get(server.url(), "/throw")), "500");
