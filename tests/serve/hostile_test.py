@@ -64,6 +64,8 @@ class Hostile:
         for row in ROWS:
             if row.slow and not TORTURE:
                 continue
+            if not self.host.strict and row.layer == "http" and row.group == "load":
+                continue  # limits are the framework's there
             with self.subTest(row.name):
                 for answer in row.send(self.host):
                     self.look_at(row, answer)
