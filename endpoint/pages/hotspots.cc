@@ -13,6 +13,7 @@
 
 #include "core/base/text.h"
 #include "endpoint/answers.h"
+#include "endpoint/finish.h"
 #include "endpoint/kept_profiles.h"
 #include "endpoint/pages/displays.h"
 #include "endpoint/pages/hotspots_page.h"
@@ -36,6 +37,11 @@ std::optional<Display> DisplayOf(const Call& call, bool html) {
     }
   }
   return {};
+}
+
+// A picture or script in a page of another site: it could push out what is kept. Links are fine.
+bool IsFromElsewhere(const Request& request) {
+  return IsCrossSite(request) && request.Header("Sec-Fetch-Dest") != "document";
 }
 
 Response NotKept(const Call& call) {
@@ -115,6 +121,8 @@ Reply Hotspots(const Call& call, std::string_view type) {
   if (!id.empty()) {
     view.kept = call.kept.Find(pid, type, id);
     if (view.kept == nullptr) return NotKept(call);
+  } else if (IsFromElsewhere(call.request)) {
+    return ErrorText(403, "a page of another site may not take profiles");
   } else {
     const auto profile = TakeNamed(call, type == "growth" ? Wanted::kGrowth : Wanted::kHeap);
     if (!profile) return FailureOf(profile.error());

@@ -212,6 +212,18 @@ TEST(Hotspots, ParametersComeFromClosedLists) {
   EXPECT_EQ(one.Post("/hotspots/heap").status, 405);
 }
 
+TEST(Hotspots, PagesOfOtherSitesMayLinkButNotTakeProfiles) {
+  OneProcess one;
+  Headers picture = {
+      {"User-Agent", "Mozilla/5.0"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Dest", "image"}};
+  EXPECT_EQ(one.Get("/hotspots/heap", picture).status, 403);
+  EXPECT_EQ(one.process->taken, 0);
+  Headers link = {{"User-Agent", "Mozilla/5.0"},
+                  {"Sec-Fetch-Site", "cross-site"},
+                  {"Sec-Fetch-Dest", "document"}};
+  EXPECT_EQ(one.Get("/hotspots/heap", link).status, 303);
+}
+
 TEST(Hotspots, NamesOfTheProgramCannotBecomeMarkup) {
   OneProcess one;
   const std::string evil = "</pre><script>alert(1)</script>\"'&";
