@@ -43,7 +43,13 @@ class HttpHost {
 
  private:
   explicit HttpHost(std::shared_ptr<endpoint::Processes> processes)
-      : endpoint_(std::move(processes)) {}
+      : endpoint_(std::move(processes), BesideTheProcess()) {}
+  // This program is ours to fork.
+  static endpoint::Limits BesideTheProcess() {
+    endpoint::Limits limits;
+    limits.may_fork = true;
+    return limits;
+  }
 
   endpoint::Endpoint endpoint_;
   std::unique_ptr<endpoint::Server> server_;
