@@ -14,6 +14,7 @@
 #include <boost/beast/http.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,12 +30,14 @@ using TheirRequest = http::request<http::string_body>;
 using TheirResponse = http::response<http::string_body>;
 
 std::mutex store_mutex;
-std::vector<std::unique_ptr<std::string>> store;
+std::vector<std::unique_ptr<char[]>> store;
 
 // What the service is about: it keeps a megabyte for each call.
 TheirResponse Work(const TheirRequest& request) {
   const std::lock_guard<std::mutex> lock(store_mutex);
-  store.push_back(std::make_unique<std::string>(1'000'000, 'x'));
+  constexpr std::size_t kBytes = 1'000'000;
+  store.emplace_back(new char[kBytes]);
+  std::memset(store.back().get(), 'x', kBytes);
   TheirResponse response(http::status::ok, request.version(), "done\n");
   response.set(http::field::content_type, "text/plain");
   return response;

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,12 +23,13 @@ class Store {
  public:
   void Keep(size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    kept_.push_back(std::make_unique<std::string>(bytes, 'x'));
+    kept_.emplace_back(new char[bytes]);
+    std::memset(kept_.back().get(), 'x', bytes);
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<std::string>> kept_;
+  std::vector<std::unique_ptr<char[]>> kept_;
 };
 
 // The whole of mounting: their request to ours, our response to theirs.

@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 from harness import AGENT, BUILD, EndToEnd, clean_environment, main  # noqa: E402

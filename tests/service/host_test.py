@@ -3,13 +3,12 @@
 import os
 import pathlib
 import signal
+import socket
 import stat
 import subprocess
-import socket
 import threading
-import unittest
 
-from inside import AGENT, BUILD, Inside, ask, ask_unix, clean_environment, main, target
+from inside import AGENT, Inside, ask, ask_unix, clean_environment, main, target
 
 
 class Port(Inside):
@@ -108,7 +107,8 @@ class Port(Inside):
     def test_it_brings_no_other_library_into_a_c_program(self):
         bare = self.mapped(self.say_ready(self.host(http=None)))
         served = self.mapped(self.say_ready(self.host()))
-        self.assertEqual(served - bare - {"libm.so.6"}, {"libheapgauge_service.so"})
+        more = {name for name in served - bare if not name.endswith(".hg")}
+        self.assertEqual(more - {"libm.so.6"}, {"libheapgauge_service.so"})
 
     def say_ready(self, host):
         self.say(host, "active")
@@ -209,10 +209,10 @@ class Situations(Inside):
         host.stdin.flush()
         second = host.stderr.readline().split(" at ")[1].strip()
         self.assertNotEqual(first, second)
+        self.assertEqual(self.say(host, "sockets"), "2")  # listens, and what wakes it
         self.assertEqual(ask(second + "/").status, 200)
         with self.assertRaises(OSError):
             ask(first + "/")
-        self.assertEqual(self.say(host, "sockets"), "2")  # listens, and what wakes it
 
     def test_a_program_that_ends_while_a_request_is_answered_ends_well(self):
         for _ in range(10):
@@ -279,17 +279,14 @@ class Calls(Inside):
             result = self.say(host, f"dump {number}").split()
             self.assertEqual(result[0], "0")
             self.assertGreater(int(result[1]), 100)
-        self.assertEqual(self.say(host, "dump 2").split()[2:], ["heap", "profile:"])
+        self.assertEqual(self.say(host, "dump 2").split()[2:4], ["heap", "profile:"])
         self.assertEqual(self.say(host, "dump 7").split(), ["-2", "0"])
 
     def test_what_was_allocated_between_two_snapshots(self):
         host = self.host(http=None, HEAPGAUGE_SAMPLE="1")
         self.say(host, "hold 300 100000")
         line = self.say(host, "diff")
-        self.assertRegex(line, r"^0 0 0 heap profile: ")
-        numbers = [int(word.strip("[]:")) for word in line.split()[5:9]]
-        self.assertEqual(numbers[0], 100)
-        self.assertEqual(numbers[1], 5000000)
+        self.assertRegex(line, r"^0 0 0 heap profile: +100: +5000000 \[")
 
 
 if __name__ == "__main__":

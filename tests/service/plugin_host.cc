@@ -6,15 +6,17 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace host {
 
-std::vector<std::unique_ptr<std::string>> held;
+std::vector<std::unique_ptr<char[]>> held;
 
 __attribute__((noinline)) void FillHost(int count, size_t bytes) {
-  for (int i = 0; i < count; ++i) held.push_back(std::make_unique<std::string>(bytes, 'x'));
+  for (int i = 0; i < count; ++i) {
+    held.emplace_back(new char[bytes]);
+    std::memset(held.back().get(), 1, bytes);
+  }
 }
 
 }  // namespace host
