@@ -1,6 +1,6 @@
 // The part of the program's interface (heapgauge/heapgauge.h) that the agent carries out by itself:
-// switching and questions. All of it may be called from signal handlers, at any time from the first
-// constructor to the last destructor.
+// switching, questions and labels (those about pools are in hooks/pool_calls.cc). All of it may be
+// called from signal handlers, at any time from the first constructor to the last destructor.
 #define HEAPGAUGE_LINKED 1
 #pragma GCC visibility push(default)
 #include "include/heapgauge/heapgauge.h"
@@ -52,3 +52,11 @@ uint64_t heapgauge_interval() {
 int heapgauge_reset() { return Answer(recorder.RequestReset()); }
 
 const char* heapgauge_gauge_path() { return recorder.OwnPath(); }
+
+int heapgauge_name_thread(const char* name) { return recorder.NameThread(name); }
+
+int64_t heapgauge_push_label(const char* key, const char* value) {
+  return recorder.PushLabel(key, value);
+}
+
+void heapgauge_pop_label(int64_t token) { recorder.PopLabel(token); }

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "agent/sample/poisson.h"
-#include "agent/sample/thread_exclusion.h"
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
@@ -20,6 +19,7 @@ const heapgauge::wire::Control no_control{};
 uint32_t hg_seen_generation = 0;
 const uint32_t* hg_control_word = &no_control.generation;
 std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
+std::atomic<uint8_t> hg_pool_filter[1 << HG_POOL_FILTER_BITS];
 
 namespace heapgauge::agent {
 
@@ -42,6 +42,8 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   os::ReadLink("/proc/self/exe", exe_, sizeof exe_);
   path_.Remember(settings, exe_[0] != '\0' ? exe_ : "unknown");
   sampler_.Start(settings.seed);
+  labels_.Start(os::RandomSeed());
+  pool_live_.HoldPools();
   sampler_.SetInterval(settings.interval);
   sampler_.SetMaxPerSecond(settings.max_samples_per_second);
   sampler_.SetActive(settings.active);
@@ -169,7 +171,9 @@ bool Recorder::StartInChild() {
   freed_objects_.store(0);
   modules_.CopyTo(&new_file_);
   stacks_.CopyTo(file_, &new_file_);
+  labels_.CopyTo(&new_file_);
   live_.CopyTo(&new_file_);
+  pool_live_.CopyTo(&new_file_);
   mappings_.CopyTo(&new_file_);
   uint64_t samples = 0;
   live_.ForEach([&](const wire::LiveRecord&) { ++samples; });
@@ -185,99 +189,6 @@ bool Recorder::StartInChild() {
   parent_file_.DetachAllButHeader();
   if (dumper_.armed()) dumper_.StartInChild(live_bytes_.load(), os::MonotonicNs());
   return true;
-}
-
-void Recorder::FollowControl() {
-  GaugeFile* file = OwnFile();
-  if (file == nullptr) {
-    // A forked child without a file of its own does as its parent is told.
-    if (process_state_ == nullptr || process_state_->load() != 0) return;
-    const auto* parents = reinterpret_cast<const wire::Control*>(hg_control_word);
-    if (parents->generation == hg_seen_generation) return;
-    sampler_.SetActive(parents->active != 0);
-    Ready();
-    return;
-  }
-  wire::Control& control = file->header()->control;
-  const uint32_t generation = std::atomic_ref(control.generation).load(std::memory_order_acquire);
-  if (generation == hg_seen_generation) return;
-  if (!following_.Lock()) return;
-  const uint64_t interval = control.interval;
-  if (interval != sampler_.interval()) sampler_.SetInterval(interval);
-  sampler_.SetMaxPerSecond(control.max_samples_per_second);
-  sampler_.SetActive(control.active != 0);
-  if (control.reset_requests != resets_seen_) {
-    resets_seen_ = control.reset_requests;
-    Reset(Now());
-    Put(file->header()->resets, ++resets_);
-  }
-  statistics_wanted_.store(control.statistics_requests, std::memory_order_relaxed);
-  PublishSampler(file->header());
-  hg_seen_generation = generation;
-  std::atomic_ref(file->header()->seen_generation).store(generation, std::memory_order_release);
-  following_.Unlock();
-}
-
-bool Recorder::Available() const {
-  if (process_state_ == nullptr) return false;
-  const auto state = static_cast<ProcessState>(process_state_->load(std::memory_order_acquire));
-  return state != ProcessState::kFailed;
-}
-
-// Announces a change of the control words and follows it.
-void Recorder::FollowRequest(wire::Control& control) {
-  const uint32_t mine =
-      std::atomic_ref(control.generation).fetch_add(1, std::memory_order_acq_rel) + 1;
-  // Another thread may be at it, having read the words before ours was written.
-  for (int tries = 0; tries < 1000; ++tries) {
-    FollowControl();
-    if (static_cast<int32_t>(hg_seen_generation - mine) >= 0) break;
-    arch::Pause();
-  }
-  // The gap may be drawn anew at any block's start: this thread begins at once.
-  hg_thread.interval = 0;
-  hg_thread.capped = 0;
-  hg_thread.countdown = 0;
-}
-
-template <typename Word>
-bool Recorder::Request(Word wire::Control::*word, Word value) {
-  if (!Ready()) return false;
-  wire::Control& control = file_.header()->control;
-  Put(control.*word, value);
-  FollowRequest(control);
-  return true;
-}
-
-bool Recorder::RequestActive(bool active) {
-  return Request(&wire::Control::active, uint32_t{active});
-}
-
-bool Recorder::RequestInterval(uint64_t bytes) { return Request(&wire::Control::interval, bytes); }
-
-bool Recorder::RequestReset() {
-  if (!Ready()) return false;
-  wire::Control& control = file_.header()->control;
-  std::atomic_ref(control.reset_requests).fetch_add(1, std::memory_order_relaxed);
-  FollowRequest(control);
-  return true;
-}
-
-void Recorder::Reset(uint64_t now_ns) {
-  wire::Header& header = *file_.header();
-  reset_ns_.store(now_ns);
-  Put(header.reset_ns, now_ns);
-  stacks_.ClearCounters(&file_);
-  live_bytes_.store(0);
-  live_objects_.store(0);
-  allocated_objects_.store(0);
-  freed_objects_.store(0);
-  auto* totals = reinterpret_cast<uint64_t*>(&header.totals);
-  for (size_t i = 0; i < sizeof header.totals / sizeof *totals; ++i) Put<uint64_t>(totals[i], 0);
-  peak_.Clear(&file_);
-  ClearTimeline(&file_);
-  if (dumper_.armed()) dumper_.ForgetLive();
-  watch_.Forget();
 }
 
 void Recorder::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
@@ -298,6 +209,25 @@ uint32_t Recorder::CurrentThread() {
   return thread.thread_id;
 }
 
+Recorder::Site Recorder::FindSite(const Registers& caller, uint64_t now_ns, uint16_t flags,
+                                  uint16_t labels, wire::Loss* loss) {
+  modules_.CheckGone(&file_);
+  WalkerPool::Lease* lease = walkers_.Take(&hg_thread, caller.sp, now_ns);
+  if (lease == nullptr) {
+    *loss = wire::Loss::kNoRoom;
+    return {};
+  }
+  const Stack stack = lease->walker.Walk(caller);
+  Site site;
+  site.stack = stacks_.Intern(&file_, &modules_, exe_, stack, loss, flags, labels);
+  site.complete = stack.complete;
+  site.may_ask = statistics_wanted_.load(std::memory_order_relaxed) !=
+                     statistics_given_.load(std::memory_order_relaxed) &&
+                 MayAskAllocator(stack);
+  walkers_.GiveBack(lease);
+  return site;
+}
+
 void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   if (!Ready()) return;
   FollowControl();
@@ -305,19 +235,9 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   const uint64_t now_ns = os::MonotonicNs();
   ThreadState& thread = hg_thread;
   CurrentThread();
-  modules_.CheckGone(&file_);
-
   wire::Loss loss = wire::Loss::kNoRoom;
-  WalkerPool::Lease* lease = walkers_.Take(&thread, caller.sp, now_ns);
-  if (lease == nullptr) return RecordLoss(loss, block.size, block.interval);
-  const Stack stack = lease->walker.Walk(caller);
-  const uint32_t number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss);
-  const bool complete = stack.complete;
-  const bool may_ask = statistics_wanted_.load(std::memory_order_relaxed) !=
-                           statistics_given_.load(std::memory_order_relaxed) &&
-                       MayAskAllocator(stack);
-  walkers_.GiveBack(lease);
-  if (number == 0) return RecordLoss(loss, block.size, block.interval);
+  const Site site = FindSite(caller, now_ns, 0, thread.labels, &loss);
+  if (site.stack == 0) return RecordLoss(loss, block.size, block.interval);
 
   // A block that was freed without our knowledge had the same address.
   wire::LiveRecord record;
@@ -330,7 +250,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
                             .interval = block.interval,
                             .birth_ns = since_start,
                             .usable = block.usable,
-                            .stack = number,
+                            .stack = site.stack,
                             .thread = thread.thread_id,
                             .flags = block.flags,
                             .function = static_cast<uint32_t>(block.function)};
@@ -338,7 +258,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   const uint64_t bytes = Whole(weight.bytes);
   if (!live_.Add(&file_, record, &loss)) return RecordLoss(loss, block.size, block.interval);
 
-  stacks_.CountAllocation(&file_, number, block.size, weight);
+  stacks_.CountAllocation(&file_, site.stack, block.size, weight);
   wire::Totals& totals = file_.header()->totals;
   AddTo(totals.samples, 1);
   AddTo(totals.live_samples, 1);
@@ -346,7 +266,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   AddTo(totals.allocated_bytes, bytes);
   AddAndShow(&live_objects_, weight.objects, totals.live_objects);
   AddAndShow(&allocated_objects_, weight.objects, totals.allocated_objects);
-  if (!complete) AddTo(totals.truncated_walks, 1);
+  if (!site.complete) AddTo(totals.truncated_walks, 1);
   const uint64_t live_bytes = live_bytes_.fetch_add(bytes) + bytes;
 
   const uint64_t in_force = sampler_.interval_in_force();
@@ -362,7 +282,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
   if (ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
     PublishMemory();
   }
-  if (may_ask) TakeStatistics(since_start);
+  if (site.may_ask) TakeStatistics(since_start);
   watch_.CountAllocation(bytes);
 }
 
@@ -424,8 +344,9 @@ void Recorder::PublishMemory() {
   Put(header.agent_range_count, shown);
   Put(header.agent_ranges_lost, count - shown);
   Put(file_.header()->agent_private_bytes,
-      uint64_t{live_.private_bytes() + stacks_.private_bytes() + walkers_.private_bytes() +
-               mappings_.private_bytes() + sizeof hg_filter + sizeof(RuleCache) + sizeof *this});
+      uint64_t{live_.private_bytes() + pool_live_.private_bytes() + stacks_.private_bytes() +
+               labels_.private_bytes() + walkers_.private_bytes() + mappings_.private_bytes() +
+               sizeof hg_filter + sizeof hg_pool_filter + sizeof(RuleCache) + sizeof *this});
 }
 
 bool Recorder::TakeOut(uintptr_t address, wire::LiveRecord* record) {
@@ -461,66 +382,6 @@ void Recorder::PutBack(const wire::LiveRecord& record) {
   if (file == nullptr || !live_.Add(file, record, &loss)) CountFree(record);
 }
 
-void Recorder::RecordMappingLoss() {
-  if (GaugeFile* file = OwnFile()) {
-    AddTo(file->header()->totals.lost[static_cast<uint32_t>(wire::Loss::kMapping)], 1);
-  }
-}
-
-void Recorder::CountUnmapped(void* self, const MappingTable::Gone& gone) {
-  auto* of = static_cast<Recorder*>(self);
-  GaugeFile* file = of->OwnFile();
-  if (file == nullptr) return;
-  of->stacks_.CountFree(
-      file, gone.stack,
-      {.objects = gone.whole ? 1.0 : 0.0, .bytes = static_cast<double>(gone.bytes), .variance = 0});
-}
-
-void Recorder::RecordMapping(const Mapping& mapping, const Registers& caller) {
-  if (mapping.length == 0 || ThreadIsExcluded() || !Ready()) return;
-  const uint64_t now_ns = os::MonotonicNs();
-  const uint32_t thread = CurrentThread();
-  modules_.CheckGone(&file_);
-  WalkerPool::Lease* lease = walkers_.Take(&hg_thread, caller.sp, now_ns);
-  if (lease == nullptr) return RecordMappingLoss();
-  wire::Loss loss;
-  const Stack stack = lease->walker.Walk(caller);
-  const uint32_t number =
-      stacks_.Intern(&file_, &modules_, exe_, stack, &loss, wire::kStackOfMappings);
-  walkers_.GiveBack(lease);
-  if (number == 0) return RecordMappingLoss();
-  const wire::MappingRecord record{.state = 0,
-                                   .address = mapping.address,
-                                   .length = mapping.length,
-                                   .birth_ns = now_ns - start_monotonic_ns_,
-                                   .stack = number,
-                                   .thread = thread,
-                                   .protection = mapping.protection,
-                                   .map_flags = mapping.map_flags,
-                                   .flags = mapping.of_allocator ? wire::kMappingOfAllocator : 0,
-                                   .reserved = {}};
-  if (!mappings_.Add(&file_, record, &CountUnmapped, this)) return RecordMappingLoss();
-  stacks_.CountAllocation(
-      &file_, number, mapping.length,
-      {.objects = 1, .bytes = static_cast<double>(mapping.length), .variance = 0});
-}
-
-void Recorder::RecordUnmap(uint64_t address, uint64_t length, wire::MappingRecord* taken) {
-  if (process_state_ == nullptr) return;
-  if (!mappings_.Remove(OwnFile(), address, length, taken, &CountUnmapped, this)) {
-    RecordMappingLoss();
-  }
-}
-
-void Recorder::PutBackMapping(const wire::MappingRecord& taken) {
-  if (taken.stack == 0) return;
-  GaugeFile* file = OwnFile();
-  if (!mappings_.Add(file, taken, nullptr, nullptr)) return RecordMappingLoss();
-  if (file == nullptr) return;
-  stacks_.CountFree(file, taken.stack,
-                    {.objects = -1, .bytes = -static_cast<double>(taken.length), .variance = 0});
-}
-
 void Recorder::CheckModules() {
   if (OwnFile() != nullptr) modules_.CheckAll(&file_);
 }
@@ -532,6 +393,7 @@ void Recorder::PrepareForSeccomp() {
   file_.ReserveSpare();
   live_.Prepare();
   stacks_.Prepare();
+  labels_.Prepare();
 }
 
 }  // namespace heapgauge::agent

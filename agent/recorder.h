@@ -22,10 +22,12 @@
 #include "agent/sys/try_lock.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/gauge_path.h"
+#include "agent/table/label_table.h"
 #include "agent/table/live_table.h"
 #include "agent/table/mapping_table.h"
 #include "agent/table/module_table.h"
 #include "agent/table/peak.h"
+#include "agent/table/pool_table.h"
 #include "agent/table/stack_table.h"
 #include "agent/unwind/walker.h"
 #include "agent/watch.h"
@@ -110,6 +112,16 @@ class Recorder {
   void RecordUnmap(uint64_t address, uint64_t length, wire::MappingRecord* taken);
   void PutBackMapping(const wire::MappingRecord& taken);
 
+  // The calling thread's labels (heapgauge.h). A negative answer is a code of that interface.
+  int64_t PushLabel(const char* key, const char* value);
+  void PopLabel(int64_t token);
+  int NameThread(const char* name);
+
+  // Pools of the program's own. Their blocks are sampled like others and kept apart from them.
+  int FindPool(const char* name);
+  void RecordPoolAllocation(int pool, const Block& block, const Registers& caller);
+  void RecordPoolFree(int pool, uintptr_t address);
+
   // After dlclose.
   void CheckModules();
   // Before system calls may become deadly.
@@ -130,6 +142,18 @@ class Recorder {
 
   bool Ready();
   bool StartInChild();
+  // Where a call came from: the number of its stack, 0 if it cannot be kept.
+  struct Site {
+    uint32_t stack = 0;
+    bool complete = false;
+    bool may_ask = false;  // the allocator for its figures, since that is wanted
+  };
+  Site FindSite(const Registers& caller, uint64_t now_ns, uint16_t flags, uint16_t labels,
+                wire::Loss* loss);
+  uint32_t InternLabel(uint32_t parent, const LabelText& label, uint16_t flags = 0);
+  uint32_t OnThreadName(uint32_t set, uint16_t name);
+  uint16_t LabelsInPool(int pool);
+  void CountPoolFree(const wire::LiveRecord& record);
   template <typename Word>
   bool Request(Word wire::Control::*word, Word value);
   void FollowRequest(wire::Control& control);
@@ -157,7 +181,10 @@ class Recorder {
   WalkerPool walkers_;
   ModuleTable modules_;
   StackTable stacks_;
+  LabelTable labels_;
   LiveTable live_;
+  LiveTable pool_live_;
+  PoolTable pools_;
   MappingTable mappings_;
   Peak peak_;
   Dumper dumper_;

@@ -21,6 +21,7 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
                    : options.inherited == "none" ? Inherited::kExclude
                                                  : Inherited::kInclude;
   if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
+  if (options.kind == "pool") read.kind = ProfileKind::kPool;
   Loaded loaded;
   if (progress != nullptr && !options.sources.empty()) {
     progress->Report("reading " + options.sources.front(), 0, 0, "");
@@ -100,8 +101,10 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   sub.Add("--inherited", &options->inherited,
           "blocks that a forked process has from its parent: all, only, none")
       .OneOf({"all", "only", "none"});
-  sub.Add("--kind", &options->kind, "heap, or mmap: what the program mapped itself (run --mmap)")
-      .OneOf({"heap", "mmap"});
+  sub.Add("--kind", &options->kind,
+          "heap; mmap: what the program mapped itself (run --mmap); pool: blocks of pools that it "
+          "reports")
+      .OneOf({"heap", "mmap", "pool"});
   sub.Add("--type", &options->type,
           "sample type to show, by name or number; the profile's own by default");
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});

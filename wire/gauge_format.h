@@ -12,13 +12,14 @@
 // writer may be stopped or killed between any two instructions. So no record depends on another one
 // being complete: each carries one word that is written last and says whether the rest may be
 // believed.
-//   1. Node and StackRecord are append-only: valid once `pc_module` (respectively `node`) is not 0.
+//   1. Node, StackRecord and LabelRecord are append-only: valid once `pc_module` (respectively
+//      `node`, `valid`) is not 0.
 //   2. LiveRecord, MappingRecord, TimelineRecord, AllocatorStatistics and ProcessMemory carry a
 //      sequence word: 0 free, odd being written, even valid. A reader copies the record, reads the
 //      word again and skips the record if it changed or is odd.
 //   3. Totals and per-stack counters are independent: each is right by itself, no two are a
 //   snapshot.
-//   4. A node's parent has a smaller index than the node, so a walk to the root always ends.
+//   4. The parent of a node or of a label set has a smaller index, so a walk to the root ends.
 //   5. The two peak buffers take turns; `Header::peak_current` names the complete one.
 // Readers treat every value as hostile. The agent acts on nothing it reads back but `Control`,
 // within bounds.
@@ -33,7 +34,9 @@
 namespace heapgauge::wire {
 
 inline constexpr char kMagic[8] = {'H', 'G', 'A', 'U', 'G', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
+// Readers still know it: without labels and pools, and otherwise the same.
+inline constexpr uint32_t kOldestVersion = 2;
 
 inline constexpr uint32_t kSegmentBytes = 64 * 1024;
 inline constexpr uint32_t kMaxSegments = 8192;  // 512 MiB
@@ -57,8 +60,10 @@ enum class SegmentKind : uint32_t {
   kTimeline = 8,
   kMappings = 9,
   kNames = 10,  // of a saved file: its functions and lines, see docs/formats/gauge.md
+  kLabels = 11,
+  kPoolLive = 12,
 };
-inline constexpr uint32_t kSegmentKinds = 11;
+inline constexpr uint32_t kSegmentKinds = 13;
 
 // A directory word: kind in the low 8 bits, ordinal among the segments of that kind above.
 constexpr uint32_t DirectoryWord(SegmentKind kind, uint32_t ordinal) {
@@ -259,6 +264,12 @@ struct Header {
   uint32_t agent_range_count;  // at most kMaxAgentRanges
   uint32_t agent_ranges_lost;  // ranges there was no room for
   AgentRange agent_ranges[kMaxAgentRanges];
+
+  // From version 3 on.
+  uint32_t label_bytes;
+  uint32_t label_count;  // upper bounds, as those above
+  uint32_t pool_live_count;
+  uint32_t reserved;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);
@@ -302,12 +313,31 @@ constexpr uint64_t PackPc(uint64_t pc, uint32_t module) {
 constexpr uint64_t NodePc(uint64_t pc_module) { return pc_module & 0xffffffffffff; }
 constexpr uint32_t NodeModule(uint64_t pc_module) { return static_cast<uint32_t>(pc_module >> 48); }
 
-// Cumulative counters of one distinct stack. Stack 0 is not used. Doubles are plain IEEE values
-// that are added to atomically. `allocated_variance` is the estimated variance of
-// `allocated_bytes`.
+// One set of labels: the parent's, and one more label. Set 0 has none. The label that was added
+// last counts where a key is there twice.
+struct LabelRecord {
+  uint32_t valid;   // 0 until the rest is written
+  uint16_t parent;  // set that this one extends
+  uint16_t depth;   // labels down to the root, this one included
+  uint16_t key_bytes;
+  uint16_t value_bytes;
+  uint16_t flags;        // kLabelThreadName
+  uint16_t thread_name;  // the set at the root of this one that is a thread's name, 0 none
+  char key[48];          // NUL-terminated, like the value
+  char value[192];
+};
+static_assert(sizeof(LabelRecord) == 256);
+inline constexpr uint16_t kLabelThreadName = 1;
+inline constexpr uint32_t kMaxLabelSets = 65535;
+inline constexpr uint32_t kMaxLabelDepth = 32;
+
+// Cumulative counters of one distinct stack under one set of labels. Stack 0 is not used. Doubles
+// are plain IEEE values that are added to atomically. `allocated_variance` is the estimated
+// variance of `allocated_bytes`.
 struct StackRecord {
-  uint32_t node;   // leaf; 0 until the record may be read
-  uint32_t flags;  // kStackOfMappings
+  uint32_t node;    // leaf; 0 until the record may be read
+  uint16_t flags;   // kStackOf*
+  uint16_t labels;  // LabelRecord, 0 none
   uint64_t samples;
   uint64_t sampled_bytes;  // of the samples themselves, as requested
   double allocated_objects;
@@ -318,9 +348,13 @@ struct StackRecord {
 };
 static_assert(sizeof(StackRecord) == 64);
 // Counts mappings (mmap), not blocks of the allocator. They are all recorded, none is sampled.
-inline constexpr uint32_t kStackOfMappings = 1;
+inline constexpr uint16_t kStackOfMappings = 1;
+// Counts blocks of a pool that the program reports. They lie within blocks of the allocator, or
+// within mappings, and are no part of the heap's figures.
+inline constexpr uint16_t kStackOfPool = 2;
 
-// One sampled block that the program has not freed. The weight follows from `size` and `interval`:
+// One sampled block that the program has not freed: of the allocator (kLive), or of a pool within
+// such blocks (kPoolLive). The weight follows from `size` and `interval`:
 // with p = 1 - exp(-size / interval) it stands for 1/p objects and size/p bytes.
 struct LiveRecord {
   uint64_t state;  // sequence word
@@ -331,13 +365,14 @@ struct LiveRecord {
   uint64_t usable;  // as the allocator rounds it
   uint32_t stack;
   uint32_t thread;    // kernel thread id, 0 unknown
-  uint32_t flags;     // kLiveInherited, kLiveStandIn
+  uint32_t flags;     // kLiveInherited, kLiveStandIn; the number of its pool above kLivePoolShift
   uint32_t function;  // Function
 };
 static_assert(sizeof(LiveRecord) == 64);
 inline constexpr uint32_t kLiveInherited =
     1;                                       // was live in the parent when this process was forked
 inline constexpr uint32_t kLiveStandIn = 2;  // a page of its own stands in for a small block
+inline constexpr uint32_t kLivePoolShift = 16;
 
 // A range that the program mapped and has not unmapped. What munmap leaves of a larger one keeps
 // stack and time; a range cut in two makes two records.
@@ -366,6 +401,7 @@ enum class Function : uint32_t {
   kNew = 4,
   kNewArray = 5,
   kMallocx = 6,  // jemalloc's own interface
+  kPool = 7,     // of the program's own, which reports it
 };
 
 struct PeakRecord {
@@ -406,6 +442,7 @@ inline void DescribeLayout(Header* header) {
   header->peak_bytes = sizeof(PeakRecord);
   header->timeline_bytes = sizeof(TimelineRecord);
   header->mapping_bytes = sizeof(MappingRecord);
+  header->label_bytes = sizeof(LabelRecord);
 }
 
 constexpr uint32_t RecordsPerSegment(size_t record_bytes) {

@@ -62,8 +62,8 @@ void DumpFile::CloseInherited() {
 int DumpFile::WriteSegments(const GaugeFile& from, int fd, const Turn& turn) {
   count_ = 1;
   directory_[0] = wire::DirectoryWord(SegmentKind::kHeader, 0);
-  for (const SegmentKind kind :
-       {SegmentKind::kLive, SegmentKind::kMappings, SegmentKind::kTimeline}) {
+  for (const SegmentKind kind : {SegmentKind::kLive, SegmentKind::kPoolLive, SegmentKind::kMappings,
+                                 SegmentKind::kTimeline}) {
     if (const int result = WriteKind(from, fd, turn, kind, true); result != 0) return result;
   }
   // The buffer that is current is not written to before the other one has become so.
@@ -77,7 +77,7 @@ int DumpFile::WriteSegments(const GaugeFile& from, int fd, const Turn& turn) {
   }
   if (current.load(std::memory_order_acquire) != peak_ || peak_ > 2) peak_ = 0;
   for (const SegmentKind kind :
-       {SegmentKind::kStacks, SegmentKind::kNodes, SegmentKind::kModules}) {
+       {SegmentKind::kStacks, SegmentKind::kLabels, SegmentKind::kNodes, SegmentKind::kModules}) {
     if (const int result = WriteKind(from, fd, turn, kind, false); result != 0) return result;
   }
   return 0;

@@ -440,6 +440,42 @@ HG_BEGIN hg_map_record
   ret
 HG_END hg_map_record
 
+// ---- blocks of the program's own pools (hooks/pool_calls.cc) ----
+
+// void heapgauge_pool_allocated(int pool, const void* block, size_t size)
+  .text
+  .p2align 4
+  .globl heapgauge_pool_allocated
+  .type heapgauge_pool_allocated, @function
+heapgauge_pool_allocated:
+  .cfi_startproc
+  testl %edi, %edi
+  jle 1f
+  HG_COUNT %rdx, %rax, 2f
+1:ret
+2:movq hg_thread@gottpoff(%rip), %r11
+  xorl %r10d, %r10d
+  xchgq %r10, %fs:(%r11)
+  subq $56, %rsp
+  .cfi_adjust_cfa_offset 56
+  movl %edi, %edi
+  movq %rdi, 0(%rsp)       // HgPoolCall: pool, block, size
+  movq %rsi, 8(%rsp)
+  movq %rdx, 16(%rsp)
+  movq 56(%rsp), %rdx      // caller: pc, sp, fp after the return
+  movq %rdx, 24(%rsp)
+  leaq 64(%rsp), %rdx
+  movq %rdx, 32(%rsp)
+  movq %rbp, 40(%rsp)
+  movq %r10, 48(%rsp)      // countdown
+  movq %rsp, %rdi
+  call hg_pool_sample
+  addq $56, %rsp
+  .cfi_adjust_cfa_offset -56
+  ret
+  .cfi_endproc
+  .size heapgauge_pool_allocated, . - heapgauge_pool_allocated
+
 // ---- tables ----
 
   .section .data.hg_tables, "aw", @progbits

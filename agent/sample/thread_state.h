@@ -18,6 +18,8 @@ struct ThreadState {
   uint32_t capped;     // 1: the gap is longer than the countdown, and goes on where that ends
   uint32_t process;    // number of the process (counted through forks) that thread_id was asked in
   uint32_t excluded;   // how often ExcludeThread(true) is in force; its blocks are not sampled
+  uint16_t labels;     // current set of labels (table/label_table.h), 0 none
+  uint16_t name;       // the set that is the thread's name, 0 none: at the root of `labels`
 };
 static_assert(sizeof(ThreadState) <= 64);
 static_assert(offsetof(ThreadState, countdown) == 0);

@@ -8,7 +8,9 @@
 
 namespace heapgauge::agent {
 
-using wire::SegmentKind;
+std::atomic<uint8_t>& LiveTable::CounterOf(uintptr_t address) const {
+  return of_pools_ ? sample_filter::PoolCounterOf(address) : sample_filter::CounterOf(address);
+}
 
 wire::LiveRecord* LiveTable::Private(uint32_t index) const {
   wire::LiveRecord* chunk = chunks_[index / kPerChunk].load(std::memory_order_acquire);
@@ -50,7 +52,7 @@ void LiveTable::GiveBack(uint32_t index) {
 }
 
 void LiveTable::Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record) {
-  auto* shared = file->Existing<wire::LiveRecord>(SegmentKind::kLive, index);
+  auto* shared = file->Existing<wire::LiveRecord>(kind(), index);
   if (shared == nullptr) return;
   // A record is used again and again: with a number that no record ever had, a reader cannot take
   // two halves of different blocks for one.
@@ -62,7 +64,8 @@ void LiveTable::Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord&
          reinterpret_cast<const char*>(&record) + sizeof record.state,
          sizeof record - sizeof record.state);
   state.store(sequence + 2, std::memory_order_release);
-  RaiseTo(file->header()->live_count, index + 1);
+  wire::Header& header = *file->header();
+  RaiseTo(of_pools_ ? header.pool_live_count : header.live_count, index + 1);
 }
 
 bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss* loss) {
@@ -72,7 +75,7 @@ bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss*
     *loss = full ? wire::Loss::kTableFull : wire::Loss::kNoRoom;
     // The private memory first, so that no index is used up while there is none.
     if (MakePrivate(records_.load(std::memory_order_relaxed) + 1) == nullptr ||
-        file->TakeNext<wire::LiveRecord>(SegmentKind::kLive, &records_, &index, loss) == nullptr ||
+        file->TakeNext<wire::LiveRecord>(kind(), &records_, &index, loss) == nullptr ||
         MakePrivate(index) == nullptr) {
       return false;
     }
@@ -82,9 +85,9 @@ bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss*
   copy = record;
   copy.state = state;
   // The filter first: once the program has the block it may free it, and then it must be found.
-  sample_filter::Add(record.address);
-  if (!index_.Insert(record.address, index)) {
-    sample_filter::Remove(record.address);
+  sample_filter::CountUp(CounterOf(record.address));
+  if (!index_.Insert(KeyOf(record.address, PoolOf(record)), index)) {
+    sample_filter::CountDown(CounterOf(record.address));
     GiveBack(index);
     *loss = wire::Loss::kTableFull;
     return false;
@@ -94,13 +97,14 @@ bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss*
   return true;
 }
 
-bool LiveTable::Remove(GaugeFile* file, uintptr_t address, wire::LiveRecord* record) {
+bool LiveTable::Remove(GaugeFile* file, uintptr_t address, wire::LiveRecord* record,
+                       uint32_t pool) {
   uint32_t index;
-  if (address < 2 || !index_.Remove(address, &index)) return false;
+  if (address < 2 || !index_.Remove(KeyOf(address, pool), &index)) return false;
   *record = *Private(index);
-  sample_filter::Remove(address);
+  sample_filter::CountDown(CounterOf(address));
   if (file != nullptr) {
-    if (auto* shared = file->Existing<wire::LiveRecord>(SegmentKind::kLive, index)) {
+    if (auto* shared = file->Existing<wire::LiveRecord>(kind(), index)) {
       std::atomic_ref(shared->state).store(0, std::memory_order_release);
     }
   }
@@ -122,9 +126,9 @@ void LiveTable::CopyTo(GaugeFile* file) {
     if (record == nullptr || record->state != kInUse) continue;
     record->flags |= wire::kLiveInherited;
     wire::Loss ignored;
-    if (file->At<wire::LiveRecord>(SegmentKind::kLive, i, &ignored) == nullptr) {
+    if (file->At<wire::LiveRecord>(kind(), i, &ignored) == nullptr) {
       wire::LiveRecord dropped;
-      Remove(nullptr, record->address, &dropped);
+      Remove(nullptr, record->address, &dropped, PoolOf(*record));
       continue;
     }
     Publish(file, i, *record);

@@ -5,7 +5,10 @@
 // also the snapshot that a forked child needs: fork copies it at one instant, while the parent's
 // file goes on changing.
 //
-// Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
+// The blocks of pools have a table of this kind to themselves: one may begin where the block of the
+// allocator begins that it was cut from, and so may the blocks of two pools.
+//
+// Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table, of the heap.
 #ifndef HEAPGAUGE_AGENT_TABLE_LIVE_TABLE_H_
 #define HEAPGAUGE_AGENT_TABLE_LIVE_TABLE_H_
 
@@ -20,13 +23,17 @@ namespace heapgauge::agent {
 
 class LiveTable {
  public:
+  // Makes this the table of pools. Before anything else.
+  void HoldPools() { of_pools_ = true; }
+
   // Adds a block; `record.state` is ignored. REQUIRES: the address is not in the table.
   // False, with the reason in *loss, if there is no room.
   bool Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss* loss);
 
   // Takes the block at this address out, and its record from `file` unless that is null (a forked
   // child without a file of its own). False if the block is not a sample.
-  bool Remove(GaugeFile* file, uintptr_t address, wire::LiveRecord* record);
+  // `pool` is that of the record's flags.
+  bool Remove(GaugeFile* file, uintptr_t address, wire::LiveRecord* record, uint32_t pool = 0);
 
   // Copies the record of the block at this address; false if it is not a sample.
   bool Find(uintptr_t address, wire::LiveRecord* record) const;
@@ -57,12 +64,24 @@ class LiveTable {
   static constexpr uint64_t kFree = 2;
   static constexpr uint32_t kPerChunk = wire::RecordsPerSegment(sizeof(wire::LiveRecord));
 
+  // Addresses have no more than 48 bits.
+  static uint64_t KeyOf(uintptr_t address, uint32_t pool) {
+    return address ^ uint64_t { pool } << 48;
+  }
+  static uint32_t PoolOf(const wire::LiveRecord& record) {
+    return record.flags >> wire::kLivePoolShift;
+  }
+  wire::SegmentKind kind() const {
+    return of_pools_ ? wire::SegmentKind::kPoolLive : wire::SegmentKind::kLive;
+  }
+  std::atomic<uint8_t>& CounterOf(uintptr_t address) const;
   wire::LiveRecord* Private(uint32_t index) const;
   wire::LiveRecord* MakePrivate(uint32_t index);
   uint32_t TakeFree();
   void GiveBack(uint32_t index);
   void Publish(GaugeFile* file, uint32_t index, const wire::LiveRecord& record);
 
+  bool of_pools_ = false;
   BucketTable index_;
   std::atomic<uint32_t> records_;    // taken so far, without record 0
   std::atomic<uint64_t> published_;  // how often a record was written into a file

@@ -137,5 +137,33 @@ TEST_F(LiveTableTest, ThreadsAddAndRemoveAtOnce) {
   EXPECT_EQ(left, 0u);
 }
 
+TEST_F(LiveTableTest, PoolsHaveATableAndAFilterOfTheirOwn) {
+  auto pools = std::make_unique<LiveTable>();
+  pools->HoldPools();
+  const uint8_t before = sample_filter::CounterOf(0x7000).load();
+  wire::LiveRecord one = Block(0x7000, 64);
+  one.flags = 1u << wire::kLivePoolShift;
+  wire::LiveRecord two = Block(0x7000, 32);
+  two.flags = 2u << wire::kLivePoolShift;
+  ASSERT_TRUE(live_->Add(file_.get(), Block(0x7000, 4096), &loss_));
+  ASSERT_TRUE(pools->Add(file_.get(), one, &loss_));
+  ASSERT_TRUE(pools->Add(file_.get(), two, &loss_));
+  EXPECT_EQ(sample_filter::CounterOf(0x7000).load(), before + 1);
+  EXPECT_EQ(sample_filter::PoolCounterOf(0x7000).load(), 2);
+  EXPECT_EQ(file_->header()->live_count, 2u);
+  EXPECT_EQ(file_->header()->pool_live_count, 3u);
+
+  wire::LiveRecord record;
+  EXPECT_FALSE(pools->Remove(file_.get(), 0x7000, &record, 3));
+  EXPECT_TRUE(pools->Remove(file_.get(), 0x7000, &record, 2));
+  EXPECT_EQ(record.size, 32u);
+  EXPECT_EQ(record.address, 0x7000u);
+  EXPECT_TRUE(live_->Remove(file_.get(), 0x7000, &record));
+  EXPECT_EQ(record.size, 4096u);
+  EXPECT_TRUE(pools->Remove(file_.get(), 0x7000, &record, 1));
+  EXPECT_EQ(record.size, 64u);
+  EXPECT_EQ(sample_filter::PoolCounterOf(0x7000).load(), 0);
+}
+
 }  // namespace
 }  // namespace heapgauge::agent

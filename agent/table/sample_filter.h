@@ -2,6 +2,9 @@
 // of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter`
 // themselves; this is the writing side.
 //
+// Blocks of pools have a filter of their own: they lie within blocks of the allocator, whose frees
+// they must not slow down.
+//
 // A counter that reaches 255 stays there: its blocks are then always looked up, never missed.
 // Lock-free, allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_
@@ -15,6 +18,9 @@
 // Zero pages until used.
 extern "C" __attribute__((visibility("hidden"))) std::atomic<uint8_t>
     hg_filter[1 << HG_FILTER_BITS];
+#define HG_POOL_FILTER_BITS 16
+extern "C" __attribute__((visibility("hidden"))) std::atomic<uint8_t>
+    hg_pool_filter[1 << HG_POOL_FILTER_BITS];
 
 namespace heapgauge::agent::sample_filter {
 
@@ -23,15 +29,17 @@ inline std::atomic<uint8_t>& CounterOf(uintptr_t address) {
   return hg_filter[hash >> (32 - HG_FILTER_BITS)];
 }
 
-inline void Add(uintptr_t address) {
-  std::atomic<uint8_t>& counter = CounterOf(address);
+inline std::atomic<uint8_t>& PoolCounterOf(uintptr_t address) {
+  return hg_pool_filter[address * 0x9E3779B97F4A7C15 >> (64 - HG_POOL_FILTER_BITS)];
+}
+
+inline void CountUp(std::atomic<uint8_t>& counter) {
   uint8_t value = counter.load(std::memory_order_relaxed);
   while (value != 255 && !counter.compare_exchange_weak(value, static_cast<uint8_t>(value + 1))) {
   }
 }
 
-inline void Remove(uintptr_t address) {
-  std::atomic<uint8_t>& counter = CounterOf(address);
+inline void CountDown(std::atomic<uint8_t>& counter) {
   uint8_t value = counter.load(std::memory_order_relaxed);
   while (value != 255 && value != 0 &&
          !counter.compare_exchange_weak(value, static_cast<uint8_t>(value - 1))) {

@@ -22,9 +22,9 @@ uint64_t StackTable::StackKey(uint64_t hash, uint64_t layout) {
 }
 
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
-                            const Stack& stack, wire::Loss* loss, uint32_t flags) {
+                            const Stack& stack, wire::Loss* loss, uint16_t flags, uint16_t labels) {
   uint32_t known;
-  const uint64_t hash = stack.hash ^ flags * 0xE7037ED1A0B428DB;
+  const uint64_t hash = stack.hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
   if (index_.Find(StackKey(hash, modules->layout()), &known)) return known;
 
   const uint32_t node = InternNode(file, modules, main_program, stack, loss);
@@ -33,6 +33,7 @@ uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* m
   auto* record = file->TakeNext<wire::StackRecord>(SegmentKind::kStacks, &stacks_, &number, loss);
   if (record == nullptr) return 0;
   record->flags = flags;
+  record->labels = labels;
   std::atomic_ref(record->node).store(node, std::memory_order_release);
   RaiseTo(file->header()->stack_count, number + 1);
   // If the index is full the stack is numbered again each time; the profile stays right.
@@ -130,6 +131,7 @@ void StackTable::CopyTo(const GaugeFile& from, GaugeFile* to) const {
     if (fresh == nullptr) return;
     if (old == nullptr) continue;
     fresh->flags = old->flags;
+    fresh->labels = old->labels;
     fresh->node = old->node;
   }
 }

@@ -27,9 +27,10 @@ namespace heapgauge::agent {
 class StackTable {
  public:
   // The number of the stack, adding it if it is new; 0 with the reason in *loss if it cannot be
-  // kept. `flags` are wire::kStack*: a stack of blocks and one of mappings are two.
+  // kept. `flags` are wire::kStack*: a stack of blocks and one of mappings are two. So are those of
+  // two sets of labels.
   uint32_t Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
-                  const Stack& stack, wire::Loss* loss, uint32_t flags = 0);
+                  const Stack& stack, wire::Loss* loss, uint16_t flags = 0, uint16_t labels = 0);
 
   void CountAllocation(GaugeFile* file, uint32_t stack, uint64_t size, const Weight& weight) const;
   void CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const;

@@ -31,10 +31,13 @@ Measures MeasuresOf(const Profile& profile) {
   });
   if (profile.sample_types.empty()) return m;
   const size_t shown = profile.DefaultType();
-  const size_t live = FirstOf(profile, {"inuse_space", "space", "mmap_space"});
-  const size_t live_objects = FirstOf(profile, {"inuse_objects", "objects", "mmap_objects"});
-  const size_t allocated = FirstOf(profile, {"alloc_space", "mmap_alloc_space"});
-  const size_t allocated_objects = FirstOf(profile, {"alloc_objects", "mmap_alloc_objects"});
+  const size_t live = FirstOf(profile, {"inuse_space", "space", "mmap_space", "pool_space"});
+  const size_t live_objects =
+      FirstOf(profile, {"inuse_objects", "objects", "mmap_objects", "pool_objects"});
+  const size_t allocated =
+      FirstOf(profile, {"alloc_space", "mmap_alloc_space", "pool_alloc_space"});
+  const size_t allocated_objects =
+      FirstOf(profile, {"alloc_objects", "mmap_alloc_objects", "pool_alloc_objects"});
   m.is_memory = IsBytes(profile, live) || IsBytes(profile, allocated);
   if (IsBytes(profile, live) && (shown == live || shown == live_objects || shown == allocated)) {
     m.main = live;

@@ -57,10 +57,11 @@ Result<std::string> CopyBytes(const std::string& from) {
     // Blocks first, then what they name, the header with its counts last: all it counts is in the
     // copy.
     DropUnsettled<wire::LiveRecord>(source, layout, wire::SegmentKind::kLive, &bytes);
+    DropUnsettled<wire::LiveRecord>(source, layout, wire::SegmentKind::kPoolLive, &bytes);
     DropUnsettled<wire::MappingRecord>(source, layout, wire::SegmentKind::kMappings, &bytes);
     DropUnsettled<wire::TimelineRecord>(source, layout, wire::SegmentKind::kTimeline, &bytes);
-    for (const wire::SegmentKind kind :
-         {wire::SegmentKind::kStacks, wire::SegmentKind::kNodes, wire::SegmentKind::kModules}) {
+    for (const wire::SegmentKind kind : {wire::SegmentKind::kStacks, wire::SegmentKind::kLabels,
+                                         wire::SegmentKind::kNodes, wire::SegmentKind::kModules}) {
       for (uint32_t i = 0; i < layout.segment_count(kind); ++i) {
         if (const auto offset = layout.SegmentOffset(kind, i)) {
           source.ReadAt(*offset, bytes.data() + *offset, wire::kSegmentBytes);

@@ -40,16 +40,22 @@ std::string Sample() {
     b.AddFreed(stack, 5000);
     b.AddPeak(stack, 1000 * i);
     b.AddTick(i * wire::kTickNs, i);
+    const uint16_t set = b.AddLabel(i % 4 == 0 ? 0 : static_cast<uint16_t>(i), "key", "value");
+    b.stacks()[stack].labels = set;
+    const uint32_t piece = b.AddStack({0x1000 + i * 16, 0x1100});
+    b.stacks()[piece].labels = set;
+    b.AddPoolBlock(piece, 300 * (i + 1));
   }
   return b.Build();
 }
 
-// Reads it both ways; whatever comes out must keep the model's promises.
+// Reads it in all ways; whatever comes out must keep the model's promises.
 bool Survives(const std::string& bytes) {
   bool readable = false;
-  for (const bool peak : {false, true}) {
+  for (const int way : {0, 1, 2}) {
     GaugeReadOptions options;
-    options.peak = peak;
+    options.peak = way == 1;
+    options.kind = way == 2 ? ProfileKind::kPool : ProfileKind::kHeap;
     const auto profile = ReadGauge(MemorySource(bytes), "x.hg", options);
     if (!profile) {
       EXPECT_FALSE(profile.error().message.empty());
@@ -76,6 +82,9 @@ TEST(HostileGauge, EveryWordOfHeaderAndDirectory) {
   const size_t fixed_part = offsetof(wire::Header, allocator_path);
   std::vector<size_t> offsets;
   for (size_t at = 0; at < fixed_part; at += 4) offsets.push_back(at);
+  for (size_t at = offsetof(wire::Header, label_bytes); at < sizeof(wire::Header); at += 4) {
+    offsets.push_back(at);
+  }
   for (size_t i = 0; i < 12; ++i) offsets.push_back(wire::kHeaderBytes + i * 4);
   for (const size_t at : offsets) {
     uint32_t word = 0;
@@ -95,7 +104,7 @@ TEST(HostileGauge, EveryWordOfHeaderAndDirectory) {
 TEST(HostileGauge, TextsWithoutAnEnd) {
   std::string bytes = Sample();
   std::memset(&bytes[offsetof(wire::Header, allocator_path)], 0xff,
-              sizeof(wire::Header) - offsetof(wire::Header, allocator_path));
+              offsetof(wire::Header, label_bytes) - offsetof(wire::Header, allocator_path));
   const auto profile = ReadGauge(MemorySource(bytes), "x.hg");
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->recording.program, std::string(sizeof(wire::Header::exe), '?'));

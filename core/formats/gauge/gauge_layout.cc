@@ -55,6 +55,9 @@ Status GaugeLayout::CheckHeader(const std::string& name) const {
        sizeof(wire::TimelineRecord)},
       {"mapping record size", offsetof(wire::Header, mapping_bytes), h.mapping_bytes,
        sizeof(wire::MappingRecord)},
+      {"label record size", offsetof(wire::Header, label_bytes),
+       has_labels() ? h.label_bytes : uint32_t{sizeof(wire::LabelRecord)},
+       sizeof(wire::LabelRecord)},
   };
   for (const Size& size : sizes) {
     if (size.got < size.least || size.got > wire::kSegmentBytes || size.got % 8 != 0) {
@@ -138,11 +141,11 @@ Result<GaugeLayout> GaugeLayout::Read(const ByteSource& source, const std::strin
                     got),
         got);
   }
-  if (h.version != wire::kVersion) {
+  if (h.version < wire::kOldestVersion || h.version > wire::kVersion) {
     return Fail(ErrorCode::kUnsupported,
-                fmt::format("'{}' has format version {}, this heapgauge reads version {}; use the "
-                            "heapgauge that belongs to the agent",
-                            name, h.version, wire::kVersion),
+                fmt::format("'{}' has format version {}, this heapgauge reads versions {} to {}; "
+                            "use the heapgauge that belongs to the agent",
+                            name, h.version, wire::kOldestVersion, wire::kVersion),
                 offsetof(wire::Header, version));
   }
   HG_TRY(layout.CheckHeader(name));
@@ -159,7 +162,10 @@ uint32_t GaugeLayout::record_bytes(SegmentKind kind) const {
     case SegmentKind::kStacks:
       return header_.stack_bytes;
     case SegmentKind::kLive:
+    case SegmentKind::kPoolLive:
       return header_.live_bytes;
+    case SegmentKind::kLabels:
+      return has_labels() ? header_.label_bytes : uint32_t{sizeof(wire::LabelRecord)};
     case SegmentKind::kPeak0:
     case SegmentKind::kPeak1:
       return header_.peak_bytes;
@@ -190,6 +196,12 @@ uint32_t GaugeLayout::record_count(SegmentKind kind) const {
       break;
     case SegmentKind::kLive:
       claimed = header_.live_count;
+      break;
+    case SegmentKind::kLabels:
+      claimed = has_labels() ? std::min(header_.label_count, wire::kMaxLabelSets + 1) : 0;
+      break;
+    case SegmentKind::kPoolLive:
+      claimed = has_labels() ? header_.pool_live_count : 0;
       break;
     case SegmentKind::kPeak0:
       claimed = header_.peak[0].count;

@@ -26,6 +26,8 @@ class GaugeLayout {
   static Result<GaugeLayout> Read(const ByteSource& source, const std::string& name);
 
   const wire::Header& header() const { return header_; }
+  // Labels and pools came with version 3.
+  bool has_labels() const { return header_.version >= 3; }
 
   // Distance between records; later versions of the agent may have longer ones than we know.
   uint32_t record_bytes(wire::SegmentKind kind) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/formats/gauge/gauge_labels.h"
 #include "core/formats/gauge/gauge_modules.h"
 #include "core/formats/gauge/gauge_names.h"
 #include "core/formats/gauge/gauge_records.h"
@@ -19,19 +20,48 @@ using wire::SegmentKind;
 constexpr double kMaxSum = 1e30;
 constexpr int kPeakTries = 4;
 
+std::vector<SampleType> SampleTypesOf(ProfileKind kind) {
+  switch (kind) {
+    case ProfileKind::kMmap:
+      return MmapSampleTypes();
+    case ProfileKind::kPool:
+      return {{"pool_alloc_objects", "count"},
+              {"pool_alloc_space", "bytes"},
+              {"pool_objects", "count"},
+              {"pool_space", "bytes"}};
+    case ProfileKind::kHeap:
+      break;
+  }
+  return HeapSampleTypes();
+}
+
+// What marks the stacks of a kind.
+uint16_t StackFlagsOf(ProfileKind kind) {
+  switch (kind) {
+    case ProfileKind::kMmap:
+      return wire::kStackOfMappings;
+    case ProfileKind::kPool:
+      return wire::kStackOfPool;
+    case ProfileKind::kHeap:
+      break;
+  }
+  return 0;
+}
+
 class GaugeReading {
  public:
   GaugeReading(const ByteSource& source, const std::string& name, const GaugeReadOptions& options)
       : source_(source), name_(name), options_(options) {}
 
   Result<Profile> Run(const std::string& path_for_state) {
-    profile_.sample_types = mmap_ ? MmapSampleTypes() : HeapSampleTypes();
+    profile_.sample_types = SampleTypesOf(options_.kind);
     profile_.default_type = kInuseSpace;
     profile_.period_type = {"space", "bytes"};
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
     if (mmap_) {
       HG_TRY(ReadMappings());
     } else {
+      if (pool_) HG_TRY(CheckPools());
       ReadLive();  // for the peak too: the youngest block is a sign of life
       if (options_.peak) HG_TRY(ReadPeak());
     }
@@ -39,6 +69,7 @@ class GaugeReading {
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
     ReadStacks();
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
+    unreadable_ += ReadLabels(source_, layout_, label_numbers_, &profile_);
     ReadNodes();
     HG_ASSIGN(layout_, GaugeLayout::Read(source_, name_));
     ReadLocations();
@@ -53,9 +84,10 @@ class GaugeReading {
  private:
   // While blocks are collected, Block::row holds the number of the stack in the file.
   void ReadLive() {
+    const SegmentKind kind = pool_ ? SegmentKind::kPoolLive : SegmentKind::kLive;
     const uint64_t reset_ns = layout_.header().reset_ns;
     unreadable_ += ForEachStable<wire::LiveRecord>(
-        source_, layout_, SegmentKind::kLive, [&](uint32_t, const wire::LiveRecord& record) {
+        source_, layout_, kind, [&](uint32_t, const wire::LiveRecord& record) {
           if (!IsPlausible(record)) {
             ++unreadable_;
             return;
@@ -70,6 +102,19 @@ class GaugeReading {
                                      std::max<uint64_t>(record.interval, 1), record.birth_ns,
                                      inherited});
         });
+  }
+
+  Status CheckPools() const {
+    if (options_.peak) {
+      return Fail(ErrorCode::kInvalidArgument, "there is no peak of pools; leave out --peak");
+    }
+    if (layout_.record_count(SegmentKind::kPoolLive) == 0) {
+      return Fail(ErrorCode::kUnavailable,
+                  "'" + Printable(name_) +
+                      "' has no pools: a program reports them by heapgauge_pool() of "
+                      "heapgauge/heapgauge.h");
+    }
+    return {};
   }
 
   // Mappings are all recorded: as blocks that were sampled with certainty.
@@ -159,7 +204,8 @@ class GaugeReading {
     ForEachRecord<wire::StackRecord>(
         source_, layout_, SegmentKind::kStacks, [&](uint32_t index, wire::StackRecord record) {
           if (record.node == 0) return;
-          if (((record.flags & wire::kStackOfMappings) != 0) != mmap_) return;
+          constexpr uint16_t kKinds = wire::kStackOfMappings | wire::kStackOfPool;
+          if ((record.flags & kKinds) != StackFlagsOf(options_.kind)) return;
           for (const double sum :
                {record.allocated_objects, record.allocated_bytes, record.allocated_variance}) {
             if (!(sum >= 0) || !(sum <= kMaxSum)) {
@@ -169,7 +215,7 @@ class GaugeReading {
             }
           }
           if (record.samples == 0 && !has_blocks[index]) return;
-          row_of[index] = NewRow(record.node);
+          row_of[index] = NewRow(record.node, layout_.has_labels() ? record.labels : uint16_t{0});
           profile_.rows.back().samples = record.samples;
           SetAllocated(row_of[index], record);
         });
@@ -189,7 +235,8 @@ class GaugeReading {
     }
   }
 
-  RowId NewRow(uint32_t file_node) {
+  RowId NewRow(uint32_t file_node, uint16_t labels = 0) {
+    label_numbers_.push_back(labels);
     Row row;
     row.leaf = file_node;  // replaced in ReadNodes
     profile_.rows.push_back(row);
@@ -314,8 +361,8 @@ class GaugeReading {
     recording.inherited_samples = inherited_;
     recording.unreadable_records = unreadable_;
     recording.is_peak = options_.peak;
-    if (mmap_) {
-      recording.interval = recording.interval_in_force = 1;
+    if (mmap_) recording.interval = recording.interval_in_force = 1;
+    if (options_.kind != ProfileKind::kHeap) {
       recording.samples = 0;
       for (const Row& row : profile_.rows) recording.samples += row.samples;
       recording.has_peak = false;
@@ -337,9 +384,11 @@ class GaugeReading {
   const std::string& name_;
   const GaugeReadOptions options_;
   const bool mmap_ = options_.kind == ProfileKind::kMmap;
+  const bool pool_ = options_.kind == ProfileKind::kPool;
   GaugeLayout layout_;
   Profile profile_;
-  std::vector<CodeAddress> addresses_;  // of each node
+  std::vector<uint16_t> label_numbers_;  // of each row: its set of labels in the file
+  std::vector<CodeAddress> addresses_;   // of each node
   std::vector<bool> node_truncated_;
   uint64_t unreadable_ = 0;
   uint64_t inherited_ = 0;

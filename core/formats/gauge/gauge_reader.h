@@ -22,8 +22,9 @@ namespace heapgauge {
 
 enum class Inherited { kInclude, kOnly, kExclude };
 
-// Blocks of the allocator, or ranges mapped by mmap. One profile holds one kind.
-enum class ProfileKind { kHeap, kMmap };
+// Blocks of the allocator, ranges mapped by mmap, or blocks of pools that the program reports. One
+// profile holds one kind: blocks of pools lie within the others and would be counted twice.
+enum class ProfileKind { kHeap, kMmap, kPool };
 
 struct GaugeReadOptions {
   bool peak = false;  // the live blocks of the peak snapshot in place of those of this moment

@@ -62,16 +62,16 @@ Status ProfileText::FindTypes() {
     const size_t type = profile_.FindType(name);
     return type < profile_.sample_types.size() ? type : size_t{kNone};
   };
-  for (const char* name : {"inuse_objects", "objects", "mmap_objects"}) {
+  for (const char* name : {"inuse_objects", "objects", "mmap_objects", "pool_objects"}) {
     if (objects_ == kNone) objects_ = find(name);
   }
-  for (const char* name : {"inuse_space", "space", "mmap_space"}) {
+  for (const char* name : {"inuse_space", "space", "mmap_space", "pool_space"}) {
     if (space_ == kNone) space_ = find(name);
   }
-  for (const char* name : {"alloc_objects", "mmap_alloc_objects"}) {
+  for (const char* name : {"alloc_objects", "mmap_alloc_objects", "pool_alloc_objects"}) {
     if (alloc_objects_ == kNone) alloc_objects_ = find(name);
   }
-  for (const char* name : {"alloc_space", "mmap_alloc_space"}) {
+  for (const char* name : {"alloc_space", "mmap_alloc_space", "pool_alloc_space"}) {
     if (alloc_space_ == kNone) alloc_space_ = find(name);
   }
   if (alloc_objects_ == kNone || alloc_space_ == kNone) alloc_objects_ = alloc_space_ = kNone;

@@ -110,7 +110,13 @@ void GaugeBuilder::Count(uint32_t stack, uint64_t size, uint64_t interval, bool 
   (freed ? t.freed_bytes : t.live_bytes) += static_cast<uint64_t>(s / p);
   (freed ? t.freed_objects : t.live_objects) += static_cast<uint64_t>(1 / p);
   ++(freed ? t.samples_freed : t.live_samples);
+  CountInStack(stack, size, interval, freed);
+}
+
+void GaugeBuilder::CountInStack(uint32_t stack, uint64_t size, uint64_t interval, bool freed) {
   if (stack >= stacks_.size()) return;
+  const double s = static_cast<double>(size);
+  const double p = -std::expm1(-s / static_cast<double>(interval));
   wire::StackRecord& record = stacks_[stack];
   ++record.samples;
   record.sampled_bytes += size;
@@ -173,6 +179,34 @@ wire::MappingRecord& GaugeBuilder::AddMapping(uint32_t stack, uint64_t address, 
   return mappings_.back();
 }
 
+uint16_t GaugeBuilder::AddLabel(uint16_t parent, const std::string& key, const std::string& value) {
+  if (labels_.empty()) labels_.emplace_back();  // set 0 has no record
+  wire::LabelRecord record{};
+  record.valid = 1;
+  record.parent = parent;
+  record.depth = static_cast<uint16_t>(labels_[parent].depth + 1);
+  record.key_bytes = static_cast<uint16_t>(key.copy(record.key, sizeof record.key - 1));
+  record.value_bytes = static_cast<uint16_t>(value.copy(record.value, sizeof record.value - 1));
+  labels_.push_back(record);
+  return static_cast<uint16_t>(labels_.size() - 1);
+}
+
+wire::LiveRecord& GaugeBuilder::AddPoolBlock(uint32_t stack, uint64_t size, uint64_t interval) {
+  if (pool_live_.empty()) pool_live_.emplace_back();  // record 0 is not used
+  stacks_[stack].flags |= wire::kStackOfPool;
+  CountInStack(stack, size, interval, false);
+  wire::LiveRecord record{};
+  record.state = 2;
+  record.address = 0x7e0000000000 + pool_live_.size() * 0x1000;
+  record.size = record.usable = size;
+  record.interval = interval;
+  record.stack = stack;
+  record.flags = 1u << wire::kLivePoolShift;
+  record.function = static_cast<uint32_t>(wire::Function::kPool);
+  pool_live_.push_back(record);
+  return pool_live_.back();
+}
+
 std::string GaugeBuilder::Build() {
   std::vector<std::pair<uint32_t, std::string>> segments;
   if (ticks_.empty()) {
@@ -186,6 +220,8 @@ std::string GaugeBuilder::Build() {
   AddSegments(SegmentKind::kNodes, nodes_, &segments);
   AddSegments(SegmentKind::kPeak1, peak_, &segments);
   AddSegments(SegmentKind::kMappings, mappings_, &segments);
+  AddSegments(SegmentKind::kLabels, labels_, &segments);
+  AddSegments(SegmentKind::kPoolLive, pool_live_, &segments);
   // Growth interleaves the kinds; an order that is not the order of the kinds stands for that.
   std::stable_sort(segments.begin(), segments.end(), [](const auto& a, const auto& b) {
     return wire::DirectoryOrdinal(a.first) < wire::DirectoryOrdinal(b.first);
@@ -198,6 +234,8 @@ std::string GaugeBuilder::Build() {
   h.stack_count = static_cast<uint32_t>(stacks_.size());
   h.live_count = static_cast<uint32_t>(live_.size());
   h.mapping_count = static_cast<uint32_t>(mappings_.size());
+  h.label_count = static_cast<uint32_t>(labels_.size());
+  h.pool_live_count = static_cast<uint32_t>(pool_live_.size());
   if (!peak_.empty()) {
     h.peak_current = 2;
     h.peak[1].count = static_cast<uint32_t>(peak_.size());

@@ -31,6 +31,7 @@ class GaugeBuilder {
   std::vector<wire::StackRecord>& stacks() { return stacks_; }
   std::vector<wire::LiveRecord>& live() { return live_; }
   std::vector<wire::MappingRecord>& mappings() { return mappings_; }
+  std::vector<wire::LabelRecord>& labels() { return labels_; }
 
   // The build id is given in bytes.
   void AddModule(const std::string& path, uint64_t start, uint64_t end, uint64_t bias = 0,
@@ -42,6 +43,11 @@ class GaugeBuilder {
                             uint64_t interval = wire::kDefaultIntervalBytes, uint64_t birth_ns = 0);
   // A range that the program has mapped; its stack becomes one of mappings.
   wire::MappingRecord& AddMapping(uint32_t stack, uint64_t address, uint64_t length);
+  // A set of labels: the parent's and one more. Returns its number, for StackRecord::labels.
+  uint16_t AddLabel(uint16_t parent, const std::string& key, const std::string& value);
+  // A block of a pool; its stack becomes one of pools. No part of the totals.
+  wire::LiveRecord& AddPoolBlock(uint32_t stack, uint64_t size,
+                                 uint64_t interval = wire::kDefaultIntervalBytes);
   // A block that was sampled and freed again.
   void AddFreed(uint32_t stack, uint64_t size, uint64_t interval = wire::kDefaultIntervalBytes);
   // The peak snapshot: (stack, size) at the default interval.
@@ -56,6 +62,7 @@ class GaugeBuilder {
  private:
   uint32_t ModuleOf(uint64_t address) const;
   void Count(uint32_t stack, uint64_t size, uint64_t interval, bool freed);
+  void CountInStack(uint32_t stack, uint64_t size, uint64_t interval, bool freed);
 
   wire::Header header_{};
   std::vector<wire::Module> modules_;
@@ -63,6 +70,8 @@ class GaugeBuilder {
   std::vector<wire::StackRecord> stacks_;
   std::vector<wire::LiveRecord> live_;
   std::vector<wire::MappingRecord> mappings_;
+  std::vector<wire::LabelRecord> labels_;
+  std::vector<wire::LiveRecord> pool_live_;
   std::vector<wire::PeakRecord> peak_;
   std::vector<wire::TimelineRecord> ticks_;
 };

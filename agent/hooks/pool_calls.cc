@@ -1,0 +1,50 @@
+// Blocks of the program's own pools. heapgauge_pool_allocated itself is in entries.S: it counts
+// down like malloc, and hands over the registers of its caller when a sample is due.
+#define HEAPGAUGE_LINKED 1
+#pragma GCC visibility push(default)
+#include "include/heapgauge/heapgauge.h"
+#pragma GCC visibility pop
+
+#include <errno.h>
+
+#include "agent/hooks/entry_table.h"
+#include "agent/recorder.h"
+#include "agent/sample/thread_exclusion.h"
+#include "agent/table/sample_filter.h"
+
+// As hg_pool_due in entries.S lays it out.
+struct HgPoolCall {
+  uint64_t pool;
+  uintptr_t block;
+  uint64_t size;
+  heapgauge::agent::Registers caller;
+  uint64_t countdown;
+};
+static_assert(sizeof(HgPoolCall) == 56);
+
+HG_HIDDEN void hg_pool_sample(const HgPoolCall* call);
+
+void hg_pool_sample(const HgPoolCall* call) {
+  using namespace heapgauge::agent;
+  const int kept_errno = errno;
+  const uint64_t interval = recorder.sampler().Decide(call->size, call->countdown);
+  StartCounting();
+  if (interval == 0 || ThreadIsExcluded()) {
+    recorder.Poll();
+  } else if (call->block != 0) {
+    recorder.RecordPoolAllocation(
+        static_cast<int>(call->pool),
+        {call->block, call->size, call->size, interval, heapgauge::wire::Function::kPool, 0},
+        call->caller);
+  }
+  errno = kept_errno;
+}
+
+int heapgauge_pool(const char* name) { return heapgauge::agent::recorder.FindPool(name); }
+
+void heapgauge_pool_freed(int pool, const void* block) {
+  using namespace heapgauge::agent;
+  const auto address = reinterpret_cast<uintptr_t>(block);
+  if (sample_filter::PoolCounterOf(address).load(std::memory_order_relaxed) == 0) return;
+  recorder.RecordPoolFree(pool, address);
+}

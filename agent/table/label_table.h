@@ -1,0 +1,71 @@
+// Numbers sets of labels and writes them into the gauge file, once each.
+//
+// A set is its parent and one label more, so the sets form a trie that grows at its leaves; a
+// thread's current set is one number (sample/thread_state.h), and so is the set of a stack. Sets
+// are found by a seeded hash in a private index, and compared by their private copies. They are
+// never forgotten: a label is meant for values of a few kinds, such as the name of a handler, and
+// when all numbers are used there are no new sets.
+//
+// Two threads that meet the same new set at once may number it twice; readers compare texts.
+// Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
+#ifndef HEAPGAUGE_AGENT_TABLE_LABEL_TABLE_H_
+#define HEAPGAUGE_AGENT_TABLE_LABEL_TABLE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/table/bucket_table.h"
+#include "agent/table/gauge_file.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+// A label as the program gave it, cut to what a record holds: not within a UTF-8 character.
+struct LabelText {
+  LabelText(const char* key_text, const char* value_text);
+  const char* key;
+  const char* value;
+  uint16_t key_bytes;
+  uint16_t value_bytes;
+};
+
+class LabelTable {
+ public:
+  // `seed`: so that nobody can choose labels that collide.
+  void Start(uint64_t seed) { seed_ = seed; }
+
+  // The set of `parent` with this label on top, or `parent` itself where the label is in force
+  // already; 0 if there is no such set yet.
+  uint32_t Find(uint32_t parent, const LabelText& label, uint16_t flags = 0) const;
+  // Adds the set that Find did not find; 0 if there is no room, or `parent` is too deep.
+  uint32_t Add(GaugeFile* file, uint32_t parent, const LabelText& label, uint16_t flags = 0);
+
+  // What a set consists of; nullptr if there is no such set.
+  const wire::LabelRecord* Get(uint32_t set) const;
+
+  // Writes all sets into a new file: for a forked child.
+  void CopyTo(GaugeFile* file) const;
+
+  void Prepare();
+  size_t private_bytes() const;
+
+ private:
+  static constexpr uint32_t kPerChunk = wire::RecordsPerSegment(sizeof(wire::LabelRecord));
+  static constexpr uint32_t kChunks = (wire::kMaxLabelSets + 1) / kPerChunk;
+  static_assert((wire::kMaxLabelSets + 1) % kPerChunk == 0);
+
+  uint64_t Hash(uint32_t parent, const LabelText& label, uint16_t flags) const;
+  bool InForce(uint32_t set, const LabelText& label) const;
+  wire::LabelRecord* Private(uint32_t set) const;
+  wire::LabelRecord* MakePrivate(uint32_t set);
+  static void Publish(const wire::LabelRecord& record, wire::LabelRecord* shared);
+
+  uint64_t seed_ = 0;
+  BucketTable index_;
+  std::atomic<uint32_t> count_;  // taken so far, without set 0
+  std::atomic<wire::LabelRecord*> chunks_[kChunks];
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TABLE_LABEL_TABLE_H_

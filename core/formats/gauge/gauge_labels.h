@@ -1,0 +1,24 @@
+// The label sets of a gauge file, as sets of a Profile.
+//
+// Hostile input: a set whose parent is not a smaller, readable one, or that lies deeper than the
+// format allows, is left out and counted. Only sets that some row carries are made.
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_LABELS_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_LABELS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/formats/gauge/gauge_layout.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// `numbers` has for each row of the profile the number of its set in the file, 0 for none. Fills in
+// Row::labels. Returns how many rows name a set that cannot be read; they have no labels.
+uint64_t ReadLabels(const ByteSource& source, const GaugeLayout& layout,
+                    const std::vector<uint16_t>& numbers, Profile* profile);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_LABELS_H_
