@@ -79,6 +79,10 @@ bool LiveTable::Add(GaugeFile* file, const wire::LiveRecord& record, wire::Loss*
         MakePrivate(index) == nullptr) {
       return false;
     }
+  } else if (file->At<wire::LiveRecord>(kind(), index, loss) == nullptr) {
+    // Free since before a fork: the child's own file may not have come so far yet.
+    GiveBack(index);
+    return false;
   }
   wire::LiveRecord& copy = *Private(index);
   const uint64_t state = copy.state;

@@ -137,6 +137,34 @@ TEST_F(LiveTableTest, ThreadsAddAndRemoveAtOnce) {
   EXPECT_EQ(left, 0u);
 }
 
+TEST_F(LiveTableTest, ARecordThatWasFreedBeforeAForkIsShownInTheChildsFile) {
+  for (uintptr_t i = 1; i <= 1500; ++i) {
+    ASSERT_TRUE(live_->Add(file_.get(), Block(i * 4096, 64), &loss_));
+  }
+  wire::LiveRecord record;
+  for (uintptr_t i = 1; i <= 1100; ++i) ASSERT_TRUE(live_->Remove(nullptr, i * 4096, &record));
+  const std::string path = directory_ + "/child.hg";
+  GaugeFile child;
+  ASSERT_EQ(child.Create(path.c_str()), 0);
+  unlink(path.c_str());
+  // Without its name the file cannot grow: nothing can be shown, and that is said.
+  EXPECT_FALSE(live_->Add(&child, Block(0x7000, 64), &loss_));
+  EXPECT_EQ(loss_, wire::Loss::kNoRoom);
+  GaugeFile second;
+  ASSERT_EQ(second.Create(path.c_str()), 0);
+  live_->CopyTo(&second);
+  for (uintptr_t i = 1; i <= 1100; ++i) {
+    ASSERT_TRUE(live_->Add(&second, Block(i * 4096, 64), &loss_));
+  }
+  uint32_t shown = 0;
+  for (uint32_t i = 1; i <= 1500; ++i) {
+    const auto* in_file = second.Existing<wire::LiveRecord>(wire::SegmentKind::kLive, i);
+    if (in_file != nullptr && in_file->state != 0) ++shown;
+  }
+  EXPECT_EQ(shown, 1500u);
+  unlink(path.c_str());
+}
+
 TEST_F(LiveTableTest, PoolsHaveATableAndAFilterOfTheirOwn) {
   auto pools = std::make_unique<LiveTable>();
   pools->HoldPools();

@@ -29,7 +29,9 @@ def raw_samples(text):
 
 class WithLabels(harness.EndToEnd):
     def run_target(self, name, *arguments, sample="8K", **kwargs):
-        outcome = self.preloaded([target(name), *arguments], sample=sample, **kwargs)
+        # Without the cap on samples, which would raise the interval.
+        env = {"HEAPGAUGE_MAX_RATE": "0", **kwargs.pop("env", {})}
+        outcome = self.preloaded([target(name), *arguments], sample=sample, env=env, **kwargs)
         self.assertEqual(outcome.code, 0, outcome.err)
         self.said = outcome.out.decode().splitlines()
         self.assertEqual(self.said[-1], "done")
@@ -74,8 +76,10 @@ class Labels(WithLabels):
         self.assert_about(report["by_name"]["Keep"]["flat"]["live_bytes"]["value"], 9 * KEPT, "Keep")
 
     def test_a_saved_file_and_a_dump_have_them_too(self):
-        outcome = self.run_target("label_scopes", "scopes", env={"HEAPGAUGE_DUMP_EXIT": "1"})
-        dumps = [path for path in outcome.files if ".exit." in path.name]
+        dumps = self.fresh_directory()
+        self.run_target("label_scopes", "scopes",
+                        env={"HEAPGAUGE_DUMP_EXIT": "1", "HEAPGAUGE_DUMP_DIR": str(dumps)})
+        dumps = list(dumps.glob("*.exit.hg"))
         self.assertEqual(len(dumps), 1)
         self.check_scopes(dumps[0])
         saved = self.directory / "saved.hg"
