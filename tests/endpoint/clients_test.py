@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -46,12 +47,14 @@ class Served(harness.EndToEnd):
         self.start_service()
 
     def start_service(self):
-        self.service = subprocess.Popen(
-            [target("remote_service")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=harness.clean_environment(LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(self.gauges),
-                                          HEAPGAUGE_SAMPLE="64K"))
-        self.addCleanup(self.stop, self.service)
+        self.launch([target("remote_service")], LD_PRELOAD=harness.AGENT)
         self.fill()
+
+    def launch(self, command, **settings):
+        self.service = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges), HEAPGAUGE_SAMPLE="64K", **settings))
+        self.addCleanup(self.stop, self.service)
 
     def fill(self):
         self.assertEqual(self.service.stdout.readline().strip(), "ready")
@@ -79,7 +82,9 @@ class Served(harness.EndToEnd):
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=harness.clean_environment(XDG_CACHE_HOME=str(self.directory / "cache")))
         self.addCleanup(self.stop, host)
-        line = host.stderr.readline()
+        return self.address_in(host.stderr.readline())
+
+    def address_in(self, line):
         found = re.search(r"http://[0-9.]+:\d+", line)
         self.assertTrue(found, line)
         return found.group()
@@ -223,6 +228,39 @@ class ClientsOfServe(Served):
             with urllib.request.urlopen(f"{base}/pid/{pid}/pprof/heap") as answer:
                 self.assertTrue(answer.read().startswith(b"heap profile:"))
         caught.exception.close()
+
+
+class ClientsOfRun(Served):
+    def start_service(self):
+        self.launch([HEAPGAUGE, "run", "--http", "127.0.0.1:0", "--", target("remote_service")])
+        self.base = self.address_in(self.service.stderr.readline())
+        self.fill()
+
+    def stop(self, process):
+        # The program ends with its input, and `run` with the program.
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait(60)
+        super().stop(process)
+
+    def test_all_clients(self):
+        self.assert_all_clients(self.base)
+
+
+class ClientsInProcess(Served):
+    def start_service(self):
+        library = harness.BUILD / "lib/libheapgauge_service.so"
+        if not library.exists():
+            self.skipTest(f"{library} is not built")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.base = "http://127.0.0.1:%d" % free.getsockname()[1]
+        self.launch([target("remote_service")], LD_PRELOAD=harness.AGENT,
+                    HEAPGAUGE_HTTP=self.base.replace("http://", ""))
+        self.fill()
+
+    def test_all_clients(self):
+        self.assert_all_clients(self.base)
 
 
 if __name__ == "__main__":
