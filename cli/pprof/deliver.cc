@@ -12,6 +12,7 @@
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/layout/pan_zoom.h"
 #include "core/layout/render.h"
 #include "core/pprof/report.h"
 
@@ -96,8 +97,9 @@ Status WriteCommand(Profile profile, const pprof::Command& command, const std::s
   StringSink dot;
   HG_TRY(pprof::WriteReport(input, &dot));
   std::vector<std::string> notes;
-  HG_ASSIGN(const std::string picture, RenderDot(dot.text(), command.picture, &notes));
+  HG_ASSIGN(std::string picture, RenderDot(dot.text(), command.picture, &notes));
   for (const std::string& note : notes) say(note);
+  if (std::string_view(command.picture) == "svg") picture = WithPanAndZoom(std::move(picture));
   return DeliverText(picture, command.delivery, extension, viewer, destination);
 }
 

@@ -92,6 +92,13 @@ class Flags(oracle.Comparison):
                 self.assertEqual(ran.code, 0, ran.err)
                 self.assertTrue((ran.directory / "x").read_bytes().startswith(magic))
 
+    def test_a_picture_for_the_browser_can_be_dragged_and_zoomed(self):
+        for words in (["-svg"], ["-svg", "-nodecount=2"]):
+            ran = self.ours("pprof", *words, "-output=x.svg", self.heap)
+            picture = (ran.directory / "x.svg").read_text()
+            self.assertRegex(picture, r'<svg width="100%" height="100%"')
+            self.assertIn("</script>", picture)
+
     def test_a_viewer_is_given_a_file(self):
         viewer = self.directory / "viewer"
         viewer.write_text(f"#!/bin/sh\ncp \"$1\" {self.directory}/shown; basename \"$1\" > {self.directory}/name\n")
