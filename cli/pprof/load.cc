@@ -43,6 +43,10 @@ Result<Grabbed> Grab(const std::vector<std::string>& sources, const char* what,
         result->profile.drop_frames.empty()) {
       result->profile.drop_frames = AllocationFunctionRegex();
     }
+    // Formats that pprof does not read name the allocator, whose library may have no names to drop.
+    if (!options.all_frames && !result->profile.recording.allocator.empty()) {
+      pprof::PruneAllocatorModules(&result->profile);
+    }
     if (result->url) {
       grabbed.remote = true;
       AddModuleSources(result->profile, *result->url, servers);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/analysis/allocation_frames.h"
 #include "core/pprof/rewrite.h"
 
 namespace heapgauge::pprof {
@@ -128,6 +129,27 @@ Status RemoveUninteresting(Profile* profile) {
   HG_ASSIGN(const auto keep, CompileWhole(profile->keep_frames));
   Prune(*drop, keep.get(), profile);
   return {};
+}
+
+void PruneAllocatorModules(Profile* profile) {
+  std::vector<bool> allocates(profile->modules.size());
+  for (ModuleId id = 0; id < allocates.size(); ++id) {
+    allocates[id] = IsAllocatorModule(profile->modules[id].path);
+  }
+  // The innermost frame of each node's stack that is elsewhere.
+  std::vector<NodeId> ends(profile->nodes.size(), kNone);
+  for (NodeId id = 0; id < ends.size(); ++id) {
+    const Node& node = profile->nodes[id];
+    const ModuleId module = profile->locations[node.location].module;
+    if (module == kNone || !allocates[module]) {
+      ends[id] = id;
+    } else if (node.parent != kNone) {
+      ends[id] = ends[node.parent];
+    }
+  }
+  for (Row& row : profile->rows) {
+    if (row.leaf != kNone && ends[row.leaf] != kNone) row.leaf = ends[row.leaf];
+  }
 }
 
 }  // namespace heapgauge::pprof

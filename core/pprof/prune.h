@@ -24,6 +24,11 @@ void Prune(const Regex& drop, const Regex* keep, Profile* profile);
 // Leaves out what the innermost frame that matches called, but not the frame itself.
 void PruneFrom(const Regex& regex, Profile* profile);
 
+// Leaves out the inner end of stacks as far as it is in libraries that only allocate, with names or
+// without. A stack with nothing else keeps it. pprof does not do this; it is for formats that it
+// cannot read.
+void PruneAllocatorModules(Profile* profile);
+
 // The name without its argument list: cut at the first "(" that does not belong to "(anonymous
 // namespace)" or "operator()".
 std::string_view NameWithoutArguments(std::string_view name);

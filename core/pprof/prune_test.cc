@@ -94,5 +94,20 @@ TEST_F(PruneTest, PruneFromCutsInlinedCallsOfTheMatch) {
   EXPECT_EQ(StacksOf(p), (Stacks{"outer+mid"}));
 }
 
+TEST_F(PruneTest, LibrariesThatOnlyAllocateAreLeftOutWithoutNamesToo) {
+  const ModuleId program = m.Module("/bin/server");
+  const ModuleId library = m.Module("/usr/lib/libjemalloc.so.2");
+  const LocationId main = m.Function("main", 1, "x.cc", program);
+  const LocationId hook = m.Function("hook", 1, "x.cc", program);
+  const LocationId named = m.Function("je_malloc", 1, "x.cc", library);
+  const LocationId nameless = m.Function("unseen", 1, "x.cc", library);
+  p.locations[nameless].frame_count = 0;
+  m.Row({nameless, named, main}, 1);
+  m.Row({hook, nameless, main}, 1);  // called back: what the program does itself stays
+  m.Row({named, named}, 1);
+  PruneAllocatorModules(&p);
+  EXPECT_EQ(StacksOf(p), (Stacks{"main", "main  hook", "je_malloc je_malloc"}));
+}
+
 }  // namespace
 }  // namespace heapgauge::pprof

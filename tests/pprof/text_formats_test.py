@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import make_profiles  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("HEAPGAUGE_BUILD", "build")).resolve()
+HEAPGAUGE = str(BUILD / "bin/heapgauge")
 SHOW = str(BUILD / "bin/heapgauge_show_profile")
 # Made once for all comparisons of this build.
 PROFILES = BUILD / "pprof-profiles"
@@ -264,6 +265,19 @@ class Names(Comparison):
         self.assertFalse(any(name.startswith("work::Keep") for name in without))
         found = {name for chain in names(made.path, "--program", whole).values() for name in chain}
         self.assertIn("work::Keep(unsigned long)", found)
+
+    def test_reports_of_pprof_begin_below_jemalloc(self):
+        """Its library is stripped in most distributions: no name tells that its frames only allocate."""
+        for made in self.profiles("jemalloc"):
+            with self.subTest(made.path):
+                done = command(HEAPGAUGE, "pprof", "-top", made.path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("libjemalloc", done.stdout)
+                everything = command(HEAPGAUGE, "pprof", "-raw", "-all_frames", made.path).stdout
+                less = command(HEAPGAUGE, "pprof", "-raw", made.path).stdout
+                self.assertLess(len(less), len(everything))
+                if "stripped" not in made.binary:
+                    self.assertRegex(done.stdout, r" work::Keep\n")
 
     def test_a_go_program_without_mappings(self):
         made = self.profiles("heap")[0]
