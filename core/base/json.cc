@@ -117,7 +117,7 @@ Json::Json(std::initializer_list<Member> members) : kind_(Kind::kObject) {
   values_.reserve(members.size());
   for (const Member& member : members) {
     names_.push_back(member.name);
-    values_.push_back(member.value);
+    values_.push_back(std::move(member.value));
   }
 }
 

@@ -80,9 +80,10 @@ class Json {
   std::vector<Json> values_;        // of a list or an object
 };
 
+// Only there to be written in braces: the object takes the value away, which may be a large one.
 struct Json::Member {
   std::string name;
-  Json value;
+  mutable Json value;
 };
 
 }  // namespace heapgauge
