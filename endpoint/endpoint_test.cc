@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <new>
+#include <random>
 
 #include "endpoint/route.h"
 #include "endpoint/testing/fake_process.h"
@@ -217,6 +218,62 @@ TEST(Endpoint, LetsNoOtherSitePost) {
   EXPECT_EQ(host.Answer(request).status, 403);
   request.headers.back() = {"Sec-Fetch-Site", "cross-site"};
   EXPECT_EQ(host.Answer(request).status, 403);
+}
+
+// Requests put together at random from what routes know and what breaks parsers.
+TEST(Endpoint, AnswersAnythingWithoutReflectingIt) {
+  Limits limits;
+  limits.waiting = 1000;
+  Host host({4242}, limits);
+  const std::string evil = "zq\"'><script>\r\nX: y";
+  std::vector<std::string> words = {"a",
+                                    "1",
+                                    "-1",
+                                    "y",
+                                    "text",
+                                    "svg",
+                                    "flame",
+                                    "18446744073709551616",
+                                    "%3Cscript%3E",
+                                    "%22%3E",
+                                    "%0d%0a",
+                                    "%00",
+                                    "..",
+                                    evil};
+  std::vector<std::string> keys = {"debug", "seconds", "gc",     "engine",       "display",
+                                   "view",  "base",    "enable", "bytes",        "extra_options",
+                                   "opts",  "console", "count",  "display_type", evil};
+  std::mt19937 random(7);
+  const auto pick = [&](const std::vector<std::string>& from) {
+    return from[random() % from.size()];
+  };
+  const auto routes = AllRoutes();
+  for (int i = 0; i < 1000; ++i) {
+    const Route& route = *routes[random() % routes.size()];
+    Request request;
+    request.method = pick({"GET", "HEAD", "POST", "PUT", "DELETE", evil});
+    if (random() % 2 == 0)
+      request.method = std::string(route.methods.substr(0, route.methods.find(',')));
+    request.path = pick({"/", "/pid/4242/", "/name/server/", "/" + pick(words) + "/"});
+    request.path += route.path;
+    if (random() % 4 == 0 || request.path.back() == '/') request.path += pick(words);
+    for (uint32_t n = random() % 4; n > 0; --n) {
+      request.query += pick(keys) + "=" + pick(words) + (n > 1 ? "&" : "");
+    }
+    request.headers = {{"User-Agent", pick({"curl/8", "Mozilla/5.0", evil})},
+                       {"Content-Type", pick({"application/x-www-form-urlencoded", "text/plain"})}};
+    if (random() % 2 == 0) request.body = pick(keys) + "=" + pick(words);
+    const Reply reply = host.endpoint->Handle(request);
+    const Response response = reply.later ? reply.later() : reply.response;
+    const std::string what = request.method + " " + request.path + "?" + request.query;
+    ASSERT_GE(response.status, 200) << what;
+    ASSERT_LT(response.status, 600) << what;
+    for (const auto& [name, value] : response.headers) {
+      ASSERT_EQ((name + value).find_first_of("\r\n"), std::string::npos) << what;
+    }
+    ASSERT_EQ(response.Header("X-Content-Type-Options"), "nosniff") << what;
+    ASSERT_EQ(response.body.find("zq\"'>"), std::string::npos) << what;
+  }
 }
 
 TEST(Index, ListsProcessesAndRoutesWithNothingUnescaped) {

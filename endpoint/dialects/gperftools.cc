@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cinttypes>
+#include <algorithm>
 #include <cstdio>
 
 #include "core/base/text.h"
