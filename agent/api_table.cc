@@ -1,13 +1,6 @@
 // The table by which programs that include heapgauge/heapgauge.h find the agent.
 #include "include/heapgauge/heapgauge.h"
 
-#pragma weak heapgauge_name_thread
-#pragma weak heapgauge_push_label
-#pragma weak heapgauge_pop_label
-#pragma weak heapgauge_pool
-#pragma weak heapgauge_pool_allocated
-#pragma weak heapgauge_pool_freed
-
 extern const heapgauge_api heapgauge_api_v1 = {
     .version = 1,
     .bytes = sizeof(heapgauge_api),

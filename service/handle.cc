@@ -1,5 +1,10 @@
 #include "service/handle.h"
 
+#include <errno.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +21,25 @@ namespace {
 constexpr size_t kMostHeaders = 128;
 constexpr size_t kMostText = 16 << 10;
 constexpr size_t kMostBody = 64 << 20;
+
+// Each keeps a thread of the framework, which may have no more than eight.
+constexpr uint32_t kMostWaiting = 4;
+std::atomic<uint32_t> waiting;
+
+endpoint::Response TooMany() {
+  endpoint::Response busy = endpoint::ErrorText(
+      503,
+      "too many profiles over time are under way; try again later, or fetch twice and compare");
+  busy.headers.emplace_back("Retry-After", "5");
+  return busy;
+}
+
+void SleepUntil(uint64_t due_ns) {
+  const timespec due = {static_cast<time_t>(due_ns / 1'000'000'000),
+                        static_cast<long>(due_ns % 1'000'000'000)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
+  }
+}
 
 struct Owner {
   endpoint::Response response;
@@ -53,13 +77,29 @@ bool Read(const heapgauge_request& from, endpoint::Request* to) {
 }  // namespace
 
 int Handle(const heapgauge_request* request, heapgauge_response* response) {
-  return Guarded([&] {
+  auto owner = std::unique_ptr<Owner>();
+  endpoint::Reply reply;
+  int result = Guarded([&] {
     endpoint::Request own;
     if (!Read(*request, &own)) {
       return FailWith(HEAPGAUGE_INVALID, "a part of the request is missing or too large");
     }
-    auto owner = std::make_unique<Owner>();
-    owner->response = OwnEndpoint().HandleAndWait(own);
+    owner = std::make_unique<Owner>();
+    reply = OwnEndpoint().Handle(own);
+    if (reply.later && waiting.fetch_add(1) >= kMostWaiting) {
+      waiting.fetch_sub(1);
+      reply = TooMany();
+    }
+    return int{HEAPGAUGE_OK};
+  });
+  if (result != HEAPGAUGE_OK) return result;
+  // Between two calls, so that the process may fork meanwhile.
+  const bool waits = static_cast<bool>(reply.later);
+  if (waits) SleepUntil(reply.due_ns);
+  result = Guarded([&] {
+    if (waits) reply.response = reply.later();
+    owner->response = std::move(reply.response);
+    reply = {};
     for (const auto& [name, value] : owner->response.headers) {
       owner->headers.push_back({View(name), View(value)});
     }
@@ -70,6 +110,8 @@ int Handle(const heapgauge_request* request, heapgauge_response* response) {
     response->owner = owner.release();
     return int{HEAPGAUGE_OK};
   });
+  if (waits) waiting.fetch_sub(1);
+  return result;
 }
 
 void FreeResponse(heapgauge_response* response) {

@@ -1,7 +1,8 @@
 // heapgauge_handle(): the endpoint for a web framework to mount. Requests and answers are copied
 // between the program's plain texts and ours.
 //
-// Threads: any number. A promised answer is waited for in the calling thread.
+// Threads: any number. A promised answer is waited for in the calling thread, by a few at a time;
+// others are told to come back later.
 #ifndef HEAPGAUGE_SERVICE_HANDLE_H_
 #define HEAPGAUGE_SERVICE_HANDLE_H_
 
