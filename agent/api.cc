@@ -7,13 +7,35 @@
 #pragma GCC visibility pop
 
 #include "agent/hooks/entry_table.h"
+#include "agent/last_error.h"
 #include "agent/recorder.h"
 
 namespace {
 
 using heapgauge::agent::recorder;
 
-int Answer(bool done) { return done ? HEAPGAUGE_OK : HEAPGAUGE_UNAVAILABLE; }
+using heapgauge::agent::FailWith;
+
+constexpr char kNoFile[] =
+    "there is no gauge file: no directory can be written to, or the program runs with the rights "
+    "of "
+    "another user (heapgauge doctor tells)";
+
+int Answer(bool done) { return done ? HEAPGAUGE_OK : FailWith(HEAPGAUGE_UNAVAILABLE, kNoFile); }
+
+// Notes the words for what went wrong with a label, if anything did.
+template <typename Code>
+Code WithWords(Code code) {
+  if (code == HEAPGAUGE_INVALID) FailWith(HEAPGAUGE_INVALID, "a label needs a key and a value");
+  if (code == HEAPGAUGE_UNAVAILABLE) FailWith(HEAPGAUGE_UNAVAILABLE, kNoFile);
+  if (code == HEAPGAUGE_FULL) {
+    FailWith(
+        HEAPGAUGE_FULL,
+        "there is no room for more labels: 65,535 sets are in use, scopes are nested 32 deep, or "
+        "the gauge file cannot grow");
+  }
+  return code;
+}
 
 }  // namespace
 
@@ -31,13 +53,15 @@ int heapgauge_start() { return heapgauge_set_active(1); }
 int heapgauge_stop() { return heapgauge_set_active(0); }
 
 int heapgauge_is_active() {
-  if (!recorder.Available()) return HEAPGAUGE_UNAVAILABLE;
+  if (!recorder.Available()) return Answer(false);
   recorder.FollowControl();
   return recorder.sampler().active() ? 1 : 0;
 }
 
 int heapgauge_set_interval(uint64_t bytes) {
-  if (bytes == 0 || bytes > heapgauge::wire::kMaxIntervalBytes) return HEAPGAUGE_INVALID;
+  if (bytes == 0 || bytes > heapgauge::wire::kMaxIntervalBytes) {
+    return FailWith(HEAPGAUGE_INVALID, "the interval must be from 1 byte to 1 TiB");
+  }
   const bool done = recorder.RequestInterval(bytes);
   if (done) heapgauge::agent::StartCounting();
   return Answer(done);
@@ -53,10 +77,10 @@ int heapgauge_reset() { return Answer(recorder.RequestReset()); }
 
 const char* heapgauge_gauge_path() { return recorder.OwnPath(); }
 
-int heapgauge_name_thread(const char* name) { return recorder.NameThread(name); }
+int heapgauge_name_thread(const char* name) { return WithWords(recorder.NameThread(name)); }
 
 int64_t heapgauge_push_label(const char* key, const char* value) {
-  return recorder.PushLabel(key, value);
+  return WithWords(recorder.PushLabel(key, value));
 }
 
 void heapgauge_pop_label(int64_t token) { recorder.PopLabel(token); }

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "agent/hooks/entry_table.h"
+#include "agent/last_error.h"
 #include "agent/recorder.h"
 #include "agent/sample/thread_exclusion.h"
 #include "agent/table/sample_filter.h"
@@ -40,7 +41,14 @@ void hg_pool_sample(const HgPoolCall* call) {
   errno = kept_errno;
 }
 
-int heapgauge_pool(const char* name) { return heapgauge::agent::recorder.FindPool(name); }
+int heapgauge_pool(const char* name) {
+  using namespace heapgauge::agent;
+  const int number = recorder.FindPool(name);
+  if (number > 0) return number;
+  return FailWith(number, number == HEAPGAUGE_INVALID ? "a pool needs a name"
+                          : number == HEAPGAUGE_FULL  ? "there are too many pools or labels"
+                                                      : "there is no gauge file");
+}
 
 void heapgauge_pool_freed(int pool, const void* block) {
   using namespace heapgauge::agent;

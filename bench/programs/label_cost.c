@@ -6,7 +6,6 @@
 
 #include <time.h>
 
-#define HEAPGAUGE_LINKED 1
 #include "include/heapgauge/heapgauge.h"
 #include "tests/targets/support.h"
 

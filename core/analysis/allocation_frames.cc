@@ -48,7 +48,7 @@ constexpr const char* kPatterns[] = {
     R"(alloc::alloc::.*|<alloc::alloc::Global as .*>::.*|alloc::raw_vec::.*)",
     R"(<?alloc::raw_vec::RawVec.*)",
     // Our own agent.
-    R"(heapgauge::agent::.*)",
+    R"(heapgauge::agent::.*|heapgauge_pool_allocated)",
 };
 
 constexpr std::string_view kModules[] = {"libjemalloc",  "libtcmalloc", "libmimalloc",

@@ -156,6 +156,20 @@ class Labels(WithLabels):
         self.assert_healthy(outcome)
         self.assert_about(self.sums(outcome.files[0])[""], KEPT, "after all pops")
 
+    def test_scopes_of_cxx_end_with_exceptions_too(self):
+        outcome = self.run_target("label_raii")
+        self.assertEqual(self.said[0], "works 1")
+        sums = self.sums(outcome.files[0])
+        for labels in ("", "phase=outer", "phase=throwing"):
+            self.assertLess(abs(sums[labels] - KEPT), KEPT / 2, labels)
+
+    def test_programs_run_the_same_without_the_agent(self):
+        alone = self.bare([target("label_raii")])
+        self.assertEqual(alone.stdout.decode(), "works 0\ndone\n")
+        alone = self.bare([target("label_scopes"), "scopes"])
+        self.assertEqual(alone.stdout.decode().splitlines(),
+                         ["tokens 0", "name -1", "no name -1", "invalid -1 -1", "done"])
+
     def test_while_the_agent_sleeps(self):
         outcome = self.run_target("label_scopes", "scopes", env={"HEAPGAUGE_ACTIVE": "0"})
         self.assertEqual(self.said[0], "tokens 1")

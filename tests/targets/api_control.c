@@ -11,7 +11,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define HEAPGAUGE_LINKED 1
 #include "include/heapgauge/heapgauge.h"
 #include "tests/targets/support.h"
 

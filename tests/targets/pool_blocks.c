@@ -8,7 +8,6 @@
 
 #include <sys/wait.h>
 
-#define HEAPGAUGE_LINKED 1
 #include "include/heapgauge/heapgauge.h"
 #include "tests/targets/support.h"
 
