@@ -96,9 +96,12 @@ Result<std::string> HeapPage(const Profile& profile) {
 }
 
 Result<std::string> GrowthPage(const Profile& profile) {
-  const size_t objects = profile.FindType("alloc_objects");
-  const size_t space = profile.FindType("alloc_space");
   const size_t types = profile.sample_types.size();
+  size_t objects = profile.FindType("alloc_objects");
+  size_t space = profile.FindType("alloc_space");
+  // tcmalloc's own growth is told in these alone.
+  if (objects == types) objects = profile.FindType("objects");
+  if (space == types) space = profile.FindType("space");
   if (objects == types || space == types) {
     return Fail(ErrorCode::kUnsupported,
                 "this profile does not tell what was allocated, only what is in use");
