@@ -21,6 +21,17 @@ void ReadFlag(const char* text, bool* flag) {
   if (text[0] == '1' && text[1] == '\0') *flag = true;
 }
 
+// gperftools' words for HEAPGAUGE_MMAP, which its programs on this agent use. Its profiler starts
+// later; mappings must be recorded from the start.
+bool GperftoolsWantsMappings(char** environment) {
+  if (*EnvironmentValue(environment, "HEAPPROFILE") == '\0') return false;
+  const auto is_set = [environment](const char* name) {
+    const char first = *EnvironmentValue(environment, name);
+    return first == '1' || first == 't' || first == 'T' || first == 'y' || first == 'Y';
+  };
+  return is_set("HEAP_PROFILE_MMAP") || is_set("HEAP_PROFILE_ONLY_MMAP");
+}
+
 // Removes the components of an LD_PRELOAD list that name this library; returns what is left.
 char* RemoveAgentFromList(char* list) {
   char* out = list;
@@ -105,6 +116,7 @@ Settings ReadSettings(char** environment, bool active_by_default) {
   environment = WithSettingsFile(environment);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_ACTIVE"), &settings.active);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_FOLLOW_EXEC"), &settings.follow_exec);
+  settings.record_mappings = GperftoolsWantsMappings(environment);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_MMAP"), &settings.record_mappings);
   ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_INSECURE"), &settings.insecure);
   uint64_t number;

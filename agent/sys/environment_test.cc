@@ -70,6 +70,19 @@ TEST(Settings, ComeFromTheEnvironment) {
   EXPECT_EQ(settings.seed, 5u);
 }
 
+TEST(Settings, MappingsAreRecordedInGperftoolsWordsToo) {
+  Environment with({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true"});
+  EXPECT_TRUE(ReadSettings(with.get()).record_mappings);
+  Environment only({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_ONLY_MMAP=1"});
+  EXPECT_TRUE(ReadSettings(only.get()).record_mappings);
+  Environment off({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=false"});
+  EXPECT_FALSE(ReadSettings(off.get()).record_mappings);
+  Environment no_profiler({"HEAP_PROFILE_MMAP=true"});
+  EXPECT_FALSE(ReadSettings(no_profiler.get()).record_mappings);
+  Environment ours({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true", "HEAPGAUGE_MMAP=0"});
+  EXPECT_FALSE(ReadSettings(ours.get()).record_mappings);
+}
+
 TEST(Settings, NonsenseLeavesTheDefaults) {
   Environment environment(
       {"HEAPGAUGE_SAMPLE=lots", "HEAPGAUGE_ACTIVE=yes", "HEAPGAUGE_MAX_RATE=-1"});
