@@ -84,9 +84,10 @@ Result<Profile> AgentLink::Read(ProfileKind kind) const {
 }
 
 Working::Working() {
+  // The child's thread has another number than the one that locked it.
   static const int once =
       pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); },
-                     [] { pthread_mutex_unlock(&lock); });
+                     [] { lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; });
   static_cast<void>(once);
   if (depth++ == 0) AgentLink::Get().ExcludeThread(true);
   pthread_mutex_lock(&lock);

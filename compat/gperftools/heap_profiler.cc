@@ -8,9 +8,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "compat/agent_link.h"
 #include "compat/output.h"
+#include "core/analysis/merge.h"
 #include "core/base/text_sink.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 
@@ -146,8 +149,19 @@ Result<std::string> HeapProfiler::Write() const {
   TextWriteOptions options;
   options.rate = 1;  // figures as they are: readers do not scale them
   StringSink sink;
-  HG_ASSIGN(const Profile profile,
-            AgentLink::Get().Read(settings_.only_mmap ? ProfileKind::kMmap : ProfileKind::kHeap));
+  const AgentLink& agent = AgentLink::Get();
+  std::vector<Profile> profiles;
+  if (!settings_.only_mmap) {
+    HG_ASSIGN(Profile heap, agent.Read(ProfileKind::kHeap));
+    profiles.push_back(std::move(heap));
+  }
+  if (settings_.only_mmap || settings_.with_mmap) {
+    HG_ASSIGN(Profile mappings, agent.Read(ProfileKind::kMmap));
+    mappings.sample_types = HeapSampleTypes();
+    profiles.push_back(std::move(mappings));
+  }
+  HG_ASSIGN(const Profile profile, profiles.size() == 1 ? Result<Profile>(std::move(profiles[0]))
+                                                        : MergeProfiles(std::move(profiles)));
   HG_TRY(WriteHeapText(profile, options, &sink));
   return sink.Take();
 }
