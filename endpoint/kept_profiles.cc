@@ -123,23 +123,32 @@ std::vector<std::shared_ptr<const KeptProfile>> KeptProfiles::List(uint32_t pid,
   return list;
 }
 
+std::deque<KeptProfiles::Window>::const_iterator KeptProfiles::FindWindow(
+    uint32_t pid, std::string_view name) const {
+  return std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
+    return window.pid == pid && window.name == name;
+  });
+}
+
 bool KeptProfiles::OpenWindow(uint32_t pid, std::string_view name,
                               std::shared_ptr<const Profile> start) {
   const std::lock_guard lock(mutex_);
-  if (windows_.size() >= kMostWindows) return false;
-  return windows_.emplace(std::pair(pid, std::string(name)), std::move(start)).second;
+  if (FindWindow(pid, name) != windows_.end()) return false;
+  windows_.push_back({pid, std::string(name), std::move(start)});
+  if (windows_.size() > kMostWindows) windows_.pop_front();
+  return true;
 }
 
 bool KeptProfiles::IsOpen(uint32_t pid, std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  return windows_.count(std::pair(pid, std::string(name))) != 0;
+  return FindWindow(pid, name) != windows_.end();
 }
 
 std::shared_ptr<const Profile> KeptProfiles::CloseWindow(uint32_t pid, std::string_view name) {
   const std::lock_guard lock(mutex_);
-  const auto window = windows_.find(std::pair(pid, std::string(name)));
+  const auto window = FindWindow(pid, name);
   if (window == windows_.end()) return nullptr;
-  std::shared_ptr<const Profile> start = std::move(window->second);
+  std::shared_ptr<const Profile> start = window->start;
   windows_.erase(window);
   return start;
 }

@@ -17,12 +17,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -63,7 +61,8 @@ class KeptProfiles {
   // Newest first.
   std::vector<std::shared_ptr<const KeptProfile>> List(uint32_t pid, std::string_view type) const;
 
-  // False if that window is open already, or kMostWindows are.
+  // False if that window is open already. Of more than kMostWindows the oldest is forgotten: its
+  // client, or its process, is gone.
   static constexpr size_t kMostWindows = 64;
   bool OpenWindow(uint32_t pid, std::string_view name, std::shared_ptr<const Profile> start);
   bool IsOpen(uint32_t pid, std::string_view name) const;
@@ -81,7 +80,13 @@ class KeptProfiles {
   mutable std::mutex mutex_;
   std::deque<std::shared_ptr<const KeptProfile>> kept_;  // oldest first
   size_t bytes_ = 0;
-  std::map<std::pair<uint32_t, std::string>, std::shared_ptr<const Profile>> windows_;
+  struct Window {
+    uint32_t pid;
+    std::string name;
+    std::shared_ptr<const Profile> start;
+  };
+  std::deque<Window>::const_iterator FindWindow(uint32_t pid, std::string_view name) const;
+  std::deque<Window> windows_;  // oldest first
 };
 
 }  // namespace heapgauge::endpoint

@@ -178,7 +178,10 @@ TEST(KeptProfiles, TheNumberOfWindowsIsBounded) {
   for (uint32_t pid = 0; pid < KeptProfiles::kMostWindows; ++pid) {
     EXPECT_TRUE(kept.OpenWindow(pid, "alloc", nullptr));
   }
-  EXPECT_FALSE(kept.OpenWindow(9999, "alloc", nullptr));
+  EXPECT_TRUE(kept.OpenWindow(9999, "alloc", nullptr));
+  EXPECT_FALSE(kept.IsOpen(0, "alloc")) << "the oldest is forgotten";
+  EXPECT_TRUE(kept.IsOpen(1, "alloc"));
+  EXPECT_TRUE(kept.IsOpen(9999, "alloc"));
 }
 
 TEST(KeptProfiles, ManyThreadsKeepAndFindAtOnce) {

@@ -89,8 +89,13 @@ Reply AllocProfiler(const Call& call) {
     if (!(*now)->recording.active) {
       return ErrorText(400, "sampling is switched off; POST /prof/enable switches it on");
     }
-    if (call.kept.OpenWindow(pid, kAllocations, *std::move(now))) return PlainText(200, "OK\n");
-    return ErrorText(400, "the allocation profiler was started already, or too many were");
+    // It may be kept for long: without what a difference does not need.
+    auto start = std::make_shared<Profile>(**now);
+    start->blocks = {};
+    start->estimates = {};
+    start->timeline = {};
+    if (call.kept.OpenWindow(pid, kAllocations, std::move(start))) return PlainText(200, "OK\n");
+    return ErrorText(400, "the allocation profiler was started already");
   }
   const auto start = call.kept.CloseWindow(pid, kAllocations);
   if (start == nullptr) return ErrorText(400, "the allocation profiler was not started");
