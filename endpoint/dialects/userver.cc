@@ -29,7 +29,13 @@ struct Target {
 Response Ok() { return PlainText(200, "OK\n"); }
 
 Response Done(const Status& status) { return status ? Ok() : FailureOf(status.error()); }
-Response Done(const Result<bool>& seen) { return seen ? Ok() : FailureOf(seen.error()); }
+Response Done(const Result<bool>& seen) {
+  if (!seen) return FailureOf(seen.error());
+  Response response = Ok();
+  // An idle process looks when it allocates again.
+  if (!*seen) response.headers.emplace_back("X-Heapgauge-Pending", "until the next sample");
+  return response;
+}
 
 Status CanProfile(Engine* engine) {
   const Engine::State state = engine->state();

@@ -20,6 +20,15 @@ TEST(Userver, EnableAndDisableAnswerOkAndMayBeRepeated) {
   }
 }
 
+TEST(Userver, AChangeThatAnIdleProcessHasNotSeenYetIsMarked) {
+  OneProcess one;
+  EXPECT_EQ(one.Post("/prof/disable").Header("X-Heapgauge-Pending"), "");
+  one.process->seen = false;
+  const Response r = one.Post("/prof/enable");
+  EXPECT_EQ(r.body, "OK\n");
+  EXPECT_EQ(r.Header("X-Heapgauge-Pending"), "until the next sample");
+}
+
 TEST(Userver, PutDoesAsWellAndGetIsRefused) {
   OneProcess one;
   EXPECT_EQ(one.Ask("PUT", "/prof/disable").status, 200);
