@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #define HG_OURS extern "C" __attribute__((visibility("hidden")))
 
@@ -26,6 +27,12 @@ struct Entry {
   std::atomic<uint64_t> inode;
 };
 Entry entries[kMost];
+
+// A fork may come between the system call that opens a connection and the note of it. Then this is
+// set in the child, which looks for it: by the name that it shares with the listening socket.
+std::atomic<bool> accepting;
+sockaddr_storage own_name;
+socklen_t own_name_size;
 
 long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   return syscall(number, a, b, c, d, e, f);
@@ -73,11 +80,42 @@ bool IsLost(int fd) {
   return lost;
 }
 
+int Accept(int fd, sockaddr* address, socklen_t* size, int flags) {
+  if (own_name_size == 0) {
+    socklen_t room = sizeof own_name;
+    if (Call(SYS_getsockname, fd, Word(&own_name), Word(&room)) == 0) own_name_size = room;
+  }
+  accepting.store(true);
+  const int accepted =
+      Remember(static_cast<int>(Call(SYS_accept4, fd, Word(address), Word(size), flags)));
+  const int error = errno;
+  accepting.store(false);
+  errno = error;
+  return accepted;
+}
+
+// A connection that has the listening socket's own name.
+bool WasAccepted(int fd) {
+  sockaddr_storage name;
+  sockaddr_storage peer;
+  socklen_t name_size = sizeof name;
+  socklen_t peer_size = sizeof peer;
+  return Call(SYS_getsockname, fd, Word(&name), Word(&name_size)) == 0 &&
+         name_size == own_name_size && std::memcmp(&name, &own_name, name_size) == 0 &&
+         Call(SYS_getpeername, fd, Word(&peer), Word(&peer_size)) == 0;
+}
+
 }  // namespace
 
 namespace heapgauge::service {
 
 void CloseOwnDescriptors() {
+  constexpr int kHighest = 65536;  // new ones are the lowest that are free
+  for (int fd = 3; accepting.load() && fd < kHighest; ++fd) {
+    if (Find(fd) == nullptr && WasAccepted(fd)) Call(SYS_close, fd);
+  }
+  accepting.store(false);
+  own_name_size = 0;
   for (Entry& entry : entries) {
     const int fd = entry.fd.load() - 1;
     if (fd >= 0 && !IsLost(fd)) Call(SYS_close, fd);
@@ -100,7 +138,7 @@ int eventfd(unsigned, int) noexcept {
 
 HG_OURS int accept4(int fd, sockaddr* address, socklen_t* size, int flags) {
   if (IsLost(fd)) return -1;
-  return Remember(static_cast<int>(Call(SYS_accept4, fd, Word(address), Word(size), flags)));
+  return Accept(fd, address, size, flags);
 }
 
 HG_OURS ssize_t recv(int fd, void* buffer, size_t size, int flags) {
@@ -128,8 +166,11 @@ int close(int fd) {
     Find(fd)->fd.store(0);
     return 0;
   }
-  if (Entry* entry = Find(fd)) entry->fd.store(0);
-  return static_cast<int>(Call(SYS_close, fd));
+  // The note goes last: a child that is forked in between finds the number closed, not forgotten.
+  Entry* entry = Find(fd);
+  const int result = static_cast<int>(Call(SYS_close, fd));
+  if (entry != nullptr) entry->fd.store(0);
+  return result;
 }
 
 // The first is the one to be woken by, the second listens, the others are connections.

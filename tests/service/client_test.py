@@ -123,8 +123,9 @@ class Mounted(WithClients):
                          ["agent: yes", "wrote heap.hg", "wrote heap.pb.gz", "wrote heap.txt"])
         self.assertIn("take_orders", self.ask("top", directory / "heap.hg").stdout)
         text = self.run_client("go", "tool", "pprof", "-tags", str(directory / "heap.pb.gz"))
-        for label in ("tenant", "acme", "initech", "thread", "orders", "pool", "nodes"):
+        for label in ("tenant", "acme", "initech", "thread", "orders"):
             self.assertIn(label, text)
+        self.assertIn("fill_arena", self.ask("top", "--kind", "pool", directory / "heap.hg").stdout)
 
     def test_plain_c_without_the_agent(self):
         done = subprocess.run([str(EXAMPLES / "plain_c"), str(self.directory)], capture_output=True, text=True,
