@@ -28,6 +28,12 @@ struct Entry {
 };
 Entry entries[kMost];
 
+// The last ones that were closed. A fork copies descriptors before memory: a child may have one
+// that its memory says is closed.
+constexpr uint32_t kClosed = 256;
+Entry closed[kClosed];
+std::atomic<uint32_t> closed_count;
+
 // A fork may come between the system call that opens a connection and the note of it. Then this is
 // set in the child, which looks for it: by the name that it shares with the listening socket.
 std::atomic<bool> accepting;
@@ -121,6 +127,12 @@ void CloseOwnDescriptors() {
     if (fd >= 0 && !IsLost(fd)) Call(SYS_close, fd);
     entry.fd.store(0);
   }
+  for (Entry& entry : closed) {
+    const int fd = entry.fd.load() - 1;
+    if (fd >= 0 && entry.inode.load() != 0 && InodeOf(fd) == entry.inode.load())
+      Call(SYS_close, fd);
+    entry.fd.store(0);
+  }
 }
 
 }  // namespace heapgauge::service
@@ -166,11 +178,14 @@ int close(int fd) {
     Find(fd)->fd.store(0);
     return 0;
   }
-  // The note goes last: a child that is forked in between finds the number closed, not forgotten.
-  Entry* entry = Find(fd);
-  const int result = static_cast<int>(Call(SYS_close, fd));
-  if (entry != nullptr) entry->fd.store(0);
-  return result;
+  if (Entry* entry = Find(fd)) {
+    Entry& note = closed[closed_count.fetch_add(1) % kClosed];
+    note.fd.store(0);
+    note.inode.store(entry->inode.load());
+    note.fd.store(fd + 1);
+    entry->fd.store(0);
+  }
+  return static_cast<int>(Call(SYS_close, fd));
 }
 
 // The first is the one to be woken by, the second listens, the others are connections.
