@@ -168,6 +168,7 @@ TEST(AllocationFrames, KnowsTheUsualOnes) {
         "PyMem_RawMalloc",
         "alloc::alloc::exchange_malloc",
         "strdup",
+        "heapgauge_pool_allocated",
         "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> "
         ">::_M_create(unsigned long&, unsigned long)"}) {
     EXPECT_TRUE(IsAllocationFunction(name)) << name;
