@@ -1,5 +1,7 @@
 """The allocators' own profilers, driven from inside the process, in each way an allocator gets there."""
 
+import pathlib
+
 import harness
 from harness import PROGRAMS, REAL
 
@@ -38,10 +40,17 @@ class Found(EngineCase):
     def test_linked_in_and_not_exported(self):
         self.assertEqual(self.probe("list", program="engine_probe_jemalloc")[1], ["jemalloc"])
         self.assertEqual(self.probe("list", program="engine_probe_tcmalloc")[1], ["tcmalloc"])
+        self.assertEqual(self.probe("list", program="engine_probe_rust")[1], ["jemalloc"])
+
+    def test_our_own_stand_in_is_none(self):
+        if not pathlib.Path(harness.SHIM).exists():
+            self.skipTest("libheapgauge_compat.so is not built here")
+        outcome = self.run_in(self.fresh(), [PROGRAMS / "engine_probe", "list"], (harness.AGENT, harness.SHIM))
+        self.assertEqual(outcome.stdout, "glibc\n")
 
 
 class Jemalloc(EngineCase):
-    WAYS = (("engine_probe", "jemalloc"), ("engine_probe_jemalloc", None))
+    WAYS = (("engine_probe", "jemalloc"), ("engine_probe_jemalloc", None), ("engine_probe_rust", None))
 
     def test_profile(self):
         for program, preload in self.WAYS:
@@ -58,6 +67,8 @@ class Jemalloc(EngineCase):
         self.assertIn("can_profile=0", lines[0])
         self.assertEqual(lines[1:], [f"why_not: {words}", f"heap: {words}", f"enable: {words}",
                                      f"reset: {words}"])
+        lines = self.probe("jemalloc", "state", program="engine_probe_rust")[1]
+        self.assertIn("with _RJEM_MALLOC_CONF=prof:true", lines[1])
 
     def test_switches_and_rate(self):
         lines = self.probe("jemalloc", "state", "enable", "state", "interval", "60000", "state", "disable",
@@ -145,6 +156,14 @@ class Others(EngineCase):
         self.assertEqual(found["mapped"], found["allocated"] + found["cached"])
         self.assertIn('statistics: <malloc version="1">', lines)
         self.assertIn("heap: glibc's malloc has no profiler; use engine=native", lines)
+
+    def test_google_tcmalloc_by_its_names(self):
+        directory = self.fresh()
+        lines = self.run_in(directory, [PROGRAMS / "engine_probe", "tcmalloc", "figures", "statistics", "heap", "x"],
+                            (str(PROGRAMS / "libfake_google_tcmalloc.so"),)).stdout.splitlines()
+        self.assertEqual(self.figures(lines), {"allocated": 12345})
+        self.assertIn("statistics: in_use_by_app: 12345", lines)
+        self.assertIn("can only be taken by code compiled with it", lines[-1])
 
     def test_mimalloc(self):
         lines = self.probe("mimalloc", "work", "figures", "statistics", "state", preload="mimalloc")[1]

@@ -8,6 +8,31 @@ from harness import AGENT, PROGRAMS, SHIM
 LARGE, SMALL, CHURN = 48 << 20, 16 << 20, 64 << 20  # as programs/work.h has them
 
 
+# Eight threads at once, then a child that goes on.
+WORK = """
+import os, sys, threading
+
+def work():
+    kept = []
+    for i in range(300):
+        kept.append(bytearray(20000 + i))
+        if i % 3 == 0:
+            kept.pop(0)
+        short = [bytes(2000) for _ in range(50)]
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+if os.fork() == 0:
+    work()
+    sys.exit(0)
+os.wait()
+print("ok")
+"""
+
+
 class Both(harness.Compat):
     """Runs a program as `real` and as `shim`, each in a directory of its own."""
 
@@ -77,6 +102,30 @@ class HeapProfilerCalls(Both):
         found = self.functions("google-pprof", PROGRAMS / "heap_profiler_shim", directory / child[0])
         self.assert_about(found["keep_small"], SMALL, 0.2)
         self.assertIn("(child)\n", err)
+
+    def test_linked_in_place_of_tcmalloc(self):
+        directory = self.fresh()
+        self.run_in(directory, [PROGRAMS / "heap_profiler_linked", "calls"])
+        found = self.functions("google-pprof", PROGRAMS / "heap_profiler_linked", directory / "heap.0001.heap")
+        self.assert_about(found["keep_large"], LARGE, 0.2)
+
+    def test_threads_forks_and_both_profilers_at_once(self):
+        directory = self.fresh()
+        script = directory / "work.py"
+        script.write_text(WORK)
+        outcome = self.run_in(directory, ["/usr/bin/python3", script], (AGENT, SHIM), PYTHONMALLOC="malloc",
+                              HEAPPROFILE="hp", HEAP_PROFILE_ALLOCATION_INTERVAL="10000000",
+                              HEAP_PROFILE_DEALLOCATION_INTERVAL="7000000", HEAP_PROFILE_INUSE_INTERVAL="3000000",
+                              MALLOC_CONF="prof:true,lg_prof_interval:23,prof_gdump:true,prof_final:true")
+        self.assertEqual(outcome.stdout, "ok\n")
+        for pattern, header in (("hp*.heap", "heap profile: "), ("jeprof.*.heap", "heap_v2/")):
+            files = list(directory.glob(pattern))
+            self.assertGreater(len(files), 20, pattern)
+            for file in files:
+                text = file.read_text()
+                self.assertTrue(text.startswith(header), file)
+                self.assertIn("\nMAPPED_LIBRARIES:\n", text, file)
+        self.assertEqual(len(list(directory.glob("jeprof.*.f.heap"))), 2)  # parent and child
 
     def test_without_the_agent_it_says_so_and_goes_on(self):
         directory = self.fresh()
