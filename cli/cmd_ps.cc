@@ -171,7 +171,8 @@ process went on as another program, which has its own file); copy (a dump, of th
 Rate is what the program allocates per second, over the last minute. Health is ok, or the first thing that
 heapgauge doctor would say: few samples, coarse (the interval), off, lost samples, no growth (of the file), ...
 Files of programs that are gone stay readable until --prune removes them.
-Looks into $HEAPGAUGE_DIR, $XDG_RUNTIME_DIR/heapgauge, /dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
+Looks into $HEAPGAUGE_DIR, the `dir` of the settings file, $XDG_RUNTIME_DIR/heapgauge,
+/dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
 root sees all users.)");
   sub.Flag("--json", &options->json, "as JSON");
   sub.Flag("--prune", &options->prune, "remove the files of programs that are gone");

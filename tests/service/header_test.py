@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-from harness import AGENT, BUILD, EndToEnd, clean_environment, main  # noqa: E402
+from harness import AGENT, BUILD, HEAPGAUGE, EndToEnd, clean_environment, main  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "every_call.h"
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent.parent / "include"
@@ -100,6 +100,17 @@ class Linked(EndToEnd):
 
     def test_a_file_can_keep_a_preloaded_agent_asleep(self):
         self.assertEqual(self.active(LD_PRELOAD=AGENT, HEAPGAUGE_CONFIG=self.settings("active = off\n")), "0")
+
+    def test_a_file_says_where_gauge_files_go_and_ps_looks_there(self):
+        directory = self.fresh_directory()
+        path = self.settings(f"active = yes\ndir = {directory}\n")
+        done = subprocess.run([self.program], input="active\npath\n", capture_output=True, text=True, timeout=60,
+                              env=clean_environment(HEAPGAUGE_CONFIG=path))
+        self.assertEqual(done.stdout.splitlines()[0], "1")
+        self.assertTrue(done.stdout.splitlines()[1].startswith(f"{directory}/service_linked."), done.stdout)
+        listed = subprocess.run([HEAPGAUGE, "ps"], capture_output=True, text=True, timeout=60,
+                                env=clean_environment(HEAPGAUGE_CONFIG=path))
+        self.assertIn("service_linked", listed.stdout, listed.stderr)
 
     def test_a_file_that_everybody_may_write_says_nothing(self):
         path = self.settings("active = yes\n")

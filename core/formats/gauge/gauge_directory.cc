@@ -37,6 +37,32 @@ std::vector<std::string> Entries(const std::string& directory, const std::string
   return names;
 }
 
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+// `dir` of the agent's settings file; "" if that says nothing.
+std::string SettingsDirectory() {
+  constexpr size_t kMostBytes = 16 << 10;
+  const char* named = std::getenv("HEAPGAUGE_CONFIG");
+  const std::string path = named != nullptr ? named : "/etc/heapgauge.conf";
+  if (path.empty()) return "";
+  const auto text = ReadWholeFile(path, kMostBytes);
+  if (!text) return "";
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos || Trimmed(line.substr(0, equals)) != "dir") continue;
+    return std::string(Trimmed(line.substr(equals + 1)));
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> GaugeDirectories() {
@@ -48,6 +74,7 @@ std::vector<std::string> GaugeDirectories() {
     }
   };
   if (const char* dir = std::getenv("HEAPGAUGE_DIR"); dir != nullptr && *dir != 0) add(dir);
+  if (const std::string dir = SettingsDirectory(); !dir.empty()) add(dir);
   if (const char* dir = std::getenv("XDG_RUNTIME_DIR"); dir != nullptr && *dir != 0) {
     add(std::string(dir) + "/heapgauge");
   }
