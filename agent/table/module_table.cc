@@ -10,6 +10,23 @@
 namespace heapgauge::agent {
 namespace {
 
+void DescribeCode(const LoadedObject& object, wire::Module* record) {
+  constexpr uint64_t kPageMask = ~uint64_t{4095};
+  const ProgramHeaders headers = HeadersOf(object);
+  const ElfW(Phdr)* code = nullptr;
+  for (size_t i = 0; i < headers.count; ++i) {
+    const ElfW(Phdr)& header = headers.first[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    if (code != nullptr) return;
+    code = &header;
+  }
+  if (code == nullptr) return;
+  const uint64_t start = object.load_bias + code->p_vaddr;
+  record->code_start = start & kPageMask;
+  record->code_end = (start + code->p_memsz + ~kPageMask) & kPageMask;
+  record->code_offset = code->p_offset & kPageMask;
+}
+
 wire::Module Describe(const LoadedObject& object, const char* main_program) {
   wire::Module record{};
   record.start = object.start;
@@ -20,6 +37,7 @@ wire::Module Describe(const LoadedObject& object, const char* main_program) {
       static_cast<uint32_t>(BuildId(object, record.build_id, sizeof record.build_id));
   const char* path = object.path[0] == '\0' ? main_program : object.path;
   if (!CopyText(record.path, path)) record.flags |= wire::kModulePathCut;
+  DescribeCode(object, &record);
   return record;
 }
 

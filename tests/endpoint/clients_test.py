@@ -144,6 +144,19 @@ class Served(harness.EndToEnd):
 
 
 class ClientsOfServe(Served):
+    def test_code_is_where_the_kernel_says(self):
+        """Clients that have the binaries at hand go by these ranges and offsets."""
+        address = self.serve(self.gauges)
+        with urllib.request.urlopen(address + "/pprof/heap", timeout=60) as answer:
+            text = answer.read().decode()
+        line = re.compile(r"^([0-9a-f]+-[0-9a-f]+) r-xp ([0-9a-f]+) \S+ \d+ +(/\S+)$", re.M)
+        told = line.findall(text)
+        maps = line.findall(pathlib.Path(f"/proc/{self.pid}/maps").read_text())
+        real = {(place, offset) for place, offset, _ in maps}
+        self.assertGreaterEqual(len(told), 3)
+        for place, offset, path in told:
+            self.assertIn((place, offset), real, path)
+
     def test_all_clients_at_the_root(self):
         self.assert_all_clients(self.serve(self.gauges))
 

@@ -156,6 +156,8 @@ class Run(Commands):
             s.connect(f"{self.directory}/s")
             wait_until_answers(f"{self.directory}/s", "/debug/pprof/heap")
             s.sendall(b"GET /debug/pprof/heap?seconds=250 HTTP/1.1\r\nHost: h\r\n\r\n")
+            # Whoever asks later is answered when the request has been read.
+            wait_until_answers(f"{self.directory}/s", "/pprof/cmdline")
             out, err = run.communicate("", timeout=WAIT)
             self.assertEqual((run.returncode, err), (0, ""))
             self.assertIn(b"503", s.recv(4096))

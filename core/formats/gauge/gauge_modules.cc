@@ -8,6 +8,14 @@ namespace heapgauge {
 namespace {
 
 constexpr uint64_t kAddressLimit = uint64_t{1} << 48;
+constexpr uint64_t kPage = 4096;
+
+// Whether the file tells of one segment of code, and it makes sense.
+bool HasCode(const GaugeLayout& layout, const wire::Module& m) {
+  return layout.header().version >= 3 && m.code_start < m.code_end &&
+         m.code_start >= m.start - m.start % kPage && m.code_end <= m.end + kPage &&
+         m.code_end <= kAddressLimit;
+}
 
 }  // namespace
 
@@ -26,6 +34,11 @@ GaugeModules ReadModules(const ByteSource& source, const GaugeLayout& layout) {
         module.end = m.end;
         module.load_bias = m.load_bias;
         if (m.load_bias != 0 && m.start > m.load_bias) module.offset = m.start - m.load_bias;
+        if (HasCode(layout, m)) {
+          module.start = m.code_start;
+          module.end = m.code_end;
+          module.offset = m.code_offset;
+        }
         module.path_cut = (m.flags & wire::kModulePathCut) != 0;
         for (uint32_t i = 0; i < m.build_id_bytes; ++i) {
           module.build_id += fmt::format("{:02x}", m.build_id[i]);
