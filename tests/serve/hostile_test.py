@@ -6,6 +6,7 @@ memory. `hostile_test.py --table` prints the table as docs/endpoint-safety.md ha
 
 import pathlib
 import sys
+import time
 import unittest
 
 import hosts
@@ -46,13 +47,22 @@ class Hostile:
         self.host = self.kind()
         self.addCleanup(self.host.close)
 
+    def send(self, row):
+        """The answers to a row; again later if it comes too fast behind the others."""
+        for _ in range(20):
+            answers = list(row.send(self.host))
+            if row.group == "load" or "429" in row.statuses or all(a.status != "429" for a in answers):
+                break
+            time.sleep(0.5)
+        return answers
+
     def look_at(self, row, answer):
         self.assertNotIn(b"root:x:", answer.raw, row.name)
         self.assertNotIn("set-cookie", answer.fields, row.name)
         if row.secret:
             self.assertNotIn(row.secret.encode(), answer.raw, row.name)
         if self.host.strict or row.layer == "endpoint":
-            statuses = [*row.statuses, "429"] if row.layer == "endpoint" else row.statuses
+            statuses = [*row.statuses, "429"] if row.group == "load" else row.statuses
             self.assertIn(answer.status, statuses, f"{row.group}: {row.name}: {answer.raw[:300]}")
         if answer.status != "closed" and self.host.strict:
             self.assertEqual(answer.field("X-Content-Type-Options"), "nosniff", row.name)
@@ -67,7 +77,7 @@ class Hostile:
             if not self.host.strict and row.layer == "http" and row.group == "load":
                 continue  # limits are the framework's there
             with self.subTest(row.name):
-                for answer in row.send(self.host):
+                for answer in self.send(row):
                     self.look_at(row, answer)
                 after = wait_until_answers(self.host.address, plain)
                 self.assertEqual(after.status, "200", f"after {row.name}: {after.raw[:300]}")
