@@ -1,5 +1,5 @@
-"""What it does to a service that its profile is fetched once a second: throughput, and the longest time
-that an allocation is held up. Seconds with and without a fetch take turns in one run."""
+"""What it does to a service that its profile is fetched once a second: throughput, and how long an allocation
+waits for somebody else. Seconds with and without a fetch take turns in one run."""
 
 import os
 import socket
@@ -62,7 +62,7 @@ class Service:
         self.child.stdin.flush()
 
     def second(self):
-        """Requests in one second, the longest call, the longest that the scheduler has no part in."""
+        """Requests in one second, the longest call, the longest that waited for something."""
         lines = [[int(n) for n in self.child.stdout.readline().split()] for _ in range(SLICES)]
         return (sum(line[0] for line in lines), max(line[1] for line in lines),
                 max(line[2] for line in lines))
@@ -80,7 +80,7 @@ def measure_host(context, rows, name, inside, seconds):
     context.clear_gauges()
     context.gauge_dir()
     service = Service(context, inside)
-    ratios, held, quiet_held = [], [], []
+    ratios, busy_seconds, quiet_seconds = [], [], []
     try:
         service.second()
         for _ in range(seconds):
@@ -93,8 +93,8 @@ def measure_host(context, rows, name, inside, seconds):
             if not got:
                 raise RuntimeError("a fetch failed")
             ratios.append(busy[0] / quiet[0])
-            held.append(busy[2])
-            quiet_held.append(quiet[2])
+            busy_seconds.append(busy)
+            quiet_seconds.append(quiet)
         facts = context.gauge_facts()
     finally:
         service.close()
@@ -103,10 +103,16 @@ def measure_host(context, rows, name, inside, seconds):
     rows.add("throughput, profile fetched every second, %s (%d live samples)" % (name, live),
              "%.3f [%.3f, %.3f]" % (median, low, high), "1", ">= 0.99", high >= 0.99,
              {"ratios": ratios})
-    rows.add("  longest allocation while it is fetched, scheduler aside",
-             "%.0f us (median of seconds %.0f)" % (max(held) / 1e3, statistics.median(held) / 1e3),
-             "without: %.0f us (%.0f)" % (max(quiet_held) / 1e3, statistics.median(quiet_held) / 1e3),
-             "<= 1000 us", max(held) <= 1_000_000, {"held_ns": held, "without_ns": quiet_held})
+    waited, quiet_waited = (max(second[2] for second in seconds)
+                            for seconds in (busy_seconds, quiet_seconds))
+    rows.add("  longest allocation that had to wait for something", "%.0f us" % (waited / 1e3),
+             "without: %.0f us" % (quiet_waited / 1e3), "<= 1000 us", waited <= 1_000_000)
+    # On a virtual machine the host takes cores away unseen: this is to be held against the seconds
+    # without a fetch.
+    longest, quiet_longest = (statistics.median(second[1] for second in seconds)
+                              for seconds in (busy_seconds, quiet_seconds))
+    rows.add("  longest allocation of a second, median", "%.0f us" % (longest / 1e3),
+             "without: %.0f us" % (quiet_longest / 1e3), data={"with": busy_seconds, "without": quiet_seconds})
 
 
 def measure(context, rows, quick):

@@ -4,11 +4,12 @@
 // made-up requests, each some twenty allocations and frees, until the end of standard input, and
 // prints every 250 ms:
 //
-//   requests LONGEST_NS HELD_NS
+//   requests LONGEST_NS WAITED_NS
 //
-// LONGEST_NS is the longest single malloc or free. HELD_NS is the longest in a batch of requests in
-// which the scheduler took the thread off its core no time against its will: what is long there was
-// made so by whoever shares memory or locks with it.
+// LONGEST_NS is the longest single malloc or free, whatever the machine did meanwhile. WAITED_NS is
+// the longest in a batch of requests in which the thread gave up its core to wait for something, such
+// as a lock or the address space, and did not lose it otherwise: that was somebody's doing who shares
+// the process with it. 0 if it never waited.
 #define _GNU_SOURCE
 #include <poll.h>
 #include <sys/resource.h>
@@ -24,10 +25,15 @@ static uint64_t Now(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static long TakenOff(void) {
+struct Switches {
+  long lost;    // the core was taken away
+  long waited;  // it was given up
+};
+
+static struct Switches CountSwitches(void) {
   struct rusage usage;
   getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nivcsw;
+  return (struct Switches){usage.ru_nivcsw, usage.ru_nvcsw};
 }
 
 static uint64_t ServeRequest(uint64_t* random) {
@@ -70,9 +76,9 @@ int main(int argc, char** argv) {
     const uint64_t until = Now() + 250000000u;
     uint64_t requests = 0;
     uint64_t longest = 0;
-    uint64_t held = 0;
+    uint64_t waited = 0;
     while (Now() < until) {
-      const long taken_off = TakenOff();
+      const struct Switches before = CountSwitches();
       uint64_t in_batch = 0;
       for (int i = 0; i < kBatch; ++i) {
         const uint64_t took = ServeRequest(&random);
@@ -80,9 +86,12 @@ int main(int argc, char** argv) {
       }
       requests += kBatch;
       if (in_batch > longest) longest = in_batch;
-      if (in_batch > held && TakenOff() == taken_off) held = in_batch;
+      if (in_batch > waited) {
+        const struct Switches after = CountSwitches();
+        if (after.lost == before.lost && after.waited != before.waited) waited = in_batch;
+      }
     }
-    printf("%lu %lu %lu\n", (unsigned long)requests, (unsigned long)longest, (unsigned long)held);
+    printf("%lu %lu %lu\n", (unsigned long)requests, (unsigned long)longest, (unsigned long)waited);
     fflush(stdout);
   }
   return 0;
