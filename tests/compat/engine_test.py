@@ -1,6 +1,7 @@
 """The allocators' own profilers, driven from inside the process, in each way an allocator gets there."""
 
 import pathlib
+import re
 
 import harness
 from harness import PROGRAMS, REAL
@@ -81,10 +82,16 @@ class Jemalloc(EngineCase):
                                   "state: can_profile=1 active=0 interval=65536"])
 
     def test_reset_forgets(self):
-        directory, lines = self.probe("jemalloc", "work", "reset", "heap", "taken", preload="jemalloc",
-                                      MALLOC_CONF="prof:true,lg_prof_sample:14")
-        self.assertEqual(lines, ["reset: ok", "heap: ok"])
-        self.assertRegex((directory / "taken").read_text(), r"^heap_v2/16384\n  t\*: 0: 0 \[0: 0\]\n")
+        directory, lines = self.probe("jemalloc", "work", "heap", "before", "reset", "heap", "after",
+                                      preload="jemalloc", MALLOC_CONF="prof:true,lg_prof_sample:14")
+        self.assertEqual(lines, ["heap: ok", "reset: ok", "heap: ok"])
+        totals = []
+        for name in ("before", "after"):
+            head = re.match(r"heap_v2/16384\n  t\*: \d+: (\d+) ", (directory / name).read_text())
+            totals.append(int(head.group(1)))
+        # Taking the profile allocates a little itself, and that may be sampled.
+        self.assertGreater(totals[0], 10_000_000)
+        self.assertLess(totals[1], 100_000)
 
     def test_growth_needs_accumulation(self):
         lines = self.probe("jemalloc", "growth", "x", preload="jemalloc", MALLOC_CONF="prof:true")[1]
