@@ -29,7 +29,7 @@ class Context:
         """The same few variables for every run, so that nothing of the caller leaks in."""
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "HOME": "/nonexistent",
+            "HOME": self.scratch,  # names are kept below it
             "LANG": "C",
             "PYTHONHASHSEED": "0",
             "PERL_HASH_SEED": "0",
