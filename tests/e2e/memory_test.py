@@ -276,22 +276,25 @@ class MemoryOfTheDead(Memory):
     def test_a_killed_program_leaves_its_last_figures(self):
         gauge = self.directory / "dead.hg"
         process = subprocess.Popen(
-            [harness.HEAPGAUGE, "run", "--quiet", "-o", str(gauge), "--", target("memory_parts"),
-             "50", "0", "40", "0", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [harness.HEAPGAUGE, "run", "--quiet", "--sample", "64K", "-o", str(gauge), "--",
+             target("memory_parts"), "50", "0", "40", "0", "0"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=harness.clean_environment())
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stdin.close)
         process.stdout.readline()
-        pid = json.loads(self.ask("top", "--json", gauge).stdout)["recording"]["pid"]
+        recording = json.loads(self.ask("top", "--json", gauge).stdout)["recording"]
+        pid = recording["pid"]
+        copy = self.directory / "copy.hg"
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:  # until the watcher has been there
-            last = resident(pid)
+        while True:  # until the watcher has seen the program as it is now
             time.sleep(0.3)
-            os.kill(pid, signal.SIGSTOP)
-            seen = self.ask("top", "--json", gauge).stdout
-            os.kill(pid, signal.SIGCONT)
-            if json.loads(seen)["recording"]["duration_ns"] > 2_500_000_000:
+            last = resident(pid)
+            shutil.copyfile(gauge, copy)
+            seen = self.ask("memory", "--json", copy, check=False)
+            if seen.returncode == 0 and json.loads(seen.stdout)["time_ns"] > recording["duration_ns"]:
                 break
+            self.assertLess(time.monotonic(), deadline, seen)
         os.kill(pid, signal.SIGKILL)
         process.wait()
         report = json.loads(self.ask("memory", "--json", gauge).stdout)
