@@ -1,10 +1,10 @@
 #include "cli/http_host.h"
 
-#include <csignal>
 #include <system_error>
 #include <utility>
 
 #include "cli/command_line.h"
+#include "core/base/blocked_signals.h"
 #include "core/base/file.h"
 
 namespace heapgauge::cli {
@@ -42,10 +42,7 @@ Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
 }
 
 Status HttpHost::Start() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   Status status;
   try {
     thread_ = std::thread([this] { server_->Run(); });
@@ -53,7 +50,6 @@ Status HttpHost::Start() {
     status =
         tl::unexpected<Error>(SystemError("--http: cannot start a thread", error.code().value()));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 

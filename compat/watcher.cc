@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "compat/agent_link.h"
+#include "core/base/blocked_signals.h"
 
 namespace heapgauge::compat {
 namespace {
@@ -94,13 +95,12 @@ bool HasThread() {
   if (!thread_of.compare_exchange_strong(owner, here)) return owner == here;
   const Working working;
   answered.store(asked.load());
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  const bool started = pthread_create(&thread, nullptr, &Run, nullptr) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  bool started = false;
+  {
+    const BlockedSignals blocked;
+    started = pthread_create(&thread, nullptr, &Run, nullptr) == 0;
+  }
   if (started) {
     pthread_setname_np(thread, "heapgauge");
     pthread_detach(thread);

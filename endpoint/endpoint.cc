@@ -1,8 +1,6 @@
 #include "endpoint/endpoint.h"
 
 #include <fmt/format.h>
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -135,7 +133,7 @@ class Endpoint::State {
     if (match.lacks_slash && !Changes(request.method) && !path->pieces.empty()) {
       return ToFolder(request.path);
     }
-    if (Changes(request.method) && IsCrossSite(request)) {
+    if (Changes(request.method) && request.is_cross_site()) {
       return ErrorText(403, "a page of another site may not ask for this");
     }
     return Run(request, *path, match, *chosen);
@@ -175,16 +173,5 @@ Endpoint::Endpoint(std::shared_ptr<Processes> processes, Limits limits)
 Endpoint::~Endpoint() = default;
 
 Reply Endpoint::Handle(const Request& request) { return state_->Handle(request); }
-
-Response Endpoint::HandleAndWait(const Request& request) {
-  Reply reply = Handle(request);
-  if (!reply.later) return std::move(reply.response);
-  timespec due{static_cast<time_t>(reply.due_ns / 1'000'000'000),
-               static_cast<long>(reply.due_ns % 1'000'000'000)};
-  while (MonotonicNow() < reply.due_ns) {
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr);
-  }
-  return reply.later();
-}
 
 }  // namespace heapgauge::endpoint

@@ -43,8 +43,6 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
 
   Reply Handle(const Request& request);
-  // Waits for a promised answer. For frameworks with a thread for each request.
-  Response HandleAndWait(const Request& request);
 
  private:
   class State;

@@ -42,14 +42,4 @@ Response Finish(Response response, bool head, const Limits& limits) {
   return response;
 }
 
-bool IsCrossSite(const Request& request) {
-  const std::string_view site = request.Header("Sec-Fetch-Site");
-  if (!site.empty() && site != "same-origin" && site != "none") return true;
-  std::string_view origin = request.Header("Origin");
-  if (origin.empty()) return false;
-  const size_t scheme = origin.find("://");
-  if (scheme == std::string_view::npos) return true;  // "null"
-  return origin.substr(scheme + 3) != request.Header("Host");
-}
-
 }  // namespace heapgauge::endpoint

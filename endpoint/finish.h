@@ -14,10 +14,6 @@ namespace heapgauge::endpoint {
 // error; `head` takes the body off.
 Response Finish(Response response, bool head, const Limits& limits);
 
-// True if a page of another origin has made the browser send this. Such a request must not change
-// anything: a debug port on loopback can be reached by every page that its user opens.
-bool IsCrossSite(const Request& request);
-
 }  // namespace heapgauge::endpoint
 
 #endif  // HEAPGAUGE_ENDPOINT_FINISH_H_

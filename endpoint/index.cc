@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/html.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
 #include "endpoint/route.h"

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "core/base/hex_digit.h"
+#include "endpoint/cross_site.h"
+
 namespace heapgauge::endpoint {
 namespace {
 
@@ -16,16 +19,12 @@ std::string_view FindHeader(const Headers& headers, std::string_view name) {
   return {};
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 std::string_view Request::Header(std::string_view name) const { return FindHeader(headers, name); }
+bool Request::is_cross_site() const {
+  return IsCrossSite(Header("Sec-Fetch-Site"), Header("Origin"), Header("Host"));
+}
 std::string_view Response::Header(std::string_view name) const { return FindHeader(headers, name); }
 
 Response PlainText(int status, std::string text) {
@@ -44,33 +43,6 @@ Response MethodNotAllowed(std::string_view allow) {
   Response response = ErrorText(405, "this needs one of: " + std::string(allow));
   response.headers.emplace_back("Allow", allow);
   return response;
-}
-
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 std::optional<std::string> PercentDecode(std::string_view text) {

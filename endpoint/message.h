@@ -28,6 +28,8 @@ struct Request {
 
   // The first header of that name, in any case; "" if there is none.
   std::string_view Header(std::string_view name) const;
+  // A page of another site has made a browser send this: see cross_site.h.
+  bool is_cross_site() const;
 };
 
 struct Response {
@@ -56,9 +58,6 @@ Response PlainText(int status, std::string text);
 Response ErrorText(int status, std::string text);
 // 405, naming the methods that would do.
 Response MethodNotAllowed(std::string_view allow);
-
-// Text of the client's that goes into HTML.
-std::string EscapeHtml(std::string_view text);
 
 // Parameters of a query or form, decoded; the order is kept. Nothing if an escape is malformed or
 // there are more than `most`.

@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "core/base/blocked_signals.h"
 #include "service/runtime.h"
 
 #define HG_OURS extern "C" __attribute__((visibility("hidden")))
@@ -47,12 +48,8 @@ Create* RealCreate() {
 HG_OURS int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                            void* argument) noexcept {
   auto work = std::make_unique<Work>(Work{run, argument});
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const heapgauge::BlockedSignals blocked;
   const int result = RealCreate()(thread, attributes, RunExcluded, work.get());
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (result == 0) work.release();
   return result;
 }

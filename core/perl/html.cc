@@ -1,25 +1,11 @@
 #include "core/perl/html.h"
 
+#include "core/base/html.h"
+
 namespace heapgauge::perl {
 
-std::string HtmlEscape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::string HtmlHead(const std::string& program, const std::string& total) {
-  return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" + HtmlEscape(program) +
+  return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" + EscapeHtml(program) +
          "</title>\n<style>\n"
          "body { font-family: sans-serif; }\n"
          "h1 { font-size: 1.4em; margin-bottom: 0.2em; }\n"
@@ -30,13 +16,13 @@ std::string HtmlHead(const std::string& program, const std::string& total) {
          ".none { color: #999; }\n"
          ".code { color: #060; }\n"
          "</style></head><body>\n<p>" +
-         HtmlEscape(program) + "<br>" + HtmlEscape(total) + "</p>\n";
+         EscapeHtml(program) + "<br>" + EscapeHtml(total) + "</p>\n";
 }
 
 std::string HtmlFoot() { return "</body></html>\n"; }
 
 std::string HtmlSourceLine(const std::string& line, const std::string& code, bool live) {
-  const std::string text = HtmlEscape(line);
+  const std::string text = EscapeHtml(line);
   if (code.empty()) return "<span class=\"none\">" + text + "</span>\n";
   return std::string("<details><summary") + (live ? " class=\"live\">" : ">") + text +
          "</summary><span class=\"code\">" + code + "</span></details>";

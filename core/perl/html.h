@@ -3,11 +3,9 @@
 #define HEAPGAUGE_CORE_PERL_HTML_H_
 
 #include <string>
-#include <string_view>
 
 namespace heapgauge::perl {
 
-std::string HtmlEscape(std::string_view text);
 std::string HtmlHead(const std::string& program, const std::string& total);
 std::string HtmlFoot();
 // `code` is escaped already and may be ""; `live`: the line has figures.

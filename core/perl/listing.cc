@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/base/html.h"
 #include "core/perl/html.h"
 #include "core/perl/routines.h"
 
@@ -180,7 +181,7 @@ class Listing {
   std::string CodeLine(const Instruction& instruction, AddressFigures::Pair pair) const {
     if (input_.options.report != Report::kWeblist) return "";
     const auto figure = [&](double value) { return value == 0 ? "" : input_.Figure(value); };
-    return HtmlEscape(fmt::format("{:>12} {:>6} {:>16x}: {:<60} {}:{}\n", figure(pair.flat),
+    return EscapeHtml(fmt::format("{:>12} {:>6} {:>16x}: {:<60} {}:{}\n", figure(pair.flat),
                                   figure(pair.cum), instruction.address,
                                   CleanDisassembly(instruction.text),
                                   CleanFileName(instruction.file), instruction.line));
@@ -190,7 +191,7 @@ class Listing {
     return out_->Write(
         fmt::format("<h1>{}</h1>{}\n<pre>\nTotal: {:>6} {:>6} (flat / cumulative "
                     "{})\n",
-                    HtmlEscape(routine.name), HtmlEscape(CleanFileName(extent.file)),
+                    EscapeHtml(routine.name), EscapeHtml(CleanFileName(extent.file)),
                     input_.Figure(total.flat), input_.Figure(total.cum), input_.units()));
   }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/html.h"
 #include "core/model/testing/profile_maker.h"
 #include "core/pprof/nodes.h"
 #include "core/pprof/pattern_address.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/html.h"
 #include "core/base/wrapping.h"
 #include "core/pprof/legend.h"
 #include "core/pprof/nodes.h"

@@ -1,34 +1,6 @@
 #include "core/pprof/weblist_page.h"
 
-#include "core/base/text.h"
-
 namespace heapgauge::pprof {
-
-std::string HtmlText(std::string_view text) {
-  std::string result;
-  for (const char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 const char kWeblistStart[] = R"(<!DOCTYPE html>
 <html lang=en>

@@ -4,13 +4,7 @@
 #ifndef HEAPGAUGE_CORE_PPROF_WEBLIST_PAGE_H_
 #define HEAPGAUGE_CORE_PPROF_WEBLIST_PAGE_H_
 
-#include <string>
-#include <string_view>
-
 namespace heapgauge::pprof {
-
-// Text as it may stand in a page. Control characters and broken UTF-8 become a mark.
-std::string HtmlText(std::string_view text);
 
 // A format for fmt with the title.
 extern const char kWeblistStart[];

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/analysis/interval.h"
+#include "core/base/html.h"
 #include "core/base/text.h"
 #include "core/report/flame_script.h"
 #include "core/report/recording_text.h"
@@ -48,29 +49,6 @@ std::vector<Box> Place(const PrunedTree& pruned, SortKey sort) {
     boxes[i] = {unit(begin), unit(end) - unit(begin)};
   }
   return boxes;
-}
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 uint32_t Hash(std::string_view text) {
@@ -115,11 +93,11 @@ class Picture {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"1200\" "
         "height=\"{}\">\n<title>{}</title>\n",
-        height, Escaped(Title()));
+        height, HtmlText(Title()));
     out_ += kFlameStyle;
     out_ += "<rect width=\"100%\" height=\"100%\" fill=\"#fbfaf7\"/>\n";
-    out_ += fmt::format("<text id=\"title\" x=\"6\" y=\"20\">{}</text>\n", Escaped(Title()));
-    out_ += fmt::format("<text id=\"sum\" x=\"6\" y=\"37\">{}</text>\n", Escaped(Sum()));
+    out_ += fmt::format("<text id=\"title\" x=\"6\" y=\"20\">{}</text>\n", HtmlText(Title()));
+    out_ += fmt::format("<text id=\"sum\" x=\"6\" y=\"37\">{}</text>\n", HtmlText(Sum()));
     out_ += "<text id=\"details\" x=\"6\" y=\"54\"> </text>\n";
     out_ += "<text id=\"reset\" x=\"100%\" dx=\"-420\" y=\"20\">whole graph (Esc)</text>\n";
     out_ += "<text id=\"matched\" x=\"100%\" dx=\"-200\" y=\"37\"> </text>\n";
@@ -209,7 +187,7 @@ class Picture {
       const std::string text =
           DisplayWidth(name) <= room ? name : std::string(FirstColumns(name, room - 1)) + "\u2026";
       out_ += fmt::format("<text x=\"{:.4f}%\" dx=\"3\" y=\"{}\">{}</text>", left, y + 13,
-                          Escaped(text));
+                          HtmlText(text));
     }
     out_ += "</g>\n";
   }
@@ -219,7 +197,7 @@ class Picture {
     std::string out;
     while (true) {
       const size_t newline = text.find('\n');
-      out += Escaped(text.substr(0, newline));
+      out += HtmlText(text.substr(0, newline));
       if (newline == std::string_view::npos) return out;
       out += '\n';
       text.remove_prefix(newline + 1);

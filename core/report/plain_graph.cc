@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/html.h"
 #include "core/base/text.h"
 #include "core/layout/layered.h"
 #include "core/pprof/dot_style.h"
@@ -25,24 +26,6 @@ constexpr double kEdgeFont = 10;
 constexpr double kLegendFont = 12;
 constexpr size_t kWrap = 30;     // columns
 constexpr size_t kLongest = 60;  // of a part of a name
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : Printable(text)) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 // The name in lines, broken behind "::".
 std::vector<std::string> WrappedName(const std::string& name) {
@@ -188,7 +171,7 @@ class Drawing {
   void Text(double x, double y, double font, std::string_view anchor, std::string_view text) {
     out_ += fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.0f}\" text-anchor=\"{}\">{}</text>\n", x, y,
-        font, anchor, Escaped(text));
+        font, anchor, HtmlText(text));
   }
 
   void DrawBox(size_t i) {
@@ -196,8 +179,8 @@ class Drawing {
     const LayeredBox& at = layout_.boxes[i];
     const double share = Share(graph_.nodes[box.node].cum);
     out_ +=
-        fmt::format("<g class=\"node\"><title>{} ({})</title>\n", Escaped(graph_.name(box.node)),
-                    Escaped(format_(graph_.nodes[box.node].cum_value())));
+        fmt::format("<g class=\"node\"><title>{} ({})</title>\n", HtmlText(graph_.name(box.node)),
+                    HtmlText(format_(graph_.nodes[box.node].cum_value())));
     Rect(kMargin + at.x - at.width / 2, top_ + at.y - at.height / 2, at.width, at.height,
          pprof::DotColor(share, false), pprof::DotColor(share, true), 1);
     double y = top_ + at.y - at.height / 2 + kPadY - 0.25 * box.font;
@@ -240,8 +223,8 @@ class Drawing {
         "<g class=\"edge\"><title>{} {} {} ({})</title>\n"
         "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{:.1f}\"{} "
         "marker-end=\"url(#tip)\"/>\n",
-        Escaped(graph_.name(edge.src)), edge.residual ? "..." : "-&gt;",
-        Escaped(graph_.name(edge.dest)), Escaped(text), curve, pprof::DotColor(share, false),
+        HtmlText(graph_.name(edge.src)), edge.residual ? "..." : "-&gt;",
+        HtmlText(graph_.name(edge.dest)), HtmlText(text), curve, pprof::DotColor(share, false),
         1 + 4 * std::min(1.0, std::fabs(share)), edge.residual ? " stroke-dasharray=\"3,3\"" : "");
     Text(label.x, label.y, kEdgeFont, "start", text);
     out_ += "</g>\n";

@@ -13,6 +13,7 @@
 
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/merge.h"
+#include "core/base/html.h"
 #include "core/base/process.h"
 #include "core/base/text_sink.h"
 #include "core/formats/pprof/pprof_writer.h"

@@ -12,6 +12,7 @@
 
 #include <mutex>
 
+#include "core/base/html.h"
 #include "core/base/text.h"
 #include "core/report/memory.h"
 #include "endpoint/answers.h"

@@ -190,13 +190,13 @@ TEST(Prometheus, AllProcessesThatRunAreInOneAnswer) {
       std::make_shared<testing::FakeProcesses>(std::vector<std::shared_ptr<Process>>{a, b, ended}));
   Request request;
   request.path = "/metrics";
-  const Scrape scrape(endpoint.HandleAndWait(request).body);
+  const Scrape scrape(testing::HandleAndWait(&endpoint, request).body);
   EXPECT_EQ(Joined(scrape.errors), "");
   EXPECT_EQ(scrape.Value("heapgauge_live_bytes", {{"pid", "1"}, {"name", "server"}}), 8 << 20);
   EXPECT_EQ(scrape.Value("heapgauge_live_bytes", {{"pid", "2"}, {"name", "worker"}}), 8 << 20);
   EXPECT_TRUE(std::isnan(scrape.Value("heapgauge_live_bytes", {{"pid", "3"}})));
   request.path = "/pid/3/metrics";
-  const Scrape last(endpoint.HandleAndWait(request).body);
+  const Scrape last(testing::HandleAndWait(&endpoint, request).body);
   EXPECT_EQ(last.Value("heapgauge_process_running", {{"pid", "3"}}), 0);
   EXPECT_TRUE(std::isnan(last.Value("heapgauge_process_running", {{"pid", "1"}})));
 }
@@ -209,7 +209,7 @@ TEST(Prometheus, OneThatCannotBeReadDoesNotSpoilTheOthers) {
       std::make_shared<testing::FakeProcesses>(std::vector<std::shared_ptr<Process>>{bad, good}));
   Request request;
   request.path = "/metrics";
-  const Response r = endpoint.HandleAndWait(request);
+  const Response r = testing::HandleAndWait(&endpoint, request);
   EXPECT_EQ(r.status, 200);
   EXPECT_EQ(Scrape(r.body).Value("heapgauge_live_bytes", {{"pid", "1"}}), 8 << 20);
 }
@@ -219,7 +219,7 @@ TEST(Prometheus, NoProcessIsAnEmptyAnswer) {
       std::make_shared<testing::FakeProcesses>(std::vector<std::shared_ptr<Process>>{}));
   Request request;
   request.path = "/metrics";
-  const Response r = endpoint.HandleAndWait(request);
+  const Response r = testing::HandleAndWait(&endpoint, request);
   EXPECT_EQ(r.status, 200);
   EXPECT_EQ(r.body, "");
 }

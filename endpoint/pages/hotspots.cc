@@ -13,7 +13,6 @@
 
 #include "core/base/text.h"
 #include "endpoint/answers.h"
-#include "endpoint/finish.h"
 #include "endpoint/kept_profiles.h"
 #include "endpoint/pages/displays.h"
 #include "endpoint/pages/hotspots_page.h"
@@ -41,7 +40,7 @@ std::optional<Display> DisplayOf(const Call& call, bool html) {
 
 // A picture or script in a page of another site: it could push out what is kept. Links are fine.
 bool IsFromElsewhere(const Request& request) {
-  return IsCrossSite(request) && request.Header("Sec-Fetch-Dest") != "document";
+  return request.is_cross_site() && request.Header("Sec-Fetch-Dest") != "document";
 }
 
 Response NotKept(const Call& call) {

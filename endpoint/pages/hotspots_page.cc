@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "core/analysis/interval.h"
+#include "core/base/html.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
 #include "endpoint/answers.h"

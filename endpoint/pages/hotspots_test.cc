@@ -184,12 +184,12 @@ TEST(Hotspots, AnIdOfAnotherProcessIsNotFound) {
       std::make_shared<testing::FakeProcesses>(std::vector<std::shared_ptr<Process>>{a, b}));
   Request request;
   request.path = "/pid/1/hotspots/heap";
-  const Response r = endpoint.HandleAndWait(request);
+  const Response r = testing::HandleAndWait(&endpoint, request);
   ASSERT_EQ(r.status, 200);
   request.query = "view=" + std::string(r.Header("X-Heapgauge-View"));
-  EXPECT_EQ(endpoint.HandleAndWait(request).status, 200);
+  EXPECT_EQ(testing::HandleAndWait(&endpoint, request).status, 200);
   request.path = "/pid/2/hotspots/heap";
-  EXPECT_EQ(endpoint.HandleAndWait(request).status, 404);
+  EXPECT_EQ(testing::HandleAndWait(&endpoint, request).status, 404);
 }
 
 TEST(Hotspots, ParametersComeFromClosedLists) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/html.h"
 #include "core/base/text.h"
 #include "endpoint/random_text.h"
 

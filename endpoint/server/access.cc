@@ -12,6 +12,7 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "endpoint/cross_site.h"
 #include "endpoint/server/server.h"
 
 namespace heapgauge::endpoint {
@@ -64,14 +65,6 @@ std::string_view FieldOf(const RequestHead& head, std::string_view name) {
 
 bool Changes(const std::string& method) {
   return method != "GET" && method != "HEAD" && method != "OPTIONS";
-}
-
-// "http://host:port" of a page; other schemes than ours are other pages.
-bool IsSameOrigin(std::string_view origin, std::string_view host) {
-  constexpr std::string_view kHttp = "http://";
-  constexpr std::string_view kHttps = "https://";  // behind a proxy that speaks TLS
-  if (StartsWith(origin, kHttps)) return Same(origin.substr(kHttps.size()), host);
-  return StartsWith(origin, kHttp) && Same(origin.substr(kHttp.size()), host);
 }
 
 }  // namespace
@@ -139,8 +132,7 @@ std::optional<Response> Refuse(const RequestHead& head, const AccessRules& rules
   const std::string_view site = FieldOf(head, "Sec-Fetch-Site");
   const bool foreign_site = Same(site, "cross-site") || Same(site, "same-site");
   if (Changes(head.method)) {
-    const std::string_view origin = FieldOf(head, "Origin");
-    if (foreign_site || (!origin.empty() && !IsSameOrigin(origin, host))) {
+    if (IsCrossSite(site, FieldOf(head, "Origin"), host)) {
       return ErrorText(403, "a page of another site may not change anything here");
     }
   } else if (foreign_site && !Same(FieldOf(head, "Sec-Fetch-Mode"), "navigate")) {

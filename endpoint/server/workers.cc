@@ -1,18 +1,15 @@
 #include "endpoint/server/workers.h"
 
-#include <csignal>
 #include <system_error>
 #include <utility>
 
+#include "core/base/blocked_signals.h"
 #include "core/base/file.h"
 
 namespace heapgauge::endpoint {
 
 Status Workers::Start(unsigned count, const std::function<void()>& started) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   Status status;
   try {
     for (unsigned i = 0; i < count; ++i) {
@@ -26,7 +23,6 @@ Status Workers::Start(unsigned count, const std::function<void()>& started) {
       status = tl::unexpected<Error>(SystemError("cannot start a thread", error.code().value()));
     }
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 

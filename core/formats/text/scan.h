@@ -6,12 +6,13 @@
 #define HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string_view>
+
+#include "core/base/hex_digit.h"
 
 namespace heapgauge {
 
@@ -67,21 +68,6 @@ inline Taken TakeDecimal(std::string_view text, size_t* at, int64_t* value) {
   *at = i;
   return Taken::kYes;
 }
-
-// Digits and letters come in no order that a processor could foresee, so this is a table: branches
-// would take most of the time that a profile takes.
-inline constexpr std::array<int8_t, 256> kHexDigits = [] {
-  std::array<int8_t, 256> values{};
-  for (size_t c = 0; c < values.size(); ++c) {
-    values[c] = static_cast<int8_t>(c >= '0' && c <= '9'   ? c - '0'
-                                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                           : 0xff);
-  }
-  return values;
-}();
-// The value of a hexadecimal digit, or -1.
-inline int HexDigit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
 // Up to eight hexadecimal digits at once: how many the eight bytes at `text` begin with, and their
 // value. A loop over digits takes most of the time that a large profile takes, because nobody can
