@@ -31,11 +31,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "wire/trace_buffer.h"
+
 namespace heapgauge::wire {
 
 inline constexpr char kMagic[8] = {'H', 'G', 'A', 'U', 'G', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 3;
-// Readers still know it: without labels and pools, and otherwise the same.
+inline constexpr uint32_t kVersion = 4;
+// Readers still know it: without labels, pools (3) and traces (4), and otherwise the same.
 inline constexpr uint32_t kOldestVersion = 2;
 
 inline constexpr uint32_t kSegmentBytes = 64 * 1024;
@@ -62,8 +64,9 @@ enum class SegmentKind : uint32_t {
   kNames = 10,  // of a saved file: its functions and lines, see docs/formats/gauge.md
   kLabels = 11,
   kPoolLive = 12,
+  kTrace = 13,  // buffers of an exact trace, see trace_buffer.h
 };
-inline constexpr uint32_t kSegmentKinds = 13;
+inline constexpr uint32_t kSegmentKinds = 14;
 
 // A directory word: kind in the low 8 bits, ordinal among the segments of that kind above.
 constexpr uint32_t DirectoryWord(SegmentKind kind, uint32_t ordinal) {
@@ -270,6 +273,9 @@ struct Header {
   uint32_t label_count;  // upper bounds, as those above
   uint32_t pool_live_count;
   uint32_t reserved;
+
+  // From version 4 on.
+  TraceControl trace;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

@@ -175,6 +175,7 @@ uint32_t GaugeLayout::record_bytes(SegmentKind kind) const {
       return header_.mapping_bytes;
     case SegmentKind::kNames:
       return 1;
+    case SegmentKind::kTrace:
     case SegmentKind::kUnused:
     case SegmentKind::kHeader:
       break;
@@ -217,6 +218,9 @@ uint32_t GaugeLayout::record_count(SegmentKind kind) const {
       break;
     case SegmentKind::kNames:
       claimed = header_.names_bytes;
+      break;
+    case SegmentKind::kTrace:
+      claimed = segment_count(kind);  // each buffer tells for itself
       break;
     case SegmentKind::kUnused:
     case SegmentKind::kHeader:

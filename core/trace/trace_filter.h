@@ -1,0 +1,70 @@
+// Which blocks of a trace a question is about: the one filter that all reports, the query tables
+// and the pages share. All conditions that are set must hold.
+//
+// Plain data; Compile makes it quick to ask. Regular expressions are over function names, modules
+// and source files of any frame of the stack, so stacks must be symbolized first.
+#ifndef HEAPGAUGE_CORE_TRACE_TRACE_FILTER_H_
+#define HEAPGAUGE_CORE_TRACE_TRACE_FILTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/trace/block.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::trace {
+
+struct Filter {
+  // Born within [born_from_ns, born_to_ns).
+  uint64_t born_from_ns = 0;
+  uint64_t born_to_ns = kNever;
+  // Died within [died_from_ns, died_to_ns).
+  std::optional<uint64_t> died_from_ns;
+  std::optional<uint64_t> died_to_ns;
+  // Live at each of these moments: "allocated in A and still live at B" is born_* and one of these.
+  std::vector<uint64_t> live_at_ns;
+  uint64_t least_size = 0;
+  uint64_t greatest_size = UINT64_MAX;
+  // Of a block that was never freed: up to the end of the trace.
+  uint64_t least_lifetime_ns = 0;
+  uint64_t greatest_lifetime_ns = UINT64_MAX;
+  std::optional<bool> freed;
+  std::optional<uint32_t>
+      temporary_within;                  // distance <= this; 0: freed before the next allocation
+  std::optional<bool> by_realloc;        // has a previous block, or was made into another
+  std::optional<bool> mappings = false;  // only mappings, only heap blocks (the default), both
+  std::vector<uint32_t> threads;         // kernel ids; empty: all
+  std::string thread_name;               // regular expression; "" all
+  std::string stack, not_stack;          // any frame: function, source file or module
+  std::string function, not_function;
+  std::string module, not_module;
+  std::string source, not_source;
+
+  bool asks_about_stacks() const;
+  // Nothing but ranges of time and stacks: sums per segment answer it.
+  bool only_time_and_stacks() const;
+};
+
+// Ready to be asked about many blocks. Thread-safe.
+class Matcher {
+ public:
+  static Result<Matcher> Compile(const Filter& filter, const TraceFile& trace,
+                                 const TraceFile::Stacks& symbolized);
+  // REQUIRES: the block is as at its death, or live at the end of the trace.
+  bool Matches(const Block& block) const;
+  bool MatchesStack(uint32_t stack) const;
+
+ private:
+  Filter filter_;
+  uint64_t end_ns_ = 0;
+  std::vector<bool> stacks_;   // by number; empty: all match
+  std::vector<bool> threads_;  // by index; empty: all match
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_TRACE_FILTER_H_

@@ -1,0 +1,68 @@
+// Writes a trace file: takes what happened, in order of time, and stores it in segments.
+//
+// The caller (the recorder, or an importer) has already matched frees to allocations: it numbers
+// blocks and says which one dies. Memory is bounded: one segment at a time, and what it is told
+// about live blocks it does not keep. A segment is complete on disk when it is written, so a file
+// whose writer was killed is valid up to the last one.
+//
+// Errors are kept: after the first failed write nothing more is written, and Finish tells. One
+// thread; compression may use one more.
+#ifndef HEAPGAUGE_CORE_TRACE_TRACE_WRITER_H_
+#define HEAPGAUGE_CORE_TRACE_TRACE_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/trace/block.h"
+#include "core/trace/trace_facts.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::trace {
+
+class TraceWriter {
+ public:
+  struct Options {
+    uint32_t segment_events = 1 << 18;  // a segment is written when it has so many
+    int compression_level = 1;
+  };
+
+  // The file must not exist, unless `replace`.
+  static Result<std::unique_ptr<TraceWriter>> Create(const std::string& path, const Facts& facts,
+                                                     const Options& options, bool replace = false);
+  virtual ~TraceWriter() = default;
+
+  // Tables. What an event names must have been added before. Stacks, nodes, modules and label sets
+  // have the numbers of the gauge file, from 1 (node 0: the root; modules from 0); a later record
+  // of the same number replaces the one before.
+  virtual void AddModule(uint32_t index, const wire::Module& module) = 0;
+  virtual void AddNode(uint32_t index, const wire::Node& node) = 0;
+  virtual void AddStack(uint32_t index, uint32_t leaf_node, uint16_t labels, uint16_t flags) = 0;
+  virtual void AddLabelSet(uint32_t index, const wire::LabelRecord& record) = 0;
+  virtual void SetThread(uint32_t index, const Thread& thread) = 0;  // indexes from 0
+  virtual void AddMemory(const MemoryPoint& point) = 0;
+  virtual void AddMarker(const Marker& marker) = 0;
+
+  // Events, in order of time. `block` of an allocation: number (the next one), birth_ns and all
+  // that is known at birth. `block` of a free: as given at birth, with death_ns, death_thread,
+  // distance.
+  virtual void Allocate(const Block& block) = 0;
+  virtual void Free(const Block& block) = 0;
+  // One event: `old` dies (resized_away) and `block` is born with previous = old.number.
+  virtual void Reallocate(const Block& old, const Block& block) = 0;
+
+  // Writes what is pending as a segment of its own, so that it cannot be lost any more.
+  virtual Status Flush() = 0;
+  // Between the last event and Finish: the blocks that are still live, in order of their numbers,
+  // so that readers need not go through the trace to find them. All of them or none.
+  virtual void AddSurvivor(const Block& block) = 0;
+  // `ended` has the facts that are known only at the end.
+  virtual Status Finish(const Facts& ended) = 0;
+
+  virtual uint64_t bytes_written() const = 0;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_TRACE_WRITER_H_
