@@ -33,6 +33,7 @@ struct SegmentInfo {
   uint64_t live_bytes_after = 0;
   uint64_t live_blocks_after = 0;
   uint64_t peak_bytes = 0;  // the most at any event in it
+  uint64_t peak_ns = 0;     // when
   uint32_t peak_event = 0;  // the first event (index in the segment) after which it was so
 };
 
@@ -54,9 +55,11 @@ struct Segment {
   std::vector<Event> events;  // in order of time
 };
 
-// What a segment did to one stack: enough to add up ranges of a trace without its events.
+// What a segment did to one stack: enough to add up ranges of a trace without its events. A stack
+// has a row for its heap blocks and one for its mappings, where it has such.
 struct StackSums {
   uint32_t stack = 0;
+  bool is_mapping = false;
   uint64_t allocated_blocks = 0;
   uint64_t allocated_bytes = 0;
   uint64_t freed_blocks = 0;

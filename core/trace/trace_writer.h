@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/trace/block.h"
@@ -40,6 +41,14 @@ class TraceWriter {
   virtual void AddNode(uint32_t index, const wire::Node& node) = 0;
   virtual void AddStack(uint32_t index, uint32_t leaf_node, uint16_t labels, uint16_t flags) = 0;
   virtual void AddLabelSet(uint32_t index, const wire::LabelRecord& record) = 0;
+  // Functions and lines of a code address, for traces that come with names: as wire::Node has the
+  // address, innermost frame first. All frames but the last were inlined.
+  struct FrameName {
+    std::string function;
+    std::string file;  // "" unknown
+    uint32_t line = 0;
+  };
+  virtual void AddFrames(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames) = 0;
   virtual void SetThread(uint32_t index, const Thread& thread) = 0;  // indexes from 0
   virtual void AddMemory(const MemoryPoint& point) = 0;
   virtual void AddMarker(const Marker& marker) = 0;
