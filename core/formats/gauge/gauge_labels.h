@@ -6,6 +6,7 @@
 #define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_LABELS_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/base/file.h"
@@ -18,6 +19,15 @@ namespace heapgauge {
 // Row::labels. Returns how many rows name a set that cannot be read; they have no labels.
 uint64_t ReadLabels(const ByteSource& source, const GaugeLayout& layout,
                     const std::vector<uint16_t>& numbers, Profile* profile);
+
+// The same for records from elsewhere: `records` calls a visitor with each of `count`, in order and
+// as often as it is called itself. `out` gets for each of `numbers` its set, kNone where there is
+// none.
+using LabelVisitor = std::function<void(uint32_t index, const wire::LabelRecord& record)>;
+using LabelRecords = std::function<void(const LabelVisitor& visit)>;
+uint64_t MakeLabelSets(uint32_t count, const LabelRecords& records,
+                       const std::vector<uint16_t>& numbers, Profile* profile,
+                       std::vector<LabelSetId>* out);
 
 }  // namespace heapgauge
 

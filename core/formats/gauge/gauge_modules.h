@@ -7,6 +7,7 @@
 #define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_MODULES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/file.h"
@@ -14,6 +15,9 @@
 #include "core/model/types.h"
 
 namespace heapgauge {
+
+// A record as a module, if it makes sense. `tells_code`: its code_* fields count.
+std::optional<Module> ToModule(const wire::Module& record, bool tells_code);
 
 // The module list of a gauge file.
 struct GaugeModules {

@@ -296,38 +296,47 @@ Result<std::string> WithNames(std::string gauge, std::string_view names) {
   return gauge;
 }
 
+namespace {
+
+tl::unexpected<Error> Damaged(const std::string& name, const char* what) {
+  return Fail(ErrorCode::kCorrupt, fmt::format("the names in '{}' are damaged ({}); save the "
+                                               "profile again from where it came",
+                                               Printable(name), what));
+}
+
+}  // namespace
+
+Status AttachNames(std::string_view packed, const std::string& name, Profile* profile) {
+  Envelope envelope;
+  if (packed.size() < sizeof envelope) return Damaged(name, "cut short");
+  std::memcpy(&envelope, packed.data(), sizeof envelope);
+  if (envelope.plain_bytes > kMaxPlainBytes) return Damaged(name, "too large");
+  std::string plain(envelope.plain_bytes, '\0');
+  const size_t got = ZSTD_decompress(plain.data(), plain.size(), packed.data() + sizeof envelope,
+                                     packed.size() - sizeof envelope);
+  if (ZSTD_isError(got) != 0) return Damaged(name, ZSTD_getErrorName(got));
+  if (got != plain.size()) return Damaged(name, "shorter than it says");
+  Names names;
+  if (!Unpack(plain, &names)) return Damaged(name, "its parts contradict each other");
+  Attach(names, profile);
+  return {};
+}
+
 Status ReadNames(const ByteSource& source, const GaugeLayout& layout, const std::string& name,
                  Profile* profile) {
   const uint32_t size = layout.record_count(SegmentKind::kNames);
   if (size == 0) return {};
-  const auto damaged = [&](const char* what) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("the names in '{}' are damaged ({}); save the "
-                                                 "profile again from where it came",
-                                                 Printable(name), what));
-  };
-  if (size != layout.header().names_bytes) return damaged("cut short");
+  if (size != layout.header().names_bytes) return Damaged(name, "cut short");
   std::string packed(size, '\0');
   for (uint32_t i = 0; i * uint64_t{wire::kSegmentBytes} < size; ++i) {
     const auto offset = layout.SegmentOffset(SegmentKind::kNames, i);
     const size_t at = size_t{i} * wire::kSegmentBytes;
     const size_t length = std::min<size_t>(wire::kSegmentBytes, size - at);
     if (!offset || source.ReadAt(*offset, packed.data() + at, length) != length) {
-      return damaged("a piece is missing");
+      return Damaged(name, "a piece is missing");
     }
   }
-  Envelope envelope;
-  if (packed.size() < sizeof envelope) return damaged("cut short");
-  std::memcpy(&envelope, packed.data(), sizeof envelope);
-  if (envelope.plain_bytes > kMaxPlainBytes) return damaged("too large");
-  std::string plain(envelope.plain_bytes, '\0');
-  const size_t got = ZSTD_decompress(plain.data(), plain.size(), packed.data() + sizeof envelope,
-                                     packed.size() - sizeof envelope);
-  if (ZSTD_isError(got) != 0) return damaged(ZSTD_getErrorName(got));
-  if (got != plain.size()) return damaged("shorter than it says");
-  Names names;
-  if (!Unpack(plain, &names)) return damaged("its parts contradict each other");
-  Attach(names, profile);
-  return {};
+  return AttachNames(packed, name, profile);
 }
 
 }  // namespace heapgauge

@@ -31,6 +31,10 @@ Result<std::string> WithNames(std::string gauge, std::string_view names);
 Status ReadNames(const ByteSource& source, const GaugeLayout& layout, const std::string& name,
                  Profile* profile);
 
+// Gives the locations that the stream names their frames. Locations are known by address, module
+// (the same numbers as when it was made) and `exact`.
+Status AttachNames(std::string_view stream, const std::string& name, Profile* profile);
+
 }  // namespace heapgauge
 
 #endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_NAMES_H_
