@@ -1,0 +1,214 @@
+#include "core/trace/file/chunk.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/base/text.h"
+
+namespace heapgauge::trace {
+namespace {
+
+constexpr uint16_t kMaxColumns = 64;
+// Shorter columns cost more to compress than they have to give.
+constexpr size_t kWorthCompressing = 32;
+
+constexpr uint64_t kPrime1 = 0x9e3779b185ebca87;
+constexpr uint64_t kPrime2 = 0xc2b2ae3d27d4eb4f;
+
+uint64_t Word(const uint8_t* at) {
+  uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+uint64_t Mix(uint64_t lane, uint64_t word) {
+  return std::rotl(lane + word * kPrime2, 31) * kPrime1;
+}
+
+uint32_t HeaderCheck(const ChunkHeader& header, std::span<const ColumnEntry> entries) {
+  ChunkHeader plain = header;
+  plain.check = 0;
+  const uint32_t first = Checksum({reinterpret_cast<const uint8_t*>(&plain), sizeof plain});
+  return Checksum({reinterpret_cast<const uint8_t*>(entries.data()), entries.size_bytes()}, first);
+}
+
+bool IsRepeated(std::span<const uint8_t> bytes) {
+  return bytes.size() > 1 && bytes[0] == bytes.back() &&
+         std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+template <typename T>
+void Append(std::vector<uint8_t>* out, const T* items, size_t count) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(items);
+  out->insert(out->end(), bytes, bytes + count * sizeof(T));
+}
+
+}  // namespace
+
+uint32_t Checksum(std::span<const uint8_t> bytes, uint64_t seed) {
+  const uint8_t* at = bytes.data();
+  size_t left = bytes.size();
+  uint64_t lanes[4] = {seed + kPrime1, seed ^ kPrime2, seed, seed - kPrime1};
+  for (; left >= 32; left -= 32, at += 32) {
+    for (size_t i = 0; i < 4; ++i) lanes[i] = Mix(lanes[i], Word(at + 8 * i));
+  }
+  uint64_t sum = bytes.size();
+  for (const uint64_t lane : lanes) sum = Mix(sum, lane);
+  for (; left >= 8; left -= 8, at += 8) sum = Mix(sum, Word(at));
+  if (left != 0) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, left);
+    sum = Mix(sum, word);
+  }
+  sum ^= sum >> 29;
+  sum *= kPrime2;
+  return static_cast<uint32_t>(sum >> 32);
+}
+
+ChunkMaker::ChunkMaker(int compression_level)
+    : level_(compression_level), context_(ZSTD_createCCtx()) {}
+ChunkMaker::~ChunkMaker() { ZSTD_freeCCtx(context_); }
+
+void ChunkMaker::Begin(ChunkType type) {
+  type_ = type;
+  entries_.clear();
+  body_.clear();
+  failed_ = context_ == nullptr;
+}
+
+void ChunkMaker::Add(uint16_t id, std::span<const uint8_t> bytes, bool compress) {
+  if (bytes.empty() || failed_) return;
+  if (bytes.size() > UINT32_MAX || entries_.size() == kMaxColumns) {
+    failed_ = true;
+    return;
+  }
+  ColumnEntry entry{};
+  entry.id = id;
+  entry.plain = static_cast<uint32_t>(bytes.size());
+  const size_t start = body_.size();
+  if (IsRepeated(bytes)) {
+    entry.coding = static_cast<uint16_t>(Coding::kRepeated);
+    body_.push_back(bytes[0]);
+  } else if (compress && bytes.size() >= kWorthCompressing) {
+    body_.resize(start + ZSTD_compressBound(bytes.size()));
+    const size_t length = ZSTD_compressCCtx(context_, body_.data() + start, body_.size() - start,
+                                            bytes.data(), bytes.size(), level_);
+    if (ZSTD_isError(length) == 0 && length < bytes.size()) {
+      entry.coding = static_cast<uint16_t>(Coding::kZstd);
+      body_.resize(start + length);
+    } else {
+      body_.resize(start);
+    }
+  }
+  if (body_.size() == start) Append(&body_, bytes.data(), bytes.size());
+  entry.stored = static_cast<uint32_t>(body_.size() - start);
+  entry.check = Checksum({body_.data() + start, entry.stored});
+  entries_.push_back(entry);
+}
+
+std::span<const uint8_t> ChunkMaker::Finish() {
+  if (failed_) return {};
+  ChunkHeader header{};
+  header.magic = kChunkMagic;
+  header.type = static_cast<uint16_t>(type_);
+  header.columns = static_cast<uint16_t>(entries_.size());
+  header.bytes = entries_.size() * sizeof(ColumnEntry) + body_.size();
+  header.check = HeaderCheck(header, entries_);
+  chunk_.clear();
+  chunk_.reserve(sizeof header + header.bytes);
+  Append(&chunk_, &header, 1);
+  Append(&chunk_, entries_.data(), entries_.size());
+  Append(&chunk_, body_.data(), body_.size());
+  return chunk_;
+}
+
+tl::unexpected<Error> ChunkReader::Damaged(const std::string& what) const {
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("'{}' is damaged at byte {}: {}", Printable(name_), offset_, what),
+              offset_);
+}
+
+Result<ChunkReader> ChunkReader::Read(const ByteSource& source, uint64_t size, uint64_t offset,
+                                      const std::string& name) {
+  ChunkReader chunk;
+  chunk.name_ = name;
+  chunk.offset_ = offset;
+  const auto cut = [&] {
+    return Fail(ErrorCode::kTruncated,
+                fmt::format("'{}' ends within what begins at byte {}", Printable(name), offset),
+                offset);
+  };
+  ChunkHeader& header = chunk.header_;
+  if (offset > size || size - offset < sizeof header ||
+      source.ReadAt(offset, &header, sizeof header) != sizeof header) {
+    return cut();
+  }
+  if (header.magic != kChunkMagic) return chunk.Damaged("there is no chunk of a trace");
+  if (header.columns > kMaxColumns) return chunk.Damaged("too many columns");
+  const size_t entry_bytes = header.columns * sizeof(ColumnEntry);
+  if (header.bytes > size - offset - sizeof header) return cut();
+  if (header.bytes < entry_bytes) return chunk.Damaged("its length makes no sense");
+  chunk.entries_.resize(header.columns);
+  if (source.ReadAt(offset + sizeof header, chunk.entries_.data(), entry_bytes) != entry_bytes) {
+    return cut();
+  }
+  if (header.check != HeaderCheck(header, chunk.entries_)) {
+    return chunk.Damaged("its header does not fit its checksum");
+  }
+  uint64_t stored = entry_bytes;
+  for (const ColumnEntry& entry : chunk.entries_) stored += entry.stored;
+  if (stored != header.bytes) return chunk.Damaged("its columns do not fit its length");
+  return chunk;
+}
+
+size_t ChunkReader::PlainBytes(uint16_t id) const {
+  for (const ColumnEntry& entry : entries_) {
+    if (entry.id == id) return entry.plain;
+  }
+  return 0;
+}
+
+Status ChunkReader::Column(const ByteSource& source, uint16_t id, size_t limit,
+                           std::vector<uint8_t>* out) const {
+  out->clear();
+  uint64_t at = offset_ + sizeof header_ + entries_.size() * sizeof(ColumnEntry);
+  for (const ColumnEntry& entry : entries_) {
+    if (entry.id != id) {
+      at += entry.stored;
+      continue;
+    }
+    const std::string which = fmt::format("column {}", id);
+    if (entry.plain > limit) return Damaged(which + " is too long");
+    const auto coding = static_cast<Coding>(entry.coding);
+    const bool direct = coding == Coding::kPlain;
+    if (direct && entry.plain != entry.stored) return Damaged(which + " contradicts itself");
+    std::vector<uint8_t> stored(direct ? 0 : entry.stored);
+    out->resize(entry.plain);
+    std::vector<uint8_t>& target = direct ? *out : stored;
+    if (source.ReadAt(at, target.data(), target.size()) != target.size()) {
+      return Damaged(which + " cannot be read");
+    }
+    if (Checksum(target) != entry.check) return Damaged(which + " does not fit its checksum");
+    switch (coding) {
+      case Coding::kPlain:
+        return {};
+      case Coding::kRepeated:
+        if (stored.size() != 1) return Damaged(which + " contradicts itself");
+        std::fill(out->begin(), out->end(), stored[0]);
+        return {};
+      case Coding::kZstd: {
+        const size_t got = ZSTD_decompress(out->data(), out->size(), stored.data(), stored.size());
+        if (ZSTD_isError(got) != 0) return Damaged(which + ": " + ZSTD_getErrorName(got));
+        if (got != out->size()) return Damaged(which + " is shorter than it says");
+        return {};
+      }
+    }
+    return Damaged(which + " has an unknown coding");
+  }
+  return {};
+}
+
+}  // namespace heapgauge::trace

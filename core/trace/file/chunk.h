@@ -1,0 +1,134 @@
+// Chunks, of which a trace file is a sequence: each says what it is and how long, and holds columns
+// that are compressed and checked by themselves, so that a reader takes what it needs and skips the
+// rest. docs/formats/trace.md has the bytes.
+//
+// ChunkMaker: one thread. ChunkReader: plain data, reads through the source it is given.
+#ifndef HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_
+#define HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+
+struct ZSTD_CCtx_s;
+
+namespace heapgauge::trace {
+
+inline constexpr char kTraceMagic[8] = {'H', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
+inline constexpr uint32_t kTraceVersion = 1;
+
+// At the start of the file.
+struct FileHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;
+  uint64_t reserved[2];
+};
+static_assert(sizeof(FileHeader) == 32);
+
+// At the very end of a file that was finished.
+struct FileTrailer {
+  uint64_t index_offset;
+  uint64_t magic;
+};
+static_assert(sizeof(FileTrailer) == 16);
+inline constexpr uint64_t kTrailerMagic = 0x0a444e4554474831;
+
+enum class ChunkType : uint16_t {
+  kFacts = 1,
+  kTables = 2,
+  kSegment = 3,
+  kSurvivors = 4,
+  kNames = 5,
+  kIndex = 6,
+};
+
+struct ChunkHeader {
+  uint32_t magic;
+  uint16_t type;
+  uint16_t columns;
+  uint64_t bytes;  // behind this header: column entries, then columns
+  uint32_t check;  // of this header with 0 here, and the column entries
+  uint32_t reserved;
+};
+static_assert(sizeof(ChunkHeader) == 24);
+inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
+
+enum class Coding : uint16_t {
+  kPlain = 0,
+  kZstd = 1,
+  kRepeated = 2,  // one byte, `plain` times
+};
+
+struct ColumnEntry {
+  uint16_t id;
+  uint16_t coding;  // Coding
+  uint32_t stored;  // bytes in the file
+  uint32_t plain;   // bytes that they stand for
+  uint32_t check;   // of the stored bytes
+};
+static_assert(sizeof(ColumnEntry) == 16);
+
+// A checksum against damage, not against malice.
+uint32_t Checksum(std::span<const uint8_t> bytes, uint64_t seed = 0);
+
+class ChunkMaker {
+ public:
+  explicit ChunkMaker(int compression_level);
+  ~ChunkMaker();
+
+  void Begin(ChunkType type);
+  // An empty column is left out.
+  void Add(uint16_t id, std::span<const uint8_t> bytes, bool compress = true);
+  // The whole chunk, valid until the next Begin; empty if something went wrong.
+  std::span<const uint8_t> Finish();
+
+  const std::vector<ColumnEntry>& columns() const { return entries_; }
+
+ private:
+  int level_;
+  ZSTD_CCtx_s* context_;
+  ChunkType type_ = ChunkType::kFacts;
+  std::vector<ColumnEntry> entries_;
+  std::vector<uint8_t> body_;
+  std::vector<uint8_t> chunk_;
+  bool failed_ = false;
+};
+
+class ChunkReader {
+ public:
+  // Reads and checks the header at `offset` and the column entries. kTruncated: the file ends
+  // within the chunk. `name` is that of the file, for messages.
+  static Result<ChunkReader> Read(const ByteSource& source, uint64_t size, uint64_t offset,
+                                  const std::string& name);
+
+  ChunkType type() const { return static_cast<ChunkType>(header_.type); }
+  uint64_t offset() const { return offset_; }
+  uint64_t bytes() const { return sizeof(ChunkHeader) + header_.bytes; }  // header included
+  uint64_t end() const { return offset_ + bytes(); }
+
+  // The plain bytes of a column, none if the chunk does not have it. Fails if they are more than
+  // `limit`.
+  Status Column(const ByteSource& source, uint16_t id, size_t limit,
+                std::vector<uint8_t>* out) const;
+  // How many bytes Column would give.
+  size_t PlainBytes(uint16_t id) const;
+
+  // An Error that names this chunk.
+  tl::unexpected<Error> Damaged(const std::string& what) const;
+
+ private:
+  std::string name_;
+  uint64_t offset_ = 0;
+  ChunkHeader header_{};
+  std::vector<ColumnEntry> entries_;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_

@@ -1,0 +1,156 @@
+#include "core/trace/file/file_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/text.h"
+#include "core/trace/file/column.h"
+#include "core/trace/file/segment_decoder.h"
+
+namespace heapgauge::trace {
+namespace {
+
+enum IndexColumn : uint16_t { kChunks = 1, kSegments = 2, kFlags = 3 };
+constexpr uint64_t kHasSurvivors = 1;
+constexpr size_t kMaxIndexBytes = 1 << 30;
+
+// Segments follow each other without gaps.
+bool Follows(const FileIndex& index, const SegmentInfo& next) {
+  if (index.segments.empty()) return next.first_event == 0 && next.first_block == 0;
+  const SegmentInfo& last = index.segments.back();
+  return next.first_event == last.first_event + last.events &&
+         next.first_block == last.first_block + last.births && next.begin_ns >= last.end_ns;
+}
+
+bool DecodeIndex(ColumnReader chunks, ColumnReader segments, ColumnReader flags, uint64_t size,
+                 FileIndex* out) {
+  uint64_t offset = 0;
+  while (chunks.left() != 0) {
+    const uint64_t type = chunks.Number();
+    offset += chunks.Number();
+    if (!chunks.ok() || offset >= size) return false;
+    out->chunks.push_back({static_cast<ChunkType>(type), offset});
+  }
+  offset = 0;
+  while (segments.left() != 0) {
+    SegmentInfo info;
+    offset += segments.Number();
+    info.offset = offset;
+    info.bytes = segments.Number();
+    if (!DecodeInfo(&segments, &info) || offset >= size || info.bytes > size - offset ||
+        !Follows(*out, info)) {
+      return false;
+    }
+    out->segments.push_back(info);
+  }
+  out->has_survivors = (flags.Number() & kHasSurvivors) != 0;
+  out->finished = true;
+  return flags.ok();
+}
+
+// What the end of the file tells, if it does.
+bool ReadWritten(const ByteSource& source, uint64_t size, const std::string& name, FileIndex* out) {
+  FileTrailer trailer{};
+  if (size < sizeof(FileHeader) + sizeof trailer ||
+      source.ReadAt(size - sizeof trailer, &trailer, sizeof trailer) != sizeof trailer ||
+      trailer.magic != kTrailerMagic) {
+    return false;
+  }
+  const Result<ChunkReader> chunk = ChunkReader::Read(source, size, trailer.index_offset, name);
+  if (!chunk || chunk->type() != ChunkType::kIndex) return false;
+  std::vector<uint8_t> chunks;
+  std::vector<uint8_t> segments;
+  std::vector<uint8_t> flags;
+  const auto limit = static_cast<size_t>(std::min<uint64_t>(kMaxIndexBytes, size * 64));
+  if (!chunk->Column(source, kChunks, limit, &chunks) ||
+      !chunk->Column(source, kSegments, limit, &segments) ||
+      !chunk->Column(source, kFlags, limit, &flags)) {
+    return false;
+  }
+  return DecodeIndex(ColumnReader(chunks), ColumnReader(segments), ColumnReader(flags), size, out);
+}
+
+void Scan(const ByteSource& source, uint64_t size, const std::string& name, FileIndex* out) {
+  uint64_t offset = sizeof(FileHeader);
+  while (offset < size) {
+    const Result<ChunkReader> chunk = ChunkReader::Read(source, size, offset, name);
+    if (!chunk) {
+      // The trailer of a file that was finished and then damaged elsewhere is no chunk either.
+      if (size - offset > sizeof(FileTrailer)) {
+        out->notes.push_back(fmt::format(
+            "the trace is not whole: {} bytes from byte {} on cannot be read; what is before is "
+            "shown",
+            size - offset, offset));
+      }
+      break;
+    }
+    offset = chunk->end();
+    if (chunk->type() == ChunkType::kIndex) continue;
+    if (chunk->type() != ChunkType::kSegment) {
+      out->chunks.push_back({chunk->type(), chunk->offset()});
+      continue;
+    }
+    const Result<SegmentInfo> info = ReadSegmentInfo(source, *chunk);
+    if (!info || !Follows(*out, *info)) {
+      out->notes.push_back(
+          fmt::format("the trace is damaged at byte {}; what is before is shown", chunk->offset()));
+      break;
+    }
+    out->segments.push_back(*info);
+  }
+}
+
+}  // namespace
+
+std::span<const uint8_t> EncodeIndex(const FileIndex& index, ChunkMaker* chunk) {
+  ColumnWriter chunks;
+  ColumnWriter segments;
+  ColumnWriter flags;
+  uint64_t last = 0;
+  for (const FileIndex::Chunk& c : index.chunks) {
+    chunks.Number(static_cast<uint64_t>(c.type));
+    chunks.Number(c.offset - last);
+    last = c.offset;
+  }
+  last = 0;
+  for (const SegmentInfo& info : index.segments) {
+    segments.Number(info.offset - last);
+    last = info.offset;
+    segments.Number(info.bytes);
+    EncodeInfo(info, &segments);
+  }
+  flags.Number(index.has_survivors ? kHasSurvivors : 0);
+  chunk->Begin(ChunkType::kIndex);
+  chunk->Add(kChunks, chunks.bytes());
+  chunk->Add(kSegments, segments.bytes());
+  chunk->Add(kFlags, flags.bytes());
+  return chunk->Finish();
+}
+
+Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name) {
+  FileHeader header{};
+  const uint64_t size = source.Size();
+  const size_t got = source.ReadAt(0, &header, sizeof header);
+  if (got < sizeof header.magic ||
+      std::memcmp(header.magic, kTraceMagic, sizeof kTraceMagic) != 0) {
+    return Fail(ErrorCode::kNotRecognized, "'" + Printable(name) + "' is not a trace", 0);
+  }
+  if (got < sizeof header) {
+    return Fail(ErrorCode::kTruncated, "'" + Printable(name) + "' ends within its header", got);
+  }
+  if (header.version != kTraceVersion || header.header_bytes != sizeof header) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("'{}' is a trace of version {}, this program reads version {}",
+                            Printable(name), header.version, kTraceVersion),
+                8);
+  }
+  FileIndex index;
+  if (ReadWritten(source, size, name, &index)) return index;
+  index = {};
+  Scan(source, size, name, &index);
+  return index;
+}
+
+}  // namespace heapgauge::trace

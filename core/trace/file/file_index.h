@@ -1,0 +1,37 @@
+// Where everything is in a trace file. A finished file has it written at its end; without that it
+// is found by going from chunk to chunk, which costs one small read for each.
+#ifndef HEAPGAUGE_CORE_TRACE_FILE_FILE_INDEX_H_
+#define HEAPGAUGE_CORE_TRACE_FILE_FILE_INDEX_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/trace/file/chunk.h"
+#include "core/trace/segment.h"
+
+namespace heapgauge::trace {
+
+struct FileIndex {
+  struct Chunk {
+    ChunkType type;
+    uint64_t offset;
+  };
+  std::vector<Chunk> chunks;  // all but segments and the index itself
+  std::vector<SegmentInfo> segments;
+  bool has_survivors = false;  // the chunks of survivors are all of them
+  bool finished = false;
+  std::vector<std::string> notes;
+};
+
+// The chunk of kIndex.
+std::span<const uint8_t> EncodeIndex(const FileIndex& index, ChunkMaker* chunk);
+
+// Fails only if the file is no trace, or one of another version.
+Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name);
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_FILE_FILE_INDEX_H_

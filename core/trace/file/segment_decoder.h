@@ -1,0 +1,36 @@
+// Reads segments back: the parts that were asked for, and no bytes of the others.
+//
+// Pure functions over hostile bytes. A segment that is returned keeps what core/trace/segment.h
+// promises: indexes of events are within blocks, stacks and threads below the limits given.
+#ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_
+#define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/trace/file/chunk.h"
+#include "core/trace/file/column.h"
+#include "core/trace/segment.h"
+
+namespace heapgauge::trace {
+
+struct SegmentLimits {
+  uint32_t stacks = 1;   // numbers are below
+  uint32_t threads = 0;  // indexes are below, or kNoIndex
+};
+
+void EncodeInfo(const SegmentInfo& info, ColumnWriter* out);
+// Fills in all but offset and bytes. False if it makes no sense.
+bool DecodeInfo(ColumnReader* in, SegmentInfo* info);
+
+// The index entry that the chunk itself has.
+Result<SegmentInfo> ReadSegmentInfo(const ByteSource& source, const ChunkReader& chunk);
+
+Status DecodeSegment(const ByteSource& source, const ChunkReader& chunk, const SegmentInfo& info,
+                     const SegmentLimits& limits, uint32_t parts, Segment* out);
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_

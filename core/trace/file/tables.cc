@@ -1,0 +1,336 @@
+#include "core/trace/file/tables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_modules.h"
+
+namespace heapgauge::trace {
+namespace {
+
+enum TableColumn : uint16_t {
+  kModules = 1,
+  kNodeLinks = 2,
+  kNodePcs = 3,
+  kStacks = 4,
+  kLabels = 5,
+  kThreads = 6,
+  kMemory = 7,
+  kMarkers = 8,
+  kCounts = 9,
+};
+
+constexpr uint32_t kMaxModules = 65535;
+constexpr uint32_t kMaxThreads = 1 << 22;
+constexpr uint32_t kMaxStacks = 1 << 26;
+constexpr uint64_t kMaxColumnBytes = 1 << 30;
+constexpr size_t kMaxName = 256;
+
+std::string_view CText(const char* text, size_t size) { return {text, strnlen(text, size)}; }
+
+void CopyText(std::string_view text, char* field, size_t size) {
+  std::memcpy(field, text.data(), std::min(text.size(), size - 1));
+}
+
+// A small file cannot make a reader ask for much memory.
+size_t ColumnLimit(uint64_t file_bytes) {
+  return static_cast<size_t>(std::min(kMaxColumnBytes, file_bytes * 64 + 65536));
+}
+uint64_t StackLimit(uint64_t file_bytes) {
+  return std::min<uint64_t>(kMaxStacks, file_bytes * 64 + (1 << 23));
+}
+
+}  // namespace
+
+void TableWriter::AddModule(uint32_t index, const wire::Module& m) {
+  modules_.Number(index);
+  modules_.Number(m.start);
+  modules_.Number(m.end);
+  modules_.Number(m.load_bias);
+  modules_.Number(m.code_start);
+  modules_.Number(m.code_end);
+  modules_.Number(m.code_offset);
+  modules_.Number(m.flags);
+  const size_t id_bytes = std::min<size_t>(m.build_id_bytes, sizeof m.build_id);
+  modules_.Text({reinterpret_cast<const char*>(m.build_id), id_bytes});
+  modules_.Text(CText(m.path, sizeof m.path));
+}
+
+void TableWriter::AddStack(uint32_t index, const StackEntry& stack) {
+  if (index >= kMaxStacks) return;
+  stacks_.emplace_back(index, stack);
+  stack_count_ = std::max(stack_count_, index + 1);
+}
+
+void TableWriter::AddLabelSet(uint32_t index, const wire::LabelRecord& record) {
+  labels_.Number(index);
+  labels_.Number(record.parent);
+  labels_.Number(record.depth);
+  labels_.Number(record.flags);
+  labels_.Number(record.thread_name);
+  labels_.Text(CText(record.key, sizeof record.key));
+  labels_.Text(CText(record.value, sizeof record.value));
+}
+
+void TableWriter::SetThread(uint32_t index, const Thread& thread) {
+  if (index >= kMaxThreads) return;
+  threads_.Number(index);
+  threads_.Number(thread.id);
+  threads_.Number(thread.first_ns);
+  threads_.Text(std::string_view(thread.name).substr(0, kMaxName));
+  thread_count_ = std::max(thread_count_, index + 1);
+}
+
+void TableWriter::AddMemory(const MemoryPoint& point) {
+  const MemoryPoint& last = last_memory_;
+  memory_.Difference(point.time_ns, last.time_ns);
+  memory_.Difference(point.resident_bytes, last.resident_bytes);
+  memory_.Difference(point.anonymous_bytes, last.anonymous_bytes);
+  memory_.Difference(point.proportional_bytes, last.proportional_bytes);
+  memory_.Difference(point.swapped_bytes, last.swapped_bytes);
+  memory_.Difference(point.cgroup_bytes, last.cgroup_bytes);
+  memory_.Difference(point.cgroup_limit, last.cgroup_limit);
+  last_memory_ = point;
+}
+
+void TableWriter::AddMarker(const Marker& marker) {
+  markers_.Difference(marker.time_ns, last_marker_ns_);
+  markers_.Text(marker.text);
+  last_marker_ns_ = marker.time_ns;
+}
+
+bool TableWriter::pending() const {
+  return !nodes_.empty() || !stacks_.empty() || !modules_.empty() || !labels_.empty() ||
+         !threads_.empty() || !memory_.empty() || !markers_.empty();
+}
+
+uint32_t TableWriter::NodeNumber(uint32_t index) {
+  return index < node_numbers_.size() ? node_numbers_[index] : 0;
+}
+
+// Parents have smaller indexes than their children, so in order of indexes they come first.
+void TableWriter::EncodeNodes() {
+  std::stable_sort(nodes_.begin(), nodes_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [index, node] : nodes_) {
+    if (index == 0) continue;
+    if (index >= node_numbers_.size()) node_numbers_.resize(index + 1);
+    uint32_t& number = node_numbers_[index];
+    // 0: a new node. Else how far back the one is that this replaces.
+    if (number == 0) {
+      number = node_count_++;
+      node_links_.Number(0);
+    } else {
+      node_links_.Number(node_count_ - number);
+    }
+    const uint32_t parent = NodeNumber(node.parent);
+    node_links_.Number((parent < number ? number - parent : number) << 2 | (node.flags & 3));
+    const auto [it, added] = pcs_.try_emplace(node.pc_module, static_cast<uint32_t>(pcs_.size()));
+    node_pcs_.Number(added ? 0 : it->second + 1);
+    if (added) node_pcs_.Number(node.pc_module);
+  }
+  nodes_.clear();
+}
+
+void TableWriter::Encode(ChunkMaker* chunk) {
+  EncodeNodes();
+  uint32_t last_index = 0;
+  uint32_t last_leaf = 0;
+  stack_column_.Clear();
+  for (const auto& [index, stack] : stacks_) {
+    const uint32_t leaf = NodeNumber(stack.leaf);
+    stack_column_.Difference(index, last_index + 1);
+    stack_column_.Difference(leaf, last_leaf);
+    stack_column_.Number(stack.labels);
+    stack_column_.Number(stack.flags);
+    last_index = index;
+    last_leaf = leaf;
+  }
+  stacks_.clear();
+  ColumnWriter counts;
+  counts.Number(stack_count_);
+  chunk->Add(kCounts, counts.bytes());
+  for (auto [id, column] : {std::pair{kModules, &modules_},
+                            {kNodeLinks, &node_links_},
+                            {kNodePcs, &node_pcs_},
+                            {kStacks, &stack_column_},
+                            {kLabels, &labels_},
+                            {kThreads, &threads_},
+                            {kMemory, &memory_},
+                            {kMarkers, &markers_}}) {
+    chunk->Add(id, column->bytes());
+    column->Clear();
+  }
+}
+
+namespace {
+
+bool DecodeModules(ColumnReader in, StackTables* out) {
+  while (in.left() != 0) {
+    const uint64_t index = in.Number();
+    wire::Module m{};
+    m.start = in.Number();
+    m.end = in.Number();
+    m.load_bias = in.Number();
+    m.code_start = in.Number();
+    m.code_end = in.Number();
+    m.code_offset = in.Number();
+    m.flags = static_cast<uint32_t>(in.Number());
+    const std::string_view id = in.Text();
+    const std::string_view path = in.Text();
+    if (!in.ok() || index >= kMaxModules || id.size() > sizeof m.build_id) return false;
+    m.build_id_bytes = static_cast<uint32_t>(id.size());
+    std::memcpy(m.build_id, id.data(), id.size());
+    CopyText(path, m.path, sizeof m.path);
+    if (index >= out->modules.size()) out->modules.resize(index + 1);
+    out->modules[index] = ToModule(m, true);
+  }
+  return in.ok();
+}
+
+bool DecodeNodes(ColumnReader links, ColumnReader pcs, StackTables* out) {
+  while (links.left() != 0) {
+    const uint64_t back = links.Number();
+    const uint64_t link = links.Number();
+    const uint64_t pc_number = pcs.Number();
+    if (pc_number == 0) out->pcs.push_back(pcs.Number());
+    if (!links.ok() || !pcs.ok() || pc_number > out->pcs.size()) return false;
+    if (back >= out->nodes.size()) return false;  // 0 is not replaced
+    const uint64_t number = out->nodes.size() - back;
+    const uint64_t up = link >> 2;
+    if (up == 0 || up > number) return false;
+    wire::Node node{};
+    node.pc_module = pc_number == 0 ? out->pcs.back() : out->pcs[pc_number - 1];
+    node.parent = static_cast<uint32_t>(number - up);
+    node.flags = link & 3;
+    if (back == 0) {
+      out->nodes.push_back(node);
+    } else {
+      out->nodes[number] = node;
+    }
+  }
+  return pcs.done();
+}
+
+bool DecodeStacks(ColumnReader in, uint64_t limit, StackTables* out) {
+  uint64_t index = 0;
+  uint64_t leaf = 0;
+  while (in.left() != 0) {
+    index = in.Difference(index + 1);
+    leaf = in.Difference(leaf);
+    const uint64_t labels = in.Number();
+    const uint64_t flags = in.Number();
+    if (!in.ok() || index >= limit || leaf >= out->nodes.size()) return false;
+    if (index >= out->stacks.size()) out->stacks.resize(index + 1);
+    out->stacks[index] = {static_cast<uint32_t>(leaf), static_cast<uint16_t>(labels),
+                          static_cast<uint16_t>(flags)};
+  }
+  return in.ok();
+}
+
+bool DecodeLabels(ColumnReader in, StackTables* out) {
+  while (in.left() != 0) {
+    const uint64_t index = in.Number();
+    wire::LabelRecord record{};
+    record.valid = 1;
+    record.parent = static_cast<uint16_t>(in.Number());
+    record.depth = static_cast<uint16_t>(in.Number());
+    record.flags = static_cast<uint16_t>(in.Number());
+    record.thread_name = static_cast<uint16_t>(in.Number());
+    CopyText(in.Text(), record.key, sizeof record.key);
+    CopyText(in.Text(), record.value, sizeof record.value);
+    if (!in.ok() || index > wire::kMaxLabelSets) return false;
+    if (index >= out->labels.size()) out->labels.resize(index + 1);
+    out->labels[index] = record;
+  }
+  return in.ok();
+}
+
+bool DecodeThreads(ColumnReader in, uint64_t limit, PlainTables* out) {
+  while (in.left() != 0) {
+    const uint64_t index = in.Number();
+    Thread thread;
+    thread.id = static_cast<uint32_t>(in.Number());
+    thread.first_ns = in.Number();
+    thread.name = Printable(in.Text());
+    if (!in.ok() || index >= limit) return false;
+    if (index >= out->threads.size()) out->threads.resize(index + 1);
+    out->threads[index] = std::move(thread);
+  }
+  return in.ok();
+}
+
+bool DecodeMemory(ColumnReader in, PlainTables* out) {
+  MemoryPoint point = out->memory.empty() ? MemoryPoint{} : out->memory.back();
+  while (in.left() != 0) {
+    for (uint64_t* field :
+         {&point.time_ns, &point.resident_bytes, &point.anonymous_bytes, &point.proportional_bytes,
+          &point.swapped_bytes, &point.cgroup_bytes, &point.cgroup_limit}) {
+      *field = in.Difference(*field);
+    }
+    if (!in.ok()) return false;
+    out->memory.push_back(point);
+  }
+  return in.ok();
+}
+
+bool DecodeMarkers(ColumnReader in, PlainTables* out) {
+  uint64_t time = out->markers.empty() ? 0 : out->markers.back().time_ns;
+  while (in.left() != 0) {
+    time = in.Difference(time);
+    const std::string_view text = in.Text();
+    if (!in.ok()) return false;
+    out->markers.push_back({time, Printable(text)});
+  }
+  return in.ok();
+}
+
+}  // namespace
+
+Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+                       StackTables* out) {
+  const size_t limit = ColumnLimit(file_bytes);
+  std::vector<uint8_t> bytes;
+  std::vector<uint8_t> pcs;
+  HG_TRY(chunk.Column(source, kModules, limit, &bytes));
+  if (!DecodeModules(ColumnReader(bytes), out)) return chunk.Damaged("bad modules");
+  HG_TRY(chunk.Column(source, kNodeLinks, limit, &bytes));
+  HG_TRY(chunk.Column(source, kNodePcs, limit, &pcs));
+  if (!DecodeNodes(ColumnReader(bytes), ColumnReader(pcs), out)) {
+    return chunk.Damaged("bad nodes of stacks");
+  }
+  HG_TRY(chunk.Column(source, kStacks, limit, &bytes));
+  if (!DecodeStacks(ColumnReader(bytes), StackLimit(file_bytes), out)) {
+    return chunk.Damaged("bad stacks");
+  }
+  HG_TRY(chunk.Column(source, kLabels, limit, &bytes));
+  if (!DecodeLabels(ColumnReader(bytes), out)) return chunk.Damaged("bad labels");
+  return {};
+}
+
+Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+                       PlainTables* out) {
+  const size_t limit = ColumnLimit(file_bytes);
+  std::vector<uint8_t> bytes;
+  HG_TRY(chunk.Column(source, kThreads, limit, &bytes));
+  if (!DecodeThreads(ColumnReader(bytes), std::min<uint64_t>(kMaxThreads, file_bytes + 65536),
+                     out)) {
+    return chunk.Damaged("bad threads");
+  }
+  HG_TRY(chunk.Column(source, kMemory, limit, &bytes));
+  if (!DecodeMemory(ColumnReader(bytes), out)) return chunk.Damaged("bad memory figures");
+  HG_TRY(chunk.Column(source, kMarkers, limit, &bytes));
+  if (!DecodeMarkers(ColumnReader(bytes), out)) return chunk.Damaged("bad markers");
+  HG_TRY(chunk.Column(source, kCounts, limit, &bytes));
+  ColumnReader counts(bytes);
+  const uint64_t stacks = bytes.empty() ? 1 : counts.Number();
+  if (!counts.done() || stacks == 0 || stacks > StackLimit(file_bytes)) {
+    return chunk.Damaged("bad counts");
+  }
+  out->stack_count = std::max(out->stack_count, static_cast<uint32_t>(stacks));
+  return {};
+}
+
+}  // namespace heapgauge::trace

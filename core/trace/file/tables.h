@@ -1,0 +1,91 @@
+// The tables of a trace file: modules, nodes, stacks and label sets, which readers need only when
+// they name stacks, and threads, memory and markers, which they need at once. A table chunk holds
+// what was added since the one before; it comes before the segments that name it.
+//
+// TableWriter: one thread. The readers are pure functions; every number from the file is checked.
+#ifndef HEAPGAUGE_CORE_TRACE_FILE_TABLES_H_
+#define HEAPGAUGE_CORE_TRACE_FILE_TABLES_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/model/types.h"
+#include "core/trace/file/chunk.h"
+#include "core/trace/file/column.h"
+#include "core/trace/trace_facts.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::trace {
+
+struct StackEntry {
+  uint32_t leaf = 0;  // node, 0 none
+  uint16_t labels = 0;
+  uint16_t flags = 0;  // wire::kStackOf*
+};
+
+class TableWriter {
+ public:
+  void AddModule(uint32_t index, const wire::Module& module);
+  void AddNode(uint32_t index, const wire::Node& node) { nodes_.emplace_back(index, node); }
+  void AddStack(uint32_t index, const StackEntry& stack);
+  void AddLabelSet(uint32_t index, const wire::LabelRecord& record);
+  void SetThread(uint32_t index, const Thread& thread);
+  void AddMemory(const MemoryPoint& point);
+  void AddMarker(const Marker& marker);
+
+  // Numbers below these were added.
+  uint32_t stack_count() const { return stack_count_; }
+  uint32_t thread_count() const { return thread_count_; }
+
+  bool pending() const;
+  // Adds columns to a chunk of kTables; nothing is pending afterwards.
+  void Encode(ChunkMaker* chunk);
+
+ private:
+  void EncodeNodes();
+  uint32_t NodeNumber(uint32_t index);  // in the file
+
+  std::vector<std::pair<uint32_t, wire::Node>> nodes_;
+  std::vector<std::pair<uint32_t, StackEntry>> stacks_;
+  // The file numbers nodes in the order in which it has them: readers need no gaps.
+  std::vector<uint32_t> node_numbers_{0};  // by index; 0 not known
+  uint32_t node_count_ = 1;                // node 0 is the root
+  std::unordered_map<uint64_t, uint32_t> pcs_;
+  uint32_t stack_count_ = 1;
+  uint32_t thread_count_ = 0;
+  MemoryPoint last_memory_;
+  uint64_t last_marker_ns_ = 0;
+  ColumnWriter modules_, node_links_, node_pcs_, stack_column_, labels_, threads_, memory_,
+      markers_;
+};
+
+// What a name of a stack leads to.
+struct StackTables {
+  std::vector<std::optional<Module>> modules;   // by record
+  std::vector<wire::Node> nodes{wire::Node{}};  // parents first; 0 is the root
+  std::vector<StackEntry> stacks{StackEntry{}};
+  std::vector<wire::LabelRecord> labels;
+  std::vector<uint64_t> pcs;  // distinct ones, in order of appearance
+};
+// What is known beside the stacks.
+struct PlainTables {
+  std::vector<Thread> threads;
+  std::vector<MemoryPoint> memory;
+  std::vector<Marker> markers;
+  uint32_t stack_count = 1;
+};
+
+// Add what one table chunk has. `file_bytes` bounds what a file of that size may ask for.
+Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+                       StackTables* out);
+Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+                       PlainTables* out);
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_FILE_TABLES_H_

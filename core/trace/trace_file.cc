@@ -1,0 +1,194 @@
+#include "core/trace/trace_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/trace/file/facts_codec.h"
+#include "core/trace/file/file_index.h"
+#include "core/trace/file/segment_columns.h"
+#include "core/trace/file/segment_decoder.h"
+#include "core/trace/file/stacks_reader.h"
+#include "core/trace/file/sums_codec.h"
+#include "core/trace/file/survivor_codec.h"
+#include "core/trace/file/tables.h"
+
+namespace heapgauge::trace {
+namespace {
+
+constexpr size_t kMaxFactsBytes = 16 << 20;
+constexpr size_t kMaxNamesBytes = 512 << 20;
+
+class OpenedTrace final : public TraceFile {
+ public:
+  OpenedTrace(File file, FileIndex index)
+      : file_(std::move(file)), size_(file_.Size()), index_(std::move(index)) {}
+
+  Status ReadTables() {
+    for (const FileIndex::Chunk& entry : index_.chunks) {
+      if (entry.type != ChunkType::kFacts && entry.type != ChunkType::kTables) continue;
+      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
+      if (entry.type == ChunkType::kTables) {
+        HG_TRY(ReadPlainTables(file_, chunk, size_, &tables_));
+        continue;
+      }
+      std::vector<uint8_t> bytes;
+      HG_TRY(chunk.Column(file_, 1, kMaxFactsBytes, &bytes));
+      if (!DecodeFacts(bytes, &facts_)) return chunk.Damaged("bad facts");
+    }
+    facts_.complete &= index_.finished;
+    facts_.recording.duration_ns = end_ns();
+    return {};
+  }
+
+  const std::string& path() const override { return file_.path(); }
+  const Facts& facts() const override { return facts_; }
+  const std::vector<SegmentInfo>& segments() const override { return index_.segments; }
+  const std::vector<Thread>& threads() const override { return tables_.threads; }
+  const std::vector<MemoryPoint>& memory() const override { return tables_.memory; }
+  const std::vector<Marker>& markers() const override { return tables_.markers; }
+  uint32_t stack_count() const override { return tables_.stack_count; }
+  uint64_t file_bytes() const override { return size_; }
+  const std::vector<std::string>& notes() const override { return index_.notes; }
+
+  Status ReadSegment(size_t index, uint32_t parts, Segment* out) const override {
+    HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
+    return DecodeSegment(file_, chunk, index_.segments[index], limits(), parts, out);
+  }
+
+  Status ReadSums(size_t index, std::vector<StackSums>* out) const override {
+    HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
+    std::vector<uint8_t> bytes;
+    // A stack has a row only if something happened to it.
+    const size_t limit = size_t{index_.segments[index].events} * 80 + 64;
+    HG_TRY(chunk.Column(file_, kSumsColumn, limit, &bytes));
+    if (!DecodeSums(ColumnReader(bytes), stack_count(), out)) return chunk.Damaged("bad sums");
+    return {};
+  }
+
+  Status ForEachSurvivor(const std::function<void(const Block&)>& visit) const override {
+    if (!index_.has_survivors) return FindSurvivors(visit);
+    std::vector<Block> blocks;
+    uint64_t least = 0;
+    for (const FileIndex::Chunk& entry : index_.chunks) {
+      if (entry.type != ChunkType::kSurvivors) continue;
+      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
+      HG_TRY(DecodeSurvivors(file_, chunk, limits(), this->blocks(), &blocks));
+      if (blocks.empty()) continue;
+      if (blocks.front().number < least) return chunk.Damaged("survivors out of order");
+      least = blocks.back().number + 1;
+      for (const Block& block : blocks) visit(block);
+    }
+    return {};
+  }
+
+  Result<std::shared_ptr<const Stacks>> ReadStacks() const override {
+    const std::lock_guard lock(stacks_mutex_);
+    if (stacks_ != nullptr) return stacks_;
+    StackTables tables;
+    std::vector<uint8_t> names;
+    for (const FileIndex::Chunk& entry : index_.chunks) {
+      if (entry.type != ChunkType::kTables && entry.type != ChunkType::kNames) continue;
+      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
+      if (entry.type == ChunkType::kTables) {
+        HG_TRY(ReadStackTables(file_, chunk, size_, &tables));
+      } else {
+        HG_TRY(chunk.Column(file_, 1, kMaxNamesBytes, &names));
+      }
+    }
+    const std::string_view stream(reinterpret_cast<const char*>(names.data()), names.size());
+    auto stacks = std::make_shared<Stacks>(MakeStacks(tables, stack_count(), stream, path()));
+    Profile& profile = stacks->profile;
+    profile.recording = facts_.recording;
+    profile.duration_ns = static_cast<int64_t>(facts_.recording.duration_ns);
+    profile.time_ns = static_cast<int64_t>(facts_.recording.start_unix_ns) + profile.duration_ns;
+    profile.notes.insert(profile.notes.begin(), index_.notes.begin(), index_.notes.end());
+    stacks_ = std::move(stacks);
+    return stacks_;
+  }
+
+ private:
+  SegmentLimits limits() const {
+    return {stack_count(), static_cast<uint32_t>(tables_.threads.size())};
+  }
+
+  Result<ChunkReader> Chunk(uint64_t offset, ChunkType type) const {
+    HG_ASSIGN(ChunkReader chunk, ChunkReader::Read(file_, size_, offset, path()));
+    if (chunk.type() != type) return chunk.Damaged("another chunk than the index says");
+    return chunk;
+  }
+
+  Result<ChunkReader> SegmentChunk(size_t index) const {
+    if (index >= index_.segments.size()) {
+      return Fail(ErrorCode::kInvalidArgument, "there is no such segment");
+    }
+    return Chunk(index_.segments[index].offset, ChunkType::kSegment);
+  }
+
+  // One bit for each block of the trace, then all segments in order.
+  Status FindSurvivors(const std::function<void(const Block&)>& visit) const {
+    std::vector<bool> dead(blocks());
+    Segment segment;
+    for (size_t i = 0; i < index_.segments.size(); ++i) {
+      HG_TRY(ReadSegment(i, kOldBlocks, &segment));
+      for (const Block& block : segment.blocks) dead[block.number] = true;
+    }
+    for (size_t i = 0; i < index_.segments.size(); ++i) {
+      HG_TRY(ReadSegment(i, kNewBlocks | kAddresses | kDetails, &segment));
+      for (const Block& block : segment.blocks) {
+        if (block.is_live() && !dead[block.number]) visit(block);
+      }
+    }
+    return {};
+  }
+
+  const File file_;
+  const uint64_t size_;
+  FileIndex index_;
+  Facts facts_;
+  PlainTables tables_;
+  mutable std::mutex stacks_mutex_;
+  mutable std::shared_ptr<const Stacks> stacks_;
+};
+
+}  // namespace
+
+bool IsTrace(std::string_view start) {
+  return start.substr(0, sizeof kTraceMagic) == std::string_view(kTraceMagic, sizeof kTraceMagic);
+}
+
+Result<std::shared_ptr<const TraceFile>> TraceFile::Open(const std::string& path) {
+  HG_ASSIGN(File file, File::OpenForReading(path));
+  HG_ASSIGN(FileIndex index, ReadIndex(file, path));
+  auto trace = std::make_shared<OpenedTrace>(std::move(file), std::move(index));
+  HG_TRY(trace->ReadTables());
+  return trace;
+}
+
+uint64_t TraceFile::events() const {
+  return segments().empty() ? 0 : segments().back().first_event + segments().back().events;
+}
+
+uint64_t TraceFile::blocks() const {
+  return segments().empty() ? 0 : segments().back().first_block + segments().back().births;
+}
+
+uint64_t TraceFile::end_ns() const {
+  const uint64_t last = segments().empty() ? 0 : segments().back().end_ns;
+  return std::max(last, facts().recording.duration_ns);
+}
+
+Result<TraceFile::Peak> TraceFile::FindPeak() const {
+  Peak peak;
+  for (size_t i = 0; i < segments().size(); ++i) {
+    const SegmentInfo& info = segments()[i];
+    if (info.peak_bytes <= peak.bytes) continue;
+    peak = {info.peak_bytes, info.peak_ns, i, info.peak_event};
+  }
+  return peak;
+}
+
+}  // namespace heapgauge::trace
