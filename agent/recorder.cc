@@ -46,7 +46,7 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   pool_live_.HoldPools();
   sampler_.SetInterval(settings.interval);
   sampler_.SetMaxPerSecond(settings.max_samples_per_second);
-  sampler_.SetActive(settings.active);
+  sampler_.SetActive(settings.active && !settings.trace.on);
   start_monotonic_ns_ = os::MonotonicNs();
   if (path_.Create(&file_, os::ProcessId()) != 0) {
     process_state_->store(static_cast<uint32_t>(ProcessState::kFailed));
@@ -82,7 +82,7 @@ void Recorder::FillHeader(wire::Header* out, const Settings& settings,
   header.command_line_bytes = length > 0 ? static_cast<uint32_t>(length) : 0;
   header.follows_exec = settings.follow_exec;
   header.hooks_mappings = settings.record_mappings;
-  header.control.active = settings.active;
+  header.control.active = settings.active && !settings.trace.on;
   header.control.max_samples_per_second = settings.max_samples_per_second;
 }
 
@@ -126,7 +126,10 @@ bool Recorder::Ready() {
                                                static_cast<uint32_t>(ProcessState::kStarting))) {
     return false;
   }
-  const bool started = StartInChild();
+  // A child that is not to be traced has nothing to tell.
+  const bool untraced = tracing() && !trace_settings_.follows_fork;
+  const bool started = !untraced && StartInChild();
+  if (!started) tracing_.store(false);
   process_state_->store(
       static_cast<uint32_t>(started ? ProcessState::kReady : ProcessState::kFailed),
       std::memory_order_release);
@@ -185,6 +188,10 @@ bool Recorder::StartInChild() {
   hg_control_word = &header.control.generation;
   file_.MoveTo(&parent_file_);
   new_file_.MoveTo(&file_);
+  if (tracing()) {
+    buffers_.StartInChild(&header);
+    lanes_.Start(header.pid);
+  }
   // A stub may be about to read the parent's control word: its segment stays mapped.
   parent_file_.DetachAllButHeader();
   if (dumper_.armed()) dumper_.StartInChild(live_bytes_.load(), os::MonotonicNs());
@@ -346,6 +353,7 @@ void Recorder::PublishMemory() {
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + pool_live_.private_bytes() + stacks_.private_bytes() +
                labels_.private_bytes() + walkers_.private_bytes() + mappings_.private_bytes() +
+               buffers_.private_bytes() + lanes_.private_bytes() +
                sizeof hg_filter + sizeof hg_pool_filter + sizeof(RuleCache) + sizeof *this});
 }
 
@@ -391,6 +399,7 @@ void Recorder::PrepareForSeccomp() {
   if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();
   dumper_.WaitForEnd();
   file_.ReserveSpare();
+  if (tracing()) lanes_.Prepare();
   live_.Prepare();
   stacks_.Prepare();
   labels_.Prepare();

@@ -29,6 +29,9 @@
 #include "agent/table/peak.h"
 #include "agent/table/pool_table.h"
 #include "agent/table/stack_table.h"
+#include "agent/trace/lane_pool.h"
+#include "agent/trace/trace_buffers.h"
+#include "agent/trace/trace_clock.h"
 #include "agent/unwind/walker.h"
 #include "agent/watch.h"
 #include "wire/gauge_format.h"
@@ -122,6 +125,25 @@ class Recorder {
   void RecordPoolAllocation(int pool, const Block& block, const Registers& caller);
   void RecordPoolFree(int pool, uintptr_t address);
 
+  // Exact tracing. To be called after Start, from which on no sample is taken. False if there is no
+  // memory.
+  bool StartTracing(const TraceSettings& settings);
+  // False once it is over: nobody emptied the buffers, or this is a forked child that is not to be
+  // traced. For good.
+  bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
+  void EndTracing(bool gave_up);
+  struct TracedBlock {
+    uintptr_t address;
+    uint64_t size;    // requested
+    uint64_t usable;  // as the allocator says
+    wire::Function function;
+    uint8_t alignment_log2;
+  };
+  // An event that is a block alone; `sp` is a stack pointer of the call. False if it is lost.
+  bool TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp);
+  // A block that the program will be given, with the stack that asks for it.
+  void TraceBlock(wire::TraceEventKind kind, const TracedBlock& block, const Registers& caller);
+
   // After dlclose.
   void CheckModules();
   // Before system calls may become deadly.
@@ -171,6 +193,12 @@ class Recorder {
   bool MayAskAllocator(const Stack& stack) const;
   void TakeStatistics(uint64_t since_start);
   void PublishSampler(wire::Header* header) const;
+  bool MayTrace();
+  bool HasRoom(TraceLane* lane, uint32_t bytes);
+  bool GetRoom(TraceLane* lane);
+  void OncePerBuffer();
+  // A mapping, or what is taken away of it.
+  void TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t length, uint32_t stack);
 
   std::atomic<uint32_t>* process_state_ = nullptr;  // in the page that fork wipes
   GaugeFile file_;  // the parent's in a forked child that has none of its own yet
@@ -187,6 +215,12 @@ class Recorder {
   PoolTable pools_;
   MappingTable mappings_;
   Peak peak_;
+  TraceSettings trace_settings_;
+  TraceClock trace_clock_;
+  std::atomic<bool> tracing_;
+  std::atomic<uint64_t> trace_looked_ns_;  // when it was looked for unloaded objects
+  TraceBuffers buffers_;
+  LanePool lanes_;
   Dumper dumper_;
   Watch watch_;
   // The shared totals are not read back: these steer.

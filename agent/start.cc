@@ -37,7 +37,9 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   if (!settings.follow_exec) RemoveFromEnvironment(environment);
   if (!started) return;
   if (settings.record_mappings) StartRecordingMappings();
-  if (settings.active) {
+  if (settings.trace.on && recorder.StartTracing(settings.trace)) {
+    SetMode(Mode::kTrace);
+  } else if (settings.active && !settings.trace.on) {
     StartCounting();
   } else {
     SetMode(Mode::kDormant);

@@ -19,7 +19,7 @@ heapgauge::agent::AnyFunction hg_while_relocated() {
   ResolveRealFunctions();
   char** environment = EnvironmentAtStart();
   const Settings settings = ReadSettings(environment, CameByPreload(environment));
-  BindProgram(settings.active);
+  BindProgram(settings.active && !settings.trace.on);
   if (!settings.record_mappings) HideMapFunctions();
   PrepareProgramStart(settings.http[0] != '\0' && !os::RunsWithElevatedRights());
   return Nothing;

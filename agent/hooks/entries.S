@@ -5,7 +5,8 @@
 //   the real one     while the agent was never active, or where the function is not ours to count,
 //   hg_poll_<f>      the same for a few rarely called functions, which look for a wake-up,
 //   hg_count_<f>     once active: counts down; only blocks that pass HG_SAMPLE_MASK may be samples,
-//   hg_lookup_<f>    the same once there are samples which do not pass: no mask.
+//   hg_lookup_<f>    the same once there are samples which do not pass: no mask,
+//   hg_trace_<f>     while every call is recorded: goes to C++ each time, but for free(NULL).
 // Written in assembly because gcc makes twice as many instructions of it, and because the stack
 // pointer and frame pointer of the caller must reach the unwinder unspoilt. This file and
 // agent/unwind/arch_x86_64.h hold what depends on the architecture, with sys/syscall.h.
@@ -161,6 +162,67 @@ HG_END hg_lookup_\name
   HG_STUB_FREE1 \name
 .endm
 
+// ---- tracing, by shape ----
+
+.macro HG_TRACE_ALLOCATE name
+HG_BEGIN hg_trace_\name
+  movl $hg_index, %eax
+  jmp hg_traced_block
+HG_END hg_trace_\name
+.endm
+.macro HG_TRACE_SIZE1 name
+  HG_TRACE_ALLOCATE \name
+.endm
+.macro HG_TRACE_SIZE2 name
+  HG_TRACE_ALLOCATE \name
+.endm
+.macro HG_TRACE_SIZE3 name
+  HG_TRACE_ALLOCATE \name
+.endm
+.macro HG_TRACE_PRODUCT12 name
+  HG_TRACE_ALLOCATE \name
+.endm
+
+.macro HG_TRACE_RESIZE2 name
+HG_BEGIN hg_trace_\name
+  movl $hg_index, %eax
+  jmp hg_traced_change
+HG_END hg_trace_\name
+.endm
+.macro HG_TRACE_RESIZE23 name
+  HG_TRACE_RESIZE2 \name
+.endm
+
+// The event first, then the real function, with the arguments as they were: three at the most.
+.macro HG_TRACE_FREE1 name
+HG_BEGIN hg_trace_\name
+  testq %rdi, %rdi
+  jz 1f
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  movq 24(%rsp), %rsi      // the caller's pc, and its sp after the return
+  leaq 32(%rsp), %rdx
+  call hg_record_free
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+1:HG_REAL
+HG_END hg_trace_\name
+.endm
+
+.macro HG_TRACE_QUERY1 name
+HG_BEGIN hg_trace_\name
+  HG_REAL
+HG_END hg_trace_\name
+.endm
+
 // ---- one set for each function ----
 
 // What the program calls. Linked into it (symbol_search_linked.cc) these are the names that the linker
@@ -193,6 +255,7 @@ __wrap_\name:
 
   .text
   HG_STUB_\shape \name
+  HG_TRACE_\shape \name
 
 HG_BEGIN hg_poll_\name
   movq hg_control_word(%rip), %rax
@@ -240,7 +303,8 @@ HG_JEMALLOC_FUNCTIONS(X)
 // ---- the way into C++ ----
 
 // eax: index and reason; the arguments and the return address are still where the caller put them.
-HG_BEGIN hg_slow
+.macro HG_INTO_CPP label, function
+HG_BEGIN \label
   subq $72, %rsp
   .cfi_adjust_cfa_offset 72
   movq %rdi, 0(%rsp)       // Call::argument[0..3]
@@ -256,11 +320,15 @@ HG_BEGIN hg_slow
   movq %rax, 56(%rsp)      // Call::what
   movq %r10, 64(%rsp)      // Call::countdown
   movq %rsp, %rdi
-  call hg_slow_path
+  call \function
   addq $72, %rsp
   .cfi_adjust_cfa_offset -72
   ret
-HG_END hg_slow
+HG_END \label
+.endm
+  HG_INTO_CPP hg_slow, hg_slow_path
+  HG_INTO_CPP hg_traced_block, hg_record_allocate
+  HG_INTO_CPP hg_traced_change, hg_record_resize
 
 // Around calls into C++ that must leave the arguments as they are; the stack is aligned in between.
 .macro HG_SAVE_ARGUMENTS
@@ -518,6 +586,12 @@ HG_FUNCTIONS(X)
   .hidden hg_lookup_stub
 hg_lookup_stub:
 #define X(name, shape) .quad hg_lookup_##name;
+HG_FUNCTIONS(X)
+#undef X
+  .globl hg_trace_stub
+  .hidden hg_trace_stub
+hg_trace_stub:
+#define X(name, shape) .quad hg_trace_##name;
 HG_FUNCTIONS(X)
 #undef X
   .globl hg_poll_stub

@@ -28,6 +28,7 @@ HG_HIDDEN heapgauge::agent::AnyFunction hg_entry[heapgauge::agent::kFunctionCoun
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real[heapgauge::agent::kFunctionCount];
 HG_HIDDEN const heapgauge::agent::AnyFunction hg_count_stub[heapgauge::agent::kFunctionCount];
 HG_HIDDEN const heapgauge::agent::AnyFunction hg_lookup_stub[heapgauge::agent::kFunctionCount];
+HG_HIDDEN const heapgauge::agent::AnyFunction hg_trace_stub[heapgauge::agent::kFunctionCount];
 HG_HIDDEN const heapgauge::agent::AnyFunction hg_poll_stub[heapgauge::agent::kFunctionCount];
 HG_HIDDEN const heapgauge::agent::AnyFunction hg_resolve_stub[heapgauge::agent::kFunctionCount];
 
@@ -40,6 +41,8 @@ enum class Mode : uint32_t {
   kDormant,      // the same, but some look for a wake-up in the control words
   kCounting,     // sample; all samples pass HG_SAMPLE_MASK, other blocks need no look
   kLookup,       // sample; every block that is freed is looked up in the filter
+  kTrace,        // record every call
+  kTraceOver,    // and no more: jump to the real function, for good
 };
 
 // Finds the real functions if that has not been done. Any thread, at any time.

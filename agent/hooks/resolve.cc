@@ -149,7 +149,8 @@ bool CountsTheSameInEveryMode(uint32_t f) {
 AnyFunction EntryFor(uint32_t f, Mode mode) {
   if (hg_real[f] == nullptr) return hg_resolve_stub[f];
   if (!IsNeeded(f)) return hg_real[f];
-  if (AsksForSize(f) && mode >= Mode::kCounting) return hg_count_stub[f];
+  const bool samples = mode == Mode::kCounting || mode == Mode::kLookup;
+  if (AsksForSize(f) && samples) return hg_count_stub[f];
   switch (mode) {
     case Mode::kDormant:
       return Polls(f) ? hg_poll_stub[f] : hg_real[f];
@@ -157,6 +158,8 @@ AnyFunction EntryFor(uint32_t f, Mode mode) {
       return hg_count_stub[f];
     case Mode::kLookup:
       return hg_lookup_stub[f];
+    case Mode::kTrace:
+      return AsksForSize(f) ? hg_real[f] : hg_trace_stub[f];
     default:
       return hg_real[f];
   }

@@ -10,10 +10,9 @@
 //
 // The real functions may throw (operator new) or never return: nothing is held across them. errno
 // is as the real function left it.
-#include <errno.h>
-
 #include <cstring>
 
+#include "agent/hooks/call.h"
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/page_blocks.h"
 #include "agent/recorder.h"
@@ -22,111 +21,10 @@
 namespace heapgauge::agent {
 namespace {
 
-// As hg_slow in entries.S lays it out.
-struct Call {
-  uintptr_t argument[4];
-  Registers caller;
-  uint64_t what;       // FunctionIndex and HG_WHY_*
-  uint64_t countdown;  // if due: what became of the thread's countdown
-
-  FunctionIndex function() const { return static_cast<FunctionIndex>(what & 0xff); }
-  bool due() const { return (what & HG_WHY_DUE) != 0; }
-  bool poll() const { return (what & HG_WHY_POLL) != 0; }
-};
-static_assert(sizeof(Call) == 72);
-
-enum class Shape : uint8_t { SIZE1, SIZE2, SIZE3, PRODUCT12, RESIZE2, RESIZE23, FREE1, QUERY1 };
-
-constexpr Shape kShapes[kFunctionCount] = {
-#define X(name, shape) Shape::shape,
-    HG_FUNCTIONS(X)
-#undef X
-};
-
 // With shorter intervals there are too many samples for the stand-ins to be of use.
 constexpr uint64_t kLeastMaskedInterval = 64 * 1024;
 
-class KeepErrno {
- public:
-  KeepErrno() : value_(errno) {}
-  ~KeepErrno() { errno = value_; }
-  KeepErrno(const KeepErrno&) = delete;
-  KeepErrno& operator=(const KeepErrno&) = delete;
-
- private:
-  int value_;
-};
-
-// In this calling convention a function may be given more arguments than it takes.
-uintptr_t CallReal(const Call& call) {
-  using Any = uintptr_t(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
-  const uintptr_t* a = call.argument;
-  return Real<Any>(call.function())(a[0], a[1], a[2], a[3]);
-}
-
-size_t Product(size_t a, size_t b) {
-  size_t product;
-  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
-
-size_t SizeOf(const Call& call) {
-  const uintptr_t* a = call.argument;
-  switch (kShapes[call.function()]) {
-    case Shape::SIZE1:
-      return a[0];
-    case Shape::SIZE2:
-    case Shape::RESIZE2:
-      return a[1];
-    case Shape::SIZE3:
-      return a[2];
-    case Shape::PRODUCT12:
-      return Product(a[0], a[1]);
-    case Shape::RESIZE23:
-      return Product(a[1], a[2]);
-    default:
-      return 0;
-  }
-}
-
-bool Throws(FunctionIndex f) {
-  return f == kFn__Znwm || f == kFn__Znam || f == kFn__ZnwmSt11align_val_t ||
-         f == kFn__ZnamSt11align_val_t;
-}
-
-wire::Function KindOf(FunctionIndex f) {
-  switch (f) {
-    case kFn_malloc:
-      return wire::Function::kMalloc;
-    case kFn_calloc:
-      return wire::Function::kCalloc;
-    case kFn_realloc:
-    case kFn_reallocarray:
-      return wire::Function::kRealloc;
-    case kFn_mallocx:
-    case kFn_rallocx:
-    case kFn_xallocx:
-      return wire::Function::kMallocx;
-    case kFn__Znam:
-    case kFn__ZnamRKSt9nothrow_t:
-    case kFn__ZnamSt11align_val_t:
-    case kFn__ZnamSt11align_val_tRKSt9nothrow_t:
-      return wire::Function::kNewArray;
-    case kFn__Znwm:
-    case kFn__ZnwmRKSt9nothrow_t:
-    case kFn__ZnwmSt11align_val_t:
-    case kFn__ZnwmSt11align_val_tRKSt9nothrow_t:
-      return wire::Function::kNew;
-    default:
-      return wire::Function::kAligned;
-  }
-}
-
 bool PassesMask(uintptr_t block) { return (block & HG_SAMPLE_MASK) == 0; }
-
-uint64_t UsableSize(uintptr_t block, uint64_t requested) {
-  if (!Traits().can_tell_usable) return requested;
-  return Real<size_t(uintptr_t)>(kFn_malloc_usable_size)(block);
-}
 
 // ---- stand-ins ----
 
@@ -204,10 +102,7 @@ uintptr_t Allocate(const Call& call) {
   }
   if (Throws(call.function())) recorder.NoteRequest(size);
   const uintptr_t result = CallReal(call);
-  uintptr_t block = result;
-  if (call.function() == kFn_posix_memalign) {  // answers an error number
-    block = result == 0 ? *reinterpret_cast<uintptr_t*>(call.argument[0]) : 0;
-  }
+  const uintptr_t block = BlockOf(call, result);
   const KeepErrno keep;
   if (block == 0) {
     recorder.NoteRefused(size);

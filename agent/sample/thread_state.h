@@ -8,6 +8,8 @@
 
 namespace heapgauge::agent {
 
+struct TraceLane;
+
 struct ThreadState {
   uint64_t countdown;  // bytes until the slow path is entered; first, entries.S subtracts from it
   uint64_t interval;   // mean of the gap that is being counted down; 0: draw anew at the next block
@@ -20,6 +22,7 @@ struct ThreadState {
   uint32_t excluded;   // how often ExcludeThread(true) is in force; its blocks are not sampled
   uint16_t labels;     // current set of labels (table/label_table.h), 0 none
   uint16_t name;       // the set that is the thread's name, 0 none: at the root of `labels`
+  TraceLane* lane;     // of an exact trace (trace/lane_pool.h), as long as that says it is ours
 };
 static_assert(sizeof(ThreadState) <= 64);
 static_assert(offsetof(ThreadState, countdown) == 0);

@@ -1,5 +1,6 @@
 #include "agent/sample/walker_pool.h"
 
+#include "agent/sample/thread_token.h"
 #include "agent/sys/os.h"
 
 namespace heapgauge::agent {
@@ -48,7 +49,7 @@ WalkerPool::Lease* WalkerPool::TakeIdle(const ThreadState& thread, uintptr_t sp,
 }
 
 WalkerPool::Lease* WalkerPool::Take(ThreadState* thread, uintptr_t sp, uint64_t now_ns) {
-  if (thread->token == 0) thread->token = tokens_.fetch_add(1, std::memory_order_relaxed) + 1;
+  TokenOf(thread);
   const bool has_own = thread->walker != 0;
   if (!has_own) thread->walker = Make();
   if (thread->walker != 0) {

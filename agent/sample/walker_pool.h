@@ -49,7 +49,6 @@ class WalkerPool {
   std::atomic<Lease*> leases_[kMaxWalkers];
   std::atomic<uint32_t> count_;
   std::atomic<uint32_t> next_;
-  std::atomic<uint32_t> tokens_;
 };
 
 }  // namespace heapgauge::agent

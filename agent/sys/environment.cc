@@ -138,6 +138,7 @@ Settings ReadSettings(char** environment, bool active_by_default) {
   settings.token_file = EnvironmentValue(environment, "HEAPGAUGE_TOKEN_FILE");
   settings.library_directory = EnvironmentValue(environment, "HEAPGAUGE_LIBDIR");
   settings.dump = ReadDumpSettings(environment);
+  settings.trace = ReadTraceSettings(environment);
   return settings;
 }
 

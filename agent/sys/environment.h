@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "agent/dump/dump_settings.h"
+#include "agent/trace/trace_settings.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::agent {
@@ -27,6 +28,7 @@ struct Settings {
   const char* token_file = "";         // HEAPGAUGE_TOKEN_FILE
   const char* library_directory = "";  // HEAPGAUGE_LIBDIR: where the service library lies
   DumpSettings dump;
+  TraceSettings trace;
 };
 
 // The same vector before constructors run: as the kernel left it on the first stack.

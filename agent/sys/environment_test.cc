@@ -70,6 +70,31 @@ TEST(Settings, ComeFromTheEnvironment) {
   EXPECT_EQ(settings.seed, 5u);
 }
 
+TEST(Settings, OfATraceComeFromTheEnvironment) {
+  Environment environment({"HEAPGAUGE_TRACE=1", "HEAPGAUGE_TRACE_DROP=1", "HEAPGAUGE_TRACE_FORK=1",
+                           "HEAPGAUGE_TRACE_CLOCK=tsc", "HEAPGAUGE_TRACE_BUFFER=2M"});
+  const TraceSettings settings = ReadSettings(environment.get()).trace;
+  EXPECT_TRUE(settings.on);
+  EXPECT_TRUE(settings.drops);
+  EXPECT_TRUE(settings.follows_fork);
+  EXPECT_EQ(settings.clock, wire::TraceClock::kCycleCounter);
+  EXPECT_EQ(settings.max_buffers(), 32u);
+}
+
+TEST(Settings, OfATraceKeepWithinTheirBounds) {
+  Environment small({"HEAPGAUGE_TRACE_BUFFER=1"});
+  EXPECT_EQ(ReadSettings(small.get()).trace.max_buffers(), 16u);
+  Environment large({"HEAPGAUGE_TRACE_BUFFER=1T"});
+  EXPECT_EQ(ReadSettings(large.get()).trace.max_buffers(), 4096u);
+  Environment nonsense({"HEAPGAUGE_TRACE=yes", "HEAPGAUGE_TRACE_CLOCK=sun",
+                        "HEAPGAUGE_TRACE_BUFFER=much", "HEAPGAUGE_TRACE_DROP=2"});
+  const TraceSettings settings = ReadSettings(nonsense.get()).trace;
+  EXPECT_FALSE(settings.on);
+  EXPECT_FALSE(settings.drops);
+  EXPECT_EQ(settings.clock, wire::TraceClock::kMonotonicNs);
+  EXPECT_EQ(settings.max_buffers(), 256u);
+}
+
 TEST(Settings, MappingsAreRecordedInGperftoolsWordsToo) {
   Environment with({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true"});
   EXPECT_TRUE(ReadSettings(with.get()).record_mappings);

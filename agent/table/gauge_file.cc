@@ -110,6 +110,13 @@ char* GaugeFile::Segment(wire::SegmentKind kind, uint32_t ordinal, wire::Loss* l
   return segment;
 }
 
+char* GaugeFile::MakeSegment(wire::SegmentKind kind, uint32_t ordinal) {
+  uint32_t index;
+  char* segment = Make(&index);
+  if (segment != nullptr) Announce(index, kind, ordinal);
+  return segment;
+}
+
 void GaugeFile::Announce(uint32_t index, wire::SegmentKind kind, uint32_t ordinal) {
   DirectoryAt(header_, index).store(wire::DirectoryWord(kind, ordinal), std::memory_order_release);
   RaiseTo(header_->segment_count, index + 1);

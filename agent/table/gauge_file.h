@@ -85,6 +85,10 @@ class GaugeFile {
     return At<Record>(kind, *index, loss);
   }
 
+  // Makes the segment and forgets it: whoever asks keeps the pointer, and asks once for each
+  // ordinal. nullptr if it cannot.
+  char* MakeSegment(wire::SegmentKind kind, uint32_t ordinal);
+
   // Makes segments ahead of need, for a program that will soon allow no system calls.
   void ReserveSpare();
 

@@ -1,0 +1,165 @@
+// Exact tracing: every call of the program becomes an event in the buffer of its thread. Nothing
+// else is kept; live table, sampler and counters are not touched.
+#include "agent/recorder.h"
+#include "agent/sys/os.h"
+#include "agent/sys/syscall.h"
+#include "agent/table/atomic_file.h"
+
+namespace heapgauge::agent {
+namespace {
+
+constexpr uint32_t kFreeBytes = sizeof(wire::TraceFree);
+constexpr uint32_t kAllocationBytes = sizeof(wire::TraceAllocation);
+
+uint16_t Slack(uint64_t size, uint64_t usable) {
+  const uint64_t slack = usable > size ? usable - size : 0;
+  return static_cast<uint16_t>(slack < UINT16_MAX ? slack : UINT16_MAX);
+}
+
+uintptr_t FrameAddress() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); }
+
+}  // namespace
+
+bool Recorder::StartTracing(const TraceSettings& settings) {
+  trace_settings_ = settings;
+  trace_clock_.Use(settings.clock);
+  if (!buffers_.Start(settings, file_.header())) return false;
+  lanes_.Start(os::ProcessId());
+  tracing_.store(true, std::memory_order_release);
+  return true;
+}
+
+void Recorder::EndTracing(bool gave_up) {
+  if (!tracing_.exchange(false)) return;
+  if (OwnFile() != nullptr) buffers_.End(gave_up);
+}
+
+// This process's own buffers are there. A forked child makes them, or goes on untraced.
+inline bool Recorder::MayTrace() {
+  if (process_state_->load(std::memory_order_acquire) ==
+      static_cast<uint32_t>(ProcessState::kReady)) [[likely]] {
+    return true;
+  }
+  return Ready();
+}
+
+inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
+  return lane->room >= bytes || GetRoom(lane);
+}
+
+// Once for some thousand events.
+[[gnu::noinline]] bool Recorder::GetRoom(TraceLane* lane) {
+  const bool own = lane == hg_thread.lane;
+  buffers_.Close(lane);
+  // Without room, this is not looked for again at every event.
+  constexpr uint32_t kNow = 1024;
+  const bool nothing_new = lane->seen_releases == ~buffers_.releases();
+  if (nothing_new && ++lane->lost_since < kNow) {
+    buffers_.CountLost();
+    return false;
+  }
+  lane->lost_since = 0;
+  lane->seen_releases = 0;
+  OncePerBuffer();
+  TraceBuffers::Patience patience;
+  for (;;) {
+    const uint32_t releases = buffers_.releases();
+    if (!tracing()) break;
+    TraceBuffers::Find found = buffers_.TryTake(&file_, lane);
+    if (found != TraceBuffers::Find::kTaken) {
+      lanes_.CloseOfTheDead(&buffers_);
+      found = buffers_.TryTake(&file_, lane);
+    }
+    if (found == TraceBuffers::Find::kTaken) return true;
+    // Whoever interrupted this thread in the midst of an event must not wait: the recorder may be
+    // waiting for that event.
+    const bool waits = own && !buffers_.drops() && !SyscallsFrozen();
+    const bool beyond = !own || found == TraceBuffers::Find::kAllHeld;
+    if (beyond && buffers_.TakeBeyond(&file_, lane)) return true;
+    if (!waits) {
+      lane->seen_releases = ~releases;
+      break;
+    }
+    if (!buffers_.Wait(releases, &patience)) {
+      if (!SyscallsFrozen()) EndTracing(true);
+      break;
+    }
+  }
+  buffers_.CountLost();
+  return false;
+}
+
+// What a sample does each time, or a tick.
+void Recorder::OncePerBuffer() {
+  FollowControl();
+  const uint64_t now = os::MonotonicNs();
+  uint64_t last = trace_looked_ns_.load(std::memory_order_relaxed);
+  const bool due = now - last >= wire::kTickNs;
+  if (due && trace_looked_ns_.compare_exchange_strong(last, now)) modules_.CheckAll(&file_);
+  if (due || ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
+    PublishMemory();
+  }
+}
+
+bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp) {
+  if (!MayTrace()) return false;
+  ThreadState& thread = hg_thread;
+  TraceLane* lane = lanes_.Enter(&thread, sp, &buffers_);
+  if (lane == nullptr) [[unlikely]] {
+    buffers_.CountLost();
+    return false;
+  }
+  const bool has_room = HasRoom(lane, kFreeBytes);
+  if (has_room) [[likely]] {
+    lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
+                 trace_clock_, /*ordered=*/false);
+  }
+  lanes_.Leave(lane, thread, &buffers_);
+  return has_room;
+}
+
+void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
+                          const Registers& caller) {
+  if (!MayTrace()) return;
+  ThreadState& thread = hg_thread;
+  TraceLane* lane = lanes_.Enter(&thread, caller.sp, &buffers_);
+  if (lane == nullptr) [[unlikely]]
+    return buffers_.CountLost();
+  if (HasRoom(lane, kAllocationBytes)) [[likely]] {
+    modules_.CheckGone(&file_);
+    const Stack stack = lane->walker.Walk(caller);
+    wire::Loss ignored;
+    const uint32_t number =
+        stacks_.Intern(&file_, &modules_, exe_, stack, &ignored, 0, thread.labels);
+    lane->Append(wire::TraceAllocation{.time = 0,
+                                       .what = wire::PackTraceWhat(kind, block.address),
+                                       .size = block.size,
+                                       .stack = number,
+                                       .slack = Slack(block.size, block.usable),
+                                       .function = static_cast<uint8_t>(block.function),
+                                       .alignment_log2 = block.alignment_log2},
+                 trace_clock_, /*ordered=*/true);
+  }
+  lanes_.Leave(lane, thread, &buffers_);
+}
+
+void Recorder::TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t length,
+                          uint32_t stack) {
+  if (!tracing() || !MayTrace()) return;
+  ThreadState& thread = hg_thread;
+  TraceLane* lane = lanes_.Enter(&thread, FrameAddress(), &buffers_);
+  if (lane == nullptr) return buffers_.CountLost();
+  if (HasRoom(lane, kAllocationBytes)) {
+    lane->Append(wire::TraceAllocation{.time = 0,
+                                       .what = wire::PackTraceWhat(kind, address),
+                                       .size = length,
+                                       .stack = stack,
+                                       .slack = 0,
+                                       .function = 0,
+                                       .alignment_log2 = 0},
+                 trace_clock_, kind == wire::TraceEventKind::kMap);
+  }
+  lanes_.Leave(lane, thread, &buffers_);
+}
+
+}  // namespace heapgauge::agent

@@ -1,0 +1,85 @@
+// Gives each thread that traces its lane (trace_lane.h), and takes over the lanes of threads that
+// are no more.
+//
+// A thread finds its lane through its ThreadState and marks it busy while it is at it, with its
+// stack pointer: so a signal handler that comes in between notices, and uses another lane for this
+// one call. If a handler jumped out, the mark is left; the thread is then found further up its
+// stack, and goes on with the lane. A lane belongs to its thread as long as the kernel knows that:
+// this is asked, a few lanes at a time, when a new thread needs one. The recorder's word for it
+// would not do: two threads on one lane would ruin the walker. So nothing has to happen when a
+// thread ends.
+//
+// A vfork child shares everything with the thread that made it, its ThreadState too, and writes as
+// that one does.
+//
+// Lock-free, allocation-free (maps memory for new lanes), async-signal-safe, zero-initialised.
+#ifndef HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_
+#define HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/sample/thread_state.h"
+#include "agent/trace/trace_buffers.h"
+#include "agent/trace/trace_lane.h"
+
+namespace heapgauge::agent {
+
+class LanePool {
+ public:
+  // Also in a forked child, where no lane belongs to anybody.
+  void Start(uint32_t process);
+
+  // The lane to use for one call, whose stack pointer is `sp`; nullptr if none can be had. To be
+  // followed by Leave.
+  TraceLane* Enter(ThreadState* thread, uintptr_t sp, TraceBuffers* buffers) {
+    TraceLane* lane = thread->lane;
+    if (lane == nullptr || lane->busy_sp != 0 ||
+        lane->owner.load(std::memory_order_relaxed) != thread->token) [[unlikely]] {
+      return EnterOther(thread, sp, buffers);
+    }
+    lane->busy_sp = sp;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return lane;
+  }
+  void Leave(TraceLane* lane, const ThreadState& thread, TraceBuffers* buffers) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lane->busy_sp = 0;
+    if (lane != thread.lane) [[unlikely]]
+      GiveBack(lane, buffers);
+  }
+
+  // Closes the buffers of threads that are no more.
+  void CloseOfTheDead(TraceBuffers* buffers);
+
+  // Makes some lanes ahead of need, for a program that will soon allow no system calls.
+  void Prepare();
+
+  size_t private_bytes() const {
+    return count_.load(std::memory_order_relaxed) * sizeof(TraceLane);
+  }
+  static constexpr uint32_t kMaxLanes = TraceBuffers::kMaxSlots;
+
+ private:
+  // Owners that are no threads.
+  static constexpr uint32_t kNobody = 0;
+  static constexpr uint32_t kChanging = ~uint32_t{0};
+
+  TraceLane* EnterOther(ThreadState* thread, uintptr_t sp, TraceBuffers* buffers);
+  TraceLane* Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuffers* buffers);
+  TraceLane* TakeIdle(uint32_t token, uintptr_t sp);
+  TraceLane* TakeOfTheDead(TraceBuffers* buffers);
+  TraceLane* Make();
+  bool ClaimIfDead(TraceLane* lane);
+  void GiveBack(TraceLane* lane, TraceBuffers* buffers);
+  TraceLane* At(uint32_t index) const { return lanes_[index].load(std::memory_order_acquire); }
+
+  uint32_t process_ = 0;
+  std::atomic<uint32_t> count_;
+  std::atomic<uint32_t> next_;  // lane to look at next
+  std::atomic<TraceLane*> lanes_[kMaxLanes];
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_

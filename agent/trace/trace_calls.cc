@@ -1,0 +1,84 @@
+// What the stubs do while every call is traced (entries.S).
+//
+// A block is recorded after the allocator gave it and before the program has it, a free before the
+// allocator gets the block back; so for each address the times of the events are in the true order.
+// Only what comes from outside of the allocator counts: its operator new that calls its malloc by
+// name is one event. The real functions may throw or never return, so nothing is held across them;
+// what throws has no event. errno is as the real function left it: nothing here sets it.
+#include "agent/hooks/call.h"
+#include "agent/hooks/entry_table.h"
+#include "agent/recorder.h"
+#include "agent/sample/thread_exclusion.h"
+
+namespace heapgauge::agent {
+namespace {
+
+using wire::TraceEventKind;
+
+// False if this call is not to be recorded.
+inline bool Counts(uintptr_t pc) {
+  if (!recorder.tracing()) [[unlikely]] {
+    SetMode(Mode::kTraceOver);
+    return false;
+  }
+  return !IsInsideAllocator(pc);
+}
+
+inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
+  if (ThreadIsExcluded()) return;
+  recorder.TraceBlock(
+      kind, {block, size, UsableSize(block, size), KindOf(call.function()), AlignmentOf(call)},
+      call.caller);
+}
+
+uintptr_t Allocate(const Call& call) {
+  const uintptr_t result = CallReal(call);
+  const uintptr_t block = BlockOf(call, result);
+  if (block != 0 && Counts(call.caller.pc)) {
+    RecordBlock(TraceEventKind::kAllocate, call, block, SizeOf(call));
+  }
+  return result;
+}
+
+uintptr_t Resize(const Call& call) {
+  const uintptr_t old = call.argument[0];
+  if (old == 0) return Allocate(call);
+  if (!Counts(call.caller.pc)) return CallReal(call);
+  const size_t size = SizeOf(call);
+  const bool in_place = call.function() == kFn_xallocx;  // answers the size it reached
+  // Some allocators free the block then, and some of these give another, as others do always.
+  const bool frees = size == 0 && !in_place;
+  const bool ends = frees || ThreadIsExcluded();
+  const bool begun = recorder.TraceAddress(
+      ends ? TraceEventKind::kFree : TraceEventKind::kResizeBegin, old, call.caller.sp);
+  const uintptr_t result = CallReal(call);
+  const bool failed = in_place ? result < size : result == 0;
+  if (ends || !begun) {
+    if (!failed) RecordBlock(TraceEventKind::kAllocate, call, in_place ? old : result, size);
+  } else if (failed) {
+    recorder.TraceAddress(TraceEventKind::kResizeFailed, old, call.caller.sp);
+  } else {
+    RecordBlock(TraceEventKind::kResizeEnd, call, in_place ? old : result, size);
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace heapgauge::agent
+
+HG_HIDDEN uintptr_t hg_record_allocate(const heapgauge::agent::Call* call);
+HG_HIDDEN uintptr_t hg_record_resize(const heapgauge::agent::Call* call);
+HG_HIDDEN void hg_record_free(uintptr_t block, uintptr_t pc, uintptr_t sp);
+
+uintptr_t hg_record_allocate(const heapgauge::agent::Call* call) {
+  return heapgauge::agent::Allocate(*call);
+}
+
+uintptr_t hg_record_resize(const heapgauge::agent::Call* call) {
+  return heapgauge::agent::Resize(*call);
+}
+
+void hg_record_free(uintptr_t block, uintptr_t pc, uintptr_t sp) {
+  using namespace heapgauge::agent;
+  if (Counts(pc)) recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
+}

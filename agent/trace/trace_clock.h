@@ -1,0 +1,28 @@
+// The clock of a trace's events. Allocation-free, async-signal-safe.
+#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_
+#define HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_
+
+#include <cstdint>
+
+#include "agent/sys/cycle_counter.h"
+#include "agent/sys/os.h"
+#include "wire/trace_buffer.h"
+
+namespace heapgauge::agent {
+
+class TraceClock {
+ public:
+  void Use(wire::TraceClock clock) { cycles_ = clock == wire::TraceClock::kCycleCounter; }
+
+  // Before whatever comes next can be seen by another processor.
+  uint64_t Read() const { return cycles_ ? arch::CycleCounter() : os::MonotonicNs(); }
+  // And after all that came before.
+  uint64_t ReadOrdered() const { return cycles_ ? arch::OrderedCycleCounter() : os::MonotonicNs(); }
+
+ private:
+  bool cycles_ = false;
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_

@@ -1,0 +1,51 @@
+// What one thread writes its events with: the buffer that is lent to it, how far that is filled,
+// and the walker that remembers its stack. A thread has one at a time and keeps it.
+//
+// Private memory: what is in the file is written, never read back (but for `released`). Only the
+// thread itself touches its lane, and its signal handlers: these find it busy and use another. When
+// a thread is no more its lane passes to another (lane_pool.h). Zeroed memory is a valid lane.
+#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_LANE_H_
+#define HEAPGAUGE_AGENT_TRACE_TRACE_LANE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/trace/trace_clock.h"
+#include "agent/unwind/walker.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+struct alignas(64) TraceLane {
+  std::atomic<uint32_t> owner;      // token of its thread, 0 nobody's
+  uint32_t room;                    // bytes left in the buffer; 0 without one
+  uintptr_t busy_sp;                // 0 idle, else stack pointer of the call that is at it
+  wire::TraceBufferHeader* buffer;  // of `round`, in the file; nullptr none
+  uint32_t slot;                    // number of the buffer
+  uint32_t round;
+  uint32_t first_slot;     // where to look for a free one
+  uint32_t seen_releases;  // TraceControl::releases when there was none, inverted; 0: there was
+  uint32_t lost_since;     // events since then
+  uint32_t thread;         // kernel id
+  uint32_t probe;          // the same if other threads may ask whether it is still there, else 0
+  Walker walker;
+
+  // Adds one event; all but the time is set. REQUIRES: room. A signal handler may get in between
+  // any two steps, and may never come back: then the event is not there, or it is there as a whole.
+  template <typename Event>
+  void Append(Event event, const TraceClock& clock, bool ordered) {
+    const uint32_t position = wire::kSegmentBytes - room;
+    auto* place = reinterpret_cast<Event*>(reinterpret_cast<char*>(buffer) + position);
+    std::atomic_ref<uint32_t> shown(buffer->position);
+    shown.store(position | 1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    event.time = ordered ? clock.ReadOrdered() : clock.Read();
+    *place = event;
+    room -= static_cast<uint32_t>(sizeof event);
+    shown.store(position + static_cast<uint32_t>(sizeof event), std::memory_order_release);
+  }
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_LANE_H_

@@ -1,0 +1,36 @@
+// What the environment asks of an exact trace (docs/settings.md). Values only.
+#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
+#define HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
+
+#include <cstdint>
+
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+struct TraceSettings {
+  static constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
+  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+
+  bool on = false;                                          // HEAPGAUGE_TRACE
+  bool drops = false;                                       // HEAPGAUGE_TRACE_DROP
+  bool follows_fork = false;                                // HEAPGAUGE_TRACE_FORK
+  wire::TraceClock clock = wire::TraceClock::kMonotonicNs;  // HEAPGAUGE_TRACE_CLOCK
+  uint64_t buffer_bytes = uint64_t{16} << 20;               // HEAPGAUGE_TRACE_BUFFER
+  // How long the buffers may stay full, with no sign of life from a recorder, before tracing ends.
+  uint64_t patience_ns = 5'000'000'000;
+
+  uint32_t max_buffers() const {
+    const uint64_t bytes = buffer_bytes < kLeastBytes  ? kLeastBytes
+                           : buffer_bytes > kMostBytes ? kMostBytes
+                                                       : buffer_bytes;
+    return static_cast<uint32_t>(bytes / wire::kSegmentBytes);
+  }
+};
+
+// From the variables; one that cannot be understood leaves the default in force.
+TraceSettings ReadTraceSettings(char** environment);
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
