@@ -394,14 +394,16 @@ void Recorder::CheckModules() {
   if (OwnFile() != nullptr) modules_.CheckAll(&file_);
 }
 
-void Recorder::PrepareForSeccomp() {
+void Recorder::PrepareForSeccomp(bool strict) {
   if (OwnFile() == nullptr) return;
   if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();
   dumper_.WaitForEnd();
   file_.ReserveSpare();
+  // What clock is left then is too coarse to order events by.
+  if (strict || !trace_clock_.needs_no_kernel()) EndTracing(false);
   if (tracing()) lanes_.Prepare();
   live_.Prepare();
-  stacks_.Prepare();
+  stacks_.Prepare(tracing());
   labels_.Prepare();
 }
 

@@ -146,8 +146,8 @@ class Recorder {
 
   // After dlclose.
   void CheckModules();
-  // Before system calls may become deadly.
-  void PrepareForSeccomp();
+  // Before system calls may become deadly, and if `strict` also the processor's clock.
+  void PrepareForSeccomp(bool strict);
 
   // How to ask the allocator for its own figures, and whether an address lies in it. Before Start.
   struct AllocatorQuestions {

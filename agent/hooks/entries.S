@@ -213,7 +213,12 @@ HG_BEGIN hg_trace_\name
   .cfi_adjust_cfa_offset -8
   popq %rdi
   .cfi_adjust_cfa_offset -8
+  .ifc \name, free        // what others go on to, and the most frequent
 1:HG_REAL
+  .else
+1:movl $hg_index, %eax
+  jmp hg_pass_on
+  .endif
 HG_END hg_trace_\name
 .endm
 
@@ -329,6 +334,43 @@ HG_END \label
   HG_INTO_CPP hg_slow, hg_slow_path
   HG_INTO_CPP hg_traced_block, hg_record_allocate
   HG_INTO_CPP hg_traced_change, hg_record_resize
+
+// While tracing, the real function is called from here alone, so that a call which returns to here is
+// known to be the allocator's own: jemalloc's operator delete, for one, goes on to free by a jump.
+  .globl hg_passing_on
+  .hidden hg_passing_on
+hg_passing_on:
+
+// eax: index; the arguments are in their places.
+HG_BEGIN hg_pass_on
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  leaq hg_real(%rip), %r11
+  call *(%r11, %rax, 8)
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+HG_END hg_pass_on
+
+// rdi: Call.
+HG_BEGIN hg_pass_on_call
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  movzbl 56(%rdi), %eax
+  leaq hg_real(%rip), %r11
+  movq 8(%rdi), %rsi
+  movq 16(%rdi), %rdx
+  movq 24(%rdi), %rcx
+  movq 0(%rdi), %rdi
+  call *(%r11, %rax, 8)
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+HG_END hg_pass_on_call
+
+  .globl hg_passed_on
+  .hidden hg_passed_on
+hg_passed_on:
 
 // Around calls into C++ that must leave the arguments as they are; the stack is aligned in between.
 .macro HG_SAVE_ARGUMENTS

@@ -1,6 +1,8 @@
 // The few functions beside allocation that the agent has to know of: dlclose, after which addresses
 // may mean something else, and the two ways to install a seccomp filter, after which an unforeseen
 // system call may kill the program. prctl and syscall themselves are in entries.S.
+#include <linux/seccomp.h>
+
 #include <atomic>
 
 #include "agent/hooks/entry_table.h"
@@ -11,7 +13,7 @@
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_prctl;
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_syscall;
 HG_HIDDEN void hg_resolve_libc();
-HG_HIDDEN void hg_before_seccomp();
+HG_HIDDEN void hg_before_seccomp(uint64_t first, uint64_t second, uint64_t third);
 HG_HIDDEN void hg_after_failed_seccomp();
 
 heapgauge::agent::AnyFunction hg_real_prctl = nullptr;
@@ -21,6 +23,13 @@ namespace {
 
 int (*real_dlclose)(void*) = nullptr;
 bool frozen_before = false;  // by a filter that was installed earlier
+
+// prctl(PR_SET_SECCOMP, mode), syscall(SYS_prctl, PR_SET_SECCOMP, mode) or syscall(SYS_seccomp,
+// operation): does it allow four system calls and no look at the clock?
+bool IsStrict(uint64_t first, uint64_t second, uint64_t third) {
+  if (first == SYS_seccomp) return static_cast<uint32_t>(second) == SECCOMP_SET_MODE_STRICT;
+  return (first == SYS_prctl ? third : second) == SECCOMP_MODE_STRICT;
+}
 
 }  // namespace
 
@@ -36,11 +45,11 @@ void hg_resolve_libc() {
   hg_real_prctl = reinterpret_cast<AnyFunction>(found[0].address);
 }
 
-// From entries.S, before the call that installs the filter.
-void hg_before_seccomp() {
+// From entries.S, before the call that installs the filter, with the first arguments of that.
+void hg_before_seccomp(uint64_t first, uint64_t second, uint64_t third) {
   hg_resolve_libc();
   frozen_before = heapgauge::agent::SyscallsFrozen();
-  heapgauge::agent::recorder.PrepareForSeccomp();
+  heapgauge::agent::recorder.PrepareForSeccomp(IsStrict(first, second, third));
   heapgauge::agent::FreezeSyscalls();
 }
 

@@ -351,6 +351,14 @@ uint64_t MonotonicNs() {
   return Clock(SyscallsFrozen() ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC);
 }
 uint64_t RealtimeNs() { return Clock(CLOCK_REALTIME); }
+uint64_t FineMonotonicNs() { return Clock(CLOCK_MONOTONIC); }
+
+bool ClockNeedsNoKernel() {
+  char name[32];
+  const long length = ReadWhole("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                                name, sizeof name);
+  return libc_clock != nullptr && length > 0 && strncmp(name, "tsc\n", sizeof name) == 0;
+}
 
 bool RunsWithElevatedRights() { return getauxval(AT_SECURE) != 0; }
 

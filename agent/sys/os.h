@@ -88,6 +88,10 @@ uint64_t RandomSeed();
 void UseLibcClock(void* clock_gettime_function);
 uint64_t MonotonicNs();
 uint64_t RealtimeNs();
+// The same as MonotonicNs, which takes to a coarser clock once system calls are frozen. This one
+// does not: it may then be read only if ClockNeedsNoKernel, and not under strict seccomp at all.
+uint64_t FineMonotonicNs();
+bool ClockNeedsNoKernel();
 
 // Keeps all signals from this thread for as long as it lives, and swallows the SIGPIPE or SIGXFSZ
 // that it brings upon itself by writing.

@@ -71,8 +71,10 @@ class BucketTable {
     return false;
   }
 
-  // Makes the first level now rather than when it is needed.
-  void Prepare() { AddLevel(0); }
+  // Makes the first levels now rather than when they are needed.
+  void Prepare(uint32_t levels = 1) {
+    for (uint32_t i = 0; i < levels; ++i) AddLevel(i);
+  }
 
   size_t private_bytes() const {
     size_t bytes = 0;

@@ -40,7 +40,8 @@ class StackTable {
   // forked child.
   void CopyTo(const GaugeFile& from, GaugeFile* to) const;
 
-  void Prepare() { index_.Prepare(); }
+  // Before memory cannot be had any more, for some thousand stacks or for many.
+  void Prepare(bool many) { index_.Prepare(many ? 3 : 1); }
 
   size_t private_bytes() const { return index_.private_bytes(); }
 

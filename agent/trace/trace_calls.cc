@@ -3,17 +3,29 @@
 // A block is recorded after the allocator gave it and before the program has it, a free before the
 // allocator gets the block back; so for each address the times of the events are in the true order.
 // Only what comes from outside of the allocator counts: its operator new that calls its malloc by
-// name is one event. The real functions may throw or never return, so nothing is held across them;
-// what throws has no event. errno is as the real function left it: nothing here sets it.
+// name, or goes on to it by a jump, is one event. The real functions may throw or never return, so
+// nothing is held across them; what throws has no event. errno is as the real function left it:
+// nothing here sets it.
 #include "agent/hooks/call.h"
 #include "agent/hooks/entry_table.h"
 #include "agent/recorder.h"
 #include "agent/sample/thread_exclusion.h"
 
+// In entries.S: passes a call on to the real function, and where that code begins and ends.
+HG_HIDDEN uintptr_t hg_pass_on_call(const heapgauge::agent::Call* call);
+HG_HIDDEN const char hg_passing_on[];
+HG_HIDDEN const char hg_passed_on[];
+
 namespace heapgauge::agent {
 namespace {
 
 using wire::TraceEventKind;
+
+// The real function, called by us, went on to another by a jump.
+inline bool IsPassedOn(uintptr_t pc) {
+  const auto start = reinterpret_cast<uintptr_t>(hg_passing_on);
+  return pc - start < reinterpret_cast<uintptr_t>(hg_passed_on) - start;
+}
 
 // False if this call is not to be recorded.
 inline bool Counts(uintptr_t pc) {
@@ -21,7 +33,7 @@ inline bool Counts(uintptr_t pc) {
     SetMode(Mode::kTraceOver);
     return false;
   }
-  return !IsInsideAllocator(pc);
+  return !IsInsideAllocator(pc) && !IsPassedOn(pc);
 }
 
 inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
@@ -32,7 +44,7 @@ inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, 
 }
 
 uintptr_t Allocate(const Call& call) {
-  const uintptr_t result = CallReal(call);
+  const uintptr_t result = hg_pass_on_call(&call);
   const uintptr_t block = BlockOf(call, result);
   if (block != 0 && Counts(call.caller.pc)) {
     RecordBlock(TraceEventKind::kAllocate, call, block, SizeOf(call));
@@ -43,7 +55,7 @@ uintptr_t Allocate(const Call& call) {
 uintptr_t Resize(const Call& call) {
   const uintptr_t old = call.argument[0];
   if (old == 0) return Allocate(call);
-  if (!Counts(call.caller.pc)) return CallReal(call);
+  if (!Counts(call.caller.pc)) return hg_pass_on_call(&call);
   const size_t size = SizeOf(call);
   const bool in_place = call.function() == kFn_xallocx;  // answers the size it reached
   // Some allocators free the block then, and some of these give another, as others do always.
@@ -51,7 +63,7 @@ uintptr_t Resize(const Call& call) {
   const bool ends = frees || ThreadIsExcluded();
   const bool begun = recorder.TraceAddress(
       ends ? TraceEventKind::kFree : TraceEventKind::kResizeBegin, old, call.caller.sp);
-  const uintptr_t result = CallReal(call);
+  const uintptr_t result = hg_pass_on_call(&call);
   const bool failed = in_place ? result < size : result == 0;
   if (ends || !begun) {
     if (!failed) RecordBlock(TraceEventKind::kAllocate, call, in_place ? old : result, size);

@@ -12,15 +12,24 @@ namespace heapgauge::agent {
 
 class TraceClock {
  public:
-  void Use(wire::TraceClock clock) { cycles_ = clock == wire::TraceClock::kCycleCounter; }
+  void Use(wire::TraceClock clock) {
+    cycles_ = clock == wire::TraceClock::kCycleCounter;
+    needs_no_kernel_ = cycles_ || os::ClockNeedsNoKernel();
+  }
 
   // Before whatever comes next can be seen by another processor.
-  uint64_t Read() const { return cycles_ ? arch::CycleCounter() : os::MonotonicNs(); }
+  uint64_t Read() const { return cycles_ ? arch::CycleCounter() : os::FineMonotonicNs(); }
   // And after all that came before.
-  uint64_t ReadOrdered() const { return cycles_ ? arch::OrderedCycleCounter() : os::MonotonicNs(); }
+  uint64_t ReadOrdered() const {
+    return cycles_ ? arch::OrderedCycleCounter() : os::FineMonotonicNs();
+  }
+
+  // Can be read after system calls were frozen.
+  bool needs_no_kernel() const { return needs_no_kernel_; }
 
  private:
   bool cycles_ = false;
+  bool needs_no_kernel_ = false;
 };
 
 }  // namespace heapgauge::agent
