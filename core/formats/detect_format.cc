@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/formats/massif/massif_parser.h"
 #include "core/formats/pprof/proto_cursor.h"
 #include "core/formats/read_profile.h"
 #include "wire/gauge_format.h"
@@ -89,6 +90,7 @@ bool IsProto(std::string_view start) {
 }
 
 ProfileFormat DetectText(std::string_view text) {
+  if (IsMassif(text)) return ProfileFormat::kMassif;
   const std::string_view line = FirstLine(&text);
   if (line.starts_with("heap profile:")) return ProfileFormat::kHeapText;
   if (line.starts_with("heap_v2/") || line.starts_with("heap_v1/")) {
@@ -127,6 +129,8 @@ const char* FormatName(ProfileFormat format) {
       return "binary CPU profile";
     case ProfileFormat::kCollapsed:
       return "collapsed stacks";
+    case ProfileFormat::kMassif:
+      return "massif file";
   }
   return "unknown format";
 }

@@ -12,6 +12,7 @@
 #include "core/formats/jemalloc/jemalloc_reader.h"
 #include "core/formats/legacy/legacy_cpu_reader.h"
 #include "core/formats/legacy/legacy_text_reader.h"
+#include "core/formats/massif/massif_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/symbolized/symbolized_reader.h"
 
@@ -35,6 +36,7 @@ constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kLegacyText, ReadLegacyText},
     {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
     {ProfileFormat::kCollapsed, ReadCollapsed},
+    {ProfileFormat::kMassif, ReadMassif},
 };
 
 tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view start) {

@@ -25,6 +25,7 @@ enum class ProfileFormat {
   kLegacyText,  // contention and thread profiles of the same family
   kLegacyCpu,   // binary CPU profiles of gperftools and old Go
   kCollapsed,
+  kMassif,  // massif.out
 };
 // "pprof protobuf", "jemalloc heap profile", ...
 const char* FormatName(ProfileFormat format);
@@ -42,6 +43,8 @@ struct ReadOptions {
   // jemalloc: "" the sum over all threads, "*" one row for each thread, labelled "thread", or the
   // number of one thread.
   std::string thread;
+  // Files that know several moments: "peak", "end", "1.5s". "" what the format thinks best.
+  std::string at;
 };
 
 // From a file, "-" for standard input.

@@ -1,0 +1,56 @@
+// What a massif.out file says: how much heap there was at some moments, and for a few of them a
+// tree of who had allocated it. This is what the reader, the writer and the text of ms_print have
+// in common; it is close to the file, so that nothing is lost on the way.
+//
+// Plain data. Texts of tree nodes repeat in every snapshot and are kept once.
+#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FILE_H_
+#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heapgauge {
+
+// What MassifSnapshot::time counts.
+enum class MassifUnit { kInstructions, kMilliseconds, kBytes };
+// "i", "ms", "B": as the file has it.
+const char* MassifUnitName(MassifUnit unit);
+
+struct MassifNode {
+  uint32_t children = 0;
+  uint32_t text = 0;  // in MassifFile::texts
+  uint64_t bytes = 0;
+};
+
+struct MassifSnapshot {
+  enum class Kind { kEmpty, kDetailed, kPeak };
+
+  uint64_t number = 0;
+  uint64_t time = 0;
+  uint64_t heap_bytes = 0;   // as requested
+  uint64_t extra_bytes = 0;  // what the allocator added
+  uint64_t stack_bytes = 0;
+  Kind kind = Kind::kEmpty;
+  // Every node before its children; none if the kind is kEmpty. The first one is no frame but the
+  // total, below it are the functions that allocated, below these their callers.
+  std::vector<MassifNode> tree;
+
+  uint64_t total_bytes() const { return heap_bytes + extra_bytes + stack_bytes; }
+};
+
+struct MassifFile {
+  std::vector<std::string> descriptions;  // "desc:" lines
+  std::string command;
+  MassifUnit unit = MassifUnit::kInstructions;
+  std::vector<MassifSnapshot> snapshots;  // in order of time
+  std::vector<std::string> texts;
+
+  // The snapshot that the file calls its peak, else the detailed one of the highest total, else
+  // the highest; snapshots.size() if there is none.
+  size_t PeakSnapshot() const;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FILE_H_

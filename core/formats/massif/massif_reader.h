@@ -1,0 +1,29 @@
+// A massif.out file as a profile: rows from the tree of one snapshot (the peak, unless another is
+// asked for), the timeline from all of them.
+//
+// There is one sample type, inuse_space: massif counts no blocks. What it folds ("in 3 places, all
+// below massif's threshold") is a row of its own, under the frame that it stands below; so is what
+// a node has beyond its children. Frames have the names, files, lines and modules of the file, and
+// are not looked up again. Times of the timeline are nanoseconds if the file counts milliseconds,
+// otherwise what it counts. Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/formats/massif/massif_file.h"
+#include "core/formats/read_profile.h"
+
+namespace heapgauge {
+
+Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const ReadOptions& options);
+
+// `at`: "" or "peak"; "start", "end"; "snapshot=12"; a time in what the file counts, or with a unit
+// ("1.5s", "250ms", "20M"), or a share of the whole ("40%"). Snapshots without a tree cannot be
+// shown: the nearest one with a tree is, and a note says so.
+Result<Profile> MassifProfile(const MassifFile& file, const std::string& at);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_READER_H_
