@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/formats/dhat/dhat_file.h"
+#include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/pprof/proto_cursor.h"
 #include "core/formats/read_profile.h"
@@ -127,6 +129,10 @@ const char* FormatName(ProfileFormat format) {
       return "contention or thread profile";
     case ProfileFormat::kLegacyCpu:
       return "binary CPU profile";
+    case ProfileFormat::kHeaptrack:
+      return "heaptrack file";
+    case ProfileFormat::kDhat:
+      return "DHAT file";
     case ProfileFormat::kCollapsed:
       return "collapsed stacks";
     case ProfileFormat::kMassif:
@@ -139,6 +145,8 @@ ProfileFormat DetectFormat(std::string_view start) {
   if (start.starts_with(std::string_view(wire::kMagic, sizeof wire::kMagic))) {
     return ProfileFormat::kGauge;
   }
+  if (IsHeaptrack(start)) return ProfileFormat::kHeaptrack;
+  if (IsDhat(start)) return ProfileFormat::kDhat;
   const ProfileFormat text = DetectText(start);
   if (text != ProfileFormat::kUnknown) return text;
   if (IsText(start)) {

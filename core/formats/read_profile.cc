@@ -8,7 +8,9 @@
 #include "core/base/read_ahead.h"
 #include "core/base/text.h"
 #include "core/formats/collapsed/collapsed_reader.h"
+#include "core/formats/dhat/dhat_reader.h"
 #include "core/formats/heap_text/heap_text_reader.h"
+#include "core/formats/heaptrack/heaptrack_reader.h"
 #include "core/formats/jemalloc/jemalloc_reader.h"
 #include "core/formats/legacy/legacy_cpu_reader.h"
 #include "core/formats/legacy/legacy_text_reader.h"
@@ -27,6 +29,15 @@ Result<Profile> ReadPprofProfile(ByteStream* stream, const std::string& name, co
   return ReadPprof(stream, name);
 }
 
+Result<Profile> ReadHeaptrackProfile(ByteStream* stream, const std::string& name,
+                                     const ReadOptions&) {
+  return ReadHeaptrack(stream, name);
+}
+
+Result<Profile> ReadDhatProfile(ByteStream* stream, const std::string& name, const ReadOptions&) {
+  return ReadDhat(stream, name);
+}
+
 // One line for each format that is read from a stream.
 constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kPprof, ReadPprofProfile},
@@ -35,6 +46,8 @@ constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kSymbolized, ReadSymbolized},
     {ProfileFormat::kLegacyText, ReadLegacyText},
     {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
+    {ProfileFormat::kHeaptrack, ReadHeaptrackProfile},
+    {ProfileFormat::kDhat, ReadDhatProfile},
     {ProfileFormat::kCollapsed, ReadCollapsed},
     {ProfileFormat::kMassif, ReadMassif},
 };

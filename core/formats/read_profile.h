@@ -24,6 +24,8 @@ enum class ProfileFormat {
   kSymbolized,  // "--- symbol", then one of the text formats
   kLegacyText,  // contention and thread profiles of the same family
   kLegacyCpu,   // binary CPU profiles of gperftools and old Go
+  kHeaptrack,   // interpreted or raw
+  kDhat,        // JSON of valgrind's DHAT and of dhat-rs
   kCollapsed,
   kMassif,  // massif.out
 };

@@ -1,0 +1,42 @@
+// Which object an address of a raw heaptrack file lies in. The file tells all loaded objects again
+// whenever one comes or goes, so an address means what the latest list says.
+//
+// Objects get a number when they are first seen at a place, and keep it for good. Not synchronised.
+#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_MODULES_H_
+#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_MODULES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/model/types.h"
+
+namespace heapgauge {
+
+class HeaptrackModules {
+ public:
+  void Clear();
+  // `name` as the file has it, but for the program its path. False if there are too many.
+  bool Add(std::string_view name, uint64_t base,
+           const std::vector<std::pair<uint64_t, uint64_t>>& segments);
+
+  // The object of an address now; kNone if there is none.
+  ModuleId At(uint64_t address);
+  // All that were ever seen, by number.
+  const std::vector<Module>& modules() const { return modules_; }
+
+ private:
+  static constexpr size_t kMost = 65000;  // a trace has 16 bits for them
+
+  std::vector<Module> modules_;
+  std::unordered_map<std::string, ModuleId> numbers_;
+  std::vector<ModuleId> loaded_;  // sorted by address, once it is needed
+  bool sorted_ = true;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_MODULES_H_

@@ -1,0 +1,29 @@
+// Reads heaptrack's data files, interpreted and raw, into a profile: allocated and live at the end
+// (what heaptrack calls leaked), live at the peak, temporary. The figures are those that
+// heaptrack_print has. docs/formats/heaptrack.md says what becomes of each part of the file.
+//
+// Streams: memory is that of the profile, and that of the parser. Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_READER_H_
+#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_READER_H_
+
+#include <string>
+
+#include "core/base/byte_stream.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// Sample types of such a profile: the four of HeapType, and then these.
+enum HeaptrackType : size_t {
+  kHeaptrackPeakObjects = kHeapTypes,
+  kHeaptrackPeakSpace,
+  kHeaptrackTemporaryObjects,
+  kHeaptrackTemporarySpace,
+};
+
+Result<Profile> ReadHeaptrack(ByteStream* stream, const std::string& name);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_READER_H_
