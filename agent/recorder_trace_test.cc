@@ -1,0 +1,143 @@
+// What a recorder of traces does when there is no room.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "agent/recorder.h"
+
+namespace heapgauge::agent {
+namespace {
+
+using wire::TraceEventKind;
+
+class RecorderTraceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/heapgauge-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+    hg_thread.lane = nullptr;
+  }
+  void TearDown() override {
+    hg_thread.lane = nullptr;
+    if (base_ != nullptr) munmap(base_, kBytes);
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Start(bool drops) {
+    Settings settings;
+    settings.directory = directory_.c_str();
+    settings.trace.on = true;
+    settings.trace.drops = drops;
+    settings.trace.buffer_bytes = TraceSettings::kLeastBytes;
+    settings.trace.patience_ns = 50'000'000;
+    ASSERT_TRUE(recorder_->Start(settings, {}));
+    ASSERT_TRUE(recorder_->StartTracing(settings.trace));
+    const int fd = open(recorder_->OwnPath(), O_RDWR | O_CLOEXEC);
+    base_ = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+    close(fd);
+  }
+  bool Free(uintptr_t address) {
+    return recorder_->TraceAddress(TraceEventKind::kFree, address, 1000);
+  }
+  wire::Header& header() { return *reinterpret_cast<wire::Header*>(base_); }
+  wire::TraceControl& control() { return header().trace; }
+
+  // As a recorder outside does.
+  uint32_t ReleaseAll() {
+    uint32_t released = 0;
+    auto* directory = reinterpret_cast<uint32_t*>(base_ + wire::kHeaderBytes);
+    for (uint32_t i = 1; i < std::atomic_ref(header().segment_count).load(); ++i) {
+      if (wire::DirectoryKind(std::atomic_ref(directory[i]).load()) !=
+          static_cast<uint32_t>(wire::SegmentKind::kTrace)) {
+        continue;
+      }
+      auto& buffer =
+          *reinterpret_cast<wire::TraceBufferHeader*>(base_ + size_t{i} * wire::kSegmentBytes);
+      const uint32_t round = std::atomic_ref(buffer.round).load();
+      if (std::atomic_ref(buffer.closed).load() != round || round == buffer.released) continue;
+      std::atomic_ref(buffer.released).store(round);
+      ++released;
+    }
+    std::atomic_ref(control().beat).fetch_add(1);
+    if (released == 0) return 0;
+    std::atomic_ref(control().releases).fetch_add(1);
+    syscall(SYS_futex, &control().releases, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+    return released;
+  }
+
+  static constexpr size_t kBytes = size_t{wire::kMaxSegments} * wire::kSegmentBytes;
+  static constexpr uint32_t kInABuffer = (wire::kSegmentBytes - 128) / 16;
+  static constexpr uint32_t kBuffers = 16;
+  std::string directory_;
+  char* base_ = nullptr;
+  std::unique_ptr<Recorder> recorder_ = std::make_unique<Recorder>();
+};
+
+TEST_F(RecorderTraceTest, LosesEventsAndCountsThemWhenTold) {
+  Start(/*drops=*/true);
+  for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_FALSE(Free(1));
+  EXPECT_EQ(control().lost, 3000u);
+  EXPECT_EQ(control().waits, 0u);
+  EXPECT_TRUE(recorder_->tracing());
+  EXPECT_EQ(ReleaseAll(), kBuffers);
+  EXPECT_TRUE(Free(1));
+  EXPECT_EQ(control().lost, 3000u);
+}
+
+TEST_F(RecorderTraceTest, WaitsForTheRecorderRatherThanLoseAnything) {
+  Start(/*drops=*/false);
+  std::atomic<bool> done = false;
+  std::thread outside([&] {
+    while (!done) {
+      ReleaseAll();
+      usleep(2000);
+    }
+  });
+  bool kept = true;
+  for (uint32_t i = 0; i < 10 * kBuffers * kInABuffer; ++i) kept &= Free(i + 1);
+  done = true;
+  outside.join();
+  EXPECT_TRUE(kept);
+  EXPECT_EQ(control().lost, 0u);
+  EXPECT_EQ(control().gave_up, 0u);
+  EXPECT_EQ(control().max_buffers, kBuffers);
+}
+
+TEST_F(RecorderTraceTest, GivesUpWhenNobodyEmptiesTheBuffers) {
+  Start(/*drops=*/false);
+  for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
+  EXPECT_FALSE(Free(1));
+  EXPECT_FALSE(recorder_->tracing());
+  EXPECT_EQ(control().gave_up, 1u);
+  EXPECT_EQ(control().tracing, 0u);
+  EXPECT_EQ(control().lost, 1u);
+  EXPECT_GE(control().waits, 1u);
+  // For good.
+  ReleaseAll();
+  EXPECT_FALSE(recorder_->tracing());
+}
+
+TEST_F(RecorderTraceTest, ACallWithinAnotherDoesNotWait) {
+  Start(/*drops=*/false);
+  ASSERT_TRUE(Free(1));
+  hg_thread.lane->busy_sp = 2000;  // as if this were a handler
+  for (uint32_t i = 0; i < 2 * kBuffers; ++i) ASSERT_TRUE(Free(i + 1)) << i;
+  EXPECT_EQ(control().waits, 0u);
+  EXPECT_EQ(control().lost, 0u);
+  EXPECT_GT(control().max_buffers, kBuffers);
+}
+
+}  // namespace
+}  // namespace heapgauge::agent

@@ -1,0 +1,291 @@
+#include "agent/trace/trace_buffers.h"
+
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/sample/thread_token.h"
+#include "agent/trace/lane_pool.h"
+
+namespace heapgauge::agent {
+namespace {
+
+using Find = TraceBuffers::Find;
+
+class TraceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/heapgauge-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+    path_ = directory_ + "/t.hg";
+    ASSERT_EQ(file_->Create(path_.c_str()), 0);
+    settings_.buffer_bytes = TraceSettings::kLeastBytes;
+    settings_.clock = wire::TraceClock::kCycleCounter;
+    settings_.patience_ns = 50'000'000;
+    ASSERT_TRUE(buffers_->Start(settings_, file_->header()));
+    clock_.Use(settings_.clock);
+    hg_thread.lane = nullptr;
+  }
+  void TearDown() override {
+    hg_thread.lane = nullptr;
+    unlink(path_.c_str());
+    rmdir(directory_.c_str());
+  }
+
+  wire::TraceControl& control() { return file_->header()->trace; }
+  std::unique_ptr<TraceLane> NewLane(uint32_t token) {
+    auto lane = std::make_unique<TraceLane>();
+    lane->owner = token;
+    lane->thread = 100 + token;
+    return lane;
+  }
+  static void Release(wire::TraceBufferHeader* buffer) {
+    std::atomic_ref(buffer->released).store(buffer->round);
+  }
+  void TellReleased() {
+    std::atomic_ref(control().releases).fetch_add(1);
+    syscall(SYS_futex, &control().releases, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+  }
+
+  std::string directory_;
+  std::string path_;
+  TraceSettings settings_;
+  TraceClock clock_;
+  std::unique_ptr<GaugeFile> file_ = std::make_unique<GaugeFile>();
+  std::unique_ptr<TraceBuffers> buffers_ = std::make_unique<TraceBuffers>();
+  std::unique_ptr<LanePool> lanes_ = std::make_unique<LanePool>();
+};
+
+using TraceBuffersTest = TraceTest;
+using LanePoolTest = TraceTest;
+
+TEST_F(TraceBuffersTest, SayInTheHeaderWhatIsTraced) {
+  EXPECT_EQ(control().tracing, 1u);
+  EXPECT_EQ(control().max_buffers, 16u);
+  EXPECT_EQ(control().clock, static_cast<uint32_t>(wire::TraceClock::kCycleCounter));
+  EXPECT_EQ(control().drops, 0u);
+}
+
+TEST_F(TraceBuffersTest, ShowWhoFillsThem) {
+  auto lane = NewLane(7);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
+  const wire::TraceBufferHeader& header = *lane->buffer;
+  EXPECT_EQ(header.round, 1u);
+  EXPECT_EQ(header.closed, 0u);
+  EXPECT_EQ(header.position, sizeof header);
+  EXPECT_EQ(header.thread, 107u);
+  EXPECT_EQ(header.token, 7u);
+}
+
+TEST_F(TraceBuffersTest, HoldTheEventsInOrderOfTime) {
+  auto lane = NewLane(1);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
+  wire::TraceAllocation allocation{};
+  allocation.what = wire::PackTraceWhat(wire::TraceEventKind::kAllocate, 0x1000);
+  allocation.size = 48;
+  allocation.stack = 5;
+  lane->Append(allocation, clock_, true);
+  lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 0x1000)}, clock_,
+               false);
+  EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 48);
+  wire::TraceAllocation first;
+  wire::TraceFree second;
+  memcpy(&first, lane->buffer + 1, sizeof first);
+  memcpy(&second, reinterpret_cast<char*>(lane->buffer + 1) + sizeof first, sizeof second);
+  EXPECT_EQ(wire::TraceKindOf(first.what), wire::TraceEventKind::kAllocate);
+  EXPECT_EQ(wire::TraceAddressOf(first.what), 0x1000u);
+  EXPECT_EQ(first.size, 48u);
+  EXPECT_EQ(first.stack, 5u);
+  EXPECT_EQ(wire::TraceKindOf(second.what), wire::TraceEventKind::kFree);
+  EXPECT_GT(first.time, 0u);
+  EXPECT_GE(second.time, first.time);
+}
+
+TEST_F(TraceBuffersTest, AreFilledToTheLastByte) {
+  auto lane = NewLane(1);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
+  wire::TraceBufferHeader* buffer = lane->buffer;
+  uint32_t events = 0;
+  for (; lane->room >= sizeof(wire::TraceFree); ++events) {
+    lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 16)}, clock_,
+                 false);
+  }
+  EXPECT_EQ(events, (wire::kSegmentBytes - sizeof(wire::TraceBufferHeader)) / 16);
+  EXPECT_EQ(buffer->position, wire::kSegmentBytes);
+  buffers_->Close(lane.get());
+  EXPECT_EQ(buffer->closed, 1u);
+  EXPECT_EQ(buffer->position, wire::kSegmentBytes);
+  EXPECT_EQ(lane->room, 0u);
+}
+
+TEST_F(TraceBuffersTest, AreTakenAgainOnlyWhenTheyWereRead) {
+  auto lane = NewLane(1);
+  std::vector<wire::TraceBufferHeader*> taken;
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
+    taken.push_back(lane->buffer);
+    buffers_->Close(lane.get());
+  }
+  EXPECT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kNone);
+  Release(taken[9]);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
+  EXPECT_EQ(lane->buffer, taken[9]);
+  EXPECT_EQ(lane->buffer->round, 2u);
+  EXPECT_EQ(lane->buffer->closed, 1u);
+  EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader));
+  buffers_->Close(lane.get());
+  EXPECT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kNone);
+}
+
+TEST_F(TraceBuffersTest, AreNotTakenOnTheWordOfARecorderThatLies) {
+  auto lane = NewLane(1);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
+  lane->buffer->released = 77;
+  lane->buffer->round = 99;
+  lane->buffer->position = ~0u;
+  wire::TraceBufferHeader* buffer = lane->buffer;
+  lane->Append(wire::TraceFree{}, clock_, false);
+  EXPECT_EQ(buffer->position, sizeof(wire::TraceBufferHeader) + 16);
+  // Still held, whatever is said of it.
+  buffer->released = 1;
+  auto other = NewLane(2);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), other.get()), Find::kTaken);
+  EXPECT_NE(other->buffer, buffer);
+}
+
+TEST_F(TraceBuffersTest, GrowBeyondTheirBoundWhenThreadsHoldThemAll) {
+  std::vector<std::unique_ptr<TraceLane>> lanes;
+  for (uint32_t i = 0; i < 16; ++i) {
+    lanes.push_back(NewLane(i + 1));
+    ASSERT_EQ(buffers_->TryTake(file_.get(), lanes.back().get()), Find::kTaken);
+  }
+  auto lane = NewLane(17);
+  EXPECT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kAllHeld);
+  EXPECT_TRUE(buffers_->TakeBeyond(file_.get(), lane.get()));
+  EXPECT_EQ(control().max_buffers, 17u);
+}
+
+TEST_F(TraceBuffersTest, WaitForTheRecorderAndNotForEver) {
+  TraceBuffers::Patience patience;
+  const uint32_t seen = buffers_->releases();
+  std::thread recorder([&] {
+    while (std::atomic_ref(control().waiting).load() == 0) usleep(100);
+    TellReleased();
+  });
+  while (buffers_->releases() == seen) ASSERT_TRUE(buffers_->Wait(seen, &patience));
+  recorder.join();
+  EXPECT_EQ(control().waiting, 0u);
+  EXPECT_GE(control().waits, 1u);
+  // Without a sign of life.
+  int naps = 0;
+  while (buffers_->Wait(buffers_->releases(), &patience)) ASSERT_LT(++naps, 1000);
+  // With one it begins anew.
+  control().beat = 5;
+  EXPECT_TRUE(buffers_->Wait(buffers_->releases(), &patience));
+}
+
+TEST_F(LanePoolTest, AThreadKeepsItsLane) {
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+  ASSERT_NE(lane, nullptr);
+  EXPECT_EQ(lane->busy_sp, 1000u);
+  EXPECT_EQ(lane->thread, static_cast<uint32_t>(gettid()));
+  EXPECT_EQ(lane->owner, hg_thread.token);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
+  lanes_->Leave(lane, hg_thread, buffers_.get());
+  EXPECT_EQ(lane->busy_sp, 0u);
+  EXPECT_NE(lane->buffer, nullptr);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 900, buffers_.get()), lane);
+}
+
+TEST_F(LanePoolTest, AHandlerInBetweenUsesAnotherAndClosesItsBuffer) {
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+  TraceLane* nested = lanes_->Enter(&hg_thread, 500, buffers_.get());
+  ASSERT_NE(nested, lane);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), nested), Find::kTaken);
+  wire::TraceBufferHeader* buffer = nested->buffer;
+  nested->Append(wire::TraceFree{}, clock_, false);
+  EXPECT_EQ(buffer->token, hg_thread.token);
+  lanes_->Leave(nested, hg_thread, buffers_.get());
+  EXPECT_EQ(buffer->closed, 1u);
+  EXPECT_EQ(nested->owner, 0u);
+  EXPECT_EQ(lane->busy_sp, 1000u);
+  lanes_->Leave(lane, hg_thread, buffers_.get());
+  EXPECT_EQ(hg_thread.lane, lane);
+}
+
+TEST_F(LanePoolTest, AHandlerThatJumpedAwayLeavesTheLaneUsable) {
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
+  // Left in the midst of an event, and of one within.
+  lane->buffer->position |= 1;
+  TraceLane* nested = lanes_->Enter(&hg_thread, 500, buffers_.get());
+  ASSERT_NE(nested, lane);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 2000, buffers_.get()), lane);
+  lane->Append(wire::TraceFree{}, clock_, false);
+  EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 16);
+  // The other lane is found again when the next handler comes.
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 600, buffers_.get()), nested);
+}
+
+TEST_F(LanePoolTest, AThreadThatIsNoMoreLeavesItsLaneToOthers) {
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  TraceLane* lane = nullptr;
+  wire::TraceBufferHeader* buffer = nullptr;
+  std::thread([&] {
+    lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+    buffers_->TryTake(file_.get(), lane);
+    buffer = lane->buffer;
+    lane->Append(wire::TraceFree{}, clock_, false);
+    lanes_->Leave(lane, hg_thread, buffers_.get());
+    lanes_->CloseOfTheDead(buffers_.get());
+    EXPECT_EQ(buffer->closed, 0u);
+  }).join();
+  // The kernel may take a moment to forget it.
+  for (int i = 0; i < 5000 && std::atomic_ref(buffer->closed).load() == 0; ++i) {
+    lanes_->CloseOfTheDead(buffers_.get());
+    usleep(1000);
+  }
+  EXPECT_EQ(buffer->closed, 1u);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 1000, buffers_.get()), lane);
+}
+
+TEST_F(LanePoolTest, ThreadsThatComeAndGoNeedFewLanes) {
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  for (int i = 0; i < 300; ++i) {
+    std::thread([&] {
+      TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+      ASSERT_NE(lane, nullptr);
+      lanes_->Leave(lane, hg_thread, buffers_.get());
+    }).join();
+  }
+  EXPECT_LT(lanes_->private_bytes() / sizeof(TraceLane), 30u);
+}
+
+TEST_F(LanePoolTest, AForkedChildBeginsAnew) {
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(lane->owner, 0u);
+  EXPECT_EQ(lane->buffer, nullptr);
+  TraceLane* again = lanes_->Enter(&hg_thread, 500, buffers_.get());
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->owner, hg_thread.token);
+  EXPECT_EQ(hg_thread.lane, again);
+}
+
+}  // namespace
+}  // namespace heapgauge::agent
