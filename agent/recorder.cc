@@ -353,7 +353,7 @@ void Recorder::PublishMemory() {
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + pool_live_.private_bytes() + stacks_.private_bytes() +
                labels_.private_bytes() + walkers_.private_bytes() + mappings_.private_bytes() +
-               buffers_.private_bytes() + lanes_.private_bytes() +
+               buffers_.private_bytes() + lanes_.private_bytes() + memo_.private_bytes() +
                sizeof hg_filter + sizeof hg_pool_filter + sizeof(RuleCache) + sizeof *this});
 }
 

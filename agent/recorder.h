@@ -30,6 +30,7 @@
 #include "agent/table/pool_table.h"
 #include "agent/table/stack_table.h"
 #include "agent/trace/lane_pool.h"
+#include "agent/trace/stack_memo.h"
 #include "agent/trace/trace_buffers.h"
 #include "agent/trace/trace_clock.h"
 #include "agent/unwind/walker.h"
@@ -197,6 +198,7 @@ class Recorder {
   bool HasRoom(TraceLane* lane, uint32_t bytes);
   bool GetRoom(TraceLane* lane);
   void OncePerBuffer();
+  uint32_t TraceStack(TraceLane* lane, const Registers& caller, uint16_t labels);
   // A mapping, or what is taken away of it.
   void TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t length, uint32_t stack);
 
@@ -221,6 +223,7 @@ class Recorder {
   std::atomic<uint64_t> trace_looked_ns_;  // when it was looked for unloaded objects
   TraceBuffers buffers_;
   LanePool lanes_;
+  StackMemo memo_;
   Dumper dumper_;
   Watch watch_;
   // The shared totals are not read back: these steer.

@@ -25,6 +25,7 @@ bool Recorder::StartTracing(const TraceSettings& settings) {
   trace_clock_.Use(settings.clock);
   if (!buffers_.Start(settings, file_.header())) return false;
   lanes_.Start(os::ProcessId());
+  memo_.Start();
   tracing_.store(true, std::memory_order_release);
   return true;
 }
@@ -101,6 +102,35 @@ void Recorder::OncePerBuffer() {
   }
 }
 
+// The number of the stack, 0 if it cannot be kept.
+inline uint32_t Recorder::TraceStack(TraceLane* lane, const Registers& caller, uint16_t labels) {
+  Stack stack = lane->walker.Walk(caller);
+  if (modules_.any_gone()) [[unlikely]] {
+    // Frames that stayed where they were keep their objects in place.
+    for (uint32_t i = stack.unchanged; i < stack.count; ++i) {
+      if (!modules_.MayHaveReplaced(stack.frames[i].pc)) continue;
+      modules_.CheckGone(&file_);
+      stack = lane->walker.Walk(caller);
+      break;
+    }
+  }
+  const uint64_t name = StackTable::NameOf(stack, modules_, 0, labels);
+  uint32_t number = memo_.Find(name);
+  if (number != 0) [[likely]]
+    return number;
+  wire::Loss loss = wire::Loss::kNoRoom;
+  number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss, 0, labels);
+  // Another thread is changing the list of modules: rather be late than without a stack.
+  constexpr int kTries = 20;
+  for (int i = 0; number == 0 && loss == wire::Loss::kBusy && i < kTries; ++i) {
+    os::Nap(100'000);
+    number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss, 0, labels);
+  }
+  // By the name that it has now: the list of modules may have changed.
+  if (number != 0) memo_.Keep(StackTable::NameOf(stack, modules_, 0, labels), number);
+  return number;
+}
+
 bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp) {
   if (!MayTrace()) return false;
   ThreadState& thread = hg_thread;
@@ -126,11 +156,7 @@ void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
   if (lane == nullptr) [[unlikely]]
     return buffers_.CountLost();
   if (HasRoom(lane, kAllocationBytes)) [[likely]] {
-    modules_.CheckGone(&file_);
-    const Stack stack = lane->walker.Walk(caller);
-    wire::Loss ignored;
-    const uint32_t number =
-        stacks_.Intern(&file_, &modules_, exe_, stack, &ignored, 0, thread.labels);
+    const uint32_t number = TraceStack(lane, caller, thread.labels);
     lane->Append(wire::TraceAllocation{.time = 0,
                                        .what = wire::PackTraceWhat(kind, block.address),
                                        .size = block.size,

@@ -145,7 +145,12 @@ uint32_t ModuleTable::Append(GaugeFile* file, const LoadedObject& object,
 
 void ModuleTable::SetPlace(Entry* known, Place place) {
   if (known->place == Place::kGone) gone_.fetch_sub(1);
-  if (place == Place::kGone) gone_.fetch_add(1);
+  if (place == Place::kGone) {
+    const uintptr_t low = gone_low_.load(std::memory_order_relaxed);
+    if (low == 0 || known->start < low) gone_low_.store(known->start);
+    if (known->end > gone_high_.load(std::memory_order_relaxed)) gone_high_.store(known->end);
+    gone_.fetch_add(1);
+  }
   known->place = place;
   known->record.loaded = place == Place::kLoaded;
 }

@@ -43,6 +43,14 @@ class ModuleTable {
     if (gone_.load(std::memory_order_relaxed) != 0) Check(file, true);
   }
 
+  // Whether code at `pc` may be of an object that took the place of one that is gone. Cheap enough
+  // for each frame that is new since the last stack.
+  bool any_gone() const { return gone_.load(std::memory_order_relaxed) != 0; }
+  bool MayHaveReplaced(uintptr_t pc) const {
+    return gone_low_.load(std::memory_order_relaxed) <= pc &&
+           pc < gone_high_.load(std::memory_order_relaxed);
+  }
+
   uint64_t layout() const { return layout_.load(std::memory_order_acquire); }
 
   // Writes all records into another file: a forked child's.
@@ -81,6 +89,8 @@ class ModuleTable {
   TryLock changing_;
   std::atomic<uint32_t> count_;  // entries taken, ready or not
   std::atomic<uint32_t> gone_;
+  std::atomic<uintptr_t> gone_low_;  // all that were ever gone lie between these
+  std::atomic<uintptr_t> gone_high_;
   std::atomic<uint64_t> layout_;
   std::atomic<Entry*> chunks_[kMaxModules / kPerChunk];
 };

@@ -21,11 +21,16 @@ uint64_t StackTable::StackKey(uint64_t hash, uint64_t layout) {
   return Mix(hash, layout ^ 0xA0761D6478BD642F);
 }
 
+uint64_t StackTable::NameOf(const Stack& stack, const ModuleTable& modules, uint16_t flags,
+                            uint16_t labels) {
+  const uint64_t hash = stack.hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
+  return StackKey(hash, modules.layout());
+}
+
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                             const Stack& stack, wire::Loss* loss, uint16_t flags, uint16_t labels) {
   uint32_t known;
-  const uint64_t hash = stack.hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
-  if (index_.Find(StackKey(hash, modules->layout()), &known)) return known;
+  if (index_.Find(NameOf(stack, *modules, flags, labels), &known)) return known;
 
   const uint32_t node = InternNode(file, modules, main_program, stack, loss);
   if (node == 0) return 0;
@@ -37,7 +42,7 @@ uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* m
   std::atomic_ref(record->node).store(node, std::memory_order_release);
   RaiseTo(file->header()->stack_count, number + 1);
   // If the index is full the stack is numbered again each time; the profile stays right.
-  index_.Insert(StackKey(hash, modules->layout()), number);
+  index_.Insert(NameOf(stack, *modules, flags, labels), number);
   return number;
 }
 

@@ -32,6 +32,10 @@ class StackTable {
   uint32_t Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                   const Stack& stack, wire::Loss* loss, uint16_t flags = 0, uint16_t labels = 0);
 
+  // What the stack is known by; never 0.
+  static uint64_t NameOf(const Stack& stack, const ModuleTable& modules, uint16_t flags,
+                         uint16_t labels);
+
   void CountAllocation(GaugeFile* file, uint32_t stack, uint64_t size, const Weight& weight) const;
   void CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const;
   void ClearCounters(GaugeFile* file) const;
