@@ -9,10 +9,9 @@
 #include "core/base/text.h"
 #include "core/trace/file/facts_codec.h"
 #include "core/trace/file/file_index.h"
-#include "core/trace/file/segment_columns.h"
+#include "core/trace/file/scratch.h"
 #include "core/trace/file/segment_decoder.h"
 #include "core/trace/file/stacks_reader.h"
-#include "core/trace/file/sums_codec.h"
 #include "core/trace/file/survivor_codec.h"
 #include "core/trace/file/tables.h"
 
@@ -56,17 +55,20 @@ class OpenedTrace final : public TraceFile {
 
   Status ReadSegment(size_t index, uint32_t parts, Segment* out) const override {
     HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
-    return DecodeSegment(file_, chunk, index_.segments[index], limits(), parts, out);
+    std::unique_ptr<Scratch> scratch = scratches_.Take();
+    const Status status = DecodeSegment(file_, chunk, index_.segments[index], limits(), parts,
+                                        scratch.get(), out);
+    scratches_.Return(std::move(scratch));
+    return status;
   }
 
   Status ReadSums(size_t index, std::vector<StackSums>* out) const override {
     HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
-    std::vector<uint8_t> bytes;
-    // A stack has a row only if something happened to it.
-    const size_t limit = size_t{index_.segments[index].events} * 80 + 64;
-    HG_TRY(chunk.Column(file_, kSumsColumn, limit, &bytes));
-    if (!DecodeSums(ColumnReader(bytes), stack_count(), out)) return chunk.Damaged("bad sums");
-    return {};
+    std::unique_ptr<Scratch> scratch = scratches_.Take();
+    const Status status = DecodeSegmentSums(file_, chunk, index_.segments[index], limits(),
+                                            scratch.get(), out);
+    scratches_.Return(std::move(scratch));
+    return status;
   }
 
   Status ForEachSurvivor(const std::function<void(const Block&)>& visit) const override {
@@ -150,6 +152,7 @@ class OpenedTrace final : public TraceFile {
   FileIndex index_;
   Facts facts_;
   PlainTables tables_;
+  mutable ScratchPool scratches_;
   mutable std::mutex stacks_mutex_;
   mutable std::shared_ptr<const Stacks> stacks_;
 };

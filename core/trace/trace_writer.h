@@ -25,7 +25,7 @@ namespace heapgauge::trace {
 class TraceWriter {
  public:
   struct Options {
-    uint32_t segment_events = 1 << 18;  // a segment is written when it has so many
+    uint32_t segment_events = 1 << 19;  // a segment is written when it has so many
     int compression_level = 1;
   };
 

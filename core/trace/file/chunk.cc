@@ -164,49 +164,63 @@ Result<ChunkReader> ChunkReader::Read(const ByteSource& source, uint64_t size, u
   return chunk;
 }
 
-size_t ChunkReader::PlainBytes(uint16_t id) const {
-  for (const ColumnEntry& entry : entries_) {
-    if (entry.id == id) return entry.plain;
-  }
-  return 0;
+Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {}
+Decompressor::~Decompressor() { ZSTD_freeDCtx(context_); }
+
+bool ChunkReader::has(uint16_t id) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const ColumnEntry& entry) { return entry.id == id; });
 }
 
 Status ChunkReader::Column(const ByteSource& source, uint16_t id, size_t limit,
                            std::vector<uint8_t>* out) const {
-  out->clear();
+  Decompressor decompressor;
+  ColumnBuffer buffer;
+  HG_TRY(Column(source, id, limit, &decompressor, &buffer));
+  out->assign(buffer.data(), buffer.data() + buffer.size());
+  return {};
+}
+
+Status ChunkReader::Column(const ByteSource& source, uint16_t id, size_t limit,
+                           Decompressor* decompressor, ColumnBuffer* out) const {
+  out->Resize(0);
   uint64_t at = offset_ + sizeof header_ + entries_.size() * sizeof(ColumnEntry);
   for (const ColumnEntry& entry : entries_) {
     if (entry.id != id) {
       at += entry.stored;
       continue;
     }
-    const std::string which = fmt::format("column {}", id);
-    if (entry.plain > limit) return Damaged(which + " is too long");
+    const auto damaged = [&](const char* what) {
+      return Damaged(fmt::format("column {} {}", id, what));
+    };
+    if (entry.plain > limit) return damaged("is too long");
     const auto coding = static_cast<Coding>(entry.coding);
     const bool direct = coding == Coding::kPlain;
-    if (direct && entry.plain != entry.stored) return Damaged(which + " contradicts itself");
-    std::vector<uint8_t> stored(direct ? 0 : entry.stored);
-    out->resize(entry.plain);
-    std::vector<uint8_t>& target = direct ? *out : stored;
+    if (direct && entry.plain != entry.stored) return damaged("contradicts itself");
+    out->Resize(entry.plain);
+    ColumnBuffer& target = direct ? *out : decompressor->stored_;
+    target.Resize(entry.stored);
     if (source.ReadAt(at, target.data(), target.size()) != target.size()) {
-      return Damaged(which + " cannot be read");
+      return damaged("cannot be read");
     }
-    if (Checksum(target) != entry.check) return Damaged(which + " does not fit its checksum");
+    if (Checksum(target.bytes()) != entry.check) return damaged("does not fit its checksum");
     switch (coding) {
       case Coding::kPlain:
         return {};
       case Coding::kRepeated:
-        if (stored.size() != 1) return Damaged(which + " contradicts itself");
-        std::fill(out->begin(), out->end(), stored[0]);
+        if (target.size() != 1) return damaged("contradicts itself");
+        std::fill_n(out->data(), out->size(), target.data()[0]);
         return {};
       case Coding::kZstd: {
-        const size_t got = ZSTD_decompress(out->data(), out->size(), stored.data(), stored.size());
-        if (ZSTD_isError(got) != 0) return Damaged(which + ": " + ZSTD_getErrorName(got));
-        if (got != out->size()) return Damaged(which + " is shorter than it says");
+        if (decompressor->context_ == nullptr) return damaged("finds no memory");
+        const size_t got = ZSTD_decompressDCtx(decompressor->context_, out->data(), out->size(),
+                                               target.data(), target.size());
+        if (ZSTD_isError(got) != 0) return damaged(ZSTD_getErrorName(got));
+        if (got != out->size()) return damaged("is shorter than it says");
         return {};
       }
     }
-    return Damaged(which + " has an unknown coding");
+    return damaged("has an unknown coding");
   }
   return {};
 }

@@ -16,6 +16,7 @@
 #include "core/base/result.h"
 
 struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
 
 namespace heapgauge::trace {
 
@@ -88,8 +89,6 @@ class ChunkMaker {
   // The whole chunk, valid until the next Begin; empty if something went wrong.
   std::span<const uint8_t> Finish();
 
-  const std::vector<ColumnEntry>& columns() const { return entries_; }
-
  private:
   int level_;
   ZSTD_CCtx_s* context_;
@@ -98,6 +97,40 @@ class ChunkMaker {
   std::vector<uint8_t> body_;
   std::vector<uint8_t> chunk_;
   bool failed_ = false;
+};
+
+// Bytes that are written before they are read, and so need no zeros.
+class ColumnBuffer {
+ public:
+  void Resize(size_t size) {
+    if (size > capacity_) {
+      bytes_.reset(new uint8_t[size]);
+      capacity_ = size;
+    }
+    size_ = size;
+  }
+  uint8_t* data() { return bytes_.get(); }
+  size_t size() const { return size_; }
+  std::span<const uint8_t> bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<uint8_t[]> bytes_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+// A context of zstd and a buffer, for one column after the other.
+class Decompressor {
+ public:
+  Decompressor();
+  ~Decompressor();
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+
+ private:
+  friend class ChunkReader;
+  ZSTD_DCtx_s* context_;
+  ColumnBuffer stored_;
 };
 
 class ChunkReader {
@@ -112,12 +145,14 @@ class ChunkReader {
   uint64_t bytes() const { return sizeof(ChunkHeader) + header_.bytes; }  // header included
   uint64_t end() const { return offset_ + bytes(); }
 
+  bool has(uint16_t id) const;
   // The plain bytes of a column, none if the chunk does not have it. Fails if they are more than
   // `limit`.
+  Status Column(const ByteSource& source, uint16_t id, size_t limit, Decompressor* decompressor,
+                ColumnBuffer* out) const;
   Status Column(const ByteSource& source, uint16_t id, size_t limit,
                 std::vector<uint8_t>* out) const;
-  // How many bytes Column would give.
-  size_t PlainBytes(uint16_t id) const;
+  const std::vector<ColumnEntry>& columns() const { return entries_; }
 
   // An Error that names this chunk.
   tl::unexpected<Error> Damaged(const std::string& what) const;

@@ -6,6 +6,7 @@
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_COLUMN_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_COLUMN_H_
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -39,6 +40,12 @@ class ColumnWriter {
     size_ = static_cast<size_t>(at - bytes_.data());
   }
   void Difference(uint64_t value, uint64_t from) { Number(ZigZag(value - from)); }
+  // The lowest `count` <= 8 bytes of `value`, the lowest first.
+  void Little(uint64_t value, size_t count) {
+    if (bytes_.size() - size_ < 8) Grow();
+    std::memcpy(bytes_.data() + size_, &value, 8);
+    size_ += count;
+  }
   void Text(std::string_view text) {
     Number(text.size());
     Raw(text.data(), text.size());
@@ -80,6 +87,16 @@ class ColumnReader {
     return LongNumber();
   }
   uint64_t Difference(uint64_t from) { return from + UnZigZag(Number()); }
+  uint64_t Little(size_t count) {
+    uint64_t value = 0;
+    if (left() >= 8) {
+      std::memcpy(&value, at_, 8);
+      at_ += count;
+      return count == 8 ? value : value & ((uint64_t{1} << 8 * count) - 1);
+    }
+    Raw(&value, count);
+    return value;
+  }
   // The text lies in the column.
   std::string_view Text() {
     const uint64_t size = Number();
@@ -126,6 +143,47 @@ class ColumnReader {
   const uint8_t* at_ = nullptr;
   const uint8_t* end_ = nullptr;
   bool ok_ = true;
+};
+
+// Numbers that are mostly below 248, in two columns: a byte for each, and the rest of the larger
+// ones. What is in each column is of one kind, and compresses better than mixed.
+inline constexpr uint64_t kSplitLimit = 248;
+
+class SplitWriter {
+ public:
+  void Number(uint64_t value) {
+    if (value < kSplitLimit) {
+      head_.Byte(static_cast<uint8_t>(value));
+      return;
+    }
+    value -= kSplitLimit;
+    const auto count = static_cast<size_t>((71 - std::countl_zero(value | 1)) / 8);
+    head_.Byte(static_cast<uint8_t>(kSplitLimit - 1 + count));
+    tail_.Little(value, count);
+  }
+  ColumnWriter& head() { return head_; }
+  ColumnWriter& tail() { return tail_; }
+
+ private:
+  ColumnWriter head_;
+  ColumnWriter tail_;
+};
+
+class SplitReader {
+ public:
+  SplitReader() = default;
+  SplitReader(const ColumnReader& head, const ColumnReader& tail) : head_(head), tail_(tail) {}
+  uint64_t Number() {
+    const uint8_t byte = head_.Byte();
+    if (byte < kSplitLimit) return byte;
+    return kSplitLimit + tail_.Little(byte - kSplitLimit + 1);
+  }
+  bool ok() const { return head_.ok() && tail_.ok(); }
+  bool done() const { return head_.done() && tail_.done(); }
+
+ private:
+  ColumnReader head_;
+  ColumnReader tail_;
 };
 
 }  // namespace heapgauge::trace

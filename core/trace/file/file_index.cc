@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/file/column.h"
-#include "core/trace/file/segment_decoder.h"
+#include "core/trace/file/segment_info.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -3,204 +3,430 @@
 #include <algorithm>
 
 #include "core/trace/file/segment_columns.h"
+#include "core/trace/file/sums_codec.h"
 
 namespace heapgauge::trace {
 namespace {
 
-constexpr size_t kMaxInfoBytes = 256;
+// No number takes more, and none of the columns has more than this many for an event.
+constexpr size_t kMaxBytesPerEvent = 24;
 
-// Checks each number against its limit, and remembers if one did not fit.
-class Checked {
+class Decoding {
  public:
-  uint32_t Below(uint64_t value, uint64_t limit) {
-    ok_ &= value < limit;
-    return static_cast<uint32_t>(value);
+  Decoding(const ByteSource& source, const ChunkReader& chunk, const SegmentInfo& info,
+           const SegmentLimits& limits, Scratch* scratch)
+      : source_(source), chunk_(chunk), info_(info), limits_(limits), scratch_(*scratch) {}
+
+  Status ReadStackList() {
+    HG_ASSIGN(ColumnReader in, Load(kStackListColumn));
+    std::vector<uint32_t>& stacks = scratch_.stacks;
+    stacks.clear();
+    uint64_t stack = 0;
+    while (in.left() != 0) {
+      const uint64_t step = in.Number();
+      stack += step;
+      if (!in.ok() || step > limits_.stacks || stack >= limits_.stacks ||
+          (step == 0 && !stacks.empty())) {
+        return chunk_.Damaged("bad list of stacks");
+      }
+      stacks.push_back(static_cast<uint32_t>(stack));
+    }
+    return {};
   }
-  bool ok() const { return ok_; }
-  void Require(bool holds) { ok_ &= holds; }
+
+  Status ReadSums(std::vector<StackSums>* out) {
+    HG_ASSIGN(const ColumnReader counts, Load(kSumCountColumn));
+    HG_ASSIGN(const ColumnReader bytes, Load(kSumByteColumn));
+    HG_ASSIGN(const ColumnReader lifetimes, Load(kSumLifetimeColumn));
+    if (!DecodeSums(scratch_.stacks, counts, bytes, lifetimes, out)) {
+      return chunk_.Damaged("bad sums");
+    }
+    return {};
+  }
+
+  Status Run(uint32_t parts, Segment* out) {
+    with_events_ = (parts & kEvents) != 0;
+    with_new_ = with_events_ || (parts & kNewBlocks) != 0;
+    with_old_ = with_events_ || (parts & kOldBlocks) != 0;
+    with_addresses_ = (parts & kAddresses) != 0;
+    with_details_ = (parts & kDetails) != 0;
+    out->info = info_;
+    out->events.clear();
+    out->blocks.clear();
+    if (!with_new_ && !with_old_) return {};
+    HG_TRY(ReadStackList());
+    if (scratch_.stacks.empty() && info_.events != 0) return chunk_.Damaged("no stacks");
+    HG_TRY(OpenColumns());
+    Expectation& expectation = scratch_.expectation;
+    expectation.Begin(scratch_.stacks.size(), limits_.threads, with_new_ ? info_.births : 0);
+    old_count_ = with_old_ ? info_.old_deaths : 0;
+    out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));
+    out->events.resize(with_events_ ? info_.events : 0);
+    old_blocks_ = out->blocks.data();
+    new_blocks_ = out->blocks.data() + old_count_;
+    for (uint32_t i = 0; i < info_.events; ++i) {
+      if (!DecodeEvent(with_events_ ? &out->events[i] : nullptr)) {
+        return chunk_.Damaged("event " + std::to_string(i) + " makes no sense");
+      }
+    }
+    const bool whole = old_deaths_ == info_.old_deaths && deaths_ == info_.deaths &&
+                       (!with_new_ || births_ == info_.births) && ColumnsDone();
+    if (!whole) return chunk_.Damaged("its events contradict its figures");
+    return {};
+  }
 
  private:
-  bool ok_ = true;
+  Result<ColumnReader> Load(SegmentColumn id) {
+    ColumnBuffer& buffer = scratch_.columns[id];
+    const size_t limit = size_t{info_.events} * kMaxBytesPerEvent + 64;
+    HG_TRY(chunk_.Column(source_, id, limit, &scratch_.decompressor, &buffer));
+    return ColumnReader(buffer.bytes());
+  }
+
+  // The columns that are needed; the others stay empty.
+  Status OpenColumns() {
+    const auto open = [&](SegmentColumn id, bool wanted, ColumnReader* reader) -> Status {
+      if (!wanted) return {};
+      HG_ASSIGN(*reader, Load(id));
+      return {};
+    };
+    const auto split = [&](SegmentColumn head, SegmentColumn tail, bool wanted,
+                           SplitReader* reader) -> Status {
+      if (!wanted) return {};
+      HG_ASSIGN(const ColumnReader heads, Load(head));
+      HG_ASSIGN(const ColumnReader tails, Load(tail));
+      *reader = SplitReader(heads, tails);
+      return {};
+    };
+    const bool places = with_addresses_ && with_new_;
+    const bool details = with_new_ && (with_details_ || with_addresses_);
+    HG_TRY(open(kEventColumn, true, &event_));
+    HG_TRY(split(kTimeColumn, kTimeTailColumn, true, &time_));
+    HG_TRY(open(kThreadColumn, true, &thread_));
+    HG_TRY(open(kResizedColumn, true, &resized_));
+    HG_TRY(split(kBackColumn, kBackTailColumn, with_new_, &back_));
+    HG_TRY(open(kStackLowColumn, with_new_, &stack_low_));
+    HG_TRY(open(kStackMiddleColumn, with_new_, &stack_middle_));
+    HG_TRY(open(kStackHighColumn, with_new_, &stack_high_));
+    HG_TRY(open(kSizeColumn, with_new_, &size_));
+    HG_TRY(open(kDistanceColumn, with_new_, &distance_));
+    HG_TRY(open(kDetailColumn, details, &detail_));
+    HG_TRY(open(kDetailTailColumn, details, &detail_tail_));
+    HG_TRY(open(kAddressColumn, places, &address_));
+    HG_TRY(open(kAddressLowColumn, places, &address_low_));
+    HG_TRY(open(kAddressHighColumn, places, &address_high_));
+    HG_TRY(open(kAddressTailColumn, with_addresses_, &address_tail_));
+    const bool old = info_.old_deaths != 0;
+    HG_TRY(open(kOldNumberColumn, old, &old_number_));
+    HG_TRY(open(kOldBirthColumn, old, &old_birth_));
+    HG_TRY(open(kOldStackColumn, old, &old_stack_));
+    HG_TRY(open(kOldSizeColumn, old, &old_size_));
+    HG_TRY(open(kOldFlagColumn, old, &old_flag_));
+    HG_TRY(open(kOldTailColumn, old, &old_tail_));
+    HG_TRY(open(kOldDistanceColumn, old, &old_distance_));
+    HG_TRY(open(kOldAddressColumn, old && with_addresses_, &old_address_));
+    HG_TRY(open(kOldDetailColumn, old && (with_details_ || with_addresses_), &old_detail_));
+    if (with_addresses_) {
+      const uint64_t shift = address_tail_.Number();
+      if (shift >= 64) return chunk_.Damaged("bad addresses");
+      shift_ = static_cast<int>(shift);
+    }
+    if (distance_.left() != 0) corrected_ = distance_.Number();
+    stack_bytes_ = scratch_.stacks.size() > 1 << 16 ? 3 : scratch_.stacks.size() > 1 << 8 ? 2 : 1;
+    return {};
+  }
+
+  // All that was opened was read to its end, and no further.
+  bool ColumnsDone() const {
+    const ColumnReader* const columns[] = {
+        &event_,        &thread_,       &resized_,     &stack_low_,   &stack_middle_, &stack_high_,
+        &size_,         &distance_,     &detail_,      &detail_tail_, &address_,      &address_low_,
+        &address_high_, &old_number_,   &old_birth_,   &old_stack_,   &old_size_,     &old_flag_,
+        &old_tail_,     &old_distance_, &old_address_, &old_detail_};
+    const bool done = std::all_of(std::begin(columns), std::end(columns),
+                                  [](const ColumnReader* column) { return column->done(); });
+    return done && time_.done() && back_.done() && (!with_new_ || address_tail_.done());
+  }
+
+  bool DecodeEvent(Event* out) {
+    const uint8_t byte = event_.Byte();
+    if ((byte & kOtherThread) != 0) {
+      const uint64_t told = thread_.Number();
+      const uint64_t next = told == 0 ? other_ : told - 1;
+      if (next > limits_.threads) return false;
+      other_ = now_;
+      now_ = static_cast<uint32_t>(next);
+    }
+    const uint64_t passed = time_.Number();
+    if (passed > info_.end_ns - time_ns_) return false;
+    time_ns_ += passed;
+    Event event{time_ns_, kNoIndex, kNoIndex};
+    uint8_t kind = byte & kKindMask;
+    const bool resize = kind == kResize;
+    uint64_t died = kNoBlock;
+    resized_address_ = 0;
+    if (kind != kAllocation) {
+      if (resize) kind = resized_.Byte();
+      if (kind == kAllocation || kind > kFreeOld) return false;
+      ++deaths_;
+      if (kind == kFreeOld) {
+        if (!DecodeOld(resize, &event, &died)) return false;
+      } else if (with_new_ && !DecodeDeath(kind, resize, &event, &died)) {
+        return false;
+      }
+    }
+    if (with_new_ && (resize || kind == kAllocation)) {
+      if (!DecodeBirth(byte, died)) return false;
+      event.born = old_count_ + births_ - 1;
+    }
+    if (out != nullptr) *out = event;
+    return true;
+  }
+
+  bool DecodeDeath(uint8_t kind, bool resize, Event* event, uint64_t* died) {
+    ThreadMemory& thread = scratch_.expectation.threads[now_];
+    uint32_t index = kNoIndex;
+    switch (kind) {
+      case kFreeLast:
+        index = thread.youngest;
+        break;
+      case kFreeAfter:
+        index = thread.after;
+        break;
+      case kFreeBefore:
+        index = thread.before;
+        break;
+      default: {
+        const uint64_t back = back_.Number();
+        index = back < births_ ? births_ - 1 - static_cast<uint32_t>(back) : kNoIndex;
+      }
+    }
+    LiveBlocks& live = scratch_.expectation.live;
+    if (index >= births_ || !live.IsLive(index)) return false;
+    Block& block = new_blocks_[index];
+    block.death_ns = time_ns_;
+    block.death_thread = now_ - 1;
+    block.resized_away = resize;
+    block.distance = live.DistanceTo(index, now_, thread);
+    if (deaths_ == corrected_) Correct(&block);
+    live.Kill(index, scratch_.expectation.threads.data(), &thread);
+    if (with_addresses_) {
+      scratch_.expectation.freed.Push(now_, block.size + block.slack, block.address);
+      resized_address_ = block.address;
+    }
+    event->died = old_count_ + index;
+    *died = block.number;
+    return true;
+  }
+
+  void Correct(Block* block) {
+    block->distance = static_cast<uint32_t>(distance_.Number()) - 1;
+    const uint64_t next = distance_.left() != 0 ? distance_.Number() : 0;
+    corrected_ = next != 0 ? corrected_ + next : 0;
+  }
+
+  bool DecodeBirth(uint8_t byte, uint64_t died) {
+    if (births_ == info_.births) return false;
+    Expectation& expectation = scratch_.expectation;
+    ThreadMemory& thread = expectation.threads[now_];
+    uint32_t& expected = expectation.stacks[thread.stack].next;
+    if ((byte & kOtherStack) != 0) {
+      uint32_t place = stack_low_.Byte();
+      if (stack_bytes_ > 1) place |= uint32_t{stack_middle_.Byte()} << 8;
+      if (stack_bytes_ > 2) place |= uint32_t{stack_high_.Byte()} << 16;
+      if (place >= scratch_.stacks.size()) return false;
+      expected = place;
+    }
+    const uint32_t place = thread.stack = expected;
+    StackMemory& stack = expectation.stacks[place];
+    Block& block = new_blocks_[births_];
+    block.number = info_.first_block + births_;
+    block.birth_ns = time_ns_;
+    block.death_ns = kNever;
+    block.previous = died;
+    block.stack = scratch_.stacks[place];
+    block.thread = now_ - 1;
+    block.death_thread = kNoIndex;
+    block.distance = kForeign;
+    block.resized_away = false;
+    const uint32_t size = byte >> kSizeShift;
+    block.is_mapping = size == kMappingSize;
+    if (size < kRecentSizes) {
+      block.size = stack.sizes[size];
+    } else {
+      block.size = size_.Number();
+      if (!block.is_mapping) stack.AddSize(block.size);
+    }
+    block.slack = 0;
+    block.function = 0;
+    block.alignment_log2 = 0;
+    block.address = 0;
+    if (with_details_ || with_addresses_) DecodeDetails(&stack, &block);
+    if (with_addresses_ && !DecodeAddress(&block)) return false;
+    expectation.live.Bear(births_, now_, &thread);
+    ++births_;
+    return true;
+  }
+
+  void DecodeDetails(StackMemory* stack, Block* block) {
+    const uint8_t detail = detail_.Byte();
+    if ((detail & kOtherFunction) != 0) {
+      stack->function = detail_tail_.Byte();
+      stack->alignment_log2 = detail_tail_.Byte();
+    }
+    uint16_t& slack = scratch_.expectation.slack.Of(block->size);
+    if ((detail & kOtherSlack) != 0) slack = static_cast<uint16_t>(detail_tail_.Number());
+    block->function = stack->function;
+    block->alignment_log2 = stack->alignment_log2;
+    block->slack = slack;
+  }
+
+  bool DecodeAddress(Block* block) {
+    const uint8_t byte = address_.Byte();
+    if (byte < FreedAddresses::kDepth) {
+      block->address = scratch_.expectation.freed.TakeAt(now_, block->size + block->slack, byte);
+      return true;
+    }
+    if (byte == kSameAddress) {
+      block->address = resized_address_;
+      return true;
+    }
+    uint64_t region = 0;
+    if (byte >= kKnownRegion) {
+      region = scratch_.expectation.regions.At(byte);
+    } else if (byte == kNewRegion) {
+      region = address_tail_.Number();
+      scratch_.expectation.regions.Add(region);
+    } else {
+      return false;
+    }
+    const uint64_t low = address_low_.Byte();
+    const uint64_t high = address_high_.Byte();
+    block->address = (region << kRegionBits | high << 8 | low) << shift_;
+    return true;
+  }
+
+  bool DecodeOld(bool resize, Event* event, uint64_t* died) {
+    if (old_deaths_ == info_.old_deaths) return false;
+    Block unwanted;
+    Block& block = with_old_ ? old_blocks_[old_deaths_] : unwanted;
+    block = {};
+    ThreadMemory& thread = scratch_.expectation.threads[now_];
+    block.number = thread.old_number = old_number_.Difference(thread.old_number);
+    block.birth_ns = thread.old_birth_ns = old_birth_.Difference(thread.old_birth_ns);
+    const uint64_t place = old_stack_.Number();
+    if (block.number >= info_.first_block || block.birth_ns > time_ns_ ||
+        place >= scratch_.stacks.size()) {
+      return false;
+    }
+    block.stack = scratch_.stacks[place];
+    block.size = old_size_.Number();
+    const uint8_t flags = old_flag_.Byte();
+    block.is_mapping = (flags & kOldIsMapping) != 0;
+    if ((flags & kOldHasPrevious) != 0) {
+      const uint64_t back = old_tail_.Number();
+      if (back == 0 || back > block.number) return false;
+      block.previous = block.number - back;
+    }
+    const uint64_t owner = (flags & kOldOtherThread) != 0 ? old_tail_.Number() : now_;
+    if (owner > limits_.threads) return false;
+    block.thread = static_cast<uint32_t>(owner) - 1;
+    block.distance = static_cast<uint32_t>(old_distance_.Number()) - 1;
+    block.death_ns = time_ns_;
+    block.death_thread = now_ - 1;
+    block.resized_away = resize;
+    if (with_details_ || with_addresses_) {
+      block.slack = static_cast<uint16_t>(old_detail_.Number());
+      block.function = old_detail_.Byte();
+      block.alignment_log2 = old_detail_.Byte();
+    }
+    if (with_addresses_) {
+      last_old_address_ = old_address_.Difference(last_old_address_);
+      block.address = last_old_address_ << shift_;
+      scratch_.expectation.freed.Push(now_, block.size + block.slack, block.address);
+      resized_address_ = block.address;
+    }
+    event->died = old_deaths_++;
+    *died = block.number;
+    return true;
+  }
+
+  const ByteSource& source_;
+  const ChunkReader& chunk_;
+  const SegmentInfo& info_;
+  const SegmentLimits& limits_;
+  Scratch& scratch_;
+  bool with_events_ = false;
+  bool with_new_ = false;
+  bool with_old_ = false;
+  bool with_addresses_ = false;
+  bool with_details_ = false;
+
+  ColumnReader event_, thread_, resized_, stack_low_, stack_middle_, stack_high_, size_, distance_,
+      detail_, detail_tail_, address_, address_low_, address_high_, address_tail_, old_number_,
+      old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_, old_address_,
+      old_detail_;
+  SplitReader time_, back_;
+  int shift_ = 0;
+  int stack_bytes_ = 1;
+
+  Block* old_blocks_ = nullptr;
+  Block* new_blocks_ = nullptr;
+  uint32_t old_count_ = 0;  // old blocks in the result
+  uint32_t old_deaths_ = 0;
+  uint32_t births_ = 0;
+  uint64_t deaths_ = 0;
+  uint64_t corrected_ = 0;  // the death whose distance is told next, 0 none
+  uint32_t now_ = 0;        // thread of the event
+  uint32_t other_ = 0;      // the one before
+  uint64_t time_ns_ = 0;
+  uint64_t last_old_address_ = 0;
+  uint64_t resized_address_ = 0;
 };
 
-struct Columns {
-  std::vector<uint8_t> bytes[16];
-  ColumnReader readers[16];
-};
+Status SumUp(const Segment& segment, const std::vector<uint32_t>& stacks,
+             std::vector<StackSums>* out) {
+  SumsMaker sums;
+  sums.Begin(stacks);
+  const auto place_of = [&](uint32_t stack) {
+    const auto at = std::lower_bound(stacks.begin(), stacks.end(), stack);
+    return static_cast<uint32_t>(at - stacks.begin());
+  };
+  for (size_t i = 0; i < segment.blocks.size(); ++i) {
+    const Block& block = segment.blocks[i];
+    const uint32_t place = place_of(block.stack);
+    if (i >= segment.info.old_deaths) sums.Birth(place, block.size, block.is_mapping);
+    if (!block.is_live()) {
+      sums.Death(place, block.size, block.is_mapping, block.lifetime_ns(0), block.distance == 0);
+    }
+  }
+  *out = sums.Finish();
+  return {};
+}
 
 }  // namespace
 
-void EncodeInfo(const SegmentInfo& i, ColumnWriter* out) {
-  for (const uint64_t v :
-       {i.first_event, i.first_block, uint64_t{i.events}, uint64_t{i.births}, uint64_t{i.deaths},
-        uint64_t{i.old_deaths}, i.oldest_birth + 1, i.begin_ns, i.end_ns, i.live_bytes_before,
-        i.live_blocks_before, i.live_bytes_after, i.live_blocks_after, i.peak_bytes,
-        uint64_t{i.peak_event}, i.peak_ns - i.begin_ns}) {
-    out->Number(v);
-  }
-}
-
-bool DecodeInfo(ColumnReader* in, SegmentInfo* i) {
-  Checked checked;
-  constexpr uint64_t kLimit = uint64_t{1} << 62;  // sums of several do not wrap
-  i->first_event = in->Number();
-  i->first_block = in->Number();
-  checked.Require(i->first_event < kLimit && i->first_block < kLimit);
-  i->events = checked.Below(in->Number(), kMaxSegmentEvents + 1);
-  i->births = checked.Below(in->Number(), uint64_t{i->events} + 1);
-  i->deaths = checked.Below(in->Number(), uint64_t{i->events} + 1);
-  i->old_deaths = checked.Below(in->Number(), uint64_t{i->deaths} + 1);
-  checked.Require(uint64_t{i->births} + i->deaths >= i->events);
-  i->oldest_birth = in->Number() - 1;
-  i->begin_ns = in->Number();
-  i->end_ns = in->Number();
-  checked.Require(i->begin_ns <= i->end_ns && i->end_ns < kLimit);
-  i->live_bytes_before = in->Number();
-  i->live_blocks_before = in->Number();
-  i->live_bytes_after = in->Number();
-  i->live_blocks_after = in->Number();
-  i->peak_bytes = in->Number();
-  i->peak_event = checked.Below(in->Number(), std::max<uint64_t>(i->events, 1));
-  i->peak_ns = i->begin_ns + in->Number();
-  checked.Require(i->begin_ns <= i->peak_ns && i->peak_ns <= i->end_ns);
-  return in->ok() && checked.ok();
-}
-
-Result<SegmentInfo> ReadSegmentInfo(const ByteSource& source, const ChunkReader& chunk) {
-  std::vector<uint8_t> bytes;
-  HG_TRY(chunk.Column(source, kInfoColumn, kMaxInfoBytes, &bytes));
-  ColumnReader in(bytes);
-  SegmentInfo info;
-  if (!DecodeInfo(&in, &info)) return chunk.Damaged("bad figures of a segment");
-  info.offset = chunk.offset();
-  info.bytes = chunk.bytes();
-  return info;
-}
-
 Status DecodeSegment(const ByteSource& source, const ChunkReader& chunk, const SegmentInfo& info,
-                     const SegmentLimits& limits, uint32_t parts, Segment* out) {
-  out->info = info;
-  out->events.clear();
-  out->blocks.clear();
-  const bool addresses = (parts & kAddresses) != 0;
-  const bool details = (parts & kDetails) != 0;
-  const bool events = (parts & kEvents) != 0;
-  const bool want_old = events || (parts & kOldBlocks) != 0;
-  const bool want_new = events || (parts & kNewBlocks) != 0;
-  if (!want_old && !want_new) return {};
-  Columns c;
-  const auto load = [&](SegmentColumn id, bool wanted) -> Status {
-    if (!wanted) return {};
-    const size_t limit = size_t{info.events} * 80 + 64;
-    HG_TRY(chunk.Column(source, id, limit, &c.bytes[id]));
-    c.readers[id] = ColumnReader(c.bytes[id]);
-    return {};
-  };
-  HG_TRY(load(kKindColumn, true));
-  HG_TRY(load(kTimeColumn, true));
-  HG_TRY(load(kDeathColumn, true));
-  HG_TRY(load(kBirthColumn, want_new));
-  HG_TRY(load(kOldColumn, true));
-  HG_TRY(load(kAddressColumn, addresses && want_new));
-  HG_TRY(load(kOldAddressColumn, addresses && want_old));
-  HG_TRY(load(kDetailColumn, details && want_new));
-  HG_TRY(load(kOldDetailColumn, details && want_old));
-  if (c.bytes[kKindColumn].size() != info.events) return chunk.Damaged("bad events");
-
-  const uint32_t old_count = want_old ? info.old_deaths : 0;
-  out->blocks.resize(size_t{old_count} + (want_new ? info.births : 0));
-  if (events) out->events.resize(info.events);
-  Checked checked;
-  uint64_t time = 0;
-  uint32_t old_index = 0;
-  uint32_t new_index = 0;
-  const auto thread = [&](uint64_t stored) {
-    checked.Require(stored <= limits.threads);
-    return static_cast<uint32_t>(stored) - 1;
-  };
-  for (uint32_t i = 0; i < info.events; ++i) {
-    const uint8_t kind = c.readers[kKindColumn].Byte();
-    const bool born = (kind & 1) != 0;
-    const bool died = (kind & 2) != 0;
-    const bool old = died && (kind & 4) != 0;
-    time += c.readers[kTimeColumn].Number();
-    uint32_t died_index = kNoIndex;
-    uint64_t died_number = kNoBlock;
-    if (died) {
-      ColumnReader& in = c.readers[kDeathColumn];
-      const uint64_t index = in.Number();
-      const uint32_t death_thread = thread(in.Number());
-      const auto distance = static_cast<uint32_t>(in.Number()) - 1;
-      Block* block = nullptr;
-      Block skipped;
-      if (old) {
-        if (old_index == info.old_deaths) return chunk.Damaged("too many old blocks");
-        block = want_old ? &out->blocks[old_index] : &skipped;
-        *block = {};
-        died_index = old_index++;
-        ColumnReader& o = c.readers[kOldColumn];
-        block->number = o.Number();
-        block->birth_ns = o.Number();
-        block->stack = checked.Below(o.Number(), limits.stacks);
-        block->thread = thread(o.Number());
-        block->size = o.Number();
-        block->is_mapping = o.Byte() != 0;
-        block->previous = o.Number() - 1;
-        checked.Require(block->number < info.first_block && block->birth_ns <= time);
-        if (addresses && want_old) block->address = c.readers[kOldAddressColumn].Number();
-        if (details && want_old) {
-          ColumnReader& d = c.readers[kOldDetailColumn];
-          block->slack = static_cast<uint16_t>(d.Number());
-          block->function = d.Byte();
-          block->alignment_log2 = d.Byte();
-        }
-        died_number = block->number;
-      } else {
-        if (index >= new_index) return chunk.Damaged("a block that was not born");
-        died_number = info.first_block + index;
-        block = want_new ? &out->blocks[old_count + index] : &skipped;
-        died_index = old_count + static_cast<uint32_t>(index);
-        checked.Require(block->death_ns == kNever);
-      }
-      block->death_ns = time;
-      block->death_thread = death_thread;
-      block->distance = distance;
-      block->resized_away = born;
-    }
-    if (born) {
-      if (new_index == info.births) return chunk.Damaged("too many births");
-      if (want_new) {
-        Block& block = out->blocks[old_count + new_index];
-        block = {};
-        ColumnReader& b = c.readers[kBirthColumn];
-        block.number = info.first_block + new_index;
-        block.birth_ns = time;
-        block.stack = checked.Below(b.Number(), limits.stacks);
-        block.thread = thread(b.Number());
-        block.size = b.Number();
-        block.is_mapping = b.Byte() != 0;
-        block.previous = died_number;
-        if (addresses) block.address = c.readers[kAddressColumn].Number();
-        if (details) {
-          ColumnReader& d = c.readers[kDetailColumn];
-          block.slack = static_cast<uint16_t>(d.Number());
-          block.function = d.Byte();
-          block.alignment_log2 = d.Byte();
-        }
-      }
-      ++new_index;
-    }
-    if (events) {
-      out->events[i] = {time, born ? old_count + new_index - 1 : kNoIndex, died_index};
-    }
-  }
-  if (new_index != info.births || old_index != info.old_deaths || !checked.ok()) {
-    return chunk.Damaged("its events contradict each other");
-  }
-  for (const ColumnReader& reader : c.readers) {
-    if (!reader.done()) return chunk.Damaged("a column has another length");
+                     const SegmentLimits& limits, uint32_t parts, Scratch* scratch, Segment* out) {
+  Decoding decoding(source, chunk, info, limits, scratch);
+  HG_TRY(decoding.Run(parts, out));
+  if ((parts & kAddresses) != 0 && (parts & kDetails) == 0) {
+    for (Block& block : out->blocks) block.slack = block.function = block.alignment_log2 = 0;
   }
   return {};
+}
+
+Status DecodeSegmentSums(const ByteSource& source, const ChunkReader& chunk,
+                         const SegmentInfo& info, const SegmentLimits& limits, Scratch* scratch,
+                         std::vector<StackSums>* out) {
+  Decoding decoding(source, chunk, info, limits, scratch);
+  if (chunk.has(kSumCountColumn) || info.events == 0) {
+    HG_TRY(decoding.ReadStackList());
+    return decoding.ReadSums(out);
+  }
+  Segment segment;
+  HG_TRY(decoding.Run(kOldBlocks | kNewBlocks, &segment));
+  return SumUp(segment, scratch->stacks, out);
 }
 
 }  // namespace heapgauge::trace

@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/column.h"
+#include "core/trace/file/scratch.h"
 #include "core/trace/segment.h"
 
 namespace heapgauge::trace {
@@ -21,15 +22,13 @@ struct SegmentLimits {
   uint32_t threads = 0;  // indexes are below, or kNoIndex
 };
 
-void EncodeInfo(const SegmentInfo& info, ColumnWriter* out);
-// Fills in all but offset and bytes. False if it makes no sense.
-bool DecodeInfo(ColumnReader* in, SegmentInfo* info);
-
-// The index entry that the chunk itself has.
-Result<SegmentInfo> ReadSegmentInfo(const ByteSource& source, const ChunkReader& chunk);
-
 Status DecodeSegment(const ByteSource& source, const ChunkReader& chunk, const SegmentInfo& info,
-                     const SegmentLimits& limits, uint32_t parts, Segment* out);
+                     const SegmentLimits& limits, uint32_t parts, Scratch* scratch, Segment* out);
+
+// From the chunk if it has them, otherwise from the events.
+Status DecodeSegmentSums(const ByteSource& source, const ChunkReader& chunk,
+                         const SegmentInfo& info, const SegmentLimits& limits, Scratch* scratch,
+                         std::vector<StackSums>* out);
 
 }  // namespace heapgauge::trace
 

@@ -9,53 +9,88 @@ namespace {
 // Four bytes are enough for a sum of lifetimes: one part in ten million.
 uint32_t Short(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
 
+bool IsEmpty(const StackSums& s) { return s.allocated_blocks == 0 && s.freed_blocks == 0; }
+
+// In the counts of a row, beside the number of blocks allocated.
+constexpr uint64_t kOfMappings = 1;
+constexpr uint64_t kSameStack = 2;  // as the row before
+
 }  // namespace
 
-void EncodeSums(const std::vector<StackSums>& sums, ColumnWriter* out) {
-  uint64_t last = 0;
+void SumsMaker::Begin(std::span<const uint32_t> stacks) {
+  stacks_ = stacks;
+  heap_.assign(stacks.size(), {});
+  mappings_.clear();
+  for (size_t i = 0; i < stacks.size(); ++i) heap_[i].stack = stacks[i];
+}
+
+StackSums& SumsMaker::OfMappings(uint32_t place) {
+  if (mappings_.empty()) {
+    mappings_.assign(stacks_.size(), {});
+    for (size_t i = 0; i < stacks_.size(); ++i) {
+      mappings_[i].stack = stacks_[i];
+      mappings_[i].is_mapping = true;
+    }
+  }
+  return mappings_[place];
+}
+
+const std::vector<StackSums>& SumsMaker::Finish() {
+  all_.clear();
+  for (size_t i = 0; i < stacks_.size(); ++i) {
+    if (!IsEmpty(heap_[i])) all_.push_back(heap_[i]);
+    if (!mappings_.empty() && !IsEmpty(mappings_[i])) all_.push_back(mappings_[i]);
+  }
+  return all_;
+}
+
+void EncodeSums(const std::vector<StackSums>& sums, SumColumns* out) {
+  uint32_t last = kNoIndex;
   for (const StackSums& s : sums) {
-    const uint64_t key = uint64_t{s.stack} * 2 + (s.is_mapping ? 1 : 0);
-    out->Number(key - last);
-    last = key;
-    out->Number(s.allocated_blocks);
-    if (s.allocated_blocks != 0) out->Number(s.allocated_bytes);
-    out->Number(s.freed_blocks);
+    const bool same = s.stack == last;
+    last = s.stack;
+    out->counts.Number(s.allocated_blocks << 2 | (s.is_mapping ? kOfMappings : 0) |
+                       (same ? kSameStack : 0));
+    if (s.allocated_blocks != 0) out->bytes.Number(s.allocated_bytes);
+    out->counts.Number(s.freed_blocks);
     if (s.freed_blocks == 0) continue;
-    out->Number(s.freed_bytes);
-    out->Number(s.temporary_blocks);
-    if (s.temporary_blocks != 0) out->Number(s.temporary_bytes);
+    out->bytes.Number(s.freed_bytes);
+    out->counts.Number(s.temporary_blocks);
+    if (s.temporary_blocks != 0) out->bytes.Number(s.temporary_bytes);
     const uint32_t lifetime = Short(s.lifetime_byte_ns);
-    out->Raw(&lifetime, sizeof lifetime);
+    out->lifetimes.Raw(&lifetime, sizeof lifetime);
   }
 }
 
-bool DecodeSums(ColumnReader in, uint32_t stacks, std::vector<StackSums>* out) {
+bool DecodeSums(std::span<const uint32_t> stacks, ColumnReader counts, ColumnReader bytes,
+                ColumnReader lifetimes, std::vector<StackSums>* out) {
   out->clear();
-  uint64_t key = 0;
-  while (in.left() != 0) {
-    const uint64_t step = in.Number();
-    if (step > UINT32_MAX * uint64_t{2} || (step == 0 && !out->empty())) return false;
-    key += step;
-    if (key / 2 >= stacks) return false;
+  size_t place = 0;
+  while (counts.left() != 0) {
     StackSums s;
-    s.stack = static_cast<uint32_t>(key / 2);
-    s.is_mapping = (key & 1) != 0;
-    s.allocated_blocks = in.Number();
-    if (s.allocated_blocks != 0) s.allocated_bytes = in.Number();
-    s.freed_blocks = in.Number();
+    const uint64_t first = counts.Number();
+    if ((first & kSameStack) != 0) {
+      if (place == 0 || (first & kOfMappings) == 0 || out->back().is_mapping) return false;
+    } else if (place++ == stacks.size()) {
+      return false;
+    }
+    s.stack = stacks[place - 1];
+    s.is_mapping = (first & kOfMappings) != 0;
+    s.allocated_blocks = first >> 2;
+    if (s.allocated_blocks != 0) s.allocated_bytes = bytes.Number();
+    s.freed_blocks = counts.Number();
     if (s.freed_blocks != 0) {
-      s.freed_bytes = in.Number();
-      s.temporary_blocks = in.Number();
-      if (s.temporary_blocks != 0) s.temporary_bytes = in.Number();
+      s.freed_bytes = bytes.Number();
+      s.temporary_blocks = counts.Number();
+      if (s.temporary_blocks != 0) s.temporary_bytes = bytes.Number();
       uint32_t lifetime = 0;
-      in.Raw(&lifetime, sizeof lifetime);
+      lifetimes.Raw(&lifetime, sizeof lifetime);
       s.lifetime_byte_ns = std::bit_cast<float>(lifetime);
       if (!std::isfinite(s.lifetime_byte_ns) || s.lifetime_byte_ns < 0) return false;
     }
-    if (!in.ok()) return false;
     out->push_back(s);
   }
-  return in.ok();
+  return counts.done() && bytes.done() && lifetimes.done() && place == stacks.size();
 }
 
 }  // namespace heapgauge::trace

@@ -1,7 +1,9 @@
-// Sums per stack of a segment, as a column.
+// Sums per stack of a segment: made of its events, and as columns.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/trace/file/column.h"
@@ -9,10 +11,54 @@
 
 namespace heapgauge::trace {
 
-// REQUIRES: in order of stack, heap before mappings.
-void EncodeSums(const std::vector<StackSums>& sums, ColumnWriter* out);
-// False if the bytes make no sense. Stacks are below `stacks`, and in order.
-bool DecodeSums(ColumnReader in, uint32_t stacks, std::vector<StackSums>* out);
+// Adds up by place in a list of stacks.
+class SumsMaker {
+ public:
+  // Stack numbers in order.
+  void Begin(std::span<const uint32_t> stacks);
+
+  void Birth(uint32_t place, uint64_t size, bool is_mapping) {
+    StackSums& s = Of(place, is_mapping);
+    ++s.allocated_blocks;
+    s.allocated_bytes += size;
+  }
+  void Death(uint32_t place, uint64_t size, bool is_mapping, uint64_t lifetime_ns, bool temporary) {
+    StackSums& s = Of(place, is_mapping);
+    ++s.freed_blocks;
+    s.freed_bytes += size;
+    if (temporary) {
+      ++s.temporary_blocks;
+      s.temporary_bytes += size;
+    }
+    s.lifetime_byte_ns += static_cast<double>(size) * static_cast<double>(lifetime_ns);
+  }
+  // In order of stack, heap before mappings. Valid until the next Begin.
+  const std::vector<StackSums>& Finish();
+
+ private:
+  StackSums& Of(uint32_t place, bool is_mapping) {
+    return is_mapping ? OfMappings(place) : heap_[place];
+  }
+  StackSums& OfMappings(uint32_t place);
+
+  std::span<const uint32_t> stacks_;
+  std::vector<StackSums> heap_;      // by place
+  std::vector<StackSums> mappings_;  // by place, empty if there are none
+  std::vector<StackSums> all_;
+};
+
+struct SumColumns {
+  ColumnWriter counts;
+  ColumnWriter bytes;
+  ColumnWriter lifetimes;
+};
+
+// `stacks` as given to SumsMaker.
+void EncodeSums(const std::vector<StackSums>& sums, SumColumns* out);
+
+// False if the bytes make no sense. `stacks` is the list that the segment has.
+bool DecodeSums(std::span<const uint32_t> stacks, ColumnReader counts, ColumnReader bytes,
+                ColumnReader lifetimes, std::vector<StackSums>* out);
 
 }  // namespace heapgauge::trace
 
