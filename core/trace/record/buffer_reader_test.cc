@@ -1,0 +1,301 @@
+#include "core/trace/record/buffer_reader.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "core/trace/record/merge.h"
+#include "core/trace/record/testing/traced_gauge.h"
+
+namespace heapgauge::trace {
+namespace {
+
+using testing::TracedGauge;
+using wire::TraceEventKind;
+
+constexpr uint32_t kHeader = sizeof(wire::TraceBufferHeader);
+
+class BufferReading : public ::testing::Test {
+ protected:
+  explicit BufferReading(uint32_t buffers = 4)
+      : gauge_(buffers), mapped_(*MappedGauge::Open(gauge_.path())) {
+    Make(32 << 20);
+  }
+  void Make(size_t queue_bytes) {
+    BufferReader::Options options;
+    options.queue_bytes = queue_bytes;
+    options.clock = [this] { return now_; };
+    options.slack = 20;
+    options.patience = 1000;
+    reader_.emplace(&mapped_, options);
+  }
+  std::vector<uint64_t> Times(const EventStream& stream) {
+    std::vector<uint64_t> times;
+    Merge merge;
+    std::vector<MergedEvent> batch(100000);
+    EventStream copy(stream.token(), stream.thread(), stream.index(), 0);
+    EXPECT_TRUE(copy.Append(stream.begin(), stream.bytes(), UINT64_MAX / 4));
+    merge.Start({&copy}, UINT64_MAX);
+    const size_t count = merge.Next(batch.data(), batch.size());
+    for (size_t i = 0; i < count; ++i) times.push_back(batch[i].time);
+    return times;
+  }
+
+  TracedGauge gauge_;
+  MappedGauge mapped_;
+  uint64_t now_ = 1000;
+  std::optional<BufferReader> reader_;
+};
+
+TEST_F(BufferReading, CopiesWhatIsThereAndGivesClosedBuffersBack) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(10, 0x1000, 64);
+  now_ = 20;
+  EXPECT_EQ(reader_->Read().bytes, 32U);
+  EXPECT_FALSE(buffer.IsReleased());
+  buffer.Free(20, 0x1000);
+  buffer.Close();
+  EXPECT_EQ(reader_->Read().bytes, 16U);
+  EXPECT_TRUE(buffer.IsReleased());
+  EXPECT_EQ(gauge_.header().trace.releases, 1U);
+  ASSERT_EQ(reader_->streams().size(), 1U);
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 20}));
+  EXPECT_EQ(reader_->streams()[0]->thread(), 100U);
+}
+
+TEST_F(BufferReading, ReadsTheBuffersOfAThreadInTheOrderItFilledThem) {
+  auto third = gauge_.Take(0, 1, 100);
+  auto first = gauge_.Take(2, 1, 100);
+  auto second = gauge_.Take(1, 1, 100);
+  first.Allocate(10, 0x1000, 1);
+  first.Close();
+  second.Allocate(20, 0x2000, 1);
+  second.Close();
+  third.Allocate(30, 0x3000, 1);
+  reader_->Read();
+  ASSERT_EQ(reader_->streams().size(), 1U);
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 20, 30}));
+  EXPECT_TRUE(first.IsReleased());
+  EXPECT_TRUE(second.IsReleased());
+  EXPECT_FALSE(third.IsReleased());
+}
+
+TEST_F(BufferReading, KnowsAllEventsUpToALittleBeforeNowWhileNoThreadIsWithinOne) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(10, 0x1000, 1);
+  EXPECT_EQ(reader_->Read().watermark, 980U);
+}
+
+TEST_F(BufferReading, WaitsForAThreadThatIsWithinAnEvent) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(900, 0x1000, 1);
+  buffer.SetOdd(true);
+  EXPECT_EQ(reader_->Read().watermark, 900U);
+  now_ = 1500;
+  EXPECT_EQ(reader_->Read().watermark, 900U);
+  buffer.SetOdd(false);
+  EXPECT_EQ(reader_->Read().watermark, 1480U);
+}
+
+TEST_F(BufferReading, DoesNotWaitForeverForAThreadThatIsWithinAnEvent) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(900, 0x1000, 1);
+  buffer.SetOdd(true);
+  reader_->Read();
+  now_ = 2001;
+  EXPECT_EQ(reader_->Read().watermark, 1981U);
+}
+
+TEST_F(BufferReading, AThreadThatBeginsCannotHoldBackWhatWasBeforeIt) {
+  auto other = gauge_.Take(0, 1, 100);
+  other.Allocate(700, 0x1000, 1);
+  reader_->Read();  // up to 980
+  now_ = 2000;
+  auto buffer = gauge_.Take(1, 2, 101);
+  buffer.SetOdd(true);
+  EXPECT_EQ(reader_->Read().watermark, 980U);
+}
+
+TEST_F(BufferReading, AHandlersBufferBesideAnOpenOneHasAStreamOfItsOwn) {
+  auto open = gauge_.Take(0, 1, 100);
+  open.Allocate(10, 0x1000, 1);
+  open.SetOdd(true);
+  now_ = 60;
+  reader_->Read();
+  auto handler = gauge_.Take(1, 1, 100);
+  handler.Allocate(50, 0x2000, 1);
+  handler.Close();
+  reader_->Read();
+  EXPECT_TRUE(handler.IsReleased());
+  EXPECT_FALSE(open.IsReleased());
+  open.Allocate(40, 0x3000, 1);  // was stamped before the handler's
+  reader_->Read();
+  ASSERT_EQ(reader_->streams().size(), 2U);
+  EXPECT_EQ(reader_->streams()[0]->index(), reader_->streams()[1]->index());
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 40}));
+  EXPECT_EQ(Times(*reader_->streams()[1]), (std::vector<uint64_t>{50}));
+}
+
+TEST_F(BufferReading, ReleasesWhatAThreadLeftThatIsNoMore) {
+  auto left = gauge_.Take(0, 1, 100);
+  auto kept = gauge_.Take(1, 2, 101);
+  left.Allocate(10, 0x1000, 1);
+  kept.Allocate(11, 0x2000, 1);
+  now_ = 30;
+  reader_->Read();
+  const auto exists = [](uint32_t thread) { return thread == 101; };
+  reader_->ReleaseGone(exists);
+  left.Free(12, 0x1000);  // its last words
+  reader_->ReleaseGone(exists);
+  EXPECT_TRUE(left.IsReleased());
+  EXPECT_FALSE(kept.IsReleased());
+  ASSERT_EQ(reader_->streams().size(), 2U);
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 12}));
+}
+
+TEST_F(BufferReading, AThreadWithTheNumberOfAnEarlierOneEndsThatOne) {
+  auto old = gauge_.Take(0, 1, 100);
+  old.Allocate(10, 0x1000, 1);
+  auto young = gauge_.Take(1, 2, 100);
+  young.Allocate(20, 0x2000, 1);
+  reader_->Read();
+  const auto exists = [](uint32_t) { return true; };
+  reader_->ReleaseGone(exists);
+  reader_->ReleaseGone(exists);
+  EXPECT_TRUE(old.IsReleased());
+  EXPECT_FALSE(young.IsReleased());
+}
+
+TEST_F(BufferReading, ForgetsThreadsThatAreGoneAndEmpty) {
+  for (uint64_t token = 1; token <= 100; ++token) {
+    auto buffer = gauge_.Take(0, token, 100);
+    buffer.Allocate(token, 0x1000, 1);
+    buffer.Close();
+    reader_->Read();
+    for (EventStream* stream : reader_->streams()) stream->Consume(stream->bytes());
+    for (int i = 0; i < 2; ++i) reader_->ReleaseGone([](uint32_t) { return false; });
+    EXPECT_LE(reader_->streams().size(), 1U);
+  }
+  EXPECT_EQ(reader_->thread_count(), 100U);
+}
+
+TEST_F(BufferReading, StopsWhenItsQueueIsFullAndNeverStarvesAStream) {
+  Make(1);
+  auto large = gauge_.Take(0, 1, 100);
+  auto other = gauge_.Take(1, 2, 101);
+  uint64_t time = 1;
+  while (large.HasRoom()) large.Allocate(time++, 0x1000, 1);
+  large.Close();
+  auto next = gauge_.Take(2, 1, 100);
+  next.Allocate(3000, 0x1000, 1);
+  other.Allocate(2500, 0x2000, 1);
+  now_ = 10000;
+  const auto pass = reader_->Read();
+  EXPECT_TRUE(pass.left);
+  EXPECT_TRUE(large.IsReleased());
+  EXPECT_EQ(pass.watermark, time - 1);  // the next one may be right behind
+  EXPECT_EQ(reader_->streams()[1]->bytes(), 32U);
+  reader_->streams()[0]->Consume(reader_->streams()[0]->bytes());
+  const auto again = reader_->Read();
+  EXPECT_FALSE(again.left);
+  EXPECT_EQ(again.watermark, 9980U);
+}
+
+TEST_F(BufferReading, NonsenseInABufferCostsOnlyWhatIsBehindIt) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(10, 0x1000, 1);
+  buffer.Add(wire::TraceFree{20, uint64_t{99} << 56});
+  buffer.Free(30, 0x1000);
+  now_ = 50;
+  reader_->Read();
+  buffer.Free(40, 0x1000);
+  reader_->Read();
+  EXPECT_EQ(reader_->damaged(), 1U);
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 40}));
+}
+
+TEST_F(BufferReading, APositionOutsideOfTheBufferGivesItUp) {
+  for (const uint32_t position :
+       {0U, kHeader - 8, wire::kSegmentBytes + 8, 0xfffffff8U, kHeader + 4}) {
+    auto buffer = gauge_.Take(0, 1, 100);
+    const uint64_t before = reader_->damaged();
+    buffer.header().position = position;
+    reader_->Read();
+    EXPECT_EQ(reader_->damaged(), before + 1) << position;
+    EXPECT_TRUE(buffer.IsReleased());
+  }
+}
+
+TEST_F(BufferReading, TimesNeverGoBackNorIntoTheFuture) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(500, 0x1000, 1);
+  buffer.Free(400, 0x1000);
+  buffer.Free(UINT64_MAX, 0x1000);
+  reader_->Read();
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{500, 500, 1000}));
+}
+
+TEST_F(BufferReading, AFileThatIsCutShortIsNoSignal) {
+  auto buffer = gauge_.Take(0, 1, 100);
+  buffer.Allocate(10, 0x1000, 1);
+  ASSERT_EQ(truncate(gauge_.path().c_str(), 4096), 0);
+  reader_->Read();
+  EXPECT_TRUE(mapped_.was_cut());
+}
+
+TEST_F(BufferReading, EverythingCountsAtTheEnd) {
+  auto open = gauge_.Take(0, 1, 100);
+  open.Allocate(10, 0x1000, 1);
+  open.SetOdd(true);
+  const auto pass = reader_->ReadLast();
+  EXPECT_EQ(pass.watermark, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(pass.bytes, 32U);
+}
+
+// A writer that runs at the same time: nothing is lost, doubled or out of order.
+TEST_F(BufferReading, KeepsUpWithAWriterOfAnotherThread) {
+  constexpr uint64_t kEvents = 300'000;
+  std::atomic<uint64_t> clock{1};
+  BufferReader::Options options;
+  options.clock = [&clock] { return clock.load() + 1; };
+  reader_.emplace(&mapped_, options);
+  std::thread writer([&] {
+    auto buffer = gauge_.Take(0, 1, 100);
+    for (uint64_t i = 1; i <= kEvents; ++i) {
+      if (!buffer.HasRoom()) {
+        buffer.Close();
+        uint32_t next = 0;
+        while (true) {
+          wire::TraceBufferHeader& header = gauge_.buffer(next);
+          if (header.round == 0 ||
+              std::atomic_ref<uint32_t>(header.released).load() == header.round) {
+            break;
+          }
+          next = (next + 1) % 4;
+        }
+        buffer = gauge_.Take(next, 1, 100);
+      }
+      buffer.Free(i, i * 16);
+      clock.store(i);
+    }
+    buffer.Close();
+  });
+  uint64_t expected = 1;
+  Merge merge;
+  std::vector<MergedEvent> batch(256);
+  while (expected <= kEvents) {
+    reader_->Read();
+    merge.Start(reader_->streams(), UINT64_MAX);
+    while (const size_t count = merge.Next(batch.data(), batch.size())) {
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(batch[i].time, expected++);
+    }
+  }
+  writer.join();
+  EXPECT_EQ(reader_->damaged(), 0U);
+}
+
+}  // namespace
+}  // namespace heapgauge::trace

@@ -1,0 +1,59 @@
+// The clock by which a traced program stamps its events, and how its readings become nanoseconds of
+// CLOCK_MONOTONIC.
+//
+// Where the kernel itself goes by the processor's counter, the program reads that counter, which
+// takes a third of the time. Pairs of both clocks are taken again and again while the program runs;
+// between two of them a straight line is right to some nanoseconds. The result never goes back.
+//
+// One thread.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_CLOCK_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_CLOCK_H_
+
+#include <cstdint>
+#include <deque>
+
+#include "wire/trace_buffer.h"
+
+namespace heapgauge::trace {
+
+// The one that a program on this machine should use.
+wire::TraceClock BestClock();
+
+// A reading of it, as the program would take it.
+uint64_t ReadClock(wire::TraceClock clock);
+
+struct ClockPair {
+  uint64_t raw = 0;
+  uint64_t ns = 0;  // CLOCK_MONOTONIC at the same moment
+};
+ClockPair TakePair(wire::TraceClock clock);
+
+class ClockConverter {
+ public:
+  // `first` was taken before the first event.
+  ClockConverter(wire::TraceClock clock, ClockPair first);
+
+  // Makes times up to the pair's convertible. Later ones go by the last rate that is known.
+  void Add(ClockPair pair);
+  // REQUIRES: never less than in the call before, to be exact.
+  uint64_t ToNs(uint64_t raw);
+  // How many of the clock's units are a microsecond, about.
+  uint64_t PerMicrosecond() const;
+
+ private:
+  struct Line {
+    ClockPair from;
+    uint64_t end = 0;   // raw; the line is for what comes before
+    uint64_t rate = 0;  // nanoseconds per unit, times 2^32
+  };
+  static uint64_t RateOf(const ClockPair& from, const ClockPair& to);
+
+  wire::TraceClock clock_;
+  ClockPair last_;
+  uint64_t rate_ = uint64_t{1} << 32;  // of the last line
+  std::deque<Line> lines_;             // the first one is in use
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_CLOCK_H_

@@ -1,0 +1,65 @@
+// The events of one thread that were copied out of the program's buffers and wait for their turn in
+// the merge: checked, in order of time, in one piece of memory.
+//
+// One thread.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "wire/trace_buffer.h"
+
+namespace heapgauge::trace {
+
+class EventStream {
+ public:
+  EventStream(uint64_t token, uint32_t thread, uint32_t index, uint64_t floor)
+      : token_(token), thread_(thread), index_(index), floor_(floor) {}
+
+  uint64_t token() const { return token_; }
+  uint32_t thread() const { return thread_; }  // kernel id
+  uint32_t index() const { return index_; }    // of threads, in order of appearance
+
+  bool empty() const { return head_ == tail_; }
+  size_t bytes() const { return tail_ - head_; }
+  const uint8_t* begin() const { return data_.get() + head_; }
+  const uint8_t* end() const { return data_.get() + tail_; }
+  // REQUIRES: not empty.
+  uint64_t next_time() const {
+    uint64_t time = 0;
+    std::memcpy(&time, begin(), sizeof time);
+    return time;
+  }
+  void Consume(size_t bytes) { head_ += bytes; }
+
+  // Copies events from memory that another process may be changing, then checks them: time is made
+  // to never go back nor beyond `latest`, and what comes after something that is no event is left
+  // out. Returns false in that case.
+  bool Append(const uint8_t* source, size_t bytes, uint64_t latest);
+  // Gives memory back that is not needed.
+  void Trim();
+
+  // The next event will not be earlier than this.
+  uint64_t floor() const { return floor_; }
+  void RaiseFloor(uint64_t time) {
+    if (time > floor_) floor_ = time;
+  }
+
+ private:
+  void MakeRoom(size_t bytes);
+
+  uint64_t token_;
+  uint32_t thread_;
+  uint32_t index_;
+  uint64_t floor_;
+  std::unique_ptr<uint8_t[]> data_;
+  size_t capacity_ = 0;
+  size_t head_ = 0;
+  size_t tail_ = 0;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_

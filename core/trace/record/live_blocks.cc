@@ -1,0 +1,175 @@
+#include "core/trace/record/live_blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace heapgauge::trace {
+namespace {
+
+constexpr uint32_t kLeastPlaces = 64;
+
+}  // namespace
+
+void BlockPool::FindPiece() {
+  for (size_t word = 0; word < room_.size(); ++word) {
+    if (room_[word] == 0) continue;
+    current_ =
+        static_cast<uint32_t>(word * 64 + static_cast<size_t>(std::countr_zero(room_[word])));
+    return;
+  }
+  if (pieces_.size() >= kNoSlot / kPieceBlocks) {
+    current_ = kNoSlot;
+    return;
+  }
+  current_ = static_cast<uint32_t>(pieces_.size());
+  pieces_.emplace_back();
+  if (pieces_.size() > room_.size() * 64) room_.push_back(0);
+  room_[current_ / 64] |= uint64_t{1} << current_ % 64;
+}
+
+uint32_t BlockPool::Take() {
+  if (current_ == kNoSlot || !pieces_[current_].has_room()) {
+    FindPiece();
+    if (current_ == kNoSlot) return kNoSlot;
+  }
+  Piece& piece = pieces_[current_];
+  if (piece.blocks == nullptr) {
+    piece.blocks.reset(new LiveBlock[kPieceBlocks]);
+    piece.first_free = kNoSlot;
+    piece.fresh = 0;
+  } else if (piece.taken == 0 && empty_pieces_ > 0) {
+    --empty_pieces_;
+  }
+  uint32_t index = piece.first_free;
+  if (index != kNoSlot) {
+    piece.first_free = piece.blocks[index].link;
+  } else {
+    index = piece.fresh++;
+  }
+  piece.blocks[index].flags = LiveBlock::kInUse;
+  ++size_;
+  if (++piece.taken == kPieceBlocks) room_[current_ / 64] &= ~(uint64_t{1} << current_ % 64);
+  return current_ * kPieceBlocks + index;
+}
+
+void BlockPool::Return(uint32_t slot) {
+  const uint32_t number = slot / kPieceBlocks;
+  Piece& piece = pieces_[number];
+  LiveBlock& block = piece.blocks[slot % kPieceBlocks];
+  block.flags = 0;
+  block.link = piece.first_free;
+  piece.first_free = slot % kPieceBlocks;
+  --size_;
+  room_[number / 64] |= uint64_t{1} << number % 64;
+  if (--piece.taken != 0) return;
+  // One empty piece is kept, so that a program that goes to and fro does not cost a piece each
+  // time.
+  if (++empty_pieces_ <= 1) return;
+  --empty_pieces_;
+  piece.blocks.reset();
+}
+
+size_t BlockPool::bytes() const {
+  const auto kept = std::count_if(pieces_.begin(), pieces_.end(),
+                                  [](const Piece& piece) { return piece.blocks != nullptr; });
+  return static_cast<size_t>(kept) * kPieceBlocks * sizeof(LiveBlock);
+}
+
+AddressIndex::AddressIndex(BlockPool* pool) : pool_(pool) {
+  for (Part& part : parts_) {
+    part.places.reset(new Place[kLeastPlaces]);
+    part.mask = kLeastPlaces - 1;
+  }
+}
+
+void AddressIndex::Prefetch(uint64_t hash) const {
+  const Part& part = parts_[PartOf(hash)];
+  __builtin_prefetch(&part.places[TagOf(hash) & part.mask], 1);
+}
+
+void AddressIndex::PrefetchBlock(uint64_t hash) const {
+  const Part& part = parts_[PartOf(hash)];
+  const uint32_t tag = TagOf(hash);
+  for (uint32_t at = tag & part.mask;; at = (at + 1) & part.mask) {
+    const Place& place = part.places[at];
+    if (place.slot_plus_1 == 0) return;
+    if (place.tag == tag) {
+      __builtin_prefetch(&(*pool_)[place.slot_plus_1 - 1], 1);
+      return;
+    }
+  }
+}
+
+uint32_t AddressIndex::Find(uint64_t address, uint64_t hash) const {
+  const Part& part = parts_[PartOf(hash)];
+  const uint32_t tag = TagOf(hash);
+  for (uint32_t at = tag & part.mask;; at = (at + 1) & part.mask) {
+    const Place& place = part.places[at];
+    if (place.slot_plus_1 == 0) return kNoSlot;
+    if (place.tag == tag && (*pool_)[place.slot_plus_1 - 1].address == address) {
+      return place.slot_plus_1 - 1;
+    }
+  }
+}
+
+uint32_t AddressIndex::Remove(uint64_t address, uint64_t hash) {
+  Part& part = parts_[PartOf(hash)];
+  const uint32_t tag = TagOf(hash);
+  uint32_t hole = tag & part.mask;
+  while (true) {
+    const Place& place = part.places[hole];
+    if (place.slot_plus_1 == 0) return kNoSlot;
+    if (place.tag == tag && (*pool_)[place.slot_plus_1 - 1].address == address) break;
+    hole = (hole + 1) & part.mask;
+  }
+  const uint32_t slot = part.places[hole].slot_plus_1 - 1;
+  // Those behind move up, unless they would come before their own place.
+  for (uint32_t at = (hole + 1) & part.mask; part.places[at].slot_plus_1 != 0;
+       at = (at + 1) & part.mask) {
+    const uint32_t distance = (at - (part.places[at].tag & part.mask)) & part.mask;
+    if (distance < ((at - hole) & part.mask)) continue;
+    part.places[hole] = part.places[at];
+    hole = at;
+  }
+  part.places[hole].slot_plus_1 = 0;
+  --part.count;
+  if (part.mask + 1 > kLeastPlaces && part.count < (part.mask + 1) / 8) {
+    Resize(&part, (part.mask + 1) / 2);
+  }
+  return slot;
+}
+
+void AddressIndex::Insert(uint64_t hash, uint32_t slot) {
+  Part& part = parts_[PartOf(hash)];
+  // Never more than two thirds full.
+  if (uint64_t{part.count + 1} * 3 > uint64_t{part.mask + 1} * 2) {
+    Resize(&part, (part.mask + 1) * 2);
+  }
+  const uint32_t tag = TagOf(hash);
+  uint32_t at = tag & part.mask;
+  while (part.places[at].slot_plus_1 != 0) at = (at + 1) & part.mask;
+  part.places[at] = {tag, slot + 1};
+  ++part.count;
+}
+
+void AddressIndex::Resize(Part* part, uint32_t places) {
+  std::unique_ptr<Place[]> made(new Place[places]);
+  const uint32_t mask = places - 1;
+  for (uint32_t i = 0; i <= part->mask; ++i) {
+    const Place& place = part->places[i];
+    if (place.slot_plus_1 == 0) continue;
+    uint32_t at = place.tag & mask;
+    while (made[at].slot_plus_1 != 0) at = (at + 1) & mask;
+    made[at] = place;
+  }
+  part->places = std::move(made);
+  part->mask = mask;
+}
+
+size_t AddressIndex::bytes() const {
+  size_t sum = 0;
+  for (const Part& part : parts_) sum += (size_t{part.mask} + 1) * sizeof(Place);
+  return sum;
+}
+
+}  // namespace heapgauge::trace

@@ -1,0 +1,128 @@
+// The blocks that are live in a traced program, by address: about 64 bytes for each and as many as
+// there are, since a program may have millions.
+//
+// Blocks lie in a pool of pieces that are given back when they are empty. The index is open
+// addressing with 8 bytes a place, in 256 parts by hash, so that growing one never takes long; it
+// shrinks again. Prefetch and PrefetchBlock let a caller look up many addresses without waiting for
+// memory at each.
+//
+// One thread. A slot is valid until it is returned.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace heapgauge::trace {
+
+struct alignas(64) LiveBlock {
+  enum Flag : uint8_t {
+    kInUse = 1,
+    kMapping = 2,
+    kHeld = 4,  // its birth has not been written yet
+  };
+  uint64_t address;
+  uint64_t number;
+  uint64_t birth_ns;
+  uint64_t size;
+  uint64_t previous;
+  uint32_t stack;
+  uint32_t thread;
+  uint32_t counter;  // allocations of its thread up to this one
+  uint32_t link;     // kHeld: where its birth is kept. Not in use: the next free slot
+  uint16_t slack;
+  uint8_t function;
+  uint8_t alignment_log2;
+  uint8_t flags;
+};
+static_assert(sizeof(LiveBlock) == 64);
+
+// Memory for blocks, by slot number.
+class BlockPool {
+ public:
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
+
+  // kNoSlot if there are 4 billion already.
+  uint32_t Take();
+  void Return(uint32_t slot);
+  LiveBlock& operator[](uint32_t slot) {
+    return pieces_[slot / kPieceBlocks].blocks[slot % kPieceBlocks];
+  }
+  const LiveBlock& operator[](uint32_t slot) const {
+    return pieces_[slot / kPieceBlocks].blocks[slot % kPieceBlocks];
+  }
+  size_t size() const { return size_; }
+  size_t bytes() const;
+  // Calls visit(slot) for all that are taken.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+      if (pieces_[piece].taken == 0) continue;
+      for (uint32_t i = 0; i < pieces_[piece].fresh; ++i) {
+        if ((pieces_[piece].blocks[i].flags & LiveBlock::kInUse) != 0) {
+          visit(static_cast<uint32_t>(piece * kPieceBlocks + i));
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr uint32_t kPieceBlocks = 16384;
+  struct Piece {
+    std::unique_ptr<LiveBlock[]> blocks;  // null: given back
+    uint32_t first_free = kNoSlot;        // within the piece
+    uint32_t fresh = 0;                   // blocks from here on were never taken
+    uint32_t taken = 0;
+    bool has_room() const { return taken < kPieceBlocks; }
+  };
+  void FindPiece();
+
+  std::vector<Piece> pieces_;
+  std::vector<uint64_t> room_;  // a bit for each piece
+  uint32_t current_ = kNoSlot;
+  size_t size_ = 0;
+  uint32_t empty_pieces_ = 0;  // that still have their memory
+};
+
+// From address to slot.
+class AddressIndex {
+ public:
+  static constexpr uint32_t kNoSlot = BlockPool::kNoSlot;
+  explicit AddressIndex(BlockPool* pool);
+
+  static uint64_t Hash(uint64_t address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
+  void Prefetch(uint64_t hash) const;
+  // REQUIRES: Prefetch some time before, to be of use.
+  void PrefetchBlock(uint64_t hash) const;
+
+  uint32_t Find(uint64_t address, uint64_t hash) const;
+  // Takes the address out; its slot, or kNoSlot.
+  uint32_t Remove(uint64_t address, uint64_t hash);
+  // REQUIRES: the address is not there; pool[slot].address is it.
+  void Insert(uint64_t hash, uint32_t slot);
+  size_t bytes() const;
+
+ private:
+  struct Place {
+    uint32_t tag = 0;
+    uint32_t slot_plus_1 = 0;  // 0: nothing here
+  };
+  struct Part {
+    std::unique_ptr<Place[]> places;
+    uint32_t mask = 0;
+    uint32_t count = 0;
+  };
+  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 24); }
+  static size_t PartOf(uint64_t hash) { return hash >> 56; }
+  static void Resize(Part* part, uint32_t places);
+
+  BlockPool* pool_;
+  std::array<Part, 256> parts_;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_

@@ -1,0 +1,65 @@
+#include "core/trace/record/live_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <unordered_map>
+
+namespace heapgauge::trace {
+namespace {
+
+TEST(LiveBlocks, FindsWhatIsThereThroughManyChanges) {
+  BlockPool pool;
+  AddressIndex index(&pool);
+  std::unordered_map<uint64_t, uint32_t> expected;
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 400'000; ++i) {
+    // Few enough addresses that many are there already; dense ones as allocators have them.
+    const uint64_t address = 0x7f0000000000 + random() % 60'000 * 16;
+    const uint64_t hash = AddressIndex::Hash(address);
+    const auto it = expected.find(address);
+    const uint32_t found = index.Find(address, hash);
+    ASSERT_EQ(found, it == expected.end() ? AddressIndex::kNoSlot : it->second);
+    if (it == expected.end()) {
+      const uint32_t slot = pool.Take();
+      pool[slot].address = address;
+      index.Insert(hash, slot);
+      expected[address] = slot;
+    } else if (random() % 2 == 0) {
+      ASSERT_EQ(index.Remove(address, hash), it->second);
+      pool.Return(it->second);
+      expected.erase(it);
+    }
+  }
+  EXPECT_EQ(pool.size(), expected.size());
+  size_t visited = 0;
+  pool.ForEach([&](uint32_t slot) {
+    EXPECT_EQ(expected.at(pool[slot].address), slot);
+    ++visited;
+  });
+  EXPECT_EQ(visited, expected.size());
+}
+
+TEST(LiveBlocks, GivesMemoryBackWhenBlocksGo) {
+  BlockPool pool;
+  AddressIndex index(&pool);
+  constexpr uint64_t kBlocks = 500'000;
+  const size_t before = index.bytes();
+  for (uint64_t i = 1; i <= kBlocks; ++i) {
+    const uint32_t slot = pool.Take();
+    pool[slot].address = i * 32;
+    index.Insert(AddressIndex::Hash(i * 32), slot);
+  }
+  EXPECT_LE(pool.bytes() + index.bytes(), kBlocks * 96);
+  for (uint64_t i = 1; i <= kBlocks; ++i) {
+    const uint32_t slot = index.Remove(i * 32, AddressIndex::Hash(i * 32));
+    ASSERT_NE(slot, AddressIndex::kNoSlot);
+    pool.Return(slot);
+  }
+  EXPECT_EQ(pool.size(), 0U);
+  EXPECT_LE(pool.bytes(), size_t{2} << 20);
+  EXPECT_EQ(index.bytes(), before);
+}
+
+}  // namespace
+}  // namespace heapgauge::trace

@@ -1,0 +1,28 @@
+// One event of a traced program as it goes from the merge to the matching: decoded, with the thread
+// it came from. Plain data.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_
+
+#include <cstdint>
+
+#include "wire/trace_buffer.h"
+
+namespace heapgauge::trace {
+
+struct MergedEvent {
+  uint64_t time = 0;  // of the program's clock; the matcher gets nanoseconds since the start
+  uint64_t what = 0;  // as in wire::TraceFree
+  uint64_t size = 0;
+  uint32_t stack = 0;
+  uint32_t thread = 0;  // index
+  uint16_t slack = 0;
+  uint8_t function = 0;
+  uint8_t alignment_log2 = 0;
+
+  wire::TraceEventKind kind() const { return wire::TraceKindOf(what); }
+  uint64_t address() const { return wire::TraceAddressOf(what); }
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_

@@ -1,0 +1,290 @@
+#include "core/trace/record/process_recorder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/process_memory.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_layout.h"
+#include "core/formats/gauge/gauge_summary.h"
+
+namespace heapgauge::trace {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kSlackUs = 20;
+constexpr uint64_t kPatienceUs = 1'000'000;
+constexpr size_t kBatchEvents = 1024;
+constexpr uint64_t kMemoryPeriod = 100 * kMillisecond;
+constexpr uint64_t kProportionalPeriod = 5 * kSecond;
+constexpr uint64_t kThreadsPeriod = 250 * kMillisecond;
+constexpr uint64_t kThreadsPeriodPressed = 50 * kMillisecond;
+constexpr uint64_t kNamesPeriod = 2 * kSecond;
+// A segment that is worth its overhead is not kept back for long; a small one for longer.
+constexpr uint64_t kFlushPeriod = kSecond;
+constexpr uint64_t kFlushEvents = 1000;
+constexpr uint64_t kFlushAtLast = 10 * kSecond;
+
+// Adds up `Pss:` of /proc/PID/smaps_rollup; 0 if that may not be read.
+uint64_t ProportionalBytes(uint32_t pid) {
+  const auto text = ReadWholeFile("/proc/" + std::to_string(pid) + "/smaps_rollup", 8192);
+  if (!text) return 0;
+  const size_t at = text->find("\nPss:");
+  return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 5, nullptr, 10) * 1024;
+}
+
+}  // namespace
+
+class ProcessRecorder::WriterSink final : public EventSink {
+ public:
+  explicit WriterSink(TraceWriter* writer) : writer_(writer) {}
+  void Allocate(const Block& block) override { writer_->Allocate(block); }
+  void Free(const Block& block) override { writer_->Free(block); }
+  void Reallocate(const Block& old, const Block& block) override {
+    writer_->Reallocate(old, block);
+  }
+
+ private:
+  TraceWriter* writer_;
+};
+
+ProcessRecorder::ProcessRecorder(MappedGauge gauge) : gauge_(std::move(gauge)) {}
+ProcessRecorder::~ProcessRecorder() = default;
+
+Result<std::unique_ptr<ProcessRecorder>> ProcessRecorder::Open(const std::string& gauge_path,
+                                                               ClockPair clock_start,
+                                                               const RecordOptions& options,
+                                                               const MakeWriter& make_writer) {
+  HG_ASSIGN(MappedGauge gauge, MappedGauge::Open(gauge_path));
+  std::unique_ptr<ProcessRecorder> recorder(new ProcessRecorder(std::move(gauge)));
+  HG_TRY(recorder->Start(clock_start, options, make_writer));
+  return recorder;
+}
+
+Result<Facts> ProcessRecorder::ReadFacts() const {
+  HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(gauge_.file(), gauge_.path()));
+  Facts facts;
+  facts.recording = RecordingOf(layout);
+  // Of sampling there is none here.
+  Recording& r = facts.recording;
+  r.interval = r.interval_in_force = 0;
+  r.max_samples_per_second = 0;
+  r.samples = r.live_samples = r.inherited_samples = 0;
+  r.file_bytes = 0;
+  r.state = RecordingState::kLive;
+  const wire::Header& header = layout.header();
+  facts.lost_events = header.trace.lost;
+  facts.waits = header.trace.waits;
+  facts.waited_ns = header.trace.waited_ns;
+  facts.records_mappings = options_.records_mappings || header.hooks_mappings != 0;
+  facts.culled_below_ns = options_.cull_below_ns;
+  return facts;
+}
+
+Status ProcessRecorder::Start(ClockPair clock_start, const RecordOptions& options,
+                              const MakeWriter& make_writer) {
+  if (!is_traced()) {
+    return heapgauge::Fail(ErrorCode::kUnsupported,
+                           "'" + Printable(gauge_.path()) + "' is of a program that is not traced");
+  }
+  options_ = options;
+  clock_ =
+      LoadShared(gauge_.control().clock) == static_cast<uint32_t>(wire::TraceClock::kCycleCounter)
+          ? wire::TraceClock::kCycleCounter
+          : wire::TraceClock::kMonotonicNs;
+  pid_ = gauge_.header().pid;
+  start_ns_ = gauge_.header().start_monotonic_ns;
+  HG_ASSIGN(facts_, ReadFacts());
+  if (auto writer = make_writer(facts_)) {
+    writer_ = *std::move(writer);
+    sink_ = std::make_unique<WriterSink>(writer_.get());
+    tables_.emplace(&gauge_, writer_.get());
+  } else {
+    error_ = writer.error();
+  }
+  converter_.emplace(clock_, clock_start);
+  converter_->Add(TakePair(clock_));
+  BufferReader::Options reading;
+  reading.queue_bytes = options.queue_bytes;
+  reading.clock = [clock = clock_] { return ReadClock(clock); };
+  reading.slack = kSlackUs * converter_->PerMicrosecond();
+  reading.patience = kPatienceUs * converter_->PerMicrosecond();
+  reader_.emplace(&gauge_, std::move(reading));
+  EventQueue::Options queue;
+  queue.cull_below_ns = options.cull_below_ns;
+  matcher_.emplace(sink_.get(), queue);
+  batch_.resize(kBatchEvents);
+  last_flush_ns_ = MonotonicNow();
+  last_event_ns_ = last_flush_ns_;
+  gauge_.Beat();
+  return {};
+}
+
+void ProcessRecorder::Fail(const Error& error) {
+  if (!error_) error_ = error;
+}
+
+std::string ProcessRecorder::NameOf(uint32_t thread) const {
+  auto name = ReadWholeFile(
+      "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread) + "/comm", 64);
+  if (!name) return "";
+  while (!name->empty() && name->back() == '\n') name->pop_back();
+  return Printable(*name);
+}
+
+// A vfork child writes into its parent's buffers and is no thread of it.
+bool ProcessRecorder::ThreadExists(uint32_t thread) const {
+  const std::string tasks = "/proc/" + std::to_string(pid_) + "/task/";
+  if (access((tasks + std::to_string(thread)).c_str(), F_OK) == 0) return true;
+  const auto process = ReadProcess(thread);
+  return process && process->parent == pid_ && !process->ended();
+}
+
+void ProcessRecorder::NoteThreads() {
+  if (threads_.size() == reader_->thread_count()) return;
+  const size_t known = threads_.size();
+  threads_.resize(reader_->thread_count());
+  for (const EventStream* stream : reader_->streams()) {
+    if (stream->index() < known || threads_[stream->index()].thread.id != 0) continue;
+    threads_[stream->index()].thread.id = stream->thread();
+    threads_[stream->index()].thread.name = NameOf(stream->thread());
+  }
+}
+
+// Times become nanoseconds since the start, and threads and stacks are made known or made nothing.
+void ProcessRecorder::Convert(size_t count) {
+  uint64_t last = last_time_ns_;
+  for (size_t i = 0; i < count; ++i) {
+    MergedEvent& event = batch_[i];
+    last = std::max(last, SinceStart(converter_->ToNs(event.time)));
+    event.time = last;
+    if (!tables_->HasStack(event.stack)) event.stack = 0;
+    ThreadState& state = threads_[event.thread];
+    if (!state.told) [[unlikely]] {
+      state.told = true;
+      state.thread.first_ns = last;
+      writer_->SetThread(event.thread, state.thread);
+    }
+  }
+  last_time_ns_ = last;
+}
+
+void ProcessRecorder::Hand(const BufferReader::Pass& pass) {
+  if (writer_ != nullptr && pass.bytes != 0) {
+    NoteThreads();
+    tables_->CopyNew();
+  }
+  merge_.Start(reader_->streams(), pass.watermark);
+  while (const size_t count = merge_.Next(batch_.data(), batch_.size())) {
+    if (writer_ == nullptr || error_) continue;
+    Convert(count);
+    matcher_->Process(std::span<const MergedEvent>(batch_.data(), count));
+  }
+}
+
+size_t ProcessRecorder::Work(uint64_t now_ns) {
+  converter_->Add(TakePair(clock_));
+  const BufferReader::Pass pass = reader_->Read();
+  Hand(pass);
+  if (pass.bytes != 0) last_event_ns_ = now_ns;
+  LookAtThreads(now_ns);
+  if (writer_ != nullptr && !error_) {
+    if (options_.cull_below_ns != 0) {
+      matcher_->Advance(std::max(last_time_ns_, SinceStart(converter_->ToNs(pass.watermark))));
+    }
+    LookAtMemory(now_ns);
+    FlushIfDue(now_ns);
+  }
+  return pass.bytes;
+}
+
+void ProcessRecorder::LookAtThreads(uint64_t now_ns) {
+  if (now_ns < next_threads_ns_) return;
+  const bool pressed = LoadShared(gauge_.control().waiting) != 0;
+  next_threads_ns_ = now_ns + (pressed ? kThreadsPeriodPressed : kThreadsPeriod);
+  // Only if we see its threads at all, under the numbers that it has itself.
+  if (ThreadExists(pid_)) {
+    reader_->ReleaseGone([this](uint32_t thread) { return ThreadExists(thread); });
+  }
+  if (now_ns < next_names_ns_ || writer_ == nullptr || error_) return;
+  next_names_ns_ = now_ns + kNamesPeriod;
+  tables_->CopyChanged();
+  for (const EventStream* stream : reader_->streams()) {
+    if (stream->index() >= threads_.size()) continue;
+    ThreadState& state = threads_[stream->index()];
+    std::string name = NameOf(stream->thread());
+    if (name.empty() || name == state.thread.name) continue;
+    state.thread.name = std::move(name);
+    if (state.told) writer_->SetThread(stream->index(), state.thread);
+  }
+}
+
+void ProcessRecorder::LookAtMemory(uint64_t now_ns) {
+  if (now_ns < next_memory_ns_) return;
+  next_memory_ns_ = now_ns + kMemoryPeriod;
+  const auto memory = ReadProcessMemory(pid_);
+  if (!memory) return;
+  MemoryPoint point;
+  point.time_ns = SinceStart(now_ns);
+  point.resident_bytes = memory->resident_bytes;
+  point.anonymous_bytes = memory->anonymous_bytes;
+  point.swapped_bytes = memory->swapped_bytes;
+  point.cgroup_bytes = memory->cgroup_bytes;
+  point.cgroup_limit = memory->cgroup_limit;
+  if (now_ns >= next_proportional_ns_) {
+    next_proportional_ns_ = now_ns + kProportionalPeriod;
+    point.proportional_bytes = ProportionalBytes(pid_);
+  }
+  writer_->AddMemory(point);
+}
+
+void ProcessRecorder::FlushIfDue(uint64_t now_ns) {
+  const uint64_t pending = totals().events - flushed_events_;
+  const uint64_t waited = now_ns - last_flush_ns_;
+  if (waited < kFlushPeriod || (pending < kFlushEvents && waited < kFlushAtLast)) return;
+  last_flush_ns_ = now_ns;
+  flushed_events_ = totals().events;
+  if (const Status status = writer_->Flush(); !status) Fail(status.error());
+}
+
+bool ProcessRecorder::is_pressed() const {
+  return LoadShared(gauge_.control().waiting) != 0 ||
+         reader_->taken() * 4 > LoadShared(gauge_.control().max_buffers);
+}
+
+void ProcessRecorder::Finish(RecordingState state) {
+  converter_->Add(TakePair(clock_));
+  while (true) {
+    const BufferReader::Pass pass = reader_->ReadLast();
+    Hand(pass);
+    if (!pass.left) break;
+  }
+  Facts facts = facts_;
+  if (auto read = ReadFacts()) facts = *std::move(read);
+  const uint64_t ended_ns = LoadShared(gauge_.header().ended_ns);
+  facts.recording.state = state;
+  facts.recording.duration_ns =
+      ended_ns != 0 ? ended_ns : std::max(last_time_ns_, SinceStart(MonotonicNow()));
+  facts.unknown_frees = matcher_->counts().unknown_frees;
+  facts.missed_frees = matcher_->counts().missed_frees;
+  facts.complete = true;
+  if (writer_ != nullptr && !error_) {
+    matcher_->Finish();
+    tables_->CopyChanged();
+    matcher_->ForEachSurvivor([this](const Block& block) { writer_->AddSurvivor(block); });
+    facts.culled_blocks = totals().culled_blocks;
+    facts.culled_bytes = totals().culled_bytes;
+  }
+  if (writer_ != nullptr) {
+    if (const Status status = writer_->Finish(facts); !status) Fail(status.error());
+    file_bytes_ = writer_->bytes_written();
+  }
+  facts_ = std::move(facts);
+}
+
+}  // namespace heapgauge::trace

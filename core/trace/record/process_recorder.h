@@ -1,0 +1,127 @@
+// Records one program: from the buffers in its gauge file to its trace file. One call of Work takes
+// what is there, puts it in order, matches it and hands it to the writer.
+//
+// Whatever goes wrong with the trace, the program must not notice: if the file cannot be written
+// any more, events are taken out of the buffers and dropped, and error() tells.
+//
+// One thread, apart from Beat. Memory: the queue of events (bounded), one segment of the writer,
+// and about 80 bytes for each live block.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/trace/record/block_matcher.h"
+#include "core/trace/record/buffer_reader.h"
+#include "core/trace/record/clock.h"
+#include "core/trace/record/mapped_gauge.h"
+#include "core/trace/record/merge.h"
+#include "core/trace/record/table_copier.h"
+#include "core/trace/trace_facts.h"
+#include "core/trace/trace_writer.h"
+
+namespace heapgauge::trace {
+
+struct RecordOptions {
+  uint64_t cull_below_ns = 0;  // 0: all blocks are kept
+  size_t queue_bytes = 32 << 20;
+  bool records_mappings = false;
+};
+
+class ProcessRecorder {
+ public:
+  using MakeWriter = std::function<Result<std::unique_ptr<TraceWriter>>(const Facts&)>;
+
+  // `clock_start` was taken before the program ran. An Error: the gauge file cannot be read. If the
+  // writer cannot be made there is a recorder all the same, which drops everything.
+  static Result<std::unique_ptr<ProcessRecorder>> Open(const std::string& gauge_path,
+                                                       ClockPair clock_start,
+                                                       const RecordOptions& options,
+                                                       const MakeWriter& make_writer);
+  ~ProcessRecorder();
+
+  // Takes what is there. Returns how many bytes of events that were.
+  size_t Work(uint64_t now_ns);
+  // The program has ended, or we stop recording: takes all there is and completes the file.
+  void Finish(RecordingState state);
+
+  // Any thread: tells the program that there is somebody.
+  void Beat() { gauge_.Beat(); }
+
+  uint32_t pid() const { return pid_; }
+  const std::string& gauge_path() const { return gauge_.path(); }
+  // The program waits for us, or will soon.
+  bool is_pressed() const;
+  // When there last was an event, CLOCK_MONOTONIC.
+  uint64_t last_event_ns() const { return last_event_ns_; }
+  // The program records every call, or did.
+  bool is_traced() const { return LoadShared(gauge_.control().max_buffers) != 0; }
+  // It said goodbye.
+  bool has_ended() const { return LoadShared(gauge_.header().ended_ns) != 0; }
+
+  // Complete after Finish.
+  const Facts& facts() const { return facts_; }
+  const EventQueue::Totals& totals() const { return matcher_->totals(); }
+  uint64_t file_bytes() const { return file_bytes_; }
+  uint64_t damaged() const { return reader_->damaged(); }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  class WriterSink;
+
+  explicit ProcessRecorder(MappedGauge gauge);
+  Status Start(ClockPair clock_start, const RecordOptions& options, const MakeWriter& make_writer);
+  Result<Facts> ReadFacts() const;
+  void Hand(const BufferReader::Pass& pass);
+  void Convert(size_t count);
+  void NoteThreads();
+  void LookAtThreads(uint64_t now_ns);
+  void LookAtMemory(uint64_t now_ns);
+  void FlushIfDue(uint64_t now_ns);
+  void Fail(const Error& error);
+  std::string NameOf(uint32_t thread) const;
+  bool ThreadExists(uint32_t thread) const;
+  uint64_t SinceStart(uint64_t now_ns) const { return now_ns > start_ns_ ? now_ns - start_ns_ : 0; }
+
+  MappedGauge gauge_;
+  wire::TraceClock clock_ = wire::TraceClock::kMonotonicNs;
+  uint32_t pid_ = 0;
+  uint64_t start_ns_ = 0;
+  RecordOptions options_;
+  Facts facts_;
+  std::unique_ptr<TraceWriter> writer_;  // null: cannot be written
+  std::unique_ptr<WriterSink> sink_;
+  std::optional<ClockConverter> converter_;
+  std::optional<BufferReader> reader_;
+  std::optional<TableCopier> tables_;
+  std::optional<BlockMatcher> matcher_;
+  Merge merge_;
+  std::vector<MergedEvent> batch_;
+  uint64_t last_time_ns_ = 0;  // of an event, since the start
+
+  struct ThreadState {
+    Thread thread;
+    bool told = false;  // to the writer
+  };
+  std::vector<ThreadState> threads_;
+
+  uint64_t last_event_ns_ = 0;
+  uint64_t next_threads_ns_ = 0;
+  uint64_t next_names_ns_ = 0;
+  uint64_t next_memory_ns_ = 0;
+  uint64_t next_proportional_ns_ = 0;
+  uint64_t last_flush_ns_ = 0;
+  uint64_t flushed_events_ = 0;
+  uint64_t file_bytes_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_

@@ -1,0 +1,264 @@
+#include "core/trace/record/recorder.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/base/try_thread.h"
+
+namespace heapgauge::trace {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kBusyNap = kMillisecond;
+constexpr uint64_t kFirstIdleNap = 5 * kMillisecond;
+constexpr uint64_t kLongestNap = 20 * kMillisecond;
+constexpr uint64_t kSearchPeriod = 20 * kMillisecond;
+constexpr uint64_t kGonePeriod = 20 * kMillisecond;
+constexpr uint64_t kExpectedNs = 10'000 * kMillisecond;
+constexpr uint64_t kReplacedPeriod = 1000 * kMillisecond;
+constexpr char kSuffix[] = ".hgt";
+
+// A process is there as long as one of its threads is: the first one may have ended before.
+bool IsGone(const GaugeOwner& owner) {
+  const auto process = ReadProcess(owner.pid);
+  if (!process) return true;
+  if (owner.process_start_ticks != 0 && process->start_ticks != owner.process_start_ticks) {
+    return true;
+  }
+  if (!process->ended()) return false;
+  DIR* const tasks = opendir(("/proc/" + std::to_string(owner.pid) + "/task").c_str());
+  if (tasks == nullptr) return true;
+  size_t count = 0;
+  while (const dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.' ? 1 : 0;
+  closedir(tasks);
+  return count <= 1;
+}
+
+std::string WithoutSuffix(const std::string& path) {
+  const size_t length = sizeof kSuffix - 1;
+  const bool has = path.size() > length && path.compare(path.size() - length, length, kSuffix) == 0;
+  return has ? path.substr(0, path.size() - length) : path;
+}
+
+// NAME.hgt, or NAME.2.hgt and so on if that is taken.
+std::string FreeName(const std::string& name) {
+  std::string path = name + kSuffix;
+  for (int i = 2; access(path.c_str(), F_OK) == 0 && i < 10'000; ++i) {
+    path = name + "." + std::to_string(i) + kSuffix;
+  }
+  return path;
+}
+
+std::string ProgramName(const Recording& recording) {
+  std::string name(BaseName(recording.program));
+  for (char& c : name) {
+    if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '_';
+  }
+  return name.empty() ? "program" : name;
+}
+
+}  // namespace
+
+Recorder::Recorder(RecorderOptions options)
+    : options_(std::move(options)),
+      clock_start_(TakePair(BestClock())),
+      finder_(options_.gauge_directory) {}
+
+Recorder::~Recorder() {
+  Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Recorder::Start(uint32_t program) {
+  program_ = program;
+  thread_ = TryThread([this] { Run(); });
+  return thread_.joinable();
+}
+
+void Recorder::Beat() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Session& session : sessions_) session.recorder->Beat();
+}
+
+void Recorder::ProgramEnded() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  program_ended_ = true;
+  changed_.notify_all();
+}
+
+void Recorder::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+}
+
+bool Recorder::WaitFor(uint64_t ns) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, std::chrono::nanoseconds(ns), [this] { return done_; });
+  return done_;
+}
+
+size_t Recorder::running() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return sessions_.size();
+}
+
+std::string Recorder::PathFor(const Facts& facts) {
+  const Recording& r = facts.recording;
+  if (options_.output.empty()) {
+    return FreeName(options_.output_directory + "/" + ProgramName(r) + "." + std::to_string(r.pid));
+  }
+  if (r.pid == program_) return options_.output;
+  return FreeName(WithoutSuffix(options_.output) + "." + std::to_string(r.pid));
+}
+
+// The process goes on as another program, which is the one that -o means.
+void Recorder::MakeWay(Session* session) {
+  if (session->path != options_.output || session->path.empty()) return;
+  const std::string other = FreeName(WithoutSuffix(options_.output) + "." +
+                                     ProgramName(session->recorder->facts().recording));
+  if (std::rename(session->path.c_str(), other.c_str()) == 0) session->path = other;
+}
+
+bool Recorder::Open(const GaugeOwner& owner) {
+  std::string path;
+  auto recorder =
+      ProcessRecorder::Open(owner.path, clock_start_, options_.record,
+                            [&](const Facts& facts) -> Result<std::unique_ptr<TraceWriter>> {
+                              EndReplaced(owner.pid);
+                              path = PathFor(facts);
+                              return TraceWriter::Create(path, facts, {}, path == options_.output);
+                            });
+  if (!recorder) return false;
+  Session session;
+  session.recorder = *std::move(recorder);
+  session.owner = owner;
+  session.path = std::move(path);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sessions_.push_back(std::move(session));
+  return true;
+}
+
+// Another program goes on in the process.
+void Recorder::EndReplaced(uint32_t pid) {
+  for (size_t i = 0; i < sessions_.size(); ++i) {
+    if (sessions_[i].owner.pid != pid) continue;
+    MakeWay(&sessions_[i]);
+    Finish(i, RecordingState::kReplaced);
+    return;
+  }
+}
+
+void Recorder::LookForNew(uint64_t now_ns) {
+  for (GaugeOwner& owner : finder_.FindNew(program_)) {
+    if (!options_.follow && owner.pid != program_) continue;
+    expected_.push_back({std::move(owner), now_ns + kExpectedNs});
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    const bool gone = IsGone(expected_[i].owner);  // before we look for the last time
+    if (Open(expected_[i].owner) || gone || now_ns > expected_[i].until_ns) continue;
+    std::swap(expected_[kept++], expected_[i]);
+  }
+  expected_.resize(kept);
+}
+
+void Recorder::Finish(size_t index, RecordingState state) {
+  ProcessRecorder& recorder = *sessions_[index].recorder;
+  recorder.Finish(state);
+  RecordedProcess recorded;
+  recorded.pid = recorder.pid();
+  recorded.path = sessions_[index].path;
+  recorded.facts = recorder.facts();
+  recorded.totals = recorder.totals();
+  recorded.file_bytes = recorder.file_bytes();
+  recorded.damaged = recorder.damaged();
+  recorded.error = recorder.error();
+  recorded_.push_back(std::move(recorded));
+  // All it knew is in the trace now. One that goes on still maps it, and needs its name no more.
+  const std::string gauge = recorder.gauge_path();
+  unlink(gauge.c_str());
+  finder_.Forget(gauge);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sessions_.erase(sessions_.begin() + static_cast<ptrdiff_t>(index));
+}
+
+void Recorder::EndThoseGone(uint64_t now_ns) {
+  for (size_t i = sessions_.size(); i-- > 0;) {
+    Session& session = sessions_[i];
+    if (IsGone(session.owner)) {
+      Finish(i, session.recorder->has_ended() ? RecordingState::kEnded : RecordingState::kKilled);
+      continue;
+    }
+    // A process that executed a program without the agent in it makes no new file. It shows in that
+    // the old one is not mapped any more.
+    if (now_ns < session.next_look_ns) continue;
+    session.next_look_ns = now_ns + kReplacedPeriod;
+    if (now_ns - std::min(now_ns, session.recorder->last_event_ns()) < kReplacedPeriod) continue;
+    if (ProcessMapsFile(session.owner.pid, session.owner.path) == false) {
+      Finish(i, RecordingState::kReplaced);
+    }
+  }
+}
+
+// How long to rest after a turn. False if there is reason not to.
+bool Recorder::Sleep(size_t bytes, bool pressed, uint64_t* nap_ns) {
+  if (pressed && bytes != 0) return false;
+  if (bytes != 0 || pressed || sessions_.empty()) {
+    *nap_ns = kBusyNap;
+  } else if (*nap_ns < kFirstIdleNap) {
+    *nap_ns = *nap_ns == kBusyNap ? 2 * kBusyNap : kFirstIdleNap;
+  } else {
+    *nap_ns = std::min(*nap_ns * 2, kLongestNap);
+  }
+  return true;
+}
+
+void Recorder::Run() {
+  uint64_t nap_ns = kBusyNap;
+  while (true) {
+    bool ended = false;
+    bool stop = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ended = program_ended_;
+      stop = stop_;
+    }
+    uint64_t now = MonotonicNow();
+    if (sessions_.empty() || now >= next_search_ns_ || ended) {
+      LookForNew(now);
+      next_search_ns_ = now + kSearchPeriod;
+    }
+    size_t bytes = 0;
+    bool pressed = false;
+    for (Session& session : sessions_) {
+      bytes += session.recorder->Work(now);
+      pressed = pressed || session.recorder->is_pressed();
+    }
+    now = MonotonicNow();
+    if (ended || now >= next_gone_ns_) {
+      EndThoseGone(now);
+      next_gone_ns_ = now + kGonePeriod;
+    }
+    if (stop) {
+      while (!sessions_.empty()) Finish(sessions_.size() - 1, RecordingState::kLive);
+    }
+    // Nobody is left who could start another one.
+    if (stop || (ended && sessions_.empty())) break;
+    if (!Sleep(bytes, pressed, &nap_ns)) continue;
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, std::chrono::nanoseconds(nap_ns),
+                      [&] { return stop_ || program_ended_ != ended; });
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  done_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace heapgauge::trace

@@ -1,0 +1,114 @@
+// The recorder of `heapgauge run --trace`: a thread that records a program and those that it
+// starts, each into a trace file of its own, until all of them have ended.
+//
+// It sleeps while the program does nothing, and works without a pause when buffers run full. The
+// signs of life that the program goes by come from Beat, which somebody else has to call: writing
+// to a slow disk must not look like death.
+//
+// Start, Beat, ProgramEnded, Stop and WaitFor are for one other thread.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_RECORDER_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_RECORDER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/trace/record/gauge_finder.h"
+#include "core/trace/record/process_recorder.h"
+
+namespace heapgauge::trace {
+
+struct RecorderOptions {
+  RecordOptions record;
+  std::string gauge_directory;   // "" for the usual ones
+  std::string output;            // file for the program itself, "" for a name made of its own
+  std::string output_directory;  // for such names
+  bool follow = true;            // programs that it starts as well
+};
+
+// What there is to tell about one recording.
+struct RecordedProcess {
+  uint32_t pid = 0;
+  std::string path;  // of the trace
+  Facts facts;
+  EventQueue::Totals totals;
+  uint64_t file_bytes = 0;
+  uint64_t damaged = 0;        // buffers, or parts of such, that made no sense
+  std::optional<Error> error;  // the trace ends early, or there is none
+};
+
+class Recorder {
+ public:
+  static constexpr uint64_t kBeatPeriodNs = 50'000'000;
+
+  // Before the program is started.
+  explicit Recorder(RecorderOptions options);
+  ~Recorder();
+
+  // False if there is no thread to be had.
+  bool Start(uint32_t program);
+  bool has_started() const { return thread_.joinable(); }
+  // At least every kBeatPeriodNs.
+  void Beat();
+  // The program has ended; its children may go on.
+  void ProgramEnded();
+  // Completes the traces of all that still run.
+  void Stop();
+  // True once everything is written.
+  bool WaitFor(uint64_t ns);
+  // Programs that are being recorded.
+  size_t running();
+
+  // After WaitFor was true, in the order in which they ended.
+  const std::vector<RecordedProcess>& recorded() const { return recorded_; }
+
+ private:
+  struct Session {
+    std::unique_ptr<ProcessRecorder> recorder;
+    GaugeOwner owner;
+    std::string path;
+    uint64_t next_look_ns = 0;  // whether it was replaced
+  };
+
+  void Run();
+  void LookForNew(uint64_t now_ns);
+  void EndReplaced(uint32_t pid);
+  // False if the program does not trace, or not yet.
+  bool Open(const GaugeOwner& owner);
+  void EndThoseGone(uint64_t now_ns);
+  void Finish(size_t index, RecordingState state);
+  std::string PathFor(const Facts& facts);
+  void MakeWay(Session* session);
+  bool Sleep(size_t bytes, bool pressed, uint64_t* nap_ns);
+
+  RecorderOptions options_;
+  ClockPair clock_start_;
+  GaugeFinder finder_;
+  uint32_t program_ = 0;
+  std::thread thread_;
+  uint64_t next_search_ns_ = 0;
+  uint64_t next_gone_ns_ = 0;
+  std::vector<RecordedProcess> recorded_;
+  // Files that have no buffers yet: the agent says that it traces a moment after it made its file.
+  struct Expected {
+    GaugeOwner owner;
+    uint64_t until_ns = 0;
+  };
+  std::vector<Expected> expected_;
+
+  std::mutex mutex_;  // for all below
+  std::condition_variable changed_;
+  std::vector<Session> sessions_;  // changed by the thread alone
+  bool program_ended_ = false;
+  bool stop_ = false;
+  bool done_ = false;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_RECORDER_H_
