@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include "cli/http_host.h"
 #include "cli/launch.h"
 #include "cli/run_processes.h"
+#include "cli/trace_run.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
@@ -44,6 +44,7 @@ struct RunOptions {
   DumpOptions dumps;
   bool mmap = false;
   HttpOptions http;
+  TraceOptions trace;
 };
 
 Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,
@@ -100,14 +101,6 @@ Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::
   }
   HG_ASSIGN(*dumps, PrepareDumps(options.dumps, &spec.environment));
   return spec;
-}
-
-std::string HowItEnded(int status) {
-  if (WIFSIGNALED(status)) {
-    const char* name = sigabbrev_np(WTERMSIG(status));
-    return fmt::format("was killed by SIG{}", name != nullptr ? name : "?");
-  }
-  return fmt::format("exited with {}", WEXITSTATUS(status));
 }
 
 void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchResult& result,
@@ -188,7 +181,46 @@ Result<Serving> OpenHost(const RunOptions& options, const LaunchSpec& spec,
   return Serving{std::move(processes), host.release()};
 }
 
+// What samples are about makes no sense when every call is recorded.
+Status CheckForTrace(const RunOptions& options) {
+  const DumpOptions& dumps = options.dumps;
+  const bool dumping = dumps.at_exit || !dumps.allocated.empty() || !dumps.growth.empty() ||
+                       !dumps.seconds.empty() || !dumps.limit.empty() || !dumps.directory.empty() ||
+                       !dumps.prefix.empty() || !dumps.keep.empty();
+  const char* given = !options.sample.empty()         ? "--sample"
+                      : !options.max_rate.empty()     ? "--max-rate"
+                      : options.inactive              ? "--inactive"
+                      : !options.http.address.empty() ? "--http"
+                      : dumping                       ? "--dump-..."
+                                                      : nullptr;
+  if (given == nullptr) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              std::string(given) + " does not go with --trace, which takes no samples");
+}
+
+int RunWithTrace(const RunOptions& options) {
+  if (const Status status = CheckForTrace(options); !status) return FailWith(status.error());
+  TraceRun run;
+  run.options = options.trace;
+  run.output = options.output;
+  run.mmap = options.mmap;
+  run.quiet = options.quiet;
+  const char* verbose = std::getenv("HEAPGAUGE_VERBOSE");
+  run.verbose = options.dumps.verbose || (verbose != nullptr && std::strcmp(verbose, "1") == 0);
+  RunOptions others = options;
+  others.output.clear();  // is the trace's, not the gauge file's
+  std::string no_output;
+  DumpWatch::Options no_dumps;
+  auto spec = Prepare(others, &no_output, &run.directory, &no_dumps);
+  if (!spec) return FailWith(spec.error());
+  return RunTraced(run, *std::move(spec));
+}
+
 int Run(const RunOptions& options) {
+  if (options.trace.trace) return RunWithTrace(options);
+  if (const Status status = CheckWithoutTrace(options.trace); !status) {
+    return FailWith(status.error());
+  }
   std::string output;
   std::string directory;
   DumpWatch::Options dumps;
@@ -226,10 +258,11 @@ Examples:
   heapgauge run --dump-limit 80 --dump-dir /var/lib/profiles -- ./server
                                            have a profile when the OOM killer comes
   heapgauge run --dump-growth 100M --dump-keep 10 --verbose -- ./server
+  heapgauge run --trace -o run.hgt -- ./batch input.txt     every allocation and free, exactly
   heapgauge run --http 127.0.0.1:9700 -- ./server     and look at it with a browser, curl or go tool pprof)");
   sub.Add("--sample", &options->sample, "mean bytes between samples, for example 512K (default)");
   sub.Add("-o,--output", &options->output,
-          "the gauge file; other processes of the program get FILE.PID");
+          "the gauge file, or the trace; other processes of the program get FILE.PID");
   sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default");
   sub.Add("--max-rate", &options->max_rate, "at most N samples per second, 0 for no cap");
   sub.Flag("--quiet", &options->quiet, "print nothing at the end");
@@ -237,6 +270,7 @@ Examples:
   sub.Flag("--inactive", &options->inactive, "start with sampling switched off");
   sub.Flag("--no-follow-exec", &options->no_follow_exec,
            "do not profile programs that the program executes");
+  AddTraceOptions(sub, &options->trace);
   AddDumpOptions(sub, &options->dumps);
   AddHttpOptions(
       sub, &options->http,

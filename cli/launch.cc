@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include "core/base/file.h"
@@ -108,6 +109,14 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   result.wait_status = WaitFor(result.pid, watched, period_ns, tick);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
+}
+
+std::string HowItEnded(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const char* name = sigabbrev_np(WTERMSIG(wait_status));
+    return std::string("was killed by SIG") + (name != nullptr ? name : "?");
+  }
+  return "exited with " + std::to_string(WEXITSTATUS(wait_status));
 }
 
 void EndLike(int wait_status) {

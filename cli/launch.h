@@ -38,6 +38,9 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
                             const std::function<void(pid_t)>& started = {});
 
+// "exited with 0", "was killed by SIGSEGV".
+std::string HowItEnded(int wait_status);
+
 // Ends this process as the program ended: the same exit code, or the same signal (with no core
 // file of our own). Threads that still run are not waited for.
 [[noreturn]] void EndLike(int wait_status);

@@ -1,0 +1,165 @@
+#include "cli/trace_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/cli.h"
+#include "cli/trace_summary.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/trace/record/recorder.h"
+
+namespace heapgauge::cli {
+namespace {
+
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
+constexpr uint64_t kLeastBuffer = 1 << 20;  // as the agent has them
+constexpr uint64_t kMostBuffer = 256 << 20;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// "100us", "10ms", "1.5s", "2m".
+Result<uint64_t> TimeOption(const std::string& option, const std::string& text) {
+  struct Unit {
+    const char* name;
+    double ns;
+  };
+  constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  for (const Unit& known : kUnits) {
+    if (error != std::errc() || unit != known.name) continue;
+    const double ns = number * known.ns;
+    if (ns >= 1 && ns <= 3600e9) return static_cast<uint64_t>(ns);
+  }
+  return Fail(ErrorCode::kInvalidArgument,
+              option + ": '" + Printable(text) +
+                  "' is not a time; write for example 100us, 10ms or 1.5s, up to 60m");
+}
+
+Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* recorder) {
+  auto& environment = spec->environment;
+  environment.emplace_back("HEAPGAUGE_TRACE", "1");
+  environment.emplace_back("HEAPGAUGE_TRACE_DROP", run.options.drop ? "1" : "0");
+  environment.emplace_back("HEAPGAUGE_TRACE_FORK", run.options.follow_fork ? "1" : "0");
+  const bool counter = trace::BestClock() == wire::TraceClock::kCycleCounter;
+  environment.emplace_back("HEAPGAUGE_TRACE_CLOCK", counter ? "tsc" : "monotonic");
+  if (!run.options.buffer.empty()) {
+    HG_ASSIGN(const uint64_t bytes, SizeOption("--trace-buffer", run.options.buffer));
+    if (bytes < kLeastBuffer || bytes > kMostBuffer) {
+      return Fail(ErrorCode::kInvalidArgument, "--trace-buffer: from 1M to 256M");
+    }
+    environment.emplace_back("HEAPGAUGE_TRACE_BUFFER", std::to_string(bytes));
+  }
+  if (!run.options.cull_below.empty()) {
+    HG_ASSIGN(recorder->record.cull_below_ns, TimeOption("--cull-below", run.options.cull_below));
+  }
+  recorder->record.records_mappings = run.mmap;
+  recorder->gauge_directory = run.directory;
+  std::error_code failed;
+  const auto current = std::filesystem::current_path(failed);
+  recorder->output_directory = failed ? "." : current.string();
+  std::string parent = recorder->output_directory;
+  if (!run.output.empty()) {
+    recorder->output = std::filesystem::absolute(run.output).lexically_normal().string();
+    parent = std::filesystem::path(recorder->output).parent_path().string();
+    if (std::filesystem::is_directory(recorder->output, failed)) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "-o: '" + Printable(recorder->output) + "' is a directory; name a file in it");
+    }
+  }
+  if (access(parent.c_str(), W_OK | X_OK) != 0) {
+    return tl::unexpected<Error>(
+        SystemError("cannot write the trace into '" + Printable(parent) + "'", errno));
+  }
+  return {};
+}
+
+// Waits for those that the program has left running. They may go on for long: whoever does not want
+// to wait ends us, and the traces are complete up to there.
+void WaitForRest(trace::Recorder* recorder, bool quiet) {
+  sigset_t ours;
+  sigset_t before;
+  sigemptyset(&ours);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ours, signal);
+  sigprocmask(SIG_BLOCK, &ours, &before);
+  uint64_t waited_ns = 0;
+  while (!recorder->WaitFor(trace::Recorder::kBeatPeriodNs)) {
+    recorder->Beat();
+    const timespec at_once{0, 0};
+    if (sigtimedwait(&ours, nullptr, &at_once) > 0) recorder->Stop();
+    const bool first_time = waited_ns < kSecondNs;
+    waited_ns += trace::Recorder::kBeatPeriodNs;
+    if (quiet || !first_time || waited_ns < kSecondNs) continue;
+    if (const size_t running = recorder->running(); running != 0) {
+      fmt::print(stderr,
+                 "heapgauge: the program has ended; {} that it started still run and are recorded "
+                 "(Ctrl-C ends that, not them)\n",
+                 running);
+    }
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+void AddTraceOptions(Command sub, TraceOptions* options) {
+  sub.Flag("--trace", &options->trace,
+           "record every allocation and free instead of samples, into PROGRAM.PID.hgt or -o FILE");
+  sub.Flag("--drop", &options->drop,
+           "--trace: lose events, and count them, rather than let the program wait");
+  sub.Add("--trace-buffer", &options->buffer,
+          "--trace: memory for events that are not recorded yet, 1M to 256M (default 16M)");
+  sub.Add("--cull-below", &options->cull_below,
+          "--trace: leave out blocks that live shorter, for example 10ms");
+  sub.Flag("--follow-fork", &options->follow_fork,
+           "--trace: forked children too, each into a file of its own");
+}
+
+Status CheckWithoutTrace(const TraceOptions& options) {
+  const char* given = options.drop                  ? "--drop"
+                      : options.follow_fork         ? "--follow-fork"
+                      : !options.buffer.empty()     ? "--trace-buffer"
+                      : !options.cull_below.empty() ? "--cull-below"
+                                                    : nullptr;
+  if (given == nullptr || options.trace) return {};
+  return Fail(ErrorCode::kInvalidArgument, std::string(given) + " goes with --trace");
+}
+
+int RunTraced(const TraceRun& run, LaunchSpec spec) {
+  trace::RecorderOptions options;
+  if (const Status status = Prepare(run, &spec, &options); !status) {
+    return FailWith(status.error());
+  }
+  // Never destroyed: EndLike does not wait for threads.
+  auto* const recorder = new trace::Recorder(std::move(options));
+  const auto result = Launch(
+      spec, trace::Recorder::kBeatPeriodNs, [&](pid_t) { recorder->Beat(); },
+      [&](pid_t pid) {
+        if (!recorder->Start(static_cast<uint32_t>(pid))) {
+          FailWith("no thread can be made, so there will be no trace");
+        }
+      });
+  if (!result) return FailWith(result.error());
+  if (result->exec_errno != 0) {
+    FailWith(SystemError("cannot run '" + Printable(spec.command[0]) + "'", result->exec_errno));
+    return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
+  }
+  recorder->ProgramEnded();
+  if (recorder->has_started()) WaitForRest(recorder, run.quiet);
+  if (!run.quiet) TellTraces(spec, *result, run.directory, recorder->recorded());
+  if (run.verbose) TellCost(recorder->recorded());
+  EndLike(result->wait_status);
+}
+
+}  // namespace heapgauge::cli

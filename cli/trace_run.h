@@ -1,0 +1,45 @@
+// `heapgauge run --trace`: starts a program and records every allocation and free of it, and of the
+// programs that it starts, into trace files.
+//
+// The program comes first: once it runs, nothing that goes wrong with the trace changes what it
+// does or how `run` ends.
+#ifndef HEAPGAUGE_CLI_TRACE_RUN_H_
+#define HEAPGAUGE_CLI_TRACE_RUN_H_
+
+#include <string>
+
+#include "cli/launch.h"
+#include "core/base/result.h"
+
+namespace heapgauge::cli {
+
+class Command;
+
+struct TraceOptions {
+  bool trace = false;
+  bool drop = false;
+  bool follow_fork = false;
+  std::string buffer;
+  std::string cull_below;
+};
+
+void AddTraceOptions(Command sub, TraceOptions* options);
+
+// An Error if one of them is given without --trace.
+Status CheckWithoutTrace(const TraceOptions& options);
+
+struct TraceRun {
+  TraceOptions options;
+  std::string output;     // of -o, "" for a name made of the program's
+  std::string directory;  // of gauge files, "" for the usual one
+  bool mmap = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Runs it; does not return unless it could not be started. `spec` has the agent in it.
+int RunTraced(const TraceRun& run, LaunchSpec spec);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_TRACE_RUN_H_

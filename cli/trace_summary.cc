@@ -1,0 +1,113 @@
+#include "cli/trace_summary.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/doctor/examine.h"
+
+namespace heapgauge::cli {
+namespace {
+
+using trace::RecordedProcess;
+
+std::string Count(uint64_t count) { return FormatCount(static_cast<double>(count)); }
+std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
+
+// Of the program itself: the last one in its process.
+const RecordedProcess* MainOf(const std::vector<RecordedProcess>& recorded, pid_t pid) {
+  const auto found = std::find_if(recorded.rbegin(), recorded.rend(), [&](const auto& one) {
+    return one.pid == static_cast<uint32_t>(pid);
+  });
+  return found == recorded.rend() ? nullptr : &*found;
+}
+
+void TellTotals(const RecordedProcess& r) {
+  const auto& totals = r.totals;
+  fmt::print(stderr, "heapgauge: peak {} at {}; {} never freed, in {} blocks\n",
+             Bytes(totals.peak_bytes), FormatDuration(totals.peak_ns), Bytes(totals.live_bytes),
+             Count(totals.live_blocks));
+  if (r.facts.culled_below_ns != 0) {
+    fmt::print(stderr, "heapgauge: left out {} blocks, {}, that lived less than {}\n",
+               Count(r.facts.culled_blocks), Bytes(r.facts.culled_bytes),
+               FormatDuration(r.facts.culled_below_ns));
+  }
+}
+
+void TellTroubles(const RecordedProcess& r) {
+  const trace::Facts& facts = r.facts;
+  if (facts.lost_events != 0) {
+    fmt::print(stderr, "heapgauge: {} events were lost: buffers were full\n",
+               Count(facts.lost_events));
+  }
+  if (facts.waits != 0) {
+    fmt::print(stderr, "heapgauge: threads waited {} times for the recorder, {} in all\n",
+               Count(facts.waits), FormatDuration(facts.waited_ns));
+  }
+  if (r.damaged != 0) {
+    fmt::print(stderr, "heapgauge: {} parts of buffers made no sense and were left out\n",
+               Count(r.damaged));
+  }
+  if (r.error) {
+    fmt::print(stderr, "heapgauge: the trace is not complete: {}\n", r.error->message);
+  }
+}
+
+}  // namespace
+
+void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
+                const std::vector<RecordedProcess>& recorded) {
+  const RecordedProcess* const main = MainOf(recorded, result.pid);
+  const std::string how = HowItEnded(result.wait_status);
+  if (main == nullptr) {
+    std::string why = WhyNoGauge(spec.command, directory);
+    if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
+    fmt::print(stderr, "heapgauge: {} (pid {}) {}; there is no trace: {}\n",
+               Printable(BaseName(spec.command[0])), result.pid, how, why);
+  } else {
+    const Recording& recording = main->facts.recording;
+    const uint64_t events = main->totals.events;
+    fmt::print(stderr, "heapgauge: {} (pid {}) {} after {}; {} events, {} blocks", recording.name(),
+               result.pid, how, FormatDuration(recording.duration_ns), Count(events),
+               Count(main->totals.blocks));
+    if (main->file_bytes != 0 && events != 0) {
+      fmt::print(stderr, "; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
+                 static_cast<double>(main->file_bytes) / static_cast<double>(events));
+    }
+    fmt::print(stderr, "\n");
+    if (events != 0) TellTotals(*main);
+    TellTroubles(*main);
+  }
+  size_t told = 0;
+  for (const RecordedProcess& other : recorded) {
+    if (&other == main) continue;
+    constexpr size_t kMost = 5;
+    if (++told > kMost) continue;
+    fmt::print(stderr, "heapgauge: {} (pid {}): {} events: {}\n", other.facts.recording.name(),
+               other.pid, Count(other.totals.events),
+               other.error ? other.error->message : Printable(other.path));
+  }
+  if (told > 5) fmt::print(stderr, "heapgauge: and {} more\n", told - 5);
+  if (main != nullptr && main->file_bytes != 0) {
+    fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(main->path));
+  }
+}
+
+void TellCost(const std::vector<RecordedProcess>& recorded) {
+  uint64_t events = 0;
+  for (const RecordedProcess& one : recorded) events += one.totals.events;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  const double cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  fmt::print(stderr,
+             "heapgauge: the recorder used {:.2f} s of CPU, {:.1f} ns per event; at most {}\n", cpu,
+             events == 0 ? 0.0 : cpu * 1e9 / static_cast<double>(events),
+             Bytes(static_cast<uint64_t>(usage.ru_maxrss) * 1024));
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,22 @@
+// What `run --trace` tells when the program has ended: a few lines on standard error.
+#ifndef HEAPGAUGE_CLI_TRACE_SUMMARY_H_
+#define HEAPGAUGE_CLI_TRACE_SUMMARY_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/launch.h"
+#include "core/trace/record/recorder.h"
+
+namespace heapgauge::cli {
+
+// `directory` as in TraceRun. Without `quiet` all of it, otherwise nothing.
+void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
+                const std::vector<trace::RecordedProcess>& recorded);
+
+// What recording cost this process.
+void TellCost(const std::vector<trace::RecordedProcess>& recorded);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_TRACE_SUMMARY_H_
