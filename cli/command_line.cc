@@ -19,6 +19,10 @@ Option Option::Between(double least, double most) const {
 
 Option Option::Excludes(Option other) const { return Option(option_->excludes(other.option_)); }
 
+Option Option::InGroup(const std::string& heading) const {
+  return Option(option_->group(heading));
+}
+
 Option Option::OneEachTime() const { return Option(option_->expected(1)->take_all()); }
 
 Command Command::Sub(const std::string& name, const std::string& summary) const {

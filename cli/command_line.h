@@ -33,6 +33,8 @@ class Option {
   Option Between(double least, double most) const;
   // Not together with the other one.
   Option Excludes(Option other) const;
+  // Under a heading of its own in --help.
+  Option InGroup(const std::string& heading) const;
   // A list of which each use of the option adds one.
   Option OneEachTime() const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/symbol_options.h"
+#include "cli/trace_options.h"
 
 namespace heapgauge::cli {
 
@@ -37,6 +38,7 @@ struct ReportOptions {
   std::string watch;   // seconds between refreshes; "": no watch
   bool quiet = false;  // no progress line
   SymbolOptions symbols;
+  TraceOptions trace;
 };
 
 // Runs `top`; `ctl peak` uses it too.

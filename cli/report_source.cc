@@ -20,6 +20,12 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
   read.inherited = options.inherited == "only"   ? Inherited::kOnly
                    : options.inherited == "none" ? Inherited::kExclude
                                                  : Inherited::kInclude;
+  HG_ASSIGN(reading.read.question, QuestionOf(options.trace));
+  reading.read.progress = progress;
+  std::vector<std::string> notes;
+  reading.read.name_stacks = [&](Profile* profile) {
+    notes = NameLocations(options.symbols, profile, progress).notes;
+  };
   if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
   if (options.kind == "pool") read.kind = ProfileKind::kPool;
   Loaded loaded;
@@ -29,6 +35,7 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
   HG_ASSIGN(loaded.profile, ReadMerged(options.sources, reading));
   if (cache != nullptr) cache->Fill(&loaded.profile);
   loaded.notes = NameLocations(options.symbols, &loaded.profile, progress).notes;
+  if (loaded.notes.empty()) loaded.notes = std::move(notes);
   if (cache != nullptr) loaded.notes = cache->Learn(loaded.profile, loaded.notes);
   loaded.notes.insert(loaded.notes.begin(), loaded.profile.notes.begin(),
                       loaded.profile.notes.end());
@@ -110,6 +117,7 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
   sub.Add("-o,--output", &options->output, "write to this file");
   AddSymbolOptions(sub, &options->symbols);
+  AddTraceOptions(sub, &options->trace);
   sub.OnChosen([=] { *action = [=] { return run(*options); }; });
   return sub;
 }

@@ -11,10 +11,34 @@
 namespace heapgauge::cli {
 namespace {
 
+bool Exists(const std::string& path) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0;
+}
+
+// "server.hgt@12.3s", "server.hgt@2s..5s", "server.hg@peak": a file, and a moment or range of it.
+struct SourceAt {
+  std::string file;
+  std::string moment;
+};
+std::optional<SourceAt> SplitMoment(const std::string& source) {
+  const size_t at = source.rfind('@');
+  if (at == std::string::npos || at == 0 || at + 1 == source.size()) return std::nullopt;
+  SourceAt split = {source.substr(0, at), source.substr(at + 1)};
+  if (Exists(source) || !Exists(split.file)) return std::nullopt;
+  return split;
+}
+
+void AskAt(const std::string& moment, trace::Question* question) {
+  const size_t dots = moment.find("..");
+  question->at = dots == std::string::npos ? moment : "";
+  question->from = dots == std::string::npos ? "" : moment.substr(0, dots);
+  question->to = dots == std::string::npos ? "" : moment.substr(dots + 2);
+}
+
 // The plan for a source that is on a server. What exists as a file is one, whatever it looks like.
 std::optional<FetchPlan> PlanOf(const std::string& source, const ReadingOptions& options) {
-  struct stat st {};
-  if (source == "-" || stat(source.c_str(), &st) == 0) return std::nullopt;
+  if (source == "-" || Exists(source) || SplitMoment(source)) return std::nullopt;
   return PlanFetch(source, options.default_path, options.seconds, options.timeout);
 }
 
@@ -27,11 +51,18 @@ std::string DurationText(int seconds) {
 }
 
 Result<SourceProfile> ReadFile(const std::string& source, const ReadingOptions& options) {
+  SourceProfile read;
+  if (const auto split = SplitMoment(source)) {
+    ReadOptions at = options.read;
+    AskAt(split->moment, &at.question);
+    HG_ASSIGN(const std::string path, ResolveSource(split->file, options.pick));
+    HG_ASSIGN(read.profile, ReadProfileFile(path, at));
+    return read;
+  }
   std::string path = source;
   if (source != "-") {
     HG_ASSIGN(path, ResolveSource(source, options.pick));
   }
-  SourceProfile read;
   HG_ASSIGN(read.profile, ReadProfileFile(path, options.read));
   return read;
 }

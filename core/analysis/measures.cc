@@ -18,6 +18,30 @@ size_t FirstOf(const Profile& profile, std::initializer_list<std::string_view> n
   return kNone;
 }
 
+// Figures of a trace beside live and allocated memory, as headings have them.
+struct TraceFigure {
+  std::string_view prefix;  // of its two sample types
+  std::string_view name;
+};
+constexpr TraceFigure kTraceFigures[] = {
+    {"peak", "at peak"},
+    {"freed", "freed"},
+    {"growth", "growth"},
+    {"temporary", "temporary"},
+    {"lifetime", "lifetime"},
+    {"left", "left"},
+    {"never_freed", "never freed"},
+};
+
+const TraceFigure* TraceFigureOf(std::string_view type) {
+  for (const TraceFigure& figure : kTraceFigures) {
+    if (!type.starts_with(figure.prefix)) continue;
+    const std::string_view rest = type.substr(figure.prefix.size());
+    if (rest == "_space" || rest == "_objects") return &figure;
+  }
+  return nullptr;
+}
+
 bool IsBytes(const Profile& profile, size_t type) {
   return type != kNone && profile.sample_types[type].unit == "bytes";
 }
@@ -51,6 +75,15 @@ Measures MeasuresOf(const Profile& profile) {
   } else {
     m.main = shown;
     m.name = profile.sample_types[shown].name;
+    if (const TraceFigure* figure = TraceFigureOf(m.name)) {
+      m.is_change = figure->prefix == "growth";
+      if (m.name.ends_with("_space")) {
+        m.objects = FirstOf(profile, {std::string(figure->prefix) + "_objects"});
+        if (IsBytes(profile, allocated)) m.allocated = allocated;
+        m.allocated_objects = allocated_objects;
+      }
+      m.name = figure->name;
+    }
   }
   m.type = profile.sample_types[m.main].name;
   m.unit = profile.sample_types[m.main].unit;

@@ -11,6 +11,7 @@
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/pprof/proto_cursor.h"
 #include "core/formats/read_profile.h"
+#include "core/trace/trace_file.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {
@@ -117,6 +118,8 @@ const char* FormatName(ProfileFormat format) {
       break;
     case ProfileFormat::kGauge:
       return "gauge file";
+    case ProfileFormat::kTrace:
+      return "trace";
     case ProfileFormat::kPprof:
       return "pprof protobuf";
     case ProfileFormat::kHeapText:
@@ -147,6 +150,7 @@ ProfileFormat DetectFormat(std::string_view start) {
   }
   if (IsHeaptrack(start)) return ProfileFormat::kHeaptrack;
   if (IsDhat(start)) return ProfileFormat::kDhat;
+  if (trace::IsTrace(start)) return ProfileFormat::kTrace;
   const ProfileFormat text = DetectText(start);
   if (text != ProfileFormat::kUnknown) return text;
   if (IsText(start)) {

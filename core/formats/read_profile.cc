@@ -17,6 +17,8 @@
 #include "core/formats/massif/massif_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/symbolized/symbolized_reader.h"
+#include "core/trace/trace_file.h"
+#include "core/trace/trace_profile.h"
 
 namespace heapgauge {
 namespace {
@@ -48,6 +50,9 @@ constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
     {ProfileFormat::kHeaptrack, ReadHeaptrackProfile},
     {ProfileFormat::kDhat, ReadDhatProfile},
+    {ProfileFormat::kPprof, ReadPprofProfile},    {ProfileFormat::kHeapText, ReadHeapText},
+    {ProfileFormat::kJemalloc, ReadJemalloc},     {ProfileFormat::kSymbolized, ReadSymbolized},
+    {ProfileFormat::kLegacyText, ReadLegacyText}, {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
     {ProfileFormat::kCollapsed, ReadCollapsed},
     {ProfileFormat::kMassif, ReadMassif},
 };
@@ -58,17 +63,47 @@ tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view st
               Printable(name) + ": byte 0: this is no profile of a format that is known here", 0);
 }
 
+tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) {
+  return Fail(ErrorCode::kInvalidArgument,
+              Printable(name) + ": a " + FormatName(format) +
+                  " does not know moments, ranges and single blocks; record a trace: heapgauge run "
+                  "--trace -o FILE.hgt -- COMMAND");
+}
+
+// A gauge file knows its end and its peak.
+Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options) {
+  if (!options.question.only_peak_or_end()) return NeedsTrace(path, ProfileFormat::kGauge);
+  GaugeReadOptions gauge = options.gauge;
+  gauge.peak = gauge.peak || options.question.at == "peak";
+  return ReadGaugeFile(path, gauge);
+}
+
+// The options of gauge files mean the same here.
+Result<Profile> ReadTraceFile(const std::string& path, const ReadOptions& options) {
+  HG_ASSIGN(const auto trace, trace::TraceFile::Open(path));
+  trace::Question question = options.question;
+  if (options.gauge.peak && question.at.empty()) question.at = "peak";
+  if (options.gauge.kind == ProfileKind::kMmap) question.filter.mappings = true;
+  if (options.gauge.kind == ProfileKind::kPool) {
+    return Fail(ErrorCode::kInvalidArgument,
+                Printable(path) + ": a trace has heap blocks and mappings, not those of pools");
+  }
+  HG_ASSIGN(const trace::ProfileRequest request, trace::RequestOf(question, *trace));
+  return trace::ReadTraceProfile(*trace, request, options.progress, options.name_stacks);
+}
+
 Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& name,
                          const ReadOptions& options) {
   PeekingStream peeking(std::move(stream));
   HG_ASSIGN(const std::string_view start, peeking.Peek(kStart));
   const ProfileFormat format = DetectFormat(start);
   if (format == ProfileFormat::kUnknown) return NotRecognized(name, start);
-  if (format == ProfileFormat::kGauge) {
-    return Fail(ErrorCode::kUnsupported, Printable(name) +
-                                             ": a gauge file is read by position: give the path "
-                                             "of the file itself, not compressed");
+  if (format == ProfileFormat::kGauge || format == ProfileFormat::kTrace) {
+    return Fail(ErrorCode::kUnsupported,
+                Printable(name) + ": a " + FormatName(format) +
+                    " is read by position: give the path of the file itself, not compressed");
   }
+  if (options.question.any()) return NeedsTrace(name, format);
   for (const auto& [known, read] : kReaders) {
     if (known == format) return read(&peeking, name, options);
   }
@@ -88,8 +123,10 @@ Result<Profile> ReadProfileFile(const std::string& path, const ReadOptions& opti
   HG_ASSIGN(auto opened, OpenStream(path));
   auto peeking = std::make_unique<PeekingStream>(std::move(opened));
   HG_ASSIGN(const std::string_view start, peeking->Peek(kStart));
-  if (DetectFormat(start) == ProfileFormat::kGauge && IsRegularFile(path)) {
-    return ReadGaugeFile(path, options.gauge);
+  if (IsRegularFile(path)) {
+    const ProfileFormat format = DetectFormat(start);
+    if (format == ProfileFormat::kGauge) return ReadGaugeAt(path, options);
+    if (format == ProfileFormat::kTrace) return ReadTraceFile(path, options);
   }
   HG_ASSIGN(auto stream, Decompressed(std::move(peeking), name));
   // A pipe may stall for ever, and then nobody could stop the thread that waits for it.

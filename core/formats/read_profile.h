@@ -9,15 +9,18 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/model/profile.h"
+#include "core/trace/trace_question.h"
 
 namespace heapgauge {
 
 enum class ProfileFormat {
   kUnknown,
   kGauge,
+  kTrace,       // every allocation and free: heapgauge run --trace
   kPprof,       // profile.proto
   kHeapText,    // gperftools, tcmalloc and Go: "heap profile: ..."
   kJemalloc,    // "heap_v2/524288"
@@ -47,12 +50,17 @@ struct ReadOptions {
   std::string thread;
   // Files that know several moments: "peak", "end", "1.5s". "" what the format thinks best.
   std::string at;
+  // Of a trace: which moment, range and blocks. Others fail if something is asked that only a trace
+  // can answer.
+  trace::Question question;
+  trace::NameStacks name_stacks;     // for questions about names
+  ProgressSink* progress = nullptr;  // of a trace
 };
 
 // From a file, "-" for standard input.
 Result<Profile> ReadProfileFile(const std::string& path, const ReadOptions& options = {});
-// From bytes that came from somewhere else. `name` is for messages. Not for gauge files, which are
-// read by position.
+// From bytes that came from somewhere else. `name` is for messages. Not for gauge files
+// and traces, which are read by position.
 Result<Profile> ReadProfile(std::unique_ptr<ByteStream> stream, const std::string& name,
                             const ReadOptions& options = {});
 

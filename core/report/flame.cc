@@ -133,7 +133,8 @@ class Picture {
   std::string FigureText(const HeapFigures& f) const {
     if (by_count()) return FormatCount(f.live_objects);
     const Estimate& e = by_allocated() ? f.allocated_bytes : f.live_bytes;
-    std::string text = FormatValue(e.value, measures().unit);
+    std::string text = by_allocated() || by_count() ? FormatValue(e.value, measures().unit)
+                                                    : FormatMain(e.value, measures());
     if (e.variance > 0) {
       const Interval range = Interval95(e);
       text += " (95 %: " + FormatValueRange(range.low, range.high, measures().unit) + ")";

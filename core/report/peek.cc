@@ -198,7 +198,8 @@ class PeekTable {
 
   void Figures(const HeapFigures& f, double whole, Style style) {
     const Estimate& e = Of(f);
-    text_.AddLeft(FormatValue(e.value, data_.report.measures.unit), 11, style);
+    text_.AddLeft(by_allocated_ ? FormatBytes(e.value) : FormatMain(e.value, data_.report.measures),
+                  11, style);
     if (has_sureness_) {
       const Interval range = Interval95(e);
       text_.AddLeft(FormatPlusMinus(e.value, range.low, range.high), 7, Style::kDim);

@@ -207,6 +207,45 @@ StyledText ForeignText(const Profile& profile, const HeapFigures& total, const L
   return text;
 }
 
+std::string BlocksText(const Profile& profile, size_t bytes, size_t blocks, const Measures& m) {
+  const double value = profile.Total(bytes).value;
+  const std::string text =
+      bytes == m.main ? FormatMain(value, m) : FormatValue(value, profile.sample_types[bytes].unit);
+  const double count = profile.Total(blocks).value;
+  return fmt::format(
+      "{} in {} {}", text,
+      bytes == m.main && m.is_change ? FormatChange(count, "count") : FormatCount(count),
+      count == 1 ? "block" : "blocks");
+}
+
+// Of exact traces: nothing is estimated, and it is about a certain time.
+StyledText TraceText(const Profile& profile, const Layout& layout) {
+  const Recording& r = profile.recording;
+  const Measures m = MeasuresOf(profile);
+  const size_t room = std::max<size_t>(layout.width, 31) - 11;
+  StyledText text = Line("time", r.moment.empty() ? "at the end" : r.moment);
+  if (!r.filter.empty()) text += Line("filter", CutTo(r.filter, room));
+  if (profile.sample_types.size() == kHeapTypes + 2) {
+    Measures of_bytes = m;
+    of_bytes.main = kHeapTypes + 1;
+    of_bytes.unit = profile.sample_types[of_bytes.main].unit;
+    text += Line(m.name.c_str(), BlocksText(profile, kHeapTypes + 1, kHeapTypes, of_bytes));
+  }
+  if (profile.sample_types.size() >= kHeapTypes) {
+    std::string live = BlocksText(profile, kInuseSpace, kInuseObjects, m);
+    if (r.has_peak && !r.is_peak) {
+      live += fmt::format("; peak {} at {}", FormatBytes(static_cast<double>(r.peak_bytes)),
+                          FormatDuration(r.peak_ns));
+    }
+    text += Line("live", live);
+    text += Line("allocated", BlocksText(profile, kAllocSpace, kAllocObjects, m));
+  }
+  std::string trace = fmt::format("every allocation and free, {} allocations in all",
+                                  FormatCount(static_cast<double>(r.samples)));
+  if (!r.allocator.empty()) trace += ", over " + r.allocator;
+  return text.Add(Line("trace", trace));
+}
+
 StyledText Notes(const std::vector<std::string>& notes) {
   StyledText text;
   constexpr size_t kMaxNotes = 5;
@@ -238,6 +277,8 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
   }
   text += "\n";
   if (const std::string dump = DumpText(r); !dump.empty()) text += Line("dump", dump);
+
+  if (r.exact) return text.Add(TraceText(profile, layout)).Add(Notes(notes));
 
   std::string live = LiveText(total.live_bytes, r);
   live += fmt::format(", about {} objects", FormatCount(total.live_objects));

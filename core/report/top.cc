@@ -15,7 +15,7 @@ StyledText SelectedText(const FunctionReport& report) {
     return text;
   }
   text.AddRight("selected", 11, Style::kLabel);
-  text.Add(FormatValue(report.selected.live_bytes.value, report.measures.unit), Style::kNumber);
+  text.Add(FormatMain(report.selected.live_bytes.value, report.measures), Style::kNumber);
   text.Add(
       fmt::format(" {}, {} of the total; shares are of the total\n", report.measures.name,
                   FormatShare(report.selected.live_bytes.value, report.total.live_bytes.value)));
@@ -38,6 +38,9 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
   if (report.rows.empty()) {
     if (!IsRecorded(profile.recording)) {
       return text.Add(report.total.samples != 0 ? "The filter leaves nothing.\n" : "No samples.\n");
+    }
+    if (profile.recording.exact) {
+      return text.Add("No block: the moment, range or filter leaves nothing.\n");
     }
     text.Add("No samples yet: the program has allocated less than about one interval");
     return text.Add(report.total.samples != 0 ? ", or the filter leaves nothing.\n" : ".\n");

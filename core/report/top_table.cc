@@ -175,7 +175,8 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
                     const TopOptions& options, const std::vector<RowChange>* changes) {
   const Granularity granularity = report.entities.granularity();
   const std::vector<Column> columns =
-      Choose(options, report, IsRecorded(profile.recording), changes != nullptr);
+      Choose(options, report, IsRecorded(profile.recording) && !profile.recording.exact,
+             changes != nullptr);
   const std::string& unit = report.measures.unit;
   const size_t main_width =
       std::max(TextOf(Column::kLive).width, DisplayWidth(report.measures.name) + 1);
@@ -212,7 +213,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
       const size_t width = TextOf(column).width;
       switch (column) {
         case Column::kLive:
-          text.AddLeft(has_live ? FormatValue(f.live_bytes.value, unit) : "-", main_width,
+          text.AddLeft(has_live ? FormatMain(f.live_bytes.value, report.measures) : "-", main_width,
                        by_allocated ? Style::kPlain : Style::kNumber);
           break;
         case Column::kPlusMinus: {

@@ -121,7 +121,7 @@ StyledText HeadOf(const Trace& trace, const HeapFigures& total, const Measures& 
   const HeapFigures& f = trace.figures;
   const Interval live = Interval95(f.live_bytes);
   StyledText text("\n");
-  text.Add(FormatValue(f.live_bytes.value, m.unit) + " " + m.name, Style::kNumber);
+  text.Add(FormatMain(f.live_bytes.value, m) + " " + m.name, Style::kNumber);
   if (f.live_bytes.variance > 0 || m.has_samples) {
     text.Add(fmt::format(" ({})", FormatValueRange(live.low, live.high, m.unit)), Style::kDim);
   }

@@ -98,6 +98,10 @@ class Drawing {
     text_.Add("\n");
   }
 
+  std::string Text(double value) const {
+    return by_allocated_ ? FormatBytes(value) : FormatMain(value, grown_.totals.measures);
+  }
+
   // Figures that repeat those of the line above are `dim`.
   void Figures(const HeapFigures& f, bool dim) {
     const Estimate& bytes = by_allocated_ ? f.allocated_bytes : f.live_bytes;
@@ -106,8 +110,7 @@ class Drawing {
     const Interval range = Interval95(bytes);
     const bool any = (by_allocated_ ? f.samples : f.live_samples) != 0;
     const std::string& unit = grown_.totals.measures.unit;
-    text_.AddLeft(any ? FormatValue(bytes.value, unit) : "-", main_width_,
-                  dim ? Style::kDim : Style::kNumber);
+    text_.AddLeft(any ? Text(bytes.value) : "-", main_width_, dim ? Style::kDim : Style::kNumber);
     if (has_range_) {
       text_.AddLeft(any ? FormatValueRange(range.low, range.high, unit) : "", 15, Style::kDim);
     } else if (has_sureness_) {

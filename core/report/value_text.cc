@@ -28,6 +28,7 @@ std::string FormatTime(double ns) {
 
 std::string FormatPositive(double value, std::string_view unit) {
   if (unit == "bytes") return FormatBytes(value);
+  if (unit == "byte-seconds") return FormatBytes(value) + "*s";
   if (const double ns = NanosecondsOf(unit); ns != 0) return FormatTime(value * ns);
   return FormatCount(value);
 }
@@ -42,6 +43,11 @@ std::string FormatValue(double value, std::string_view unit) {
 std::string FormatValueRange(double low, double high, std::string_view unit) {
   if (unit == "bytes" && low >= 0) return FormatByteRange(low, high);
   return FormatValue(low, unit) + (low < 0 || high < 0 ? " to " : "-") + FormatValue(high, unit);
+}
+
+std::string FormatMain(double value, const Measures& measures) {
+  return measures.is_change ? FormatChange(value, measures.unit)
+                            : FormatValue(value, measures.unit);
 }
 
 std::string FormatChange(double value, std::string_view unit) {

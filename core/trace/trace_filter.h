@@ -47,6 +47,12 @@ struct Filter {
   bool asks_about_stacks() const;
   // Nothing but ranges of time and stacks: sums per segment answer it.
   bool only_time_and_stacks() const;
+  // One of the moments in it is set.
+  bool asks_about_times() const;
+  // "at least 1.0 MB, freed, function ~ Cache::", without what is as by default.
+  std::string Text() const;
+
+  friend bool operator==(const Filter&, const Filter&) = default;
 };
 
 // Ready to be asked about many blocks. Thread-safe.
@@ -55,10 +61,19 @@ class Matcher {
   static Result<Matcher> Compile(const Filter& filter, const TraceFile& trace,
                                  const TraceFile::Stacks& symbolized);
   // REQUIRES: the block is as at its death, or live at the end of the trace.
-  bool Matches(const Block& block) const;
-  bool MatchesStack(uint32_t stack) const;
+  bool Matches(const Block& block) const {
+    return MatchesStack(block.stack) && MatchesThread(block.thread) && MatchesRest(block);
+  }
+  bool MatchesStack(uint32_t stack) const {
+    return stacks_.empty() || (stack < stacks_.size() && stacks_[stack]);
+  }
+  bool MatchesThread(uint32_t thread) const {
+    return threads_.empty() || (thread < threads_.size() && threads_[thread]);
+  }
 
  private:
+  bool MatchesRest(const Block& block) const;
+
   Filter filter_;
   uint64_t end_ns_ = 0;
   std::vector<bool> stacks_;   // by number; empty: all match

@@ -8,18 +8,16 @@
 #define HEAPGAUGE_CORE_TRACE_TRACE_PROFILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "core/trace/trace_filter.h"
+#include "core/trace/trace_moment.h"
 
 namespace heapgauge::trace {
-
-// A moment of a trace as people write it: "peak", "end", "start", "1.5s", "250ms", "12:30" (minutes
-// and seconds), "40%" of its duration.
-Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text);
 
 // What a figure counts. In a range [from, to]:
 enum class Value {
@@ -29,10 +27,14 @@ enum class Value {
   kFreed,
   kGrowth,      // allocated minus freed: what the range added to the live heap; may be negative
   kTemporary,   // freed with a distance up to Filter::temporary_within (0 unless set)
-  kLifetime,    // bytes times seconds of the blocks that were freed
+  kLifetime,    // bytes times seconds of the blocks that were freed; to seven digits
   kLeft,        // allocated in the range and still live at its end
   kNeverFreed,  // allocated in the range and still live at the end of the trace
 };
+
+// "live", "peak", "allocated", "freed", "growth", "temporary", "lifetime", "left", "never-freed".
+const char* ValueName(Value value);
+Result<Value> ParseValue(const std::string& name);
 
 struct ProfileRequest {
   uint64_t from_ns = 0;
@@ -41,10 +43,21 @@ struct ProfileRequest {
   // when another value is asked for, that one as two more types, which become the default.
   Value value = Value::kLive;
   Filter filter;
+  // The range ends at its highest total, to the event: live figures are those of the peak.
+  bool at_peak = false;
+  // The default type is the one in blocks.
+  bool blocks = false;
+
+  // "at 12.3s", "at the peak", "from 2s to 5s"; "" if nothing was asked for.
+  std::string MomentText() const;
 };
 
+// Gives the locations of a profile their names.
+using NameStacks = std::function<void(Profile*)>;
+
+// `name` is called if the filter asks about names; then the profile has them.
 Result<Profile> ReadTraceProfile(const TraceFile& trace, const ProfileRequest& request,
-                                 ProgressSink* progress = nullptr);
+                                 ProgressSink* progress = nullptr, const NameStacks& name = {});
 
 }  // namespace heapgauge::trace
 

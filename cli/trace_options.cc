@@ -1,0 +1,167 @@
+#include "cli/trace_options.h"
+
+#include <charconv>
+
+#include "core/base/text.h"
+#include "core/trace/trace_moment.h"
+
+namespace heapgauge::cli {
+namespace {
+
+constexpr const char* kGroup = "Options for traces (run --trace)";
+
+struct TextOption {
+  const char* name;
+  std::string TraceOptions::*value;
+  const char* help;
+};
+
+constexpr TextOption kPatterns[] = {
+    {"--stack", &TraceOptions::stack,
+     "blocks whose stack has a function, source file or module that matches (RE2)"},
+    {"--not-stack", &TraceOptions::not_stack, "blocks whose stack has none"},
+    {"--function", &TraceOptions::function, "blocks with such a function on their stack"},
+    {"--not-function", &TraceOptions::not_function, "blocks without"},
+    {"--module", &TraceOptions::module, "blocks with such an executable or library on their stack"},
+    {"--not-module", &TraceOptions::not_module, "blocks without"},
+    {"--source", &TraceOptions::source, "blocks with such a source file on their stack"},
+    {"--not-source", &TraceOptions::not_source, "blocks without"},
+};
+
+constexpr TextOption kLimits[] = {
+    {"--min-size", &TraceOptions::least_size, "blocks of this size and larger"},
+    {"--max-size", &TraceOptions::greatest_size, "blocks of this size and smaller"},
+    {"--min-lifetime", &TraceOptions::least_lifetime,
+     "blocks that lived so long (10ms, 2s); what is never freed lives to the end"},
+    {"--max-lifetime", &TraceOptions::greatest_lifetime, "blocks that did not live longer"},
+    {"--temporary", &TraceOptions::temporary,
+     "blocks that their thread freed within so many allocations of its own; 0: before the next"},
+    {"--thread", &TraceOptions::thread, "blocks that this thread allocated: ID or name (RE2)"},
+};
+
+void AddFilterOptions(Command sub, TraceOptions* options) {
+  for (const TextOption& limit : kLimits) {
+    sub.Add(limit.name, &(options->*limit.value), limit.help).InGroup(kGroup);
+  }
+  const Option freed =
+      sub.Flag("--freed", &options->freed, "blocks that were freed").InGroup(kGroup);
+  sub.Flag("--not-freed", &options->not_freed, "blocks that were never freed")
+      .Excludes(freed)
+      .InGroup(kGroup);
+  sub.Flag("--realloc", &options->by_realloc, "blocks that realloc made, or made into another")
+      .InGroup(kGroup);
+  sub.Flag("--mmap-blocks", &options->with_mappings,
+           "ranges that the program mapped count too (run --trace --mmap)")
+      .InGroup(kGroup);
+  sub.Add("--live-at", &options->live_at,
+          "blocks that were live at this moment (may be given several times)")
+      .OneEachTime()
+      .InGroup(kGroup);
+  for (const TextOption& pattern : kPatterns) {
+    sub.Add(pattern.name, &(options->*pattern.value), pattern.help).InGroup(kGroup);
+  }
+}
+
+tl::unexpected<Error> BadOption(const char* name, const Error& error) {
+  return Fail(error.code, std::string(name) + ": " + error.message);
+}
+
+Status SetSize(const char* name, const std::string& text, uint64_t* size) {
+  if (text.empty()) return {};
+  const auto parsed = ParseSize(text);
+  if (!parsed) return BadOption(name, parsed.error());
+  *size = *parsed;
+  return {};
+}
+
+Status SetDuration(const char* name, const std::string& text, uint64_t* ns) {
+  if (text.empty()) return {};
+  const auto parsed = trace::ParseDuration(text);
+  if (!parsed) return BadOption(name, parsed.error());
+  *ns = *parsed;
+  return {};
+}
+
+Status SetTemporary(const std::string& text, trace::Filter* filter) {
+  if (text.empty()) return {};
+  uint32_t within = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), within);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "--temporary: '" + Printable(text) +
+                                                 "' is not a number of allocations; 0 means "
+                                                 "freed before the next one");
+  }
+  filter->temporary_within = within;
+  return {};
+}
+
+}  // namespace
+
+void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
+  if ((which & kMomentOptions) != 0) {
+    sub.Add("--at", &options->at,
+            "what is live at a moment: 12.3s, 250ms, 2:30, 40%, peak, end, peak-100ms")
+        .InGroup(kGroup);
+  }
+  if ((which & (kMomentOptions | kRangeOptions)) != 0) {
+    sub.Add("--from", &options->from, "a range of time begins here").InGroup(kGroup);
+    sub.Add("--to", &options->to, "and ends here; the end of the trace by default").InGroup(kGroup);
+  }
+  if ((which & kValueOptions) != 0) {
+    sub.Add("--value", &options->value,
+            "what to count in the range: live (at its end), peak (where most was live in it), "
+            "allocated, freed, growth, temporary (freed before the thread allocates again), "
+            "lifetime (bytes times seconds), left (allocated in it and live at its end), "
+            "never-freed (allocated in it and never freed)")
+        .InGroup(kGroup);
+    sub.Flag("--blocks", &options->blocks, "count blocks in place of bytes").InGroup(kGroup);
+  }
+  if ((which & kFilterOptions) != 0) AddFilterOptions(sub, options);
+}
+
+Result<trace::Question> QuestionOf(const TraceOptions& options) {
+  trace::Question question;
+  question.at = options.at;
+  question.from = options.from;
+  question.to = options.to;
+  question.live_at = options.live_at;
+  question.thread = options.thread;
+  question.blocks = options.blocks;
+  if (!options.value.empty()) {
+    const auto value = trace::ParseValue(options.value);
+    if (!value) return BadOption("--value", value.error());
+    question.value = *value;
+  }
+  trace::Filter& filter = question.filter;
+  HG_TRY(SetSize("--min-size", options.least_size, &filter.least_size));
+  HG_TRY(SetSize("--max-size", options.greatest_size, &filter.greatest_size));
+  HG_TRY(SetDuration("--min-lifetime", options.least_lifetime, &filter.least_lifetime_ns));
+  HG_TRY(SetDuration("--max-lifetime", options.greatest_lifetime, &filter.greatest_lifetime_ns));
+  HG_TRY(SetTemporary(options.temporary, &filter));
+  if (options.freed) filter.freed = true;
+  if (options.not_freed) filter.freed = false;
+  if (options.by_realloc) filter.by_realloc = true;
+  if (options.with_mappings) filter.mappings.reset();
+  filter.stack = options.stack;
+  filter.not_stack = options.not_stack;
+  filter.function = options.function;
+  filter.not_function = options.not_function;
+  filter.module = options.module;
+  filter.not_module = options.not_module;
+  filter.source = options.source;
+  filter.not_source = options.not_source;
+  return question;
+}
+
+Result<trace::ProfileRequest> RequestOf(const TraceOptions& options,
+                                        const trace::TraceFile& trace) {
+  HG_ASSIGN(const trace::Question question, QuestionOf(options));
+  return trace::RequestOf(question, trace);
+}
+
+Result<trace::Filter> FilterOf(const TraceOptions& options, const trace::TraceFile& trace) {
+  HG_ASSIGN(const trace::Question question, QuestionOf(options));
+  return trace::FilterOf(question, trace);
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,33 @@
+#include "core/trace/trace_answers.h"
+
+#include <utility>
+
+#include "core/trace/stack_figures.h"
+#include "core/trace/stack_profile.h"
+
+namespace heapgauge::trace {
+
+TraceAnswers::TraceAnswers(std::shared_ptr<const TraceFile> trace, NameStacks name, uint64_t budget)
+    : trace_(std::move(trace)), name_(std::move(name)), budget_(budget) {}
+
+Status TraceAnswers::Prepare(ProgressSink* progress) {
+  const std::lock_guard lock(mutex_);
+  if (stacks_ != nullptr) return {};
+  HG_ASSIGN(index_, SumsIndex::Make(*trace_, budget_, progress));
+  HG_ASSIGN(std::shared_ptr<const TraceFile::Stacks> stacks, trace_->ReadStacks());
+  if (name_) {
+    auto named = std::make_shared<TraceFile::Stacks>(*stacks);
+    name_(&named->profile);
+    stacks = std::move(named);
+  }
+  stacks_ = std::move(stacks);
+  return {};
+}
+
+Result<Profile> TraceAnswers::Ask(const ProfileRequest& request, ProgressSink* progress) {
+  HG_TRY(Prepare(progress));
+  HG_ASSIGN(const StackAnswer answer, FigureStacks(*trace_, *stacks_, request, index_, progress));
+  return ProfileOf(*trace_, *stacks_, request, answer);
+}
+
+}  // namespace heapgauge::trace

@@ -1,0 +1,466 @@
+// Every figure against the plain list of blocks that the trace was made of.
+#include "core/trace/trace_profile.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <random>
+
+#include "core/analysis/measures.h"
+#include "core/trace/testing/make_trace.h"
+#include "core/trace/trace_answers.h"
+
+namespace heapgauge::trace {
+namespace {
+
+using testing::AddRandomEvents;
+using testing::MakeTrace;
+using testing::RandomTrace;
+
+constexpr Value kValues[] = {Value::kLive,     Value::kPeak,   Value::kAllocated,
+                             Value::kFreed,    Value::kGrowth, Value::kTemporary,
+                             Value::kLifetime, Value::kLeft,   Value::kNeverFreed};
+
+struct Figures {
+  std::array<int64_t, 4> heap{};
+  int64_t blocks = 0;
+  double value = 0;
+
+  bool any() const { return heap != std::array<int64_t, 4>{} || blocks != 0 || value != 0; }
+};
+
+// By the addresses of the stack.
+using ByStack = std::map<std::string, Figures>;
+
+std::string StackName(const Profile& profile, const Row& row) {
+  if (row.leaf == kNone) return "?";
+  std::string name;
+  for (NodeId node = row.leaf; node != kNone; node = profile.nodes[node].parent) {
+    const Location& location = profile.locations[profile.nodes[node].location];
+    name += std::to_string(location.address) + ";";
+  }
+  return name;
+}
+
+ByStack Of(const Profile& profile) {
+  ByStack stacks;
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    Figures& f = stacks[StackName(profile, profile.rows[row])];
+    for (size_t type = 0; type < kHeapTypes; ++type) f.heap[type] += profile.value(row, type);
+    if (profile.sample_types.size() == kHeapTypes) continue;
+    f.blocks += profile.value(row, kHeapTypes);
+    f.value += static_cast<double>(profile.value(row, kHeapTypes + 1));
+  }
+  return stacks;
+}
+
+// The slow and plain way: one event after the other.
+class Oracle {
+ public:
+  Oracle(const MakeTrace& made, const TraceFile::Stacks& stacks) : made_(made) {
+    Profile profile = stacks.profile;
+    for (const auto& stack : stacks.stacks) {
+      Row row;
+      row.leaf = stack.leaf;
+      names_.push_back(StackName(profile, row));
+    }
+    for (size_t i = 0; i < made.events().size(); ++i) {
+      const MakeTrace::Happening& event = made.events()[i];
+      if (event.born != kNoBlock) birth_[event.born] = i;
+      if (event.died != kNoBlock) death_[event.died] = i;
+    }
+  }
+
+  // Whether a block counts at all.
+  using Choose = std::function<bool(const Block&)>;
+
+  ByStack Ask(const ProfileRequest& request, const Choose& chosen) const {
+    // Events [begin, end) are the range.
+    size_t begin = 0;
+    size_t end = 0;
+    const auto& events = made_.events();
+    while (begin < events.size() && events[begin].time_ns < request.from_ns) ++begin;
+    while (end < events.size() && events[end].time_ns <= request.to_ns) ++end;
+    size_t peak = begin;
+    uint64_t live = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < end; ++i) {
+      if (i == begin) most = live;
+      live += Size(events[i].born) - Size(events[i].died);
+      if (i < begin || live <= most) continue;
+      most = live;
+      peak = i + 1;
+    }
+    if (request.at_peak) end = peak;
+    ByStack stacks;
+    const uint32_t within = request.filter.temporary_within.value_or(0);
+    for (const Block& block : made_.blocks()) {
+      if (!chosen(block)) continue;
+      const size_t born = birth_.at(block.number);
+      const auto it = death_.find(block.number);
+      const size_t died = it == death_.end() ? SIZE_MAX : it->second;
+      Figures& f = stacks[names_[block.stack]];
+      const auto size = static_cast<int64_t>(block.size);
+      const bool born_in = born >= begin && born < end;
+      const bool died_in = died >= begin && died < end;
+      const bool live_at_end = born < end && died >= end;
+      if (born_in) f.heap[kAllocObjects] += 1, f.heap[kAllocSpace] += size;
+      if (live_at_end) f.heap[kInuseObjects] += 1, f.heap[kInuseSpace] += size;
+      const auto add = [&](bool counts, int64_t sign = 1) {
+        if (!counts) return;
+        f.blocks += sign;
+        f.value += static_cast<double>(sign * size);
+      };
+      switch (request.value) {
+        case Value::kLive:
+        case Value::kAllocated:
+          break;
+        case Value::kPeak:
+          add(born < peak && died >= peak);
+          break;
+        case Value::kFreed:
+          add(died_in);
+          break;
+        case Value::kGrowth:
+          add(born_in);
+          add(died_in, -1);
+          break;
+        case Value::kTemporary:
+          add(died_in && block.distance != kForeign && block.distance <= within);
+          break;
+        case Value::kLifetime:
+          if (died_in) {
+            f.blocks += 1;
+            f.value += static_cast<double>(size) *
+                       static_cast<double>(block.death_ns - block.birth_ns) / 1e9;
+          }
+          break;
+        case Value::kLeft:
+          add(born_in && live_at_end);
+          break;
+        case Value::kNeverFreed:
+          add(born_in && died == SIZE_MAX);
+          break;
+      }
+    }
+    std::erase_if(stacks, [](const auto& entry) { return !entry.second.any(); });
+    return stacks;
+  }
+
+ private:
+  uint64_t Size(uint64_t number) const {
+    if (number == kNoBlock || made_.blocks()[number].is_mapping) return 0;
+    return made_.blocks()[number].size;
+  }
+
+  const MakeTrace& made_;
+  std::vector<std::string> names_;
+  std::map<uint64_t, size_t> birth_;
+  std::map<uint64_t, size_t> death_;
+};
+
+void ExpectSame(const ByStack& right, const ByStack& got, const std::string& about) {
+  ByStack rest = got;
+  for (const auto& [name, f] : right) {
+    const Figures g = rest[name];
+    EXPECT_EQ(f.heap, g.heap) << about << ": " << name;
+    EXPECT_EQ(f.blocks, g.blocks) << about << ": " << name;
+    if (f.value == g.value) {
+      rest.erase(name);
+      continue;
+    }
+    // Byte-seconds are rounded, and sums of segments have seven digits of them.
+    EXPECT_TRUE(about.find("lifetime") != std::string::npos) << about << ": " << name;
+    EXPECT_NEAR(f.value, g.value, 0.51 + f.value * 1e-7) << about << ": " << name;
+    rest.erase(name);
+  }
+  for (const auto& [name, f] : rest) EXPECT_FALSE(f.any()) << about << ": " << name << " too many";
+}
+
+std::string About(const ProfileRequest& request) {
+  return std::string(ValueName(request.value)) + " " + request.MomentText() + " " +
+         request.filter.Text();
+}
+
+bool IsHeap(const Block& block) { return !block.is_mapping; }
+
+struct Made {
+  explicit Made(uint64_t seed, uint64_t pause = 3, uint32_t events = 3000) {
+    RandomTrace how;
+    how.seed = seed;
+    how.events = events;
+    how.live = 200;
+    how.stacks = 12;
+    how.greatest_pause_ns = pause;  // many events have the same time
+    AddRandomEvents(how, &trace);
+    file = trace.Open();
+    stacks = *file->ReadStacks();
+  }
+  MakeTrace trace;
+  std::shared_ptr<const TraceFile> file;
+  std::shared_ptr<const TraceFile::Stacks> stacks;
+};
+
+TEST(TraceProfile, EveryValueOfEveryRangeIsThatOfTheBlocks) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    const Made made(seed);
+    const Oracle oracle(made.trace, *made.stacks);
+    const uint64_t end = made.trace.end_ns();
+    std::mt19937_64 random(seed);
+    std::vector<std::pair<uint64_t, uint64_t>> ranges = {
+        {0, kNever}, {0, end}, {0, end / 2}, {end / 2, kNever}, {end / 3, end / 3}, {end, kNever}};
+    for (int i = 0; i < 25; ++i) {
+      uint64_t a = random() % (end + 1);
+      uint64_t b = random() % (end + 1);
+      if (a > b) std::swap(a, b);
+      ranges.emplace_back(a, b);
+    }
+    TraceAnswers answers(made.file);
+    for (const auto& [from, to] : ranges) {
+      for (const Value value : kValues) {
+        for (const bool at_peak : {false, true}) {
+          ProfileRequest request;
+          request.from_ns = from;
+          request.to_ns = to;
+          request.value = value;
+          request.at_peak = at_peak;
+          const ByStack right = oracle.Ask(request, IsHeap);
+          const auto once = ReadTraceProfile(*made.file, request);
+          ASSERT_TRUE(once) << once.error().message;
+          const Status checked = once->Check();
+          ASSERT_TRUE(checked) << checked.error().message;
+          ExpectSame(right, Of(*once), About(request));
+          const auto kept = answers.Ask(request);
+          ASSERT_TRUE(kept) << kept.error().message;
+          ExpectSame(right, Of(*kept), "kept: " + About(request));
+        }
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
+  const Made made(7);
+  const Oracle oracle(made.trace, *made.stacks);
+  const uint64_t end = made.trace.end_ns();
+  struct Case {
+    std::function<void(Filter*)> set;
+    Oracle::Choose chosen;
+  };
+  const uint64_t some = end / 5;
+  const Case cases[] = {
+      {[](Filter* f) { f->least_size = 1000; },
+       [](const Block& b) { return IsHeap(b) && b.size >= 1000; }},
+      {[](Filter* f) { f->greatest_size = 99; },
+       [](const Block& b) { return IsHeap(b) && b.size <= 99; }},
+      {[=](Filter* f) { f->least_lifetime_ns = some; },
+       [=](const Block& b) { return IsHeap(b) && b.lifetime_ns(end) >= some; }},
+      {[](Filter* f) { f->greatest_lifetime_ns = 20; },
+       [=](const Block& b) { return IsHeap(b) && b.lifetime_ns(end) <= 20; }},
+      {[](Filter* f) { f->freed = true; },
+       [](const Block& b) { return IsHeap(b) && !b.is_live(); }},
+      {[](Filter* f) { f->freed = false; },
+       [](const Block& b) { return IsHeap(b) && b.is_live(); }},
+      {[](Filter* f) { f->by_realloc = true; },
+       [](const Block& b) { return IsHeap(b) && (b.previous != kNoBlock || b.resized_away); }},
+      {[](Filter* f) { f->by_realloc = false; },
+       [](const Block& b) { return IsHeap(b) && b.previous == kNoBlock && !b.resized_away; }},
+      {[](Filter* f) { f->threads = {1001}; },
+       [](const Block& b) { return IsHeap(b) && b.thread == 1; }},
+      {[](Filter* f) { f->mappings = true; }, [](const Block& b) { return b.is_mapping; }},
+      {[](Filter* f) { f->mappings.reset(); }, [](const Block&) { return true; }},
+      {[](Filter* f) { f->mappings.reset(), f->least_size = 4096; },
+       [](const Block& b) { return b.size >= 4096; }},
+      {[=](Filter* f) { f->born_from_ns = some, f->born_to_ns = 3 * some; },
+       [=](const Block& b) { return IsHeap(b) && b.birth_ns >= some && b.birth_ns < 3 * some; }},
+      {[=](Filter* f) { f->died_from_ns = some, f->died_to_ns = 3 * some; },
+       [=](const Block& b) {
+         return IsHeap(b) && !b.is_live() && b.death_ns >= some && b.death_ns < 3 * some;
+       }},
+      {[=](Filter* f) {
+         f->live_at_ns = {some, 2 * some};
+       },
+       [=](const Block& b) { return IsHeap(b) && b.birth_ns <= some && b.death_ns > 2 * some; }},
+  };
+  const std::pair<uint64_t, uint64_t> ranges[] = {
+      {0, kNever}, {end / 4, end / 2}, {0, end / 3}, {end / 2, kNever}, {end / 4, end / 4 + 5}};
+  size_t number = 0;
+  for (const Case& c : cases) {
+    for (const auto& [from, to] : ranges) {
+      for (const Value value : kValues) {
+        ProfileRequest request;
+        request.from_ns = from;
+        request.to_ns = to;
+        request.value = value;
+        request.at_peak = number++ % 3 == 0;
+        c.set(&request.filter);
+        const auto profile = ReadTraceProfile(*made.file, request);
+        ASSERT_TRUE(profile) << profile.error().message;
+        ExpectSame(oracle.Ask(request, c.chosen), Of(*profile), About(request));
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(TraceProfile, LifetimesAreBytesTimesSeconds) {
+  const Made made(5, 700'000'000);
+  const Oracle oracle(made.trace, *made.stacks);
+  const uint64_t end = made.trace.end_ns();
+  TraceAnswers answers(made.file);
+  for (const auto& [from, to] : std::vector<std::pair<uint64_t, uint64_t>>{
+           {0, kNever}, {end / 4, end / 2}, {end / 2, kNever}}) {
+    for (const uint64_t least : {0, 500}) {
+      ProfileRequest request;
+      request.from_ns = from;
+      request.to_ns = to;
+      request.value = Value::kLifetime;
+      request.filter.least_size = least;
+      const auto profile = answers.Ask(request);
+      ASSERT_TRUE(profile);
+      EXPECT_GT(profile->Total(kHeapTypes + 1).value, 1e6);
+      EXPECT_EQ(profile->sample_types.back().unit, "byte-seconds");
+      ExpectSame(oracle.Ask(request, [=](const Block& b) { return IsHeap(b) && b.size >= least; }),
+                 Of(*profile), About(request));
+    }
+  }
+}
+
+TEST(TraceProfile, TemporaryWithinSomeAllocationsIsAValueOrAFilter) {
+  const Made made(9);
+  const Oracle oracle(made.trace, *made.stacks);
+  const uint64_t end = made.trace.end_ns();
+  for (const uint32_t within : {0u, 1u, 5u, 40u}) {
+    ProfileRequest request;
+    request.from_ns = end / 4;
+    request.to_ns = end / 2;
+    request.filter.temporary_within = within;
+    request.value = Value::kTemporary;
+    auto profile = ReadTraceProfile(*made.file, request);
+    ASSERT_TRUE(profile);
+    ExpectSame(oracle.Ask(request, IsHeap), Of(*profile), About(request));
+    request.filter.least_size = 64;
+    profile = ReadTraceProfile(*made.file, request);
+    ASSERT_TRUE(profile);
+    ExpectSame(oracle.Ask(request, [](const Block& b) { return IsHeap(b) && b.size >= 64; }),
+               Of(*profile), About(request));
+    request.value = Value::kAllocated;
+    request.filter.least_size = 0;
+    profile = ReadTraceProfile(*made.file, request);
+    ASSERT_TRUE(profile);
+    ExpectSame(oracle.Ask(request,
+                          [=](const Block& b) {
+                            return IsHeap(b) && b.distance != kForeign && b.distance <= within;
+                          }),
+               Of(*profile), About(request));
+  }
+}
+
+TEST(TraceProfile, AnIndexOfAnySizeGivesTheSameFigures) {
+  const Made made(4, 50, 6000);
+  const size_t each = made.file->stack_count() * sizeof(StackTotal);
+  ProfileRequest request;
+  request.from_ns = made.trace.end_ns() / 3;
+  request.to_ns = made.trace.end_ns() * 2 / 3;
+  request.value = Value::kLifetime;
+  const auto right = ReadTraceProfile(*made.file, request);
+  ASSERT_TRUE(right);
+  for (const size_t budget : {size_t{0}, each, 3 * each, 1000 * each}) {
+    TraceAnswers answers(made.file, {}, budget);
+    const auto got = answers.Ask(request);
+    ASSERT_TRUE(got);
+    ExpectSame(Of(*right), Of(*got), std::to_string(budget));
+  }
+}
+
+TEST(TraceProfile, ATraceWithoutSurvivorsOrEndIsAnsweredToo) {
+  RandomTrace how;
+  how.events = 2000;
+  how.seed = 11;
+  for (const bool finish : {true, false}) {
+    MakeTrace made;
+    AddRandomEvents(how, &made);
+    made.write_survivors = false;
+    made.finish = finish;
+    const auto file = made.Open();
+    const auto stacks = file->ReadStacks();
+    ASSERT_TRUE(stacks);
+    const Oracle oracle(made, **stacks);
+    for (const Value value : kValues) {
+      ProfileRequest request;
+      request.value = value;
+      request.from_ns = made.end_ns() / 4;
+      request.to_ns = made.end_ns() / 2;
+      request.filter.least_size = 100;
+      const auto profile = ReadTraceProfile(*file, request);
+      ASSERT_TRUE(profile) << profile.error().message;
+      ExpectSame(oracle.Ask(request, [](const Block& b) { return IsHeap(b) && b.size >= 100; }),
+                 Of(*profile), About(request));
+      EXPECT_EQ(profile->notes.empty(), finish);
+    }
+  }
+}
+
+TEST(TraceProfile, TellsWhatItIsAbout) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({"leaf", "main"});
+  const uint64_t first = made.Allocate(1'000'000'000, 0, 100, stack);
+  made.Allocate(2'000'000'000, 0, 50, stack);
+  made.Free(3'000'000'000, first);
+  const auto file = made.Open();
+  ProfileRequest request;
+  request.value = Value::kFreed;
+  request.from_ns = 1'500'000'000;
+  request.filter.least_size = 64;
+  const auto profile = ReadTraceProfile(*file, request);
+  ASSERT_TRUE(profile);
+  const Recording& r = profile->recording;
+  EXPECT_TRUE(r.exact);
+  EXPECT_EQ(r.interval, 0u);
+  EXPECT_EQ(r.moment, "from 1.5s to the end");
+  EXPECT_EQ(r.filter, "at least 64 B");
+  EXPECT_EQ(r.samples, 2u);
+  EXPECT_TRUE(r.has_peak);
+  EXPECT_EQ(r.peak_bytes, 150u);
+  EXPECT_EQ(r.peak_ns, 2'000'000'000u);
+  const Measures m = MeasuresOf(*profile);
+  EXPECT_EQ(m.name, "freed");
+  EXPECT_EQ(profile->sample_types[m.main].name, "freed_space");
+  EXPECT_EQ(profile->sample_types[m.objects].name, "freed_objects");
+  EXPECT_FALSE(m.has_samples) << "exact figures have no range";
+  ASSERT_EQ(profile->rows.size(), 1u);
+  EXPECT_EQ(profile->value(0, m.main), 100);
+  EXPECT_FALSE(profile->timeline.empty());
+}
+
+TEST(TraceProfile, ARangeThatEndsBeforeItBeginsIsAnError) {
+  const Made made(1, 3, 500);
+  ProfileRequest request;
+  request.from_ns = 100;
+  request.to_ns = 50;
+  const auto profile = ReadTraceProfile(*made.file, request);
+  ASSERT_FALSE(profile);
+  EXPECT_NE(profile.error().message.find("ends before it begins"), std::string::npos);
+}
+
+TEST(TraceProfile, AnEmptyTraceIsAnEmptyProfile) {
+  const auto file = MakeTrace().Open();
+  for (const Value value : kValues) {
+    ProfileRequest request;
+    request.value = value;
+    request.at_peak = value == Value::kLive;
+    const auto profile = ReadTraceProfile(*file, request);
+    ASSERT_TRUE(profile) << profile.error().message;
+    EXPECT_TRUE(profile->rows.empty());
+  }
+}
+
+TEST(TraceProfile, ValuesHaveNames) {
+  for (const Value value : kValues) EXPECT_EQ(ParseValue(ValueName(value)).value(), value);
+  EXPECT_FALSE(ParseValue("most"));
+}
+
+}  // namespace
+}  // namespace heapgauge::trace
