@@ -1,0 +1,218 @@
+#include "core/analysis/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heapgauge {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+// A step up to a point that was taken at one moment.
+TimelineStep StepTo(uint64_t begin, uint64_t end, uint64_t time_ns, uint64_t live) {
+  TimelineStep step;
+  step.begin = begin;
+  step.end = end;
+  step.time_ns = time_ns;
+  step.live_bytes = step.most_bytes = step.least_bytes = live;
+  return step;
+}
+
+uint64_t Growth(uint64_t before, uint64_t after) { return after > before ? after - before : 0; }
+
+void NoteResident(uint64_t bytes, TimelineStep* step) {
+  step->resident_bytes = std::max(step->resident_bytes, bytes);
+}
+
+void AddFlow(const TimelineStep& from, double share, TimelineStep* to) {
+  const auto part = [share](uint64_t value) {
+    return share >= 1 ? value
+                      : static_cast<uint64_t>(std::llround(static_cast<double>(value) * share));
+  };
+  to->allocated_bytes += part(from.allocated_bytes);
+  to->allocated_blocks += part(from.allocated_blocks);
+  to->freed_bytes += part(from.freed_bytes);
+  to->freed_blocks += part(from.freed_blocks);
+}
+
+}  // namespace
+
+const char* TimeAxisName(TimeAxis axis) {
+  switch (axis) {
+    case TimeAxis::kTime:
+      break;
+    case TimeAxis::kBytes:
+      return "bytes";
+    case TimeAxis::kEvents:
+      return "allocations";
+    case TimeAxis::kInstructions:
+      return "instructions";
+  }
+  return "time";
+}
+
+void Summarize(Timeline* timeline) {
+  timeline->sum = {};
+  for (const TimelineStep& step : timeline->steps) {
+    AddFlow(step, 1, &timeline->sum);
+    NoteResident(step.resident_bytes, &timeline->sum);
+    if (step.most_bytes > timeline->peak.bytes) {
+      timeline->peak = {step.end, step.time_ns, step.most_bytes,
+                        step.most_bytes == step.live_bytes ? step.live_blocks : 0};
+    }
+  }
+  if (timeline->steps.empty()) return;
+  const TimelineStep& end = timeline->steps.back();
+  timeline->last = {end.end, end.time_ns, end.live_bytes, end.live_blocks};
+}
+
+Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64_t from_ns,
+                                   uint64_t to_ns) {
+  if (profile.timeline.empty()) {
+    return Fail(ErrorCode::kUnsupported,
+                "this profile knows one moment alone; a timeline needs a trace (run --trace), a "
+                "gauge file, or a file by massif or heaptrack");
+  }
+  if (axis == TimeAxis::kEvents || axis == TimeAxis::kInstructions) {
+    return Fail(ErrorCode::kUnsupported, std::string("only a trace knows its ") +
+                                             TimeAxisName(axis) + "; use --unit time or bytes");
+  }
+  const bool has_flow = profile.timeline.back().allocated_bytes > 0;
+  if (axis == TimeAxis::kBytes && !has_flow) {
+    return Fail(ErrorCode::kUnsupported,
+                "this profile does not know how much was allocated over time; use --unit time");
+  }
+  Timeline timeline;
+  timeline.axis = axis;
+  timeline.recording = profile.recording;
+  timeline.knows_flow = has_flow;
+  const TimelinePoint* before = nullptr;
+  const auto place = [axis](const TimelinePoint& p) {
+    return axis == TimeAxis::kTime ? p.time_ns : p.allocated_bytes + p.freed_bytes;
+  };
+  for (const TimelinePoint& point : profile.timeline) {
+    const bool inside = point.time_ns >= from_ns && point.time_ns <= to_ns;
+    if (inside) {
+      // Points come from a file: an axis never goes back.
+      const uint64_t begin = timeline.steps.empty() ? (before != nullptr ? place(*before) : 0)
+                                                    : timeline.steps.back().end;
+      const uint64_t at = std::max(place(point), begin);
+      const bool first = timeline.steps.empty();
+      TimelineStep step = StepTo(first ? at : begin, at, point.time_ns, point.live_bytes);
+      step.live_blocks = point.live_objects;
+      timeline.knows_blocks = timeline.knows_blocks || point.live_objects > 0;
+      if (before != nullptr && !first) {
+        step.allocated_bytes = Growth(before->allocated_bytes, point.allocated_bytes);
+        step.freed_bytes = Growth(before->freed_bytes, point.freed_bytes);
+      }
+      step.resident_bytes = point.resident_bytes;
+      timeline.steps.push_back(step);
+    }
+    before = &point;
+  }
+  if (timeline.steps.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "nothing is known about that range of time");
+  }
+  timeline.from = timeline.steps.front().end;
+  timeline.from_ns = timeline.steps.front().time_ns;
+  timeline.to = timeline.steps.back().end;
+  timeline.to_ns = timeline.steps.back().time_ns;
+  const Recording& recording = profile.recording;
+  if (recording.has_peak && axis == TimeAxis::kTime && recording.peak_ns >= timeline.from_ns &&
+      recording.peak_ns <= timeline.to_ns) {
+    timeline.peak = {recording.peak_ns, recording.peak_ns, recording.peak_bytes, 0};
+  }
+  Summarize(&timeline);
+  return timeline;
+}
+
+Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_t to) {
+  Timeline timeline;
+  timeline.axis = file.unit == MassifUnit::kBytes          ? TimeAxis::kBytes
+                  : file.unit == MassifUnit::kMilliseconds ? TimeAxis::kTime
+                                                           : TimeAxis::kInstructions;
+  const uint64_t factor = timeline.axis == TimeAxis::kTime ? kNsPerMs : 1;
+  for (const MassifSnapshot& s : file.snapshots) {
+    const uint64_t begin = timeline.steps.empty() ? 0 : timeline.steps.back().end;
+    const uint64_t at = std::max(s.time <= UINT64_MAX / factor ? s.time * factor : s.time, begin);
+    if (at < from || at > to) continue;
+    timeline.steps.push_back(StepTo(timeline.steps.empty() ? at : begin, at,
+                                    timeline.axis == TimeAxis::kTime ? at : 0, s.heap_bytes));
+  }
+  if (timeline.steps.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "the file has no snapshot in that range");
+  }
+  timeline.from = timeline.steps.front().end;
+  timeline.to = timeline.steps.back().end;
+  timeline.from_ns = timeline.steps.front().time_ns;
+  timeline.to_ns = timeline.steps.back().time_ns;
+  timeline.recording.program = file.command.substr(0, file.command.find(' '));
+  if (!file.command.empty()) timeline.recording.command_line = {file.command};
+  Summarize(&timeline);
+  return timeline;
+}
+
+Timeline Resampled(const Timeline& timeline, size_t count) {
+  Timeline out = timeline;
+  out.steps.assign(count, {});
+  for (Timeline::Band& band : out.bands) band.most.assign(count, 0);
+  if (count == 0 || timeline.steps.empty()) return out;
+  const auto length = static_cast<double>(timeline.to - timeline.from);
+  const auto n = static_cast<double>(count);
+  const auto place = [&](uint64_t at) {  // in steps of the result
+    return length > 0 ? static_cast<double>(at - std::min(at, timeline.from)) / length * n : n;
+  };
+  const auto before = [count](double x) {  // the step that ends at or behind x
+    return x <= 0 ? size_t{0} : std::min(static_cast<size_t>(std::ceil(x)) - 1, count - 1);
+  };
+  size_t next = 0;  // no value has reached this one yet
+  const TimelineStep* held = &timeline.steps.front();
+  const auto hold = [&](size_t i) {
+    TimelineStep& step = out.steps[i];
+    step.live_bytes = step.most_bytes = step.least_bytes = held->live_bytes;
+    step.live_blocks = held->live_blocks;
+    NoteResident(held->resident_bytes, &step);
+  };
+  for (size_t s = 0; s < timeline.steps.size(); ++s) {
+    const TimelineStep& step = timeline.steps[s];
+    const double begin = place(step.begin);
+    const double end = place(step.end);
+    const size_t at = before(end);
+    for (; next < at; ++next) hold(next);
+    TimelineStep& into = out.steps[at];
+    if (next == at) {
+      into.most_bytes = step.most_bytes;
+      into.least_bytes = step.least_bytes;
+      ++next;
+    }
+    into.most_bytes = std::max(into.most_bytes, step.most_bytes);
+    into.least_bytes = std::min(into.least_bytes, step.least_bytes);
+    into.live_bytes = step.live_bytes;
+    into.live_blocks = step.live_blocks;
+    NoteResident(step.resident_bytes, &into);
+    for (size_t b = 0; b < out.bands.size(); ++b) {
+      uint64_t& most = out.bands[b].most[at];
+      most = std::max(most, timeline.bands[b].most[s]);
+    }
+    for (size_t i = before(begin + 1e-9); i <= at; ++i) {
+      const double from = std::max(begin, static_cast<double>(i));
+      const double to = std::min(end, static_cast<double>(i + 1));
+      AddFlow(step, end > begin ? std::max(0.0, to - from) / (end - begin) : 1, &out.steps[i]);
+    }
+    held = &step;
+  }
+  for (; next < count; ++next) hold(next);
+  const uint64_t span = timeline.to - timeline.from;
+  for (size_t i = 0; i < count; ++i) {
+    const auto part = [&](size_t k) {
+      return timeline.from +
+             static_cast<uint64_t>(static_cast<double>(span) * static_cast<double>(k) / n);
+    };
+    out.steps[i].begin = part(i);
+    out.steps[i].end = i + 1 == count ? timeline.to : part(i + 1);
+    if (timeline.axis == TimeAxis::kTime) out.steps[i].time_ns = out.steps[i].end;
+  }
+  return out;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,112 @@
+#include "core/formats/massif/massif_of_moments.h"
+
+#include <algorithm>
+
+#include "core/analysis/measures.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+std::vector<StackBytes> LiveStacksOf(const Profile& profile) {
+  std::vector<StackBytes> stacks;
+  const size_t type = MeasuresOf(profile).main;
+  if (type >= profile.sample_types.size()) return stacks;
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    const int64_t bytes = profile.value(row, type);
+    if (bytes > 0) stacks.push_back({profile.rows[row].leaf, static_cast<uint64_t>(bytes)});
+  }
+  return stacks;
+}
+
+uint64_t Sum(const std::vector<StackBytes>& stacks) {
+  uint64_t sum = 0;
+  for (const StackBytes& stack : stacks) sum += stack.bytes;
+  return sum;
+}
+
+}  // namespace
+
+MassifFile MassifOfMoments(const std::vector<Moment>& moments, MassifUnit unit,
+                           const Recording& recording) {
+  MassifFile file;
+  file.unit = unit;
+  file.descriptions = {"heapgauge timeline"};
+  for (const std::string& word : recording.command_line) {
+    file.command += (file.command.empty() ? "" : " ") + word;
+  }
+  if (file.command.empty()) file.command = recording.program;
+  for (char& c : file.command) c = c == '#' || c == '\n' ? ' ' : c;
+  for (const Moment& moment : moments) {
+    MassifSnapshot snapshot;
+    snapshot.number = file.snapshots.size();
+    snapshot.time = unit == MassifUnit::kMilliseconds ? moment.at / kNsPerMs : moment.at;
+    snapshot.heap_bytes = moment.bytes;
+    snapshot.extra_bytes = moment.extra;
+    file.snapshots.push_back(std::move(snapshot));
+  }
+  return file;
+}
+
+void MarkDetailed(size_t every, MassifFile* file) {
+  std::vector<MassifSnapshot>& snapshots = file->snapshots;
+  if (snapshots.empty()) return;
+  for (size_t i = 1; i < snapshots.size(); ++i) {
+    if ((every > 0 && i % every == 0) || i + 1 == snapshots.size()) {
+      snapshots[i].kind = MassifSnapshot::Kind::kDetailed;
+    }
+  }
+  const auto peak = std::max_element(
+      snapshots.begin(), snapshots.end(),
+      [](const MassifSnapshot& a, const MassifSnapshot& b) { return a.heap_bytes < b.heap_bytes; });
+  peak->kind = MassifSnapshot::Kind::kPeak;
+}
+
+Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, MassifUnit unit,
+                                   size_t most_snapshots, const MassifTreeOptions& tree) {
+  if (now.timeline.empty()) {
+    return Fail(ErrorCode::kUnsupported,
+                "this profile knows one moment alone; massif's snapshots need a trace (run "
+                "--trace), a gauge file, or a file by massif or heaptrack");
+  }
+  const bool counts_bytes = unit == MassifUnit::kBytes;
+  const Recording& recording = now.recording;
+  const bool has_peak = recording.has_peak && !counts_bytes && recording.peak_bytes > 0;
+  SnapshotChooser chooser(most_snapshots);
+  uint64_t before = 0;
+  uint64_t place = 0;
+  bool peak_is_added = !has_peak;
+  const auto add = [&](uint64_t at, uint64_t bytes) {
+    before = std::max(before, at);
+    chooser.Add({before, bytes, 0, place++});
+  };
+  for (const TimelinePoint& point : now.timeline) {
+    if (!peak_is_added && point.time_ns >= recording.peak_ns) {
+      add(recording.peak_ns, recording.peak_bytes);
+      peak_is_added = true;
+    }
+    add(counts_bytes ? point.allocated_bytes + point.freed_bytes : point.time_ns, point.live_bytes);
+  }
+  const std::vector<StackBytes> last = LiveStacksOf(now);
+  if (!peak_is_added) add(recording.peak_ns, recording.peak_bytes);
+  if (!last.empty()) add(counts_bytes ? before : recording.duration_ns, Sum(last));
+  const std::vector<Moment> moments = chooser.Take();
+  MassifFile file = MassifOfMoments(moments, unit, recording);
+  MarkDetailed(0, &file);
+  for (MassifSnapshot& snapshot : file.snapshots) {
+    const bool is_last = &snapshot == &file.snapshots.back();
+    const bool is_peak = snapshot.kind == MassifSnapshot::Kind::kPeak;
+    if (is_last && !last.empty()) {
+      MassifTrees(now, tree, &file).SetTree(last, &snapshot);
+    } else if (is_peak && peak != nullptr && has_peak &&
+               snapshot.heap_bytes == recording.peak_bytes) {
+      MassifTrees(*peak, tree, &file).SetTree(LiveStacksOf(*peak), &snapshot);
+    } else {
+      snapshot.kind = MassifSnapshot::Kind::kEmpty;
+    }
+  }
+  return file;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,115 @@
+// The timeline for scripts: JSON and CSV of report/timeline.h.
+
+#include "core/base/json.h"
+#include "core/report/csv.h"
+#include "core/report/timeline.h"
+
+namespace heapgauge {
+namespace {
+
+Json MomentJson(const Timeline::Moment& moment, const Timeline& timeline) {
+  Json json = {{"time_ns", moment.time_ns}, {"live_bytes", moment.bytes}};
+  if (moment.blocks > 0) json["live_blocks"] = moment.blocks;
+  if (timeline.axis != TimeAxis::kTime) json["at"] = moment.at;
+  return json;
+}
+
+}  // namespace
+
+std::string TimelineJson(const Timeline& timeline) {
+  const Recording& r = timeline.recording;
+  Json json = {{"program", r.program},
+               {"command_line", Json(r.command_line)},
+               {"pid", r.pid},
+               {"unit", TimeAxisName(timeline.axis)},
+               {"exact", timeline.exact},
+               {"from_ns", timeline.from_ns},
+               {"to_ns", timeline.to_ns},
+               {"peak", MomentJson(timeline.peak, timeline)},
+               {"end", MomentJson(timeline.last, timeline)}};
+  if (timeline.axis != TimeAxis::kTime) {
+    json["from"] = timeline.from;
+    json["to"] = timeline.to;
+  }
+  if (timeline.knows_flow) {
+    json["allocated_bytes"] = timeline.sum.allocated_bytes;
+    json["freed_bytes"] = timeline.sum.freed_bytes;
+    if (timeline.exact) {
+      json["allocated_blocks"] = timeline.sum.allocated_blocks;
+      json["freed_blocks"] = timeline.sum.freed_blocks;
+    }
+  }
+  if (timeline.sum.resident_bytes > 0) json["most_resident_bytes"] = timeline.sum.resident_bytes;
+  Json points = Json::Array();
+  for (const TimelineStep& step : timeline.steps) {
+    Json point = Json::Object();
+    if (timeline.axis != TimeAxis::kTime) point["at"] = step.end;
+    point["time_ns"] = step.time_ns;
+    point["live_bytes"] = step.live_bytes;
+    if (timeline.knows_blocks) point["live_blocks"] = step.live_blocks;
+    if (timeline.exact) {
+      point["most_bytes"] = step.most_bytes;
+      point["least_bytes"] = step.least_bytes;
+    }
+    if (timeline.knows_flow) {
+      point["allocated_bytes"] = step.allocated_bytes;
+      point["freed_bytes"] = step.freed_bytes;
+      if (timeline.exact) {
+        point["allocated_blocks"] = step.allocated_blocks;
+        point["freed_blocks"] = step.freed_blocks;
+      }
+    }
+    if (step.resident_bytes > 0) point["resident_bytes"] = step.resident_bytes;
+    points.Add(std::move(point));
+  }
+  json["points"] = std::move(points);
+  Json markers = Json::Array();
+  for (const Timeline::Marker& marker : timeline.markers) {
+    Json one = {{"time_ns", marker.time_ns}, {"text", marker.text}};
+    if (timeline.axis != TimeAxis::kTime) one["at"] = marker.at;
+    markers.Add(std::move(one));
+  }
+  json["markers"] = std::move(markers);
+  if (!timeline.bands.empty()) {
+    Json stacks = Json::Array();
+    for (const Timeline::Band& band : timeline.bands) {
+      Json most = Json::Array();
+      for (const uint64_t bytes : band.most) most.Add(bytes);
+      stacks.Add({{"frames", Json(band.frames)},
+                  {"peak_bytes", band.peak_bytes},
+                  {"most_bytes", std::move(most)}});
+    }
+    json["stacks"] = std::move(stacks);
+  }
+  json["notes"] = Json(timeline.notes);
+  return json.Text();
+}
+
+std::string TimelineCsv(const Timeline& timeline) {
+  Csv csv;
+  const bool has_axis = timeline.axis != TimeAxis::kTime;
+  if (has_axis) csv.Text(TimeAxisName(timeline.axis));
+  for (const char* heading :
+       {"time_ns", "live_bytes", "live_blocks", "most_bytes", "least_bytes", "allocated_bytes",
+        "allocated_blocks", "freed_bytes", "freed_blocks", "resident_bytes"}) {
+    csv.Text(heading);
+  }
+  for (const Timeline::Band& band : timeline.bands) {
+    csv.Text(band.frames.empty() ? "(unknown stack)" : band.frames.front());
+  }
+  csv.EndRow();
+  for (size_t i = 0; i < timeline.steps.size(); ++i) {
+    const TimelineStep& step = timeline.steps[i];
+    if (has_axis) csv.Number(step.end);
+    for (const uint64_t value : {step.time_ns, step.live_bytes, step.live_blocks, step.most_bytes,
+                                 step.least_bytes, step.allocated_bytes, step.allocated_blocks,
+                                 step.freed_bytes, step.freed_blocks, step.resident_bytes}) {
+      csv.Number(value);
+    }
+    for (const Timeline::Band& band : timeline.bands) csv.Number(band.most[i]);
+    csv.EndRow();
+  }
+  return csv.Take();
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,49 @@
+// What each stack has live at places of a trace, in ascending order: the sums of whole segments and
+// the events of the last one. One pass for any number of places, eight bytes for each stack.
+//
+// Not synchronised. The trace must outlive the object.
+#ifndef HEAPGAUGE_CORE_TRACE_LIVE_STACKS_H_
+#define HEAPGAUGE_CORE_TRACE_LIVE_STACKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::trace {
+
+// Behind the first `events` events of a segment.
+struct Place {
+  size_t segment = 0;
+  uint32_t events = 0;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+class LiveStacks {
+ public:
+  explicit LiveStacks(const TraceFile& trace) : trace_(trace), bytes_(trace.stack_count()) {}
+
+  // REQUIRES: not before the place of the last call.
+  Status GoTo(const Place& place);
+
+  // Heap blocks only, by number of the stack.
+  const std::vector<uint64_t>& bytes() const { return bytes_; }
+
+  // The stacks that have the most, largest first; not those that have nothing.
+  std::vector<uint32_t> Largest(size_t count) const;
+
+ private:
+  const TraceFile& trace_;
+  std::vector<uint64_t> bytes_;
+  Place at_;
+  bool has_segment_ = false;  // segment_ is the one of at_
+  Segment segment_;
+  std::vector<StackSums> sums_;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_LIVE_STACKS_H_

@@ -1,0 +1,437 @@
+#include "core/trace/trace_timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/trace/live_stacks.h"
+#include "core/trace/timeline_steps.h"
+
+namespace heapgauge::trace {
+namespace {
+
+// What events of the heap did, added up.
+struct Flow {
+  uint64_t allocated_bytes = 0;
+  uint64_t allocated_blocks = 0;
+  uint64_t freed_bytes = 0;
+  uint64_t freed_blocks = 0;
+
+  uint64_t bytes() const { return allocated_bytes + freed_bytes; }
+};
+
+Flow FlowOf(const std::vector<StackSums>& sums) {
+  Flow flow;
+  for (const StackSums& s : sums) {
+    if (s.is_mapping) continue;
+    flow.allocated_bytes += s.allocated_bytes;
+    flow.allocated_blocks += s.allocated_blocks;
+    flow.freed_bytes += s.freed_bytes;
+    flow.freed_blocks += s.freed_blocks;
+  }
+  return flow;
+}
+
+Flow FlowOf(const Segment& segment, const Event& event) {
+  Flow flow;
+  if (event.born != kNoIndex && !segment.blocks[event.born].is_mapping) {
+    flow.allocated_bytes = segment.blocks[event.born].size;
+    flow.allocated_blocks = 1;
+  }
+  if (event.died != kNoIndex && !segment.blocks[event.died].is_mapping) {
+    flow.freed_bytes = segment.blocks[event.died].size;
+    flow.freed_blocks = 1;
+  }
+  return flow;
+}
+
+void Add(const Flow& flow, TimelineStep* step) {
+  step->allocated_bytes += flow.allocated_bytes;
+  step->allocated_blocks += flow.allocated_blocks;
+  step->freed_bytes += flow.freed_bytes;
+  step->freed_blocks += flow.freed_blocks;
+}
+
+uint64_t Minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+constexpr uint32_t kParts = kOldBlocks | kNewBlocks | kEvents;
+
+class Reader {
+ public:
+  Reader(const TraceFile& trace, const TimelineRequest& request, ProgressSink* progress)
+      : trace_(trace), request_(request), progress_(progress) {
+    request_.to_ns = std::min(request.to_ns, trace.end_ns());
+    request_.from_ns = std::min(request.from_ns, request_.to_ns);
+  }
+
+  Result<TraceTimeline> Read() {
+    HG_TRY(FindExtent());
+    TimelineSteps steps(from_, to_, request_.steps);
+    HG_TRY(FillSteps(&steps));
+    Timeline& timeline = result_.timeline;
+    timeline.axis = request_.axis;
+    timeline.from = from_;
+    timeline.to = to_;
+    timeline.from_ns = request_.from_ns;
+    timeline.to_ns = request_.to_ns;
+    timeline.recording = trace_.facts().recording;
+    timeline.exact = timeline.knows_flow = timeline.knows_blocks = true;
+    timeline.notes = trace_.notes();
+    timeline.steps = steps.Take();
+    HG_TRY(DescribePeak());
+    if (request_.axis == TimeAxis::kTime) {
+      for (TimelineStep& step : timeline.steps) step.time_ns = step.end;
+    }
+    AddMemory();
+    AddMarkers();
+    Summarize(&timeline);
+    if (request_.bands > 0) HG_TRY(AddBands());
+    return std::move(result_);
+  }
+
+ private:
+  enum class Where { kBefore, kInside, kPartly, kBehind };
+  Where PlaceOf(const SegmentInfo& info) const {
+    if (info.end_ns < request_.from_ns) return Where::kBefore;
+    if (info.begin_ns > request_.to_ns) return Where::kBehind;
+    return info.begin_ns >= request_.from_ns && info.end_ns <= request_.to_ns ? Where::kInside
+                                                                              : Where::kPartly;
+  }
+
+  void Report(size_t segment) {
+    if (progress_ == nullptr) return;
+    progress_->Report("reading the trace", segment, trace_.segments().size(), "segments");
+  }
+
+  // Where the range begins and ends on the axis.
+  Status FindExtent() {
+    from_ = request_.from_ns;
+    to_ = request_.to_ns;
+    if (request_.axis == TimeAxis::kTime) return {};
+    const bool counts_bytes = request_.axis == TimeAxis::kBytes;
+    uint64_t before = 0;
+    uint64_t within = 0;
+    for (size_t i = 0; i < trace_.segments().size(); ++i) {
+      const SegmentInfo& info = trace_.segments()[i];
+      const Where where = PlaceOf(info);
+      if (where == Where::kBehind) break;
+      if (where != Where::kPartly) {
+        if (counts_bytes) HG_TRY(trace_.ReadSums(i, &sums_));
+        (where == Where::kBefore ? before : within) +=
+            counts_bytes ? FlowOf(sums_).bytes() : info.events;
+        continue;
+      }
+      HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
+      for (const Event& event : segment_.events) {
+        if (event.time_ns > request_.to_ns) break;
+        (event.time_ns < request_.from_ns ? before : within) +=
+            counts_bytes ? FlowOf(segment_, event).bytes() : 1;
+      }
+    }
+    from_ = before;
+    to_ = before + within;
+    return {};
+  }
+
+  Status FillSteps(TimelineSteps* steps) {
+    uint64_t at = from_;  // on the axis, unless that is time
+    bool begun = false;
+    for (size_t i = 0; i < trace_.segments().size(); ++i) {
+      const SegmentInfo& info = trace_.segments()[i];
+      const Where where = PlaceOf(info);
+      if (where == Where::kBefore) {
+        last_ = {i, info.events};
+        last_bytes_ = info.live_bytes_after;
+        last_blocks_ = info.live_blocks_after;
+        continue;
+      }
+      if (where == Where::kBehind) break;
+      Report(i);
+      if (!begun && where == Where::kInside) {
+        Begin({i, 0}, info.live_bytes_before, info.live_blocks_before, steps);
+        begun = true;
+      }
+      bool has_sums = false;
+      if (where == Where::kInside) {
+        HG_ASSIGN(const bool taken, TakeWhole(i, &at, &has_sums, steps));
+        if (taken) continue;
+      }
+      HG_TRY(TakeEvents(i, &begun, &at, steps));
+    }
+    if (!begun) Begin(last_, last_bytes_, last_blocks_, steps);
+    return {};
+  }
+
+  // What is live when the range begins may be the most in it.
+  void Begin(Place place, uint64_t bytes, uint64_t blocks, TimelineSteps* steps) {
+    steps->Begin(bytes, blocks, request_.from_ns);
+    result_.timeline.peak = {from_, request_.from_ns, bytes, blocks};
+    peak_place_ = place;
+    peak_is_described_ = true;
+  }
+
+  // A segment that is in one step needs no events. False if it is not.
+  Result<bool> TakeWhole(size_t i, uint64_t* at, bool* has_sums, TimelineSteps* steps) {
+    const SegmentInfo& info = trace_.segments()[i];
+    uint64_t begin = *at + 1;
+    uint64_t end = *at + info.events;
+    if (request_.axis == TimeAxis::kTime) {
+      begin = info.begin_ns;
+      end = info.end_ns;
+    } else if (request_.axis == TimeAxis::kBytes) {
+      HG_TRY(trace_.ReadSums(i, &sums_));
+      *has_sums = true;
+      end = *at + FlowOf(sums_).bytes();
+    }
+    steps->GoTo(begin);
+    if (!steps->Holds(end)) return false;
+    if (!*has_sums) HG_TRY(trace_.ReadSums(i, &sums_));
+    Add(FlowOf(sums_), &steps->step());
+    if (info.peak_bytes > result_.timeline.peak.bytes) {
+      result_.timeline.peak = {0, info.peak_ns, info.peak_bytes, 0};
+      peak_place_ = {i, info.peak_event + 1};
+      peak_is_described_ = false;
+      peak_begin_ = *at;
+    }
+    TimelineStep& step = steps->step();
+    step.most_bytes = std::max(step.most_bytes, info.peak_bytes);
+    steps->Live(info.live_bytes_after, info.live_blocks_after, info.end_ns);
+    if (request_.axis != TimeAxis::kTime) *at = end;
+    return true;
+  }
+
+  Status TakeEvents(size_t i, bool* begun, uint64_t* at, TimelineSteps* steps) {
+    HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
+    uint64_t bytes = segment_.info.live_bytes_before;
+    uint64_t blocks = segment_.info.live_blocks_before;
+    Timeline::Moment& peak = result_.timeline.peak;
+    for (uint32_t e = 0; e < segment_.events.size(); ++e) {
+      const Event& event = segment_.events[e];
+      if (event.time_ns > request_.to_ns) break;
+      const Flow flow = FlowOf(segment_, event);
+      const bool is_inside = event.time_ns >= request_.from_ns;
+      if (is_inside && !*begun) {
+        Begin({i, e}, bytes, blocks, steps);
+        *begun = true;
+      }
+      bytes = Minus(bytes + flow.allocated_bytes, flow.freed_bytes);
+      blocks = Minus(blocks + flow.allocated_blocks, flow.freed_blocks);
+      if (!is_inside) continue;
+      uint64_t place = event.time_ns;
+      if (request_.axis != TimeAxis::kTime) {
+        *at += request_.axis == TimeAxis::kBytes ? flow.bytes() : 1;
+        place = *at;
+      }
+      steps->GoTo(place);
+      Add(flow, &steps->step());
+      steps->Live(bytes, blocks, event.time_ns);
+      if (bytes > peak.bytes) {
+        peak = {place, event.time_ns, bytes, blocks};
+        peak_place_ = {i, e + 1};
+        peak_is_described_ = true;
+      }
+    }
+    last_ = {i, static_cast<uint32_t>(segment_.events.size())};
+    last_bytes_ = bytes;
+    last_blocks_ = blocks;
+    return {};
+  }
+
+  // The index does not tell how many blocks there were at the peak, nor its place on each axis.
+  Status DescribePeak() {
+    if (peak_is_described_) return {};
+    Timeline::Moment& peak = result_.timeline.peak;
+    HG_TRY(trace_.ReadSegment(peak_place_.segment, kParts, &segment_));
+    uint64_t at = peak_begin_;
+    uint64_t blocks = segment_.info.live_blocks_before;
+    for (uint32_t e = 0; e < peak_place_.events && e < segment_.events.size(); ++e) {
+      const Flow flow = FlowOf(segment_, segment_.events[e]);
+      blocks = Minus(blocks + flow.allocated_blocks, flow.freed_blocks);
+      at += request_.axis == TimeAxis::kBytes ? flow.bytes() : 1;
+    }
+    peak.blocks = blocks;
+    peak.at = request_.axis == TimeAxis::kTime ? peak.time_ns : at;
+    return {};
+  }
+
+  // The step in which that time is.
+  size_t StepAt(uint64_t time_ns) const {
+    const std::vector<TimelineStep>& steps = result_.timeline.steps;
+    const auto it =
+        std::lower_bound(steps.begin(), steps.end(), time_ns,
+                         [](const TimelineStep& step, uint64_t t) { return step.time_ns < t; });
+    return it == steps.end() ? steps.size() - 1 : static_cast<size_t>(it - steps.begin());
+  }
+
+  // The last sample counts until there is another.
+  void AddMemory() {
+    std::vector<TimelineStep>& steps = result_.timeline.steps;
+    for (const MemoryPoint& point : trace_.memory()) {
+      if (point.resident_bytes == 0 || point.time_ns > request_.to_ns) continue;
+      TimelineStep& step = steps[point.time_ns < request_.from_ns ? 0 : StepAt(point.time_ns)];
+      step.resident_bytes = point.time_ns < request_.from_ns
+                                ? point.resident_bytes
+                                : std::max(step.resident_bytes, point.resident_bytes);
+    }
+    for (size_t i = 1; i < steps.size(); ++i) {
+      if (steps[i].resident_bytes == 0) steps[i].resident_bytes = steps[i - 1].resident_bytes;
+    }
+  }
+
+  void AddMarkers() {
+    for (const Marker& marker : trace_.markers()) {
+      if (marker.time_ns < request_.from_ns || marker.time_ns > request_.to_ns) continue;
+      const uint64_t at = request_.axis == TimeAxis::kTime
+                              ? marker.time_ns
+                              : result_.timeline.steps[StepAt(marker.time_ns)].end;
+      result_.timeline.markers.push_back({at, marker.time_ns, marker.text});
+    }
+  }
+
+  Status AddBands() {
+    LiveStacks live(trace_);
+    HG_TRY(live.GoTo(peak_place_));
+    result_.stacks = live.Largest(request_.bands);
+    std::vector<uint32_t> band_of(live.bytes().size(), kNoIndex);
+    for (const uint32_t stack : result_.stacks) {
+      band_of[stack] = static_cast<uint32_t>(result_.timeline.bands.size());
+      Timeline::Band band;
+      band.peak_bytes = live.bytes()[stack];
+      band.most.assign(result_.timeline.steps.size(), 0);
+      result_.timeline.bands.push_back(std::move(band));
+    }
+    BandWalk walk(std::move(band_of), &result_.timeline);
+    uint64_t at = from_;
+    for (size_t i = 0; i < trace_.segments().size(); ++i) {
+      const SegmentInfo& info = trace_.segments()[i];
+      const Where where = PlaceOf(info);
+      if (where == Where::kBehind) break;
+      Report(i);
+      if (where != Where::kPartly) {
+        HG_TRY(trace_.ReadSums(i, &sums_));
+        const bool is_time = request_.axis == TimeAxis::kTime;
+        const uint64_t end = is_time                             ? info.end_ns
+                             : request_.axis == TimeAxis::kBytes ? at + FlowOf(sums_).bytes()
+                                                                 : at + info.events;
+        if (where == Where::kBefore) {
+          walk.AddSums(sums_, false);
+          continue;
+        }
+        walk.GoTo(is_time ? info.begin_ns : at + 1);
+        if (walk.Holds(end)) {
+          walk.AddSums(sums_, true);
+          at = end;
+          continue;
+        }
+      }
+      HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
+      for (const Event& event : segment_.events) {
+        if (event.time_ns > request_.to_ns) break;
+        const bool is_inside = event.time_ns >= request_.from_ns;
+        if (is_inside) {
+          at = request_.axis == TimeAxis::kTime    ? event.time_ns
+               : request_.axis == TimeAxis::kBytes ? at + FlowOf(segment_, event).bytes()
+                                                   : at + 1;
+          walk.GoTo(at);
+        }
+        walk.AddEvent(segment_, event, is_inside);
+      }
+    }
+    walk.Finish();
+    // Sums of a whole segment do not tell about the moment within.
+    for (size_t i = 0; i < result_.timeline.steps.size(); ++i) {
+      if (result_.timeline.peak.at > result_.timeline.steps[i].end) continue;
+      for (Timeline::Band& band : result_.timeline.bands) {
+        band.most[i] = std::max(band.most[i], band.peak_bytes);
+      }
+      break;
+    }
+    return {};
+  }
+
+  // The live bytes of the stacks that are followed.
+  class BandWalk {
+   public:
+    BandWalk(std::vector<uint32_t> band_of, Timeline* timeline)
+        : band_of_(std::move(band_of)), timeline_(timeline), live_(timeline->bands.size()) {}
+
+    void GoTo(uint64_t at) {
+      Open();
+      while (step_ + 1 < timeline_->steps.size() && at > timeline_->steps[step_].end) {
+        ++step_;
+        Note();
+      }
+    }
+    bool Holds(uint64_t at) const {
+      return step_ + 1 == timeline_->steps.size() || at <= timeline_->steps[step_].end;
+    }
+    void AddSums(const std::vector<StackSums>& sums, bool is_inside) {
+      for (const StackSums& s : sums) {
+        const uint32_t band = s.is_mapping ? kNoIndex : BandOf(s.stack);
+        if (band == kNoIndex) continue;
+        live_[band] = Minus(live_[band] + s.allocated_bytes, s.freed_bytes);
+        if (is_inside) NoteBand(band);
+      }
+    }
+    void AddEvent(const Segment& segment, const Event& event, bool is_inside) {
+      uint32_t died = kNoIndex;
+      if (event.died != kNoIndex && !segment.blocks[event.died].is_mapping) {
+        died = BandOf(segment.blocks[event.died].stack);
+        if (died != kNoIndex) {
+          live_[died] = Minus(live_[died], segment.blocks[event.died].size);
+        }
+      }
+      if (event.born != kNoIndex && !segment.blocks[event.born].is_mapping) {
+        const uint32_t born = BandOf(segment.blocks[event.born].stack);
+        if (born == kNoIndex) return;
+        live_[born] += segment.blocks[event.born].size;
+        if (is_inside) NoteBand(born);
+      }
+    }
+    void Finish() { GoTo(UINT64_MAX); }
+
+   private:
+    uint32_t BandOf(uint32_t stack) const {
+      return stack < band_of_.size() ? band_of_[stack] : kNoIndex;
+    }
+    void NoteBand(uint32_t band) {
+      uint64_t& most = timeline_->bands[band].most[step_];
+      most = std::max(most, live_[band]);
+    }
+    void Note() {
+      for (uint32_t band = 0; band < live_.size(); ++band) NoteBand(band);
+    }
+    void Open() {
+      if (!std::exchange(open_, true)) Note();
+    }
+
+    std::vector<uint32_t> band_of_;
+    Timeline* timeline_;
+    std::vector<uint64_t> live_;
+    size_t step_ = 0;
+    bool open_ = false;
+  };
+
+  const TraceFile& trace_;
+  TimelineRequest request_;
+  ProgressSink* progress_;
+  uint64_t from_ = 0;
+  uint64_t to_ = 0;
+  TraceTimeline result_;
+  Segment segment_;
+  std::vector<StackSums> sums_;
+  Place peak_place_;
+  bool peak_is_described_ = true;
+  uint64_t peak_begin_ = 0;  // where its segment begins on the axis
+  Place last_;               // as far as the trace was read, and what is live there
+  uint64_t last_bytes_ = 0;
+  uint64_t last_blocks_ = 0;
+};
+
+}  // namespace
+
+Result<TraceTimeline> ReadTraceTimeline(const TraceFile& trace, const TimelineRequest& request,
+                                        ProgressSink* progress) {
+  return Reader(trace, request, progress).Read();
+}
+
+}  // namespace heapgauge::trace
