@@ -46,6 +46,9 @@ void AddList(Command app, Action* action);
 void AddPeek(Command app, Action* action);
 void AddRaw(Command app, Action* action);
 void AddSpeedscope(Command app, Action* action);
+void AddHeaptrack(Command app, Action* action);
+void AddDhat(Command app, Action* action);
+void AddImport(Command app, Action* action);
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

@@ -79,6 +79,9 @@ int Main(int argc, char** argv) {
   AddTextFormats(root, &action);
   AddCallgrind(root, &action);
   AddSpeedscope(root, &action);
+  AddHeaptrack(root, &action);
+  AddDhat(root, &action);
+  AddImport(root, &action);
   AddJson(root, &action);
   AddRaw(root, &action);
   AddSave(root, &action);

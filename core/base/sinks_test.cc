@@ -10,6 +10,7 @@
 #include "core/base/byte_stream.h"
 #include "core/base/file_sink.h"
 #include "core/base/gzip_sink.h"
+#include "core/base/zstd_sink.h"
 
 namespace heapgauge {
 namespace {
@@ -45,6 +46,27 @@ TEST(GzipSink, WhatGoesInComesOut) {
     ASSERT_TRUE(gzip.Write(std::string_view(text).substr(at, 1000)));
   }
   ASSERT_TRUE(gzip.Finish());
+  EXPECT_LT(packed.text().size(), text.size());
+  auto stream = Decompressed(StreamOf(packed.text()), "x");
+  ASSERT_TRUE(stream);
+  std::string out(text.size() + 1, '\0');
+  size_t size = 0;
+  for (size_t got = 1; got > 0; size += got) {
+    got = (*stream)->Read(out.data() + size, out.size() - size).value();
+  }
+  out.resize(size);
+  EXPECT_EQ(out, text);
+}
+
+TEST(ZstdSink, WhatGoesInComesOut) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += std::to_string(i * 7919) + "\n";
+  StringSink packed;
+  ZstdSink zstd(&packed);
+  for (size_t at = 0; at < text.size(); at += 1000) {
+    ASSERT_TRUE(zstd.Write(std::string_view(text).substr(at, 1000)));
+  }
+  ASSERT_TRUE(zstd.Finish());
   EXPECT_LT(packed.text().size(), text.size());
   auto stream = Decompressed(StreamOf(packed.text()), "x");
   ASSERT_TRUE(stream);

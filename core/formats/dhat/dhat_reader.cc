@@ -42,6 +42,8 @@ class ProfileMaker final : public DhatVisitor {
     const std::vector<DhatType> types = DhatTypes(facts);
     for (const DhatType& type : types) profile_.sample_types.push_back(type.type);
     profile_.default_type = 1;
+    profile_.recording.command_line = SplitCommand(facts.command);
+    AddProgram();
     StackBuilder stacks(&profile_);
     std::vector<LocationId> stack;
     size_t begin = 0;
@@ -95,7 +97,18 @@ class ProfileMaker final : public DhatVisitor {
     return it->second;
   }
 
+  // The first module of a profile is the program. Frames name it only where they have no source.
+  void AddProgram() {
+    const std::vector<std::string>& command = profile_.recording.command_line;
+    if (!command.empty()) ModuleOf(command.front());
+  }
+
   ModuleId ModuleOf(std::string_view path) {
+    if (!profile_.modules.empty() && profile_.modules[0].path.front() != '/' &&
+        path.starts_with('/') && BaseName(path) == BaseName(profile_.modules[0].path)) {
+      profile_.modules[0].path = path;
+      modules_.try_emplace(std::string(path), 0);
+    }
     const auto [it, is_new] =
         modules_.try_emplace(std::string(path), static_cast<ModuleId>(profile_.modules.size()));
     if (is_new) {
@@ -127,7 +140,6 @@ class ProfileMaker final : public DhatVisitor {
 
   void SetFacts(const DhatFacts& facts) {
     Recording& recording = profile_.recording;
-    recording.command_line = SplitCommand(facts.command);
     const uint64_t unit = DhatUnitNs(facts.time_unit);
     const auto to_ns = [&](uint64_t time) {
       uint64_t ns = 0;

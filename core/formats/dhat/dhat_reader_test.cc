@@ -95,6 +95,7 @@ TEST(DhatReader, PutsInlinedCallsIntoOneLocation) {
   ASSERT_EQ(stack.size(), 3u);
   EXPECT_EQ(p->locations[stack[1]].address, 0x10924Fu);
   EXPECT_EQ(p->modules[p->locations[stack[2]].module].path, "/usr/lib/libstdc++.so.6");
+  EXPECT_EQ(p->modules[0].path, "./p") << "the program comes first";
   EXPECT_EQ(StackText(*p, 1), "0x77@:0 ");
   EXPECT_EQ(p->rows[2].leaf, kNone);
 }

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/formats/heaptrack/address_map.h"
 #include "core/formats/text/scan.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 namespace {
@@ -256,7 +257,10 @@ class Parser {
     if (!raw && (instruction == 0 || instruction > instructions_)) {
       return Bad("the stack's code address is not there");
     }
+    const uint32_t depth = (parent == 0 ? 0 : depths_[parent - 1]) + 1;
+    if (depth > Profile::kMaxDepth) return Bad("the stack has more than 65535 frames");
     if (++stacks_ >= UINT32_MAX - 1) return Bad("too many stacks");
+    depths_.push_back(static_cast<uint16_t>(depth));
     return visitor_->Stack(instruction, parent, raw);
   }
 
@@ -278,6 +282,10 @@ class Parser {
     return {};
   }
 
+  HeaptrackBlock BlockOf(uint64_t info) const {
+    return {infos_[info].size, infos_[info].stack, 0, static_cast<uint32_t>(info)};
+  }
+
   bool has_addresses() const {
     return outcome_.kind == HeaptrackKind::kRaw || outcome_.file_version == 0;
   }
@@ -289,8 +297,7 @@ class Parser {
       if (!fields.Hex(&info) || info >= infos_.size())
         return Bad("the allocation's info is not there");
       last_ = info;
-      block.size = infos_[info].size;
-      block.stack = infos_[info].stack;
+      block = BlockOf(info);
       return visitor_->Allocate(block);
     }
     SizeAndStack info;
@@ -312,8 +319,7 @@ class Parser {
     HeaptrackBlock block;
     if (!has_addresses()) {
       if (what >= infos_.size()) return Bad("the free's info is not there");
-      block.size = infos_[what].size;
-      block.stack = infos_[what].stack;
+      block = BlockOf(what);
       // heaptrack_print has no word for "no allocation": after a free, the last one counts as 0.
       const bool temporary = what == last_;
       last_ = 0;
@@ -324,7 +330,7 @@ class Parser {
       ++outcome_.unknown_frees;
       return {};
     }
-    block = {info.size, info.stack, what};
+    block = {info.size, info.stack, what, HeaptrackBlock::kNoPair};
     bool temporary = what == last_;
     if (outcome_.kind == HeaptrackKind::kRaw) {
       // Interpreted, all blocks of a size and stack would be one, so that is how they are counted.
@@ -345,6 +351,7 @@ class Parser {
   uint32_t strings_ = 0;
   uint32_t instructions_ = 0;
   uint32_t stacks_ = 0;
+  std::vector<uint16_t> depths_;  // of stacks
   std::vector<SizeAndStack> infos_;
   AddressMap<SizeAndStack> blocks_;
   uint64_t last_ = 0;  // allocation: its info, or address

@@ -24,7 +24,11 @@ namespace heapgauge {
 struct HeaptrackBlock {
   uint64_t size = 0;
   uint32_t stack = 0;
-  uint64_t address = 0;  // 0 unless the file has addresses
+  uint64_t address = 0;     // 0 unless the file has addresses
+  uint32_t pair = kNoPair;  // number of the pair of size and stack, where it has no addresses
+  static constexpr uint32_t kNoPair = UINT32_MAX;
+
+  bool has_address() const { return pair == kNoPair; }
 };
 
 // One place in the source: indexes of strings (from 1, 0 unknown) and a line.
@@ -59,7 +63,8 @@ class HeaptrackVisitor {
                              const std::vector<HeaptrackFrame>& frames) = 0;
 
   // The next stack: `parent` (0: none) and one more frame, which is an Instruction's number in
-  // interpreted files, a return address in raw ones. Parents come first.
+  // interpreted files, a return address in raw ones. Parents come first, and no stack is deeper
+  // than Profile::kMaxDepth.
   virtual Status Stack(uint64_t instruction, uint32_t parent, bool is_raw) = 0;
 
   virtual Status Allocate(const HeaptrackBlock& block) = 0;
@@ -84,7 +89,6 @@ struct HeaptrackOutcome {
 // By the first bytes of a file: "v VERSION FILEVERSION".
 bool IsHeaptrack(std::string_view start);
 
-// A raw file of which `visitor` wants the addresses gives each block its own.
 Result<HeaptrackOutcome> ReadHeaptrackFile(ByteStream* stream, const std::string& name,
                                            HeaptrackVisitor* visitor);
 

@@ -45,14 +45,9 @@ class ProfileMaker final : public HeaptrackVisitor {
   }
 
   Status Stack(uint64_t instruction, uint32_t parent, bool is_raw) override {
-    const uint32_t depth = (parent == 0 ? 0 : depths_[parent - 1]) + 1;
-    if (depth > Profile::kMaxDepth) {
-      return Fail(ErrorCode::kCorrupt, "the stack has more than 65535 frames");
-    }
     const LocationId location =
         is_raw ? names_.Address(instruction) : names_.Instruction(instruction);
     leaves_.push_back(stacks_.Child(parent == 0 ? kNone : leaves_[parent - 1], location));
-    depths_.push_back(static_cast<uint16_t>(depth));
     return {};
   }
 
@@ -153,8 +148,7 @@ class ProfileMaker final : public HeaptrackVisitor {
   Profile profile_;
   HeaptrackNames names_;
   StackBuilder stacks_;
-  std::vector<NodeId> leaves_;    // by number of the stack, from 1
-  std::vector<uint16_t> depths_;  // the same
+  std::vector<NodeId> leaves_;  // by number of the stack, from 1
   HeaptrackCosts costs_;
   HeaptrackTimeline timeline_;
   uint64_t page_bytes_ = 4096;

@@ -1,0 +1,52 @@
+// dhat: a file for DHAT's viewer.
+
+#include "cli/packed_output.h"
+#include "cli/progress_line.h"
+#include "cli/report_figures.h"
+#include "cli/trace_source.h"
+#include "core/formats/dhat/dhat_writer.h"
+
+namespace heapgauge::cli {
+namespace {
+
+int WriteTrace(const ReportOptions& options) {
+  const auto trace = OpenTrace(options);
+  if (!trace) return FailWith(trace.error());
+  const int code = DeliverBy(options, [&](TextSink* sink) -> Status {
+    const auto write = [&](TextSink* packed) {
+      return WriteDhat(*trace->file, trace->stacks, BeginProgress(), packed);
+    };
+    return WritePacked(options.output, write, sink);
+  });
+  EndProgress();
+  return code;
+}
+
+int Dhat(const ReportOptions& options) {
+  if (IsTraceSource(options)) return WriteTrace(options);
+  const auto loaded = LoadSelected(options);
+  if (!loaded) return FailWith(loaded.error());
+  DhatProfileOptions dhat;
+  dhat.selected = loaded->rows;
+  if (!options.type.empty()) dhat.type = loaded->profile().DefaultType();
+  return DeliverBy(options, [&](TextSink* sink) -> Status {
+    const auto write = [&](TextSink* packed) { return WriteDhat(loaded->profile(), dhat, packed); };
+    return WritePacked(options.output, write, sink);
+  });
+}
+
+}  // namespace
+
+void AddDhat(Command app, Action* action) {
+  AddReport(app, action, "dhat", "a file for DHAT's viewer, dh_view.html (JSON)", Dhat, R"(
+Of a trace (heapgauge run --trace), all that DHAT knows but reads and writes: totals, maxima,
+lifetimes in microseconds, at the peak and at the end. Of any other profile, one sample type as the
+total: what was allocated, or what --type says.
+
+Examples:
+  heapgauge dhat -o server.json server.hgt
+  heapgauge dhat --type inuse_space -o heap.json 4242)",
+            std::make_shared<ReportOptions>());
+}
+
+}  // namespace heapgauge::cli

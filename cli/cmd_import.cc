@@ -1,0 +1,100 @@
+// import: a trace out of another tool's recording.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/cli.h"
+#include "cli/progress_line.h"
+#include "core/base/byte_stream.h"
+#include "core/base/peeking_stream.h"
+#include "core/base/text.h"
+#include "core/formats/heaptrack/heaptrack_import.h"
+#include "core/symbolize/elf_file.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct ImportOptions {
+  std::string source;
+  std::string output;
+  bool replace = false;
+};
+
+std::string BuildIdOf(const std::string& path) {
+  if (path.empty() || path.front() != '/') return "";
+  const auto file = ElfFile::Open(path);
+  return file ? (*file)->build_id() : "";
+}
+
+std::string Count(uint64_t count) { return FormatCount(static_cast<double>(count)); }
+
+std::string Summary(const HeaptrackImport& import, uint64_t bytes, const std::string& output) {
+  std::string text =
+      fmt::format("wrote {} ({}): {} allocations, {} frees, {} live at the end\n",
+                  Printable(output), FormatBytes(static_cast<double>(bytes)),
+                  Count(import.allocations), Count(import.frees), Count(import.live));
+  const auto note = [&](uint64_t count, const char* what) {
+    if (count > 0) text += fmt::format("note: {} {}\n", Count(count), what);
+  };
+  note(import.facts.unknown_frees, "frees of blocks that the file does not know, left out");
+  note(import.facts.missed_frees, "blocks ended when their address was handed out again");
+  note(
+      import.guessed_frees,
+      "frees could be of several blocks with the same size and stack, and the oldest was taken: an "
+      "interpreted file has no addresses; heaptrack --raw has");
+  if (import.outcome.cut) text += "note: the last line of the file is cut\n";
+  return text + "Now, for example: heapgauge top --at peak " +
+         std::string(BaseName(Printable(output))) + "\n";
+}
+
+Result<std::string> ImportFile(const ImportOptions& options) {
+  const std::string name = options.source == "-" ? "standard input" : options.source;
+  HG_ASSIGN(auto opened, OpenStream(options.source));
+  HG_ASSIGN(auto plain, Decompressed(std::move(opened), name));
+  PeekingStream stream(std::move(plain));
+  HG_ASSIGN(const std::string_view start, stream.Peek(256));
+  if (!IsHeaptrack(start)) {
+    return Fail(ErrorCode::kNotRecognized,
+                Printable(name) +
+                    ": not a heaptrack file, and no other recording has the events of a trace; "
+                    "reports read profiles as they are");
+  }
+  HG_ASSIGN(const auto writer,
+            trace::TraceWriter::Create(options.output, trace::Facts(),
+                                       trace::TraceWriter::Options(), options.replace));
+  HeaptrackImportOptions how;
+  how.build_id_of = BuildIdOf;
+  how.progress = BeginProgress();
+  HG_ASSIGN(const HeaptrackImport import, ImportHeaptrack(&stream, name, how, writer.get()));
+  return Summary(import, writer->bytes_written(), options.output);
+}
+
+int Import(const ImportOptions& options) {
+  const auto text = ImportFile(options);
+  EndProgress();
+  return text ? PrintOut(*text) : FailWith(text.error());
+}
+
+}  // namespace
+
+void AddImport(Command app, Action* action) {
+  auto options = std::make_shared<ImportOptions>();
+  Command sub = app.Sub("import", "make a trace of heaptrack's recording");
+  sub.Footer(R"(
+Makes a trace (.hgt) of a data file of heaptrack, so that all reports on traces work on it. Best are
+raw files (heaptrack --raw), which tell the address of each block. In interpreted ones, which of
+several blocks with the same size and stack was freed is not known; the oldest is taken, so that
+their lifetimes are a guess. Times are in steps of 10 ms, and threads are not known.
+
+Reports also read such files without this, as profiles.
+
+Example:
+  heapgauge import -o server.hgt heaptrack.server.4242.raw.zst)");
+  sub.Add("FILE", &options->source, "data file of heaptrack, - for standard input").Required();
+  sub.Add("-o,--output", &options->output, "the trace to write").Required();
+  sub.Flag("--replace", &options->replace, "overwrite a file that is there");
+  sub.OnChosen([=] { *action = [=] { return Import(*options); }; });
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,19 @@
+// Output that is compressed if the name of its file says so: .zst, .gz.
+#ifndef HEAPGAUGE_CLI_PACKED_OUTPUT_H_
+#define HEAPGAUGE_CLI_PACKED_OUTPUT_H_
+
+#include <functional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/base/text_sink.h"
+
+namespace heapgauge::cli {
+
+// Calls `write` with a sink that packs, or not, what it passes on to `out`.
+Status WritePacked(const std::string& name, const std::function<Status(TextSink*)>& write,
+                   TextSink* out);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_PACKED_OUTPUT_H_

@@ -1,0 +1,26 @@
+// SOURCE that is an exact trace, for commands that want its events rather than a profile.
+#ifndef HEAPGAUGE_CLI_TRACE_SOURCE_H_
+#define HEAPGAUGE_CLI_TRACE_SOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "cli/report_options.h"
+#include "core/base/result.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::cli {
+
+struct OpenedTrace {
+  std::shared_ptr<const trace::TraceFile> file;
+  trace::TraceFile::Stacks stacks;  // with names
+};
+
+// Whether the one source of the options is a trace.
+bool IsTraceSource(const ReportOptions& options);
+// Opens it and names its stacks. Fails for options that only profiles know.
+Result<OpenedTrace> OpenTrace(const ReportOptions& options);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_TRACE_SOURCE_H_

@@ -1,0 +1,76 @@
+// Writes heaptrack's data files, interpreted ones of version 3, which heaptrack_print and
+// heaptrack_gui read: event by event from a trace, or the live blocks of a profile.
+//
+// Written piece by piece. Tables are written when something first needs them, as heaptrack does.
+// Memory: 16 bytes for each distinct pair of stack and size, some more for stacks and names.
+// Single-threaded.
+#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_WRITER_H_
+#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/base/text_sink.h"
+#include "core/formats/heaptrack/pair_numbers.h"
+#include "core/model/profile.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge {
+
+// The lines of a file. Names are those that the profile has, so it must be symbolized.
+class HeaptrackWriter {
+ public:
+  HeaptrackWriter(const Profile& profile, TextSink* out) : profile_(profile), out_(out) {}
+
+  // First of all. Each comment is one line.
+  void Begin(const std::vector<std::string>& comments);
+  // `leaf` is one of the profile, or kNone.
+  void Allocate(uint64_t size, NodeId leaf);
+  void Free(uint64_t size, NodeId leaf);
+  void Time(uint64_t milliseconds);
+  void Resident(uint64_t bytes);
+  // Must be called now and then, and at the end: what failed, failed for good.
+  Status Flush(bool all);
+
+ private:
+  void Line(char mode, std::initializer_list<uint64_t> fields);
+  uint32_t String(const std::string& text);  // 0 for ""
+  uint32_t Instruction(LocationId location);
+  uint32_t Stack(NodeId leaf);  // 0 for none
+  uint32_t Pair(uint64_t size, NodeId leaf);
+
+  const Profile& profile_;
+  TextSink* out_;
+  std::string text_;
+  std::unordered_map<std::string, uint32_t> strings_;
+  std::vector<uint32_t> instructions_;  // by location, 0 not written yet
+  std::vector<uint32_t> stacks_;        // by node
+  uint32_t instruction_count_ = 0;
+  uint32_t stack_count_ = 0;
+  PairNumbers pairs_;
+};
+
+// Live blocks that are never freed: of a profile, nothing else is known one by one. A row with n
+// blocks and b bytes becomes n blocks of b/n bytes, some of them one byte larger, so that sums
+// stay. Fails if the profile has no figures of memory in use, or more blocks than anybody could
+// read.
+struct HeaptrackExport {
+  uint64_t allocations = 0;
+  uint64_t skipped_rows = 0;  // with bytes but no block, or less than nothing
+};
+Result<HeaptrackExport> WriteHeaptrack(const Profile& profile, const std::vector<bool>& selected,
+                                       TextSink* out);
+
+// Every event in order, but for mappings, with times and resident memory. `stacks` are the trace's,
+// symbolized.
+Result<HeaptrackExport> WriteHeaptrack(const trace::TraceFile& trace,
+                                       const trace::TraceFile::Stacks& stacks,
+                                       ProgressSink* progress, TextSink* out);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_WRITER_H_
