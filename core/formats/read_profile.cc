@@ -50,9 +50,6 @@ constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
     {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
     {ProfileFormat::kHeaptrack, ReadHeaptrackProfile},
     {ProfileFormat::kDhat, ReadDhatProfile},
-    {ProfileFormat::kPprof, ReadPprofProfile},    {ProfileFormat::kHeapText, ReadHeapText},
-    {ProfileFormat::kJemalloc, ReadJemalloc},     {ProfileFormat::kSymbolized, ReadSymbolized},
-    {ProfileFormat::kLegacyText, ReadLegacyText}, {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
     {ProfileFormat::kCollapsed, ReadCollapsed},
     {ProfileFormat::kMassif, ReadMassif},
 };
