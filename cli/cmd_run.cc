@@ -44,7 +44,7 @@ struct RunOptions {
   DumpOptions dumps;
   bool mmap = false;
   HttpOptions http;
-  TraceOptions trace;
+  TraceRunOptions trace;
 };
 
 Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,

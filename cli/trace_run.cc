@@ -113,7 +113,7 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
 
 }  // namespace
 
-void AddTraceOptions(Command sub, TraceOptions* options) {
+void AddTraceOptions(Command sub, TraceRunOptions* options) {
   sub.Flag("--trace", &options->trace,
            "record every allocation and free instead of samples, into PROGRAM.PID.hgt or -o FILE");
   sub.Flag("--drop", &options->drop,
@@ -126,7 +126,7 @@ void AddTraceOptions(Command sub, TraceOptions* options) {
            "--trace: forked children too, each into a file of its own");
 }
 
-Status CheckWithoutTrace(const TraceOptions& options) {
+Status CheckWithoutTrace(const TraceRunOptions& options) {
   const char* given = options.drop                  ? "--drop"
                       : options.follow_fork         ? "--follow-fork"
                       : !options.buffer.empty()     ? "--trace-buffer"

@@ -15,7 +15,7 @@ namespace heapgauge::cli {
 
 class Command;
 
-struct TraceOptions {
+struct TraceRunOptions {
   bool trace = false;
   bool drop = false;
   bool follow_fork = false;
@@ -23,13 +23,13 @@ struct TraceOptions {
   std::string cull_below;
 };
 
-void AddTraceOptions(Command sub, TraceOptions* options);
+void AddTraceOptions(Command sub, TraceRunOptions* options);
 
 // An Error if one of them is given without --trace.
-Status CheckWithoutTrace(const TraceOptions& options);
+Status CheckWithoutTrace(const TraceRunOptions& options);
 
 struct TraceRun {
-  TraceOptions options;
+  TraceRunOptions options;
   std::string output;     // of -o, "" for a name made of the program's
   std::string directory;  // of gauge files, "" for the usual one
   bool mmap = false;
