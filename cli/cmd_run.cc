@@ -270,7 +270,7 @@ Examples:
   sub.Flag("--inactive", &options->inactive, "start with sampling switched off");
   sub.Flag("--no-follow-exec", &options->no_follow_exec,
            "do not profile programs that the program executes");
-  AddTraceOptions(sub, &options->trace);
+  AddTraceRunOptions(sub, &options->trace);
   AddDumpOptions(sub, &options->dumps);
   AddHttpOptions(
       sub, &options->http,

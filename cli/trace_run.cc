@@ -113,7 +113,7 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
 
 }  // namespace
 
-void AddTraceOptions(Command sub, TraceRunOptions* options) {
+void AddTraceRunOptions(Command sub, TraceRunOptions* options) {
   sub.Flag("--trace", &options->trace,
            "record every allocation and free instead of samples, into PROGRAM.PID.hgt or -o FILE");
   sub.Flag("--drop", &options->drop,

@@ -23,7 +23,7 @@ struct TraceRunOptions {
   std::string cull_below;
 };
 
-void AddTraceOptions(Command sub, TraceRunOptions* options);
+void AddTraceRunOptions(Command sub, TraceRunOptions* options);
 
 // An Error if one of them is given without --trace.
 Status CheckWithoutTrace(const TraceRunOptions& options);
