@@ -222,21 +222,30 @@ int main(int argc, char** argv) {
   const std::string path = argc > 3 ? argv[3] : "/tmp/trace_codec." + std::to_string(getpid());
 
   const trace::Facts facts;
-  auto created = trace::TraceWriter::Create(path, facts, trace::TraceWriter::Options(), true);
-  if (!created) return Fail(created.error());
-  const std::unique_ptr<trace::TraceWriter> writer = *std::move(created);
-  AddTables(writer.get());
-  for (uint32_t i = 0; i < threads; ++i) writer->SetThread(i, {i + 1, "", 0});
-  const uint64_t write_start = Now(CLOCK_PROCESS_CPUTIME_ID);
-  for (const trace::Block& block : blocks) {
-    if (block.is_live()) {
-      writer->Allocate(block);
-    } else {
-      writer->Free(block);
+  double write_ns = 1e99;
+  for (int i = 0; i < 3; ++i) {
+    auto created = trace::TraceWriter::Create(path, facts, trace::TraceWriter::Options(), true);
+    if (!created) return Fail(created.error());
+    const std::unique_ptr<trace::TraceWriter> writer = *std::move(created);
+    AddTables(writer.get());
+    for (uint32_t t = 0; t < threads; ++t) writer->SetThread(t, {t + 1, "", 0});
+    const uint64_t start = Now(CLOCK_PROCESS_CPUTIME_ID);
+    for (const trace::Block& block : blocks) {
+      if (block.is_live()) {
+        writer->Allocate(block);
+      } else {
+        writer->Free(block);
+      }
     }
+    if (auto done = writer->Finish(facts); !done) return Fail(done.error());
+    const uint64_t end = Now(CLOCK_PROCESS_CPUTIME_ID);
+    // What it costs to go through the blocks alone.
+    uint64_t sum = 0;
+    for (const trace::Block& block : blocks) sum += block.address + block.size;
+    __asm__ volatile("" : : "r"(sum));
+    const uint64_t gone = Now(CLOCK_PROCESS_CPUTIME_ID) - end;
+    write_ns = std::min(write_ns, static_cast<double>(end - start - gone));
   }
-  if (auto done = writer->Finish(facts); !done) return Fail(done.error());
-  const auto write_ns = static_cast<double>(Now(CLOCK_PROCESS_CPUTIME_ID) - write_start);
 
   const uint64_t open_start = Now(CLOCK_PROCESS_CPUTIME_ID);
   auto opened = trace::TraceFile::Open(path);

@@ -13,6 +13,8 @@ namespace heapgauge::trace {
 namespace {
 
 constexpr uint16_t kMaxColumns = 64;
+// In front of the columns of a chunk that is being made.
+constexpr size_t kRoom = sizeof(ChunkHeader) + kMaxColumns * sizeof(ColumnEntry);
 // Shorter columns cost more to compress than they have to give.
 constexpr size_t kWorthCompressing = 32;
 
@@ -38,12 +40,6 @@ uint32_t HeaderCheck(const ChunkHeader& header, std::span<const ColumnEntry> ent
 bool IsRepeated(std::span<const uint8_t> bytes) {
   return bytes.size() > 1 && bytes[0] == bytes.back() &&
          std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
-}
-
-template <typename T>
-void Append(std::vector<uint8_t>* out, const T* items, size_t count) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(items);
-  out->insert(out->end(), bytes, bytes + count * sizeof(T));
 }
 
 }  // namespace
@@ -75,7 +71,7 @@ ChunkMaker::~ChunkMaker() { ZSTD_freeCCtx(context_); }
 void ChunkMaker::Begin(ChunkType type) {
   type_ = type;
   entries_.clear();
-  body_.clear();
+  chunk_.Resize(kRoom);
   failed_ = context_ == nullptr;
 }
 
@@ -88,41 +84,46 @@ void ChunkMaker::Add(uint16_t id, std::span<const uint8_t> bytes, bool compress)
   ColumnEntry entry{};
   entry.id = id;
   entry.plain = static_cast<uint32_t>(bytes.size());
-  const size_t start = body_.size();
+  const size_t start = chunk_.size();
+  size_t stored = 0;
   if (IsRepeated(bytes)) {
     entry.coding = static_cast<uint16_t>(Coding::kRepeated);
-    body_.push_back(bytes[0]);
+    stored = 1;
   } else if (compress && bytes.size() >= kWorthCompressing) {
-    body_.resize(start + ZSTD_compressBound(bytes.size()));
-    const size_t length = ZSTD_compressCCtx(context_, body_.data() + start, body_.size() - start,
+    chunk_.Extend(start + ZSTD_compressBound(bytes.size()));
+    const size_t length = ZSTD_compressCCtx(context_, chunk_.data() + start, chunk_.size() - start,
                                             bytes.data(), bytes.size(), level_);
     if (ZSTD_isError(length) == 0 && length < bytes.size()) {
       entry.coding = static_cast<uint16_t>(Coding::kZstd);
-      body_.resize(start + length);
-    } else {
-      body_.resize(start);
+      stored = length;
     }
   }
-  if (body_.size() == start) Append(&body_, bytes.data(), bytes.size());
-  entry.stored = static_cast<uint32_t>(body_.size() - start);
-  entry.check = Checksum({body_.data() + start, entry.stored});
+  if (entry.coding != static_cast<uint16_t>(Coding::kZstd)) {
+    if (stored == 0) stored = bytes.size();
+    chunk_.Extend(start + stored);
+    std::copy_n(bytes.data(), stored, chunk_.data() + start);
+  }
+  chunk_.Extend(start + stored);
+  entry.stored = static_cast<uint32_t>(stored);
+  entry.check = Checksum({chunk_.data() + start, stored});
   entries_.push_back(entry);
 }
 
 std::span<const uint8_t> ChunkMaker::Finish() {
   if (failed_) return {};
+  const size_t entry_bytes = entries_.size() * sizeof(ColumnEntry);
   ChunkHeader header{};
   header.magic = kChunkMagic;
   header.type = static_cast<uint16_t>(type_);
   header.columns = static_cast<uint16_t>(entries_.size());
-  header.bytes = entries_.size() * sizeof(ColumnEntry) + body_.size();
+  header.bytes = entry_bytes + chunk_.size() - kRoom;
   header.check = HeaderCheck(header, entries_);
-  chunk_.clear();
-  chunk_.reserve(sizeof header + header.bytes);
-  Append(&chunk_, &header, 1);
-  Append(&chunk_, entries_.data(), entries_.size());
-  Append(&chunk_, body_.data(), body_.size());
-  return chunk_;
+  const size_t start = kRoom - entry_bytes - sizeof header;
+  std::memcpy(chunk_.data() + start, &header, sizeof header);
+  if (entry_bytes != 0) {
+    std::memcpy(chunk_.data() + start + sizeof header, entries_.data(), entry_bytes);
+  }
+  return chunk_.bytes().subspan(start);
 }
 
 tl::unexpected<Error> ChunkReader::Damaged(const std::string& what) const {

@@ -6,10 +6,12 @@
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/file.h"
@@ -78,6 +80,38 @@ static_assert(sizeof(ColumnEntry) == 16);
 // A checksum against damage, not against malice.
 uint32_t Checksum(std::span<const uint8_t> bytes, uint64_t seed = 0);
 
+// Bytes that are written before they are read, and so need no zeros.
+class ColumnBuffer {
+ public:
+  // What was there is lost if it grows.
+  void Resize(size_t size) {
+    if (size > capacity_) {
+      bytes_.reset(new uint8_t[size]);
+      capacity_ = size;
+    }
+    size_ = size;
+  }
+  // What was there stays.
+  void Extend(size_t size) {
+    if (size > capacity_) {
+      const size_t capacity = size + size / 2;
+      std::unique_ptr<uint8_t[]> larger(new uint8_t[capacity]);
+      std::copy_n(bytes_.get(), size_, larger.get());
+      bytes_ = std::move(larger);
+      capacity_ = capacity;
+    }
+    size_ = size;
+  }
+  uint8_t* data() { return bytes_.get(); }
+  size_t size() const { return size_; }
+  std::span<const uint8_t> bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<uint8_t[]> bytes_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
 class ChunkMaker {
  public:
   explicit ChunkMaker(int compression_level);
@@ -94,29 +128,8 @@ class ChunkMaker {
   ZSTD_CCtx_s* context_;
   ChunkType type_ = ChunkType::kFacts;
   std::vector<ColumnEntry> entries_;
-  std::vector<uint8_t> body_;
-  std::vector<uint8_t> chunk_;
+  ColumnBuffer chunk_;  // room for header and entries, then columns
   bool failed_ = false;
-};
-
-// Bytes that are written before they are read, and so need no zeros.
-class ColumnBuffer {
- public:
-  void Resize(size_t size) {
-    if (size > capacity_) {
-      bytes_.reset(new uint8_t[size]);
-      capacity_ = size;
-    }
-    size_ = size;
-  }
-  uint8_t* data() { return bytes_.get(); }
-  size_t size() const { return size_; }
-  std::span<const uint8_t> bytes() const { return {bytes_.get(), size_}; }
-
- private:
-  std::unique_ptr<uint8_t[]> bytes_;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
 };
 
 // A context of zstd and a buffer, for one column after the other.

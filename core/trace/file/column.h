@@ -118,6 +118,9 @@ class ColumnReader {
     return true;
   }
 
+  // The byte that comes so much later, 0 if there is none.
+  uint8_t Peek(size_t ahead) const { return ahead < left() ? at_[ahead] : uint8_t{0}; }
+
   size_t left() const { return static_cast<size_t>(end_ - at_); }
   bool ok() const { return ok_; }
   // All was read and nothing more.

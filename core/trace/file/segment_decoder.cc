@@ -10,6 +10,8 @@ namespace {
 
 // No number takes more, and none of the columns has more than this many for an event.
 constexpr size_t kMaxBytesPerEvent = 24;
+// Memory is asked for so many stacks ahead.
+constexpr size_t kAhead = 8;
 
 class Decoding {
  public:
@@ -51,17 +53,16 @@ class Decoding {
     with_addresses_ = (parts & kAddresses) != 0;
     with_details_ = (parts & kDetails) != 0;
     out->info = info_;
-    out->events.clear();
-    out->blocks.clear();
+    // What is there already is written over, not made again.
+    old_count_ = with_old_ ? info_.old_deaths : 0;
+    out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));
+    out->events.resize(with_events_ ? info_.events : 0);
     if (!with_new_ && !with_old_) return {};
     HG_TRY(ReadStackList());
     if (scratch_.stacks.empty() && info_.events != 0) return chunk_.Damaged("no stacks");
     HG_TRY(OpenColumns());
     Expectation& expectation = scratch_.expectation;
     expectation.Begin(scratch_.stacks.size(), limits_.threads, with_new_ ? info_.births : 0);
-    old_count_ = with_old_ ? info_.old_deaths : 0;
-    out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));
-    out->events.resize(with_events_ ? info_.events : 0);
     old_blocks_ = out->blocks.data();
     new_blocks_ = out->blocks.data() + old_count_;
     for (uint32_t i = 0; i < info_.events; ++i) {
@@ -210,6 +211,12 @@ class Decoding {
     block.distance = live.DistanceTo(index, now_, thread);
     if (deaths_ == corrected_) Correct(&block);
     live.Kill(index, scratch_.expectation.threads.data(), &thread);
+    if (thread.after < births_) {
+      const auto* next = reinterpret_cast<const char*>(&new_blocks_[thread.after]);
+      __builtin_prefetch(next, 1);
+      __builtin_prefetch(next + 64, 1);
+      live.Prefetch(thread.after);
+    }
     if (with_addresses_) {
       scratch_.expectation.freed.Push(now_, block.size + block.slack, block.address);
       resized_address_ = block.address;
@@ -236,6 +243,7 @@ class Decoding {
       if (stack_bytes_ > 2) place |= uint32_t{stack_high_.Byte()} << 16;
       if (place >= scratch_.stacks.size()) return false;
       expected = place;
+      PrefetchStack();
     }
     const uint32_t place = thread.stack = expected;
     StackMemory& stack = expectation.stacks[place];
@@ -266,6 +274,15 @@ class Decoding {
     expectation.live.Bear(births_, now_, &thread);
     ++births_;
     return true;
+  }
+
+  // Of a birth soon to come.
+  void PrefetchStack() {
+    const uint32_t place = stack_low_.Peek(kAhead) |
+                           (stack_bytes_ > 1 ? uint32_t{stack_middle_.Peek(kAhead)} << 8 : 0);
+    if (place >= scratch_.stacks.size()) return;
+    __builtin_prefetch(&scratch_.expectation.stacks[place], 1);
+    __builtin_prefetch(&scratch_.stacks[place]);
   }
 
   void DecodeDetails(StackMemory* stack, Block* block) {

@@ -12,6 +12,9 @@ namespace {
 // Sums are left out where they would say little more than the events, which readers can add up.
 constexpr size_t kEventsPerSum = 4;
 constexpr int kMaxShift = 12;
+// Memory is asked for so many events ahead.
+constexpr size_t kFarAhead = 24;
+constexpr size_t kAhead = 12;
 
 }  // namespace
 
@@ -69,6 +72,23 @@ void SegmentEncoder::Reallocate(const Block& old, const Block& block) {
 void SegmentEncoder::RankStacks() {
   std::sort(stacks_.begin(), stacks_.end());
   for (uint32_t i = 0; i < stacks_.size(); ++i) places_[stacks_[i]] = i;
+}
+
+// Blocks and stacks come in no order that a processor could guess, but we have the list.
+void SegmentEncoder::Prefetch(size_t event) const {
+  if (event + kFarAhead >= events_.size()) return;
+  const uint32_t far = events_[event + kFarAhead].died;
+  if (far < births_.size()) {
+    __builtin_prefetch(&births_[far]);
+    expectation_.live.Prefetch(far);
+  }
+  const Happening& near = events_[event + kAhead];
+  if (near.born != kNoIndex) {
+    const uint32_t place = places_[births_[near.born].stack];
+    __builtin_prefetch(&expectation_.stacks[place], 1);
+    sums_.Prefetch(place);
+  }
+  if (near.died < births_.size()) sums_.Prefetch(places_[births_[near.died].stack]);
 }
 
 void SegmentEncoder::EncodeThread(uint32_t thread, uint8_t* byte) {
@@ -207,6 +227,7 @@ void SegmentEncoder::EncodeEvents(SegmentInfo* info) {
   info->live_bytes_before = bytes;
   info->live_blocks_before = blocks;
   for (uint32_t i = 0; i < events_.size(); ++i) {
+    Prefetch(i);
     const Happening& event = events_[i];
     uint8_t byte = kAllocation;
     EncodeThread(event.thread, &byte);

@@ -59,6 +59,7 @@ class SegmentEncoder {
   uint32_t AddDeath(const Block& block);
   void RankStacks();
   void EncodeEvents(SegmentInfo* info);
+  void Prefetch(size_t event) const;
   void EncodeThread(uint32_t thread, uint8_t* byte);
   uint8_t EncodeDeath(const Happening& event, uint32_t born_before);
   uint8_t EncodeBirth(const Happening& event, uint64_t resized_address);

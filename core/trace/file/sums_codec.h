@@ -32,6 +32,7 @@ class SumsMaker {
     }
     s.lifetime_byte_ns += static_cast<double>(size) * static_cast<double>(lifetime_ns);
   }
+  void Prefetch(uint32_t place) const { __builtin_prefetch(&heap_[place], 1); }
   // In order of stack, heap before mappings. Valid until the next Begin.
   const std::vector<StackSums>& Finish();
 
@@ -41,9 +42,13 @@ class SumsMaker {
   }
   StackSums& OfMappings(uint32_t place);
 
+  // In one line of the cache.
+  struct alignas(64) Row : StackSums {};
+  static_assert(sizeof(Row) == 64);
+
   std::span<const uint32_t> stacks_;
-  std::vector<StackSums> heap_;      // by place
-  std::vector<StackSums> mappings_;  // by place, empty if there are none
+  std::vector<Row> heap_;      // by place
+  std::vector<Row> mappings_;  // by place, empty if there are none
   std::vector<StackSums> all_;
 };
 
