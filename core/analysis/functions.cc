@@ -172,7 +172,7 @@ namespace {
 
 // Rows without live bytes still have a place where they allocate.
 double PlaceWeight(const HeapFigures& f) {
-  return f.live_bytes.value + 1e-6 * f.allocated_bytes.value;
+  return std::fabs(f.live_bytes.value) + 1e-6 * f.allocated_bytes.value;
 }
 
 // What of a profile is looked at, by location and by entity.

@@ -87,7 +87,7 @@ struct Recording {
 
   // Of an exact trace: every block is known, figures are no estimates.
   bool exact = false;
-  std::string moment;  // which moment or range of it, "at 12.3s"; "" the end
+  std::string moment;  // which moment or range of it, "at 12.3s"
   std::string filter;  // which blocks of it; "" all of the heap
 
   bool is_dump = false;  // a copy that says so itself, see `dump`

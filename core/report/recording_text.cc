@@ -212,10 +212,9 @@ std::string BlocksText(const Profile& profile, size_t bytes, size_t blocks, cons
   const std::string text =
       bytes == m.main ? FormatMain(value, m) : FormatValue(value, profile.sample_types[bytes].unit);
   const double count = profile.Total(blocks).value;
-  return fmt::format(
-      "{} in {} {}", text,
-      bytes == m.main && m.is_change ? FormatChange(count, "count") : FormatCount(count),
-      count == 1 ? "block" : "blocks");
+  return fmt::format("{} in {} {}", text,
+                     bytes == m.main ? FormatMainCount(count, m) : FormatCount(count),
+                     count == 1 ? "block" : "blocks");
 }
 
 // Of exact traces: nothing is estimated, and it is about a certain time.
@@ -223,7 +222,7 @@ StyledText TraceText(const Profile& profile, const Layout& layout) {
   const Recording& r = profile.recording;
   const Measures m = MeasuresOf(profile);
   const size_t room = std::max<size_t>(layout.width, 31) - 11;
-  StyledText text = Line("time", r.moment.empty() ? "at the end" : r.moment);
+  StyledText text = Line("time", r.moment);
   if (!r.filter.empty()) text += Line("filter", CutTo(r.filter, room));
   if (profile.sample_types.size() == kHeapTypes + 2) {
     Measures of_bytes = m;

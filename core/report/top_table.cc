@@ -236,7 +236,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
                                  width - 1, Style::kBar);
           break;
         case Column::kObjects:
-          text.AddLeft(has_live ? FormatCount(f.live_objects) : "-", width);
+          text.AddLeft(has_live ? FormatMainCount(f.live_objects, report.measures) : "-", width);
           break;
         case Column::kAllocated:
           text.AddLeft(FormatBytes(f.allocated_bytes.value), width,

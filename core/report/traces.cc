@@ -122,11 +122,15 @@ StyledText HeadOf(const Trace& trace, const HeapFigures& total, const Measures& 
   const Interval live = Interval95(f.live_bytes);
   StyledText text("\n");
   text.Add(FormatMain(f.live_bytes.value, m) + " " + m.name, Style::kNumber);
-  if (f.live_bytes.variance > 0 || m.has_samples) {
+  const bool sampled = f.live_bytes.variance > 0 || m.has_samples;
+  if (sampled) {
     text.Add(fmt::format(" ({})", FormatValueRange(live.low, live.high, m.unit)), Style::kDim);
   }
   text.Add(fmt::format(", {}", FormatShare(f.live_bytes.value, total.live_bytes.value)));
-  if (m.has_objects()) text.Add(fmt::format(", about {} objects", FormatCount(f.live_objects)));
+  if (m.has_objects()) {
+    text.Add(
+        fmt::format(", {}{} objects", sampled ? "about " : "", FormatMainCount(f.live_objects, m)));
+  }
   if (m.has_samples) {
     text.Add(fmt::format(", {} samples", FormatCount(static_cast<double>(f.live_samples))));
   }

@@ -98,6 +98,10 @@ class Drawing {
     text_.Add("\n");
   }
 
+  std::string CountText(const HeapFigures& f) const {
+    return by_allocated_ ? FormatCount(f.allocated_objects)
+                         : FormatMainCount(f.live_objects, grown_.totals.measures);
+  }
   std::string Text(double value) const {
     return by_allocated_ ? FormatBytes(value) : FormatMain(value, grown_.totals.measures);
   }
@@ -118,8 +122,7 @@ class Drawing {
     }
     text_.AddLeft(FormatShare(bytes.value, whole), 7, dim ? Style::kDim : Style::kPlain);
     if (has_objects_) {
-      text_.AddLeft(any ? FormatCount(by_allocated_ ? f.allocated_objects : f.live_objects) : "-",
-                    10, dim ? Style::kDim : Style::kPlain);
+      text_.AddLeft(any ? CountText(f) : "-", 10, dim ? Style::kDim : Style::kPlain);
     }
     text_.Add("  ");
   }

@@ -50,6 +50,10 @@ std::string FormatMain(double value, const Measures& measures) {
                             : FormatValue(value, measures.unit);
 }
 
+std::string FormatMainCount(double count, const Measures& measures) {
+  return measures.is_change ? FormatChange(count, "count") : FormatCount(count);
+}
+
 std::string FormatChange(double value, std::string_view unit) {
   const std::string text = FormatPositive(std::fabs(value), unit);
   if (!std::isfinite(value) || text == FormatPositive(0, unit)) return "0";

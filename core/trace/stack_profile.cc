@@ -182,6 +182,9 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   r.samples = trace.blocks();
   r.live_samples = live_blocks;
   r.moment = request.MomentText();
+  if (request.at_peak || request.value == Value::kPeak) {
+    r.moment += (request.at_peak ? ", at " : "; the peak is at ") + FormatMoment(answer.peak_ns);
+  }
   r.filter = request.filter.Text();
   r.is_peak = request.at_peak;
   r.duration_ns = std::max(r.duration_ns, trace.end_ns());

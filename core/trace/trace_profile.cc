@@ -46,7 +46,8 @@ std::string ProfileRequest::MomentText() const {
                                               : "up to " + FormatMoment(to_ns);
   }
   if (at_peak) return whole ? "at the peak" : "at the peak " + range;
-  return range;
+  if (!whole) return range;
+  return value == Value::kLive ? "at the end" : "from start to end";
 }
 
 Result<Profile> ReadTraceProfile(const TraceFile& trace, const ProfileRequest& request,

@@ -48,7 +48,7 @@ struct ProfileRequest {
   // The default type is the one in blocks.
   bool blocks = false;
 
-  // "at 12.3s", "at the peak", "from 2s to 5s"; "" if nothing was asked for.
+  // "at 12.3s", "at the peak", "at the end", "from 2s to 5s".
   std::string MomentText() const;
 };
 
