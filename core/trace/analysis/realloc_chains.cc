@@ -1,0 +1,104 @@
+#include "core/trace/analysis/realloc_chains.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heapgauge::trace {
+
+void ChainSums::Add(const ChainSums& other) {
+  chains += other.chains;
+  resizes += other.resizes;
+  growths += other.growths;
+  moves += other.moves;
+  copied_bytes += other.copied_bytes;
+  first_bytes += other.first_bytes;
+  last_bytes += other.last_bytes;
+  if (other.longest > longest) {
+    longest = other.longest;
+    longest_first_bytes = other.longest_first_bytes;
+    longest_last_bytes = other.longest_last_bytes;
+  }
+  log_growth += other.log_growth;
+  logged_growths += other.logged_growths;
+}
+
+double ChainSums::growth_factor() const {
+  return logged_growths == 0 ? 0 : std::exp(log_growth / static_cast<double>(logged_growths));
+}
+
+void ReallocChains::Link(const Block& old, const Block& block) {
+  ChainSums chain;
+  if (const auto known = open_.find(old.number); known != open_.end()) {
+    chain = known->second;
+    open_.erase(known);
+  } else {
+    chain.first_bytes = old.size;
+  }
+  ++chain.resizes;
+  if (old.address != block.address) {
+    ++chain.moves;
+    chain.copied_bytes += std::min(old.size, block.size);
+  }
+  if (block.size > old.size) {
+    ++chain.growths;
+    if (old.size > 0) {
+      chain.log_growth += std::log(static_cast<double>(block.size) / static_cast<double>(old.size));
+      ++chain.logged_growths;
+    }
+  }
+  open_[block.number] = chain;
+}
+
+void ReallocChains::End(const Block& last) {
+  if (last.previous == kNoBlock) return;
+  const auto known = open_.find(last.number);
+  if (known == open_.end()) return;
+  ChainSums chain = known->second;
+  open_.erase(known);
+  if (matcher_ == nullptr ? last.is_mapping : !matcher_->Matches(last)) return;
+  chain.chains = 1;
+  chain.last_bytes = last.size;
+  chain.longest = chain.resizes;
+  chain.longest_first_bytes = chain.first_bytes;
+  chain.longest_last_bytes = chain.last_bytes;
+  chain.group = groups_.Of(last);
+  ChainSums& row = rows_[chain.group];
+  row.group = chain.group;
+  row.Add(chain);
+  total_.Add(chain);
+}
+
+void ReallocChains::Add(const Segment& segment) {
+  // A block is born of another one that dies at the same event, so both are in this segment.
+  const size_t old_count = std::min<size_t>(segment.info.old_deaths, segment.blocks.size());
+  std::unordered_map<uint64_t, size_t> resized;
+  for (size_t i = 0; i < old_count; ++i) {
+    if (segment.blocks[i].resized_away) resized[segment.blocks[i].number] = i;
+  }
+  for (size_t i = old_count; i < segment.blocks.size(); ++i) {
+    const Block& block = segment.blocks[i];
+    if (block.previous == kNoBlock) continue;
+    if (block.previous >= segment.info.first_block) {
+      const uint64_t index = block.previous - segment.info.first_block;
+      if (index < i - old_count) Link(segment.blocks[old_count + index], block);
+    } else if (const auto found = resized.find(block.previous); found != resized.end()) {
+      Link(segment.blocks[found->second], block);
+    }
+  }
+  for (const Block& block : segment.blocks) {
+    if (!block.is_live() && !block.resized_away) End(block);
+  }
+}
+
+std::vector<ChainSums> ReallocChains::Rows() const {
+  std::vector<ChainSums> rows;
+  for (const auto& [group, row] : rows_) rows.push_back(row);
+  std::sort(rows.begin(), rows.end(), [](const ChainSums& a, const ChainSums& b) {
+    if (a.copied_bytes != b.copied_bytes) return a.copied_bytes > b.copied_bytes;
+    if (a.resizes != b.resizes) return a.resizes > b.resizes;
+    return a.group < b.group;
+  });
+  return rows;
+}
+
+}  // namespace heapgauge::trace

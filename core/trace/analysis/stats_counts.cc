@@ -1,0 +1,160 @@
+#include "core/trace/analysis/stats_counts.h"
+
+#include <algorithm>
+
+namespace heapgauge::trace {
+
+void GroupStats::Add(const GroupStats& other) {
+  all.Add(other.all);
+  never_freed.Add(other.never_freed);
+  temporary.Add(other.temporary);
+  short_large.Add(other.short_large);
+  slack_bytes += other.slack_bytes;
+}
+
+void ThreadStats::Add(const ThreadStats& other) {
+  allocated.Add(other.allocated);
+  frees += other.frees;
+  frees_of_others += other.frees_of_others;
+  freed_by_others += other.freed_by_others;
+  never_freed.Add(other.never_freed);
+}
+
+StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
+                         const StatsRequest& request)
+    : groups_(&groups), request_(&request), small_sizes_(kSmallSizes) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kMaxBins = 1 << 19;  // six days of seconds
+  sums_.duration_ns = trace.end_ns();
+  const uint64_t seconds = sums_.duration_ns / kSecond + 1;
+  const uint64_t per_bin = (seconds + kMaxBins - 1) / kMaxBins;
+  sums_.rates.bin_ns = per_bin * kSecond;
+  sums_.rates.bins.resize(seconds / per_bin + 1);
+  sums_.threads.resize(trace.threads().size() + 1);
+  sums_.groups.resize(groups.size());
+}
+
+RateBin* StatsCounts::BinAt(uint64_t time_ns) {
+  const uint64_t bin = time_ns / sums_.rates.bin_ns;
+  return &sums_.rates.bins[std::min<uint64_t>(bin, sums_.rates.bins.size() - 1)];
+}
+
+ThreadStats* StatsCounts::ThreadAt(uint32_t index) {
+  return &sums_.threads[std::min<size_t>(index, sums_.threads.size() - 1)];
+}
+
+void StatsCounts::CountSize(uint64_t size, uint64_t blocks) {
+  if (size < kSmallSizes) {
+    small_sizes_[size] += blocks;
+    return;
+  }
+  const auto known = large_sizes_.find(size);
+  if (known != large_sizes_.end()) {
+    known->second += blocks;
+  } else if (large_sizes_.size() < kMaxLargeSizes) {
+    large_sizes_.emplace(size, blocks);
+  } else {
+    sums_.all_sizes_counted = false;
+  }
+}
+
+void StatsCounts::Add(const Block& block) {
+  const uint64_t size = block.size;
+  GroupStats& group = sums_.groups[groups_->Of(block)];
+  SizeStats& size_class = sums_.sizes[SizeClassOf(size)];
+  ThreadStats* thread = ThreadAt(block.thread);
+  RateBin* bin = BinAt(block.birth_ns);
+  group.all.Add(size);
+  size_class.all.Add(size);
+  thread->allocated.Add(size);
+  ++bin->allocations;
+  bin->bytes += size;
+  CountSize(size, 1);
+  sums_.allocated.Add(size);
+  sums_.calls[std::min<size_t>(block.function, kCallKinds - 1)].Add(size);
+  sums_.alignments[std::min<size_t>(block.alignment_log2, kAlignments - 1)].Add(size);
+  sums_.slack_bytes += block.slack;
+  group.slack_bytes += block.slack;
+  if (block.slack == UINT16_MAX) ++sums_.slack_at_limit;
+  if (block.previous != kNoBlock) ++sums_.resizes;
+  if (size == 0) sums_.zero_sized.Add(0);
+
+  if (block.is_live()) {
+    group.never_freed.Add(size);
+    size_class.never_freed.Add(size);
+    thread->never_freed.Add(size);
+    sums_.never_freed.Add(size);
+    return;
+  }
+  sums_.freed.Add(size);
+  ++BinAt(block.death_ns)->frees;
+  ThreadStats* freeing = ThreadAt(block.death_thread);
+  ++freeing->frees;
+  if (block.death_thread != block.thread && block.death_thread != kNoIndex) {
+    ++freeing->frees_of_others;
+    ++thread->freed_by_others;
+  }
+  if (block.distance != kForeign && block.distance <= request_->temporary_within) {
+    group.temporary.Add(size);
+    sums_.temporary.Add(size);
+  }
+  if (size >= request_->large_bytes && block.lifetime_ns(0) < request_->short_ns) {
+    group.short_large.Add(size);
+    sums_.short_large.Add(size);
+  }
+}
+
+void StatsCounts::Add(const StatsCounts& other) {
+  const TraceStats& o = other.sums_;
+  sums_.allocated.Add(o.allocated);
+  sums_.freed.Add(o.freed);
+  sums_.never_freed.Add(o.never_freed);
+  sums_.temporary.Add(o.temporary);
+  sums_.short_large.Add(o.short_large);
+  sums_.zero_sized.Add(o.zero_sized);
+  sums_.slack_bytes += o.slack_bytes;
+  sums_.slack_at_limit += o.slack_at_limit;
+  sums_.resizes += o.resizes;
+  for (size_t i = 0; i < o.rates.bins.size(); ++i) {
+    RateBin& bin = sums_.rates.bins[i];
+    bin.allocations += o.rates.bins[i].allocations;
+    bin.bytes += o.rates.bins[i].bytes;
+    bin.frees += o.rates.bins[i].frees;
+  }
+  for (size_t i = 0; i < kSizeClasses; ++i) {
+    sums_.sizes[i].all.Add(o.sizes[i].all);
+    sums_.sizes[i].never_freed.Add(o.sizes[i].never_freed);
+  }
+  for (size_t i = 0; i < kCallKinds; ++i) sums_.calls[i].Add(o.calls[i]);
+  for (size_t i = 0; i < kAlignments; ++i) sums_.alignments[i].Add(o.alignments[i]);
+  for (size_t i = 0; i < o.threads.size(); ++i) sums_.threads[i].Add(o.threads[i]);
+  for (size_t i = 0; i < o.groups.size(); ++i) sums_.groups[i].Add(o.groups[i]);
+  sums_.all_sizes_counted = sums_.all_sizes_counted && o.all_sizes_counted;
+  for (uint64_t size = 0; size < kSmallSizes; ++size) {
+    small_sizes_[size] += other.small_sizes_[size];
+  }
+  for (const auto& [size, blocks] : other.large_sizes_) CountSize(size, blocks);
+}
+
+TraceStats StatsCounts::Take() {
+  std::vector<ExactSize> sizes;
+  for (uint64_t size = 0; size < kSmallSizes; ++size) {
+    if (small_sizes_[size] != 0) sizes.push_back({size, small_sizes_[size]});
+  }
+  for (const auto& [size, blocks] : large_sizes_) sizes.push_back({size, blocks});
+  sums_.distinct_sizes = sizes.size();
+  const size_t kept = std::min(sizes.size(), request_->exact_sizes);
+  std::partial_sort(sizes.begin(), sizes.begin() + static_cast<ptrdiff_t>(kept), sizes.end(),
+                    [](const ExactSize& a, const ExactSize& b) {
+                      return a.blocks != b.blocks ? a.blocks > b.blocks : a.size < b.size;
+                    });
+  sizes.resize(kept);
+  sums_.exact_sizes = std::move(sizes);
+  Rates& rates = sums_.rates;
+  for (size_t i = 0; i < rates.bins.size(); ++i) {
+    if (rates.bins[i].allocations > rates.bins[rates.busiest].allocations) rates.busiest = i;
+  }
+  return std::move(sums_);
+}
+
+}  // namespace heapgauge::trace
