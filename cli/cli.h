@@ -42,6 +42,7 @@ void AddDiff(Command app, Action* action);
 void AddDot(Command app, Action* action);  // svg, png and pdf too
 void AddFlame(Command app, Action* action);
 void AddJson(Command app, Action* action);
+void AddLifetimes(Command app, Action* action);
 void AddList(Command app, Action* action);
 void AddPeek(Command app, Action* action);
 void AddRaw(Command app, Action* action);
@@ -49,6 +50,7 @@ void AddSpeedscope(Command app, Action* action);
 void AddHeaptrack(Command app, Action* action);
 void AddDhat(Command app, Action* action);
 void AddImport(Command app, Action* action);
+void AddStats(Command app, Action* action);
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

@@ -71,6 +71,8 @@ int Main(int argc, char** argv) {
   AddList(root, &action);
   AddTraces(root, &action);
   AddDiff(root, &action);
+  AddLifetimes(root, &action);
+  AddStats(root, &action);
   AddFlame(root, &action);
   AddDot(root, &action);
   AddCollapsed(root, &action);

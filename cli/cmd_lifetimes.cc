@@ -1,0 +1,123 @@
+// lifetimes: how long blocks live, by size and by who allocates them.
+
+#include "cli/progress_line.h"
+#include "cli/report_source.h"
+#include "cli/trace_options.h"
+#include "cli/trace_subject.h"
+#include "core/report/lifetimes.h"
+#include "core/report/live_samples.h"
+#include "core/trace/analysis/lifetimes.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct LifetimesCommand {
+  ReportOptions report;
+  std::string source;
+  std::string by = "function";
+  bool bytes = false;
+};
+
+size_t RowsOf(const LifetimesCommand& command) {
+  return command.report.rows >= 0 ? static_cast<size_t>(command.report.rows) : 20;
+}
+
+int OfTrace(const LifetimesCommand& command, SelectedTrace opened, ProgressSink* progress) {
+  const ReportOptions& options = command.report;
+  const trace::BlockGroups groups(opened.stacks, trace::GroupByOf(command.by),
+                                  opened.trace->threads().size());
+  trace::LifetimeRequest request;
+  if (opened.matcher) request.matcher = &*opened.matcher;
+  request.rows = RowsOf(command);
+  request.sort = trace::LifetimeSortOf(options.sort.empty() ? (command.bytes ? "bytes" : "blocks")
+                                                            : options.sort);
+  const auto report = trace::ReadLifetimes(*opened.trace, groups, request, progress);
+  if (!report) return FailWith(report.error());
+  TraceSubject subject;
+  subject.trace = opened.trace.get();
+  subject.stacks = &opened.stacks;
+  subject.groups = &groups;
+  subject.filter = opened.filter.Text();
+  subject.notes = std::move(opened.notes);
+  if (options.json) return Deliver(options, LifetimesJson(subject, *report));
+  if (options.csv) return Deliver(options, LifetimesCsv(subject, *report));
+  LifetimeOptions text;
+  text.layout = Target(options).layout();
+  text.names = NamesOf(options.names);
+  text.bytes = command.bytes;
+  return Deliver(options, LifetimesText(subject, *report, text));
+}
+
+int OfSamples(const LifetimesCommand& command) {
+  if (command.by == "stack" || command.by == "thread") {
+    return FailWith("--by " + command.by + ": sampled profiles go by function or module");
+  }
+  const ReportOptions options = ForSamples(command.report);
+  auto loaded = Load(options);
+  if (!loaded) return FailWith(loaded.error());
+  const auto samples =
+      CountLiveSamples(loaded->profile, {options.focus, options.ignore},
+                       command.by == "module" ? Granularity::kModules : Granularity::kFunctions);
+  if (!samples) return FailWith(command.source + ": " + samples.error().message);
+  SampledSubject subject{loaded->profile, *samples, {}, loaded->notes};
+  for (const HeapFigures& row : FiguresOfRows(loaded->profile)) subject.total.Add(row);
+  LiveSamplesOptions text;
+  text.layout = Target(options).layout();
+  text.names = NamesOf(options.names);
+  text.rows = RowsOf(command);
+  if (options.json) return Deliver(options, LiveSamplesJson(subject, text));
+  if (options.csv) return Deliver(options, AgesCsv(subject, text));
+  return Deliver(options, AgesText(subject, text));
+}
+
+int Lifetimes(LifetimesCommand command) {
+  command.report.sources = {command.source};
+  ProgressSink* progress = command.report.quiet ? nullptr : BeginProgress();
+  auto opened = OpenSelectedTrace(command.report, progress);
+  if (!opened) return FailWith(opened.error());
+  return *opened ? OfTrace(command, std::move(**opened), progress) : OfSamples(command);
+}
+
+}  // namespace
+
+void AddLifetimes(Command app, Action* action) {
+  auto command = std::make_shared<LifetimesCommand>();
+  ReportOptions* options = &command->report;
+  Command sub = app.Sub("lifetimes", "how long blocks live, by size and function");
+  sub.Footer(R"(
+A map of all blocks of a trace: a row for each size, a column for each step of lifetimes, the last one for
+blocks that were never freed. Then the functions that allocated the most blocks, each with the mean, median
+and 99th percentile of its blocks' lifetimes and a histogram in one word: from below a microsecond on the
+left to never freed on the right. What to look for:
+
+  much at the left     blocks that are gone at once: reuse a buffer, or use the stack
+  much in the last     what is never freed: a leak, or a cache
+  two hills            one function for two purposes; --by stack tells them apart
+
+--from and --to choose blocks that were allocated between. A sampled profile knows only live blocks: of
+these it shows the ages. docs/lifetimes.md tells more.
+
+Examples:
+  heapgauge run --trace -o app.hgt -- ./app
+  heapgauge lifetimes app.hgt
+  heapgauge lifetimes --by stack --sort never -n 40 app.hgt
+  heapgauge lifetimes --min-size 1M --max-lifetime 10ms app.hgt    large blocks that live shortly
+  heapgauge lifetimes --from 10s --to 20s --thread worker app.hgt
+  heapgauge lifetimes --csv app.hgt > lifetimes.csv
+  heapgauge lifetimes 4242                                         ages of what is live now)");
+  sub.Add("SOURCE", &command->source, "trace (.hgt), gauge file, PID or profile").Required();
+  sub.Add("--by", &command->by, "function, stack, module or thread")
+      .OneOf({"function", "stack", "module", "thread"});
+  sub.Add("--sort", &options->sort,
+          "by blocks, bytes, never (bytes never freed), temporary (blocks) or lifetime (mean)")
+      .OneOf({"blocks", "bytes", "never", "temporary", "lifetime"});
+  sub.Flag("--bytes", &command->bytes, "rows and their histograms by bytes in place of blocks");
+  sub.Add("-n,--rows", &options->rows, "rows to show").NonNegative();
+  const Option json = sub.Flag("--json", &options->json, "as JSON, with all figures");
+  sub.Flag("--csv", &options->csv, "as a table: a line for each row and step of lifetimes")
+      .Excludes(json);
+  AddBlockReportOptions(sub, options);
+  sub.OnChosen([=] { *action = [=] { return Lifetimes(*command); }; });
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,54 @@
+#include "cli/trace_subject.h"
+
+#include "cli/symbol_options.h"
+#include "cli/trace_options.h"
+#include "cli/trace_source.h"
+#include "core/trace/trace_moment.h"
+
+namespace heapgauge::cli {
+Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& options,
+                                                       ProgressSink* progress) {
+  if (!IsTraceSource(options)) return std::nullopt;
+  const std::string& source = options.sources.front();
+  if (progress != nullptr) progress->Report("opening " + source, 0, 0, "");
+  SelectedTrace opened;
+  HG_ASSIGN(opened.trace, trace::TraceFile::Open(source));
+  HG_ASSIGN(opened.filter, FilterOf(options.trace, *opened.trace));
+  if (!options.trace.from.empty()) {
+    HG_ASSIGN(opened.filter.born_from_ns, trace::ParseMoment(*opened.trace, options.trace.from));
+  }
+  if (!options.trace.to.empty()) {
+    HG_ASSIGN(opened.filter.born_to_ns, trace::ParseMoment(*opened.trace, options.trace.to));
+  }
+  HG_ASSIGN(const auto stacks, opened.trace->ReadStacks());
+  opened.stacks = *stacks;
+  // What the figures are about: frames that only allocate are left out.
+  opened.stacks.profile.sample_types = HeapSampleTypes();
+  opened.notes = NameLocations(options.symbols, &opened.stacks.profile, progress).notes;
+  opened.notes.insert(opened.notes.begin(), opened.trace->notes().begin(),
+                      opened.trace->notes().end());
+  if (opened.filter != trace::Filter()) {
+    HG_ASSIGN(opened.matcher, trace::Matcher::Compile(opened.filter, *opened.trace, opened.stacks));
+  }
+  return opened;
+}
+
+void AddBlockReportOptions(Command sub, ReportOptions* options) {
+  sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Add("--names", &options->names, "short or whole").OneOf({"short", "whole"});
+  sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
+  sub.Add("-o,--output", &options->output, "write to this file");
+  sub.Flag("-q,--quiet", &options->quiet, "no progress line");
+  AddSymbolOptions(sub, &options->symbols);
+  AddTraceOptions(sub, &options->trace, kRangeOptions | kFilterOptions);
+}
+
+ReportOptions ForSamples(const ReportOptions& options) {
+  ReportOptions changed = options;
+  changed.focus = std::exchange(changed.trace.function, "");
+  changed.ignore = std::exchange(changed.trace.not_function, "");
+  return changed;
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,43 @@
+// SOURCE of the commands that look at single blocks of a trace: opened, with the names of its
+// stacks, and with the filter that the options ask for.
+//
+// Single-threaded.
+#ifndef HEAPGAUGE_CLI_TRACE_SUBJECT_H_
+#define HEAPGAUGE_CLI_TRACE_SUBJECT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/report_options.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/trace/trace_file.h"
+#include "core/trace/trace_filter.h"
+
+namespace heapgauge::cli {
+
+struct SelectedTrace {
+  std::shared_ptr<const trace::TraceFile> trace;
+  trace::TraceFile::Stacks stacks;  // with names
+  std::vector<std::string> notes;   // what stood in the way of names, or is damaged
+  trace::Filter filter;
+  std::optional<trace::Matcher> matcher;  // none: all heap blocks
+};
+
+// Nothing if SOURCE is no trace. --from and --to mean blocks that were allocated between.
+Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& options,
+                                                       ProgressSink* progress);
+
+// Options that all of them have: names, output, and which blocks.
+void AddBlockReportOptions(Command sub, ReportOptions* options);
+
+// For a SOURCE that is no trace: --function and --not-function as --focus and --ignore, which a
+// sampled profile knows too. What else only a trace can answer makes Load fail.
+ReportOptions ForSamples(const ReportOptions& options);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_TRACE_SUBJECT_H_

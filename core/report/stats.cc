@@ -1,0 +1,257 @@
+#include "core/report/stats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/report/heat_map.h"
+#include "core/report/lifetimes.h"
+#include "core/report/stats_sections.h"
+#include "core/report/text_table.h"
+#include "core/report/trace_heading.h"
+#include "core/report/value_text.h"
+
+namespace heapgauge {
+namespace {
+
+using trace::BlockCount;
+using Align = TextTable::Align;
+
+double Real(uint64_t value) { return static_cast<double>(value); }
+std::string Count(uint64_t value) { return FormatCount(Real(value)); }
+std::string Bytes(uint64_t value) { return FormatBytes(Real(value)); }
+std::string Share(uint64_t part, uint64_t whole) { return FormatShare(Real(part), Real(whole)); }
+
+StyledText Line(const char* label, const std::string& text) {
+  StyledText line;
+  return line.AddRight(label, 16, Style::kLabel).Add(text).Add("\n");
+}
+
+std::string Blocks(const BlockCount& count) {
+  return fmt::format("{} ({})", Count(count.blocks), Bytes(count.bytes));
+}
+
+}  // namespace
+
+std::string TemporaryText(uint32_t within) {
+  if (within == 0) return "freed before the next allocation";
+  return fmt::format("freed within {} allocation{}", within, within == 1 ? "" : "s");
+}
+
+const char* CallName(size_t function) {
+  static constexpr const char* kNames[] = {"malloc", "calloc", "realloc", "aligned",
+                                           "new",    "new[]",  "mallocx", "pool"};
+  return function < std::size(kNames) ? kNames[function] : "other";
+}
+
+StyledText TotalsSection(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  StyledText text;
+  std::string allocated = Blocks(s.allocated);
+  if (s.allocated.blocks != 0) {
+    allocated += fmt::format(", {} on average",
+                             FormatBytes(Real(s.allocated.bytes) / Real(s.allocated.blocks)));
+  }
+  text += Line("allocated", allocated);
+  text += Line("freed", fmt::format("{}, {} of the blocks", Blocks(s.freed),
+                                    Share(s.freed.blocks, s.allocated.blocks)));
+  text += Line("never freed", Blocks(s.never_freed));
+  text += Line("peak", fmt::format("{} in {} blocks at {}", Bytes(s.peak.bytes),
+                                   Count(s.peak.blocks), FormatLifetime(Real(s.peak.time_ns))));
+  text += Line("resized", fmt::format("{} blocks were made of others by realloc ({})",
+                                      Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
+  text += Line("temporary", fmt::format("{}, {}: {}", Blocks(s.temporary),
+                                        Share(s.temporary.blocks, s.allocated.blocks),
+                                        TemporaryText(in.request.temporary_within)));
+  if (s.zero_sized.blocks != 0) {
+    text += Line("of no bytes", Count(s.zero_sized.blocks) + " requests were for 0 bytes");
+  }
+  return text;
+}
+
+StyledText RatesSection(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  const double seconds = Real(s.duration_ns) / 1e9;
+  StyledText text;
+  if (!(seconds > 0)) return text.Add("The trace has no duration.\n");
+  text += Line("mean", fmt::format("{} allocations/s, {}/s over {}",
+                                   FormatCount(Real(s.allocated.blocks) / seconds),
+                                   FormatBytes(Real(s.allocated.bytes) / seconds),
+                                   FormatLifetime(Real(s.duration_ns))));
+  const trace::Rates& rates = s.rates;
+  const trace::RateBin& busiest = rates.bins[rates.busiest];
+  const uint64_t begin = rates.busiest * rates.bin_ns;
+  const bool by_second = rates.bin_ns == 1'000'000'000;
+  text +=
+      Line(by_second ? "busiest second" : "busiest",
+           fmt::format("{}from {} on: {} allocations, {}, {} frees",
+                       by_second ? "" : FormatDuration(rates.bin_ns) + " ", FormatDuration(begin),
+                       Count(busiest.allocations), Bytes(busiest.bytes), Count(busiest.frees)));
+  // The bins in as many columns as there is room for.
+  const size_t used = static_cast<size_t>((s.duration_ns + rates.bin_ns - 1) / rates.bin_ns);
+  const size_t bins = std::min(std::max<size_t>(used, 1), rates.bins.size());
+  const size_t room = std::min<size_t>(in.options.layout.width - 17, 100);
+  const size_t columns = std::min(bins, room);
+  if (columns < 3) return text;
+  std::vector<double> allocations(columns);
+  std::vector<double> bytes(columns);
+  for (size_t i = 0; i < bins; ++i) {
+    const size_t column = i * columns / bins;
+    allocations[column] += Real(rates.bins[i].allocations);
+    bytes[column] += Real(rates.bins[i].bytes);
+  }
+  text.AddRight("allocations", 16, Style::kLabel);
+  text.Add(HistogramText(allocations, in.options.layout.utf8), Style::kBar).Add("\n");
+  text.AddRight("bytes", 16, Style::kLabel);
+  text.Add(HistogramText(bytes, in.options.layout.utf8), Style::kBar).Add("\n");
+  text.Add(std::string(16, ' '));
+  text.Add(fmt::format("each column {}\n", FormatLifetime(Real(s.duration_ns) / Real(columns))),
+           Style::kDim);
+  return text;
+}
+
+StyledText SizesSection(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  TextTable table;
+  table.Column("up to").Column("blocks").Column("share").Column("bytes").Column("share");
+  table.Column("never freed").Column("bytes", Align::kRight, 1);
+  table.Column("blocks", Align::kLeft, 0, Style::kBar);
+  uint64_t most = 1;
+  for (const trace::SizeStats& size : s.sizes) most = std::max(most, size.all.blocks);
+  for (size_t i = 0; i < s.sizes.size(); ++i) {
+    const trace::SizeStats& size = s.sizes[i];
+    if (size.all.blocks == 0) continue;
+    constexpr uint64_t kBar = 16;
+    const uint64_t length = (size.all.blocks * kBar + most - 1) / most;
+    std::string bar;
+    for (uint64_t k = 0; k < length; ++k) bar += in.options.layout.utf8 ? "\u2588" : "#";
+    table.Row({SizeClassLabel(i), Count(size.all.blocks),
+               Share(size.all.blocks, s.allocated.blocks), Bytes(size.all.bytes),
+               Share(size.all.bytes, s.allocated.bytes), Count(size.never_freed.blocks),
+               Bytes(size.never_freed.bytes), bar});
+  }
+  StyledText text = table.Text(in.options.layout);
+  text.Add("\n");
+  text.Add(fmt::format("The most frequent of {}{} different sizes:\n",
+                       s.all_sizes_counted ? "" : "more than ", Count(s.distinct_sizes)));
+  TextTable exact;
+  exact.Column("size").Column("blocks").Column("share").Column("bytes").Column("share");
+  for (size_t i = 0; i < s.exact_sizes.size() && i < in.options.rows; ++i) {
+    const trace::ExactSize& size = s.exact_sizes[i];
+    exact.Row({Count(size.size), Count(size.blocks), Share(size.blocks, s.allocated.blocks),
+               Bytes(size.blocks * size.size), Share(size.blocks * size.size, s.allocated.bytes)});
+  }
+  return text.Add(exact.Text(in.options.layout));
+}
+
+StyledText CallsSection(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  TextTable table;
+  table.Column("call", Align::kLeft).Column("blocks").Column("share").Column("bytes");
+  table.Column("share").Column("mean size");
+  for (size_t i = 0; i < s.calls.size(); ++i) {
+    const BlockCount& call = s.calls[i];
+    if (call.blocks == 0) continue;
+    table.Row({CallName(i), Count(call.blocks), Share(call.blocks, s.allocated.blocks),
+               Bytes(call.bytes), Share(call.bytes, s.allocated.bytes),
+               FormatBytes(Real(call.bytes) / Real(call.blocks))});
+  }
+  return table.Text(in.options.layout);
+}
+
+StyledText ThreadsSection(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < s.threads.size(); ++i) {
+    if (s.threads[i].allocated.blocks + s.threads[i].frees != 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return s.threads[a].allocated.blocks > s.threads[b].allocated.blocks;
+  });
+  TextTable table;
+  table.Column("allocated").Column("bytes").Column("frees").Column("of others'");
+  table.Column("by others", Align::kRight, 1).Column("never freed", Align::kRight, 2);
+  table.Column("thread", Align::kLeft);
+  const std::vector<trace::Thread>& threads = in.subject.trace->threads();
+  const size_t rows = std::max<size_t>(in.options.rows, 1) * 2;
+  for (size_t k = 0; k < order.size() && k < rows; ++k) {
+    const trace::ThreadStats& t = s.threads[order[k]];
+    const std::string name =
+        order[k] < threads.size()
+            ? fmt::format("{} {}", threads[order[k]].id, Printable(threads[order[k]].name))
+            : "(unknown)";
+    table.Row({Count(t.allocated.blocks), Bytes(t.allocated.bytes), Count(t.frees),
+               Count(t.frees_of_others), Count(t.freed_by_others), Bytes(t.never_freed.bytes),
+               name});
+  }
+  StyledText text = table.Text(in.options.layout);
+  if (order.size() > rows) {
+    text.Add(fmt::format("{} {} more threads\n", in.options.layout.ellipsis(),
+                         Count(order.size() - rows)),
+             Style::kDim);
+  }
+  return text.Add(
+      "of others': frees of other threads' blocks; by others: its own, freed by others\n",
+      Style::kDim);
+}
+
+StyledText AlignmentSection(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  TextTable table;
+  table.Column("alignment").Column("blocks").Column("share").Column("bytes");
+  for (size_t i = 1; i < s.alignments.size(); ++i) {
+    if (s.alignments[i].blocks == 0) continue;
+    table.Row({SizeClassLabel(i), Count(s.alignments[i].blocks),
+               Share(s.alignments[i].blocks, s.allocated.blocks), Bytes(s.alignments[i].bytes)});
+  }
+  if (table.empty()) return StyledText("No alignment was asked for.\n");
+  return table.Text(in.options.layout);
+}
+
+const std::vector<std::string>& StatsSections() {
+  static const std::vector<std::string> sections = {"totals",    "rates", "sizes",   "calls",
+                                                    "threads",   "slack", "realloc", "churn",
+                                                    "alignment", "large", "pages"};
+  return sections;
+}
+
+StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats,
+                     const trace::StatsRequest& request, const StatsOptions& options) {
+  struct Section {
+    const char* name;
+    const char* heading;
+    StyledText (*write)(const StatsInput&);
+  };
+  static constexpr Section kSections[] = {
+      {"totals", "Totals", TotalsSection},
+      {"rates", "Rates", RatesSection},
+      {"sizes", "Sizes", SizesSection},
+      {"calls", "By call", CallsSection},
+      {"threads", "Threads", ThreadsSection},
+      {"slack", "Slack: what the allocator gave beyond what was asked for", SlackSection},
+      {"realloc", "Buffers that grow by realloc", ReallocSection},
+      {"churn", "Churn: blocks that are gone at once", ChurnSection},
+      {"alignment", "Alignment", AlignmentSection},
+      {"large", "Large blocks that live shortly", LargeSection},
+      {"pages", "Pages: how the heap lies in memory", PagesSection},
+  };
+  const StatsInput in{subject, stats, request, options};
+  StyledText text = TraceHeading(*subject.trace, subject.filter, subject.notes, options.layout);
+  const auto asked = [&](const std::string& name) {
+    return options.sections.empty() || std::find(options.sections.begin(), options.sections.end(),
+                                                 name) != options.sections.end();
+  };
+  for (const Section& section : kSections) {
+    if (!asked(section.name)) continue;
+    text.Add("\n").Add(section.heading, Style::kTitle).Add("\n");
+    const bool empty = stats.allocated.blocks == 0 && request.wants_counts;
+    text.Add(empty ? StyledText(subject.filter.empty() ? "Nothing was allocated.\n"
+                                                       : "The filter leaves nothing.\n")
+                   : section.write(in));
+    if (empty) break;
+  }
+  return text;
+}
+
+}  // namespace heapgauge

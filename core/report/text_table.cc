@@ -1,0 +1,82 @@
+#include "core/report/text_table.h"
+
+#include <algorithm>
+
+#include "core/base/columns.h"
+#include "core/report/short_name.h"
+
+namespace heapgauge {
+namespace {
+
+constexpr size_t kGap = 2;
+constexpr size_t kLeastLast = 20;  // columns that names need to be told apart
+
+}  // namespace
+
+TextTable& TextTable::Column(std::string heading, Align align, int rank, Style style) {
+  columns_.push_back({std::move(heading), align, rank, style});
+  return *this;
+}
+
+void TextTable::Row(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+StyledText TextTable::Text(const Layout& layout) const {
+  StyledText text;
+  if (columns_.empty()) return text;
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    size_t width = DisplayWidth(columns_[i].heading);
+    for (const std::vector<std::string>& row : rows_) width = std::max(width, DisplayWidth(row[i]));
+    widths.push_back(width);
+  }
+  const size_t last = columns_.size() - 1;
+  std::vector<bool> shown(columns_.size(), true);
+  const auto left = [&] {
+    size_t sum = 0;
+    for (size_t i = 0; i < last; ++i) sum += shown[i] ? widths[i] + kGap : 0;
+    return sum;
+  };
+  while (left() + std::min(widths[last], kLeastLast) > layout.width) {
+    size_t worst = last;
+    for (size_t i = 0; i < last; ++i) {
+      if (shown[i] && columns_[i].rank > (worst == last ? 0 : columns_[worst].rank)) worst = i;
+    }
+    if (worst == last) break;
+    shown[worst] = false;
+  }
+  const size_t room = layout.width > left() + 8 ? layout.width - left() : 8;
+  const auto add = [&](size_t i, const std::string& cell, Style style) {
+    if (i == last) {
+      const bool cut = DisplayWidth(cell) > room;
+      const std::string fitted = cut ? TrimName(cell, room, layout.ellipsis()) : cell;
+      if (columns_[i].align == Align::kRight) {
+        text.AddLeft(fitted, std::min(widths[i], room), style);
+      } else {
+        text.Add(fitted, style);
+      }
+      return;
+    }
+    if (columns_[i].align == Align::kRight) {
+      text.AddLeft(cell, widths[i], style);
+    } else {
+      text.AddRight(cell, widths[i], style);
+    }
+    text.Add(std::string(kGap, ' '));
+  };
+  for (size_t i = 0; i <= last; ++i) {
+    if (shown[i]) add(i, columns_[i].heading, Style::kHeading);
+  }
+  text.Add("\n");
+  for (const std::vector<std::string>& row : rows_) {
+    for (size_t i = 0; i <= last; ++i) {
+      if (shown[i]) add(i, row[i], columns_[i].style);
+    }
+    text.Add("\n");
+  }
+  return text;
+}
+
+}  // namespace heapgauge
