@@ -7,7 +7,7 @@ namespace {
 
 using wire::TraceEventKind;
 
-constexpr size_t kBatch = 256;
+constexpr size_t kBatch = 64;
 constexpr size_t kMostNested = 16;
 // More threads than this share the last counter; a hostile file may name any number.
 constexpr uint32_t kMostThreads = 1 << 24;

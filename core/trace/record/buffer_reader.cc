@@ -279,14 +279,17 @@ void BufferReader::ReleaseGone(const std::function<bool(uint32_t)>& exists) {
   };
   released_ = false;
   queued_ = queued_bytes();
+  std::vector<Source*> left;
   for (Buffer& buffer : buffers_) {
     if (buffer.source == nullptr) continue;
-    if (newest[buffer.thread] == buffer.source->stream.token() && is_there(buffer.thread)) {
-      buffer.gone = false;
-    } else if (!buffer.gone) {
-      buffer.gone = true;  // next time: what is closed already is read in its order until then
-    } else {
-      Abandon(&buffer);
+    buffer.gone =
+        newest[buffer.thread] != buffer.source->stream.token() || !is_there(buffer.thread);
+    if (buffer.gone) left.push_back(buffer.source);
+  }
+  for (Source* const source : left) {  // one with several buffers is there several times
+    while (!source->buffers.empty()) {
+      Buffer* const oldest = OldestOf(source);
+      if (!oldest->gone || !Abandon(oldest)) break;
     }
   }
   if (released_) gauge_->TellReleased();

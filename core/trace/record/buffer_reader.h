@@ -68,7 +68,7 @@ class BufferReader {
     uint32_t seen = 0;      // position that was odd, and since when
     uint64_t odd_since = 0;
     uint32_t thread = 0;  // kernel id of who took it
-    bool gone = false;    // that one was not there when asked last
+    bool gone = false;    // that one is no more
     Source* source = nullptr;
   };
 

@@ -146,10 +146,8 @@ TEST_F(BufferReading, ReleasesWhatAThreadLeftThatIsNoMore) {
   kept.Allocate(11, 0x2000, 1);
   now_ = 30;
   reader_->Read();
-  const auto exists = [](uint32_t thread) { return thread == 101; };
-  reader_->ReleaseGone(exists);
   left.Free(12, 0x1000);  // its last words
-  reader_->ReleaseGone(exists);
+  reader_->ReleaseGone([](uint32_t thread) { return thread == 101; });
   EXPECT_TRUE(left.IsReleased());
   EXPECT_FALSE(kept.IsReleased());
   ASSERT_EQ(reader_->streams().size(), 2U);

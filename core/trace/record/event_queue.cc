@@ -2,27 +2,15 @@
 
 namespace heapgauge::trace {
 
-Block EventQueue::ToBlock(const LiveBlock& block) {
-  Block out;
-  out.number = block.number;
-  out.birth_ns = block.birth_ns;
-  out.address = block.address;
-  out.size = block.size;
-  out.previous = block.previous;
-  out.stack = block.stack;
-  out.thread = block.thread;
-  out.slack = block.slack;
-  out.function = block.function;
-  out.alignment_log2 = block.alignment_log2;
-  out.is_mapping = (block.flags & LiveBlock::kMapping) != 0;
-  return out;
-}
-
 void EventQueue::Add(const Event& event) {
   if (options_.cull_below_ns == 0) {
     Write(event);
-    return;
+  } else {
+    Hold(event);
   }
+}
+
+void EventQueue::Hold(const Event& event) {
   if (held_.size() >= options_.most_held) {
     Write(held_.front());
     held_.pop_front();
@@ -58,9 +46,13 @@ void EventQueue::BornOf(uint32_t slot, uint32_t old) {
 }
 
 void EventQueue::Died(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance) {
+  if (options_.cull_below_ns == 0) {
+    WriteDeath(slot, time_ns, thread, distance);
+    return;
+  }
   Advance(time_ns);
   if (Cull(slot)) return;
-  Add({time_ns, kNoSlot, slot, thread, distance, 0});
+  Hold({time_ns, kNoSlot, slot, thread, distance, 0});
 }
 
 void EventQueue::Became(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
@@ -72,46 +64,71 @@ void EventQueue::Became(uint32_t old, uint32_t slot, uint32_t thread, uint32_t d
   Add({(*pool_)[slot].birth_ns, slot, old, thread, distance, 0});
 }
 
-void EventQueue::Write(const Event& event) {
-  Block old;
-  const bool dies = event.died != kNoSlot && (event.flags & kOldLives) == 0;
-  if (dies) {
-    old = ToBlock((*pool_)[event.died]);
-    old.death_ns = event.time_ns;
-    old.death_thread = event.death_thread;
-    old.distance = event.distance;
-    if (!old.is_mapping) {
-      --totals_.live_blocks;
-      totals_.live_bytes -= old.size;
-    }
-  }
-  if (event.born == kNoSlot) {
-    if (!dies) return;
-    ++totals_.events;
-    sink_->Free(old);
-    pool_->Return(event.died);
-    return;
-  }
-  LiveBlock& block = (*pool_)[event.born];
-  block.flags &= static_cast<uint8_t>(~LiveBlock::kHeld);
-  block.number = next_number_++;
-  if (event.died != kNoSlot) block.previous = (*pool_)[event.died].number;
+void EventQueue::CountBirth(LiveBlock* block) {
+  block->flags &= static_cast<uint8_t>(~LiveBlock::kHeld);
+  block->number = next_number_++;
   ++totals_.events;
   ++totals_.blocks;
-  if ((block.flags & LiveBlock::kMapping) == 0) {
-    ++totals_.live_blocks;
-    totals_.live_bytes += block.size;
-    if (totals_.live_bytes > totals_.peak_bytes) {
-      totals_.peak_bytes = totals_.live_bytes;
-      totals_.peak_ns = event.time_ns;
-    }
+  if ((block->flags & LiveBlock::kMapping) != 0) return;
+  ++totals_.live_blocks;
+  totals_.live_bytes += block->size;
+  if (totals_.live_bytes > totals_.peak_bytes) {
+    totals_.peak_bytes = totals_.live_bytes;
+    totals_.peak_ns = block->birth_ns;
   }
-  if (dies) {
-    old.resized_away = true;
-    sink_->Reallocate(old, ToBlock(block));
-    pool_->Return(event.died);
+}
+
+void EventQueue::CountDeath(const LiveBlock& block) {
+  if ((block.flags & LiveBlock::kMapping) != 0) return;
+  --totals_.live_blocks;
+  totals_.live_bytes -= block.size;
+}
+
+Block EventQueue::DeadBlock(uint32_t slot, uint64_t time_ns, uint32_t thread,
+                            uint32_t distance) const {
+  Block block = ToBlock((*pool_)[slot]);
+  block.death_ns = time_ns;
+  block.death_thread = thread;
+  block.distance = distance;
+  return block;
+}
+
+void EventQueue::WriteBirth(uint32_t slot, uint64_t previous) {
+  LiveBlock& block = (*pool_)[slot];
+  block.previous = previous;
+  CountBirth(&block);
+  sink_->Allocate(ToBlock(block));
+}
+
+void EventQueue::WriteDeath(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance) {
+  CountDeath((*pool_)[slot]);
+  ++totals_.events;
+  sink_->Free(DeadBlock(slot, time_ns, thread, distance));
+  pool_->Return(slot);
+}
+
+void EventQueue::WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
+  LiveBlock& block = (*pool_)[slot];
+  Block dead = DeadBlock(old, block.birth_ns, thread, distance);
+  dead.resized_away = true;
+  CountDeath((*pool_)[old]);
+  block.previous = dead.number;
+  CountBirth(&block);
+  sink_->Reallocate(dead, ToBlock(block));
+  pool_->Return(old);
+}
+
+void EventQueue::Write(const Event& event) {
+  if (event.born == kNoSlot) {
+    if (event.died != kNoSlot) {
+      WriteDeath(event.died, event.time_ns, event.death_thread, event.distance);
+    }
+  } else if (event.died == kNoSlot) {
+    WriteBirth(event.born, kNoBlock);
+  } else if ((event.flags & kOldLives) != 0) {
+    WriteBirth(event.born, (*pool_)[event.died].number);
   } else {
-    sink_->Allocate(ToBlock(block));
+    WriteBoth(event.died, event.born, event.death_thread, event.distance);
   }
 }
 

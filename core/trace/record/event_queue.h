@@ -39,7 +39,13 @@ class EventQueue {
       : pool_(pool), sink_(sink), options_(options) {}
 
   // A block of the pool was born, at its birth_ns.
-  void Born(uint32_t slot) { Add({(*pool_)[slot].birth_ns, slot, kNoSlot, kNoIndex, kForeign, 0}); }
+  void Born(uint32_t slot) {
+    if (options_.cull_below_ns == 0) {
+      WriteBirth(slot, kNoBlock);
+    } else {
+      Hold({(*pool_)[slot].birth_ns, slot, kNoSlot, kNoIndex, kForeign, 0});
+    }
+  }
   // What is left of `old`, which still is to die by Became: its previous.
   void BornOf(uint32_t slot, uint32_t old);
   // A block died; its slot belongs to the queue from now on.
@@ -56,7 +62,21 @@ class EventQueue {
 
   const Totals& totals() const { return totals_; }
   // As the file has it.
-  static Block ToBlock(const LiveBlock& block);
+  static Block ToBlock(const LiveBlock& block) {
+    Block out;
+    out.number = block.number;
+    out.birth_ns = block.birth_ns;
+    out.address = block.address;
+    out.size = block.size;
+    out.previous = block.previous;
+    out.stack = block.stack;
+    out.thread = block.thread;
+    out.slack = block.slack;
+    out.function = block.function;
+    out.alignment_log2 = block.alignment_log2;
+    out.is_mapping = (block.flags & LiveBlock::kMapping) != 0;
+    return out;
+  }
 
  private:
   enum : uint32_t { kOldLives = 1 };
@@ -69,7 +89,14 @@ class EventQueue {
     uint32_t flags;
   };
   void Add(const Event& event);
+  void Hold(const Event& event);
   void Write(const Event& event);
+  void WriteBirth(uint32_t slot, uint64_t previous);
+  void WriteDeath(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance);
+  void WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance);
+  void CountBirth(LiveBlock* block);
+  void CountDeath(const LiveBlock& block);
+  Block DeadBlock(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance) const;
   void WriteUntil(uint64_t now_ns);
   // True if the block left no trace.
   bool Cull(uint32_t slot);

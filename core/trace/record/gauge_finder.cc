@@ -1,6 +1,7 @@
 #include "core/trace/record/gauge_finder.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -13,6 +14,10 @@ namespace {
 constexpr uint64_t kStartSlackNs = 1'000'000'000;
 constexpr uint64_t kTickNs = 50'000'000;
 
+uint64_t Nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
 }  // namespace
 
 GaugeFinder::GaugeFinder(std::string directory)
@@ -21,12 +26,21 @@ GaugeFinder::GaugeFinder(std::string directory)
 bool GaugeFinder::HasChanged(const std::string& directory) {
   struct stat st {};
   if (stat(directory.c_str(), &st) != 0) return false;
-  const uint64_t changed = static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
-                           static_cast<uint64_t>(st.st_mtim.tv_nsec);
+  const uint64_t changed = Nanoseconds(st.st_mtim);
   uint64_t& known = times_[directory];
   if (changed == known) return false;
   // The time of a directory is coarse: a further file may come without a change of it.
   if (RealtimeNow() > changed + kTickNs) known = changed;
+  return true;
+}
+
+bool GaugeFinder::IsOurs(const GaugeOwner& owner, uint32_t program) {
+  if (owner.start_realtime_ns < started_ns_ || owner.is_copy) return false;
+  if (pids_.count(owner.pid) == 0 && pids_.count(owner.parent_pid) == 0 &&
+      !IsDescendant(owner.pid, program)) {
+    return false;
+  }
+  pids_.insert(owner.pid);
   return true;
 }
 
@@ -40,26 +54,24 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
     if (!HasChanged(directory) && !look_again_) continue;
     const auto files = ListGaugeFiles(directory);
     if (!files) continue;
+    const std::set<FileId> before = std::move(seen_[directory]);
+    std::set<FileId>& seen = seen_[directory];
+    seen.clear();  // those that were removed are forgotten: their inodes may be used again
     for (const std::string& path : *files) {
-      if (seen_.count(path) != 0) continue;
-      auto owner = ReadOwner(path);
-      if (!owner) {
-        // Those that a program never finished long ago are not looked at for ever.
-        struct stat st {};
-        const bool recent =
-            stat(path.c_str(), &st) == 0 &&
-            static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + kStartSlackNs >= started_ns_;
-        if (recent) unfinished = true;
+      struct stat st {};
+      if (stat(path.c_str(), &st) != 0) continue;
+      const FileId id(st.st_dev, st.st_ino);
+      if (before.count(id) != 0) {
+        seen.insert(id);
         continue;
       }
-      const bool old = owner->start_realtime_ns < started_ns_ || owner->is_copy;
-      const bool mine =
-          !old && (pids_.count(owner->pid) != 0 || pids_.count(owner->parent_pid) != 0 ||
-                   IsDescendant(owner->pid, program));
-      seen_.insert(path);
-      if (!mine) continue;
-      pids_.insert(owner->pid);
-      found.push_back(*std::move(owner));
+      auto owner = ReadOwner(path);
+      if (owner) {
+        seen.insert(id);
+        if (IsOurs(*owner, program)) found.push_back(*std::move(owner));
+      } else if (Nanoseconds(st.st_mtim) + kStartSlackNs >= started_ns_) {
+        unfinished = true;  // its program is just making it
+      }
     }
   }
   look_again_ = unfinished;
@@ -67,6 +79,21 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
     return a.start_realtime_ns < b.start_realtime_ns;
   });
   return found;
+}
+
+void RemoveGauge(int fd, const std::string& path) {
+  struct stat ours {};
+  if (fstat(fd, &ours) != 0) return;
+  const auto remove_if_ours = [&](const std::string& name) {
+    struct stat st {};
+    if (lstat(name.c_str(), &st) != 0 || st.st_ino != ours.st_ino || st.st_dev != ours.st_dev) {
+      return false;
+    }
+    return unlink(name.c_str()) == 0;
+  };
+  if (remove_if_ours(path)) return;
+  const auto files = ListGaugeFiles(path.substr(0, path.rfind('/')));
+  if (files) std::any_of(files->begin(), files->end(), remove_if_ours);
 }
 
 }  // namespace heapgauge::trace

@@ -1,6 +1,8 @@
 // Finds the gauge files that a program and its children make, soon after they are made.
 //
-// Looks at the times of the directories and lists them only when they changed. One thread.
+// Looks at the times of the directories and lists them only when they changed. Files are told apart
+// by device and inode: a process that executes another program has its old file renamed. One
+// thread.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_GAUGE_FINDER_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_GAUGE_FINDER_H_
 
@@ -8,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/formats/gauge/gauge_directory.h"
@@ -22,19 +25,27 @@ class GaugeFinder {
 
   // Those that were not found before, the oldest first.
   std::vector<GaugeOwner> FindNew(uint32_t program);
-  // The file was removed; another one may come in its place.
-  void Forget(const std::string& path) { seen_.erase(path); }
+  // All of them once more next time: some were renamed before they could be opened.
+  void Forget() {
+    seen_.clear();
+    look_again_ = true;
+  }
 
  private:
+  using FileId = std::pair<uint64_t, uint64_t>;  // device, inode
   bool HasChanged(const std::string& directory);
+  bool IsOurs(const GaugeOwner& owner, uint32_t program);
 
   std::string directory_;
-  uint64_t started_ns_;                    // Unix time
-  std::map<std::string, uint64_t> times_;  // when directories were changed last
-  bool look_again_ = true;                 // some file was not finished
-  std::set<std::string> seen_;             // ours, and those that are not
-  std::set<uint32_t> pids_;                // the program and those of its children that we know
+  uint64_t started_ns_;                           // Unix time
+  std::map<std::string, uint64_t> times_;         // when directories were changed last
+  bool look_again_ = true;                        // some file was not finished
+  std::map<std::string, std::set<FileId>> seen_;  // by directory: ours, and those that are not
+  std::set<uint32_t> pids_;  // the program and those of its children that we know
 };
+
+// Removes the file that `fd` is, whatever it is called by now; `path` is what it was called once.
+void RemoveGauge(int fd, const std::string& path);
 
 }  // namespace heapgauge::trace
 

@@ -27,7 +27,7 @@ void BlockPool::FindPiece() {
   room_[current_ / 64] |= uint64_t{1} << current_ % 64;
 }
 
-uint32_t BlockPool::Take() {
+uint32_t BlockPool::TakeFromPiece() {
   if (current_ == kNoSlot || !pieces_[current_].has_room()) {
     FindPiece();
     if (current_ == kNoSlot) return kNoSlot;
@@ -52,14 +52,19 @@ uint32_t BlockPool::Take() {
   return current_ * kPieceBlocks + index;
 }
 
-void BlockPool::Return(uint32_t slot) {
+// The older half goes back to the pieces.
+void BlockPool::SpillRecent() {
+  const auto half = recent_.begin() + kMostRecent / 2;
+  std::for_each(recent_.begin(), half, [this](uint32_t slot) { ReturnToPiece(slot); });
+  recent_.erase(recent_.begin(), half);
+}
+
+void BlockPool::ReturnToPiece(uint32_t slot) {
   const uint32_t number = slot / kPieceBlocks;
   Piece& piece = pieces_[number];
   LiveBlock& block = piece.blocks[slot % kPieceBlocks];
-  block.flags = 0;
   block.link = piece.first_free;
   piece.first_free = slot % kPieceBlocks;
-  --size_;
   room_[number / 64] |= uint64_t{1} << number % 64;
   if (--piece.taken != 0) return;
   // One empty piece is kept, so that a program that goes to and fro does not cost a piece each

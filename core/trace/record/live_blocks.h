@@ -46,8 +46,20 @@ class BlockPool {
   static constexpr uint32_t kNoSlot = UINT32_MAX;
 
   // kNoSlot if there are 4 billion already.
-  uint32_t Take();
-  void Return(uint32_t slot);
+  uint32_t Take() {
+    if (recent_.empty()) return TakeFromPiece();
+    const uint32_t slot = recent_.back();
+    recent_.pop_back();
+    (*this)[slot].flags = LiveBlock::kInUse;
+    ++size_;
+    return slot;
+  }
+  void Return(uint32_t slot) {
+    (*this)[slot].flags = 0;
+    --size_;
+    if (recent_.size() >= kMostRecent) SpillRecent();
+    recent_.push_back(slot);
+  }
   LiveBlock& operator[](uint32_t slot) {
     return pieces_[slot / kPieceBlocks].blocks[slot % kPieceBlocks];
   }
@@ -79,11 +91,19 @@ class BlockPool {
     bool has_room() const { return taken < kPieceBlocks; }
   };
   void FindPiece();
+  void SpillRecent();
 
   std::vector<Piece> pieces_;
   std::vector<uint64_t> room_;  // a bit for each piece
+  void ReturnToPiece(uint32_t slot);
+  uint32_t TakeFromPiece();
+
   uint32_t current_ = kNoSlot;
   size_t size_ = 0;
+  // Slots that were returned last, to be taken first: they are in the processor's cache. Their
+  // pieces count them as taken.
+  static constexpr size_t kMostRecent = 512;
+  std::vector<uint32_t> recent_;
   uint32_t empty_pieces_ = 0;  // that still have their memory
 };
 

@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_summary.h"
+#include "core/trace/record/gauge_finder.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -23,7 +24,8 @@ constexpr size_t kBatchEvents = 1024;
 constexpr uint64_t kMemoryPeriod = 100 * kMillisecond;
 constexpr uint64_t kProportionalPeriod = 5 * kSecond;
 constexpr uint64_t kThreadsPeriod = 250 * kMillisecond;
-constexpr uint64_t kThreadsPeriodPressed = 50 * kMillisecond;
+constexpr uint64_t kThreadsPeriodMany = 20 * kMillisecond;
+constexpr uint64_t kThreadsPeriodWaiting = 2 * kMillisecond;
 constexpr uint64_t kNamesPeriod = 2 * kSecond;
 // A segment that is worth its overhead is not kept back for long; a small one for longer.
 constexpr uint64_t kFlushPeriod = kSecond;
@@ -192,6 +194,7 @@ size_t ProcessRecorder::Work(uint64_t now_ns) {
   const BufferReader::Pass pass = reader_->Read();
   Hand(pass);
   if (pass.bytes != 0) last_event_ns_ = now_ns;
+  last_bytes_ = pass.bytes;
   LookAtThreads(now_ns);
   if (writer_ != nullptr && !error_) {
     if (options_.cull_below_ns != 0) {
@@ -204,9 +207,14 @@ size_t ProcessRecorder::Work(uint64_t now_ns) {
 }
 
 void ProcessRecorder::LookAtThreads(uint64_t now_ns) {
-  if (now_ns < next_threads_ns_) return;
-  const bool pressed = LoadShared(gauge_.control().waiting) != 0;
-  next_threads_ns_ = now_ns + (pressed ? kThreadsPeriodPressed : kThreadsPeriod);
+  // Threads that come and go fill the buffers faster than those that stay.
+  const bool waiting = LoadShared(gauge_.control().waiting) != 0;
+  const bool many = reader_->taken() * 2 > LoadShared(gauge_.control().max_buffers);
+  const uint64_t period = waiting ? kThreadsPeriodWaiting
+                          : many  ? kThreadsPeriodMany
+                                  : kThreadsPeriod;
+  if (now_ns < last_threads_ns_ + period) return;
+  last_threads_ns_ = now_ns;
   // Only if we see its threads at all, under the numbers that it has itself.
   if (ThreadExists(pid_)) {
     reader_->ReleaseGone([this](uint32_t thread) { return ThreadExists(thread); });
@@ -254,8 +262,10 @@ void ProcessRecorder::FlushIfDue(uint64_t now_ns) {
 
 bool ProcessRecorder::is_pressed() const {
   return LoadShared(gauge_.control().waiting) != 0 ||
-         reader_->taken() * 4 > LoadShared(gauge_.control().max_buffers);
+         last_bytes_ * 4 > uint64_t{LoadShared(gauge_.control().max_buffers)} * wire::kSegmentBytes;
 }
+
+void ProcessRecorder::RemoveGaugeFile() const { RemoveGauge(gauge_.file().fd(), gauge_.path()); }
 
 void ProcessRecorder::Finish(RecordingState state) {
   converter_->Add(TakePair(clock_));

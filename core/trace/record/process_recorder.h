@@ -55,7 +55,8 @@ class ProcessRecorder {
   void Beat() { gauge_.Beat(); }
 
   uint32_t pid() const { return pid_; }
-  const std::string& gauge_path() const { return gauge_.path(); }
+  // All it knew is in the trace. A program that goes on still has it mapped.
+  void RemoveGaugeFile() const;
   // The program waits for us, or will soon.
   bool is_pressed() const;
   // When there last was an event, CLOCK_MONOTONIC.
@@ -112,7 +113,8 @@ class ProcessRecorder {
   std::vector<ThreadState> threads_;
 
   uint64_t last_event_ns_ = 0;
-  uint64_t next_threads_ns_ = 0;
+  size_t last_bytes_ = 0;  // that Work took
+  uint64_t last_threads_ns_ = 0;
   uint64_t next_names_ns_ = 0;
   uint64_t next_memory_ns_ = 0;
   uint64_t next_proportional_ns_ = 0;

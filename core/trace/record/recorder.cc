@@ -114,19 +114,36 @@ std::string Recorder::PathFor(const Facts& facts) {
   if (options_.output.empty()) {
     return FreeName(options_.output_directory + "/" + ProgramName(r) + "." + std::to_string(r.pid));
   }
-  if (r.pid == program_) return options_.output;
+  if (r.pid == program_) {
+    MakeWay();
+    return options_.output;
+  }
   return FreeName(WithoutSuffix(options_.output) + "." + std::to_string(r.pid));
 }
 
-// The process goes on as another program, which is the one that -o means.
-void Recorder::MakeWay(Session* session) {
-  if (session->path != options_.output || session->path.empty()) return;
-  const std::string other = FreeName(WithoutSuffix(options_.output) + "." +
-                                     ProgramName(session->recorder->facts().recording));
-  if (std::rename(session->path.c_str(), other.c_str()) == 0) session->path = other;
+// The process goes on as another program, which is the one that -o means: the trace of the one
+// before gets another name.
+void Recorder::MakeWay() {
+  for (RecordedProcess& one : recorded_) {
+    if (one.path != options_.output || one.path.empty()) continue;
+    const std::string other =
+        FreeName(WithoutSuffix(options_.output) + "." + ProgramName(one.facts.recording));
+    if (std::rename(one.path.c_str(), other.c_str()) == 0) one.path = other;
+  }
 }
 
 bool Recorder::Open(const GaugeOwner& owner) {
+  const auto now = ReadOwner(owner.path);
+  if (!now || now->start_realtime_ns != owner.start_realtime_ns || now->pid != owner.pid) {
+    finder_.Forget();
+    return true;
+  }
+  for (const Session& session : sessions_) {
+    if (session.owner.pid == owner.pid &&
+        session.owner.start_realtime_ns == owner.start_realtime_ns) {
+      return true;
+    }
+  }
   std::string path;
   auto recorder =
       ProcessRecorder::Open(owner.path, clock_start_, options_.record,
@@ -149,7 +166,6 @@ bool Recorder::Open(const GaugeOwner& owner) {
 void Recorder::EndReplaced(uint32_t pid) {
   for (size_t i = 0; i < sessions_.size(); ++i) {
     if (sessions_[i].owner.pid != pid) continue;
-    MakeWay(&sessions_[i]);
     Finish(i, RecordingState::kReplaced);
     return;
   }
@@ -182,9 +198,7 @@ void Recorder::Finish(size_t index, RecordingState state) {
   recorded.error = recorder.error();
   recorded_.push_back(std::move(recorded));
   // All it knew is in the trace now. One that goes on still maps it, and needs its name no more.
-  const std::string gauge = recorder.gauge_path();
-  unlink(gauge.c_str());
-  finder_.Forget(gauge);
+  recorder.RemoveGaugeFile();
   const std::lock_guard<std::mutex> lock(mutex_);
   sessions_.erase(sessions_.begin() + static_cast<ptrdiff_t>(index));
 }

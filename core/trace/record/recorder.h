@@ -78,12 +78,12 @@ class Recorder {
   void Run();
   void LookForNew(uint64_t now_ns);
   void EndReplaced(uint32_t pid);
-  // False if the program does not trace, or not yet.
+  // False if the program does not trace, or not yet: to be tried again.
   bool Open(const GaugeOwner& owner);
   void EndThoseGone(uint64_t now_ns);
   void Finish(size_t index, RecordingState state);
   std::string PathFor(const Facts& facts);
-  void MakeWay(Session* session);
+  void MakeWay();
   bool Sleep(size_t bytes, bool pressed, uint64_t* nap_ns);
 
   RecorderOptions options_;

@@ -1,0 +1,268 @@
+// `heapgauge run --trace` from outside: the real agent in real programs.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/command.h"
+#include "tests/trace/record/traced_run.h"
+
+namespace heapgauge::testing {
+namespace {
+
+std::string Target(const std::string& name) { return std::string(HEAPGAUGE_TARGETS) + "/" + name; }
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
+}
+
+class TracedRun : public ::testing::Test {
+ protected:
+  // heapgauge run --trace, with all files in the scratch directory.
+  std::vector<std::string> Traced(const std::vector<std::string>& options,
+                                  const std::vector<std::string>& command) {
+    std::vector<std::string> words = {"run", "--trace", "--dir", scratch_ / "gauge"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back("--");
+    words.insert(words.end(), command.begin(), command.end());
+    return HeapgaugeCommand(words);
+  }
+  Outcome Run(const std::vector<std::string>& options, const std::vector<std::string>& command) {
+    return Command(Traced(options, command)).Wait();
+  }
+  std::vector<std::string> Traces() {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch_.path())) {
+      if (entry.path().extension() == ".hgt") paths.push_back(entry.path().string());
+    }
+    return paths;
+  }
+  size_t GaugeFiles() {
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "gauge")) {
+      count += entry.is_regular_file() ? 1 : 0;
+    }
+    return count;
+  }
+
+  ScratchDir scratch_;
+};
+
+TEST_F(TracedRun, HasExactlyWhatTheProgramDid) {
+  const Outcome outcome =
+      Run({"-o", scratch_ / "x.hgt"}, {Target("churn_threads"), "--counts", scratch_ / "counts",
+                                       "--threads", "3", "--seconds", "0.3", "--slots", "500"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const ChurnSums counts = ReadChurn(scratch_ / "counts");
+  const WholeTrace whole = ReadWholeTrace(scratch_ / "x.hgt");
+  EXPECT_EQ(whole.others.births, counts.allocated_objects);
+  EXPECT_EQ(whole.others.born_bytes, counts.allocated_bytes);
+  EXPECT_EQ(whole.others.survivors, counts.live_objects);
+  EXPECT_EQ(whole.others.born_bytes - whole.others.dead_bytes, counts.live_bytes);
+  const trace::Facts& facts = whole.file->facts();
+  EXPECT_TRUE(facts.complete);
+  EXPECT_EQ(facts.recording.state, RecordingState::kEnded);
+  EXPECT_EQ(facts.lost_events, 0U);
+  EXPECT_EQ(facts.unknown_frees, 0U);
+  EXPECT_EQ(facts.missed_frees, 0U);
+  EXPECT_EQ(whole.file->threads().size(), 4U);
+  EXPECT_FALSE(whole.file->memory().empty());
+  EXPECT_EQ(GaugeFiles(), 0U);
+  EXPECT_NE(outcome.err.find("heapgauge top " + (scratch_ / "x.hgt")), std::string::npos);
+}
+
+TEST_F(TracedRun, LosesNothingWhenKilled) {
+  const uint64_t rounds = FromEnvironment("HEAPGAUGE_TEST_KILLS", 4);
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const std::string counts_path = scratch_ / ("counts" + std::to_string(round));
+    const std::string trace_path = scratch_ / ("killed" + std::to_string(round) + ".hgt");
+    const std::string threads = std::to_string(1 + round % 5);
+    Command command(Traced({"-o", trace_path},
+                           {Target("churn_threads"), "--counts", counts_path, "--threads", threads,
+                            "--slots", "300", "--seed", std::to_string(round + 1)}));
+    while (command.OutSoFar().find("ready") == std::string::npos) usleep(1000);
+    usleep(static_cast<useconds_t>(round * 7919 % 100'000));
+    const pid_t program = ChildOf(command.pid());
+    ASSERT_GT(program, 0);
+    ASSERT_EQ(kill(program, SIGKILL), 0);
+    const Outcome outcome = command.Wait();
+    EXPECT_EQ(outcome.signal, SIGKILL) << outcome.err;
+    const ChurnSums counts = ReadChurn(counts_path);
+    const WholeTrace whole = ReadWholeTrace(trace_path);
+    ASSERT_NE(whole.file, nullptr);
+    EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kKilled);
+    EXPECT_EQ(whole.file->facts().lost_events, 0U);
+    EXPECT_EQ(whole.file->facts().missed_frees, 0U);
+    // What malloc has returned is there, and at most one more of each thread.
+    EXPECT_GE(whole.others.births, counts.allocated_objects);
+    EXPECT_LE(whole.others.births, counts.allocated_objects + counts.threads);
+    EXPECT_GE(whole.others.born_bytes, counts.allocated_bytes);
+    // A block is taken off the count before free is called.
+    const uint64_t freed = counts.allocated_objects - counts.live_objects;
+    EXPECT_LE(whole.others.deaths, freed);
+    EXPECT_GE(whole.others.deaths + counts.threads, freed);
+    ASSERT_FALSE(HasFailure()) << "round " << round << "\n" << outcome.err;
+    std::filesystem::remove(trace_path);
+    std::filesystem::remove(counts_path);
+  }
+}
+
+TEST_F(TracedRun, KeepsUpWith64Threads) {
+  const uint64_t seconds = FromEnvironment("HEAPGAUGE_TEST_SECONDS", 1);
+  const Outcome outcome =
+      Run({"-o", scratch_ / "x.hgt", "--verbose"},
+          {Target("churn_threads"), "--counts", scratch_ / "counts", "--threads", "64", "--seconds",
+           std::to_string(seconds), "--slots", "100"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const ChurnSums counts = ReadChurn(scratch_ / "counts");
+  const WholeTrace whole = ReadWholeTrace(scratch_ / "x.hgt");
+  ASSERT_NE(whole.file, nullptr);
+  EXPECT_EQ(whole.file->facts().lost_events, 0U);
+  EXPECT_EQ(whole.file->facts().missed_frees, 0U);
+  EXPECT_EQ(whole.file->facts().unknown_frees, 0U);
+  EXPECT_EQ(whole.others.births, counts.allocated_objects);
+  EXPECT_EQ(whole.others.born_bytes, counts.allocated_bytes);
+  EXPECT_EQ(whole.others.survivors, counts.live_objects);
+  std::cout << outcome.err;
+  if (std::string(HEAPGAUGE_SANITIZED).empty()) {
+    // Beside the queue of 32 MiB: segments under way, and what the command itself needs.
+    const size_t at = outcome.err.find("at most ");
+    ASSERT_NE(at, std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.compare(outcome.err.size() - 4, 4, " MB\n"), 0) << outcome.err;
+    EXPECT_LT(std::strtod(outcome.err.c_str() + at + 8, nullptr), 256) << outcome.err;
+  }
+}
+
+TEST_F(TracedRun, EndsAsTheProgramDoes) {
+  EXPECT_EQ(Run({"-o", scratch_ / "a.hgt"}, {"sh", "-c", "exit 7"}).code, 7);
+  EXPECT_EQ(Run({"-o", scratch_ / "b.hgt"}, {"sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
+  EXPECT_EQ(Run({"-o", scratch_ / "c.hgt"}, {"/no/such/program"}).code, 127);
+}
+
+TEST_F(TracedRun, ProgramsOfOneProcessHaveATraceEach) {
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt"}, {Target("exec_self"), "3"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::vector<std::string> traces = Traces();
+  EXPECT_EQ(traces.size(), 4U) << outcome.err;
+  size_t ended = 0;
+  for (const std::string& path : traces) {
+    const WholeTrace whole = ReadWholeTrace(path);
+    ASSERT_NE(whole.file, nullptr);
+    EXPECT_GT(whole.all.births, 2000U) << path;
+    const RecordingState state = whole.file->facts().recording.state;
+    if (state == RecordingState::kEnded) ++ended;
+    EXPECT_EQ(state == RecordingState::kEnded, path == scratch_ / "x.hgt");
+  }
+  EXPECT_EQ(ended, 1U);
+  EXPECT_EQ(GaugeFiles(), 0U);
+}
+
+TEST_F(TracedRun, FollowsForkOnlyIfAsked) {
+  const Outcome alone = Run({"-o", scratch_ / "x.hgt"}, {Target("fork"), "2"});
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(Traces().size(), 1U) << alone.err;
+  const Outcome all = Run({"-o", scratch_ / "x.hgt", "--follow-fork"}, {Target("fork"), "2"});
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_EQ(alone.out, all.out);
+  EXPECT_EQ(Traces().size(), 3U) << all.err;
+  for (const std::string& path : Traces()) {
+    const WholeTrace whole = ReadWholeTrace(path);
+    ASSERT_NE(whole.file, nullptr);
+    EXPECT_GT(whole.all.births, 10'000U) << path;
+    EXPECT_EQ(whole.file->facts().recording.forked, path != scratch_ / "x.hgt");
+  }
+}
+
+TEST_F(TracedRun, LeavesOutWhatDiedYoung) {
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--cull-below", "5ms"},
+                              {Target("churn_threads"), "--counts", scratch_ / "counts",
+                               "--threads", "2", "--seconds", "0.5", "--slots", "200"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const ChurnSums counts = ReadChurn(scratch_ / "counts");
+  const WholeTrace whole = ReadWholeTrace(scratch_ / "x.hgt");
+  ASSERT_NE(whole.file, nullptr);
+  const trace::Facts& facts = whole.file->facts();
+  EXPECT_EQ(facts.culled_below_ns, 5'000'000U);
+  EXPECT_GT(facts.culled_blocks, 0U);
+  EXPECT_GE(whole.others.youngest_death_ns, 5'000'000U);
+  EXPECT_GE(whole.all.births + facts.culled_blocks, counts.allocated_objects);
+  EXPECT_EQ(whole.others.survivors, counts.live_objects);
+}
+
+TEST_F(TracedRun, DropsWhatFindsNoRoomIfAsked) {
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--drop", "--trace-buffer", "1M"},
+                              {Target("churn_threads"), "--counts", scratch_ / "counts",
+                               "--threads", "8", "--seconds", "0.5", "--slots", "100"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const WholeTrace whole = ReadWholeTrace(scratch_ / "x.hgt");
+  ASSERT_NE(whole.file, nullptr);
+  EXPECT_EQ(whole.file->facts().waits, 0U);
+  const ChurnSums counts = ReadChurn(scratch_ / "counts");
+  // Every event that is missing is counted.
+  const uint64_t freed = counts.allocated_objects - counts.live_objects;
+  EXPECT_GE(whole.others.births + whole.others.deaths + whole.file->facts().lost_events +
+                whole.file->facts().unknown_frees,
+            counts.allocated_objects + freed);
+}
+
+TEST_F(TracedRun, ADiskThatIsFullDoesNotTouchTheProgram) {
+  const Outcome bare = Command({Target("fork"), "2"}).Wait();
+  const Outcome outcome = Run({"-o", "/dev/full"}, {Target("fork"), "2"});
+  EXPECT_EQ(outcome.code, bare.code);
+  EXPECT_EQ(outcome.out, bare.out);
+  EXPECT_NE(outcome.err.find("No space left on device"), std::string::npos) << outcome.err;
+  EXPECT_EQ(GaugeFiles(), 0U);
+}
+
+TEST_F(TracedRun, NamesTheFileAfterTheProgramIfNotTold) {
+  const Outcome outcome = Command({"/bin/sh", "-c",
+                                   "cd '" + scratch_.path() + "' && exec '" + HEAPGAUGE_PROGRAM +
+                                       "' run --trace --dir '" + (scratch_ / "gauge") + "' -- '" +
+                                       Target("exec_self") + "' 0"})
+                              .Wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  ASSERT_EQ(Traces().size(), 1U) << outcome.err;
+  EXPECT_EQ(Traces()[0].find(scratch_ / "exec_self."), 0U);
+}
+
+TEST_F(TracedRun, SaysNothingIfQuiet) {
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--quiet"}, {Target("exec_self"), "0"});
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(TracedRun, RefusesWhatMakesNoSense) {
+  struct Case {
+    std::vector<std::string> options;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{"--trace", "--sample", "1K"}, "--sample does not go with --trace"},
+      {{"--trace", "--http", "127.0.0.1:0"}, "--http does not go with --trace"},
+      {{"--trace", "--dump-exit"}, "--dump-... does not go with --trace"},
+      {{"--trace", "--cull-below", "fast"}, "--cull-below: 'fast' is not a time"},
+      {{"--trace", "--cull-below", "10"}, "--cull-below: '10' is not a time"},
+      {{"--trace", "--trace-buffer", "1K"}, "--trace-buffer: from 1M to 256M"},
+      {{"--trace", "-o", "/no/such/directory/x.hgt"}, "cannot write the trace into"},
+      {{"--trace", "-o", "/tmp"}, "is a directory"},
+      {{"--drop"}, "--drop goes with --trace"},
+      {{"--cull-below", "1ms"}, "--cull-below goes with --trace"},
+  };
+  for (const Case& one : cases) {
+    std::vector<std::string> words = {"run"};
+    words.insert(words.end(), one.options.begin(), one.options.end());
+    words.insert(words.end(), {"--", "true"});
+    const Outcome outcome = Heapgauge(words);
+    EXPECT_EQ(outcome.code, 2) << one.message;
+    EXPECT_NE(outcome.err.find(one.message), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace heapgauge::testing
