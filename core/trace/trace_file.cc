@@ -56,8 +56,8 @@ class OpenedTrace final : public TraceFile {
   Status ReadSegment(size_t index, uint32_t parts, Segment* out) const override {
     HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
     std::unique_ptr<Scratch> scratch = scratches_.Take();
-    const Status status = DecodeSegment(file_, chunk, index_.segments[index], limits(), parts,
-                                        scratch.get(), out);
+    const Status status =
+        DecodeSegment(file_, chunk, index_.segments[index], limits(), parts, scratch.get(), out);
     scratches_.Return(std::move(scratch));
     return status;
   }
@@ -65,8 +65,8 @@ class OpenedTrace final : public TraceFile {
   Status ReadSums(size_t index, std::vector<StackSums>* out) const override {
     HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
     std::unique_ptr<Scratch> scratch = scratches_.Take();
-    const Status status = DecodeSegmentSums(file_, chunk, index_.segments[index], limits(),
-                                            scratch.get(), out);
+    const Status status =
+        DecodeSegmentSums(file_, chunk, index_.segments[index], limits(), scratch.get(), out);
     scratches_.Return(std::move(scratch));
     return status;
   }

@@ -26,7 +26,8 @@ class Writer final : public TraceWriter {
       : fd_(fd),
         path_(std::move(path)),
         segment_events_(std::clamp(options.segment_events, uint32_t{1}, kMaxSegmentEvents)),
-        chunk_(options.compression_level) {}
+        chunk_(options.compression_level),
+        segment_(segment_events_) {}
   ~Writer() override { close(fd_); }
 
   void Begin(const Facts& facts) {

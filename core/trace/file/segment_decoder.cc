@@ -11,7 +11,7 @@ namespace {
 // No number takes more, and none of the columns has more than this many for an event.
 constexpr size_t kMaxBytesPerEvent = 24;
 // Memory is asked for so many stacks ahead.
-constexpr size_t kAhead = 8;
+constexpr size_t kAhead = 16;
 
 class Decoding {
  public:
@@ -53,16 +53,21 @@ class Decoding {
     with_addresses_ = (parts & kAddresses) != 0;
     with_details_ = (parts & kDetails) != 0;
     out->info = info_;
+    if (!with_new_ && !with_old_) {
+      out->blocks.clear();
+      out->events.clear();
+      return {};
+    }
+    HG_TRY(ReadStackList());
+    if (scratch_.stacks.empty() && info_.events != 0) return chunk_.Damaged("no stacks");
+    HG_TRY(OpenColumns());
+    if (event_.left() != info_.events) return chunk_.Damaged("too few events");
+    Expectation& expectation = scratch_.expectation;
+    expectation.Begin(scratch_.stacks.size(), limits_.threads, with_new_ ? info_.births : 0);
     // What is there already is written over, not made again.
     old_count_ = with_old_ ? info_.old_deaths : 0;
     out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));
     out->events.resize(with_events_ ? info_.events : 0);
-    if (!with_new_ && !with_old_) return {};
-    HG_TRY(ReadStackList());
-    if (scratch_.stacks.empty() && info_.events != 0) return chunk_.Damaged("no stacks");
-    HG_TRY(OpenColumns());
-    Expectation& expectation = scratch_.expectation;
-    expectation.Begin(scratch_.stacks.size(), limits_.threads, with_new_ ? info_.births : 0);
     old_blocks_ = out->blocks.data();
     new_blocks_ = out->blocks.data() + old_count_;
     for (uint32_t i = 0; i < info_.events; ++i) {

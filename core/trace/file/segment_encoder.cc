@@ -13,10 +13,15 @@ namespace {
 constexpr size_t kEventsPerSum = 4;
 constexpr int kMaxShift = 12;
 // Memory is asked for so many events ahead.
-constexpr size_t kFarAhead = 24;
-constexpr size_t kAhead = 12;
+constexpr size_t kFarAhead = 40;
+constexpr size_t kAhead = 20;
 
 }  // namespace
+
+SegmentEncoder::SegmentEncoder(uint32_t segment_events) {
+  events_.reserve(segment_events);
+  births_.reserve(segment_events / 2 + 1);
+}
 
 void SegmentEncoder::Meet(uint32_t stack) {
   if (stack >= places_.size()) {

@@ -19,6 +19,9 @@ namespace heapgauge::trace {
 
 class SegmentEncoder {
  public:
+  // How many events a segment will have, about.
+  explicit SegmentEncoder(uint32_t segment_events);
+
   // As TraceWriter has them.
   void Allocate(const Block& block);
   void Free(const Block& block);
