@@ -31,6 +31,7 @@ void AddDoctor(Command app, Action* action);
 void AddCtl(Command app, Action* action);
 void AddSave(Command app, Action* action);
 void AddServe(Command app, Action* action);
+void AddTimeline(Command app, Action* action);
 void AddTop(Command app, Action* action);
 void AddTree(Command app, Action* action);
 void AddTraces(Command app, Action* action);

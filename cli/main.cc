@@ -66,6 +66,7 @@ int Main(int argc, char** argv) {
   Action action;
   AddRun(root, &action);
   AddTop(root, &action);
+  AddTimeline(root, &action);
   AddTree(root, &action);
   AddPeek(root, &action);
   AddList(root, &action);

@@ -13,7 +13,6 @@ namespace heapgauge {
 namespace {
 
 constexpr size_t kFewestColumns = 20;
-constexpr size_t kMostMarkers = 12;  // that are listed
 
 class Report {
  public:
@@ -90,23 +89,23 @@ class Report {
   // Which part of the whole this is, or how long it is.
   std::string Span() const {
     if (timeline_.axis != TimeAxis::kTime && timeline_.to_ns > timeline_.from_ns) {
-      return " in " + PlaceOn(TimeAxis::kTime, timeline_.to_ns - timeline_.from_ns,
-                              timeline_.to_ns - timeline_.from_ns);
+      return ", within " + PlaceOn(TimeAxis::kTime, timeline_.to_ns - timeline_.from_ns,
+                                   timeline_.to_ns - timeline_.from_ns);
     }
     if (timeline_.from == 0 || timeline_.axis != TimeAxis::kTime) return "";
     return " from " + Place(timeline_.from) + " to " + Place(timeline_.to);
   }
 
   void MarkerList() {
-    for (size_t i = 0; i < timeline_.markers.size() && i < kMostMarkers; ++i) {
+    for (size_t i = 0; i < timeline_.markers.size() && i < kNamedMarkers; ++i) {
       const Timeline::Marker& marker = timeline_.markers[i];
       text_.AddLeft(std::string(1, static_cast<char>('a' + i)), kGutter - 1, Style::kNumber);
-      text_.Add(" ").Add(Place(marker.at), Style::kDim).Add(" ");
+      text_.Add(" ").AddLeft(Place(marker.at), 8, Style::kDim).Add("  ");
       text_.Add(CutTo(Printable(marker.text), std::max<size_t>(width(), 50) - 30)).Add("\n");
     }
-    if (timeline_.markers.size() > kMostMarkers) {
+    if (timeline_.markers.size() > kNamedMarkers) {
       text_.AddRight("", kGutter)
-          .Add(fmt::format("and {} more marks\n", timeline_.markers.size() - kMostMarkers),
+          .Add(fmt::format("and {} more marks\n", timeline_.markers.size() - kNamedMarkers),
                Style::kDim);
     }
   }
@@ -152,7 +151,7 @@ class Report {
       text_.Add(BarLine(Bytes(band.peak_bytes), band.most, most, Style::kBar, utf8()));
       std::string words = FormatShare(static_cast<double>(band.peak_bytes),
                                       static_cast<double>(timeline_.peak.bytes));
-      if (most != band.peak_bytes) words += ", most " + Bytes(most);
+      if (Bytes(most) != Bytes(band.peak_bytes)) words += ", most " + Bytes(most);
       words += " ";
       text_.AddRight("", kGutter).Add(words, Style::kDim);
       std::string names;

@@ -68,6 +68,10 @@ std::string TimeText(uint64_t ns, uint64_t step, uint64_t most) {
     return fmt::format("{}h{:02}m", ns / kHour, ns % kHour / kMinute);
   }
   const int digits = Digits(step, kSecond);
+  // 59.97 seconds must not become 60.0.
+  uint64_t unit = kSecond;
+  for (int i = 0; i < digits; ++i) unit /= 10;
+  ns = (ns + unit / 2) / unit * unit;
   const std::string seconds =
       fmt::format("{:0{}.{}f}s", static_cast<double>(ns % kMinute) / static_cast<double>(kSecond),
                   digits > 0 ? digits + 3 : 2, digits);

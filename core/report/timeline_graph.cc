@@ -120,17 +120,29 @@ class Picture {
   // An arrow over the column of the peak, and what it was, on the side that has room.
   StyledText PeakLine() const {
     const uint64_t length = timeline_.to - timeline_.from;
-    const std::string words = "peak " + FormatBytes(static_cast<double>(timeline_.peak.bytes)) +
-                              " at " + PlaceOn(timeline_.axis, timeline_.peak.at, length);
+    std::string words = "peak " + FormatBytes(static_cast<double>(timeline_.peak.bytes));
+    if (timeline_.axis != TimeAxis::kTime) {
+      words += " after " + PlaceOn(timeline_.axis, timeline_.peak.at, length);
+      if (timeline_.axis != TimeAxis::kBytes) {
+        words += timeline_.axis == TimeAxis::kEvents ? " events" : " instructions";
+      }
+    }
+    if (timeline_.to_ns > 0) {
+      words += " at " + PlaceOn(TimeAxis::kTime, timeline_.peak.time_ns,
+                                timeline_.to_ns - timeline_.from_ns);
+    }
     const size_t x = ColumnOf(timeline_.peak.at);
     const size_t width = DisplayWidth(words) + 1;
     StyledText text;
-    if (x + 1 + width <= columns_ || x < width) {
+    if (x + 1 + width <= columns_) {
       text.AddRight("", kGutter + x).Add(glyphs_.arrow, Style::kNumber);
       text.Add(" ").Add(words, Style::kNumber);
-    } else {
+    } else if (x >= width) {
       text.AddRight("", kGutter + x - width).Add(words, Style::kNumber);
       text.Add(" ").Add(glyphs_.arrow, Style::kNumber);
+    } else {  // no room for both
+      text.AddRight("", kGutter + columns_ - std::min(columns_, width - 1));
+      text.Add(words, Style::kNumber);
     }
     return text.Add("\n");
   }
@@ -138,7 +150,7 @@ class Picture {
   // What stands beside each row.
   std::vector<std::string> Labels() const {
     std::vector<std::string> labels(rows_);
-    for (const Tick& tick : TicksOf(TimeAxis::kBytes, 0, most_, std::max<size_t>(rows_ / 3, 1))) {
+    for (const Tick& tick : TicksOf(TimeAxis::kBytes, 0, most_, std::max<size_t>(rows_ / 2, 1))) {
       if (tick.at == 0) continue;
       const auto y = static_cast<size_t>(std::max(0.0, std::ceil(Height(tick.at)) - 1));
       labels[std::min(y, rows_ - 1)] = tick.label;
@@ -148,7 +160,7 @@ class Picture {
 
   StyledText Axis() const {
     const std::vector<Tick> ticks =
-        TicksOf(timeline_.axis, timeline_.from, timeline_.to, std::max<size_t>(columns_ / 14, 1));
+        TicksOf(timeline_.axis, timeline_.from, timeline_.to, std::max<size_t>(columns_ / 10, 1));
     std::vector<bool> marked(columns_);
     std::string labels;
     size_t used = 0;  // columns of `labels`
@@ -178,7 +190,7 @@ class Picture {
     std::string line(columns_, ' ');
     for (size_t i = 0; i < timeline_.markers.size(); ++i) {
       char& cell = line[ColumnOf(timeline_.markers[i].at)];
-      cell = cell != ' ' ? '*' : i < 26 ? static_cast<char>('a' + i) : '+';
+      cell = cell != ' ' ? '*' : i < kNamedMarkers ? static_cast<char>('a' + i) : '+';
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     StyledText text;

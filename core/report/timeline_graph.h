@@ -19,6 +19,9 @@ namespace heapgauge {
 // Columns to the left of the picture, for labels and the axis itself.
 inline constexpr size_t kGutter = 11;
 
+// Markers that have a letter of their own.
+inline constexpr size_t kNamedMarkers = 12;
+
 // REQUIRES: one step for each column.
 StyledText LiveGraph(const Timeline& timeline, size_t rows, bool utf8);
 

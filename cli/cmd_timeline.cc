@@ -1,0 +1,321 @@
+// timeline: the heap over time, as a graph, as massif's snapshots, as points for scripts.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cli/pprof/sources.h"
+#include "cli/progress_line.h"
+#include "cli/report_source.h"
+#include "core/analysis/allocation_frames.h"
+#include "core/base/peeking_stream.h"
+#include "core/base/text.h"
+#include "core/formats/massif/massif_of_moments.h"
+#include "core/formats/massif/massif_parser.h"
+#include "core/formats/massif/massif_writer.h"
+#include "core/report/ms_print.h"
+#include "core/report/timeline.h"
+#include "core/trace/trace_massif.h"
+#include "core/trace/trace_moment.h"
+#include "core/trace/trace_timeline.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct TimelineCommand {
+  ReportOptions report;  // where it goes, how names are found
+  std::string source;
+  std::string from;
+  std::string to;
+  std::string unit = "time";
+  bool massif = false;
+  uint64_t bands = 0;
+  uint64_t points = 1000;
+  uint64_t columns = 0;  // 0: as the output suggests
+  uint64_t rows = 0;
+  double threshold = 1;
+  uint64_t depth = 30;
+  uint64_t most_snapshots = 100;
+};
+
+// One of these, by what the source is.
+struct TimeSource {
+  std::shared_ptr<const trace::TraceFile> trace;
+  std::unique_ptr<MassifFile> massif;
+  std::unique_ptr<Profile> profile;
+};
+
+bool IsFile(const std::string& path) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+Result<TimeSource> Open(const TimelineCommand& command) {
+  TimeSource source;
+  if (IsFile(command.source)) {
+    HG_ASSIGN(auto stream, OpenStream(command.source));
+    auto peeking = std::make_unique<PeekingStream>(std::move(stream));
+    HG_ASSIGN(std::string_view start, peeking->Peek(4096));
+    if (trace::IsTrace(start)) {
+      HG_ASSIGN(source.trace, trace::TraceFile::Open(command.source));
+      return source;
+    }
+    HG_ASSIGN(auto plain, Decompressed(std::move(peeking), command.source));
+    PeekingStream text(std::move(plain));
+    HG_ASSIGN(start, text.Peek(4096));
+    if (IsMassif(start)) {
+      HG_ASSIGN(MassifFile file, ParseMassif(&text, command.source));
+      source.massif = std::make_unique<MassifFile>(std::move(file));
+      return source;
+    }
+  }
+  ReadingOptions reading;
+  reading.pick = command.report.pick;
+  HG_ASSIGN(Profile profile, ReadMerged({command.source}, reading));
+  source.profile = std::make_unique<Profile>(std::move(profile));
+  return source;
+}
+
+TimeAxis AxisOf(const TimelineCommand& command) {
+  if (command.unit == "bytes") return TimeAxis::kBytes;
+  if (command.unit == "allocations") return TimeAxis::kEvents;
+  return TimeAxis::kTime;
+}
+
+struct Range {
+  uint64_t from = 0;
+  uint64_t to = trace::kNever;
+};
+
+// Of a trace every moment has a name; of others a range is two times since the beginning.
+Result<Range> RangeOf(const TimelineCommand& command, const trace::TraceFile* trace) {
+  Range range;
+  const auto parse = [&](const std::string& text) -> Result<uint64_t> {
+    if (trace != nullptr) return trace::ParseMoment(*trace, text);
+    return trace::ParseDuration(text);
+  };
+  if (!command.from.empty()) {
+    HG_ASSIGN(range.from, parse(command.from));
+  }
+  if (!command.to.empty()) {
+    HG_ASSIGN(range.to, parse(command.to));
+  }
+  if (range.from > range.to) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--from " + Printable(command.from) + " is behind --to " + Printable(command.to));
+  }
+  return range;
+}
+
+// Massif's axis may count something else than time.
+Result<Range> RangeOf(const TimelineCommand& command, const MassifFile& file) {
+  if (file.unit == MassifUnit::kMilliseconds) return RangeOf(command, nullptr);
+  Range range;
+  if (!command.from.empty()) {
+    HG_ASSIGN(range.from, SizeOption("--from", command.from));
+  }
+  if (!command.to.empty()) {
+    HG_ASSIGN(range.to, SizeOption("--to", command.to));
+  }
+  return range;
+}
+
+Result<trace::TraceFile::Stacks> NamedStacks(const TimelineCommand& command,
+                                             const trace::TraceFile& trace,
+                                             std::vector<std::string>* notes) {
+  HG_ASSIGN(const auto stacks, trace.ReadStacks());
+  trace::TraceFile::Stacks named = *stacks;
+  *notes = NameLocations(command.report.symbols, &named.profile, BeginProgress()).notes;
+  return named;
+}
+
+// Names of the frames of each band, from the one that asked for memory outwards.
+Status NameBands(const TimelineCommand& command, const trace::TraceFile& trace,
+                 trace::TraceTimeline* made) {
+  if (made->stacks.empty()) return {};
+  std::vector<std::string> notes;
+  HG_ASSIGN(const auto stacks, NamedStacks(command, trace, &notes));
+  const Profile& profile = stacks.profile;
+  const std::vector<uint32_t> skipped = CountAllocationFrames(profile);
+  const auto names = FrameNames(profile, Granularity::kLines, Names::kShort);
+  for (size_t i = 0; i < made->stacks.size(); ++i) {
+    const uint32_t stack = made->stacks[i];
+    bool begun = false;
+    for (NodeId node = stack < stacks.stacks.size() ? stacks.stacks[stack].leaf : kNone;
+         node != kNone; node = profile.nodes[node].parent) {
+      const LocationId id = profile.nodes[node].location;
+      const Location& location = profile.locations[id];
+      for (uint32_t k = begun ? 0 : skipped[id]; k < location.frame_count; ++k) {
+        made->timeline.bands[i].frames.push_back(names[location.first_frame + k]);
+        begun = true;
+      }
+    }
+  }
+  return {};
+}
+
+Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& source,
+                              size_t steps) {
+  if (source.massif != nullptr) {
+    HG_ASSIGN(const Range range, RangeOf(command, *source.massif));
+    return TimelineOfMassif(*source.massif, range.from, range.to);
+  }
+  HG_ASSIGN(const Range range, RangeOf(command, source.trace.get()));
+  if (source.profile != nullptr) {
+    return TimelineOfProfile(*source.profile, AxisOf(command), range.from, range.to);
+  }
+  trace::TimelineRequest request;
+  request.axis = AxisOf(command);
+  request.from_ns = range.from;
+  request.to_ns = range.to;
+  request.steps = steps;
+  request.bands = command.bands;
+  HG_ASSIGN(trace::TraceTimeline made,
+            trace::ReadTraceTimeline(*source.trace, request, BeginProgress()));
+  HG_TRY(NameBands(command, *source.trace, &made));
+  return std::move(made.timeline);
+}
+
+Result<MassifFile> MakeMassif(const TimelineCommand& command, TimeSource* source) {
+  if (source->massif != nullptr) return std::move(*source->massif);
+  const MassifUnit unit = command.unit == "bytes" ? MassifUnit::kBytes : MassifUnit::kMilliseconds;
+  if (command.unit == "allocations") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "massif's files count time in milliseconds or bytes; use --unit ms or bytes");
+  }
+  const MassifTreeOptions tree{command.threshold, command.depth};
+  if (source->trace != nullptr) {
+    HG_ASSIGN(const Range range, RangeOf(command, source->trace.get()));
+    std::vector<std::string> notes;
+    HG_ASSIGN(const auto stacks, NamedStacks(command, *source->trace, &notes));
+    trace::MassifRequest request;
+    request.unit = unit;
+    request.from_ns = range.from;
+    request.to_ns = range.to;
+    request.most_snapshots = command.most_snapshots;
+    request.tree = tree;
+    return trace::TraceMassif(*source->trace, stacks, request, BeginProgress());
+  }
+  Profile& now = *source->profile;
+  NameLocations(command.report.symbols, &now, BeginProgress());
+  std::unique_ptr<Profile> peak;
+  if (now.recording.has_peak) {
+    ReadingOptions reading;
+    reading.pick = command.report.pick;
+    reading.read.gauge.peak = true;
+    auto read = ReadMerged({command.source}, reading);
+    if (read && read->recording.is_peak) {
+      NameLocations(command.report.symbols, &*read, BeginProgress());
+      peak = std::make_unique<Profile>(std::move(*read));
+    }
+  }
+  return MassifOfProfile(now, peak.get(), unit, command.most_snapshots, tree);
+}
+
+// "x.massif", "massif.out.4242": the file itself is wanted, not what ms_print says of it.
+bool IsMassifName(const std::string& path) {
+  return path.ends_with(".massif") || BaseName(path).starts_with("massif.out");
+}
+
+int PrintMassif(const TimelineCommand& command, TimeSource* source) {
+  const auto file = MakeMassif(command, source);
+  if (!file) return FailWith(file.error());
+  if (IsMassifName(command.report.output)) {
+    return DeliverBy(command.report, [&](TextSink* sink) { return WriteMassif(*file, sink); });
+  }
+  MsPrintOptions options;
+  if (command.columns > 0) {
+    options.width = command.columns;
+    options.arguments += "--x=" + std::to_string(command.columns) + " ";
+  }
+  if (command.rows > 0) {
+    options.height = command.rows;
+    options.arguments += "--y=" + std::to_string(command.rows) + " ";
+  }
+  options.threshold = command.threshold;
+  if (command.threshold != 1)
+    options.arguments += fmt::format("--threshold={} ", command.threshold);
+  options.arguments += command.source;
+  return DeliverBy(command.report,
+                   [&](TextSink* sink) { return WriteMsPrint(*file, options, sink); });
+}
+
+int RunTimeline(const TimelineCommand& command) {
+  auto source = Open(command);
+  if (!source) return FailWith(source.error());
+  if (command.massif || IsMassifName(command.report.output)) return PrintMassif(command, &*source);
+  if (command.bands > 0 && source->trace == nullptr) {
+    return FailWith("--top needs a trace (run --trace): " + Printable(command.source) +
+                    " does not know what single stacks had over time");
+  }
+  const Terminal target = Target(command.report);
+  TimelineOptions options;
+  options.layout = target.layout();
+  options.columns = command.columns;
+  // What is beside the graph takes some lines.
+  if (target.is_terminal) options.rows = std::clamp<size_t>(target.height, 20, 40) - 12;
+  if (command.rows > 0) options.rows = command.rows;
+  const bool for_scripts = command.report.json || command.report.csv;
+  const auto timeline =
+      MakeTimeline(command, *source, for_scripts ? command.points : TimelineColumns(options));
+  if (!timeline) return FailWith(timeline.error());
+  if (command.report.json) return Deliver(command.report, TimelineJson(*timeline));
+  if (command.report.csv) return Deliver(command.report, TimelineCsv(*timeline));
+  return Deliver(command.report, TimelineText(*timeline, options));
+}
+
+}  // namespace
+
+void AddTimeline(Command app, Action* action) {
+  auto command = std::make_shared<TimelineCommand>();
+  ReportOptions* report = &command->report;
+  Command sub = app.Sub("timeline", "the heap over time: a graph, or what ms_print shows");
+  sub.Footer(R"(
+Bars are what was live; the shaded part was live for a part of the column only. Of a trace the figures are
+exact, of a gauge file they are what was noted about once a second.
+
+--massif prints what ms_print prints. -o NAME.massif (or massif.out*) writes a file for ms_print and
+massif-visualizer. docs/timeline.md tells more.
+
+Examples:
+  heapgauge timeline server.hgt                      a trace
+  heapgauge timeline --top 5 server.hgt              and the stacks behind the peak
+  heapgauge timeline --from 10s --to 12s server.hgt  a closer look
+  heapgauge timeline 4242                            a running program
+  heapgauge timeline --massif massif.out.4242        in place of ms_print
+  heapgauge timeline -o server.massif server.hgt     for massif-visualizer)");
+  sub.Add("SOURCE", &command->source, "trace, gauge file, PID, massif.out, or what heaptrack wrote")
+      .Required();
+  sub.Add("--pick", &report->pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Add("--from", &command->from, "begin here: 1.5s, 40%, peak-1s");
+  sub.Add("--to", &command->to, "end here");
+  sub.Add("--unit", &command->unit,
+          "what the axis counts: time (also ns, ms), bytes allocated and freed so far, or "
+          "allocations and frees so far")
+      .OneOf({"time", "ns", "ms", "bytes", "allocations"});
+  sub.Add("--top", &command->bands, "so many stacks, largest at the peak, each over time")
+      .Between(0, 1000);
+  sub.Flag("--json", &report->json, "points and totals as JSON");
+  sub.Flag("--csv", &report->csv, "points as CSV");
+  sub.Add("--points", &command->points, "of a trace, for --json and --csv (1000)")
+      .Between(1, 10'000'000);
+  sub.Flag("--massif", &command->massif, "what ms_print prints");
+  sub.Add("--x", &command->columns, "columns of the graph").Between(4, 1000);
+  sub.Add("--y", &command->rows, "rows of the graph").Between(4, 1000);
+  sub.Add("--threshold", &command->threshold,
+          "percent of a snapshot below which --massif and -o fold (1)")
+      .Between(0, 100);
+  sub.Add("--depth", &command->depth, "frames in massif's trees (30)").Between(1, 200);
+  sub.Add("--max-snapshots", &command->most_snapshots, "of --massif and -o (100)")
+      .Between(10, 1000);
+  sub.Add("--color", &report->colour, "auto, always or never").OneOf({"auto", "always", "never"});
+  sub.Add("-o,--output", &report->output, "write to this file");
+  AddSymbolOptions(sub, &report->symbols);
+  sub.OnChosen([=] { *action = [=] { return RunTimeline(*command); }; });
+}
+
+}  // namespace heapgauge::cli
