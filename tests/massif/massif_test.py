@@ -52,7 +52,7 @@ class AgainstMsPrint(unittest.TestCase):
 
     def trace(self, rounds=4000):
         path = self.directory / "server.hgt"
-        run(BIN / "heapgauge_make_trace_file", path, rounds)
+        run(BIN / "heapgauge_make_server_trace", path, rounds)
         return path
 
     def test_ms_print_shows_of_our_file_what_we_show(self):

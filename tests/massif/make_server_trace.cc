@@ -1,4 +1,4 @@
-// Writes a trace of a make-believe server: make_trace_file FILE [ROUNDS]. It loads tables, works on
+// Writes a trace of a make-believe server: make_server_trace FILE [ROUNDS]. It loads tables, works on
 // requests whose memory swings, keeps a cache that grows and is trimmed, and leaks a little. All
 // names are in the file, so nothing has to be symbolized.
 
@@ -13,7 +13,7 @@ using heapgauge::trace::testing::FakeFrame;
 using heapgauge::trace::testing::MakeTrace;
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fprintf(stderr, "make_trace_file FILE [ROUNDS]\n"), 2;
+  if (argc < 2) return std::fprintf(stderr, "make_server_trace FILE [ROUNDS]\n"), 2;
   const uint64_t rounds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 4000;
   constexpr uint64_t kRoundNs = 1'000'000;
 
