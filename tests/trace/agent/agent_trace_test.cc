@@ -41,6 +41,18 @@ void ExpectSound(const Process& process) {
   EXPECT_EQ(account.twice_allocated, 0u);
   EXPECT_EQ(account.unknown_frees, 0u);
   EXPECT_EQ(account.unmatched_ends, 0u);
+  uint64_t without_stack = 0;
+  for (const Event& event : process.events) {
+    if (event.kind != TraceEventKind::kAllocate && event.kind != TraceEventKind::kResizeEnd) {
+      continue;
+    }
+    without_stack += event.stack == 0 || event.stack >= process.stacks.size() ||
+                     process.stacks[event.stack].node == 0;
+  }
+  EXPECT_EQ(without_stack, 0u);
+  for (const wire::StackRecord& stack : process.stacks) {
+    EXPECT_EQ(stack.samples, 0u);  // nothing is sampled
+  }
 }
 
 class Churn : public testing::TestWithParam<std::tuple<Allocator, int>> {};
@@ -260,6 +272,37 @@ TEST(Traced, MappingsWhenTheyAreRecorded) {
   }
   EXPECT_GT(maps, 0u);
   EXPECT_GT(unmaps, 0u);
+}
+
+TEST(Traced, StacksCarryTheLabelsOfTheirThread) {
+  const Outcome run = RunDrained({Target("label_scopes"), "scopes"});
+  ASSERT_EQ(run.status, 0) << run.out;
+  ASSERT_EQ(run.processes.size(), 1u);
+  ExpectSound(run.processes[0]);
+  uint64_t with_labels = 0;
+  for (const Event& event : run.processes[0].events) {
+    with_labels += run.processes[0].stacks[event.stack].labels != 0;
+  }
+  EXPECT_GT(with_labels, 0u);
+  EXPECT_LT(with_labels, run.processes[0].events.size());
+}
+
+// What is asked for is what is written down.
+TEST(Traced, TellsSizeFunctionAndAlignment) {
+  Options options;
+  options.preload = kLibraries + std::string("libjemalloc.so.2");
+  if (!std::filesystem::exists(options.preload)) GTEST_SKIP() << "jemalloc is not installed";
+  if (!std::filesystem::exists(Target("jemalloc_api"))) GTEST_SKIP() << "jemalloc_api is not built";
+  const Outcome run = RunDrained({Target("jemalloc_api")}, options);
+  ASSERT_EQ(run.status, 0) << run.out;
+  ASSERT_EQ(run.processes.size(), 1u);
+  ExpectSound(run.processes[0]);
+  uint64_t by_mallocx = 0;
+  for (const Event& event : run.processes[0].events) {
+    by_mallocx += event.function == static_cast<uint8_t>(wire::Function::kMallocx);
+    EXPECT_EQ(event.address % (uint64_t{1} << event.alignment_log2), 0u);
+  }
+  EXPECT_GT(by_mallocx, 0u);
 }
 
 TEST(Traced, AFilterForbidsToWait) {

@@ -59,6 +59,7 @@ class Drainer {
     p.forked = header().forked != 0;
     p.control = header().trace;
     p.buffers = static_cast<uint32_t>(buffers_.size());
+    ReadStacks();
     std::stable_sort(p.events.begin(), p.events.end(),
                      [](const Event& a, const Event& b) { return a.time < b.time; });
     return std::move(p);
@@ -82,6 +83,22 @@ class Drainer {
       known_[i] = true;
       buffers_.push_back(
           {reinterpret_cast<wire::TraceBufferHeader*>(base_ + size_t{i} * wire::kSegmentBytes)});
+    }
+  }
+
+  void ReadStacks() {
+    constexpr uint32_t kPerSegment = wire::RecordsPerSegment(sizeof(wire::StackRecord));
+    auto* directory = reinterpret_cast<uint32_t*>(base_ + wire::kHeaderBytes);
+    process_.stacks.resize(Load(header().stack_count));
+    for (uint32_t i = 1; i < Load(header().segment_count); ++i) {
+      const uint32_t word = Load(directory[i]);
+      if (wire::DirectoryKind(word) != uint32_t(wire::SegmentKind::kStacks)) continue;
+      const auto* from =
+          reinterpret_cast<wire::StackRecord*>(base_ + size_t{i} * wire::kSegmentBytes);
+      for (uint32_t k = 0; k < kPerSegment; ++k) {
+        const uint32_t number = wire::DirectoryOrdinal(word) * kPerSegment + k;
+        if (number < process_.stacks.size()) process_.stacks[number] = from[k];
+      }
     }
   }
 

@@ -33,8 +33,9 @@ struct Process {
   wire::TraceControl control{};  // at its end
   uint32_t buffers = 0;
   uint64_t rounds = 0;
-  std::vector<Event> events;        // in order of time
-  std::vector<std::string> broken;  // rules of the format that were not kept
+  std::vector<Event> events;              // in order of time
+  std::vector<wire::StackRecord> stacks;  // by number
+  std::vector<std::string> broken;        // rules of the format that were not kept
 };
 
 struct Outcome {
