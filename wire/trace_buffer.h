@@ -33,7 +33,7 @@ struct TraceControl {
   // By the agent.
   uint32_t tracing;      // 1: this process records every call
   uint32_t clock;        // TraceClock
-  uint32_t max_buffers;  // it makes no more
+  uint32_t max_buffers;  // it makes no more, unless threads hold them all; then this grows
   uint32_t drops;        // 1: events without room are lost; 0: the thread waits
   uint32_t waiting;      // threads that wait for a buffer now
   uint32_t gave_up;      // 1: nobody emptied the buffers any more; tracing is over
