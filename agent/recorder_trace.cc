@@ -144,7 +144,7 @@ bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintpt
     lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
                  trace_clock_, /*ordered=*/false);
   }
-  lanes_.Leave(lane, thread, &buffers_);
+  lanes_.Leave(lane, &buffers_);
   return has_room;
 }
 
@@ -166,7 +166,7 @@ void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
                                        .alignment_log2 = block.alignment_log2},
                  trace_clock_, /*ordered=*/true);
   }
-  lanes_.Leave(lane, thread, &buffers_);
+  lanes_.Leave(lane, &buffers_);
 }
 
 void Recorder::TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t length,
@@ -185,7 +185,7 @@ void Recorder::TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t 
                                        .alignment_log2 = 0},
                  trace_clock_, kind == wire::TraceEventKind::kMap);
   }
-  lanes_.Leave(lane, thread, &buffers_);
+  lanes_.Leave(lane, &buffers_);
 }
 
 }  // namespace heapgauge::agent

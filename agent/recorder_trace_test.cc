@@ -133,7 +133,7 @@ TEST_F(RecorderTraceTest, ACallWithinAnotherDoesNotWait) {
   Start(/*drops=*/false);
   ASSERT_TRUE(Free(1));
   hg_thread.lane->busy_sp = 2000;  // as if this were a handler
-  for (uint32_t i = 0; i < 2 * kBuffers; ++i) ASSERT_TRUE(Free(i + 1)) << i;
+  for (uint32_t i = 0; i < 2 * kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
   EXPECT_EQ(control().waits, 0u);
   EXPECT_EQ(control().lost, 0u);
   EXPECT_GT(control().max_buffers, kBuffers);

@@ -15,6 +15,7 @@ void LanePool::Start(uint32_t process) {
     lane->busy_sp = 0;
     lane->buffer = nullptr;
     lane->room = 0;
+    lane->inner = nullptr;
     lane->first_slot = 0;
     lane->seen_releases = 0;
     lane->lost_since = 0;
@@ -48,17 +49,13 @@ void LanePool::GiveBack(TraceLane* lane, TraceBuffers* buffers) {
   lane->owner.store(kNobody, std::memory_order_release);
 }
 
-// One that nobody has, or that a handler of this thread jumped away from.
-TraceLane* LanePool::TakeIdle(uint32_t token, uintptr_t sp) {
+TraceLane* LanePool::TakeIdle() {
   const uint32_t count = count_.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count && i < kMaxLanes; ++i) {
     TraceLane* lane = At(i);
-    if (lane == nullptr) continue;
-    uint32_t owner = lane->owner.load(std::memory_order_relaxed);
-    const bool jumped_out_of = owner == token && lane != hg_thread.lane && lane->busy_sp != 0 &&
-                               sp > lane->busy_sp && !os::OnAlternateStack();
-    if (owner != kNobody && !jumped_out_of) continue;
-    if (lane->owner.compare_exchange_strong(owner, kChanging)) return lane;
+    if (lane == nullptr || lane->owner.load(std::memory_order_relaxed) != kNobody) continue;
+    uint32_t nobody = kNobody;
+    if (lane->owner.compare_exchange_strong(nobody, kChanging)) return lane;
   }
   return nullptr;
 }
@@ -92,13 +89,16 @@ TraceLane* LanePool::Make() {
   return lane;
 }
 
+// `probe`: kernel id of the thread, or 0 if the lane is given back after one call.
 TraceLane* LanePool::Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuffers* buffers) {
-  TraceLane* lane = TakeIdle(token, sp);
+  TraceLane* lane = TakeIdle();
   if (lane == nullptr) lane = TakeOfTheDead(buffers);
   if (lane == nullptr) lane = Make();
   if (lane == nullptr) return nullptr;
   buffers->Close(lane);
   lane->walker.Forget();
+  lane->inner = nullptr;
+  lane->once = 0;
   lane->thread = os::ThreadId();
   std::atomic_ref(lane->probe).store(probe, std::memory_order_release);
   lane->busy_sp = sp;
@@ -107,26 +107,55 @@ TraceLane* LanePool::Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuf
   return lane;
 }
 
+// Is the thread back from the call that left its mark, so that nobody is at the lane? At the same
+// place of its stack, or further up, it is. But a handler's alternate stack may lie up there too.
+bool LanePool::IsBack(const TraceLane& lane, uintptr_t sp) {
+  return sp >= lane.busy_sp && !os::OnAlternateStack();
+}
+
+// In a handler that came while the thread is at `lane`.
+TraceLane* LanePool::EnterInner(TraceLane* lane, uintptr_t sp, TraceBuffers* buffers) {
+  const uint32_t token = lane->owner.load(std::memory_order_relaxed);
+  for (;;) {
+    TraceLane* inner = lane->inner;
+    if (inner == nullptr) break;
+    if (inner->busy_sp == 0 || IsBack(*inner, sp)) {
+      inner->busy_sp = sp;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      return inner;
+    }
+    lane = inner;
+  }
+  TraceLane* fresh = Take(token, sp, lane->probe, buffers);
+  if (fresh == nullptr) return nullptr;
+  // Unless a handler has put one there meanwhile.
+  if (lane->inner == nullptr) {
+    lane->inner = fresh;
+  } else {
+    fresh->once = 1;
+  }
+  return fresh;
+}
+
 TraceLane* LanePool::EnterOther(ThreadState* thread, uintptr_t sp, TraceBuffers* buffers) {
   TraceLane* own = thread->lane;
   if (own != nullptr && own->owner.load(std::memory_order_relaxed) == thread->token) {
-    // Further up its own stack the thread is back from that call. A handler's alternate stack may
-    // lie further up too.
-    if (sp > own->busy_sp && !os::OnAlternateStack()) {
-      own->busy_sp = sp;
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      return own;
-    }
-    return Take(thread->token, sp, 0, buffers);
+    if (!IsBack(*own, sp)) return EnterInner(own, sp, buffers);
+    own->busy_sp = sp;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return own;
   }
   const uint32_t token = TokenOf(thread);
   // A vfork child is no thread of this process, and its ThreadState is not its own.
-  if (!SyscallsFrozen() && os::ProcessId() != process_) return Take(token, sp, 0, buffers);
-  TraceLane* lane = Take(token, sp, os::ThreadId(), buffers);
+  const bool own_thread = SyscallsFrozen() || os::ProcessId() == process_;
+  TraceLane* lane = Take(token, sp, own_thread ? os::ThreadId() : 0, buffers);
+  if (lane == nullptr) return nullptr;
   // Unless a handler has got one meanwhile.
   own = thread->lane;
-  if (own == nullptr || own->owner.load(std::memory_order_relaxed) != thread->token) {
+  if (own_thread && (own == nullptr || own->owner.load(std::memory_order_relaxed) != token)) {
     thread->lane = lane;
+  } else {
+    lane->once = 1;
   }
   return lane;
 }

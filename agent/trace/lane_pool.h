@@ -2,15 +2,15 @@
 // are no more.
 //
 // A thread finds its lane through its ThreadState and marks it busy while it is at it, with its
-// stack pointer: so a signal handler that comes in between notices, and uses another lane for this
-// one call. If a handler jumped out, the mark is left; the thread is then found further up its
-// stack, and goes on with the lane. A lane belongs to its thread as long as the kernel knows that:
-// this is asked, a few lanes at a time, when a new thread needs one. The recorder's word for it
-// would not do: two threads on one lane would ruin the walker. So nothing has to happen when a
-// thread ends.
+// stack pointer: so a signal handler that comes in between notices, and uses the thread's next one
+// (`inner`), which is made for it. If a handler jumped out, the mark is left; the thread is then
+// found further up its stack, and goes on with the lane. A lane belongs to its thread as long as
+// the kernel knows that: this is asked, a few lanes at a time, when a new thread needs one. The
+// recorder's word for it would not do: two threads on one lane would ruin the walker. So nothing
+// has to happen when a thread ends.
 //
 // A vfork child shares everything with the thread that made it, its ThreadState too, and writes as
-// that one does.
+// that one does; if that has no lane, with one that is given back at once.
 //
 // Lock-free, allocation-free (maps memory for new lanes), async-signal-safe, zero-initialised.
 #ifndef HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_
@@ -42,10 +42,10 @@ class LanePool {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return lane;
   }
-  void Leave(TraceLane* lane, const ThreadState& thread, TraceBuffers* buffers) {
+  void Leave(TraceLane* lane, TraceBuffers* buffers) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     lane->busy_sp = 0;
-    if (lane != thread.lane) [[unlikely]]
+    if (lane->once != 0) [[unlikely]]
       GiveBack(lane, buffers);
   }
 
@@ -65,9 +65,11 @@ class LanePool {
   static constexpr uint32_t kNobody = 0;
   static constexpr uint32_t kChanging = ~uint32_t{0};
 
+  static bool IsBack(const TraceLane& lane, uintptr_t sp);
   TraceLane* EnterOther(ThreadState* thread, uintptr_t sp, TraceBuffers* buffers);
+  TraceLane* EnterInner(TraceLane* lane, uintptr_t sp, TraceBuffers* buffers);
   TraceLane* Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuffers* buffers);
-  TraceLane* TakeIdle(uint32_t token, uintptr_t sp);
+  TraceLane* TakeIdle();
   TraceLane* TakeOfTheDead(TraceBuffers* buffers);
   TraceLane* Make();
   bool ClaimIfDead(TraceLane* lane);

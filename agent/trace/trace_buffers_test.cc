@@ -202,42 +202,59 @@ TEST_F(LanePoolTest, AThreadKeepsItsLane) {
   EXPECT_EQ(lane->thread, static_cast<uint32_t>(gettid()));
   EXPECT_EQ(lane->owner, hg_thread.token);
   ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
-  lanes_->Leave(lane, hg_thread, buffers_.get());
+  lanes_->Leave(lane, buffers_.get());
   EXPECT_EQ(lane->busy_sp, 0u);
   EXPECT_NE(lane->buffer, nullptr);
   EXPECT_EQ(lanes_->Enter(&hg_thread, 900, buffers_.get()), lane);
 }
 
-TEST_F(LanePoolTest, AHandlerInBetweenUsesAnotherAndClosesItsBuffer) {
+TEST_F(LanePoolTest, AHandlerInBetweenUsesAnotherAndKeepsIt) {
   lanes_->Start(static_cast<uint32_t>(getpid()));
   TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
-  TraceLane* nested = lanes_->Enter(&hg_thread, 500, buffers_.get());
-  ASSERT_NE(nested, lane);
-  ASSERT_EQ(buffers_->TryTake(file_.get(), nested), Find::kTaken);
-  wire::TraceBufferHeader* buffer = nested->buffer;
-  nested->Append(wire::TraceFree{}, clock_, false);
-  EXPECT_EQ(buffer->token, hg_thread.token);
-  lanes_->Leave(nested, hg_thread, buffers_.get());
-  EXPECT_EQ(buffer->closed, 1u);
-  EXPECT_EQ(nested->owner, 0u);
+  TraceLane* inner = lanes_->Enter(&hg_thread, 500, buffers_.get());
+  ASSERT_NE(inner, lane);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), inner), Find::kTaken);
+  EXPECT_EQ(inner->buffer->token, hg_thread.token);
+  TraceLane* innermost = lanes_->Enter(&hg_thread, 200, buffers_.get());
+  EXPECT_NE(innermost, lane);
+  EXPECT_NE(innermost, inner);
+  lanes_->Leave(innermost, buffers_.get());
+  lanes_->Leave(inner, buffers_.get());
   EXPECT_EQ(lane->busy_sp, 1000u);
-  lanes_->Leave(lane, hg_thread, buffers_.get());
+  // The next handler finds it as it was left.
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 600, buffers_.get()), inner);
+  EXPECT_NE(inner->buffer, nullptr);
+  EXPECT_EQ(inner->buffer->closed, 0u);
+  lanes_->Leave(inner, buffers_.get());
+  lanes_->Leave(lane, buffers_.get());
   EXPECT_EQ(hg_thread.lane, lane);
 }
 
-TEST_F(LanePoolTest, AHandlerThatJumpedAwayLeavesTheLaneUsable) {
+TEST_F(LanePoolTest, AHandlerThatJumpedAwayLeavesTheLanesUsable) {
   lanes_->Start(static_cast<uint32_t>(getpid()));
   TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
   ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
   // Left in the midst of an event, and of one within.
   lane->buffer->position |= 1;
-  TraceLane* nested = lanes_->Enter(&hg_thread, 500, buffers_.get());
-  ASSERT_NE(nested, lane);
-  EXPECT_EQ(lanes_->Enter(&hg_thread, 2000, buffers_.get()), lane);
+  TraceLane* inner = lanes_->Enter(&hg_thread, 500, buffers_.get());
+  ASSERT_NE(inner, lane);
+  // The same place calls again.
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 1000, buffers_.get()), lane);
   lane->Append(wire::TraceFree{}, clock_, false);
   EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 16);
-  // The other lane is found again when the next handler comes.
-  EXPECT_EQ(lanes_->Enter(&hg_thread, 600, buffers_.get()), nested);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, 500, buffers_.get()), inner);
+}
+
+TEST_F(LanePoolTest, AVforkChildOfAThreadWithoutLaneGivesItBackAtOnce) {
+  lanes_->Start(static_cast<uint32_t>(getpid()) + 1);  // as if we were such a child
+  TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+  ASSERT_NE(lane, nullptr);
+  EXPECT_EQ(hg_thread.lane, nullptr);
+  ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
+  wire::TraceBufferHeader* buffer = lane->buffer;
+  lanes_->Leave(lane, buffers_.get());
+  EXPECT_EQ(buffer->closed, 1u);
+  EXPECT_EQ(lane->owner, 0u);
 }
 
 TEST_F(LanePoolTest, AThreadThatIsNoMoreLeavesItsLaneToOthers) {
@@ -249,7 +266,7 @@ TEST_F(LanePoolTest, AThreadThatIsNoMoreLeavesItsLaneToOthers) {
     buffers_->TryTake(file_.get(), lane);
     buffer = lane->buffer;
     lane->Append(wire::TraceFree{}, clock_, false);
-    lanes_->Leave(lane, hg_thread, buffers_.get());
+    lanes_->Leave(lane, buffers_.get());
     lanes_->CloseOfTheDead(buffers_.get());
     EXPECT_EQ(buffer->closed, 0u);
   }).join();
@@ -268,7 +285,7 @@ TEST_F(LanePoolTest, ThreadsThatComeAndGoNeedFewLanes) {
     std::thread([&] {
       TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
       ASSERT_NE(lane, nullptr);
-      lanes_->Leave(lane, hg_thread, buffers_.get());
+      lanes_->Leave(lane, buffers_.get());
     }).join();
   }
   EXPECT_LT(lanes_->private_bytes() / sizeof(TraceLane), 30u);
