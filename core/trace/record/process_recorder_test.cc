@@ -1,0 +1,166 @@
+#include "core/trace/record/process_recorder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/process.h"
+#include "core/trace/record/testing/traced_gauge.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::trace {
+namespace {
+
+using testing::GaugeBuilder;
+using testing::TracedGauge;
+
+class RecordingAProcess : public ::testing::Test {
+ protected:
+  RecordingAProcess()
+      : start_(TakePair(wire::TraceClock::kMonotonicNs)), gauge_(8, Builder(start_.ns)) {
+    path_ = gauge_.path() + ".hgt";
+  }
+  ~RecordingAProcess() override { std::filesystem::remove(path_); }
+
+  static GaugeBuilder Builder(uint64_t start_ns) {
+    GaugeBuilder builder;
+    builder.AddModule("/bin/server", 0x1000, 0x9000);
+    builder.AddStack({0x1234, 0x2345});
+    builder.AddStack({0x1300, 0x2345});
+    builder.header().start_monotonic_ns = start_ns;
+    return builder;
+  }
+  void Open(const RecordOptions& options = {}) {
+    auto recorder = ProcessRecorder::Open(
+        gauge_.path(), start_, options,
+        [this](const Facts& facts) { return TraceWriter::Create(path_, facts, {}); });
+    ASSERT_TRUE(recorder) << recorder.error().message;
+    recorder_ = *std::move(recorder);
+  }
+  std::shared_ptr<const TraceFile> Finish(RecordingState state = RecordingState::kEnded) {
+    recorder_->Finish(state);
+    EXPECT_FALSE(recorder_->error()) << recorder_->error()->message;
+    auto file = TraceFile::Open(path_);
+    EXPECT_TRUE(file) << file.error().message;
+    return file ? *file : nullptr;
+  }
+  uint64_t Now() const { return MonotonicNow(); }
+
+  ClockPair start_;
+  TracedGauge gauge_;
+  std::string path_;
+  std::unique_ptr<ProcessRecorder> recorder_;
+};
+
+TEST_F(RecordingAProcess, WritesWhatHappenedWithItsStacksAndThreads) {
+  Open();
+  const auto pid = static_cast<uint32_t>(getpid());
+  auto buffer = gauge_.Take(0, 1, pid);
+  auto other = gauge_.Take(1, 2, pid);
+  const uint64_t first = Now();
+  buffer.Allocate(first, 0x5000, 100, 1);
+  other.Allocate(first + 10, 0x6000, 200, 2);
+  recorder_->Work(Now());
+  other.Free(Now(), 0x5000);
+  const auto file = Finish();
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->events(), 3U);
+  ASSERT_EQ(file->threads().size(), 2U);
+  EXPECT_EQ(file->threads()[0].id, pid);
+  EXPECT_NE(file->threads()[0].name, "");
+  EXPECT_EQ(file->threads()[1].first_ns, first + 10 - start_.ns);
+  EXPECT_TRUE(file->facts().complete);
+  EXPECT_FALSE(file->memory().empty());
+  std::vector<Block> survivors;
+  ASSERT_TRUE(file->ForEachSurvivor([&](const Block& block) { survivors.push_back(block); }));
+  ASSERT_EQ(survivors.size(), 1U);
+  EXPECT_EQ(survivors[0].size, 200U);
+  EXPECT_EQ(survivors[0].stack, 2U);
+  EXPECT_EQ(survivors[0].birth_ns, first + 10 - start_.ns);
+  const auto stacks = file->ReadStacks();
+  ASSERT_TRUE(stacks) << stacks.error().message;
+  ASSERT_GE((*stacks)->stacks.size(), 3U);
+  EXPECT_NE((*stacks)->stacks[2].leaf, kNone);
+}
+
+TEST_F(RecordingAProcess, AStackThatIsNotThereIsUnknown) {
+  Open();
+  auto buffer = gauge_.Take(0, 1, 1);
+  buffer.Allocate(Now(), 0x5000, 100, 77);
+  const auto file = Finish();
+  ASSERT_NE(file, nullptr);
+  ASSERT_TRUE(file->ForEachSurvivor([](const Block& block) { EXPECT_EQ(block.stack, 0U); }));
+}
+
+TEST_F(RecordingAProcess, CountsWhatTheProgramCounted) {
+  Open();
+  gauge_.header().trace.lost = 5;
+  gauge_.header().trace.waits = 6;
+  gauge_.header().trace.waited_ns = 7;
+  auto buffer = gauge_.Take(0, 1, 1);
+  buffer.Free(Now(), 0x5000);
+  const auto file = Finish(RecordingState::kKilled);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->facts().lost_events, 5U);
+  EXPECT_EQ(file->facts().waits, 6U);
+  EXPECT_EQ(file->facts().waited_ns, 7U);
+  EXPECT_EQ(file->facts().unknown_frees, 1U);
+  EXPECT_EQ(file->facts().recording.state, RecordingState::kKilled);
+}
+
+TEST_F(RecordingAProcess, SomethingIsOnDiskBeforeTheEnd) {
+  Open();
+  auto buffer = gauge_.Take(0, 1, 1);
+  for (uint64_t i = 1; i <= 1500; ++i) buffer.Allocate(Now(), i * 64, 10, 1);
+  // An event may be held for some microseconds after its time.
+  while (recorder_->totals().events < 1500) recorder_->Work(Now());
+  recorder_->Work(Now() + 2'000'000'000);
+  const auto file = TraceFile::Open(path_);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ((*file)->events(), 1500U);
+  EXPECT_FALSE((*file)->facts().complete);
+  recorder_->Finish(RecordingState::kEnded);
+}
+
+TEST_F(RecordingAProcess, EmptiesTheBuffersEvenIfNothingCanBeWritten) {
+  auto recorder = ProcessRecorder::Open(gauge_.path(), start_, {},
+                                        [](const Facts&) -> Result<std::unique_ptr<TraceWriter>> {
+                                          return Fail(ErrorCode::kIo, "no disk");
+                                        });
+  ASSERT_TRUE(recorder);
+  for (int i = 0; i < 100; ++i) {
+    auto buffer = gauge_.Take(0, 1, 1);
+    while (buffer.HasRoom()) buffer.Allocate(Now(), 0x5000, 10, 1);
+    buffer.Close();
+    (*recorder)->Work(Now());
+    ASSERT_TRUE(buffer.IsReleased());
+  }
+  (*recorder)->Finish(RecordingState::kEnded);
+  ASSERT_TRUE((*recorder)->error());
+  EXPECT_EQ((*recorder)->error()->message, "no disk");
+}
+
+TEST_F(RecordingAProcess, RefusesAProgramThatDoesNotTrace) {
+  gauge_.header().trace.max_buffers = 0;
+  const auto recorder = ProcessRecorder::Open(
+      gauge_.path(), start_, {},
+      [this](const Facts& facts) { return TraceWriter::Create(path_, facts, {}); });
+  EXPECT_FALSE(recorder);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(RecordingAProcess, AFileCutShortEndsInAValidTrace) {
+  Open();
+  auto buffer = gauge_.Take(0, 1, 1);
+  for (uint64_t i = 1; i <= 100; ++i) buffer.Allocate(Now(), i * 64, 10, 1);
+  while (recorder_->totals().events < 100) recorder_->Work(Now());
+  ASSERT_EQ(truncate(gauge_.path().c_str(), 4096), 0);
+  recorder_->Work(Now());
+  const auto file = Finish();
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->events(), 100U);
+}
+
+}  // namespace
+}  // namespace heapgauge::trace
