@@ -13,6 +13,7 @@ namespace {
 // A file may have been made in the tick of the clock in which we were.
 constexpr uint64_t kStartSlackNs = 1'000'000'000;
 constexpr uint64_t kTickNs = 50'000'000;
+constexpr uint64_t kListPeriodNs = 500'000'000;
 
 uint64_t Nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
@@ -41,16 +42,21 @@ bool GaugeFinder::IsOurs(const GaugeOwner& owner, uint32_t program) {
     return false;
   }
   pids_.insert(owner.pid);
+  found_any_ = true;
   return true;
 }
 
 std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
   pids_.insert(program);
   std::vector<GaugeOwner> found;
-  const std::vector<std::string> directories =
-      directory_.empty() ? GaugeDirectories() : std::vector<std::string>{directory_};
+  const uint64_t now = MonotonicNow();
+  if (now >= next_list_ns_) {
+    directories_ = directory_.empty() ? GaugeDirectories() : std::vector<std::string>{directory_};
+    // Soon at first: the agent makes the one it chooses.
+    next_list_ns_ = now + (found_any_ ? kListPeriodNs : 0);
+  }
   bool unfinished = false;
-  for (const std::string& directory : directories) {
+  for (const std::string& directory : directories_) {
     if (!HasChanged(directory) && !look_again_) continue;
     const auto files = ListGaugeFiles(directory);
     if (!files) continue;

@@ -37,6 +37,9 @@ class GaugeFinder {
   bool IsOurs(const GaugeOwner& owner, uint32_t program);
 
   std::string directory_;
+  std::vector<std::string> directories_;
+  bool found_any_ = false;
+  uint64_t next_list_ns_ = 0;                     // when to find out again which there are
   uint64_t started_ns_;                           // Unix time
   std::map<std::string, uint64_t> times_;         // when directories were changed last
   bool look_again_ = true;                        // some file was not finished

@@ -18,9 +18,11 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kBusyNap = kMillisecond;
 constexpr uint64_t kFirstIdleNap = 5 * kMillisecond;
 constexpr uint64_t kLongestNap = 20 * kMillisecond;
-constexpr uint64_t kSearchPeriod = 20 * kMillisecond;
-constexpr uint64_t kGonePeriod = 20 * kMillisecond;
-constexpr uint64_t kExpectedNs = 10'000 * kMillisecond;
+constexpr uint64_t kFirstSearchPeriod = 2 * kMillisecond;  // until there is one
+constexpr uint64_t kSearchPeriod = 50 * kMillisecond;
+constexpr uint64_t kGonePeriod = 100 * kMillisecond;
+constexpr uint64_t kExpectedNs = 2000 * kMillisecond;
+constexpr uint64_t kLastLookNs = 20 * kMillisecond;
 constexpr uint64_t kReplacedPeriod = 1000 * kMillisecond;
 constexpr char kSuffix[] = ".hgt";
 
@@ -106,7 +108,10 @@ bool Recorder::WaitFor(uint64_t ns) {
 
 size_t Recorder::running() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return sessions_.size();
+  const auto runs = [this](const Session& session) {
+    return !session.finishing && !(program_ended_ && session.owner.pid == program_);
+  };
+  return static_cast<size_t>(std::count_if(sessions_.begin(), sessions_.end(), runs));
 }
 
 std::string Recorder::PathFor(const Facts& facts) {
@@ -186,6 +191,10 @@ void Recorder::LookForNew(uint64_t now_ns) {
 }
 
 void Recorder::Finish(size_t index, RecordingState state) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sessions_[index].finishing = true;
+  }
   ProcessRecorder& recorder = *sessions_[index].recorder;
   recorder.Finish(state);
   RecordedProcess recorded;
@@ -236,6 +245,7 @@ bool Recorder::Sleep(size_t bytes, bool pressed, uint64_t* nap_ns) {
 
 void Recorder::Run() {
   uint64_t nap_ns = kBusyNap;
+  uint64_t last_look_ns = 0;
   while (true) {
     bool ended = false;
     bool stop = false;
@@ -245,9 +255,11 @@ void Recorder::Run() {
       stop = stop_;
     }
     uint64_t now = MonotonicNow();
-    if (sessions_.empty() || now >= next_search_ns_ || ended) {
+    if (now >= next_search_ns_ || ended) {
       LookForNew(now);
-      next_search_ns_ = now + kSearchPeriod;
+      next_search_ns_ = now + (recorded_.empty() && sessions_.empty() ? kFirstSearchPeriod
+                               : expected_.empty()                    ? kSearchPeriod
+                                                                      : kFirstSearchPeriod);
     }
     size_t bytes = 0;
     bool pressed = false;
@@ -263,8 +275,12 @@ void Recorder::Run() {
     if (stop) {
       while (!sessions_.empty()) Finish(sessions_.size() - 1, RecordingState::kLive);
     }
-    // Nobody is left who could start another one.
-    if (stop || (ended && sessions_.empty())) break;
+    if (stop) break;
+    if (ended && sessions_.empty() && expected_.empty()) {
+      // A child may be about to execute its program.
+      if (last_look_ns == 0) last_look_ns = now + kLastLookNs;
+      if (now >= last_look_ns) break;
+    }
     if (!Sleep(bytes, pressed, &nap_ns)) continue;
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, std::chrono::nanoseconds(nap_ns),

@@ -61,7 +61,7 @@ class Recorder {
   void Stop();
   // True once everything is written.
   bool WaitFor(uint64_t ns);
-  // Programs that are being recorded.
+  // Programs that are being recorded and have not ended, as far as is known.
   size_t running();
 
   // After WaitFor was true, in the order in which they ended.
@@ -73,6 +73,7 @@ class Recorder {
     GaugeOwner owner;
     std::string path;
     uint64_t next_look_ns = 0;  // whether it was replaced
+    bool finishing = false;
   };
 
   void Run();
