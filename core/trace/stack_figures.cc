@@ -30,13 +30,13 @@ bool SumsAnswer(const Filter& filter) {
 class Figuring {
  public:
   Figuring(const TraceFile& trace, const ProfileRequest& request, const SumsIndex& index,
-           ProgressSink* progress)
+           SegmentCache* cache, ProgressSink* progress)
       : trace_(trace),
         request_(request),
         value_(request.value),
         index_(index),
         progress_(progress),
-        edges_(trace) {}
+        edges_(trace, cache) {}
 
   Result<StackAnswer> Run(const TraceFile::Stacks& stacks) {
     // What counts as temporary is part of the value, not a condition on all figures.
@@ -69,6 +69,7 @@ class Figuring {
                   fmt::format("the range ends before it begins: from {} to {}",
                               FormatMoment(request_.from_ns), FormatMoment(request_.to_ns)));
     }
+    PrepareEdges(trace_, request_.from_ns, request_.to_ns, &edges_);
     if (request_.from_ns != 0) {
       HG_ASSIGN(range_.begin, PositionBefore(trace_, request_.from_ns, &edges_));
     }
@@ -343,8 +344,8 @@ void StackFigure::Add(const StackFigure& other) {
 
 Result<StackAnswer> FigureStacks(const TraceFile& trace, const TraceFile::Stacks& stacks,
                                  const ProfileRequest& request, const SumsIndex& index,
-                                 ProgressSink* progress) {
-  return Figuring(trace, request, index, progress).Run(stacks);
+                                 SegmentCache* cache, ProgressSink* progress) {
+  return Figuring(trace, request, index, cache, progress).Run(stacks);
 }
 
 }  // namespace heapgauge::trace

@@ -42,10 +42,11 @@ struct StackAnswer {
   uint64_t peak_bytes = 0;
 };
 
-// The stacks need names if the filter asks about them.
+// The stacks need names if the filter asks about them. `index` and `cache` are of whoever keeps the
+// trace open; both may be empty.
 Result<StackAnswer> FigureStacks(const TraceFile& trace, const TraceFile::Stacks& stacks,
                                  const ProfileRequest& request, const SumsIndex& index,
-                                 ProgressSink* progress);
+                                 SegmentCache* cache, ProgressSink* progress);
 
 }  // namespace heapgauge::trace
 

@@ -26,7 +26,8 @@ Status TraceAnswers::Prepare(ProgressSink* progress) {
 
 Result<Profile> TraceAnswers::Ask(const ProfileRequest& request, ProgressSink* progress) {
   HG_TRY(Prepare(progress));
-  HG_ASSIGN(const StackAnswer answer, FigureStacks(*trace_, *stacks_, request, index_, progress));
+  HG_ASSIGN(const StackAnswer answer,
+            FigureStacks(*trace_, *stacks_, request, index_, &segments_, progress));
   return ProfileOf(*trace_, *stacks_, request, answer);
 }
 

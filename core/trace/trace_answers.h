@@ -1,12 +1,12 @@
 // A trace that is kept open and asked again and again, by a page or a shell: names of its stacks
 // and sums of its beginning up to some moments stay in memory, so that the profile of any range
-// costs the reading of two segments, however long the trace is.
+// costs the reading of two segments, however long the trace is. The last segments stay as well.
 //
 //   TraceAnswers answers(trace, name);
 //   HG_ASSIGN(const Profile profile, answers.Ask(request));
 //
 // Thread-safe: the first question makes what is kept, others wait for it. Memory beside the names
-// is bounded by SumsIndex::kBudget.
+// is bounded: SumsIndex::kBudget, and three segments.
 #ifndef HEAPGAUGE_CORE_TRACE_TRACE_ANSWERS_H_
 #define HEAPGAUGE_CORE_TRACE_TRACE_ANSWERS_H_
 
@@ -38,6 +38,7 @@ class TraceAnswers {
   std::mutex mutex_;
   std::shared_ptr<const TraceFile::Stacks> stacks_;  // null: not made yet
   SumsIndex index_;
+  SegmentCache segments_;
 };
 
 }  // namespace heapgauge::trace

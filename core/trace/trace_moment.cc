@@ -138,23 +138,36 @@ std::string FormatMoment(uint64_t ns) {
   return fmt::format("{}h{:02}m{:02}s", s / 3600, s / 60 % 60, s % 60);
 }
 
-Result<const Segment*> EdgeSegments::Get(size_t index) {
-  auto& segment = read_[index];
-  if (segment == nullptr) {
-    auto made = std::make_unique<Segment>();
-    HG_TRY(trace_.ReadSegment(index, kOldBlocks | kNewBlocks | kEvents, made.get()));
-    segment = std::move(made);
-  }
-  return segment.get();
-}
+namespace {
 
-Result<Position> PositionBefore(const TraceFile& trace, uint64_t time_ns, EdgeSegments* edges) {
+// The first segment that ends at or behind that time.
+size_t SegmentAt(const TraceFile& trace, uint64_t time_ns) {
   const auto& segments = trace.segments();
   const auto it =
       std::lower_bound(segments.begin(), segments.end(), time_ns,
                        [](const SegmentInfo& info, uint64_t time) { return info.end_ns < time; });
-  const auto index = static_cast<size_t>(it - segments.begin());
-  if (it == segments.end() || it->begin_ns >= time_ns) return Position{index, 0};
+  return static_cast<size_t>(it - segments.begin());
+}
+
+}  // namespace
+
+void PrepareEdges(const TraceFile& trace, uint64_t from_ns, uint64_t to_ns, EdgeSegments* edges) {
+  std::vector<size_t> needed;
+  const auto add = [&](uint64_t time_ns) {
+    const size_t index = SegmentAt(trace, time_ns);
+    const bool within =
+        index < trace.segments().size() && trace.segments()[index].begin_ns < time_ns;
+    if (within) needed.push_back(index);
+  };
+  add(from_ns);
+  if (to_ns != kNever) add(to_ns + 1);
+  edges->Prepare(needed);
+}
+
+Result<Position> PositionBefore(const TraceFile& trace, uint64_t time_ns, EdgeSegments* edges) {
+  const auto& segments = trace.segments();
+  const size_t index = SegmentAt(trace, time_ns);
+  if (index == segments.size() || segments[index].begin_ns >= time_ns) return Position{index, 0};
   HG_ASSIGN(const Segment* segment, edges->Get(index));
   const auto event =
       std::lower_bound(segment->events.begin(), segment->events.end(), time_ns,

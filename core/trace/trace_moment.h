@@ -10,12 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/base/result.h"
+#include "core/trace/edge_segments.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
@@ -38,18 +37,8 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-// Segments that are needed event by event, read once. A question has three at the most.
-class EdgeSegments {
- public:
-  explicit EdgeSegments(const TraceFile& trace) : trace_(trace) {}
-
-  // With blocks and events. Valid as long as this object.
-  Result<const Segment*> Get(size_t index);
-
- private:
-  const TraceFile& trace_;
-  std::map<size_t, std::unique_ptr<Segment>> read_;
-};
+// Reads the segments that the two ends of a range are within, at the same time.
+void PrepareEdges(const TraceFile& trace, uint64_t from_ns, uint64_t to_ns, EdgeSegments* edges);
 
 // Before the first event at or after `time_ns`.
 Result<Position> PositionBefore(const TraceFile& trace, uint64_t time_ns, EdgeSegments* edges);

@@ -103,7 +103,7 @@ TEST(TraceMoment, PeaksOfRangesAreThoseOfTheEvents) {
   };
   for (size_t begin = 0; begin <= events.size(); begin += 97) {
     for (size_t end = begin; end <= events.size(); end += 61) {
-      EdgeSegments edges(*trace);
+      EdgeSegments edges(*trace, nullptr);
       const auto peak = PeakBetween(*trace, position(begin), position(end), &edges);
       ASSERT_TRUE(peak);
       size_t best = begin;

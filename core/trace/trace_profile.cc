@@ -58,7 +58,8 @@ Result<Profile> ReadTraceProfile(const TraceFile& trace, const ProfileRequest& r
     name(&named->profile);
     stacks = std::move(named);
   }
-  HG_ASSIGN(const StackAnswer answer, FigureStacks(trace, *stacks, request, SumsIndex(), progress));
+  HG_ASSIGN(const StackAnswer answer,
+            FigureStacks(trace, *stacks, request, SumsIndex(), nullptr, progress));
   return ProfileOf(trace, *stacks, request, answer);
 }
 
