@@ -46,6 +46,7 @@ void AddJson(Command app, Action* action);
 void AddLifetimes(Command app, Action* action);
 void AddList(Command app, Action* action);
 void AddPeek(Command app, Action* action);
+void AddQuery(Command app, Action* action);
 void AddRaw(Command app, Action* action);
 void AddSpeedscope(Command app, Action* action);
 void AddHeaptrack(Command app, Action* action);

@@ -74,6 +74,7 @@ int Main(int argc, char** argv) {
   AddDiff(root, &action);
   AddLifetimes(root, &action);
   AddStats(root, &action);
+  AddQuery(root, &action);
   AddFlame(root, &action);
   AddDot(root, &action);
   AddCollapsed(root, &action);

@@ -1,0 +1,268 @@
+// query: SQL over a trace or a profile.
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "cli/pprof/line_reader.h"
+#include "cli/progress_line.h"
+#include "cli/report_source.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/query/query.h"
+#include "core/query/result_writer.h"
+#include "core/query/schema.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::cli {
+namespace {
+
+constexpr uint64_t kMostSqlBytes = 1 << 20;
+constexpr int kRowsOnTerminal = 1000;
+
+struct QueryCommand {
+  ReportOptions report;  // sources, names, -o
+  std::string sql;
+  std::string file;
+  std::string memory = "2G";
+  double timeout = 600;
+  int limit = -1;
+  bool csv = false;
+  bool json = false;
+  bool no_header = false;
+  bool schema = false;
+};
+
+// The progress line until the first row is shown.
+class ProgressUntilOutput final : public ProgressSink {
+ public:
+  void Report(std::string_view what, uint64_t done, uint64_t total,
+              std::string_view unit) override {
+    if (!ended_) BeginProgress()->Report(what, done, total, unit);
+  }
+  void End() {
+    ended_ = true;
+    EndProgress();
+  }
+  void Again() { ended_ = false; }
+
+ private:
+  bool ended_ = false;
+};
+
+class SinkAfterProgress final : public TextSink {
+ public:
+  SinkAfterProgress(TextSink* to, ProgressUntilOutput* progress) : to_(to), progress_(progress) {}
+  Status Write(std::string_view text) override {
+    progress_->End();
+    return to_->Write(text);
+  }
+
+ private:
+  TextSink* to_;
+  ProgressUntilOutput* progress_;
+};
+
+// Ctrl-C ends the query that runs; a second one ends the program, if that did not help.
+std::atomic<query::Query*> running = nullptr;
+
+class InterruptBySignal {
+ public:
+  explicit InterruptBySignal(query::Query* query) {
+    running = query;
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      if (query::Query* now = running.load()) now->Interrupt();
+    };
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptBySignal() {
+    sigaction(SIGINT, &before_, nullptr);
+    running = nullptr;
+  }
+  InterruptBySignal(const InterruptBySignal&) = delete;
+  InterruptBySignal& operator=(const InterruptBySignal&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+bool IsTraceFile(const std::string& path) {
+  const auto file = File::OpenForReading(path);
+  if (!file) return false;
+  char start[64] = {};
+  const size_t bytes = file->ReadAt(0, start, sizeof start);
+  return trace::IsTrace({start, bytes});
+}
+
+Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
+                                                  std::vector<std::string>* notes) {
+  const std::vector<std::string>& sources = command.report.sources;
+  if (sources.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "a SOURCE is needed: heapgauge query \"SELECT ...\" trace.hgt");
+  }
+  if (sources.size() == 1 && IsTraceFile(sources.front())) {
+    HG_ASSIGN(auto trace, trace::TraceFile::Open(sources.front()));
+    const SymbolOptions symbols = command.report.symbols;
+    return query::Source::OfTrace(std::move(trace), [symbols](Profile* profile) {
+      NameLocations(symbols, profile, BeginProgress());
+    });
+  }
+  for (const std::string& source : sources) {
+    if (IsTraceFile(source)) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "'" + source + "' is a trace, and a query is about one trace or about profiles");
+    }
+  }
+  HG_ASSIGN(Loaded loaded, Load(command.report));
+  *notes = loaded.notes;
+  return query::Source::OfProfile(std::move(loaded.profile));
+}
+
+query::ResultOptions ResultOptionsOf(const QueryCommand& command) {
+  const Terminal terminal = Target(command.report);
+  query::ResultOptions options;
+  options.form = command.csv    ? query::ResultForm::kCsv
+                 : command.json ? query::ResultForm::kJson
+                                : query::ResultForm::kTable;
+  options.header = !command.no_header;
+  options.utf8 = terminal.look.utf8;
+  if (terminal.is_terminal) options.width = terminal.width;
+  if (command.limit >= 0) {
+    options.limit = static_cast<uint64_t>(command.limit);
+  } else if (terminal.is_terminal) {
+    options.limit = kRowsOnTerminal;
+  }
+  return options;
+}
+
+int RunOnce(const QueryCommand& command, const std::string& sql, query::Query* query,
+            ProgressUntilOutput* progress) {
+  const query::ResultOptions options = ResultOptionsOf(command);
+  const InterruptBySignal interrupt(query);
+  bool cut = false;
+  const int code = DeliverBy(command.report, [&](TextSink* out) -> Status {
+    progress->Again();
+    SinkAfterProgress sink(out, progress);
+    const auto writer = query::MakeResultWriter(options, &sink);
+    const Status status = query->Run(sql, writer.get());
+    progress->End();
+    cut = writer->cut();
+    return status;
+  });
+  if (cut && code == kDone) {
+    static_cast<void>(fprintf(stderr, "The first %s rows; --limit 0 shows all of them.\n",
+                              FormatCount(static_cast<double>(options.limit)).c_str()));
+  }
+  return code;
+}
+
+int Prompt(const QueryCommand& command, query::Query* query, ProgressUntilOutput* progress) {
+  LineReader reader("sql> ", [](const std::string&) { return std::vector<std::string>(); });
+  std::string statement;
+  while (const auto line = reader.Read()) {
+    if (statement.empty() && (*line == "quit" || *line == "exit" || *line == ".quit")) break;
+    statement += *line + "\n";
+    const size_t last = statement.find_last_not_of(" \t\n");
+    if (last == std::string::npos) {
+      statement.clear();
+      continue;
+    }
+    if (statement[last] != ';') continue;
+    RunOnce(command, statement, query, progress);
+    statement.clear();
+  }
+  return statement.find_first_not_of(" \t\n") == std::string::npos
+             ? kDone
+             : RunOnce(command, statement, query, progress);
+}
+
+int Query(QueryCommand command) {
+  std::vector<std::string>& sources = command.report.sources;
+  const bool prompt = command.file.empty() && !command.schema && sources.empty() &&
+                      !command.sql.empty() &&
+                      command.sql.find_first_of(" \t\n") == std::string::npos;
+  // Without a statement among the words, the first one is a source.
+  if ((prompt || !command.file.empty() || command.schema) && !command.sql.empty()) {
+    sources.insert(sources.begin(), command.sql);
+    command.sql.clear();
+  }
+  if (command.schema && sources.empty()) {
+    return Deliver(command.report, query::SchemaText(nullptr));
+  }
+  if (command.sql.empty() && command.file.empty() && !command.schema && !prompt) {
+    return FailWith("a statement is needed: heapgauge query \"SELECT ...\" SOURCE, or --file");
+  }
+  if (!command.file.empty()) {
+    auto text = ReadWholeFile(command.file == "-" ? "/dev/stdin" : command.file, kMostSqlBytes);
+    if (!text) return FailWith(text.error());
+    command.sql = *std::move(text);
+  }
+  const auto memory = SizeOption("--memory", command.memory);
+  if (!memory) return FailWith(memory.error());
+  std::vector<std::string> notes;
+  const auto source = OpenSource(command, &notes);
+  if (!source) return FailWith(source.error());
+  if (command.schema) return Deliver(command.report, query::SchemaText(source->get()));
+  ProgressUntilOutput progress;
+  query::QueryOptions options;
+  options.seconds = command.timeout;
+  options.memory_bytes = *memory;
+  options.progress = &progress;
+  const auto query = query::Query::Open(source->get(), options);
+  if (!query) return FailWith(query.error());
+  if (prompt) {
+    EndProgress();
+    return Prompt(command, query->get(), &progress);
+  }
+  return RunOnce(command, command.sql, query->get(), &progress);
+}
+
+}  // namespace
+
+void AddQuery(Command app, Action* action) {
+  auto command = std::make_shared<QueryCommand>();
+  Command sub = app.Sub("query", "SQL over a trace or any profile");
+  sub.Footer(R"(
+Tables: allocations, stacks, frames, snapshots, timeline, threads, modules, memory, blocks, figures,
+labels, markers, facts. --schema tells their columns, and the functions: live_at(T),
+stack_contains(RE), human(BYTES), moment('peak') and more. Statements only read.
+
+Examples:
+  heapgauge query --schema
+  heapgauge query "SELECT function, human(sum(live_bytes)) AS live FROM stacks
+                   GROUP BY function ORDER BY sum(live_bytes) DESC LIMIT 10" 4242
+  heapgauge query "SELECT function_of(stack) AS f, count(*), sum(size) FROM allocations
+                   WHERE live_at('peak') GROUP BY stack ORDER BY 3 DESC LIMIT 10" server.hgt
+  heapgauge query --csv --file growth.sql -o growth.csv server.hgt
+  heapgauge query server.hgt                        a prompt)");
+  sub.Add("SQL", &command->sql, "statements, separated by semicolons");
+  sub.Add("SOURCE", &command->report.sources,
+          "trace, profile of any format, PID, directory with one gauge file, or URL");
+  sub.Add("--file", &command->file, "statements from this file (- standard input)");
+  sub.Flag("--schema", &command->schema, "tables, their columns and what they mean");
+  const Option csv = sub.Flag("--csv", &command->csv, "as CSV");
+  sub.Flag("--json", &command->json, "as JSON, an array of objects").Excludes(csv);
+  sub.Flag("--no-header", &command->no_header, "without the names of columns");
+  sub.Add("--limit", &command->limit,
+          "rows to show, 0 for all; 1000 on a terminal unless it says otherwise")
+      .NonNegative();
+  sub.Add("--timeout", &command->timeout, "seconds that it may take, 0 for any; 600 by default")
+      .NonNegative();
+  sub.Add("--memory", &command->memory, "that sorting and joining may take; 2G by default");
+  sub.Add("-o,--output", &command->report.output, "write to this file");
+  sub.Add("--pick", &command->report.pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Flag("--peak", &command->report.peak, "of a gauge file: the largest heap so far");
+  sub.Add("--kind", &command->report.kind, "of a gauge file: heap, mmap or pool")
+      .OneOf({"heap", "mmap", "pool"});
+  AddSymbolOptions(sub, &command->report.symbols);
+  sub.OnChosen([=] { *action = [=] { return Query(*command); }; });
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,475 @@
+// allocations: one row for each block that was ever allocated.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "core/query/block_reader.h"
+#include "core/query/lifespan.h"
+#include "core/query/tables.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::query {
+namespace {
+
+enum Id : int {
+  kNumber,
+  kBorn,
+  kFreed,
+  kLifetime,
+  kAddress,
+  kSize,
+  kSlack,
+  kAlignment,
+  kCall,
+  kStack,
+  kThread,
+  kFreedBy,
+  kDistance,
+  kTemporary,
+  kPrevious,
+  kIsMapping,
+  kResized,
+  kLifespan,
+};
+
+std::vector<Column> Columns() {
+  return {
+      {"number", "INTEGER", "allocations are numbered from 0 in order of time"},
+      {"born_ns", "INTEGER", "when it was allocated, since the recording began"},
+      {"freed_ns", "INTEGER", "when it was freed; NULL if it never was"},
+      {"lifetime_ns", "INTEGER", "from then to then, or to the end of the recording"},
+      {"address", "INTEGER", "of the block; printf('%x', address) is hexadecimal"},
+      {"size", "INTEGER", "bytes that were asked for"},
+      {"slack", "INTEGER", "bytes that the allocator gave beyond; 65535: or more"},
+      {"alignment", "INTEGER", "that was asked for; NULL if none was"},
+      {"call", "TEXT", "malloc, calloc, realloc, aligned, new, new[], mallocx, pool, mmap"},
+      {"stack", "INTEGER", "who allocated it: key of stacks, frames, snapshots, labels"},
+      {"thread", "INTEGER", "that allocated it: key of threads"},
+      {"freed_by", "INTEGER", "the thread that freed it; NULL if it never was"},
+      {"distance", "INTEGER",
+       "allocations that its thread made before it freed it; NULL if another thread did, or none"},
+      {"temporary", "INTEGER", "1 if distance is 0: freed before the next allocation"},
+      {"previous", "INTEGER", "number of the block that realloc made it of; NULL if none"},
+      {"is_mapping", "INTEGER", "1 if mmap made it, which only run --trace --mmap records"},
+      {"resized", "INTEGER", "1 if it ended as the previous of another block"},
+      {"lifespan", "BLOB", "born_ns and freed_ns for live_at(lifespan, t)", true},
+  };
+}
+
+const char* CallName(int64_t function) {
+  constexpr const char* kNames[] = {"malloc", "calloc", "realloc", "aligned",
+                                    "new",    "new[]",  "mallocx", "pool"};
+  if (function < 0) return "mmap";
+  return function < 8 ? kNames[function] : "other";
+}
+
+constexpr int64_t kNull = INT64_MIN;
+
+int64_t Whole(uint64_t value) {
+  return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value);
+}
+
+// Columns as numbers; of `call` its code, -1 for mmap.
+int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
+  switch (column) {
+    case kNumber:
+      return Whole(b.number);
+    case kBorn:
+      return Whole(b.birth_ns);
+    case kFreed:
+      return b.is_live() ? kNull : Whole(b.death_ns);
+    case kLifetime:
+      return Whole(b.lifetime_ns(end_ns));
+    case kAddress:
+      return Whole(b.address);
+    case kSize:
+      return Whole(b.size);
+    case kSlack:
+      return b.slack;
+    case kAlignment:
+      return b.alignment_log2 == 0 || b.alignment_log2 > 62 ? kNull
+                                                            : int64_t{1} << b.alignment_log2;
+    case kCall:
+      return b.is_mapping ? -1 : b.function;
+    case kStack:
+      return b.stack;
+    case kThread:
+      return b.thread == trace::kNoIndex ? kNull : int64_t{b.thread};
+    case kFreedBy:
+      return b.is_live() || b.death_thread == trace::kNoIndex ? kNull : int64_t{b.death_thread};
+    case kDistance:
+      return b.distance == trace::kForeign ? kNull : int64_t{b.distance};
+    case kTemporary:
+      return b.distance == 0 ? 1 : 0;
+    case kPrevious:
+      return b.previous == trace::kNoBlock ? kNull : Whole(b.previous);
+    case kIsMapping:
+      return b.is_mapping ? 1 : 0;
+    case kResized:
+      return b.resized_away ? 1 : 0;
+    default:
+      return kNull;
+  }
+}
+
+void PutNumber(int column, int64_t value, sqlite3_context* out) {
+  if (value == kNull) return;
+  if (column == kCall) return PutLasting(out, CallName(value));
+  sqlite3_result_int64(out, value);
+}
+
+bool NeedsEnd(int column) {
+  return column == kFreed || column == kLifetime || column == kFreedBy || column == kDistance ||
+         column == kTemporary || column == kResized || column == kLifespan;
+}
+
+// Rows that were gathered so that those which are equal in some columns are side by side. SQLite
+// would sort them as well, one record each, which takes ten times as long.
+class GroupedRows {
+ public:
+  GroupedRows(const Scan& scan, uint64_t end_ns) : group_by_(scan.group_by), end_ns_(end_ns) {
+    for (int column = 0; column < kLifespan; ++column) {
+      const bool is_key = std::find(group_by_.begin(), group_by_.end(), column) != group_by_.end();
+      if (scan.uses(column) || is_key) columns_.push_back(column);
+    }
+    values_.resize(columns_.size());
+    std::fill(std::begin(place_), std::end(place_), -1);
+    for (size_t i = 0; i < columns_.size(); ++i) place_[columns_[i]] = static_cast<int>(i);
+  }
+
+  void Add(const trace::Block& block) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      values_[i].push_back(NumberIn(block, columns_[i], end_ns_));
+    }
+    ++count_;
+  }
+
+  void Arrange() {
+    order_.resize(count_);
+    std::iota(order_.begin(), order_.end(), 0u);
+    for (size_t i = group_by_.size(); i-- > 0;) ArrangeBy(values_[place_[group_by_[i]]]);
+  }
+
+  size_t size() const { return count_; }
+  int64_t at(size_t row, int column) const {
+    const int place = place_[column];
+    return place < 0 ? kNull : values_[place][order_[row]];
+  }
+
+ private:
+  void ArrangeBy(const std::vector<int64_t>& keys) {
+    if (keys.empty()) return;
+    int64_t low = INT64_MAX;
+    int64_t high = INT64_MIN;
+    for (const int64_t key : keys) {
+      if (key == kNull) continue;
+      low = std::min(low, key);
+      high = std::max(high, key);
+    }
+    if (low > high) return;  // all are NULL
+    constexpr uint64_t kSmall = 1 << 22;
+    const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 2;
+    if (span < kSmall && span != 0) {
+      const auto place = [&](int64_t key) {
+        return key == kNull ? 0 : static_cast<size_t>(key - low) + 1;
+      };
+      std::vector<uint32_t> from(span + 1);
+      for (const int64_t key : keys) ++from[place(key) + 1];
+      std::partial_sum(from.begin(), from.end(), from.begin());
+      std::vector<uint32_t> arranged(order_.size());
+      for (const uint32_t row : order_) arranged[from[place(keys[row])]++] = row;
+      order_.swap(arranged);
+      return;
+    }
+    std::vector<std::pair<int64_t, uint32_t>> sorted;
+    sorted.reserve(order_.size());
+    for (const uint32_t row : order_) sorted.emplace_back(keys[row], row);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (size_t i = 0; i < sorted.size(); ++i) order_[i] = sorted[i].second;
+  }
+
+  std::vector<int> group_by_;
+  uint64_t end_ns_;
+  std::vector<int> columns_;
+  int place_[kLifespan + 1];  // in values_, by column
+  std::vector<std::vector<int64_t>> values_;
+  std::vector<uint32_t> order_;
+  size_t count_ = 0;
+};
+
+// Rows that may be gathered, by the memory they take.
+constexpr double kMostGathered = 256 << 20;
+
+class AllocationsCursor final : public Cursor {
+ public:
+  explicit AllocationsCursor(Source* source) : source_(source) {}
+
+  Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
+    end_ns_ = source_->end_ns();
+    HG_ASSIGN(BlockScan blocks, Understand(scan, values));
+    reader_ = ReadBlocks(source_, std::move(blocks));
+    grouped_.reset();
+    row_ = 0;
+    if (!scan.group_by.empty()) {
+      auto grouped = std::make_unique<GroupedRows>(scan, end_ns_);
+      for (;;) {
+        HG_ASSIGN(const trace::Block* block, reader_->Next());
+        if (block == nullptr) break;
+        grouped->Add(*block);
+      }
+      grouped->Arrange();
+      grouped_ = std::move(grouped);
+      return {};
+    }
+    return Next();
+  }
+
+  Status Next() override {
+    ++row_;
+    if (grouped_ != nullptr) return {};
+    HG_ASSIGN(block_, reader_->Next());
+    return {};
+  }
+
+  bool at_end() const override {
+    return grouped_ != nullptr ? row_ >= grouped_->size() : block_ == nullptr;
+  }
+
+  void Get(int column, sqlite3_context* out) override {
+    if (grouped_ != nullptr) return PutNumber(column, grouped_->at(row_, column), out);
+    if (column == kLifespan) return PutLifespan(*block_, out);
+    PutNumber(column, NumberIn(*block_, column, end_ns_), out);
+  }
+
+  int64_t row_id() const override {
+    return grouped_ != nullptr ? static_cast<int64_t>(row_) : Whole(block_->number);
+  }
+
+ private:
+  // What the conditions mean for reading.
+  Result<BlockScan> Understand(const Scan& scan, std::span<sqlite3_value*> values) {
+    BlockScan blocks;
+    blocks.ends_matter = false;
+    for (int column = 0; column <= kLifespan; ++column) {
+      if (NeedsEnd(column) && scan.uses(column)) blocks.ends_matter = true;
+    }
+    if (scan.uses(kAddress)) blocks.parts |= trace::kAddresses;
+    if (scan.uses(kSlack) || scan.uses(kAlignment) || scan.uses(kCall)) {
+      blocks.parts |= trace::kDetails;
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Term& term = scan.terms[i];
+      if (NeedsEnd(term.column)) blocks.ends_matter = true;
+      HG_TRY(Apply(term, values[i], &blocks));
+    }
+    return blocks;
+  }
+
+  Status Apply(const Term& term, sqlite3_value* value, BlockScan* blocks) {
+    switch (term.column) {
+      case kNumber:
+        blocks->number.Restrict(term.op, value);
+        break;
+      case kBorn:
+        blocks->born.Restrict(term.op, value);
+        break;
+      case kSize:
+        blocks->size.Restrict(term.op, value);
+        break;
+      case kFreed:
+        ApplyFreed(term.op, value, blocks);
+        break;
+      case kIsMapping: {
+        Range range;
+        range.Restrict(term.op, value);
+        if (!range.contains(0)) blocks->mapping = true;
+        if (!range.contains(1)) blocks->mapping = false;
+        if (!range.contains(0) && !range.contains(1)) blocks->number.Nothing();
+        break;
+      }
+      case kThread:
+        ApplyList(term.op, value, &blocks->threads);
+        break;
+      case kStack:
+        if (term.op == kStackContains) return ApplyPattern(value, blocks);
+        ApplyList(term.op, value, &blocks->stacks);
+        break;
+      case kLifespan: {
+        const auto moment = MomentOf(value, *source_);
+        if (!moment) return tl::unexpected<Error>(moment.error());
+        if (!*moment) {  // live_at(NULL) is true for none
+          blocks->number.Nothing();
+          break;
+        }
+        blocks->born.AtMost(**moment);
+        if (**moment == UINT64_MAX) {
+          blocks->dead = false;
+        } else {
+          blocks->died.AtLeast(**moment + 1);
+        }
+        break;
+      }
+      default:
+        break;
+    }
+    return {};
+  }
+
+  static void ApplyFreed(int op, sqlite3_value* value, BlockScan* blocks) {
+    if (op == SQLITE_INDEX_CONSTRAINT_ISNULL) {
+      blocks->dead = false;
+    } else {
+      blocks->live = false;  // NULL is neither greater nor less
+      if (IsComparison(op)) blocks->died.Restrict(op, value);
+    }
+  }
+
+  static void ApplyList(int op, sqlite3_value* value, std::optional<std::vector<uint32_t>>* list) {
+    std::vector<uint32_t> wanted;
+    const auto add = [&](sqlite3_value* v) {
+      if (sqlite3_value_type(v) == SQLITE_NULL) return true;  // equals nothing
+      if (sqlite3_value_type(v) != SQLITE_INTEGER) return false;
+      const int64_t number = sqlite3_value_int64(v);
+      if (number >= 0 && number < UINT32_MAX) wanted.push_back(static_cast<uint32_t>(number));
+      return true;
+    };
+    if (op == kOneOf) {
+      sqlite3_value* one = nullptr;
+      for (int code = sqlite3_vtab_in_first(value, &one); code == SQLITE_OK;
+           code = sqlite3_vtab_in_next(value, &one)) {
+        if (!add(one)) return;  // SQLite knows how to compare it
+      }
+    } else if (!add(value)) {
+      return;
+    }
+    std::sort(wanted.begin(), wanted.end());
+    if (*list) {
+      std::vector<uint32_t> both;
+      std::set_intersection(wanted.begin(), wanted.end(), (*list)->begin(), (*list)->end(),
+                            std::back_inserter(both));
+      wanted.swap(both);
+    }
+    *list = std::move(wanted);
+  }
+
+  Status ApplyPattern(sqlite3_value* value, BlockScan* blocks) {
+    if (sqlite3_value_type(value) == SQLITE_NULL) {
+      blocks->number.Nothing();
+      return {};
+    }
+    HG_ASSIGN(NamesInStacks * names, source_->Names());
+    HG_ASSIGN(const auto matching, names->Matching(TextOf(value)));
+    std::vector<bool> set(names->end());
+    for (uint32_t stack = names->first(); stack < names->end(); ++stack) {
+      set[stack] = names->Matches(*matching, stack);
+    }
+    blocks->stack_sets.push_back(std::move(set));
+    return {};
+  }
+
+  Source* source_;
+  uint64_t end_ns_ = 0;
+  std::unique_ptr<BlockReader> reader_;
+  const trace::Block* block_ = nullptr;
+  std::unique_ptr<GroupedRows> grouped_;
+  size_t row_ = 0;
+};
+
+class AllocationsTable final : public Table {
+ public:
+  explicit AllocationsTable(Source* source)
+      : Table(source, "allocations",
+              "every block that was allocated; of a sampled profile its sampled live blocks",
+              Columns()) {}
+
+  Status Available() const override {
+    if (source()->trace() != nullptr) return {};
+    HG_ASSIGN(const Profile* profile, source()->StacksOnly());
+    if (!profile->blocks.empty() || source()->recording().interval != 0) return {};
+    return Fail(ErrorCode::kUnsupported,
+                "there is no table allocations here: this profile has sums for each stack and no "
+                "single blocks (see stacks and figures; heapgauge run --trace records them all)");
+  }
+
+  bool Accepts(const Term& term) const override {
+    switch (term.column) {
+      case kNumber:
+      case kBorn:
+      case kSize:
+        return IsComparison(term.op);
+      case kIsMapping:
+        return IsComparison(term.op);
+      case kFreed:
+        return IsComparison(term.op) || term.op == SQLITE_INDEX_CONSTRAINT_ISNULL ||
+               term.op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+      case kThread:
+        return term.op == SQLITE_INDEX_CONSTRAINT_EQ || term.op == kOneOf;
+      case kStack:
+        return term.op == SQLITE_INDEX_CONSTRAINT_EQ || term.op == kOneOf ||
+               term.op == kStackContains;
+      case kLifespan:
+        return term.op == kLiveAt;
+      default:
+        return false;
+    }
+  }
+
+  bool Exact(const Term& term) const override {
+    return term.op == kLiveAt || term.op == kStackContains;
+  }
+
+  Price PriceOf(const Scan& scan) const override {
+    const trace::TraceFile* trace = source()->trace();
+    double blocks = 1000;
+    if (trace != nullptr) {
+      blocks = static_cast<double>(trace->blocks()) + 1;
+    } else if (const auto profile = source()->StacksOnly()) {
+      blocks = static_cast<double>((*profile)->blocks.size()) + 1;
+    }
+    Price price;
+    price.rows = blocks;
+    price.cost = blocks + 1000;
+    for (const Term& term : scan.terms) {
+      const bool equal = term.op == SQLITE_INDEX_CONSTRAINT_EQ;
+      if (term.column == kNumber && equal) {
+        price.rows = 1;
+        price.cost /= trace == nullptr ? 1 : 50;  // a segment, which is often still there
+      } else if (term.column == kNumber || term.column == kBorn || term.column == kFreed ||
+                 term.column == kLifespan) {
+        price.rows /= equal ? 100 : 4;
+        price.cost /= equal ? 10 : 3;  // less is read
+      } else {
+        // All of it is read all the same: not a table to look into for each row of another.
+        price.rows /= equal ? 20 : 2;
+      }
+    }
+    price.rows = std::max(price.rows, 1.0);
+    price.groups = CanGroup(scan, blocks);
+    return price;
+  }
+
+  std::unique_ptr<Cursor> Open() override { return std::make_unique<AllocationsCursor>(source()); }
+
+ private:
+  static bool CanGroup(const Scan& scan, double blocks) {
+    if (scan.group_by.empty() || scan.uses(kLifespan)) return false;
+    int columns = 1;  // for the order
+    for (int column = 0; column < kLifespan; ++column) columns += scan.uses(column) ? 1 : 0;
+    for (const int column : scan.group_by) {
+      if (column < 0 || column >= kLifespan) return false;
+    }
+    return blocks * 8 * columns <= kMostGathered && blocks < UINT32_MAX;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Table> MakeAllocationsTable(Source* source) {
+  return std::make_shared<AllocationsTable>(source);
+}
+
+}  // namespace heapgauge::query

@@ -1,0 +1,126 @@
+#include "core/query/block_reader.h"
+
+#include <algorithm>
+
+namespace heapgauge::query {
+namespace {
+
+using trace::Block;
+
+constexpr size_t kSurvivorsAtOnce = 1 << 20;
+
+}  // namespace
+
+TraceBlockReader::TraceBlockReader(Source* source, BlockScan scan)
+    : source_(source),
+      scan_(std::move(scan)),
+      plan_(PlanReading(scan_, source->trace()->segments())) {}
+
+Result<const Block*> TraceBlockReader::Next() {
+  for (;;) {
+    if (const Block* block = FindInPortion()) return block;
+    if (step_ < plan_.steps.size()) {
+      HG_TRY(ReadStep());
+      continue;
+    }
+    segment_.reset();
+    if (plan_.survivors == ReadPlan::Survivors::kNone || !more_survivors_) return nullptr;
+    HG_TRY(ReadSurvivors());
+  }
+}
+
+const Block* TraceBlockReader::FindInPortion() {
+  if (!in_segments_) {
+    return at_ == end_ ? nullptr : at_++;  // they were looked at when they were gathered
+  }
+  const bool left_over = plan_.survivors == ReadPlan::Survivors::kLeftOver;
+  while (at_ != end_) {
+    const Block& block = *at_++;
+    if (!scan_.MatchesBirth(block)) continue;
+    if (!scan_.ends_matter) return &block;
+    if (block.is_live()) {  // it outlived the segment: met again where it dies, or at the end
+      if (left_over) left_over_.emplace(block.number, block);
+      continue;
+    }
+    if (left_over) left_over_.erase(block.number);
+    if (scan_.MatchesEnd(block)) return &block;
+  }
+  return nullptr;
+}
+
+Status TraceBlockReader::ReadStep() {
+  HG_TRY(source_->CheckStop());
+  source_->Report("reading the trace", step_, plan_.steps.size(), "segments");
+  const ReadPlan::Step& step = plan_.steps[step_++];
+  segment_.reset();
+  HG_ASSIGN(segment_, source_->segments()->Read(step.segment, step.parts));
+  at_ = segment_->blocks.data();
+  end_ = at_ + segment_->blocks.size();
+  // From the cache there may be more than was asked for.
+  const uint64_t first_new = segment_->info.first_block;
+  const Block* new_ones =
+      std::partition_point(at_, end_, [&](const Block& b) { return b.number < first_new; });
+  if ((step.parts & trace::kOldBlocks) == 0) at_ = new_ones;
+  if ((step.parts & trace::kNewBlocks) == 0) end_ = new_ones;
+  // A range of numbers is a range of places among the new ones.
+  if ((step.parts & trace::kOldBlocks) == 0) {
+    at_ = std::partition_point(at_, end_,
+                               [&](const Block& b) { return b.number < scan_.number.low; });
+    end_ = std::partition_point(at_, end_,
+                                [&](const Block& b) { return b.number <= scan_.number.high; });
+  }
+  return {};
+}
+
+Status TraceBlockReader::ReadSurvivors() {
+  HG_TRY(source_->CheckStop());
+  in_segments_ = false;
+  survivors_.clear();
+  more_survivors_ = false;
+  if (plan_.survivors == ReadPlan::Survivors::kLeftOver) {
+    for (const auto& [number, block] : left_over_) survivors_.push_back(block);
+    left_over_.clear();
+    std::sort(survivors_.begin(), survivors_.end(),
+              [](const Block& a, const Block& b) { return a.number < b.number; });
+  } else {
+    source_->Report("reading the blocks that were never freed", 0, 0, "");
+    const uint64_t from = next_survivor_;
+    HG_TRY(source_->trace()->ForEachSurvivor([&](const Block& block) {
+      if (block.number < from || more_survivors_ || !scan_.MatchesBirth(block)) return;
+      if (survivors_.size() == kSurvivorsAtOnce) {
+        more_survivors_ = true;
+        next_survivor_ = block.number;
+        return;
+      }
+      survivors_.push_back(block);
+    }));
+  }
+  at_ = survivors_.data();
+  end_ = at_ + survivors_.size();
+  return {};
+}
+
+Result<const Block*> ProfileBlockReader::Next() {
+  HG_ASSIGN(const Profile* profile, source_->StacksOnly());
+  while (at_ < profile->blocks.size()) {
+    const heapgauge::Block& from = profile->blocks[at_];
+    block_ = {};
+    block_.number = at_++;
+    block_.birth_ns = from.birth_ns;
+    block_.address = from.address;
+    block_.size = from.size;
+    block_.stack = from.row == kNone ? 0 : from.row + 1;
+    block_.thread = source_->ThreadIndex(from.thread);
+    if (scan_.MatchesBirth(block_) && scan_.MatchesEnd(block_)) return &block_;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<BlockReader> ReadBlocks(Source* source, BlockScan scan) {
+  if (source->trace() == nullptr) {
+    return std::make_unique<ProfileBlockReader>(source, std::move(scan));
+  }
+  return std::make_unique<TraceBlockReader>(source, std::move(scan));
+}
+
+}  // namespace heapgauge::query

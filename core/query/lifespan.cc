@@ -1,0 +1,55 @@
+#include "core/query/lifespan.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "core/query/virtual_table.h"
+
+namespace heapgauge::query {
+namespace {
+
+struct Lifespan {
+  uint64_t birth_ns;
+  uint64_t death_ns;
+};
+
+}  // namespace
+
+void PutLifespan(const trace::Block& block, sqlite3_context* out) {
+  const Lifespan span{block.birth_ns, block.death_ns};
+  sqlite3_result_blob(out, &span, sizeof span, SQLITE_TRANSIENT);
+}
+
+std::optional<bool> LifespanContains(sqlite3_value* value, uint64_t moment) {
+  Lifespan span;
+  if (sqlite3_value_type(value) != SQLITE_BLOB ||
+      sqlite3_value_bytes(value) != static_cast<int>(sizeof span)) {
+    return std::nullopt;
+  }
+  std::memcpy(&span, sqlite3_value_blob(value), sizeof span);
+  return span.birth_ns <= moment && span.death_ns > moment;
+}
+
+Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& source) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER: {
+      const int64_t ns = sqlite3_value_int64(value);
+      if (ns < 0) return std::nullopt;
+      return static_cast<uint64_t>(ns);
+    }
+    case SQLITE_FLOAT: {
+      const double ns = sqlite3_value_double(value);
+      if (!(ns >= 0)) return std::nullopt;
+      return ns < 9e18 ? static_cast<uint64_t>(ns) : uint64_t{INT64_MAX};
+    }
+    case SQLITE_TEXT: {
+      HG_ASSIGN(const uint64_t ns, source.Moment(std::string(TextOf(value))));
+      return ns;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace heapgauge::query

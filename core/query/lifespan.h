@@ -1,0 +1,29 @@
+// When a block was there, as one value that SQL can pass around: the hidden column `lifespan` of
+// allocations, which live_at() looks at. A function sees no row, only values; and with one column
+// as its first argument SQLite offers it to the table as a condition.
+#ifndef HEAPGAUGE_CORE_QUERY_LIFESPAN_H_
+#define HEAPGAUGE_CORE_QUERY_LIFESPAN_H_
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "core/base/result.h"
+#include "core/query/source.h"
+#include "core/trace/block.h"
+
+namespace heapgauge::query {
+
+void PutLifespan(const trace::Block& block, sqlite3_context* out);
+
+// Whether a lifespan contains a moment. Nothing if the value is no lifespan.
+std::optional<bool> LifespanContains(sqlite3_value* lifespan, uint64_t moment);
+
+// A moment as SQL may give it: nanoseconds, or a text such as 'peak'. Nothing for NULL, and for
+// moments before the start, at which nothing is live.
+Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& source);
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_LIFESPAN_H_

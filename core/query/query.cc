@@ -1,0 +1,285 @@
+#include "core/query/query.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <atomic>
+#include <chrono>
+#include <new>
+
+#include "core/base/text.h"
+#include "core/query/sql_functions.h"
+#include "core/query/sql_text.h"
+#include "core/query/tables.h"
+
+namespace heapgauge::query {
+
+std::vector<std::shared_ptr<Table>> MakeAllTables(Source* source) {
+  std::vector<std::shared_ptr<Table>> tables = {
+      MakeAllocationsTable(source), MakeStacksTable(source), MakeFramesTable(source),
+      MakeSnapshotsTable(source), MakeTimelineTable(source)};
+  for (auto& table : MakeSimpleTables(source)) tables.push_back(std::move(table));
+  return tables;
+}
+
+namespace {
+
+struct Limit {
+  int which;
+  int most;
+};
+constexpr Limit kLimits[] = {
+    {SQLITE_LIMIT_LENGTH, 64 << 20},          {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+    {SQLITE_LIMIT_EXPR_DEPTH, 500},           {SQLITE_LIMIT_COMPOUND_SELECT, 100},
+    {SQLITE_LIMIT_FUNCTION_ARG, 100},         {SQLITE_LIMIT_ATTACHED, 0},
+    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000}, {SQLITE_LIMIT_VARIABLE_NUMBER, 0},
+    {SQLITE_LIMIT_TRIGGER_DEPTH, 1},          {SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+// What a statement that is refused would have done.
+const char* ActionName(int action) {
+  switch (action) {
+    case SQLITE_ATTACH:
+      return "ATTACH";
+    case SQLITE_DETACH:
+      return "DETACH";
+    case SQLITE_PRAGMA:
+      return "PRAGMA";
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+      return "a transaction";
+    case SQLITE_INSERT:
+      return "INSERT, or making something";
+    case SQLITE_UPDATE:
+      return "UPDATE";
+    case SQLITE_DELETE:
+      return "DELETE, or dropping something";
+    case SQLITE_ANALYZE:
+      return "ANALYZE";
+    case SQLITE_REINDEX:
+      return "REINDEX";
+    case SQLITE_ALTER_TABLE:
+      return "ALTER TABLE";
+    default:
+      return "CREATE, DROP or the like";
+  }
+}
+
+class SqliteQuery final : public Query {
+ public:
+  SqliteQuery(Source* source, const QueryOptions& options) : source_(source), options_(options) {}
+  ~SqliteQuery() override { sqlite3_close(db_); }
+
+  Status Connect() {
+    if (sqlite3_open_v2(":memory:", &db_,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
+                            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                        nullptr) != SQLITE_OK) {
+      return Fail(ErrorCode::kIo, "SQLite cannot be used: out of memory");
+    }
+    // Sorting and sub-queries stay in memory, within its bound.
+    sqlite3_exec(db_, "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF", nullptr, nullptr,
+                 nullptr);
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+    // A name in double quotes that is not there is a mistake, not a text.
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+    for (const Limit& limit : kLimits) sqlite3_limit(db_, limit.which, limit.most);
+    sqlite3_hard_heap_limit64(static_cast<sqlite3_int64>(options_.memory_bytes));
+    for (const auto& table : MakeAllTables(source_)) {
+      const bool blocks = std::string_view(table->name()) == "blocks";
+      HG_TRY(Register(db_, table, blocks ? "samples" : nullptr));
+    }
+    HG_TRY(RegisterFunctions(db_, source_));
+    sqlite3_set_authorizer(db_, Authorize, this);
+    sqlite3_progress_handler(db_, 10000, IsOver, this);
+    return {};
+  }
+
+  Status Run(std::string_view sql, ResultSink* sink) override {
+    const CompletedSql completed(sql);
+    source_->SetProgress(options_.progress);
+    interrupted_ = false;
+    source_->stop() = false;
+    timed_out_ = false;
+    deadline_ = std::chrono::steady_clock::now() +
+                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                    std::chrono::duration<double>(options_.seconds));
+    const char* at = completed.text().c_str();
+    const char* end = at + completed.text().size();
+    bool any = false;
+    while (at < end) {
+      sqlite3_stmt* raw = nullptr;
+      const char* tail = at;
+      refused_.clear();
+      const int code = sqlite3_prepare_v2(db_, at, static_cast<int>(end - at), &raw, &tail);
+      const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
+      if (code != SQLITE_OK)
+        return Explain(completed, static_cast<size_t>(at - &completed.text()[0]));
+      if (statement != nullptr) {
+        any = true;
+        if (sqlite3_stmt_readonly(raw) == 0) return Refuse("a statement that writes");
+        HG_TRY(RunOne(raw, completed, static_cast<size_t>(at - &completed.text()[0]), sink));
+      }
+      // A text with a NUL in it ends there.
+      at = tail > at ? tail : end;
+    }
+    if (!any) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "there is no statement in it; for example: SELECT function, live_bytes FROM "
+                  "stacks ORDER BY live_bytes DESC LIMIT 10");
+    }
+    return {};
+  }
+
+  void Interrupt() override {
+    interrupted_.store(true);
+    source_->stop().store(true);
+  }
+  bool interrupted() const override { return interrupted_.load(); }
+
+ private:
+  static int Authorize(void* self, int action, const char* first, const char* second,
+                       const char* /*database*/, const char* /*trigger*/) {
+    auto* query = static_cast<SqliteQuery*>(self);
+    if (query->source_->declaring) return SQLITE_OK;
+    switch (action) {
+      case SQLITE_SELECT:
+      case SQLITE_READ:
+      case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+      case SQLITE_FUNCTION:
+        if (second != nullptr && std::string_view(second) == "load_extension") {
+          query->refused_ = "load_extension";
+          return SQLITE_DENY;
+        }
+        return SQLITE_OK;
+      default:
+        if (query->refused_.empty()) {
+          query->refused_ = ActionName(action);
+          if (action == SQLITE_PRAGMA && first != nullptr) {
+            query->refused_ += std::string(" ") + first;
+          }
+        }
+        return SQLITE_DENY;
+    }
+  }
+
+  // SQLite asks from time to time whether to go on.
+  static int IsOver(void* self) {
+    auto* query = static_cast<SqliteQuery*>(self);
+    if (query->interrupted_.load(std::memory_order_relaxed)) return 1;
+    if (query->options_.seconds <= 0 || std::chrono::steady_clock::now() < query->deadline_) {
+      return 0;
+    }
+    query->timed_out_ = true;
+    query->source_->stop().store(true);
+    return 1;
+  }
+
+  Status RunOne(sqlite3_stmt* statement, const CompletedSql& sql, size_t offset, ResultSink* sink) {
+    const int count = sqlite3_column_count(statement);
+    if (count == 0) return Refuse("a statement that has no result");
+    std::vector<std::string> columns;
+    for (int i = 0; i < count; ++i) {
+      const char* name = sqlite3_column_name(statement, i);
+      columns.emplace_back(name == nullptr ? "" : name);
+    }
+    std::vector<Value> values(static_cast<size_t>(count));
+    HG_TRY(sink->Begin(columns));
+    for (;;) {
+      const int code = sqlite3_step(statement);
+      if (code == SQLITE_DONE) break;
+      if (code != SQLITE_ROW) {
+        HG_TRY(sink->End());
+        return Explain(sql, offset);
+      }
+      for (int i = 0; i < count; ++i) values[static_cast<size_t>(i)] = ValueAt(statement, i);
+      HG_ASSIGN(const bool more, sink->Row(values));
+      if (!more) break;
+    }
+    return sink->End();
+  }
+
+  static Value ValueAt(sqlite3_stmt* statement, int column) {
+    Value value;
+    switch (sqlite3_column_type(statement, column)) {
+      case SQLITE_INTEGER:
+        value.kind = Value::Kind::kInteger;
+        value.integer = sqlite3_column_int64(statement, column);
+        break;
+      case SQLITE_FLOAT:
+        value.kind = Value::Kind::kReal;
+        value.real = sqlite3_column_double(statement, column);
+        break;
+      case SQLITE_TEXT:
+        value.kind = Value::Kind::kText;
+        value.text = {reinterpret_cast<const char*>(sqlite3_column_text(statement, column)),
+                      static_cast<size_t>(sqlite3_column_bytes(statement, column))};
+        break;
+      case SQLITE_BLOB: {
+        value.kind = Value::Kind::kBytes;
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+        value.text = {bytes == nullptr ? "" : bytes,
+                      static_cast<size_t>(sqlite3_column_bytes(statement, column))};
+        break;
+      }
+      default:
+        break;
+    }
+    return value;
+  }
+
+  static tl::unexpected<Error> Refuse(const std::string& what) {
+    return Fail(ErrorCode::kPermission,
+                what + " is refused: queries only read (SELECT, WITH, VALUES)");
+  }
+
+  // What went wrong, with the place in the text if SQLite knows it.
+  Status Explain(const CompletedSql& sql, size_t statement_offset) {
+    if (interrupted_.load()) return Fail(ErrorCode::kUnavailable, "the query was interrupted");
+    if (timed_out_) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("the query took more than {} s and was ended", options_.seconds));
+    }
+    const int code = sqlite3_errcode(db_);
+    if (!refused_.empty() && (code == SQLITE_AUTH || code == SQLITE_ERROR)) {
+      return Refuse(refused_);
+    }
+    if (code == SQLITE_NOMEM) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("the query needs more than {} of memory; ask for fewer rows, or "
+                              "group them before sorting or joining",
+                              FormatBytes(static_cast<double>(options_.memory_bytes))));
+    }
+    const int offset = sqlite3_error_offset(db_);
+    std::string message = Printable(sqlite3_errmsg(db_));
+    if (message == "no such column: lifespan" || message.ends_with(".lifespan")) {
+      message = "live_at(MOMENT) is about rows of allocations, which are not here";
+    }
+    if (offset < 0) return Fail(ErrorCode::kInvalidArgument, message);
+    const size_t place = sql.OriginalOffset(statement_offset + static_cast<size_t>(offset));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} ({} of the query)", message, PlaceInText(sql.original(), place)),
+                place);
+  }
+
+  Source* source_;
+  const QueryOptions options_;
+  sqlite3* db_ = nullptr;
+  std::atomic<bool> interrupted_ = false;
+  bool timed_out_ = false;
+  std::chrono::steady_clock::time_point deadline_;
+  std::string refused_;  // what the authorizer said no to
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Query>> Query::Open(Source* source, const QueryOptions& options) {
+  auto query = std::make_unique<SqliteQuery>(source, options);
+  HG_TRY(query->Connect());
+  return query;
+}
+
+}  // namespace heapgauge::query

@@ -1,0 +1,413 @@
+// The tables over traces and profiles, the functions, what is refused and how mistakes are told.
+
+#include "core/query/query.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "core/model/testing/profile_maker.h"
+#include "core/query/schema.h"
+#include "core/query/testing.h"
+#include "core/trace/testing/make_trace.h"
+
+namespace heapgauge::query {
+namespace {
+
+using testing::Asker;
+using trace::testing::AddRandomEvents;
+using trace::testing::FakeFrame;
+using trace::testing::MakeTrace;
+using trace::testing::RandomTrace;
+using Lines = std::vector<std::string>;
+
+constexpr uint64_t kMs = 1'000'000;
+
+// Three functions: one keeps a block, one frees at once, one grows a block by realloc; and another
+// thread that frees what is not its own.
+MakeTrace SmallTrace() {
+  MakeTrace made;
+  const uint32_t keep = made.Stack({{"operator new(unsigned long)", "new.cc"},
+                                    {"shop::Cache::Keep(int)", "cache.cc", 12},
+                                    {"main", "main.cc", 3}});
+  const uint32_t churn = made.Stack({{"malloc", "", 0, "/lib/libc.so.6"},
+                                     {"shop::Churn()", "churn.cc", 7},
+                                     {"main", "main.cc", 4}});
+  const uint32_t grow = made.Stack({{"shop::Grow()", "grow.cc", 9}, {"main", "main.cc", 5}},
+                                   made.LabelSet("request", "search"));
+  const uint32_t map = made.Stack({"mmap", "shop::Map()", {"main", "main.cc", 6}}, 0, true);
+  made.NameThread(0, "main", 100);
+  made.NameThread(1, "worker", 101);
+  const uint64_t kept = made.Allocate(1 * kMs, 0, 1000, keep);
+  const uint64_t passed_on = made.Allocate(2 * kMs, 0, 500, keep);
+  made.Free(4 * kMs, made.Allocate(3 * kMs, 0, 64, churn));
+  uint64_t block = made.Allocate(5 * kMs, 0, 10, grow);
+  for (uint64_t i = 1; i <= 3; ++i) block = made.Reallocate((5 + i) * kMs, block, 10 << i, grow);
+  made.Allocate(9 * kMs, 1, 7, churn);
+  made.Free(10 * kMs, passed_on, 1);
+  made.Map(11 * kMs, 0, 8192, map);
+  made.Memory(6 * kMs, 123456);
+  made.Mark(7 * kMs, "deployed");
+  made.facts.recording.duration_ns = 20 * kMs;
+  static_cast<void>(kept);
+  return made;
+}
+
+class Small : public ::testing::Test {
+ protected:
+  Lines Ask(const std::string& sql) { return asker_.Ask(sql); }
+  std::string One(const std::string& sql) { return asker_.One(sql); }
+
+  MakeTrace made_ = SmallTrace();
+  Asker asker_{Source::OfTrace(made_.Open(), {})};
+};
+
+TEST_F(Small, StacksHaveNamesAndFigures) {
+  EXPECT_EQ(
+      Ask("SELECT function, module, depth, live_bytes, live_blocks, allocated_bytes, "
+          "allocated_blocks, freed_blocks, temporary_blocks FROM stacks ORDER BY stack"),
+      (Lines{"shop::Cache::Keep,/made/program,3,1000,1,1500,2,1,0",
+             "shop::Churn,/made/program,3,7,1,71,2,1,1",
+             "shop::Grow,/made/program,2,80,1,150,4,3,3", "mmap,/made/program,3,0,0,0,0,0,0"}));
+  EXPECT_EQ(One("SELECT mapped_bytes FROM stacks WHERE stack_contains('shop::Map')"), "8192");
+  EXPECT_EQ(One("SELECT text FROM stacks WHERE function = 'shop::Grow'"), "main;shop::Grow");
+  EXPECT_EQ(One("SELECT mean_lifetime_ns FROM stacks WHERE function = 'shop::Churn'"), "1000000");
+  EXPECT_EQ(Ask("SELECT stack FROM stacks WHERE stack = 99"), Lines{});
+}
+
+TEST_F(Small, FramesAreJoinedByStack) {
+  EXPECT_EQ(
+      Ask("SELECT f.depth, f.function, f.name, f.file, f.line FROM stacks s "
+          "JOIN frames f USING (stack) WHERE s.function LIKE '%Keep' ORDER BY f.depth"),
+      (Lines{"0,operator new,operator new(unsigned long),new.cc,1",
+             "1,shop::Cache::Keep,shop::Cache::Keep(int),cache.cc,12", "2,main,main,main.cc,3"}));
+  EXPECT_EQ(One("SELECT count(*) FROM frames"), "11");
+  EXPECT_EQ(One("SELECT path FROM frames JOIN modules ON modules.module = module_key "
+                "WHERE frames.function = 'malloc'"),
+            "/lib/libc.so.6");
+}
+
+TEST_F(Small, FunctionsOfARow) {
+  EXPECT_EQ(Ask("SELECT number FROM allocations WHERE live_at(3500000) ORDER BY number"),
+            (Lines{"0", "1", "2"}));
+  EXPECT_EQ(Ask("SELECT a.number FROM allocations a WHERE a.live_at('3.5ms') ORDER BY 1"),
+            (Lines{"0", "1", "2"}));
+  EXPECT_EQ(One("SELECT sum(size) FILTER (WHERE live_at('2ms')), "
+                "sum(size) FILTER (WHERE live_at('end')) FROM allocations WHERE NOT is_mapping"),
+            "1500,1087");
+  EXPECT_EQ(One("SELECT count(*) FROM allocations WHERE stack_contains('Cache::')"), "2");
+  EXPECT_EQ(One("SELECT count(*) FROM allocations WHERE stack_contains('libc')"), "2");
+  EXPECT_EQ(One("SELECT count(*) FROM allocations WHERE NOT stack_contains('grow\\.cc')"), "5");
+  EXPECT_EQ(One("SELECT count(*) FROM allocations a JOIN stacks s USING (stack) "
+                "WHERE s.stack_contains('Grow') AND a.live_at(moment('end'))"),
+            "1");
+  EXPECT_EQ(One("SELECT stack_contains(NULL, 'x'), stack_contains(12345, 'x')"), "NULL,0");
+}
+
+TEST_F(Small, FunctionsOfValues) {
+  EXPECT_EQ(One("SELECT human(1536), human(-10), human(NULL), human_time(1500), human_time(2), "
+                "human_time(3400000), human_time(1500000000)"),
+            "1.5 kB,-10 B,NULL,1.5us,2ns,3.4ms,1.5s");
+  EXPECT_EQ(One("SELECT seconds('1.5s'), seconds(2), seconds('250ms'), seconds('3us'), "
+                "seconds('7')"),
+            "1500000000,2000000000,250000000,3000,7000000000");
+  EXPECT_EQ(One("SELECT moment('start'), moment('peak') = " + std::to_string(made_.Peak().second) +
+                ", moment('end'), moment('50%'), moment(7)"),
+            "0,1,20000000,10000000,7");
+  EXPECT_EQ(One("SELECT 'abc' REGEXP '^a.c$', 'abc' REGEXP 'x', NULL REGEXP 'x'"), "1,0,NULL");
+  EXPECT_EQ(One("SELECT power_of_two(0), power_of_two(1), power_of_two(1023), power_of_two(1024)"),
+            "0,1,512,1024");
+  EXPECT_EQ(One("SELECT function_of(stack), collapsed(stack), module_of(stack) FROM allocations "
+                "WHERE number = 0"),
+            "shop::Cache::Keep,main;shop::Cache::Keep;operator new,/made/program");
+  EXPECT_EQ(One("SELECT function_of(NULL), function_of(77), collapsed(-1)"), "NULL,NULL,NULL");
+}
+
+TEST_F(Small, SnapshotsAreOfAMoment) {
+  EXPECT_EQ(Ask("SELECT function_of(stack), live_bytes, live_blocks, allocated_blocks "
+                "FROM snapshots('3ms') ORDER BY stack"),
+            (Lines{"shop::Cache::Keep,1500,2,2", "shop::Churn,64,1,1"}));
+  EXPECT_EQ(Ask("SELECT function_of(stack), live_bytes FROM snapshots WHERE at = 10000000 "
+                "ORDER BY stack"),
+            (Lines{"shop::Cache::Keep,1000", "shop::Churn,7", "shop::Grow,80"}));
+  EXPECT_EQ(One("SELECT sum(live_bytes), sum(mapped_bytes) FROM snapshots"), "1087,8192");
+  EXPECT_EQ(One("SELECT count(*) FROM snapshots(-5)"), "0");
+  // What grew between two moments.
+  EXPECT_EQ(Ask("SELECT function_of(stack), b.live_bytes - coalesce(a.live_bytes, 0) AS grown "
+                "FROM snapshots('end') b LEFT JOIN snapshots('3ms') a USING (stack) "
+                "ORDER BY grown DESC LIMIT 2"),
+            (Lines{"shop::Grow,80", "mmap,0"}));
+}
+
+TEST_F(Small, TheOtherTables) {
+  EXPECT_EQ(Ask("SELECT thread, id, name, first_ns FROM threads"),
+            (Lines{"0,100,main,1000000", "1,101,worker,9000000"}));
+  EXPECT_EQ(
+      Ask("SELECT t.name, count(*) FROM allocations a JOIN threads t ON t.thread = a.freed_by "
+          "WHERE a.freed_by <> a.thread GROUP BY 1"),
+      (Lines{"worker,1"}));
+  EXPECT_EQ(Ask("SELECT time_ns, resident_bytes, proportional_bytes FROM memory"),
+            (Lines{"6000000,123456,NULL"}));
+  EXPECT_EQ(Ask("SELECT * FROM markers"), (Lines{"7000000,deployed"}));
+  EXPECT_EQ(Ask("SELECT function_of(stack), key, value FROM labels"),
+            (Lines{"shop::Grow,request,search"}));
+  EXPECT_EQ(One("SELECT value FROM facts WHERE name = 'allocations'"), "9");
+  EXPECT_EQ(One("SELECT value FROM facts WHERE name = 'pid'"), "4242");
+  EXPECT_EQ(One("SELECT path FROM modules WHERE module = 0"), "/made/program");
+  EXPECT_NE(One("SELECT * FROM blocks").find("error: there is no table blocks here"),
+            std::string::npos);
+  EXPECT_NE(One("SELECT * FROM samples").find("a trace has allocations"), std::string::npos);
+}
+
+TEST_F(Small, ReallocChains) {
+  EXPECT_EQ(One("WITH RECURSIVE made AS MATERIALIZED (SELECT number, previous FROM allocations "
+                "WHERE previous IS NOT NULL), chain(number, length) AS (SELECT number, 1 FROM made "
+                "WHERE previous NOT IN (SELECT number FROM made) UNION ALL "
+                "SELECT made.number, length + 1 FROM chain JOIN made ON made.previous = "
+                "chain.number) SELECT max(length) FROM chain"),
+            "3");
+}
+
+TEST(Timeline, IsWhatHappened) {
+  MakeTrace made;
+  RandomTrace how;
+  how.events = 3000;
+  AddRandomEvents(how, &made);
+  made.Memory(made.end_ns() / 2, 777);
+  Asker asker(Source::OfTrace(made.Open(), {}));
+  const uint64_t end = made.end_ns();
+  for (const char* range : {"", " WHERE time_ns > 2000000 AND time_ns <= 4000000",
+                            " WHERE time_ns >= 3000000 ORDER BY time_ns DESC"}) {
+    const Lines lines =
+        asker.Ask(std::string("SELECT time_ns, live_bytes, live_blocks, peak_bytes, "
+                              "allocated_bytes, freed_blocks, resident_bytes "
+                              "FROM timeline(123456)") +
+                  range);
+    ASSERT_GT(lines.size(), 5u) << range;
+    for (const std::string& line : lines) {
+      const uint64_t t = std::stoull(line);
+      const uint64_t from =
+          t % 123456 == 0 ? t - std::min<uint64_t>(t, 123456) : t / 123456 * 123456;
+      uint64_t live = 0;
+      uint64_t live_bytes = 0;
+      uint64_t peak = made.LiveBytesAt(from);
+      if (t == 0) peak = 0;
+      uint64_t live_blocks = 0;
+      uint64_t allocated = 0;
+      uint64_t freed = 0;
+      for (const trace::Block& b : made.blocks()) {
+        if (b.is_mapping) continue;
+        if (b.birth_ns <= t) allocated += b.size;
+        if (b.death_ns <= t) ++freed;
+        live_blocks += made.IsLiveAt(b, t) ? 1 : 0;
+        live_bytes += made.IsLiveAt(b, t) ? b.size : 0;
+      }
+      for (const auto& event : made.events()) {
+        const auto size = [&](uint64_t n) {
+          return n == trace::kNoBlock || made.blocks()[n].is_mapping ? 0 : made.blocks()[n].size;
+        };
+        live = live - size(event.died) + size(event.born);
+        if (event.time_ns <= t && (event.time_ns > from || t == 0)) peak = std::max(peak, live);
+      }
+      EXPECT_EQ(line, fmt::format("{},{},{},{},{},{},{}", t, live_bytes, live_blocks, peak,
+                                  allocated, freed, t < end / 2 ? "NULL" : "777"))
+          << range;
+    }
+    if (*range == 0) {
+      EXPECT_EQ(std::stoull(lines.back()), end);
+    }
+  }
+  EXPECT_NE(asker.One("SELECT count(*) FROM timeline").find("10"), std::string::npos);
+  EXPECT_NE(asker.One("SELECT count(*) FROM timeline(1)").find("larger step"), std::string::npos);
+  EXPECT_NE(asker.One("SELECT count(*) FROM timeline(0)").find("error"), std::string::npos);
+}
+
+Profile SampledProfile() {
+  heapgauge::testing::Maker m;
+  const auto main = m.Function("main");
+  m.Row({m.Function("malloc"), m.Function("f(int)", 4), main}, 4000, 9000);
+  m.Row({m.Function("g"), main}, 100, 100);
+  Profile profile = m.profile();
+  profile.recording.interval = 512;
+  profile.recording.duration_ns = 1000;
+  profile.blocks.push_back({0, 17, 0x1000, 2000, 512, 400, false});
+  profile.blocks.push_back({1, 18, 0x2000, 100, 512, 900, true});
+  TimelinePoint point;
+  point.time_ns = 500;
+  point.live_bytes = 3000;
+  point.resident_bytes = 9999;
+  profile.timeline.push_back(point);
+  profile.strings = {"thread", "io"};
+  profile.labels.push_back({0, 1, kNone, 0});
+  profile.label_sets.push_back({0, 1});
+  profile.rows[1].labels = 0;
+  return profile;
+}
+
+TEST(ProfileTables, KnowWhatTheProfileKnows) {
+  Asker asker(Source::OfProfile(SampledProfile()));
+  EXPECT_EQ(asker.Ask("SELECT stack, function, live_bytes, allocated_bytes, freed_bytes, "
+                      "temporary_bytes, text FROM stacks"),
+            (Lines{"1,f,4000,9000,5000,NULL,main;f;malloc", "2,g,100,100,0,NULL,main;g"}));
+  EXPECT_EQ(asker.Ask("SELECT stack, thread, size, age_ns, inherited FROM blocks"),
+            (Lines{"1,0,2000,600,0", "2,1,100,100,1"}));
+  EXPECT_EQ(asker.Ask("SELECT stack, id, freed_ns, lifetime_ns FROM allocations "
+                      "JOIN threads USING (thread) WHERE live_at(500)"),
+            (Lines{"1,17,NULL,600"}));
+  EXPECT_EQ(asker.Ask("SELECT type, sum(value) FROM figures GROUP BY type ORDER BY 1"),
+            (Lines{"alloc_objects,0", "alloc_space,9100", "inuse_objects,0", "inuse_space,4100"}));
+  EXPECT_EQ(asker.Ask("SELECT time_ns, live_bytes, resident_bytes, peak_bytes FROM timeline"),
+            (Lines{"500,3000,9999,NULL"}));
+  EXPECT_EQ(asker.Ask("SELECT time_ns, stack, live_bytes FROM snapshots('end')"),
+            (Lines{"1000,1,4000", "1000,2,100"}));
+  EXPECT_EQ(asker.Ask("SELECT stack, key, value FROM labels"), (Lines{"2,thread,io"}));
+  EXPECT_EQ(asker.One("SELECT resident_bytes FROM memory"), "9999");
+  EXPECT_NE(asker.One("SELECT * FROM snapshots(3)").find("one moment"), std::string::npos);
+}
+
+TEST(ProfileTables, SayWhatTheyCannotKnow) {
+  Profile profile = SampledProfile();
+  profile.blocks.clear();
+  profile.recording.interval = 0;
+  Asker asker(Source::OfProfile(std::move(profile)));
+  EXPECT_NE(asker.One("SELECT * FROM allocations").find("no single blocks"), std::string::npos);
+  EXPECT_EQ(asker.One("SELECT count(*) FROM stacks"), "2");
+  Asker empty(Source::OfProfile({}));
+  EXPECT_EQ(empty.One("SELECT count(*) FROM stacks"), "0");
+  EXPECT_EQ(empty.One("SELECT count(*) FROM frames"), "0");
+  EXPECT_EQ(empty.One("SELECT count(*) FROM figures"), "0");
+}
+
+TEST(Refused, IsAllThatDoesNotRead) {
+  Asker asker(Source::OfProfile(SampledProfile()));
+  for (const char* sql : {"CREATE TABLE x(a)",
+                          "CREATE TEMP TABLE x(a)",
+                          "CREATE VIEW v AS SELECT 1",
+                          "CREATE TEMP TABLE x AS SELECT * FROM stacks",
+                          "DROP TABLE stacks",
+                          "DELETE FROM stacks",
+                          "INSERT INTO stacks(stack) VALUES (1)",
+                          "UPDATE stacks SET stack = 1",
+                          "ATTACH '/tmp/heapgauge-query-must-not-write.db' AS d",
+                          "DETACH main",
+                          "PRAGMA temp_store = 1",
+                          "PRAGMA table_info(stacks)",
+                          "SELECT * FROM pragma_database_list",
+                          "VACUUM",
+                          "VACUUM INTO '/tmp/heapgauge-query-must-not-write.db'",
+                          "BEGIN",
+                          "COMMIT",
+                          "SAVEPOINT s",
+                          "ANALYZE",
+                          "REINDEX",
+                          "CREATE VIRTUAL TABLE t USING fts5(a)",
+                          "SELECT load_extension('/tmp/x.so')",
+                          "CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; END",
+                          "ALTER TABLE stacks ADD COLUMN z"}) {
+    const std::string answer = asker.One(sql);
+    EXPECT_TRUE(answer.starts_with("error: ")) << sql << ": " << answer;
+    EXPECT_EQ(answer.find('\n'), std::string::npos) << sql;
+  }
+  for (const char* sql : {"PRAGMA journal_mode", "ATTACH 'x' AS y", "CREATE TABLE x(a)",
+                          "SELECT load_extension('x')"}) {
+    EXPECT_NE(asker.One(sql).find("is refused: queries only read"), std::string::npos)
+        << asker.One(sql);
+  }
+  EXPECT_EQ(asker.One("SELECT count(*) FROM sqlite_master"), "0");
+  EXPECT_NE(access("/tmp/heapgauge-query-must-not-write.db", F_OK), 0);
+}
+
+TEST(Hostile, StatementsEnd) {
+  QueryOptions options;
+  options.seconds = 0.05;
+  Asker asker(Source::OfProfile(SampledProfile()), options);
+  EXPECT_NE(asker
+                .One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                     "SELECT count(*) FROM n")
+                .find("took more than 0.05 s"),
+            std::string::npos);
+  EXPECT_EQ(asker.One("SELECT 1"), "1") << "it goes on afterwards";
+}
+
+TEST(Hostile, StatementsAreInterrupted) {
+  Asker asker(Source::OfProfile(SampledProfile()));
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) asker.query().Interrupt();
+  });
+  EXPECT_EQ(asker.One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                      "SELECT count(*) FROM n"),
+            "error: the query was interrupted");
+  done = true;
+  other.join();
+}
+
+TEST(Hostile, MemoryIsBounded) {
+  QueryOptions options;
+  options.memory_bytes = 16 << 20;
+  Asker asker(Source::OfProfile(SampledProfile()), options);
+  for (const char* sql :
+       {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000000) "
+        "SELECT i FROM n ORDER BY random()",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) "
+        "SELECT length(group_concat(hex(randomblob(1000)))) FROM n",
+        "SELECT length(hex(zeroblob(30000000)))"}) {
+    const std::string answer = asker.One(sql);
+    EXPECT_TRUE(answer.find("needs more than 16.0 MB") != std::string::npos ||
+                answer.find("too big") != std::string::npos)
+        << answer;
+  }
+  EXPECT_EQ(asker.One("SELECT 1"), "1");
+  sqlite3_hard_heap_limit64(0);
+}
+
+TEST(Mistakes, AreToldWithTheirPlace) {
+  Asker asker(Source::OfProfile(SampledProfile()));
+  EXPECT_EQ(asker.One("SELECT stack,\n  nowhere FROM stacks"),
+            "error: no such column: nowhere (line 2, column 3 of the query)");
+  EXPECT_EQ(asker.One("SELECT * FROM allocations WHERE live_at(5) AND wrong = 1"),
+            "error: no such column: wrong (line 1, column 48 of the query)");
+  EXPECT_EQ(asker.One("SELECT 1;\nSELEC 2"),
+            "error: near \"SELEC\": syntax error (line 2, column 1 of the query)");
+  EXPECT_NE(asker.One("SELECT * FROM stacks WHERE live_at(5)").find("rows of allocations"),
+            std::string::npos);
+  EXPECT_NE(asker.One("SELECT stack_contains(stack, '(') FROM stacks").find("missing closing )"),
+            std::string::npos);
+  EXPECT_NE(asker.One("SELECT 'a' REGEXP '['").find("error parsing regexp"), std::string::npos);
+  EXPECT_NE(asker.One("SELECT * FROM allocations WHERE stack_contains('(')").find("error parsing"),
+            std::string::npos);
+  EXPECT_NE(asker.One("SELECT moment('noon')").find("noon"), std::string::npos);
+  EXPECT_NE(asker.One("SELECT seconds('soon')").find("soon"), std::string::npos);
+  EXPECT_NE(asker.One("").find("no statement"), std::string::npos);
+  EXPECT_NE(asker.One(" -- nothing\n").find("no statement"), std::string::npos);
+  EXPECT_NE(asker.One("SELECT \"no such thing\"").find("no such column"), std::string::npos);
+}
+
+TEST(Statements, RunOneAfterTheOther) {
+  Asker asker(Source::OfProfile(SampledProfile()));
+  testing::KeptRows kept;
+  ASSERT_TRUE(asker.query().Run("SELECT 1; SELECT 2;\n -- the end\n", &kept));
+  EXPECT_EQ(kept.results, 2);
+  EXPECT_EQ(kept.rows, (std::vector<std::vector<std::string>>{{"1"}, {"2"}}));
+}
+
+TEST(Schema, NamesAllTables) {
+  const std::string text = SchemaText(nullptr);
+  for (const char* part : {"allocations: ", "stacks: ", "frames: ", "snapshots: ", "timeline: ",
+                           "threads: ", "modules: ", "memory: ", "blocks: ", "figures: ",
+                           "labels: ", "markers: ", "facts: ", "live_at(T)", "freed_ns"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+  Profile sums = SampledProfile();
+  sums.blocks.clear();
+  sums.recording.interval = 0;
+  const auto source = Source::OfProfile(std::move(sums));
+  EXPECT_NE(SchemaText(source.get()).find("no single blocks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heapgauge::query

@@ -1,0 +1,41 @@
+// Results of queries as text: a table for people, CSV, JSON.
+//
+// Rows are written as they come. Only the table looks at the first thousands of them before it
+// begins, to know how wide its columns are. One thread.
+#ifndef HEAPGAUGE_CORE_QUERY_RESULT_WRITER_H_
+#define HEAPGAUGE_CORE_QUERY_RESULT_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/base/text_sink.h"
+#include "core/query/query.h"
+
+namespace heapgauge::query {
+
+enum class ResultForm { kTable, kCsv, kJson };
+
+struct ResultOptions {
+  ResultForm form = ResultForm::kTable;
+  bool header = true;
+  uint64_t limit = 0;  // rows of each result; 0 all
+  size_t width = 0;    // columns that a table may take; 0: as many as it needs
+  bool utf8 = true;
+};
+
+class ResultWriter : public ResultSink {
+ public:
+  // Whether rows were left out because of the limit.
+  virtual bool cut() const = 0;
+};
+
+// The sink must outlive the writer.
+std::unique_ptr<ResultWriter> MakeResultWriter(const ResultOptions& options, TextSink* out);
+
+// A number or text as tables and CSV show it; bytes are hexadecimal.
+std::string ValueText(const Value& value);
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_RESULT_WRITER_H_

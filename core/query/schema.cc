@@ -1,0 +1,58 @@
+#include "core/query/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/query/sql_functions.h"
+#include "core/query/tables.h"
+
+namespace heapgauge::query {
+namespace {
+
+std::string Lower(const char* type) {
+  std::string text = type;
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return text;
+}
+
+}  // namespace
+
+std::string SchemaText(Source* source) {
+  std::unique_ptr<Source> empty;
+  const bool any = source == nullptr;
+  if (any) {
+    empty = Source::OfProfile({});
+    source = empty.get();
+  }
+  std::string text;
+  for (const auto& table : MakeAllTables(source)) {
+    text += fmt::format("{}: {}\n", table->name(), table->meaning());
+    if (!any) {
+      if (const Status available = table->Available(); !available) {
+        text += "  (" + available.error().message + ")\n\n";
+        continue;
+      }
+    }
+    size_t width = 0;
+    for (const Column& column : table->columns()) {
+      width = std::max(width, std::strlen(column.name));
+    }
+    for (const Column& column : table->columns()) {
+      text += fmt::format("  {:<{}}  {:<7}  {}{}\n", column.name, width, Lower(column.type),
+                          column.meaning, column.hidden ? " (not in SELECT *)" : "");
+    }
+    text += "\n";
+  }
+  text += "functions, beside those of SQLite\n";
+  size_t width = 0;
+  for (const FunctionHelp& help : FunctionHelps()) width = std::max(width, std::strlen(help.call));
+  for (const FunctionHelp& help : FunctionHelps()) {
+    text += fmt::format("  {:<{}}  {}\n", help.call, width, help.meaning);
+  }
+  text += "\nTimes are nanoseconds since the recording began, sizes are bytes.\n";
+  return text;
+}
+
+}  // namespace heapgauge::query

@@ -1,0 +1,16 @@
+// The tables and functions in words, for people who write queries.
+#ifndef HEAPGAUGE_CORE_QUERY_SCHEMA_H_
+#define HEAPGAUGE_CORE_QUERY_SCHEMA_H_
+
+#include <string>
+
+#include "core/query/source.h"
+
+namespace heapgauge::query {
+
+// What there is for this source; without one, all there can be.
+std::string SchemaText(Source* source);
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_SCHEMA_H_

@@ -1,0 +1,146 @@
+#include "core/query/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/query/sql_functions.h"
+
+namespace heapgauge::query {
+
+void StackTotal::Add(const trace::StackSums& sums) {
+  if (sums.is_mapping) {
+    mapped_bytes += static_cast<int64_t>(sums.allocated_bytes - sums.freed_bytes);
+    return;
+  }
+  allocated_blocks += sums.allocated_blocks;
+  allocated_bytes += sums.allocated_bytes;
+  freed_blocks += sums.freed_blocks;
+  freed_bytes += sums.freed_bytes;
+  temporary_blocks += sums.temporary_blocks;
+  temporary_bytes += sums.temporary_bytes;
+  lifetime_byte_ns += sums.lifetime_byte_ns;
+}
+
+std::unique_ptr<Source> Source::OfTrace(std::shared_ptr<const trace::TraceFile> trace,
+                                        Namer namer) {
+  std::unique_ptr<Source> source(new Source);
+  source->segments_ = std::make_unique<SegmentCache>(*trace);
+  source->threads_ = trace->threads();
+  source->trace_ = std::move(trace);
+  source->namer_ = std::move(namer);
+  return source;
+}
+
+std::unique_ptr<Source> Source::OfProfile(Profile profile) {
+  std::unique_ptr<Source> source(new Source);
+  std::vector<trace::Thread>& threads = source->threads_;
+  for (const Block& block : profile.blocks) {
+    if (block.thread != 0) threads.push_back({block.thread, "", block.birth_ns});
+  }
+  // One of each, with its first block.
+  std::sort(threads.begin(), threads.end(), [](const trace::Thread& a, const trace::Thread& b) {
+    return std::pair(a.id, a.first_ns) < std::pair(b.id, b.first_ns);
+  });
+  threads.erase(std::unique(threads.begin(), threads.end(),
+                            [](const auto& a, const auto& b) { return a.id == b.id; }),
+                threads.end());
+  source->names_ = std::make_unique<NamesInStacks>(std::move(profile), 1);
+  return source;
+}
+
+const Recording& Source::recording() const {
+  return trace_ != nullptr ? trace_->facts().recording : names_->profile().recording;
+}
+
+uint64_t Source::end_ns() const {
+  if (trace_ != nullptr) return trace_->end_ns();
+  uint64_t end = recording().duration_ns;
+  for (const TimelinePoint& point : names_->profile().timeline) {
+    end = std::max(end, point.time_ns);
+  }
+  return end;
+}
+
+Result<const Profile*> Source::StacksOnly() {
+  if (names_ != nullptr) return &names_->profile();
+  if (unnamed_ == nullptr) {
+    Report("reading stacks", 0, 0, "");
+    HG_ASSIGN(const auto stacks, trace_->ReadStacks());
+    auto profile = std::make_unique<Profile>(stacks->profile);
+    profile->sample_types = HeapSampleTypes();  // so that it is known to be about memory
+    profile->rows.reserve(stacks->stacks.size());
+    for (const auto& stack : stacks->stacks) {
+      Row row;
+      row.leaf = stack.leaf;
+      row.labels = stack.labels;
+      row.truncated = stack.truncated;
+      profile->rows.push_back(row);
+    }
+    profile->values.resize(profile->rows.size() * profile->sample_types.size());
+    unnamed_ = std::move(profile);
+  }
+  return unnamed_.get();
+}
+
+Result<NamesInStacks*> Source::Names() {
+  if (names_ == nullptr) {
+    HG_TRY(StacksOnly());
+    if (namer_) namer_(unnamed_.get());
+    names_ = std::make_unique<NamesInStacks>(std::move(*unnamed_), 0);
+    unnamed_.reset();
+  }
+  return names_.get();
+}
+
+Result<const std::vector<StackTotal>*> Source::Totals() {
+  if (has_totals_) return &totals_;
+  std::vector<StackTotal> totals(trace_->stack_count());
+  std::vector<trace::StackSums> sums;
+  const size_t count = trace_->segments().size();
+  for (size_t i = 0; i < count; ++i) {
+    HG_TRY(CheckStop());
+    Report("adding up stacks", i, count, "segments");
+    HG_TRY(trace_->ReadSums(i, &sums));
+    for (const trace::StackSums& s : sums) {
+      if (s.stack < totals.size()) totals[s.stack].Add(s);
+    }
+  }
+  totals_ = std::move(totals);
+  has_totals_ = true;
+  return &totals_;
+}
+
+uint32_t Source::ThreadIndex(uint32_t id) const {
+  const auto at = std::lower_bound(threads_.begin(), threads_.end(), id,
+                                   [](const trace::Thread& t, uint32_t i) { return t.id < i; });
+  return at == threads_.end() || at->id != id ? trace::kNoIndex
+                                              : static_cast<uint32_t>(at - threads_.begin());
+}
+
+Result<uint64_t> Source::Moment(const std::string& text) const {
+  if (text == "start") return 0;
+  if (text == "end") return end_ns();
+  if (text == "peak") {
+    if (trace_ != nullptr) {
+      HG_ASSIGN(const trace::TraceFile::Peak peak, trace_->FindPeak());
+      return peak.time_ns;
+    }
+    if (recording().has_peak || recording().is_peak) return recording().peak_ns;
+    return Fail(ErrorCode::kInvalidArgument, "moment('peak'): the profile does not tell its peak");
+  }
+  if (!text.empty() && text.back() == '%') {
+    HG_ASSIGN(const double share, ParseNumber(text.substr(0, text.size() - 1)));
+    return static_cast<uint64_t>(std::clamp(share, 0.0, 100.0) / 100 *
+                                 static_cast<double>(end_ns()));
+  }
+  return ParseSpan(text);
+}
+
+Status Source::CheckStop() const {
+  if (!stop_.load(std::memory_order_relaxed)) return {};
+  return Fail(ErrorCode::kUnavailable, "interrupted");
+}
+
+}  // namespace heapgauge::query

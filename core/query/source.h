@@ -1,0 +1,110 @@
+// What the tables are about: a trace, or a profile of any format.
+//
+// Names are looked up, and a trace is read, only when a statement asks for them. Whoever works for
+// long says so through `progress` and stops when `stop` is set; both belong to the statement that
+// runs.
+//
+// Not synchronised, but for `stop`.
+#ifndef HEAPGAUGE_CORE_QUERY_SOURCE_H_
+#define HEAPGAUGE_CORE_QUERY_SOURCE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "core/query/names_in_stacks.h"
+#include "core/query/segment_cache.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::query {
+
+// What one stack did: its heap blocks, and what it mapped and did not unmap.
+struct StackTotal {
+  uint64_t allocated_blocks = 0;
+  uint64_t allocated_bytes = 0;
+  uint64_t freed_blocks = 0;
+  uint64_t freed_bytes = 0;
+  uint64_t temporary_blocks = 0;
+  uint64_t temporary_bytes = 0;
+  double lifetime_byte_ns = 0;
+  int64_t mapped_bytes = 0;
+
+  void Add(const trace::StackSums& sums);
+  uint64_t live_bytes() const {
+    return allocated_bytes > freed_bytes ? allocated_bytes - freed_bytes : 0;
+  }
+  uint64_t live_blocks() const {
+    return allocated_blocks > freed_blocks ? allocated_blocks - freed_blocks : 0;
+  }
+  uint64_t mapped() const { return mapped_bytes > 0 ? static_cast<uint64_t>(mapped_bytes) : 0; }
+  bool empty() const {
+    return allocated_blocks == 0 && allocated_bytes == 0 && freed_blocks == 0 && mapped_bytes == 0;
+  }
+};
+
+class Source {
+ public:
+  // Gives names to the locations of a profile.
+  using Namer = std::function<void(Profile*)>;
+
+  static std::unique_ptr<Source> OfTrace(std::shared_ptr<const trace::TraceFile> trace,
+                                         Namer namer);
+  // The profile has its names.
+  static std::unique_ptr<Source> OfProfile(Profile profile);
+
+  // Null for a profile.
+  const trace::TraceFile* trace() const { return trace_.get(); }
+  const Recording& recording() const;
+  // The last moment that is known of.
+  uint64_t end_ns() const;
+
+  // Stacks and their names. For a trace they are read when they are first asked for.
+  Result<NamesInStacks*> Names();
+  // What is known without names; for a profile the same.
+  Result<const Profile*> StacksOnly();
+  // Of a trace: sums over all of it, by stack.
+  Result<const std::vector<StackTotal>*> Totals();
+  // Of a trace.
+  SegmentCache* segments() { return segments_.get(); }
+
+  // Kernel ids of the threads, by index. A profile has those of its blocks.
+  const std::vector<trace::Thread>& threads() const { return threads_; }
+  // Index of a kernel id among them.
+  uint32_t ThreadIndex(uint32_t id) const;
+
+  // "1.5s", "peak", ... or a number of nanoseconds.
+  Result<uint64_t> Moment(const std::string& text) const;
+
+  void SetProgress(ProgressSink* progress) { progress_ = progress; }
+  void Report(std::string_view what, uint64_t done, uint64_t total, std::string_view unit) const {
+    if (progress_ != nullptr) progress_->Report(what, done, total, unit);
+  }
+  std::atomic<bool>& stop() { return stop_; }
+  // While a table of ours is being declared, which SQLite takes for CREATE TABLE.
+  bool declaring = false;
+  // An error if the statement shall end.
+  Status CheckStop() const;
+
+ private:
+  Source() = default;
+
+  std::shared_ptr<const trace::TraceFile> trace_;
+  Namer namer_;
+  std::unique_ptr<NamesInStacks> names_;
+  std::unique_ptr<Profile> unnamed_;
+  std::vector<StackTotal> totals_;
+  bool has_totals_ = false;
+  std::unique_ptr<SegmentCache> segments_;
+  std::vector<trace::Thread> threads_;
+  ProgressSink* progress_ = nullptr;
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_SOURCE_H_

@@ -1,0 +1,237 @@
+#include "core/query/sql_functions.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/regex.h"
+#include "core/base/text.h"
+#include "core/query/lifespan.h"
+#include "core/query/source.h"
+#include "core/query/virtual_table.h"
+
+namespace heapgauge::query {
+namespace {
+
+Source* SourceOf(sqlite3_context* context) {
+  return static_cast<Source*>(sqlite3_user_data(context));
+}
+
+void PutError(sqlite3_context* out, const std::string& message) {
+  sqlite3_result_error(out, message.data(), static_cast<int>(message.size()));
+}
+
+bool IsNull(sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_NULL; }
+
+bool IsNumber(sqlite3_value* value) {
+  return sqlite3_value_numeric_type(value) == SQLITE_INTEGER ||
+         sqlite3_value_numeric_type(value) == SQLITE_FLOAT;
+}
+
+void LiveAt(sqlite3_context* out, int, sqlite3_value** values) {
+  const auto moment = MomentOf(values[1], *SourceOf(out));
+  if (!moment) return PutError(out, moment.error().message);
+  if (IsNull(values[1]) || IsNull(values[0])) return;
+  if (!*moment) return sqlite3_result_int(out, 0);
+  const std::optional<bool> contains = LifespanContains(values[0], **moment);
+  if (!contains) return PutError(out, "live_at is about rows of allocations: live_at(MOMENT)");
+  sqlite3_result_int(out, *contains ? 1 : 0);
+}
+
+void StackContains(sqlite3_context* out, int, sqlite3_value** values) {
+  if (IsNull(values[0]) || IsNull(values[1])) return;
+  const auto names = SourceOf(out)->Names();
+  if (!names) return PutError(out, names.error().message);
+  const auto matching = (*names)->Matching(TextOf(values[1]));
+  if (!matching) return PutError(out, matching.error().message);
+  const int64_t stack = sqlite3_value_int64(values[0]);
+  const bool known = stack >= 0 && (*names)->has(static_cast<uint64_t>(stack));
+  sqlite3_result_int(out,
+                     known && (*names)->Matches(**matching, static_cast<uint32_t>(stack)) ? 1 : 0);
+}
+
+// What `text` says about a stack; NULL for numbers that are none.
+template <typename Put>
+void AboutStack(sqlite3_context* out, sqlite3_value* value, const Put& put) {
+  if (IsNull(value)) return;
+  const auto names = SourceOf(out)->Names();
+  if (!names) return PutError(out, names.error().message);
+  const int64_t stack = sqlite3_value_int64(value);
+  if (stack < 0 || !(*names)->has(static_cast<uint64_t>(stack))) return;
+  put(**names, static_cast<uint32_t>(stack));
+}
+
+void FunctionOf(sqlite3_context* out, int, sqlite3_value** values) {
+  AboutStack(out, values[0], [&](const NamesInStacks& names, uint32_t stack) {
+    PutLasting(out, names.function(stack));
+  });
+}
+
+void ModuleOf(sqlite3_context* out, int, sqlite3_value** values) {
+  AboutStack(out, values[0], [&](const NamesInStacks& names, uint32_t stack) {
+    PutLastingOrNull(out, names.module(stack));
+  });
+}
+
+void Collapsed(sqlite3_context* out, int, sqlite3_value** values) {
+  AboutStack(out, values[0], [&](const NamesInStacks& names, uint32_t stack) {
+    PutCopy(out, names.Collapsed(stack));
+  });
+}
+
+void Human(sqlite3_context* out, int, sqlite3_value** values) {
+  if (IsNull(values[0])) return;
+  const double bytes = sqlite3_value_double(values[0]);
+  PutCopy(out, (bytes < 0 ? "-" : "") + FormatBytes(std::fabs(bytes)));
+}
+
+void HumanTimeOf(sqlite3_context* out, int, sqlite3_value** values) {
+  if (IsNull(values[0])) return;
+  const double ns = sqlite3_value_double(values[0]);
+  const double size = std::fabs(ns);
+  PutCopy(out, (ns < 0 ? "-" : "") +
+                   HumanTime(size < 9e18 ? static_cast<uint64_t>(size) : uint64_t{INT64_MAX}));
+}
+
+void Seconds(sqlite3_context* out, int, sqlite3_value** values) {
+  if (IsNull(values[0])) return;
+  if (IsNumber(values[0])) {
+    const double ns = sqlite3_value_double(values[0]) * 1e9;
+    if (!(std::fabs(ns) < 9e18)) return PutError(out, "seconds(): the number is too large");
+    return sqlite3_result_int64(out, std::llround(ns));
+  }
+  const auto span = ParseSpan(TextOf(values[0]));
+  if (!span) return PutError(out, span.error().message);
+  Put(out, *span);
+}
+
+void Moment(sqlite3_context* out, int, sqlite3_value** values) {
+  const auto moment = MomentOf(values[0], *SourceOf(out));
+  if (!moment) return PutError(out, moment.error().message);
+  if (*moment) Put(out, **moment);
+}
+
+void PowerOfTwo(sqlite3_context* out, int, sqlite3_value** values) {
+  if (IsNull(values[0])) return;
+  const int64_t value = sqlite3_value_int64(values[0]);
+  sqlite3_result_int64(
+      out, value <= 0 ? 0 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(value))));
+}
+
+// TEXT REGEXP PATTERN. The compiled pattern stays with the statement.
+void Regexp(sqlite3_context* out, int, sqlite3_value** values) {
+  if (IsNull(values[0]) || IsNull(values[1])) return;
+  auto* compiled = static_cast<Regex*>(sqlite3_get_auxdata(out, 0));
+  if (compiled != nullptr) {
+    return sqlite3_result_int(out, compiled->Matches(TextOf(values[1])) ? 1 : 0);
+  }
+  auto regex = Regex::Compile(std::string(TextOf(values[0])));
+  if (!regex) return PutError(out, regex.error().message);
+  sqlite3_result_int(out, regex->Matches(TextOf(values[1])) ? 1 : 0);
+  sqlite3_set_auxdata(out, 0, new Regex(*std::move(regex)),
+                      [](void* data) { delete static_cast<Regex*>(data); });
+}
+
+constexpr SqlOverload kOverloads[] = {
+    {"live_at", LiveAt, kLiveAt},
+    {"stack_contains", StackContains, kStackContains},
+};
+
+struct Registered {
+  const char* name;
+  int arguments;
+  SqlFunction function;
+};
+constexpr Registered kFunctions[] = {
+    {"live_at", 2, LiveAt},         {"stack_contains", 2, StackContains},
+    {"function_of", 1, FunctionOf}, {"module_of", 1, ModuleOf},
+    {"collapsed", 1, Collapsed},    {"human", 1, Human},
+    {"human_time", 1, HumanTimeOf}, {"seconds", 1, Seconds},
+    {"moment", 1, Moment},          {"power_of_two", 1, PowerOfTwo},
+    {"regexp", 2, Regexp},
+};
+
+constexpr FunctionHelp kHelps[] = {
+    {"live_at(T)", "in a condition on allocations: the block was there at that moment"},
+    {"stack_contains(RE)",
+     "the row's stack has a frame whose function, source file or module matches; also "
+     "stack_contains(STACK, RE)"},
+    {"TEXT REGEXP RE", "whether the text matches somewhere (RE2)"},
+    {"function_of(STACK)", "the function that a stack is counted for"},
+    {"module_of(STACK)", "its executable or library"},
+    {"collapsed(STACK)", "all its frames, outermost first: main;f;g"},
+    {"moment(TEXT)", "'peak', 'end', 'start', '1.5s', '40%' in nanoseconds"},
+    {"seconds(X)", "'1.5s', '250ms', '12us' or a number of seconds in nanoseconds"},
+    {"human(BYTES)", "12.3 MB"},
+    {"human_time(NS)", "3.4ms"},
+    {"power_of_two(N)", "the greatest power of two up to N, for histograms"},
+};
+
+}  // namespace
+
+const SqlOverload* FindOverload(std::string_view name) {
+  for (const SqlOverload& overload : kOverloads) {
+    if (name == overload.name) return &overload;
+  }
+  return nullptr;
+}
+
+std::span<const FunctionHelp> FunctionHelps() { return kHelps; }
+
+Status RegisterFunctions(sqlite3* db, Source* source) {
+  for (const Registered& f : kFunctions) {
+    const int code = sqlite3_create_function_v2(
+        db, f.name, f.arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, source,
+        f.function, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) {
+      return Fail(ErrorCode::kIo,
+                  fmt::format("SQLite refused function {}: {}", f.name, sqlite3_errmsg(db)));
+    }
+  }
+  return {};
+}
+
+Result<double> ParseNumber(std::string_view text) {
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "'" + Printable(text) + "' is not a number");
+  }
+  return number;
+}
+
+Result<uint64_t> ParseSpan(std::string_view text) {
+  const std::string_view whole = text;
+  struct UnitName {
+    std::string_view name;
+    double factor;
+  };
+  constexpr UnitName kUnits[] = {{"ns", 1},     {"us", 1e3}, {"ms", 1e6}, {"min", 60e9},
+                                 {"h", 3600e9}, {"s", 1e9},  {"m", 60e9}};
+  double factor = 1e9;
+  for (const UnitName& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    text.remove_suffix(unit.name.size());
+    factor = unit.factor;
+    break;
+  }
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  const auto number = ParseNumber(text);
+  if (!number || !(*number >= 0) || !(*number * factor < 9e18)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "'" + Printable(whole) + "' is not a time; write for example 1.5s, 250ms or 12us");
+  }
+  return static_cast<uint64_t>(std::llround(*number * factor));
+}
+
+std::string HumanTime(uint64_t ns) {
+  if (ns < 1000) return fmt::format("{}ns", ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f}us", static_cast<double>(ns) / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.1f}ms", static_cast<double>(ns) / 1e6);
+  return FormatDuration(ns);
+}
+
+}  // namespace heapgauge::query

@@ -1,0 +1,50 @@
+// Functions that statements can call, beside SQLite's own.
+//
+// All of them are functions of their arguments and the source alone, so SQLite may call them once
+// for a whole statement where arguments are constant.
+#ifndef HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_
+#define HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace heapgauge::query {
+
+class Source;
+
+using SqlFunction = void (*)(sqlite3_context*, int, sqlite3_value**);
+
+// Functions of a column and a value that tables may use as conditions.
+struct SqlOverload {
+  const char* name;
+  SqlFunction function;
+  int op;  // in Term
+};
+// Null if there is none of that name.
+const SqlOverload* FindOverload(std::string_view name);
+
+struct FunctionHelp {
+  const char* call;
+  const char* meaning;
+};
+std::span<const FunctionHelp> FunctionHelps();
+
+// The source must outlive the connection.
+Status RegisterFunctions(sqlite3* db, Source* source);
+
+// "1.5s", "250ms", "12us", "7", which is seconds; in nanoseconds.
+Result<uint64_t> ParseSpan(std::string_view text);
+Result<double> ParseNumber(std::string_view text);
+
+// "850ns", "12.3us", "3.4ms", "1.5s", "3m05s".
+std::string HumanTime(uint64_t ns);
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_

@@ -1,0 +1,25 @@
+// All tables, one function for each file that has some. The order is that of the schema.
+#ifndef HEAPGAUGE_CORE_QUERY_TABLES_H_
+#define HEAPGAUGE_CORE_QUERY_TABLES_H_
+
+#include <memory>
+#include <vector>
+
+#include "core/query/source.h"
+#include "core/query/virtual_table.h"
+
+namespace heapgauge::query {
+
+std::shared_ptr<Table> MakeAllocationsTable(Source* source);
+std::shared_ptr<Table> MakeStacksTable(Source* source);
+std::shared_ptr<Table> MakeFramesTable(Source* source);
+std::shared_ptr<Table> MakeSnapshotsTable(Source* source);
+std::shared_ptr<Table> MakeTimelineTable(Source* source);
+// threads, modules, memory, blocks, figures, labels, markers, segments, facts
+std::vector<std::shared_ptr<Table>> MakeSimpleTables(Source* source);
+
+std::vector<std::shared_ptr<Table>> MakeAllTables(Source* source);
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_TABLES_H_

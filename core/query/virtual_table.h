@@ -1,0 +1,140 @@
+// Tables of ours as SQLite sees them: the C interface of virtual tables once, behind two small
+// classes. A Table says which columns it has and which conditions it can use; a Cursor walks rows.
+//
+// SQLite asks a table how it would answer a statement with some set of conditions, picks the
+// cheapest way for the whole statement, and hands over the values when it runs. A table may use a
+// condition to skip rows without being exact about it, since SQLite looks at each row again; only
+// where Exact() says so it does not.
+//
+// Tables belong to the connection they were registered with. One thread.
+#ifndef HEAPGAUGE_CORE_QUERY_VIRTUAL_TABLE_H_
+#define HEAPGAUGE_CORE_QUERY_VIRTUAL_TABLE_H_
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace heapgauge::query {
+
+class Source;
+
+struct Column {
+  const char* name;
+  const char* type;     // INTEGER, REAL, TEXT
+  const char* meaning;  // for people
+  bool hidden = false;  // not in SELECT *: a parameter, or something for functions alone
+};
+
+// Conditions that SQLite does not have itself: functions of a column, and "is one of".
+inline constexpr int kLiveAt = SQLITE_INDEX_CONSTRAINT_FUNCTION;
+inline constexpr int kStackContains = SQLITE_INDEX_CONSTRAINT_FUNCTION + 1;
+inline constexpr int kOneOf = 1000;
+
+// `column` compared by `op` (SQLITE_INDEX_CONSTRAINT_*, or one of those above) with a value that
+// comes later.
+struct Term {
+  int column = 0;
+  int op = 0;
+};
+
+// One way to walk a table.
+struct Scan {
+  uint64_t columns = ~uint64_t{0};  // that are looked at, bit 63: 63 and all behind it
+  std::vector<Term> terms;
+  std::vector<int> group_by;  // rows that are equal in these shall be side by side
+
+  bool uses(int column) const { return (columns >> (column < 63 ? column : 63) & 1) != 0; }
+  const Term* Find(int column, int op) const;
+};
+
+struct Price {
+  double cost = 1e6;
+  double rows = 1e6;
+  bool groups = false;  // Scan::group_by will be obeyed
+};
+
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  // Goes to the first row. `values` are those of scan.terms, and are gone afterwards.
+  virtual Status Start(const Scan& scan, std::span<sqlite3_value*> values) = 0;
+  virtual Status Next() = 0;
+  virtual bool at_end() const = 0;
+  virtual void Get(int column, sqlite3_context* out) = 0;
+  virtual int64_t row_id() const = 0;
+};
+
+class Table {
+ public:
+  // `source` must outlive the table.
+  Table(Source* source, const char* name, const char* meaning, std::vector<Column> columns)
+      : source_(source), name_(name), meaning_(meaning), columns_(std::move(columns)) {}
+  virtual ~Table() = default;
+
+  Source* source() const { return source_; }
+  const char* name() const { return name_; }
+  const char* meaning() const { return meaning_; }
+  const std::vector<Column>& columns() const { return columns_; }
+
+  // An error tells why this table cannot be had from this source.
+  virtual Status Available() const { return {}; }
+  virtual bool Accepts(const Term&) const { return false; }
+  virtual bool Exact(const Term&) const { return false; }
+  virtual Price PriceOf(const Scan& scan) const = 0;
+  virtual std::unique_ptr<Cursor> Open() = 0;
+
+ private:
+  Source* source_;
+  const char* name_;
+  const char* meaning_;
+  std::vector<Column> columns_;
+};
+
+// Makes the table known under its name, and under `other_name` if there is one.
+Status Register(sqlite3* db, std::shared_ptr<Table> table, const char* other_name = nullptr);
+
+// Results. Text that lasts as long as the connection need not be copied.
+inline void Put(sqlite3_context* out, uint64_t value) {
+  sqlite3_result_int64(out, value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value));
+}
+void PutCopy(sqlite3_context* out, std::string_view text);
+void PutLasting(sqlite3_context* out, std::string_view text);
+inline void PutOrNull(sqlite3_context* out, uint64_t value) {
+  if (value != 0) Put(out, value);
+}
+inline void PutLastingOrNull(sqlite3_context* out, std::string_view text) {
+  if (!text.empty()) PutLasting(out, text);
+}
+
+std::string_view TextOf(sqlite3_value* value);
+
+// Values that a condition on an integer column leaves. What is no number restricts nothing: SQLite
+// knows how to compare it.
+struct Range {
+  uint64_t low = 0;
+  uint64_t high = UINT64_MAX;
+
+  bool empty() const { return low > high; }
+  bool contains(uint64_t value) const { return value >= low && value <= high; }
+  bool meets(uint64_t from, uint64_t to) const { return from <= high && to >= low; }
+  void Restrict(int op, sqlite3_value* value);
+  void AtLeast(uint64_t value) { low = value > low ? value : low; }
+  void AtMost(uint64_t value) { high = value < high ? value : high; }
+  void Nothing() {
+    low = 1;
+    high = 0;
+  }
+};
+// Whether Restrict knows `op`.
+bool IsComparison(int op);
+
+}  // namespace heapgauge::query
+
+#endif  // HEAPGAUGE_CORE_QUERY_VIRTUAL_TABLE_H_
