@@ -154,10 +154,14 @@ class BesideHeaptrack(Exact):
                 ours = self.sizes(path)
                 end = self.top(path)
                 if name.startswith("ours"):  # linked with libstdc++ by itself
-                    self.assertEqual(ours, theirs)
-                    self.assertEqual(end["recording"]["peak_bytes"], peak)
+                    # A new thread's table is longer by a line for each library with variables of threads.
+                    tables = 3 if "threads" in name else 0
+                    self.assertEqual(sum((ours - theirs).values()), sum((theirs - ours).values()))
+                    self.assertLessEqual(sum((ours - theirs).values()), tables)
+                    self.assertLessEqual(abs(end["recording"]["peak_bytes"] - peak), 64 * tables)
                     # It has libraries give back what they hold when the program ends.
-                    self.assertEqual(value(end["total"]["live_bytes"]) - left, 0 if left > POOL + 32160 else POOL)
+                    given_back = value(end["total"]["live_bytes"]) - left
+                    self.assertLessEqual(min(abs(given_back), abs(given_back - POOL)), 64 * tables)
                     continue
                 theirs[POOL] -= 1
                 only_ours, only_theirs = ours - theirs, theirs - ours
