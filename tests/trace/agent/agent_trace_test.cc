@@ -165,6 +165,28 @@ TEST(Traced, AHandlerMayAllocateInTheMiddleOfAnything) {
   ExpectSound(run.processes[0]);
 }
 
+TEST(Traced, HandlersOfManyThreadsAreThereOnceAsWell) {
+  Options options;
+  options.preload = Target("libsignal_safe_malloc.so");
+  const Outcome run = RunDrained({Target("signal_threads"), "5000"}, options);
+  ASSERT_EQ(run.status, 0) << run.out;
+  ASSERT_EQ(run.processes.size(), 1u);
+  ExpectSound(run.processes[0]);
+  uint64_t allocations = 0, frees = 0;
+  ASSERT_EQ(run.out.rfind("done ", 0), 0u) << run.out;
+  std::istringstream(run.out.substr(5)) >> allocations >> frees;
+  const uint64_t main = run.processes[0].events.front().token;
+  for (const Event& event : run.processes[0].events) {
+    if (event.token == main) continue;
+    allocations -= event.kind == TraceEventKind::kAllocate;
+    frees -= event.kind == TraceEventKind::kFree;
+  }
+  EXPECT_EQ(allocations, 0u);
+  EXPECT_EQ(frees, 0u);
+  // A thread needs one more for its handlers, not one for each signal.
+  EXPECT_LT(run.processes[0].buffers, 400u);
+}
+
 TEST(Traced, ByTheMonotonicClockToo) {
   Options options;
   options.clock = "monotonic";
