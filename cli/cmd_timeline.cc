@@ -11,16 +11,16 @@
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "core/analysis/allocation_frames.h"
+#include "core/analysis/massif_of_moments.h"
+#include "core/analysis/trace_massif.h"
+#include "core/analysis/trace_timeline.h"
 #include "core/base/peeking_stream.h"
 #include "core/base/text.h"
-#include "core/formats/massif/massif_of_moments.h"
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_writer.h"
 #include "core/report/ms_print.h"
 #include "core/report/timeline.h"
-#include "core/trace/trace_massif.h"
 #include "core/trace/trace_moment.h"
-#include "core/trace/trace_timeline.h"
 
 namespace heapgauge::cli {
 namespace {

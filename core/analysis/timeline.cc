@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace heapgauge {
 namespace {
@@ -33,6 +34,23 @@ void AddFlow(const TimelineStep& from, double share, TimelineStep* to) {
   to->allocated_blocks += part(from.allocated_blocks);
   to->freed_bytes += part(from.freed_bytes);
   to->freed_blocks += part(from.freed_blocks);
+}
+
+// A gauge file notes a point about once a second; its figures are of the last moment.
+std::optional<TimelinePoint> PointOfNow(const Profile& profile) {
+  const Recording& r = profile.recording;
+  const bool is_gauge = r.interval > 0 && profile.sample_types.size() == kHeapTypes;
+  if (!is_gauge || r.is_peak || r.duration_ns <= profile.timeline.back().time_ns) return {};
+  TimelinePoint now = profile.timeline.back();
+  now.time_ns = r.duration_ns;
+  const auto total = [&](HeapType type) {
+    return static_cast<uint64_t>(std::llround(std::max(0.0, profile.Total(type).value)));
+  };
+  now.live_bytes = total(kInuseSpace);
+  now.live_objects = total(kInuseObjects);
+  now.allocated_bytes = std::max(now.allocated_bytes, total(kAllocSpace));
+  now.freed_bytes = std::max(now.freed_bytes, Growth(now.live_bytes, now.allocated_bytes));
+  return now;
 }
 
 }  // namespace
@@ -86,11 +104,13 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
   timeline.axis = axis;
   timeline.recording = profile.recording;
   timeline.knows_flow = has_flow;
+  std::vector<TimelinePoint> points = profile.timeline;
+  if (const auto now = PointOfNow(profile)) points.push_back(*now);
   const TimelinePoint* before = nullptr;
   const auto place = [axis](const TimelinePoint& p) {
     return axis == TimeAxis::kTime ? p.time_ns : p.allocated_bytes + p.freed_bytes;
   };
-  for (const TimelinePoint& point : profile.timeline) {
+  for (const TimelinePoint& point : points) {
     const bool inside = point.time_ns >= from_ns && point.time_ns <= to_ns;
     if (inside) {
       // Points come from a file: an axis never goes back.

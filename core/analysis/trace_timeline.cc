@@ -1,10 +1,10 @@
-#include "core/trace/trace_timeline.h"
+#include "core/analysis/trace_timeline.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/analysis/timeline_steps.h"
 #include "core/trace/live_stacks.h"
-#include "core/trace/timeline_steps.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/formats/massif/choose_snapshots.h"
+#include "core/analysis/choose_snapshots.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/formats/massif/massif_of_moments.h"
+#include "core/analysis/massif_of_moments.h"
 
 #include <algorithm>
 

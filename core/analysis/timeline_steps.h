@@ -2,8 +2,8 @@
 // event belongs to the step whose end is at or behind it.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_TRACE_TIMELINE_STEPS_H_
-#define HEAPGAUGE_CORE_TRACE_TIMELINE_STEPS_H_
+#ifndef HEAPGAUGE_CORE_ANALYSIS_TIMELINE_STEPS_H_
+#define HEAPGAUGE_CORE_ANALYSIS_TIMELINE_STEPS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -94,4 +94,4 @@ class TimelineSteps {
 
 }  // namespace heapgauge::trace
 
-#endif  // HEAPGAUGE_CORE_TRACE_TIMELINE_STEPS_H_
+#endif  // HEAPGAUGE_CORE_ANALYSIS_TIMELINE_STEPS_H_

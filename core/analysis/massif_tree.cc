@@ -1,4 +1,4 @@
-#include "core/formats/massif/massif_tree.h"
+#include "core/analysis/massif_tree.h"
 
 #include <fmt/format.h>
 

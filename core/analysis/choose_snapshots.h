@@ -6,8 +6,8 @@
 // short and are joined in pairs when there are too many.
 //
 // Not synchronised; memory is bounded by the number of snapshots.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_CHOOSE_SNAPSHOTS_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_CHOOSE_SNAPSHOTS_H_
+#ifndef HEAPGAUGE_CORE_ANALYSIS_CHOOSE_SNAPSHOTS_H_
+#define HEAPGAUGE_CORE_ANALYSIS_CHOOSE_SNAPSHOTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -62,4 +62,4 @@ class SnapshotChooser {
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_CHOOSE_SNAPSHOTS_H_
+#endif  // HEAPGAUGE_CORE_ANALYSIS_CHOOSE_SNAPSHOTS_H_

@@ -2,13 +2,13 @@
 //
 // Two passes: the first goes through all events and finds the moments, the second adds up stacks at
 // those that get a tree, from the sums of segments. Memory: one segment and a few bytes per stack.
-#ifndef HEAPGAUGE_CORE_TRACE_TRACE_MASSIF_H_
-#define HEAPGAUGE_CORE_TRACE_TRACE_MASSIF_H_
+#ifndef HEAPGAUGE_CORE_ANALYSIS_TRACE_MASSIF_H_
+#define HEAPGAUGE_CORE_ANALYSIS_TRACE_MASSIF_H_
 
+#include "core/analysis/massif_tree.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/formats/massif/massif_file.h"
-#include "core/formats/massif/massif_tree.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
@@ -28,4 +28,4 @@ Result<MassifFile> TraceMassif(const TraceFile& trace, const TraceFile::Stacks& 
 
 }  // namespace heapgauge::trace
 
-#endif  // HEAPGAUGE_CORE_TRACE_TRACE_MASSIF_H_
+#endif  // HEAPGAUGE_CORE_ANALYSIS_TRACE_MASSIF_H_

@@ -3,8 +3,8 @@
 //
 // Only what is above the threshold is ever looked at frame by frame, so a tree costs little however
 // many stacks there are. Not synchronised; profile and file must outlive the object.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
+#ifndef HEAPGAUGE_CORE_ANALYSIS_MASSIF_TREE_H_
+#define HEAPGAUGE_CORE_ANALYSIS_MASSIF_TREE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -61,4 +61,4 @@ class MassifTrees {
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
+#endif  // HEAPGAUGE_CORE_ANALYSIS_MASSIF_TREE_H_

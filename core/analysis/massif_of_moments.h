@@ -1,15 +1,15 @@
 // A massif.out file from moments of a recording, and of profiles that know how their heap grew.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_OF_MOMENTS_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_OF_MOMENTS_H_
+#ifndef HEAPGAUGE_CORE_ANALYSIS_MASSIF_OF_MOMENTS_H_
+#define HEAPGAUGE_CORE_ANALYSIS_MASSIF_OF_MOMENTS_H_
 
 #include <vector>
 
+#include "core/analysis/choose_snapshots.h"
+#include "core/analysis/massif_tree.h"
 #include "core/base/result.h"
-#include "core/formats/massif/choose_snapshots.h"
 #include "core/formats/massif/massif_file.h"
-#include "core/formats/massif/massif_tree.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
@@ -30,4 +30,4 @@ Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, Mass
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_OF_MOMENTS_H_
+#endif  // HEAPGAUGE_CORE_ANALYSIS_MASSIF_OF_MOMENTS_H_

@@ -1,11 +1,11 @@
-#include "core/trace/trace_massif.h"
+#include "core/analysis/trace_massif.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "core/formats/massif/choose_snapshots.h"
-#include "core/formats/massif/massif_of_moments.h"
+#include "core/analysis/choose_snapshots.h"
+#include "core/analysis/massif_of_moments.h"
 #include "core/trace/live_stacks.h"
 
 namespace heapgauge::trace {
