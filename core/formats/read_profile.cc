@@ -67,6 +67,12 @@ tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) 
                   "--trace -o FILE.hgt -- COMMAND");
 }
 
+// Files with several snapshots can be asked for one of them.
+bool CanAnswer(ProfileFormat format, trace::Question question) {
+  if (format == ProfileFormat::kMassif) question.at.clear();
+  return !question.any();
+}
+
 // A gauge file knows its end and its peak.
 Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options) {
   if (!options.question.only_peak_or_end()) return NeedsTrace(path, ProfileFormat::kGauge);
@@ -100,7 +106,7 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
                 Printable(name) + ": a " + FormatName(format) +
                     " is read by position: give the path of the file itself, not compressed");
   }
-  if (options.question.any()) return NeedsTrace(name, format);
+  if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
   for (const auto& [known, read] : kReaders) {
     if (known == format) return read(&peeking, name, options);
   }

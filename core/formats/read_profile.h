@@ -48,10 +48,8 @@ struct ReadOptions {
   // jemalloc: "" the sum over all threads, "*" one row for each thread, labelled "thread", or the
   // number of one thread.
   std::string thread;
-  // Files that know several moments: "peak", "end", "1.5s". "" what the format thinks best.
-  std::string at;
-  // Of a trace: which moment, range and blocks. Others fail if something is asked that only a trace
-  // can answer.
+  // Which moment, range and blocks, of a trace; files with snapshots know moments too. Others fail
+  // if something is asked that only a trace can answer.
   trace::Question question;
   trace::NameStacks name_stacks;     // for questions about names
   ProgressSink* progress = nullptr;  // of a trace

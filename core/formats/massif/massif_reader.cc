@@ -252,7 +252,8 @@ Result<Profile> MassifProfile(const MassifFile& file, const std::string& at) {
 Result<Profile> ReadMassif(ByteStream* stream, const std::string& name,
                            const ReadOptions& options) {
   HG_ASSIGN(const MassifFile file, ParseMassif(stream, name));
-  return MassifProfile(file, options.at);
+  const std::string& at = options.question.at;
+  return MassifProfile(file, at.empty() && options.gauge.peak ? "peak" : at);
 }
 
 }  // namespace heapgauge

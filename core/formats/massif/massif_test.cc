@@ -56,7 +56,7 @@ Result<MassifFile> Parse(const std::string& text) {
 Result<Profile> Read(const std::string& text, const std::string& at = "") {
   const auto stream = StreamOf(text);
   ReadOptions options;
-  options.at = at;
+  options.question.at = at;
   auto profile = ReadMassif(stream.get(), "massif.out.7", options);
   if (profile) {
     const Status status = profile->Check();
