@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "fork", "fork_server", "raw_clone", "vfork_exec",
                                      "thread_churn", "exceptions", "coroutines", "operator_new",
                                      "malloc_fail", "late_alloc", "early_alloc", "dlopen_plugin",
-                                     "failed_seccomp", "mlockall", "rlimit_fsize")),
+                                     "failed_seccomp", "mlockall", "rlimit_fsize", "pass_blocks")),
     [](const auto& test) { return NameOf(std::get<0>(test.param), std::get<1>(test.param)); });
 
 TEST(Traced, AHandlerMayAllocateInTheMiddleOfAnything) {
@@ -190,7 +190,7 @@ TEST(Traced, HandlersOfManyThreadsAreThereOnceAsWell) {
 TEST(Traced, ByTheMonotonicClockToo) {
   Options options;
   options.clock = "monotonic";
-  const Outcome run = RunDrained({Target("exceptions")}, options);
+  const Outcome run = RunDrained({Target("pass_blocks")}, options);
   ASSERT_EQ(run.status, 0) << run.out;
   ASSERT_EQ(run.processes.size(), 1u);
   EXPECT_EQ(run.processes[0].control.clock, static_cast<uint32_t>(wire::TraceClock::kMonotonicNs));
