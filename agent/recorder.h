@@ -221,6 +221,7 @@ class Recorder {
   TraceClock trace_clock_;
   std::atomic<bool> tracing_;
   std::atomic<uint64_t> trace_looked_ns_;  // when it was looked for unloaded objects
+  std::atomic<uint64_t> trace_buried_ns_;  // and for threads that are no more
   TraceBuffers buffers_;
   LanePool lanes_;
   StackMemo memo_;

@@ -9,11 +9,19 @@ namespace heapgauge::agent {
 namespace {
 
 constexpr uint32_t kFreeBytes = sizeof(wire::TraceFree);
+constexpr uint64_t kDeadEveryNs = 100'000'000;
 constexpr uint32_t kAllocationBytes = sizeof(wire::TraceAllocation);
 
 uint16_t Slack(uint64_t size, uint64_t usable) {
   const uint64_t slack = usable > size ? usable - size : 0;
   return static_cast<uint16_t>(slack < UINT16_MAX ? slack : UINT16_MAX);
+}
+
+// For one of the threads, if that was not done for so long.
+bool IsTimeTo(uint64_t every_ns, std::atomic<uint64_t>* last_ns) {
+  const uint64_t now = os::MonotonicNs();
+  uint64_t last = last_ns->load(std::memory_order_relaxed);
+  return now - last >= every_ns && last_ns->compare_exchange_strong(last, now);
 }
 
 uintptr_t FrameAddress() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); }
@@ -67,7 +75,8 @@ inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
     const uint32_t releases = buffers_.releases();
     if (!tracing()) break;
     TraceBuffers::Find found = buffers_.TryTake(&file_, lane);
-    if (found != TraceBuffers::Find::kTaken) {
+    if (found == TraceBuffers::Find::kAllHeld ||
+        (found == TraceBuffers::Find::kNone && own && IsTimeTo(kDeadEveryNs, &trace_buried_ns_))) {
       lanes_.CloseOfTheDead(&buffers_);
       found = buffers_.TryTake(&file_, lane);
     }
@@ -93,10 +102,8 @@ inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
 // What a sample does each time, or a tick.
 void Recorder::OncePerBuffer() {
   FollowControl();
-  const uint64_t now = os::MonotonicNs();
-  uint64_t last = trace_looked_ns_.load(std::memory_order_relaxed);
-  const bool due = now - last >= wire::kTickNs;
-  if (due && trace_looked_ns_.compare_exchange_strong(last, now)) modules_.CheckAll(&file_);
+  const bool due = IsTimeTo(wire::kTickNs, &trace_looked_ns_);
+  if (due) modules_.CheckAll(&file_);
   if (due || ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
     PublishMemory();
   }

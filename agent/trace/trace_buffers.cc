@@ -32,7 +32,7 @@ void TraceBuffers::StartInChild(wire::Header* header) {
     if (auto* buffer = slots_[i].buffer.load()) os::Unmap(buffer, wire::kSegmentBytes);
     slots_[i].buffer.store(nullptr);
     slots_[i].held.store(0);
-    slots_[i].round = 0;
+    slots_[i].round.store(0);
   }
   count_.store(0);
   ShowSettings(header);
@@ -55,8 +55,9 @@ void TraceBuffers::End(bool gave_up) {
 void TraceBuffers::Lend(uint32_t index, TraceLane* lane) {
   Slot& slot = slots_[index];
   wire::TraceBufferHeader* buffer = slot.buffer.load(std::memory_order_relaxed);
-  const uint32_t round = slot.round + 1 == 0 ? 1 : slot.round + 1;
-  slot.round = round;
+  const uint32_t last = slot.round.load(std::memory_order_relaxed);
+  const uint32_t round = last + 1 == 0 ? 1 : last + 1;
+  slot.round.store(round, std::memory_order_relaxed);
   Put(buffer->position, uint32_t{sizeof *buffer});
   Put(buffer->thread, lane->thread);
   Put(buffer->token, uint64_t{lane->owner.load(std::memory_order_relaxed)});
@@ -98,14 +99,15 @@ TraceBuffers::Find TraceBuffers::TryTake(GaugeFile* file, TraceLane* lane) {
     Slot& slot = slots_[index];
     wire::TraceBufferHeader* buffer = slot.buffer.load(std::memory_order_acquire);
     if (buffer == nullptr || slot.held.load(std::memory_order_relaxed) != 0) continue;
+    all_held = false;
+    if (Released(buffer) != slot.round.load(std::memory_order_relaxed)) continue;
     uint32_t free = 0;
     if (!slot.held.compare_exchange_strong(free, 1, std::memory_order_acquire)) continue;
-    if (Released(buffer) == slot.round) {
+    if (Released(buffer) == slot.round.load(std::memory_order_relaxed)) {
       Lend(index, lane);
       return Find::kTaken;
     }
     slot.held.store(0, std::memory_order_release);
-    all_held = false;
   }
   if (Make(file, lane, settings_.max_buffers())) return Find::kTaken;
   return all_held ? Find::kAllHeld : Find::kNone;
@@ -129,7 +131,8 @@ void TraceBuffers::Close(TraceLane* lane) {
 
 bool TraceBuffers::Wait(uint32_t seen, Patience* patience) {
   const uint32_t beat = std::atomic_ref(control().beat).load(std::memory_order_relaxed);
-  if (beat != patience->beat) *patience = {beat, 0};
+  const uint64_t signs = uint64_t{beat} << 32 | releases();
+  if (signs != patience->signs) *patience = {signs, 0};
   if (patience->used_ns >= settings_.patience_ns || SyscallsFrozen()) return false;
   const uint64_t left = settings_.patience_ns - patience->used_ns;
   const uint64_t nap = left < kNapNs ? left : kNapNs;

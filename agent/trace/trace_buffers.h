@@ -47,7 +47,7 @@ class TraceBuffers {
   // possible, or if it has been so for too long: `patience` is for this to keep count in, 0 at
   // first.
   struct Patience {
-    uint32_t beat = 0;
+    uint64_t signs = 0;  // of life, as they were last seen
     uint64_t used_ns = 0;
   };
   bool Wait(uint32_t seen, Patience* patience);
@@ -64,7 +64,7 @@ class TraceBuffers {
   struct Slot {
     std::atomic<wire::TraceBufferHeader*> buffer;  // nullptr: not made
     std::atomic<uint32_t> held;                    // 1: by a lane
-    uint32_t round;                                // of the holder, or the last one
+    std::atomic<uint32_t> round;                   // of the holder, or the last one
   };
 
   wire::TraceControl& control() const { return *control_; }
