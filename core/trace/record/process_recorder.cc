@@ -26,7 +26,7 @@ constexpr uint64_t kProportionalPeriod = 5 * kSecond;
 constexpr uint64_t kThreadsPeriod = 250 * kMillisecond;
 constexpr uint64_t kThreadsPeriodMany = 20 * kMillisecond;
 constexpr uint64_t kThreadsPeriodWaiting = 2 * kMillisecond;
-constexpr uint64_t kNamesPeriod = 2 * kSecond;
+constexpr uint64_t kNamesPeriod = 500 * kMillisecond;
 // A segment that is worth its overhead is not kept back for long; a small one for longer.
 constexpr uint64_t kFlushPeriod = kSecond;
 constexpr uint64_t kFlushEvents = 1000;

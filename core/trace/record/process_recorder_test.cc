@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <random>
 
 #include "core/base/process.h"
 #include "core/trace/record/testing/traced_gauge.h"
@@ -148,6 +149,52 @@ TEST_F(RecordingAProcess, RefusesAProgramThatDoesNotTrace) {
       [this](const Facts& facts) { return TraceWriter::Create(path_, facts, {}); });
   EXPECT_FALSE(recorder);
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// Whatever a program writes into its own file, we end with a trace that can be read.
+TEST_F(RecordingAProcess, AnythingInTheBuffersEndsInAValidTrace) {
+  Open();
+  std::mt19937_64 random(19);
+  for (int round = 0; round < 300; ++round) {
+    const auto index = static_cast<uint32_t>(random() % 8);
+    wire::TraceBufferHeader& header = gauge_.buffer(index);
+    auto buffer = gauge_.Take(index, random() % 20, static_cast<uint32_t>(random() % 5));
+    while (buffer.HasRoom() && random() % 500 != 0) {
+      wire::TraceAllocation event;
+      // Kinds that there are, and some that there are not; few addresses, and wild ones.
+      const auto kind =
+          static_cast<wire::TraceEventKind>(random() % (random() % 50 == 0 ? 256 : 8));
+      const uint64_t address = random() % 10 == 0 ? random() : random() % 300 * 4096;
+      event.time = random() % 5 == 0 ? random() : Now();
+      event.what = wire::PackTraceWhat(kind, address);
+      event.size = random() % 10 == 0 ? random() : random() % 50'000;
+      event.stack = static_cast<uint32_t>(random() % 10 == 0 ? random() : random() % 4);
+      event.slack = static_cast<uint16_t>(random());
+      event.function = static_cast<uint8_t>(random());
+      event.alignment_log2 = static_cast<uint8_t>(random());
+      if (wire::TraceEventBytes(kind) == sizeof event) {
+        buffer.Add(event);
+      } else {
+        buffer.Add(wire::TraceFree{event.time, event.what});
+      }
+    }
+    if (random() % 10 == 0) header.position = static_cast<uint32_t>(random() % 100'000);
+    if (random() % 3 != 0) buffer.Close();
+    if (random() % 20 == 0) header.token = random();
+    recorder_->Work(Now());
+  }
+  EXPECT_GT(recorder_->damaged(), 0U);
+  const auto file = Finish();
+  ASSERT_NE(file, nullptr);
+  EXPECT_GT(file->events(), 1000U);
+  Segment segment;
+  uint64_t events = 0;
+  for (size_t i = 0; i < file->segments().size(); ++i) {
+    const Status status = file->ReadSegment(i, kEverything, &segment);
+    ASSERT_TRUE(status) << status.error().message;
+    events += segment.events.size();
+  }
+  EXPECT_EQ(events, file->events());
 }
 
 TEST_F(RecordingAProcess, AFileCutShortEndsInAValidTrace) {

@@ -139,6 +139,62 @@ TEST_F(TracedRun, KeepsUpWith64Threads) {
   }
 }
 
+TEST_F(TracedRun, TheProgramGoesOnWhenTheRecorderIsKilled) {
+  Command command(
+      Traced({"-o", scratch_ / "x.hgt"}, {Target("churn_threads"), "--counts", scratch_ / "counts",
+                                          "--threads", "2", "--slots", "300"}));
+  while (command.OutSoFar().find("ready") == std::string::npos) usleep(1000);
+  // Until a segment is on disk.
+  const auto written = [&] {
+    const auto file = trace::TraceFile::Open(scratch_ / "x.hgt");
+    return file && (*file)->events() > 1000;
+  };
+  while (!written()) usleep(10'000);
+  const pid_t program = ChildOf(command.pid());
+  ASSERT_GT(program, 0);
+  ASSERT_EQ(kill(command.pid(), SIGKILL), 0);
+  command.Wait();
+  const uint64_t before = ReadChurn(scratch_ / "counts").allocated_objects;
+  const WholeTrace whole = ReadWholeTrace(scratch_ / "x.hgt");
+  ASSERT_NE(whole.file, nullptr);
+  EXPECT_FALSE(whole.file->facts().complete);
+  EXPECT_LE(whole.others.births, before + 2);
+  // More than its buffers have room for: it waited for nobody for ever.
+  while (ReadChurn(scratch_ / "counts").allocated_objects < before + 2'000'000) {
+    ASSERT_EQ(kill(program, 0), 0) << "the program ended";
+    usleep(50'000);
+  }
+  EXPECT_EQ(kill(program, SIGKILL), 0);
+}
+
+TEST_F(TracedRun, RecordsWhatTheProgramLeavesRunningUntilItIsStopped) {
+  Command command(Traced({"-o", scratch_ / "x.hgt"},
+                         {"sh", "-c",
+                          Target("churn_threads") + " --counts " + (scratch_ / "counts") +
+                              " --threads 1 --pause 1000 & while [ ! -s " + (scratch_ / "counts") +
+                              " ]; do sleep 0.01; done; echo $!"}));
+  // Its output ends with the number of the one that goes on.
+  while (command.OutSoFar().find('\n') == std::string::npos ||
+         ReadChurn(scratch_ / "counts").running == 0) {
+    usleep(10'000);
+  }
+  while (ChildOf(command.pid()) != 0) usleep(10'000);  // the shell has ended
+  ASSERT_EQ(kill(command.pid(), SIGINT), 0);
+  const Outcome outcome = command.Wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  std::string text = outcome.out;
+  const size_t ready = text.find("ready\n");
+  if (ready != std::string::npos) text.erase(ready, 6);
+  const auto program = static_cast<pid_t>(std::strtol(text.c_str(), nullptr, 10));
+  ASSERT_GT(program, 1) << outcome.out;
+  EXPECT_EQ(kill(program, SIGKILL), 0) << "it was to go on";
+  const WholeTrace whole = ReadWholeTrace(scratch_ / ("x." + std::to_string(program) + ".hgt"));
+  ASSERT_NE(whole.file, nullptr) << outcome.err;
+  EXPECT_TRUE(whole.file->facts().complete);
+  EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kLive);
+  EXPECT_GE(whole.others.births, 2048U);
+}
+
 TEST_F(TracedRun, EndsAsTheProgramDoes) {
   EXPECT_EQ(Run({"-o", scratch_ / "a.hgt"}, {"sh", "-c", "exit 7"}).code, 7);
   EXPECT_EQ(Run({"-o", scratch_ / "b.hgt"}, {"sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
