@@ -31,7 +31,7 @@ constexpr size_t kMaxName = 256;
 std::string_view CText(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
 void CopyText(std::string_view text, char* field, size_t size) {
-  std::memcpy(field, text.data(), std::min(text.size(), size - 1));
+  text.copy(field, size - 1);
 }
 
 // A small file cannot make a reader ask for much memory.
@@ -182,7 +182,7 @@ bool DecodeModules(ColumnReader in, StackTables* out) {
     const std::string_view path = in.Text();
     if (!in.ok() || index >= kMaxModules || id.size() > sizeof m.build_id) return false;
     m.build_id_bytes = static_cast<uint32_t>(id.size());
-    std::memcpy(m.build_id, id.data(), id.size());
+    id.copy(reinterpret_cast<char*>(m.build_id), sizeof m.build_id);
     CopyText(path, m.path, sizeof m.path);
     if (index >= out->modules.size()) out->modules.resize(index + 1);
     out->modules[index] = ToModule(m, true);
