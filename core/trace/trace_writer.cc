@@ -26,8 +26,7 @@ class Writer final : public TraceWriter {
       : fd_(fd),
         path_(std::move(path)),
         segment_events_(std::clamp(options.segment_events, uint32_t{1}, kMaxSegmentEvents)),
-        chunk_(options.compression_level),
-        segment_(segment_events_) {}
+        chunk_(options.compression_level) {}
   ~Writer() override { close(fd_); }
 
   void Begin(const Facts& facts) {

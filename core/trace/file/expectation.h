@@ -4,7 +4,7 @@
 // feed it the same facts, so the rules here are part of the format.
 //
 // One thread. Memory: 16 bytes for each block born in the segment, 32 for each of its stacks, some
-// for each thread, and 150 KiB.
+// for each thread, and 130 KiB.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
 
@@ -53,8 +53,9 @@ struct ThreadMemory {
 // The live blocks of the segment, each thread's in order of birth.
 class LiveBlocks {
  public:
-  void Begin(size_t births) {
-    if (links_.size() < births) links_.resize(births);
+  // Makes room for so many births.
+  void Reserve(size_t births) {
+    if (links_.size() < births) links_.resize(std::max(births, links_.size() * 2));
   }
   void Bear(uint32_t index, uint32_t owner, ThreadMemory* thread) {
     links_[index] = {thread->youngest, kNoIndex, owner, thread->allocations++};
@@ -103,53 +104,63 @@ class FreedAddresses {
   static constexpr uint32_t kDepth = 8;
   static_assert(kDepth <= kNewRegion);
 
-  void Begin() { slots_.assign(kSlots * kDepth, 0); }
+  void Begin() {
+    slots_.assign(kSlots, {});
+    tops_.assign(kSlots, 0);
+  }
   void Push(uint32_t thread, uint64_t room, uint64_t address) {
-    uint64_t* slot = Slot(thread, room);
-    uint64_t kept[kDepth - 1];
-    std::memcpy(kept, slot, sizeof kept);
-    std::memcpy(slot + 1, kept, sizeof kept);
-    slot[0] = address;
+    const size_t slot = SlotOf(thread, room);
+    slots_[slot].addresses[tops_[slot]++ % kDepth] = address;
   }
   // How deep the address lies there, and takes it out; kDepth if it does not.
   uint32_t Take(uint32_t thread, uint64_t room, uint64_t address) {
-    uint64_t* slot = Slot(thread, room);
-    for (uint32_t i = 0; i < kDepth; ++i) {
-      if (slot[i] == address) {
-        Remove(slot, i);
-        return i;
-      }
+    const size_t slot = SlotOf(thread, room);
+    for (uint32_t depth = 0; depth < kDepth; ++depth) {
+      if (At(slot, depth) != address) continue;
+      Remove(slot, depth);
+      return depth;
     }
     return kDepth;
   }
   // The address that lies so deep. REQUIRES: depth < kDepth.
   uint64_t TakeAt(uint32_t thread, uint64_t room, uint32_t depth) {
-    uint64_t* slot = Slot(thread, room);
-    const uint64_t address = slot[depth];
+    const size_t slot = SlotOf(thread, room);
+    const uint64_t address = At(slot, depth);
     Remove(slot, depth);
     return address;
   }
 
  private:
   static constexpr size_t kSlots = 2048;
+  struct alignas(64) Slot {
+    uint64_t addresses[kDepth] = {};
+  };
 
-  static void Remove(uint64_t* slot, uint32_t depth) {
-    for (uint32_t i = depth; i + 1 < kDepth; ++i) slot[i] = slot[i + 1];
-    slot[kDepth - 1] = 0;
+  uint64_t& At(size_t slot, uint32_t depth) {
+    return slots_[slot].addresses[(tops_[slot] - 1 - depth) % kDepth];
   }
-  uint64_t* Slot(uint32_t thread, uint64_t room) {
-    const uint64_t hash = (room * 0x9e3779b97f4a7c15 + thread * 0xc2b2ae3d27d4eb4f) >> 53;
-    return slots_.data() + hash * kDepth;
+  // Those above it move down. What lies below the lowest is not cleared, but comes round again.
+  void Remove(size_t slot, uint32_t depth) {
+    for (; depth > 0; --depth) At(slot, depth) = At(slot, depth - 1);
+    --tops_[slot];
+  }
+  static size_t SlotOf(uint32_t thread, uint64_t room) {
+    return (room * 0x9e3779b97f4a7c15 + thread * 0xc2b2ae3d27d4eb4f) >> 53;
   }
 
-  std::vector<uint64_t> slots_;
+  std::vector<Slot> slots_;
+  std::vector<uint8_t> tops_;  // count of pushes less that of takes
 };
+
+// Addresses are mostly multiples of 16: with these bits at the other end they are small numbers.
+constexpr uint64_t ToUnits(uint64_t address) { return address >> 4 | address << 60; }
+constexpr uint64_t FromUnits(uint64_t units) { return units << 4 | units >> 60; }
 
 // Regions of addresses that were met, so that few bits name one.
 class KnownRegions {
  public:
   void Begin() { std::fill(std::begin(regions_), std::end(regions_), UINT64_MAX); }
-  static uint8_t PlaceOf(uint64_t region) { return region % kPlaces; }
+  static uint8_t PlaceOf(uint64_t region) { return (region ^ region >> 40) % kPlaces; }
   bool Knows(uint64_t region) const { return regions_[PlaceOf(region)] == region; }
   void Add(uint64_t region) { regions_[PlaceOf(region)] = region; }
   uint64_t At(uint8_t place) const { return regions_[place % kPlaces]; }
@@ -179,8 +190,8 @@ struct Expectation {
 
   void Begin(size_t stack_count, size_t thread_count, size_t births) {
     stacks.assign(stack_count, {});
-    threads.assign(thread_count + 1, {});
-    live.Begin(births);
+    threads.assign(thread_count, {});
+    live.Reserve(births);
     freed.Begin();
     regions.Begin();
     slack.Begin();

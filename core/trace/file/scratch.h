@@ -20,7 +20,8 @@ struct Scratch {
   ColumnBuffer columns[kSegmentColumns];
   Decompressor decompressor;
   Expectation expectation;
-  std::vector<uint32_t> stacks;
+  std::vector<uint32_t> sorted;  // stacks of the segment
+  std::vector<uint32_t> stacks;  // in order of appearance
 };
 
 class ScratchPool {

@@ -3,6 +3,7 @@
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_COLUMNS_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_COLUMNS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heapgauge::trace {
@@ -12,11 +13,14 @@ inline constexpr uint32_t kMaxSegmentEvents = 1 << 20;
 
 enum SegmentColumn : uint16_t {
   kInfoColumn = 1,
-  // Stacks that events name, as differences; elsewhere they go by their place here.
-  kStackListColumn = 2,
+  kStackListColumn = 2,  // stacks that events name, in order, as differences
   kSumCountColumn = 3,
   kSumByteColumn = 4,
   kSumLifetimeColumn = 5,
+
+  // Places in that list, in the order in which events name the stacks first. Other columns have
+  // places in this one.
+  kStackOrderColumn = 6,
 
   kEventColumn = 8,  // a byte for each, see below
   kTimeColumn = 9,
@@ -75,7 +79,7 @@ inline constexpr uint32_t kMappingSize = 5;  // the same, of a mapping
 inline constexpr uint8_t kNewRegion = 64;     // in a region that kAddressTailColumn tells
 inline constexpr uint8_t kSameAddress = 65;   // where the block was that realloc made it of
 inline constexpr uint8_t kKnownRegion = 128;  // and above: in a region that was met before
-// A region is so many units, which kAddressLowColumn and kAddressHighColumn count.
+// A region has 2^16 units of 16 bytes; kAddressLowColumn and kAddressHighColumn count in it.
 inline constexpr int kRegionBits = 16;
 
 // Bits of the byte of details: what is not as expected, and so in kDetailTailColumn.
@@ -86,6 +90,11 @@ inline constexpr uint8_t kOtherSlack = 2;
 inline constexpr uint8_t kOldIsMapping = 1;
 inline constexpr uint8_t kOldHasPrevious = 2;
 inline constexpr uint8_t kOldOtherThread = 4;
+
+// How many bytes a place in a list of stacks takes.
+constexpr size_t BytesOfPlaces(size_t stacks) {
+  return stacks > 1 << 16 ? 3 : stacks > 1 << 8 ? 2 : 1;
+}
 
 }  // namespace heapgauge::trace
 

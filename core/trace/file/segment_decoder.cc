@@ -21,7 +21,7 @@ class Decoding {
 
   Status ReadStackList() {
     HG_ASSIGN(ColumnReader in, Load(kStackListColumn));
-    std::vector<uint32_t>& stacks = scratch_.stacks;
+    std::vector<uint32_t>& stacks = scratch_.sorted;
     stacks.clear();
     uint64_t stack = 0;
     while (in.left() != 0) {
@@ -36,11 +36,26 @@ class Decoding {
     return {};
   }
 
+  // Brings the list into the order of appearance.
+  Status OrderStacks() {
+    HG_ASSIGN(ColumnReader in, Load(kStackOrderColumn));
+    const std::vector<uint32_t>& sorted = scratch_.sorted;
+    scratch_.stacks.resize(sorted.size());
+    stack_bytes_ = BytesOfPlaces(sorted.size());
+    for (uint32_t& stack : scratch_.stacks) {
+      const uint64_t rank = in.Little(stack_bytes_);
+      if (rank >= sorted.size()) return chunk_.Damaged("bad order of stacks");
+      stack = sorted[rank];
+    }
+    if (!in.done()) return chunk_.Damaged("bad order of stacks");
+    return {};
+  }
+
   Status ReadSums(std::vector<StackSums>* out) {
     HG_ASSIGN(const ColumnReader counts, Load(kSumCountColumn));
     HG_ASSIGN(const ColumnReader bytes, Load(kSumByteColumn));
     HG_ASSIGN(const ColumnReader lifetimes, Load(kSumLifetimeColumn));
-    if (!DecodeSums(scratch_.stacks, counts, bytes, lifetimes, out)) {
+    if (!DecodeSums(scratch_.sorted, counts, bytes, lifetimes, out)) {
       return chunk_.Damaged("bad sums");
     }
     return {};
@@ -59,11 +74,13 @@ class Decoding {
       return {};
     }
     HG_TRY(ReadStackList());
+    HG_TRY(OrderStacks());
     if (scratch_.stacks.empty() && info_.events != 0) return chunk_.Damaged("no stacks");
     HG_TRY(OpenColumns());
     if (event_.left() != info_.events) return chunk_.Damaged("too few events");
     Expectation& expectation = scratch_.expectation;
-    expectation.Begin(scratch_.stacks.size(), limits_.threads, with_new_ ? info_.births : 0);
+    expectation.Begin(scratch_.stacks.size(), size_t{limits_.threads} + 1,
+                      with_new_ ? info_.births : 0);
     // What is there already is written over, not made again.
     old_count_ = with_old_ ? info_.old_deaths : 0;
     out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));
@@ -121,7 +138,7 @@ class Decoding {
     HG_TRY(open(kAddressColumn, places, &address_));
     HG_TRY(open(kAddressLowColumn, places, &address_low_));
     HG_TRY(open(kAddressHighColumn, places, &address_high_));
-    HG_TRY(open(kAddressTailColumn, with_addresses_, &address_tail_));
+    HG_TRY(open(kAddressTailColumn, places, &address_tail_));
     const bool old = info_.old_deaths != 0;
     HG_TRY(open(kOldNumberColumn, old, &old_number_));
     HG_TRY(open(kOldBirthColumn, old, &old_birth_));
@@ -132,13 +149,7 @@ class Decoding {
     HG_TRY(open(kOldDistanceColumn, old, &old_distance_));
     HG_TRY(open(kOldAddressColumn, old && with_addresses_, &old_address_));
     HG_TRY(open(kOldDetailColumn, old && (with_details_ || with_addresses_), &old_detail_));
-    if (with_addresses_) {
-      const uint64_t shift = address_tail_.Number();
-      if (shift >= 64) return chunk_.Damaged("bad addresses");
-      shift_ = static_cast<int>(shift);
-    }
     if (distance_.left() != 0) corrected_ = distance_.Number();
-    stack_bytes_ = scratch_.stacks.size() > 1 << 16 ? 3 : scratch_.stacks.size() > 1 << 8 ? 2 : 1;
     return {};
   }
 
@@ -151,7 +162,7 @@ class Decoding {
         &old_tail_,     &old_distance_, &old_address_, &old_detail_};
     const bool done = std::all_of(std::begin(columns), std::end(columns),
                                   [](const ColumnReader* column) { return column->done(); });
-    return done && time_.done() && back_.done() && (!with_new_ || address_tail_.done());
+    return done && time_.done() && back_.done();
   }
 
   bool DecodeEvent(Event* out) {
@@ -324,7 +335,7 @@ class Decoding {
     }
     const uint64_t low = address_low_.Byte();
     const uint64_t high = address_high_.Byte();
-    block->address = (region << kRegionBits | high << 8 | low) << shift_;
+    block->address = FromUnits(region << kRegionBits | high << 8 | low);
     return true;
   }
 
@@ -364,7 +375,7 @@ class Decoding {
     }
     if (with_addresses_) {
       last_old_address_ = old_address_.Difference(last_old_address_);
-      block.address = last_old_address_ << shift_;
+      block.address = FromUnits(last_old_address_);
       scratch_.expectation.freed.Push(now_, block.size + block.slack, block.address);
       resized_address_ = block.address;
     }
@@ -389,8 +400,7 @@ class Decoding {
       old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_, old_address_,
       old_detail_;
   SplitReader time_, back_;
-  int shift_ = 0;
-  int stack_bytes_ = 1;
+  size_t stack_bytes_ = 1;
 
   Block* old_blocks_ = nullptr;
   Block* new_blocks_ = nullptr;
@@ -406,10 +416,15 @@ class Decoding {
   uint64_t resized_address_ = 0;
 };
 
-Status SumUp(const Segment& segment, const std::vector<uint32_t>& stacks,
-             std::vector<StackSums>* out) {
+void SumUp(const Segment& segment, const std::vector<uint32_t>& stacks,
+           std::vector<StackSums>* out) {
   SumsMaker sums;
-  sums.Begin(stacks);
+  sums.Begin();
+  std::vector<uint32_t> places(stacks.size());
+  for (uint32_t i = 0; i < stacks.size(); ++i) {
+    sums.AddStack(stacks[i]);
+    places[i] = i;
+  }
   const auto place_of = [&](uint32_t stack) {
     const auto at = std::lower_bound(stacks.begin(), stacks.end(), stack);
     return static_cast<uint32_t>(at - stacks.begin());
@@ -422,8 +437,7 @@ Status SumUp(const Segment& segment, const std::vector<uint32_t>& stacks,
       sums.Death(place, block.size, block.is_mapping, block.lifetime_ns(0), block.distance == 0);
     }
   }
-  *out = sums.Finish();
-  return {};
+  *out = sums.Finish(places);
 }
 
 }  // namespace
@@ -448,7 +462,8 @@ Status DecodeSegmentSums(const ByteSource& source, const ChunkReader& chunk,
   }
   Segment segment;
   HG_TRY(decoding.Run(kOldBlocks | kNewBlocks, &segment));
-  return SumUp(segment, scratch->stacks, out);
+  SumUp(segment, scratch->sorted, out);
+  return {};
 }
 
 }  // namespace heapgauge::trace

@@ -1,7 +1,9 @@
-// Collects the events of a segment and turns them into a chunk: columns that hold what was not to
-// be expected (expectation.h), an index entry, and sums per stack.
+// Turns the events of a segment into columns that hold what was not to be expected
+// (expectation.h), an index entry, and sums per stack; and these into a chunk.
 //
-// One thread. Memory: about a hundred bytes for each event of one segment.
+// Events are encoded some dozens after they come, so that memory can be asked for in between:
+// stacks and blocks follow in no order that a processor could guess. One thread. Memory: some 20
+// bytes for each event of one segment.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_ENCODER_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_ENCODER_H_
 
@@ -19,81 +21,74 @@ namespace heapgauge::trace {
 
 class SegmentEncoder {
  public:
-  // How many events a segment will have, about.
-  explicit SegmentEncoder(uint32_t segment_events);
+  SegmentEncoder();
 
   // As TraceWriter has them.
   void Allocate(const Block& block);
   void Free(const Block& block);
   void Reallocate(const Block& old, const Block& block);
 
-  uint32_t events() const { return static_cast<uint32_t>(events_.size()); }
+  // Since the segment began.
+  uint32_t events() const { return events_; }
   // The highest stack and thread that events have named so far.
   uint32_t highest_stack() const { return highest_stack_; }
   uint32_t highest_thread() const { return highest_thread_; }
 
-  // Makes a chunk of kSegment of what was collected, and begins the next segment. The offset of
-  // `info` is left to the caller.
+  // Makes a chunk of kSegment of what came, and begins the next segment. The offset of `info` is
+  // left to the caller.
   std::span<const uint8_t> Encode(ChunkMaker* chunk, SegmentInfo* info);
 
  private:
-  struct Birth {
+  // An event that waits.
+  struct Waiting {
     uint64_t time_ns;
-    uint64_t address;
-    uint64_t size;
-    uint32_t stack;
-    uint16_t slack;
-    uint8_t function;
-    uint8_t alignment_log2;
-    bool is_mapping;
+    uint32_t thread;  // index + 1
+    bool is_birth;
+    bool is_death;
+    uint32_t born_place;  // of stacks
+    uint32_t died_place;
+    Block born;
+    Block died;
   };
-  struct Happening {
-    uint64_t time_ns;
-    uint32_t thread;    // index + 1
-    uint32_t born;      // index in births_, kNoIndex
-    uint32_t died;      // index in births_, or in old_ with kOld added, kNoIndex
-    uint32_t distance;  // of the one that died
-  };
-  static constexpr uint32_t kOld = 1U << 31;
+  static constexpr uint32_t kWaiting = 64;
+  static constexpr uint32_t kDelay = 32;
 
-  void Meet(uint32_t stack);
-  uint32_t MeetThread(uint32_t thread);
-  uint32_t AddBirth(const Block& block);
-  uint32_t AddDeath(const Block& block);
-  void RankStacks();
-  void EncodeEvents(SegmentInfo* info);
-  void Prefetch(size_t event) const;
+  Waiting* Add(uint64_t time_ns, uint32_t thread);
+  void AddBirth(const Block& block, Waiting* event);
+  void AddDeath(const Block& block, Waiting* event);
+  uint32_t PlaceOf(uint32_t stack);
+  void MakeProgress();
+
+  void EncodeEvent(const Waiting& event);
   void EncodeThread(uint32_t thread, uint8_t* byte);
-  uint8_t EncodeDeath(const Happening& event, uint32_t born_before);
-  uint8_t EncodeBirth(const Happening& event, uint64_t resized_address);
-  void EncodeOld(const Happening& event, const Block& block);
-  void EncodeAddress(const Birth& birth, uint32_t thread, uint64_t resized_address);
-  void AddColumns(const SegmentInfo& info, ChunkMaker* chunk);
-  void BeginNext(const SegmentInfo& info);
+  uint8_t EncodeDeath(const Waiting& event);
+  void EncodeOld(const Waiting& event);
+  uint8_t EncodeBirth(const Waiting& event);
+  void EncodeAddress(const Waiting& event);
+  void EncodeStacks(ChunkMaker* chunk);
+  void AddColumns(ChunkMaker* chunk);
+  void BeginSegment();
 
-  // Collected.
-  std::vector<Block> old_;
-  std::vector<Birth> births_;
-  std::vector<Happening> events_;
-  std::vector<uint32_t> stacks_;  // that events name; in order once they are ranked
-  std::vector<uint32_t> places_;  // by stack number: its place in stacks_, kNoIndex
-  uint64_t address_bits_ = 0;     // all addresses, or-ed
-  uint64_t first_event_ = 0;
-  uint64_t first_block_ = 0;
+  Waiting waiting_[kWaiting];
+  uint32_t added_ = 0;    // to waiting_, ever
+  uint32_t encoded_ = 0;  // of these
+
+  // Of the trace.
   uint64_t last_ns_ = 0;
-  uint64_t live_bytes_ = 0;  // at the beginning of the segment
-  uint64_t live_blocks_ = 0;
   uint32_t highest_stack_ = 0;
   uint32_t highest_thread_ = 0;
+  std::vector<uint32_t> places_;  // by stack number: its place in stacks_, kNoIndex
 
-  // While a segment is encoded.
+  // Of the segment.
+  SegmentInfo info_;
+  uint32_t events_ = 0;
+  std::vector<uint32_t> stacks_;  // in order of appearance
   Expectation expectation_;
   SumsMaker sums_;
-  int shift_ = 0;  // addresses are multiples of 1 << shift_
+  uint64_t encoded_ns_ = 0;  // of the last event that was encoded
   uint32_t thread_ = 0;
   uint32_t other_thread_ = 0;
   uint64_t old_address_ = 0;
-  uint32_t deaths_ = 0;
   uint32_t corrected_ = 0;  // death whose distance was told last
   ColumnWriter event_column_, thread_column_, resized_, stack_low_, stack_middle_, stack_high_,
       size_, distance_, detail_, detail_tail_, address_, address_low_, address_high_, address_tail_,

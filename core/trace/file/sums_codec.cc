@@ -17,29 +17,29 @@ constexpr uint64_t kSameStack = 2;  // as the row before
 
 }  // namespace
 
-void SumsMaker::Begin(std::span<const uint32_t> stacks) {
-  stacks_ = stacks;
-  heap_.assign(stacks.size(), {});
+void SumsMaker::Begin() {
+  heap_.clear();
   mappings_.clear();
-  for (size_t i = 0; i < stacks.size(); ++i) heap_[i].stack = stacks[i];
+}
+
+void SumsMaker::AddStack(uint32_t stack) {
+  heap_.emplace_back();
+  heap_.back().stack = stack;
 }
 
 StackSums& SumsMaker::OfMappings(uint32_t place) {
-  if (mappings_.empty()) {
-    mappings_.assign(stacks_.size(), {});
-    for (size_t i = 0; i < stacks_.size(); ++i) {
-      mappings_[i].stack = stacks_[i];
-      mappings_[i].is_mapping = true;
-    }
-  }
-  return mappings_[place];
+  if (place >= mappings_.size()) mappings_.resize(heap_.size());
+  StackSums& row = mappings_[place];
+  row.stack = heap_[place].stack;
+  row.is_mapping = true;
+  return row;
 }
 
-const std::vector<StackSums>& SumsMaker::Finish() {
+const std::vector<StackSums>& SumsMaker::Finish(std::span<const uint32_t> places) {
   all_.clear();
-  for (size_t i = 0; i < stacks_.size(); ++i) {
-    if (!IsEmpty(heap_[i])) all_.push_back(heap_[i]);
-    if (!mappings_.empty() && !IsEmpty(mappings_[i])) all_.push_back(mappings_[i]);
+  for (const uint32_t place : places) {
+    if (!IsEmpty(heap_[place])) all_.push_back(heap_[place]);
+    if (place < mappings_.size() && !IsEmpty(mappings_[place])) all_.push_back(mappings_[place]);
   }
   return all_;
 }

@@ -14,8 +14,9 @@ namespace heapgauge::trace {
 // Adds up by place in a list of stacks.
 class SumsMaker {
  public:
-  // Stack numbers in order.
-  void Begin(std::span<const uint32_t> stacks);
+  void Begin();
+  // At the next place.
+  void AddStack(uint32_t stack);
 
   void Birth(uint32_t place, uint64_t size, bool is_mapping) {
     StackSums& s = Of(place, is_mapping);
@@ -33,8 +34,8 @@ class SumsMaker {
     s.lifetime_byte_ns += static_cast<double>(size) * static_cast<double>(lifetime_ns);
   }
   void Prefetch(uint32_t place) const { __builtin_prefetch(&heap_[place], 1); }
-  // In order of stack, heap before mappings. Valid until the next Begin.
-  const std::vector<StackSums>& Finish();
+  // Heap before mappings, stacks in the order of these places. Valid until the next Begin.
+  const std::vector<StackSums>& Finish(std::span<const uint32_t> places);
 
  private:
   StackSums& Of(uint32_t place, bool is_mapping) {
@@ -46,9 +47,8 @@ class SumsMaker {
   struct alignas(64) Row : StackSums {};
   static_assert(sizeof(Row) == 64);
 
-  std::span<const uint32_t> stacks_;
   std::vector<Row> heap_;      // by place
-  std::vector<Row> mappings_;  // by place, empty if there are none
+  std::vector<Row> mappings_;  // by place, shorter or empty if there are none
   std::vector<StackSums> all_;
 };
 

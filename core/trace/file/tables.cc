@@ -30,9 +30,7 @@ constexpr size_t kMaxName = 256;
 
 std::string_view CText(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
-void CopyText(std::string_view text, char* field, size_t size) {
-  text.copy(field, size - 1);
-}
+void CopyText(std::string_view text, char* field, size_t size) { text.copy(field, size - 1); }
 
 // A small file cannot make a reader ask for much memory.
 size_t ColumnLimit(uint64_t file_bytes) {
