@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_save.h"
+#include "core/trace/trace_file.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -21,9 +22,16 @@ struct SaveOptions {
   SymbolOptions symbols;
 };
 
+constexpr size_t kStart = 64;  // bytes that tell a trace
+
 int Save(const SaveOptions& options) {
   const auto path = ResolveSource(options.source, options.pick);
   if (!path) return FailWith(path.error());
+  if (const auto start = ReadWholeFile(*path, kStart); start && trace::IsTrace(*start)) {
+    return FailWith("'" + Printable(*path) +
+                    "' is a trace, not a gauge file; heapgauge proto -o FILE keeps a moment or "
+                    "range of it with all names (--at, --from, --to)");
+  }
   std::vector<std::string> notes;
   const auto saved = SaveGauge(
       *path, [&](Profile* profile) { notes = NameLocations(options.symbols, profile).notes; });

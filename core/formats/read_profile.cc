@@ -107,8 +107,15 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
                     " is read by position: give the path of the file itself, not compressed");
   }
   if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
+  ReadOptions asked = options;
+  if (options.question.any()) {
+    if (format != ProfileFormat::kMassif || !options.question.only_a_moment()) {
+      return NeedsTrace(name, format);
+    }
+    asked.at = options.question.at;
+  }
   for (const auto& [known, read] : kReaders) {
-    if (known == format) return read(&peeking, name, options);
+    if (known == format) return read(&peeking, name, asked);
   }
   return Fail(ErrorCode::kUnsupported,
               Printable(name) + ": a " + FormatName(format) + " is not supported");

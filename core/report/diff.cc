@@ -96,8 +96,11 @@ class DiffTable {
     const Recording& last = sources_.profiles.back()->recording;
     if (made_.same_process) {
       text_.Add(last.name(), Style::kTitle);
-      text_.Add(fmt::format("  pid {}  from {} to {}", last.pid, FormatDuration(first.duration_ns),
-                            FormatDuration(last.duration_ns)));
+      text_.Add(first.exact && last.exact
+                    ? fmt::format("  pid {}  {} and {}", last.pid, first.moment, last.moment)
+                    : fmt::format("  pid {}  from {} to {}", last.pid,
+                                  FormatDuration(first.duration_ns),
+                                  FormatDuration(last.duration_ns)));
     } else {
       text_.Add(Printable(sources_.names.front()), Style::kTitle);
       text_.Add(options_.layout.utf8 ? " \u2192 " : " -> ", Style::kDim);

@@ -51,6 +51,17 @@ std::vector<Box> Place(const PrunedTree& pruned, SortKey sort) {
   return boxes;
 }
 
+// Of all that is shown, in terms of the figure.
+std::string TotalText(const GrownTree& grown, SortKey sort) {
+  const HeapFigures& all = grown.totals.selected;
+  const Measures& m = grown.totals.measures;
+  if (sort == SortKey::kAllocated && m.has_allocated()) {
+    return FormatBytes(all.allocated_bytes.value);
+  }
+  if (sort == SortKey::kCount && m.has_objects()) return FormatMainCount(all.live_objects, m);
+  return FormatMain(all.live_bytes.value, m);
+}
+
 uint32_t Hash(std::string_view text) {
   uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -230,6 +241,7 @@ Result<StyledText> FlameText(const Profile& profile, const std::vector<std::stri
                              const TreeOptions& options, size_t lines) {
   HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
   StyledText text = RecordingText(profile, grown.totals.total, notes, options.layout);
+  text.Add(ShrunkText(grown));
   text.Add("\n");
   const std::vector<Box> boxes = Place(grown.pruned, options.sort);
   const size_t width = std::max<size_t>(options.layout.width, 20);
@@ -247,10 +259,8 @@ Result<StyledText> FlameText(const Profile& profile, const std::vector<std::stri
           std::llround(static_cast<double>(at) * static_cast<double>(width) / kWhole));
     };
     const Cell cell{column(boxes[i].left), column(boxes[i].left + boxes[i].width),
-                    node.parent == kNone
-                        ? "all " + FormatValue(grown.totals.selected.live_bytes.value,
-                                               grown.totals.measures.unit)
-                        : grown.labels[grown.tree.nodes[node.in_tree].entity]};
+                    node.parent == kNone ? "all " + TotalText(grown, options.sort)
+                                         : grown.labels[grown.tree.nodes[node.in_tree].entity]};
     if (cell.end <= cell.left) continue;
     if (levels.size() <= node.depth) levels.resize(node.depth + 1);
     levels[node.depth].push_back(cell);

@@ -3,16 +3,23 @@
 #include <utility>
 #include <vector>
 
+#include "core/report/value_text.h"
+
 namespace heapgauge {
 
 Result<GrownTree> GrowTree(const Profile& profile, const TreeOptions& options) {
-  HG_ASSIGN(const std::vector<bool> selected,
-            SelectRows(profile, options.filter, options.granularity));
+  HG_ASSIGN(std::vector<bool> selected, SelectRows(profile, options.filter, options.granularity));
   GrownTree grown;
   grown.totals.measures = MeasuresOf(profile);
   grown.totals.entities = Entities(profile, options.granularity);
   const std::vector<HeapFigures> figures = FiguresOfRows(profile);
+  const bool by_main = options.sort == SortKey::kLive || options.sort == SortKey::kAge;
   for (RowId row = 0; row < figures.size(); ++row) {
+    if (grown.totals.measures.is_change && by_main && figures[row].live_bytes.value <= 0) {
+      if (selected[row]) grown.shrunk += figures[row].live_bytes.value;
+      selected[row] = false;
+      continue;
+    }
     grown.totals.total.Add(figures[row]);
     if (selected[row]) grown.totals.selected.Add(figures[row]);
   }
@@ -37,6 +44,16 @@ Result<GrownTree> GrowTree(const Profile& profile, const TreeOptions& options) {
   grown.labels =
       Labels(profile, grown.totals.entities, std::move(shown), options.names, options.layout);
   return grown;
+}
+
+StyledText ShrunkText(const GrownTree& grown) {
+  StyledText text;
+  if (grown.shrunk == 0) return text;
+  text.AddRight("grown", 11, Style::kLabel);
+  const Measures& measures = grown.totals.measures;
+  text.Add(FormatMain(grown.totals.selected.live_bytes.value, measures), Style::kNumber);
+  return text.Add("; stacks that shrank are left out: " + FormatMain(grown.shrunk, measures) +
+                  "\n");
 }
 
 }  // namespace heapgauge

@@ -35,7 +35,13 @@ struct GrownTree {
   CallTree tree;
   PrunedTree pruned;
   Labels labels;
+  // Of a change: what the stacks lost that shrank. They are left out: a part cannot be less than
+  // nothing.
+  double shrunk = 0;
 };
+
+// A line about what was left out, or nothing.
+StyledText ShrunkText(const GrownTree& grown);
 
 Result<GrownTree> GrowTree(const Profile& profile, const TreeOptions& options);
 

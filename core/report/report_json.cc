@@ -101,6 +101,9 @@ Json RecordingJson(const Recording& r) {
           {"is_peak", r.is_peak},
           {"peak_bytes", r.peak_bytes},
           {"peak_ns", r.peak_ns},
+          {"exact", r.exact},
+          {"moment", r.moment},
+          {"filter", r.filter},
           {"is_dump", r.is_dump},
           {"dump", DumpJson(r)}};
 }

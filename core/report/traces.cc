@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "core/analysis/allocation_frames.h"
@@ -52,7 +53,9 @@ Result<Chosen> Choose(const Profile& profile, const TracesOptions& options) {
   }
   const uint64_t now = profile.recording.duration_ns;
   std::stable_sort(chosen.traces.begin(), chosen.traces.end(), [&](const Trace& a, const Trace& b) {
-    return SortValue(a.figures, options.sort, now) > SortValue(b.figures, options.sort, now);
+    // What a difference lost is as much worth a look as what it gained.
+    return std::fabs(SortValue(a.figures, options.sort, now)) >
+           std::fabs(SortValue(b.figures, options.sort, now));
   });
   return chosen;
 }

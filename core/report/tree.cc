@@ -196,7 +196,7 @@ Result<StyledText> TreeText(const Profile& profile, const std::vector<std::strin
                             const TreeOptions& options) {
   HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
   StyledText text = RecordingText(profile, grown.totals.total, notes, options.layout);
-  text.Add(SelectedText(grown.totals));
+  text.Add(SelectedText(grown.totals)).Add(ShrunkText(grown));
   text.Add("\n");
   if (grown.pruned.nodes.size() < 2 && grown.pruned.nodes[0].folded == 0) {
     text.Add(grown.totals.selected.samples + grown.totals.selected.live_samples == 0

@@ -58,11 +58,15 @@ Status SetThread(const TraceFile& trace, const std::string& text, Filter* filter
 
 }  // namespace
 
-bool Question::only_peak_or_end() const {
+bool Question::only_a_moment() const {
   Question rest = *this;
   rest.at.clear();
   rest.blocks = false;
-  return !rest.any() && (at.empty() || at == "peak" || at == "end");
+  return !rest.any();
+}
+
+bool Question::only_peak_or_end() const {
+  return only_a_moment() && (at.empty() || at == "peak" || at == "end");
 }
 
 Result<Filter> FilterOf(const Question& question, const TraceFile& trace) {

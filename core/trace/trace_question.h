@@ -26,6 +26,8 @@ struct Question {
 
   // Something was asked that only a trace can answer.
   bool any() const { return !(*this == Question()); }
+  // Nothing but `at`, for files that know several moments.
+  bool only_a_moment() const;
   // Nothing but a moment that other recordings know too: at most "peak" or "end".
   bool only_peak_or_end() const;
 

@@ -1,0 +1,257 @@
+"""Reports on traces whose figures are known: moments, ranges, values, filters, and that all reports say the same."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import harness  # noqa: E402
+
+MAKE = os.environ["HEAPGAUGE_MAKE_TRACE_FILE"]
+MAKE_GAUGE = os.environ["HEAPGAUGE_MAKE_GAUGE"]
+VALUES = ["live", "peak", "allocated", "freed", "growth", "temporary", "lifetime", "left", "never-freed"]
+TYPES = {"live": "inuse", "allocated": "alloc", "never-freed": "never_freed"}
+
+
+class Traces(harness.EndToEnd):
+    def setUp(self):
+        super().setUp()
+        self.story = self.directory / "story.hgt"
+        subprocess.run([MAKE, "story", self.story], check=True)
+
+    def whole(self, *arguments):
+        """`heapgauge json`: the profile as it is."""
+        return json.loads(self.ask("json", *arguments).stdout)
+
+    def totals(self, *arguments):
+        """The sum of each sample type."""
+        profile = self.whole(*arguments)
+        names = [t["name"] for t in profile["profile"]["sample_types"]]
+        sums = [0] * len(names)
+        for sample in profile["samples"]:
+            sums = [a + b for a, b in zip(sums, sample["values"])]
+        return dict(zip(names, sums))
+
+    def failure(self, *arguments):
+        process = self.ask(*arguments, check=False)
+        self.assertEqual(process.returncode, 2, process.stdout)
+        self.assertEqual(process.stdout, "")
+        self.assertEqual(process.stderr.count("\n"), 1, process.stderr)
+        return process.stderr
+
+
+class Figures(Traces):
+    def make_random(self, events, seed):
+        trace = self.directory / f"random{seed}.hgt"
+        made = subprocess.run([MAKE, "random", trace, str(events), str(seed)], check=True,
+                              capture_output=True, text=True).stdout
+        blocks = []
+        for row in csv.DictReader(io.StringIO(made)):
+            block = {k: int(v) if v else None for k, v in row.items()}
+            if not block["mapping"]:
+                blocks.append(block)
+        return trace, blocks
+
+    def test_every_moment_and_range_is_that_of_the_blocks(self):
+        trace, blocks = self.make_random(4000, 3)
+        end = max(max(b["birth_ns"], b["death_ns"] or 0) for b in blocks)
+        for start, stop in [(0, end), (end // 4, end // 2), (end // 3, end // 3 + 1_000_000)]:
+            def born(b):
+                return start <= b["birth_ns"] <= stop
+
+            def died(b):
+                return b["death_ns"] is not None and start <= b["death_ns"] <= stop
+
+            def live(b):
+                return b["birth_ns"] <= stop and (b["death_ns"] is None or b["death_ns"] > stop)
+
+            right = {
+                "allocated": [b for b in blocks if born(b)],
+                "live": [b for b in blocks if live(b)],
+                "freed": [b for b in blocks if died(b)],
+                "temporary": [b for b in blocks if died(b) and b["distance"] == 0],
+                "left": [b for b in blocks if born(b) and live(b)],
+                "never-freed": [b for b in blocks if born(b) and b["death_ns"] is None],
+            }
+            for value, chosen in right.items():
+                sums = self.totals("--from", f"{start}ns", "--to", f"{stop}ns", "--value", value, trace)
+                name = TYPES.get(value, value)
+                self.assertEqual(sums[f"{name}_objects"], len(chosen), value)
+                self.assertEqual(sums[f"{name}_space"], sum(b["size"] for b in chosen), value)
+            sums = self.totals("--from", f"{start}ns", "--to", f"{stop}ns", "--value", "growth", trace)
+            self.assertEqual(sums["growth_space"], sum(b["size"] for b in right["allocated"])
+                             - sum(b["size"] for b in right["freed"]))
+
+    def test_filters_choose_blocks(self):
+        trace, blocks = self.make_random(3000, 5)
+        end = max(max(b["birth_ns"], b["death_ns"] or 0) for b in blocks)
+
+        def lifetime(b):
+            return (end if b["death_ns"] is None else b["death_ns"]) - b["birth_ns"]
+
+        cases = [
+            (["--min-size", "1000"], lambda b: b["size"] >= 1000),
+            (["--max-size", "1K"], lambda b: b["size"] <= 1024),
+            (["--min-lifetime", "100ms"], lambda b: lifetime(b) >= 100_000_000),
+            (["--max-lifetime", "2ms"], lambda b: lifetime(b) <= 2_000_000),
+            (["--thread", "1002"], lambda b: b["thread"] == 2),
+            (["--freed"], lambda b: b["death_ns"] is not None),
+            (["--not-freed"], lambda b: b["death_ns"] is None),
+            (["--realloc"], lambda b: b["realloc"]),
+            (["--temporary", "3"], lambda b: b["distance"] is not None and b["distance"] <= 3),
+            (["--live-at", f"{end // 2}ns"],
+             lambda b: b["birth_ns"] <= end // 2 and (b["death_ns"] is None or b["death_ns"] > end // 2)),
+            (["--min-size", "64", "--freed", "--thread", "1000"],
+             lambda b: b["size"] >= 64 and b["death_ns"] is not None and b["thread"] == 0),
+        ]
+        for options, chooses in cases:
+            sums = self.totals(*options, trace)
+            chosen = [b for b in blocks if chooses(b)]
+            self.assertGreater(len(chosen), 0, options)
+            self.assertEqual(sums["alloc_objects"], len(chosen), options)
+            self.assertEqual(sums["alloc_space"], sum(b["size"] for b in chosen), options)
+            self.assertEqual(sums["inuse_space"],
+                             sum(b["size"] for b in chosen if b["death_ns"] is None), options)
+
+    def test_names_choose_stacks(self):
+        def live(*options):
+            return self.totals(*options, self.story)["inuse_space"]
+
+        everything, cache, table = live(), 200 * 65536, 8 << 20
+        self.assertEqual(live("--function", "^Cache::"), cache)
+        self.assertEqual(live("--module", "libcache"), cache)
+        self.assertEqual(live("--source", "table[.]cc"), table)
+        self.assertEqual(live("--stack", "libcache|LoadTable"), cache + table)
+        self.assertEqual(live("--not-function", "^Cache::"), everything - cache)
+        self.assertEqual(live("--not-stack", "libcache|LoadTable"), everything - cache - table)
+
+    def test_all_reports_show_the_same_figures(self):
+        for value in VALUES:
+            options = ["--value", value, "--from", "2.5s", "--to", "8s"]
+            kind = TYPES.get(value, value) + "_space"
+            right = self.totals(*options, self.story)[kind]
+            top = json.loads(self.ask("top", "--json", "-n", "1000", *options, self.story).stdout)
+            column = "allocated_bytes" if value == "allocated" else "live_bytes"
+            key = next(k for k in (column, kind) if k in top["total"])
+
+            def number(figure):
+                return figure["value"] if isinstance(figure, dict) else figure
+
+            self.assertEqual(number(top["total"][key]), right, value)
+            self.assertEqual(sum(number(row["flat"][key]) for row in top["functions"]), right, value)
+            traces = json.loads(self.ask("traces", "--json", "-n", "1000", *options, self.story).stdout)
+            stacks = traces["traces"] if "traces" in traces else traces["stacks"]
+            self.assertEqual(sum(number(s.get("figures", s)[key]) for s in stacks), right, value)
+            lines = self.ask("collapsed", *options, self.story).stdout.splitlines()
+            self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines), right, value)
+            raw = self.ask("raw", *options, self.story).stdout
+            types = re.search(r"^Samples:\n(.*)$", raw, re.M).group(1).split()
+            at = [t.split("/")[0] for t in types].index(kind)
+            rows = re.findall(r"^\s*((?:-?\d+\s+)*-?\d+): ", raw.split("Locations")[0], re.M)
+            self.assertEqual(sum(int(row.split()[at]) for row in rows), right, value)
+            proto = self.directory / "x.pb.gz"
+            self.ask("proto", "-o", proto, *options, self.story)
+            self.assertEqual(self.totals(proto)[kind], right, value)
+            speedscope = json.loads(self.ask("speedscope", *options, self.story).stdout)
+            profile = speedscope["profiles"][speedscope.get("activeProfileIndex") or 0]
+            if value != "growth":  # speedscope knows no negative weights
+                self.assertEqual(sum(profile["weights"]), right, value)
+            svg = self.directory / "x.svg"
+            self.ask("flame", "-o", svg, *options, self.story)
+            ElementTree.parse(svg)
+            for report in ("tree", "dot", "callgrind"):
+                self.assertTrue(self.ask(report, *options, self.story).stdout, report)
+
+    def test_the_peak_of_a_range_is_the_largest_heap_in_it(self):
+        peak = self.totals("--at", "peak", self.story)["inuse_space"]
+        self.assertEqual(peak, self.whole(self.story)["recording"]["peak_bytes"])
+        for percent in range(0, 101, 5):
+            self.assertLessEqual(self.totals("--at", f"{percent}%", self.story)["inuse_space"], peak)
+        within = self.totals("--value", "peak", "--from", "1.5s", "--to", "3s", self.story)["peak_space"]
+        self.assertEqual(within, (8 << 20) + 101 * 65536 + 2000 + 2 * 128)
+        later = self.totals("--value", "peak", "--from", "7.5s", self.story)["peak_space"]
+        self.assertEqual(later, (8 << 20) + 200 * 65536 + 8 * 128 + 2000)
+
+
+class Words(Traces):
+    def test_a_report_says_which_time_and_blocks_it_is_about(self):
+        def head(*options):
+            return self.ask("top", *options, self.story).stdout
+
+        self.assertIn("\ntime       at the end\n", head())
+        self.assertIn("\ntime       at 3.5s\n", head("--at", "3.5s"))
+        self.assertIn("\ntime       at the peak, at 6s\n", head("--at", "peak"))
+        text = head("--from", "2s", "--to", "5s", "--value", "temporary", "--min-size", "1K")
+        self.assertIn("\ntime       from 2s to 5s\n", text)
+        self.assertIn("\nfilter     at least 1.0 kB\n", text)
+        self.assertIn("\ntemporary  ", text)
+        for part in ("95 %", "±", "about", "sampling"):
+            self.assertNotIn(part, text, "nothing is estimated")
+        self.assertRegex(head("--value", "growth", "--from", "5s", "--to", "8s"), r"(?m)^ +-6.2 MB .*Cache::Add")
+        self.assertRegex(head("--value", "freed", "--blocks"), r"(?m)^ +899 .*ParseRequest")
+
+    def test_a_source_can_name_its_moment(self):
+        self.assertEqual(self.totals(f"{self.story}@3s"), self.totals("--at", "3s", self.story))
+        self.assertEqual(self.totals("--value", "left", f"{self.story}@2s..3s"),
+                         self.totals("--value", "left", "--from", "2s", "--to", "3s", self.story))
+        diff = self.ask("diff", f"{self.story}@5s", f"{self.story}@8s").stdout
+        self.assertIn("at 5s and at 8s", diff)
+        self.assertRegex(diff, r"-6.3 MB +18.8 MB +12.5 MB +-101 +shrunk +Cache::Add")
+        self.assertNotIn("~", diff)
+        top = self.ask("pprof", "-top", f"{self.story}@peak").stdout
+        self.assertRegex(top, r"25MB .*Cache::Add")
+
+    def test_runs_are_compared_by_name(self):
+        other = self.directory / "other.hgt"
+        subprocess.run([MAKE, "story", other], check=True)
+        for granularity in ("--functions", "--modules"):
+            self.assertIn("no change", self.ask("diff", granularity, self.story, other).stdout.lower())
+        changed = self.ask("diff", "--value", "allocated", f"{self.story}@4s", other).stdout
+        self.assertRegex(changed, r"Cache::Add")
+
+    def test_what_cannot_be_is_one_line(self):
+        cases = [
+            (["top", "--at", "soon"], "is no moment of a trace"),
+            (["top", "--at", "11s"], "behind the end"),
+            (["top", "--from", "3s", "--to", "2s"], "ends before it begins"),
+            (["top", "--at", "1s", "--to", "2s"], "a moment and a range"),
+            (["top", "--value", "most"], "there are live, peak"),
+            (["top", "--min-size", "big"], "--min-size: 'big' is not a size"),
+            (["top", "--max-lifetime", "long"], "--max-lifetime"),
+            (["top", "--temporary", "-1"], "--temporary"),
+            (["top", "--thread", "nobody"], "it has 4242 main, 4243 worker"),
+            (["top", "--function", "("], "is not a regular expression"),
+            (["top", "--kind", "pool"], "not those of pools"),
+            (["save", "-o", self.directory / "x.hg"], "is a trace"),
+        ]
+        for arguments, message in cases:
+            self.assertIn(message, self.failure(*arguments, self.story), arguments)
+
+    def test_other_profiles_have_no_moments(self):
+        proto = self.directory / "x.pb.gz"
+        self.ask("proto", "-o", proto, self.story)
+        gauge = self.directory / "x.hg"
+        subprocess.run([MAKE_GAUGE, gauge], check=True)
+        for source in (proto, gauge):
+            for options in (["--at", "3s"], ["--value", "freed"], ["--min-size", "1K"]):
+                self.assertIn("heapgauge run --trace", self.failure("top", *options, source))
+        # A gauge file knows its peak, by either name.
+        at = self.ask("top", "--json", "--at", "peak", gauge).stdout
+        self.assertEqual(at, self.ask("top", "--json", "--peak", gauge).stdout)
+        self.assertEqual(at, self.ask("top", "--json", f"{gauge}@peak").stdout)
+
+    def test_a_trace_in_a_pipe_or_compressed_is_refused(self):
+        process = subprocess.run([harness.HEAPGAUGE, "top", "-"], input=self.story.read_bytes(),
+                                 capture_output=True)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(b"read by position", process.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
