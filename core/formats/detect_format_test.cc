@@ -23,7 +23,10 @@ TEST(DetectFormat, GoesByTheContents) {
   EXPECT_EQ(DetectFormat("--- contentionz 1 ---\n"), ProfileFormat::kLegacyText);
   EXPECT_EQ(DetectFormat("goroutine profile: total 12\n"), ProfileFormat::kLegacyText);
   EXPECT_EQ(DetectFormat(words({0, 3, 0, 10000, 0, 1})), ProfileFormat::kLegacyCpu);
+  EXPECT_EQ(DetectFormat("v 10400 3\nX ./server\n"), ProfileFormat::kHeaptrack);
+  EXPECT_EQ(DetectFormat("{\"dhatFileVersion\":2\n,\"mode\":\"heap\""), ProfileFormat::kDhat);
   EXPECT_EQ(DetectFormat("main;f;g 12\n"), ProfileFormat::kCollapsed);
+  EXPECT_EQ(DetectFormat("v 12\nw;x 3\n"), ProfileFormat::kHeaptrack) << "a lone v is not a name";
   EXPECT_EQ(DetectFormat("main 12.5"), ProfileFormat::kCollapsed);
   EXPECT_EQ(DetectFormat("main;" + std::string(4091, 'x')), ProfileFormat::kCollapsed);
 }

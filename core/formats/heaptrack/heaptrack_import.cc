@@ -21,8 +21,8 @@ constexpr uint64_t kMemoryPoints = 1 << 14;  // after so many, half as often
 wire::Module ModuleRecord(const std::string& path, uint64_t start, uint64_t end, uint64_t bias,
                           const std::string& build_id) {
   wire::Module record{};
-  record.start = start;
-  record.end = end;
+  record.start = std::max<uint64_t>(start, 1);  // 0 would be a record that is not written yet
+  record.end = std::max(end, record.start + 1);
   record.load_bias = bias;
   // Hexadecimal, two digits for a byte.
   while (record.build_id_bytes < sizeof record.build_id &&
@@ -197,9 +197,8 @@ class TraceMaker final : public HeaptrackVisitor {
   }
   void WriteNamed(uint32_t index) {
     const Named& module = named_[index];
-    const uint64_t start = std::max<uint64_t>(module.first, 1) - 1;
-    writer_->AddModule(
-        index, ModuleRecord(module.path, std::max<uint64_t>(start, 1), module.last + 1, start, ""));
+    const uint64_t start = module.first == 0 ? 0 : module.first - 1;
+    writer_->AddModule(index, ModuleRecord(module.path, start, module.last + 1, start, ""));
   }
 
   // Stacks that allocate get numbers of their own, so that there are no gaps.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "core/base/text.h"
 #include "core/formats/heaptrack/address_map.h"
 #include "core/formats/text/scan.h"
