@@ -35,6 +35,10 @@ const Shade& ShadeOf(double share) {
   return kShades[std::size(kShades) - 1];
 }
 
+size_t WidthOf(const HeatMap& map) {
+  return kLabel + 1 + (kFigure + 1) * map.columns.size() + kSum;
+}
+
 StyledText Legend(const Layout& layout) {
   StyledText text("share of all: ", Style::kDim);
   for (size_t i = std::size(kShades) - 1; i-- > 0;) {
@@ -97,10 +101,10 @@ StyledText HeatMapText(const HeatMap& map, const Layout& layout) {
       total += row[i];
     }
   }
-  const size_t width = kLabel + (kFigure + 1) * map.columns.size() + kSum;
+  const size_t width = WidthOf(map);
   StyledText text;
   text.AddRight(CutTo(map.title, width), width, Style::kTitle).Add("\n");
-  text.AddLeft(map.corner, kLabel, Style::kHeading);
+  text.AddLeft(map.corner, kLabel, Style::kHeading).Add(" ");
   for (const std::string& column : map.columns) {
     // A heading of five columns also takes the place of the shade.
     if (DisplayWidth(column) > kFigure) {
@@ -111,7 +115,7 @@ StyledText HeatMapText(const HeatMap& map, const Layout& layout) {
   }
   text.AddLeft("all", kSum, Style::kHeading).Add("\n");
   const auto add_row = [&](const std::string& label, const std::vector<double>& row, bool shaded) {
-    text.AddLeft(label, kLabel, Style::kLabel);
+    text.AddLeft(label, kLabel, Style::kLabel).Add(" ");
     double sum = 0;
     for (const double cell : row) {
       const Shade& shade = ShadeOf(total > 0 && shaded ? cell / total : 0);
@@ -133,7 +137,7 @@ StyledText HeatMapsText(std::vector<HeatMap> maps, const Layout& layout) {
   size_t width = 0;
   for (const HeatMap& map : maps) {
     blocks.push_back(HeatMapText(map, layout).Lines());
-    width += kLabel + (kFigure + 1) * map.columns.size() + kSum + 2;
+    width += WidthOf(map) + 2;
   }
   StyledText text;
   if (width > layout.width + 2) {

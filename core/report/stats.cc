@@ -57,8 +57,9 @@ StyledText TotalsSection(const StatsInput& in) {
   text += Line("freed", fmt::format("{}, {} of the blocks", Blocks(s.freed),
                                     Share(s.freed.blocks, s.allocated.blocks)));
   text += Line("never freed", Blocks(s.never_freed));
-  text += Line("peak", fmt::format("{} in {} blocks at {}", Bytes(s.peak.bytes),
-                                   Count(s.peak.blocks), FormatLifetime(Real(s.peak.time_ns))));
+  text += Line("peak",
+               fmt::format("{} in {} block{} at {}", Bytes(s.peak.bytes), Count(s.peak.blocks),
+                           s.peak.blocks == 1 ? "" : "s", FormatLifetime(Real(s.peak.time_ns))));
   text += Line("resized", fmt::format("{} blocks were made of others by realloc ({})",
                                       Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
   text += Line("temporary", fmt::format("{}, {}: {}", Blocks(s.temporary),
@@ -88,25 +89,22 @@ StyledText RatesSection(const StatsInput& in) {
            fmt::format("{}from {} on: {} allocations, {}, {} frees",
                        by_second ? "" : FormatDuration(rates.bin_ns) + " ", FormatDuration(begin),
                        Count(busiest.allocations), Bytes(busiest.bytes), Count(busiest.frees)));
-  // The bins in as many columns as there is room for.
-  const size_t used = static_cast<size_t>((s.duration_ns + rates.bin_ns - 1) / rates.bin_ns);
-  const size_t bins = std::min(std::max<size_t>(used, 1), rates.bins.size());
-  const size_t room = std::min<size_t>(in.options.layout.width - 17, 100);
-  const size_t columns = std::min(bins, room);
-  if (columns < 3) return text;
+  if (in.options.layout.width < 20) return text;
+  const size_t columns = std::min(in.options.layout.width - 16, trace::kCourseParts);
   std::vector<double> allocations(columns);
   std::vector<double> bytes(columns);
-  for (size_t i = 0; i < bins; ++i) {
-    const size_t column = i * columns / bins;
-    allocations[column] += Real(rates.bins[i].allocations);
-    bytes[column] += Real(rates.bins[i].bytes);
+  for (size_t i = 0; i < trace::kCourseParts; ++i) {
+    const size_t column = i * columns / trace::kCourseParts;
+    allocations[column] += Real(rates.course[i].allocations);
+    bytes[column] += Real(rates.course[i].bytes);
   }
   text.AddRight("allocations", 16, Style::kLabel);
   text.Add(HistogramText(allocations, in.options.layout.utf8), Style::kBar).Add("\n");
   text.AddRight("bytes", 16, Style::kLabel);
   text.Add(HistogramText(bytes, in.options.layout.utf8), Style::kBar).Add("\n");
   text.Add(std::string(16, ' '));
-  text.Add(fmt::format("each column {}\n", FormatLifetime(Real(s.duration_ns) / Real(columns))),
+  text.Add(fmt::format("from the start to the end, {} a column\n",
+                       FormatLifetime(Real(s.duration_ns) / Real(columns))),
            Style::kDim);
   return text;
 }
@@ -177,10 +175,10 @@ StyledText ThreadsSection(const StatsInput& in) {
   const size_t rows = std::max<size_t>(in.options.rows, 1) * 2;
   for (size_t k = 0; k < order.size() && k < rows; ++k) {
     const trace::ThreadStats& t = s.threads[order[k]];
-    const std::string name =
-        order[k] < threads.size()
-            ? fmt::format("{} {}", threads[order[k]].id, Printable(threads[order[k]].name))
-            : "(unknown)";
+    std::string name = order[k] < threads.size() ? fmt::format("{} {}", threads[order[k]].id,
+                                                               Printable(threads[order[k]].name))
+                                                 : "(unknown)";
+    if (name.back() == ' ') name.pop_back();
     table.Row({Count(t.allocated.blocks), Bytes(t.allocated.bytes), Count(t.frees),
                Count(t.frees_of_others), Count(t.freed_by_others), Bytes(t.never_freed.bytes),
                name});

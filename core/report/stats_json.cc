@@ -25,6 +25,10 @@ Json TotalsJson(const trace::TraceStats& s, const trace::StatsRequest& request) 
       {"slack_bytes", s.slack_bytes}};
 }
 
+Json BinJson(const trace::RateBin& bin) {
+  return {{"allocations", bin.allocations}, {"bytes", bin.bytes}, {"frees", bin.frees}};
+}
+
 Json RatesJson(const trace::TraceStats& s) {
   const double seconds = static_cast<double>(s.duration_ns) / 1e9;
   Json json = {{"duration_ns", s.duration_ns}, {"bin_ns", s.rates.bin_ns}};
@@ -41,13 +45,14 @@ Json RatesJson(const trace::TraceStats& s) {
   for (size_t i = 0; i < s.rates.bins.size(); i += per_point) {
     trace::RateBin sum;
     for (size_t k = i; k < std::min(i + per_point, s.rates.bins.size()); ++k) {
-      sum.allocations += s.rates.bins[k].allocations;
-      sum.bytes += s.rates.bins[k].bytes;
-      sum.frees += s.rates.bins[k].frees;
+      sum.Add(s.rates.bins[k]);
     }
-    points.Add({{"allocations", sum.allocations}, {"bytes", sum.bytes}, {"frees", sum.frees}});
+    points.Add(BinJson(sum));
   }
   json["points"] = std::move(points);
+  Json course = Json::Array();
+  for (const trace::RateBin& part : s.rates.course) course.Add(BinJson(part));
+  json["hundredths"] = std::move(course);
   const trace::RateBin& busiest = s.rates.bins[s.rates.busiest];
   json["busiest"] = {{"from_ns", s.rates.busiest * s.rates.bin_ns},
                      {"allocations", busiest.allocations},

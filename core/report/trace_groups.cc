@@ -1,7 +1,5 @@
 #include "core/report/trace_groups.h"
 
-#include <fmt/format.h>
-
 #include "core/base/text.h"
 #include "core/report/report_json.h"
 #include "core/report/short_name.h"
@@ -42,7 +40,8 @@ std::vector<std::string> FramesOf(const TraceSubject& subject, uint32_t stack, s
 std::string ThreadText(const TraceSubject& subject, uint32_t group) {
   const std::vector<trace::Thread>& threads = subject.trace->threads();
   if (group >= threads.size()) return "(unknown thread)";
-  return fmt::format("{} {}", threads[group].id, Printable(threads[group].name));
+  const std::string id = std::to_string(threads[group].id);
+  return threads[group].name.empty() ? id : id + " " + Printable(threads[group].name);
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ Result<Counts> CountAll(const TraceFile& trace, const BlockGroups& groups,
   };
   OrderedFoldOptions options;
   options.parts = kOldBlocks | kNewBlocks;
-  options.workers = WorkersFor(trace);
+  options.workers = WorkersFor(
+      trace, groups.size() * sizeof(LifetimeSums) + histograms * sizeof(LifetimeHistogram));
   options.progress = progress;
   std::vector<Counts> counts(options.workers, Counts(groups, slots, histograms));
   OrderedFold fold;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/try_thread.h"
+#include "core/trace/fold_segments.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -68,10 +69,8 @@ class Fold {
 
 }  // namespace
 
-size_t WorkersFor(const TraceFile& trace) {
-  constexpr size_t kMost = 4;  // each has sums of its own
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return std::clamp<size_t>(trace.segments().size(), 1, std::min(cores, kMost));
+size_t WorkersFor(const TraceFile& trace, uint64_t bytes_each) {
+  return std::max<size_t>(1, std::min(FoldWorkers(bytes_each), trace.segments().size()));
 }
 
 Status FoldOrdered(const TraceFile& trace, const OrderedFoldOptions& options,

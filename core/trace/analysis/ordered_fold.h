@@ -34,8 +34,8 @@ struct OrderedFold {
   std::function<void(size_t index, const Segment& segment)> in_order;
 };
 
-// As many as are worth it.
-size_t WorkersFor(const TraceFile& trace);
+// As many as are worth it, if each keeps `bytes_each` beside its segment.
+size_t WorkersFor(const TraceFile& trace, uint64_t bytes_each);
 
 // Stops at the first segment that cannot be read, and returns why.
 Status FoldOrdered(const TraceFile& trace, const OrderedFoldOptions& options,

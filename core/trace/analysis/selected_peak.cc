@@ -11,7 +11,7 @@ Result<StatsPeak> FindPeakOf(const TraceFile& trace, const MarkedBlocks& marked,
   uint64_t blocks = 0;
   OrderedFoldOptions options;
   options.parts = kOldBlocks | kNewBlocks | kEvents;
-  options.workers = WorkersFor(trace);
+  options.workers = WorkersFor(trace, 0);
   options.progress = progress;
   OrderedFold fold;
   fold.in_order = [&](size_t, const Segment& segment) {

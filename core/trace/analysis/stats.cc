@@ -67,7 +67,7 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
     return matcher == nullptr ? !block.is_mapping : matcher->Matches(block);
   };
   OrderedFoldOptions options;
-  options.workers = WorkersFor(trace);
+  options.workers = WorkersFor(trace, groups.size() * sizeof(GroupStats) + (4 << 20));
   options.progress = progress;
   options.parts = kOldBlocks | kNewBlocks | kAddresses | kDetails;
   if (!request.wants_counts && !request.wants_chains) {

@@ -63,12 +63,18 @@ struct RateBin {
   uint64_t allocations = 0;
   uint64_t bytes = 0;
   uint64_t frees = 0;
+
+  void Add(const RateBin& other);
 };
+
+inline constexpr size_t kCourseParts = 100;
 
 struct Rates {
   uint64_t bin_ns = 0;        // a second, unless the trace is very long
   std::vector<RateBin> bins;  // from the start of the trace
   size_t busiest = 0;         // the bin with the most allocations
+  // The same in equal parts of the whole trace, for pictures.
+  std::array<RateBin, kCourseParts> course{};
 };
 
 struct StatsPeak {

@@ -12,6 +12,12 @@ void GroupStats::Add(const GroupStats& other) {
   slack_bytes += other.slack_bytes;
 }
 
+void RateBin::Add(const RateBin& other) {
+  allocations += other.allocations;
+  bytes += other.bytes;
+  frees += other.frees;
+}
+
 void ThreadStats::Add(const ThreadStats& other) {
   allocated.Add(other.allocated);
   frees += other.frees;
@@ -30,6 +36,7 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
   const uint64_t per_bin = (seconds + kMaxBins - 1) / kMaxBins;
   sums_.rates.bin_ns = per_bin * kSecond;
   sums_.rates.bins.resize(seconds / per_bin + 1);
+  part_ns_ = sums_.duration_ns / kCourseParts + 1;
   sums_.threads.resize(trace.threads().size() + 1);
   sums_.groups.resize(groups.size());
 }
@@ -37,6 +44,10 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
 RateBin* StatsCounts::BinAt(uint64_t time_ns) {
   const uint64_t bin = time_ns / sums_.rates.bin_ns;
   return &sums_.rates.bins[std::min<uint64_t>(bin, sums_.rates.bins.size() - 1)];
+}
+
+RateBin* StatsCounts::PartAt(uint64_t time_ns) {
+  return &sums_.rates.course[std::min<uint64_t>(time_ns / part_ns_, kCourseParts - 1)];
 }
 
 ThreadStats* StatsCounts::ThreadAt(uint32_t index) {
@@ -63,12 +74,13 @@ void StatsCounts::Add(const Block& block) {
   GroupStats& group = sums_.groups[groups_->Of(block)];
   SizeStats& size_class = sums_.sizes[SizeClassOf(size)];
   ThreadStats* thread = ThreadAt(block.thread);
-  RateBin* bin = BinAt(block.birth_ns);
   group.all.Add(size);
   size_class.all.Add(size);
   thread->allocated.Add(size);
-  ++bin->allocations;
-  bin->bytes += size;
+  for (RateBin* bin : {BinAt(block.birth_ns), PartAt(block.birth_ns)}) {
+    ++bin->allocations;
+    bin->bytes += size;
+  }
   CountSize(size, 1);
   sums_.allocated.Add(size);
   sums_.calls[std::min<size_t>(block.function, kCallKinds - 1)].Add(size);
@@ -88,6 +100,7 @@ void StatsCounts::Add(const Block& block) {
   }
   sums_.freed.Add(size);
   ++BinAt(block.death_ns)->frees;
+  ++PartAt(block.death_ns)->frees;
   ThreadStats* freeing = ThreadAt(block.death_thread);
   ++freeing->frees;
   if (block.death_thread != block.thread && block.death_thread != kNoIndex) {
@@ -115,12 +128,8 @@ void StatsCounts::Add(const StatsCounts& other) {
   sums_.slack_bytes += o.slack_bytes;
   sums_.slack_at_limit += o.slack_at_limit;
   sums_.resizes += o.resizes;
-  for (size_t i = 0; i < o.rates.bins.size(); ++i) {
-    RateBin& bin = sums_.rates.bins[i];
-    bin.allocations += o.rates.bins[i].allocations;
-    bin.bytes += o.rates.bins[i].bytes;
-    bin.frees += o.rates.bins[i].frees;
-  }
+  for (size_t i = 0; i < o.rates.bins.size(); ++i) sums_.rates.bins[i].Add(o.rates.bins[i]);
+  for (size_t i = 0; i < kCourseParts; ++i) sums_.rates.course[i].Add(o.rates.course[i]);
   for (size_t i = 0; i < kSizeClasses; ++i) {
     sums_.sizes[i].all.Add(o.sizes[i].all);
     sums_.sizes[i].never_freed.Add(o.sizes[i].never_freed);

@@ -29,11 +29,13 @@ class StatsCounts {
 
   void CountSize(uint64_t size, uint64_t blocks);
   RateBin* BinAt(uint64_t time_ns);
+  RateBin* PartAt(uint64_t time_ns);
   ThreadStats* ThreadAt(uint32_t index);
 
   const BlockGroups* groups_;
   const StatsRequest* request_;
   TraceStats sums_;
+  uint64_t part_ns_ = 1;  // of Rates::course
   std::vector<uint64_t> small_sizes_;
   std::unordered_map<uint64_t, uint64_t> large_sizes_;
 };

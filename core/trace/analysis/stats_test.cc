@@ -99,6 +99,11 @@ void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroup
     EXPECT_EQ(stats.rates.bins[i].frees, bins[i].frees) << i;
     EXPECT_LE(stats.rates.bins[i].allocations, stats.rates.bins[stats.rates.busiest].allocations);
   }
+  RateBin course;
+  for (const RateBin& part : stats.rates.course) course.Add(part);
+  EXPECT_EQ(course.allocations, allocated.blocks);
+  EXPECT_EQ(course.bytes, allocated.bytes);
+  EXPECT_EQ(course.frees, freed.blocks);
   for (size_t i = 0; i < kSizeClasses; ++i) EXPECT_EQ(stats.sizes[i].all, sizes[i]) << i;
   for (size_t i = 0; i < kCallKinds; ++i) EXPECT_EQ(stats.calls[i], calls[i]) << i;
   for (size_t i = 0; i < kAlignments; ++i) EXPECT_EQ(stats.alignments[i], alignments[i]) << i;
