@@ -68,9 +68,8 @@ tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) 
 }
 
 // Files with several snapshots can be asked for one of them.
-bool CanAnswer(ProfileFormat format, trace::Question question) {
-  if (format == ProfileFormat::kMassif) question.at.clear();
-  return !question.any();
+bool CanAnswer(ProfileFormat format, const trace::Question& question) {
+  return !question.any() || (format == ProfileFormat::kMassif && question.only_a_moment());
 }
 
 // A gauge file knows its end and its peak.
@@ -107,15 +106,8 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
                     " is read by position: give the path of the file itself, not compressed");
   }
   if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
-  ReadOptions asked = options;
-  if (options.question.any()) {
-    if (format != ProfileFormat::kMassif || !options.question.only_a_moment()) {
-      return NeedsTrace(name, format);
-    }
-    asked.at = options.question.at;
-  }
   for (const auto& [known, read] : kReaders) {
-    if (known == format) return read(&peeking, name, asked);
+    if (known == format) return read(&peeking, name, options);
   }
   return Fail(ErrorCode::kUnsupported,
               Printable(name) + ": a " + FormatName(format) + " is not supported");
