@@ -84,7 +84,7 @@ inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
     // Whoever interrupted this thread in the midst of an event must not wait: the recorder may be
     // waiting for that event.
     const bool waits = own && !buffers_.drops() && !SyscallsFrozen();
-    const bool beyond = !own || found == TraceBuffers::Find::kAllHeld;
+    const bool beyond = found == TraceBuffers::Find::kAllHeld || (!own && !buffers_.drops());
     if (beyond && buffers_.TakeBeyond(&file_, lane)) return true;
     if (!waits) {
       lane->seen_releases = ~releases;

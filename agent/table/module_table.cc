@@ -64,6 +64,15 @@ bool ModuleTable::IsNewGround(const LoadedObject& object) const {
   return true;
 }
 
+bool ModuleTable::WasGone(uintptr_t pc) const {
+  for (uint32_t i = 0; i < count_.load(std::memory_order_acquire); ++i) {
+    const Entry* known = entry(i);
+    if (known == nullptr || pc < known->start || pc >= known->end) continue;
+    if (known->place.load(std::memory_order_relaxed) == Place::kGone) return true;
+  }
+  return false;
+}
+
 bool ModuleTable::Find(GaugeFile* file, uintptr_t address, const char* main_program,
                        uint32_t* module) {
   for (uint32_t i = count_.load(std::memory_order_acquire); i-- > 0;) {

@@ -48,7 +48,7 @@ class ModuleTable {
   bool any_gone() const { return gone_.load(std::memory_order_relaxed) != 0; }
   bool MayHaveReplaced(uintptr_t pc) const {
     return gone_low_.load(std::memory_order_relaxed) <= pc &&
-           pc < gone_high_.load(std::memory_order_relaxed);
+           pc < gone_high_.load(std::memory_order_relaxed) && WasGone(pc);
   }
 
   uint64_t layout() const { return layout_.load(std::memory_order_acquire); }
@@ -71,7 +71,7 @@ class ModuleTable {
     uintptr_t start;
     uintptr_t end;
     const void* identity;  // the dynamic linker's, while loaded
-    Place place;
+    std::atomic<Place> place;
     bool contested;  // another registered object had some of its addresses at another time
     wire::Module record;
   };
@@ -79,6 +79,7 @@ class ModuleTable {
   void Check(GaugeFile* file, bool only_gone);
   uint32_t Adopt(GaugeFile* file, const LoadedObject& object, const char* main_program);
   uint32_t Append(GaugeFile* file, const LoadedObject& object, const wire::Module& record);
+  bool WasGone(uintptr_t pc) const;
   bool IsNewGround(const LoadedObject& object) const;
   void SetPlace(Entry* entry, Place place);
   void UpdateLayout();

@@ -45,7 +45,10 @@ class Drainer {
   void Pass(bool release) {
     FindBuffers();
     bool released = false;
-    for (Buffer& buffer : buffers_) released |= Read(&buffer) && release && Release(&buffer);
+    for (Buffer& buffer : buffers_) {
+      if (release) Beat();  // a pass may take long on a busy machine
+      released |= Read(&buffer) && release && Release(&buffer);
+    }
     if (!released) return;
     std::atomic_ref(header().trace.releases).fetch_add(1);
     if (Load(header().trace.waiting) != 0) {
@@ -208,7 +211,6 @@ Outcome RunDrained(const std::vector<std::string>& command, const Options& optio
       }
     }
     for (auto& [path, drainer] : drainers) {
-      if (drains) drainer->Beat();
       if (drains || ended) drainer->Pass(drains);
     }
     char text[4096];
