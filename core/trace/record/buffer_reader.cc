@@ -162,7 +162,7 @@ size_t BufferReader::Copy(Buffer* buffer, uint32_t end, bool* all) {
   *all = true;
   if (end == buffer->offset) return 0;
   EventStream* const stream = &buffer->source->stream;
-  if (queued_ >= options_.queue_bytes && stream->bytes() >= kAlwaysBytes) {
+  if (queued_ >= most_queued_ && stream->bytes() >= kAlwaysBytes) {
     *all = false;
     return 0;
   }
@@ -223,6 +223,9 @@ BufferReader::Pass BufferReader::ReadAll(bool last) {
   Pass pass;
   pass.watermark = last ? std::numeric_limits<uint64_t>::max() : horizon_;
   queued_ = queued_bytes();
+  const bool waited_for = LoadShared(gauge_->control().waiting) != 0;
+  most_queued_ = waited_for ? options_.queue_bytes
+                            : std::min(options_.usual_queue_bytes, options_.queue_bytes);
   released_ = false;
   FindBuffers();
   // While we look, a thread may take a buffer that we have passed and then one that we have not,
@@ -279,6 +282,7 @@ void BufferReader::ReleaseGone(const std::function<bool(uint32_t)>& exists) {
   };
   released_ = false;
   queued_ = queued_bytes();
+  most_queued_ = options_.queue_bytes;
   std::vector<Source*> left;
   for (Buffer& buffer : buffers_) {
     if (buffer.source == nullptr) continue;

@@ -24,7 +24,9 @@ namespace heapgauge::trace {
 class BufferReader {
  public:
   struct Options {
-    size_t queue_bytes = 32 << 20;
+    size_t queue_bytes = 32 << 20;  // while threads of the program wait for a buffer
+    // Otherwise: what is read is handed on before it has left the processor's cache.
+    size_t usual_queue_bytes = 1 << 20;
     std::function<uint64_t()> clock;  // the one that the program stamps events with
     // Of that clock: how late a thread's first store of an event may be seen, and how long one that
     // does not finish its event is waited for.
@@ -97,7 +99,8 @@ class BufferReader {
   uint64_t horizon_ = 0;       // of this pass
   uint64_t last_horizon_ = 0;  // of the one before
   uint64_t now_ = 0;
-  size_t queued_ = 0;  // as of the start of the pass, and what was added
+  size_t queued_ = 0;      // as of the start of the pass, and what was added
+  size_t most_queued_ = 0;  // in this pass
   bool released_ = false;
   uint64_t damaged_ = 0;
 };

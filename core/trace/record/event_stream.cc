@@ -1,6 +1,7 @@
 #include "core/trace/record/event_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heapgauge::trace {
 
@@ -22,6 +23,7 @@ void EventStream::MakeRoom(size_t bytes) {
 
 bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
   if (empty()) head_ = tail_ = 0;
+  used_ = true;
   MakeRoom(bytes);
   uint8_t* const start = data_.get() + tail_;
   std::memcpy(start, source, bytes);
@@ -45,7 +47,8 @@ bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
 }
 
 void EventStream::Trim() {
-  if (!empty() || capacity_ <= 64 * 1024) return;
+  const bool used = std::exchange(used_, false);
+  if (used || !empty()) return;
   data_.reset();
   capacity_ = head_ = tail_ = 0;
 }

@@ -38,7 +38,7 @@ class EventStream {
   // to never go back nor beyond `latest`, and what comes after something that is no event is left
   // out. Returns false in that case.
   bool Append(const uint8_t* source, size_t bytes, uint64_t latest);
-  // Gives memory back that is not needed.
+  // Gives memory back that was not needed since the last call.
   void Trim();
 
   // The next event will not be earlier than this.
@@ -58,6 +58,7 @@ class EventStream {
   size_t capacity_ = 0;
   size_t head_ = 0;
   size_t tail_ = 0;
+  bool used_ = false;  // since the last Trim
 };
 
 }  // namespace heapgauge::trace

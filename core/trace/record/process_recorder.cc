@@ -195,6 +195,7 @@ size_t ProcessRecorder::Work(uint64_t now_ns) {
   Hand(pass);
   if (pass.bytes != 0) last_event_ns_ = now_ns;
   last_bytes_ = pass.bytes;
+  left_some_ = pass.left;
   LookAtThreads(now_ns);
   if (writer_ != nullptr && !error_) {
     if (options_.cull_below_ns != 0) {
@@ -261,7 +262,7 @@ void ProcessRecorder::FlushIfDue(uint64_t now_ns) {
 }
 
 bool ProcessRecorder::is_pressed() const {
-  return LoadShared(gauge_.control().waiting) != 0 ||
+  return left_some_ || LoadShared(gauge_.control().waiting) != 0 ||
          last_bytes_ * 4 > uint64_t{LoadShared(gauge_.control().max_buffers)} * wire::kSegmentBytes;
 }
 

@@ -114,6 +114,7 @@ class ProcessRecorder {
 
   uint64_t last_event_ns_ = 0;
   size_t last_bytes_ = 0;  // that Work took
+  bool left_some_ = false;
   uint64_t last_threads_ns_ = 0;
   uint64_t next_names_ns_ = 0;
   uint64_t next_memory_ns_ = 0;
