@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/base/file.h"
-#include "core/trace/file/chunk.h"
+#include "core/trace/testing/forge_trace.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::trace {
@@ -16,6 +16,7 @@ using testing::AddRandomEvents;
 using testing::MakeTrace;
 using testing::RandomTrace;
 using testing::TemporaryTrace;
+using testing::WithChecksums;
 
 std::string MakeBytes(bool finish = true) {
   MakeTrace made;
@@ -131,36 +132,6 @@ TEST(TraceFileHostile, AFlippedBitIsFoundByAChecksum) {
     WriteBytes(file.path(), damaged);
     ReadAll(file.path());
   }
-}
-
-// Whoever makes a file on purpose also makes its checksums.
-std::string WithChecksums(std::string bytes) {
-  uint64_t offset = sizeof(FileHeader);
-  while (offset + sizeof(ChunkHeader) <= bytes.size()) {
-    ChunkHeader header;
-    std::memcpy(&header, bytes.data() + offset, sizeof header);
-    if (header.magic != kChunkMagic || header.columns > 64 ||
-        header.bytes > bytes.size() - offset - sizeof header) {
-      break;
-    }
-    std::vector<ColumnEntry> entries(header.columns);
-    const size_t entry_bytes = entries.size() * sizeof(ColumnEntry);
-    if (entry_bytes > header.bytes) break;
-    std::memcpy(entries.data(), bytes.data() + offset + sizeof header, entry_bytes);
-    size_t at = offset + sizeof header + entry_bytes;
-    for (ColumnEntry& entry : entries) {
-      if (entry.stored > bytes.size() - at) break;
-      entry.check = Checksum({reinterpret_cast<const uint8_t*>(bytes.data()) + at, entry.stored});
-      at += entry.stored;
-    }
-    std::memcpy(bytes.data() + offset + sizeof header, entries.data(), entry_bytes);
-    header.check = 0;
-    const uint32_t first = Checksum({reinterpret_cast<const uint8_t*>(&header), sizeof header});
-    header.check = Checksum({reinterpret_cast<const uint8_t*>(entries.data()), entry_bytes}, first);
-    std::memcpy(bytes.data() + offset, &header, sizeof header);
-    offset += sizeof header + header.bytes;
-  }
-  return bytes;
 }
 
 TEST(TraceFileHostile, DamageWithRightChecksumsDoesNoHarm) {

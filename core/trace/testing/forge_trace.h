@@ -1,0 +1,47 @@
+// Damages traces so that no checksum tells, as somebody would who makes them on purpose. Not for
+// use outside of tests.
+#ifndef HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_
+#define HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/trace/file/chunk.h"
+
+namespace heapgauge::trace::testing {
+
+// The same bytes with the checksums that they should have.
+inline std::string WithChecksums(std::string bytes) {
+  uint64_t offset = sizeof(FileHeader);
+  while (offset + sizeof(ChunkHeader) <= bytes.size()) {
+    ChunkHeader header;
+    std::memcpy(&header, bytes.data() + offset, sizeof header);
+    if (header.magic != kChunkMagic || header.columns > 64 ||
+        header.bytes > bytes.size() - offset - sizeof header) {
+      break;
+    }
+    std::vector<ColumnEntry> entries(header.columns);
+    const size_t entry_bytes = entries.size() * sizeof(ColumnEntry);
+    if (entry_bytes > header.bytes) break;
+    std::memcpy(entries.data(), bytes.data() + offset + sizeof header, entry_bytes);
+    size_t at = offset + sizeof header + entry_bytes;
+    for (ColumnEntry& entry : entries) {
+      if (entry.stored > bytes.size() - at) break;
+      entry.check = Checksum({reinterpret_cast<const uint8_t*>(bytes.data()) + at, entry.stored});
+      at += entry.stored;
+    }
+    std::memcpy(bytes.data() + offset + sizeof header, entries.data(), entry_bytes);
+    header.check = 0;
+    const uint32_t first = Checksum({reinterpret_cast<const uint8_t*>(&header), sizeof header});
+    header.check = Checksum({reinterpret_cast<const uint8_t*>(entries.data()), entry_bytes}, first);
+    std::memcpy(bytes.data() + offset, &header, sizeof header);
+    offset += sizeof header + header.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace heapgauge::trace::testing
+
+#endif  // HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_
