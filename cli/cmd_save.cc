@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "cli/cli.h"
 #include "cli/source.h"
@@ -10,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_save.h"
+#include "core/trace/save_trace.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::cli {
@@ -22,27 +25,45 @@ struct SaveOptions {
   SymbolOptions symbols;
 };
 
-constexpr size_t kStart = 64;  // bytes that tell a trace
+// What was written, by whichever way.
+struct Saved {
+  uint64_t bytes = 0;
+  uint64_t named = 0;
+  uint64_t placed = 0;
+  uint64_t open = 0;
+};
+
+bool IsTraceFile(const std::string& path) {
+  const auto file = File::OpenForReading(path);
+  char start[16];
+  return file && trace::IsTrace({start, file->ReadAt(0, start, sizeof start)});
+}
+
+Result<Saved> WriteCopy(const std::string& path, const std::string& output,
+                        const std::function<void(Profile*)>& symbolize) {
+  if (IsTraceFile(path)) {
+    HG_ASSIGN(const trace::SavedTrace saved, trace::SaveTrace(path, output, symbolize));
+    return Saved{saved.bytes, saved.named, saved.placed, saved.open};
+  }
+  HG_ASSIGN(const SavedGauge saved, SaveGauge(path, symbolize));
+  HG_TRY(WriteWholeFile(output, saved.bytes));
+  return Saved{saved.bytes.size(), saved.named, saved.placed, saved.open};
+}
 
 int Save(const SaveOptions& options) {
-  const auto path = ResolveSource(options.source, options.pick);
+  // A trace is a file, and no place where gauge files are looked for.
+  const auto path = IsTraceFile(options.source) ? Result<std::string>(options.source)
+                                                : ResolveSource(options.source, options.pick);
   if (!path) return FailWith(path.error());
-  if (const auto start = ReadWholeFile(*path, kStart); start && trace::IsTrace(*start)) {
-    return FailWith("'" + Printable(*path) +
-                    "' is a trace, not a gauge file; heapgauge proto -o FILE keeps a moment or "
-                    "range of it with all names (--at, --from, --to)");
-  }
   std::vector<std::string> notes;
-  const auto saved = SaveGauge(
-      *path, [&](Profile* profile) { notes = NameLocations(options.symbols, profile).notes; });
+  const auto saved = WriteCopy(*path, options.output, [&](Profile* profile) {
+    notes = NameLocations(options.symbols, profile).notes;
+  });
   if (!saved) return FailWith(saved.error());
-  if (const Status status = WriteWholeFile(options.output, saved->bytes); !status) {
-    return FailWith(status.error());
-  }
   const uint64_t all = saved->named + saved->open;
   std::string text = fmt::format(
       "wrote {} ({}): {} of {} code addresses have names, {} also lines\n",
-      Printable(options.output), FormatBytes(static_cast<double>(saved->bytes.size())),
+      Printable(options.output), FormatBytes(static_cast<double>(saved->bytes)),
       FormatCount(static_cast<double>(saved->named)), FormatCount(static_cast<double>(all)),
       FormatCount(static_cast<double>(saved->placed)));
   for (const std::string& note : notes) text += "note: " + note + "\n";
@@ -57,13 +78,14 @@ void AddSave(Command app, Action* action) {
   auto options = std::make_shared<SaveOptions>();
   Command sub = app.Sub("save", "write a profile with its names inside");
   sub.Footer(R"(
-Copies the gauge file as it is at this moment and puts the names of its functions, lines and inlined
+Copies the gauge file or trace as it is at this moment and puts the names of its functions, lines and inlined
 calls into the copy. It can be read where the program's binaries are not.
 
 Examples:
   heapgauge save -o before.hg 4242
-  heapgauge save -o for-my-colleague.hg server.4242.hg)");
-  sub.Add("SOURCE", &options->source, "gauge file, PID, or directory with one gauge file")
+  heapgauge save -o for-my-colleague.hg server.4242.hg
+  heapgauge save -o for-my-colleague.hgt server.4242.hgt)");
+  sub.Add("SOURCE", &options->source, "gauge file, trace, PID, or directory with one gauge file")
       .Required();
   sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});

@@ -1,0 +1,31 @@
+// A trace to take along: a copy with the names of its functions inside, which needs none of the
+// program's binaries.
+//
+// Single-threaded. The copy goes piece by piece; a trace may be larger than memory.
+#ifndef HEAPGAUGE_CORE_TRACE_SAVE_TRACE_H_
+#define HEAPGAUGE_CORE_TRACE_SAVE_TRACE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::trace {
+
+struct SavedTrace {
+  uint64_t bytes = 0;   // of the copy
+  uint64_t named = 0;   // code addresses with a name
+  uint64_t placed = 0;  // of these, with a source line
+  uint64_t open = 0;    // without a name
+};
+
+// Of a trace that is not whole, or still being written, what is there. `symbolize` gives a profile
+// of its stacks their names. An existing `output` is replaced once the copy is complete.
+Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
+                             const std::function<void(Profile*)>& symbolize);
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_SAVE_TRACE_H_

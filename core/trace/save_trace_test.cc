@@ -1,0 +1,75 @@
+#include "core/trace/save_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "core/trace/testing/expect_trace.h"
+#include "core/trace/testing/make_trace.h"
+
+namespace heapgauge::trace {
+namespace {
+
+using testing::MakeTrace;
+using testing::TemporaryTrace;
+
+// As a symbolizer would.
+void NameAll(Profile* profile) {
+  for (Location& location : profile->locations) {
+    if (location.frame_count != 0) continue;
+    location.first_frame = static_cast<uint32_t>(profile->frames.size());
+    location.frame_count = 1;
+    Function function;
+    function.name = "found_" + std::to_string(location.address);
+    profile->frames.push_back({static_cast<FunctionId>(profile->functions.size()), 7, false});
+    profile->functions.push_back(function);
+  }
+}
+
+TEST(SaveTrace, ACopyHasNamesAndAllThatWasInTheTrace) {
+  for (const bool finish : {true, false}) {
+    MakeTrace made;
+    made.write_names = false;
+    made.finish = finish;
+    testing::AddRandomEvents({}, &made);
+    const TemporaryTrace file;
+    const TemporaryTrace copy;
+    ASSERT_TRUE(made.Write(file.path()));
+    const auto saved = SaveTrace(file.path(), copy.path(), NameAll);
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_GT(saved->named, 50);
+    EXPECT_EQ(saved->placed, saved->named);
+    EXPECT_EQ(saved->open, 0);
+    const auto trace = TraceFile::Open(copy.path());
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_EQ((*trace)->file_bytes(), saved->bytes);
+    EXPECT_EQ((*trace)->facts().complete, finish);
+    testing::ExpectAllSame(made, **trace);
+    const auto stacks = (*trace)->ReadStacks();
+    ASSERT_TRUE(stacks);
+    EXPECT_TRUE((*stacks)->profile.notes.empty());
+    for (const Location& location : (*stacks)->profile.locations) {
+      ASSERT_EQ(location.frame_count, 1);
+      const Frame& frame = (*stacks)->profile.frames[location.first_frame];
+      EXPECT_EQ((*stacks)->profile.functions[frame.function].name,
+                "found_" + std::to_string(location.address));
+    }
+    // A copy of the copy keeps its names.
+    const TemporaryTrace third;
+    ASSERT_TRUE(SaveTrace(copy.path(), third.path(), [](Profile*) {}));
+    const auto again = TraceFile::Open(third.path());
+    ASSERT_TRUE(again);
+    EXPECT_EQ((*again)->ReadStacks().value()->profile.functions.size(),
+              (*stacks)->profile.functions.size());
+  }
+}
+
+TEST(SaveTrace, AFolderThatIsNotThereIsTold) {
+  MakeTrace made;
+  const TemporaryTrace file;
+  ASSERT_TRUE(made.Write(file.path()));
+  const auto saved = SaveTrace(file.path(), "/no/such/folder/x.hgt", [](Profile*) {});
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find("/no/such/folder"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heapgauge::trace
