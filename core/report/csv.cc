@@ -50,7 +50,11 @@ void Csv::EndRow() {
 void AddFigureHeadings(const Measures& m, const std::string& prefix, Csv* csv) {
   const std::string main = prefix + m.type;
   csv->Text(main).Text(main + "_low").Text(main + "_high");
-  if (m.has_objects()) csv->Text(prefix + (m.name == "live" ? "live" : "allocated") + "_objects");
+  if (m.has_objects()) {
+    const bool known = m.name == "live" || m.name == "allocated";
+    const std::string figure = known ? m.name : m.type.substr(0, m.type.rfind('_'));
+    csv->Text(prefix + figure + "_objects");
+  }
   if (m.has_allocated()) {
     csv->Text(prefix + "alloc_space").Text(prefix + "alloc_space_low");
     csv->Text(prefix + "alloc_space_high");

@@ -16,7 +16,9 @@ Json FiguresJson(const HeapFigures& f, const Measures& m, const Recording& recor
   const bool live = m.name == "live";
   const bool allocated = m.name == "allocated";
   json[live ? "live_bytes" : allocated ? "allocated_bytes" : "value"] = EstimateJson(f.live_bytes);
-  if (m.has_objects()) json[live ? "live_objects" : "allocated_objects"] = f.live_objects;
+  if (m.has_objects()) {
+    json[live ? "live_objects" : allocated ? "allocated_objects" : "objects"] = f.live_objects;
+  }
   if (m.has_allocated()) json["allocated_bytes"] = EstimateJson(f.allocated_bytes);
   if (m.allocated_objects != kNone) json["allocated_objects"] = f.allocated_objects;
   if (m.has_samples) {
