@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
+#include <cerrno>
+#include <cstdio>
 
 #include "cli/pprof/line_reader.h"
 #include "cli/progress_line.h"
@@ -91,6 +92,22 @@ class InterruptBySignal {
   struct sigaction before_ {};
 };
 
+Result<std::string> ReadStatements(const std::string& path) {
+  if (path != "-") return ReadWholeFile(path, kMostSqlBytes);
+  std::string text;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t bytes = read(STDIN_FILENO, buffer, sizeof buffer);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return Fail(ErrorCode::kIo, "cannot read standard input");
+    if (bytes == 0) return text;
+    text.append(buffer, static_cast<size_t>(bytes));
+    if (text.size() > kMostSqlBytes) {
+      return Fail(ErrorCode::kInvalidArgument, "standard input has more than 1 MB of statements");
+    }
+  }
+}
+
 bool IsTraceFile(const std::string& path) {
   const auto file = File::OpenForReading(path);
   if (!file) return false;
@@ -112,12 +129,6 @@ Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
     return query::Source::OfTrace(std::move(trace), [symbols](Profile* profile) {
       NameLocations(symbols, profile, BeginProgress());
     });
-  }
-  for (const std::string& source : sources) {
-    if (IsTraceFile(source)) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "'" + source + "' is a trace, and a query is about one trace or about profiles");
-    }
   }
   HG_ASSIGN(Loaded loaded, Load(command.report));
   *notes = loaded.notes;
@@ -199,7 +210,7 @@ int Query(QueryCommand command) {
     return FailWith("a statement is needed: heapgauge query \"SELECT ...\" SOURCE, or --file");
   }
   if (!command.file.empty()) {
-    auto text = ReadWholeFile(command.file == "-" ? "/dev/stdin" : command.file, kMostSqlBytes);
+    auto text = ReadStatements(command.file);
     if (!text) return FailWith(text.error());
     command.sql = *std::move(text);
   }

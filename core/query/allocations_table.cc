@@ -3,203 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 
+#include "core/query/allocation_columns.h"
 #include "core/query/block_reader.h"
+#include "core/query/grouped_rows.h"
 #include "core/query/lifespan.h"
 #include "core/query/tables.h"
-#include "wire/gauge_format.h"
 
 namespace heapgauge::query {
 namespace {
 
-enum Id : int {
-  kNumber,
-  kBorn,
-  kFreed,
-  kLifetime,
-  kAddress,
-  kSize,
-  kSlack,
-  kAlignment,
-  kCall,
-  kStack,
-  kThread,
-  kFreedBy,
-  kDistance,
-  kTemporary,
-  kPrevious,
-  kIsMapping,
-  kResized,
-  kLifespan,
-};
-
-std::vector<Column> Columns() {
-  return {
-      {"number", "INTEGER", "allocations are numbered from 0 in order of time"},
-      {"born_ns", "INTEGER", "when it was allocated, since the recording began"},
-      {"freed_ns", "INTEGER", "when it was freed; NULL if it never was"},
-      {"lifetime_ns", "INTEGER", "from then to then, or to the end of the recording"},
-      {"address", "INTEGER", "of the block; printf('%x', address) is hexadecimal"},
-      {"size", "INTEGER", "bytes that were asked for"},
-      {"slack", "INTEGER", "bytes that the allocator gave beyond; 65535: or more"},
-      {"alignment", "INTEGER", "that was asked for; NULL if none was"},
-      {"call", "TEXT", "malloc, calloc, realloc, aligned, new, new[], mallocx, pool, mmap"},
-      {"stack", "INTEGER", "who allocated it: key of stacks, frames, snapshots, labels"},
-      {"thread", "INTEGER", "that allocated it: key of threads"},
-      {"freed_by", "INTEGER", "the thread that freed it; NULL if it never was"},
-      {"distance", "INTEGER",
-       "allocations that its thread made before it freed it; NULL if another thread did, or none"},
-      {"temporary", "INTEGER", "1 if distance is 0: freed before the next allocation"},
-      {"previous", "INTEGER", "number of the block that realloc made it of; NULL if none"},
-      {"is_mapping", "INTEGER", "1 if mmap made it, which only run --trace --mmap records"},
-      {"resized", "INTEGER", "1 if it ended as the previous of another block"},
-      {"lifespan", "BLOB", "born_ns and freed_ns for live_at(lifespan, t)", true},
-  };
-}
-
-const char* CallName(int64_t function) {
-  constexpr const char* kNames[] = {"malloc", "calloc", "realloc", "aligned",
-                                    "new",    "new[]",  "mallocx", "pool"};
-  if (function < 0) return "mmap";
-  return function < 8 ? kNames[function] : "other";
-}
-
-constexpr int64_t kNull = INT64_MIN;
-
-int64_t Whole(uint64_t value) {
-  return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value);
-}
-
-// Columns as numbers; of `call` its code, -1 for mmap.
-int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
-  switch (column) {
-    case kNumber:
-      return Whole(b.number);
-    case kBorn:
-      return Whole(b.birth_ns);
-    case kFreed:
-      return b.is_live() ? kNull : Whole(b.death_ns);
-    case kLifetime:
-      return Whole(b.lifetime_ns(end_ns));
-    case kAddress:
-      return Whole(b.address);
-    case kSize:
-      return Whole(b.size);
-    case kSlack:
-      return b.slack;
-    case kAlignment:
-      return b.alignment_log2 == 0 || b.alignment_log2 > 62 ? kNull
-                                                            : int64_t{1} << b.alignment_log2;
-    case kCall:
-      return b.is_mapping ? -1 : b.function;
-    case kStack:
-      return b.stack;
-    case kThread:
-      return b.thread == trace::kNoIndex ? kNull : int64_t{b.thread};
-    case kFreedBy:
-      return b.is_live() || b.death_thread == trace::kNoIndex ? kNull : int64_t{b.death_thread};
-    case kDistance:
-      return b.distance == trace::kForeign ? kNull : int64_t{b.distance};
-    case kTemporary:
-      return b.distance == 0 ? 1 : 0;
-    case kPrevious:
-      return b.previous == trace::kNoBlock ? kNull : Whole(b.previous);
-    case kIsMapping:
-      return b.is_mapping ? 1 : 0;
-    case kResized:
-      return b.resized_away ? 1 : 0;
-    default:
-      return kNull;
-  }
-}
-
-void PutNumber(int column, int64_t value, sqlite3_context* out) {
-  if (value == kNull) return;
-  if (column == kCall) return PutLasting(out, CallName(value));
-  sqlite3_result_int64(out, value);
-}
-
-bool NeedsEnd(int column) {
-  return column == kFreed || column == kLifetime || column == kFreedBy || column == kDistance ||
-         column == kTemporary || column == kResized || column == kLifespan;
-}
-
-// Rows that were gathered so that those which are equal in some columns are side by side. SQLite
-// would sort them as well, one record each, which takes ten times as long.
-class GroupedRows {
- public:
-  GroupedRows(const Scan& scan, uint64_t end_ns) : group_by_(scan.group_by), end_ns_(end_ns) {
-    for (int column = 0; column < kLifespan; ++column) {
-      const bool is_key = std::find(group_by_.begin(), group_by_.end(), column) != group_by_.end();
-      if (scan.uses(column) || is_key) columns_.push_back(column);
-    }
-    values_.resize(columns_.size());
-    std::fill(std::begin(place_), std::end(place_), -1);
-    for (size_t i = 0; i < columns_.size(); ++i) place_[columns_[i]] = static_cast<int>(i);
-  }
-
-  void Add(const trace::Block& block) {
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      values_[i].push_back(NumberIn(block, columns_[i], end_ns_));
-    }
-    ++count_;
-  }
-
-  void Arrange() {
-    order_.resize(count_);
-    std::iota(order_.begin(), order_.end(), 0u);
-    for (size_t i = group_by_.size(); i-- > 0;) ArrangeBy(values_[place_[group_by_[i]]]);
-  }
-
-  size_t size() const { return count_; }
-  int64_t at(size_t row, int column) const {
-    const int place = place_[column];
-    return place < 0 ? kNull : values_[place][order_[row]];
-  }
-
- private:
-  void ArrangeBy(const std::vector<int64_t>& keys) {
-    if (keys.empty()) return;
-    int64_t low = INT64_MAX;
-    int64_t high = INT64_MIN;
-    for (const int64_t key : keys) {
-      if (key == kNull) continue;
-      low = std::min(low, key);
-      high = std::max(high, key);
-    }
-    if (low > high) return;  // all are NULL
-    constexpr uint64_t kSmall = 1 << 22;
-    const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 2;
-    if (span < kSmall && span != 0) {
-      const auto place = [&](int64_t key) {
-        return key == kNull ? 0 : static_cast<size_t>(key - low) + 1;
-      };
-      std::vector<uint32_t> from(span + 1);
-      for (const int64_t key : keys) ++from[place(key) + 1];
-      std::partial_sum(from.begin(), from.end(), from.begin());
-      std::vector<uint32_t> arranged(order_.size());
-      for (const uint32_t row : order_) arranged[from[place(keys[row])]++] = row;
-      order_.swap(arranged);
-      return;
-    }
-    std::vector<std::pair<int64_t, uint32_t>> sorted;
-    sorted.reserve(order_.size());
-    for (const uint32_t row : order_) sorted.emplace_back(keys[row], row);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (size_t i = 0; i < sorted.size(); ++i) order_[i] = sorted[i].second;
-  }
-
-  std::vector<int> group_by_;
-  uint64_t end_ns_;
-  std::vector<int> columns_;
-  int place_[kLifespan + 1];  // in values_, by column
-  std::vector<std::vector<int64_t>> values_;
-  std::vector<uint32_t> order_;
-  size_t count_ = 0;
-};
+using namespace allocation;  // NOLINT: its columns
 
 // Rows that may be gathered, by the memory they take.
 constexpr double kMostGathered = 256 << 20;
@@ -246,7 +60,7 @@ class AllocationsCursor final : public Cursor {
   }
 
   int64_t row_id() const override {
-    return grouped_ != nullptr ? static_cast<int64_t>(row_) : Whole(block_->number);
+    return grouped_ != nullptr ? static_cast<int64_t>(row_) : NumberIn(*block_, kNumber, end_ns_);
   }
 
  private:
@@ -457,12 +271,10 @@ class AllocationsTable final : public Table {
  private:
   static bool CanGroup(const Scan& scan, double blocks) {
     if (scan.group_by.empty() || scan.uses(kLifespan)) return false;
-    int columns = 1;  // for the order
-    for (int column = 0; column < kLifespan; ++column) columns += scan.uses(column) ? 1 : 0;
     for (const int column : scan.group_by) {
       if (column < 0 || column >= kLifespan) return false;
     }
-    return blocks * 8 * columns <= kMostGathered && blocks < UINT32_MAX;
+    return GroupedRows::BytesFor(scan, blocks) <= kMostGathered && blocks < UINT32_MAX;
   }
 };
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "core/query/testing.h"
+#include "core/query/testing/ask.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::query {

@@ -12,7 +12,7 @@
 
 #include "core/model/testing/profile_maker.h"
 #include "core/query/schema.h"
-#include "core/query/testing.h"
+#include "core/query/testing/ask.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::query {
@@ -116,8 +116,8 @@ TEST_F(Small, FunctionsOfValues) {
                 "seconds('7')"),
             "1500000000,2000000000,250000000,3000,7000000000");
   EXPECT_EQ(One("SELECT moment('start'), moment('peak') = " + std::to_string(made_.Peak().second) +
-                ", moment('end'), moment('50%'), moment(7)"),
-            "0,1,20000000,10000000,7");
+                ", moment('end'), moment('50%'), moment(7), moment('0:01')"),
+            "0,1,20000000,10000000,7,1000000000");
   EXPECT_EQ(One("SELECT 'abc' REGEXP '^a.c$', 'abc' REGEXP 'x', NULL REGEXP 'x'"), "1,0,NULL");
   EXPECT_EQ(One("SELECT power_of_two(0), power_of_two(1), power_of_two(1023), power_of_two(1024)"),
             "0,1,512,1024");

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/query/sql_functions.h"
+#include "core/trace/trace_moment.h"
 
 namespace heapgauge::query {
 
@@ -120,22 +120,14 @@ uint32_t Source::ThreadIndex(uint32_t id) const {
 }
 
 Result<uint64_t> Source::Moment(const std::string& text) const {
+  if (trace_ != nullptr) return trace::ParseMoment(*trace_, text);
   if (text == "start") return 0;
   if (text == "end") return end_ns();
   if (text == "peak") {
-    if (trace_ != nullptr) {
-      HG_ASSIGN(const trace::TraceFile::Peak peak, trace_->FindPeak());
-      return peak.time_ns;
-    }
     if (recording().has_peak || recording().is_peak) return recording().peak_ns;
     return Fail(ErrorCode::kInvalidArgument, "moment('peak'): the profile does not tell its peak");
   }
-  if (!text.empty() && text.back() == '%') {
-    HG_ASSIGN(const double share, ParseNumber(text.substr(0, text.size() - 1)));
-    return static_cast<uint64_t>(std::clamp(share, 0.0, 100.0) / 100 *
-                                 static_cast<double>(end_ns()));
-  }
-  return ParseSpan(text);
+  return trace::ParseDuration(text);
 }
 
 Status Source::CheckStop() const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/regex.h"
@@ -11,6 +10,7 @@
 #include "core/query/lifespan.h"
 #include "core/query/source.h"
 #include "core/query/virtual_table.h"
+#include "core/trace/trace_moment.h"
 
 namespace heapgauge::query {
 namespace {
@@ -91,8 +91,8 @@ void HumanTimeOf(sqlite3_context* out, int, sqlite3_value** values) {
   if (IsNull(values[0])) return;
   const double ns = sqlite3_value_double(values[0]);
   const double size = std::fabs(ns);
-  PutCopy(out, (ns < 0 ? "-" : "") +
-                   HumanTime(size < 9e18 ? static_cast<uint64_t>(size) : uint64_t{INT64_MAX}));
+  PutCopy(out, (ns < 0 ? "-" : "") + trace::FormatMoment(size < 9e18 ? static_cast<uint64_t>(size)
+                                                                     : uint64_t{INT64_MAX}));
 }
 
 void Seconds(sqlite3_context* out, int, sqlite3_value** values) {
@@ -102,7 +102,7 @@ void Seconds(sqlite3_context* out, int, sqlite3_value** values) {
     if (!(std::fabs(ns) < 9e18)) return PutError(out, "seconds(): the number is too large");
     return sqlite3_result_int64(out, std::llround(ns));
   }
-  const auto span = ParseSpan(TextOf(values[0]));
+  const auto span = trace::ParseDuration(TextOf(values[0]));
   if (!span) return PutError(out, span.error().message);
   Put(out, *span);
 }
@@ -191,47 +191,6 @@ Status RegisterFunctions(sqlite3* db, Source* source) {
     }
   }
   return {};
-}
-
-Result<double> ParseNumber(std::string_view text) {
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "'" + Printable(text) + "' is not a number");
-  }
-  return number;
-}
-
-Result<uint64_t> ParseSpan(std::string_view text) {
-  const std::string_view whole = text;
-  struct UnitName {
-    std::string_view name;
-    double factor;
-  };
-  constexpr UnitName kUnits[] = {{"ns", 1},     {"us", 1e3}, {"ms", 1e6}, {"min", 60e9},
-                                 {"h", 3600e9}, {"s", 1e9},  {"m", 60e9}};
-  double factor = 1e9;
-  for (const UnitName& unit : kUnits) {
-    if (!text.ends_with(unit.name)) continue;
-    text.remove_suffix(unit.name.size());
-    factor = unit.factor;
-    break;
-  }
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  const auto number = ParseNumber(text);
-  if (!number || !(*number >= 0) || !(*number * factor < 9e18)) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "'" + Printable(whole) + "' is not a time; write for example 1.5s, 250ms or 12us");
-  }
-  return static_cast<uint64_t>(std::llround(*number * factor));
-}
-
-std::string HumanTime(uint64_t ns) {
-  if (ns < 1000) return fmt::format("{}ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f}us", static_cast<double>(ns) / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.1f}ms", static_cast<double>(ns) / 1e6);
-  return FormatDuration(ns);
 }
 
 }  // namespace heapgauge::query

@@ -38,13 +38,6 @@ std::span<const FunctionHelp> FunctionHelps();
 // The source must outlive the connection.
 Status RegisterFunctions(sqlite3* db, Source* source);
 
-// "1.5s", "250ms", "12us", "7", which is seconds; in nanoseconds.
-Result<uint64_t> ParseSpan(std::string_view text);
-Result<double> ParseNumber(std::string_view text);
-
-// "850ns", "12.3us", "3.4ms", "1.5s", "3m05s".
-std::string HumanTime(uint64_t ns);
-
 }  // namespace heapgauge::query
 
 #endif  // HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_

@@ -1,6 +1,6 @@
 // For tests of queries: a statement in, its rows as text out.
-#ifndef HEAPGAUGE_CORE_QUERY_TESTING_H_
-#define HEAPGAUGE_CORE_QUERY_TESTING_H_
+#ifndef HEAPGAUGE_CORE_QUERY_TESTING_ASK_H_
+#define HEAPGAUGE_CORE_QUERY_TESTING_ASK_H_
 
 #include <string>
 #include <string_view>
@@ -66,4 +66,4 @@ class Asker {
 
 }  // namespace heapgauge::query::testing
 
-#endif  // HEAPGAUGE_CORE_QUERY_TESTING_H_
+#endif  // HEAPGAUGE_CORE_QUERY_TESTING_ASK_H_

@@ -1,0 +1,96 @@
+#include "core/query/allocation_columns.h"
+
+namespace heapgauge::query::allocation {
+namespace {
+
+const char* CallName(int64_t function) {
+  constexpr const char* kNames[] = {"malloc", "calloc", "realloc", "aligned",
+                                    "new",    "new[]",  "mallocx", "pool"};
+  if (function < 0) return "mmap";
+  return function < 8 ? kNames[function] : "other";
+}
+
+int64_t Whole(uint64_t value) {
+  return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value);
+}
+
+}  // namespace
+
+std::vector<Column> Columns() {
+  return {
+      {"number", "INTEGER", "allocations are numbered from 0 in order of time"},
+      {"born_ns", "INTEGER", "when it was allocated, since the recording began"},
+      {"freed_ns", "INTEGER", "when it was freed; NULL if it never was"},
+      {"lifetime_ns", "INTEGER", "from then to then, or to the end of the recording"},
+      {"address", "INTEGER", "of the block; printf('%x', address) is hexadecimal"},
+      {"size", "INTEGER", "bytes that were asked for"},
+      {"slack", "INTEGER", "bytes that the allocator gave beyond; 65535: or more"},
+      {"alignment", "INTEGER", "that was asked for; NULL if none was"},
+      {"call", "TEXT", "malloc, calloc, realloc, aligned, new, new[], mallocx, pool, mmap"},
+      {"stack", "INTEGER", "who allocated it: key of stacks, frames, snapshots, labels"},
+      {"thread", "INTEGER", "that allocated it: key of threads"},
+      {"freed_by", "INTEGER", "the thread that freed it; NULL if it never was"},
+      {"distance", "INTEGER",
+       "allocations that its thread made before it freed it; NULL if another thread did, or none"},
+      {"temporary", "INTEGER", "1 if distance is 0: freed before the next allocation"},
+      {"previous", "INTEGER", "number of the block that realloc made it of; NULL if none"},
+      {"is_mapping", "INTEGER", "1 if mmap made it, which only run --trace --mmap records"},
+      {"resized", "INTEGER", "1 if it ended as the previous of another block"},
+      {"lifespan", "BLOB", "born_ns and freed_ns for live_at(lifespan, t)", true},
+  };
+}
+
+int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
+  switch (column) {
+    case kNumber:
+      return Whole(b.number);
+    case kBorn:
+      return Whole(b.birth_ns);
+    case kFreed:
+      return b.is_live() ? kNull : Whole(b.death_ns);
+    case kLifetime:
+      return Whole(b.lifetime_ns(end_ns));
+    case kAddress:
+      return Whole(b.address);
+    case kSize:
+      return Whole(b.size);
+    case kSlack:
+      return b.slack;
+    case kAlignment:
+      return b.alignment_log2 == 0 || b.alignment_log2 > 62 ? kNull
+                                                            : int64_t{1} << b.alignment_log2;
+    case kCall:
+      return b.is_mapping ? -1 : b.function;
+    case kStack:
+      return b.stack;
+    case kThread:
+      return b.thread == trace::kNoIndex ? kNull : int64_t{b.thread};
+    case kFreedBy:
+      return b.is_live() || b.death_thread == trace::kNoIndex ? kNull : int64_t{b.death_thread};
+    case kDistance:
+      return b.distance == trace::kForeign ? kNull : int64_t{b.distance};
+    case kTemporary:
+      return b.distance == 0 ? 1 : 0;
+    case kPrevious:
+      return b.previous == trace::kNoBlock ? kNull : Whole(b.previous);
+    case kIsMapping:
+      return b.is_mapping ? 1 : 0;
+    case kResized:
+      return b.resized_away ? 1 : 0;
+    default:
+      return kNull;
+  }
+}
+
+void PutNumber(int column, int64_t value, sqlite3_context* out) {
+  if (value == kNull) return;
+  if (column == kCall) return PutLasting(out, CallName(value));
+  sqlite3_result_int64(out, value);
+}
+
+bool NeedsEnd(int column) {
+  return column == kFreed || column == kLifetime || column == kFreedBy || column == kDistance ||
+         column == kTemporary || column == kResized || column == kLifespan;
+}
+
+}  // namespace heapgauge::query::allocation

@@ -1,0 +1,50 @@
+// The columns of allocations: what they mean, and their values in a block.
+//
+// Pure functions.
+#ifndef HEAPGAUGE_CORE_QUERY_ALLOCATION_COLUMNS_H_
+#define HEAPGAUGE_CORE_QUERY_ALLOCATION_COLUMNS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/query/virtual_table.h"
+#include "core/trace/block.h"
+
+namespace heapgauge::query::allocation {
+
+enum Id : int {
+  kNumber,
+  kBorn,
+  kFreed,
+  kLifetime,
+  kAddress,
+  kSize,
+  kSlack,
+  kAlignment,
+  kCall,
+  kStack,
+  kThread,
+  kFreedBy,
+  kDistance,
+  kTemporary,
+  kPrevious,
+  kIsMapping,
+  kResized,
+  kLifespan,
+};
+
+std::vector<Column> Columns();
+
+inline constexpr int64_t kNull = INT64_MIN;
+
+// A column as a number; of `call` its code, -1 for mmap. Lifespan is none.
+int64_t NumberIn(const trace::Block& block, int column, uint64_t end_ns);
+// Puts what NumberIn gave.
+void PutNumber(int column, int64_t value, sqlite3_context* out);
+
+// Whether it tells when or how a block ended.
+bool NeedsEnd(int column);
+
+}  // namespace heapgauge::query::allocation
+
+#endif  // HEAPGAUGE_CORE_QUERY_ALLOCATION_COLUMNS_H_
