@@ -1,6 +1,7 @@
 // import: a trace out of another tool's recording.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -66,8 +67,12 @@ Result<std::string> ImportFile(const ImportOptions& options) {
   HeaptrackImportOptions how;
   how.build_id_of = BuildIdOf;
   how.progress = BeginProgress();
-  HG_ASSIGN(const HeaptrackImport import, ImportHeaptrack(&stream, name, how, writer.get()));
-  return Summary(import, writer->bytes_written(), options.output);
+  const auto import = ImportHeaptrack(&stream, name, how, writer.get());
+  if (!import) {
+    unlink(options.output.c_str());  // half a trace would look like a whole one
+    return tl::unexpected<Error>(import.error());
+  }
+  return Summary(*import, writer->bytes_written(), options.output);
 }
 
 int Import(const ImportOptions& options) {

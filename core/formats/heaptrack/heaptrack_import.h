@@ -6,7 +6,7 @@
 // same, lifetimes of such blocks are not. Threads are not recorded, so all is by one; times are
 // those of the last tick, 10 ms apart; the order of events is that of the file.
 //
-// Streams: memory is that of the parser, and 80 bytes for each live block. Single-threaded.
+// Streams: memory is that of the parser, and about 200 bytes for each live block. Single-threaded.
 #ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_IMPORT_H_
 #define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_IMPORT_H_
 

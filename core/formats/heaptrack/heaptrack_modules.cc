@@ -6,10 +6,7 @@
 
 namespace heapgauge {
 
-void HeaptrackModules::Clear() {
-  loaded_.clear();
-  sorted_ = true;
-}
+void HeaptrackModules::Clear() { loaded_.clear(); }
 
 bool HeaptrackModules::Add(std::string_view name, uint64_t base,
                            const std::vector<std::pair<uint64_t, uint64_t>>& segments) {
@@ -26,10 +23,11 @@ bool HeaptrackModules::Add(std::string_view name, uint64_t base,
     end = std::max(end, to);
   }
   if (start >= end) return true;  // nothing can lie in it
-  const auto [it, is_new] = numbers_.try_emplace(fmt::format("{} {:x} {:x}", name, start, end),
-                                                 static_cast<ModuleId>(modules_.size()));
-  if (is_new) {
+  const std::string key = fmt::format("{} {:x} {:x}", name, start, end);
+  auto it = numbers_.find(key);
+  if (it == numbers_.end()) {
     if (modules_.size() >= kMost) return false;
+    it = numbers_.emplace(key, static_cast<ModuleId>(modules_.size())).first;
     Module module;
     module.path = name;
     module.start = start;
@@ -37,20 +35,24 @@ bool HeaptrackModules::Add(std::string_view name, uint64_t base,
     module.load_bias = base;
     modules_.push_back(std::move(module));
   }
-  loaded_.push_back(it->second);
-  sorted_ = false;
+  // Into its place: files are free to add one object and ask, again and again.
+  const auto place = After(start);
+  const auto same = std::lower_bound(
+      loaded_.cbegin(), place, start,
+      [&](ModuleId module, uint64_t value) { return modules_[module].start < value; });
+  const bool is_loaded = std::find(same, place, it->second) != place;
+  if (!is_loaded) loaded_.insert(place, it->second);
   return true;
 }
 
-ModuleId HeaptrackModules::At(uint64_t address) {
-  if (!sorted_) {
-    std::sort(loaded_.begin(), loaded_.end(),
-              [&](ModuleId a, ModuleId b) { return modules_[a].start < modules_[b].start; });
-    sorted_ = true;
-  }
-  const auto after = std::upper_bound(
+std::vector<ModuleId>::const_iterator HeaptrackModules::After(uint64_t address) const {
+  return std::upper_bound(
       loaded_.begin(), loaded_.end(), address,
       [&](uint64_t value, ModuleId module) { return value < modules_[module].start; });
+}
+
+ModuleId HeaptrackModules::At(uint64_t address) const {
+  const auto after = After(address);
   if (after == loaded_.begin() || address >= modules_[*(after - 1)].end) return kNone;
   return *(after - 1);
 }

@@ -24,17 +24,19 @@ class HeaptrackModules {
            const std::vector<std::pair<uint64_t, uint64_t>>& segments);
 
   // The object of an address now; kNone if there is none.
-  ModuleId At(uint64_t address);
+  ModuleId At(uint64_t address) const;
   // All that were ever seen, by number.
   const std::vector<Module>& modules() const { return modules_; }
 
  private:
+  // The first of those that are loaded above the address.
+  std::vector<ModuleId>::const_iterator After(uint64_t address) const;
+
   static constexpr size_t kMost = 65000;  // a trace has 16 bits for them
 
   std::vector<Module> modules_;
   std::unordered_map<std::string, ModuleId> numbers_;
-  std::vector<ModuleId> loaded_;  // sorted by address, once it is needed
-  bool sorted_ = true;
+  std::vector<ModuleId> loaded_;  // sorted by address
 };
 
 }  // namespace heapgauge

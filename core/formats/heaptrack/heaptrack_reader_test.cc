@@ -7,6 +7,7 @@
 
 #include "core/base/byte_stream.h"
 #include "core/formats/heaptrack/address_map.h"
+#include "core/formats/heaptrack/heaptrack_modules.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/formats/read_profile.h"
 
@@ -237,6 +238,38 @@ TEST(HeaptrackReader, KnowsItsFilesByTheirFirstLine) {
   EXPECT_FALSE(IsHeaptrack("v 10400 3 5\n"));
   EXPECT_FALSE(IsHeaptrack("v;w 10\n"));
   EXPECT_FALSE(IsHeaptrack("volume 3\n"));
+}
+
+TEST(HeaptrackModules, FindsObjectsAsTheyComeAndGo) {
+  HeaptrackModules modules;
+  EXPECT_EQ(modules.At(5), kNone);
+  const std::vector<std::pair<uint64_t, uint64_t>> segments = {{0, 0x100}, {0x200, 0x80}};
+  EXPECT_TRUE(modules.Add("b", 0x5000, segments));
+  EXPECT_TRUE(modules.Add("a", 0x1000, segments));
+  EXPECT_TRUE(modules.Add("a", 0x1000, segments)) << "the same again";
+  EXPECT_TRUE(modules.Add("nothing", 0x9000, {}));
+  EXPECT_TRUE(modules.Add("wraps", UINT64_MAX - 5, segments));
+  ASSERT_EQ(modules.modules().size(), 2u);
+  EXPECT_EQ(modules.At(0xfff), kNone);
+  EXPECT_EQ(modules.At(0x1000), 1u);
+  EXPECT_EQ(modules.At(0x127f), 1u);
+  EXPECT_EQ(modules.At(0x1280), kNone);
+  EXPECT_EQ(modules.At(0x5001), 0u);
+  modules.Clear();
+  EXPECT_EQ(modules.At(0x5001), kNone);
+  EXPECT_TRUE(modules.Add("c", 0x4f00, {{0, 0x1000}}));
+  EXPECT_TRUE(modules.Add("b", 0x5000, segments));
+  EXPECT_EQ(modules.At(0x5001), 0u) << "the number that it had, and the nearer start";
+  EXPECT_EQ(modules.At(0x4fff), 2u);
+}
+
+TEST(HeaptrackModules, HaveAnEnd) {
+  HeaptrackModules modules;
+  for (uint64_t i = 1; i < 66000; ++i) modules.Add("m", i << 20, {{0, 1}});
+  EXPECT_FALSE(modules.Add("m", uint64_t{70000} << 20, {{0, 1}}));
+  EXPECT_FALSE(modules.Add("m", uint64_t{70000} << 20, {{0, 1}}));
+  EXPECT_EQ(modules.At(uint64_t{70000} << 20), kNone);
+  EXPECT_EQ(modules.At(uint64_t{65000} << 20), 64999u);
 }
 
 TEST(AddressMap, FindsWhatWasPutInAndNothingElse) {
