@@ -81,6 +81,7 @@ TEST(HeatMap, StandsSideBySideWhereThereIsRoom) {
   map.title = "map";
   map.corner = "up to";
   map.columns = {"a", "b", "never"};
+  map.keeps_last = true;
   map.rows = {"1", "2"};
   map.cells = {{5, 0, 0}, {0, 0, 1000}};
   const auto lines = [&](size_t width) {
@@ -112,6 +113,19 @@ TEST(TextTable, DropsTheColumnsThatMatterLeast) {
   EXPECT_EQ(heading(32), "a  extra  name");
   EXPECT_EQ(heading(25), "a  name");
   for (const size_t width : {80, 32, 25}) ExpectFits(table.Text(Layout{width, true}), width);
+}
+
+TEST(TextTable, GivesStacksMoreRoomAndCutsTheirEnds) {
+  TextTable table;
+  table.Column("a").Column("figures_of_less_weight", TextTable::Align::kRight, 1);
+  table.Column("stack", TextTable::Align::kLeft);
+  table.LastIsAStack();
+  table.Row({"1", "2", "innermost < its_caller < the_caller_of_that < main < _start"});
+  const StyledText text = table.Text(Layout{50, true});
+  ExpectFits(text, 50);
+  EXPECT_EQ(text.text().find("figures"), std::string::npos);
+  EXPECT_NE(text.text().find("1  innermost < its_caller < the_caller"), std::string::npos);
+  ExpectFits(table.Text(Layout{10, false}), 14);  // too narrow, and still no harm
 }
 
 TEST(Lifetimes, TextFitsAnyWidthAndNamesFunctions) {

@@ -49,10 +49,10 @@ StyledText Legend(const Layout& layout) {
   return text;
 }
 
-// Leaves out columns at both ends that hold nothing in any of the maps; the last one stays.
+// Leaves out columns at both ends that hold nothing in any of the maps.
 void Trim(std::vector<HeatMap>* maps) {
   if (maps->empty() || maps->front().columns.size() < 2) return;
-  const size_t count = maps->front().columns.size() - 1;
+  const size_t count = maps->front().columns.size() - (maps->front().keeps_last ? 1 : 0);
   const auto used = [&](size_t column) {
     for (const HeatMap& map : *maps) {
       for (const std::vector<double>& row : map.cells) {

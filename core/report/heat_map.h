@@ -18,7 +18,8 @@ struct HeatMap {
   std::vector<std::string> columns;  // headings of up to five characters
   std::vector<std::string> rows;     // labels
   std::vector<std::vector<double>> cells;
-  bool is_bytes = false;  // figures are bytes; else counts
+  bool is_bytes = false;    // figures are bytes; else counts
+  bool keeps_last = false;  // the last column is shown even if it is empty
 };
 
 // A figure in four columns: "831", "12k", "1.2M"; of bytes with units of 1024: "12K".

@@ -21,10 +21,8 @@ std::string Bytes(uint64_t value) { return FormatBytes(Real(value)); }
 StyledText Summary(const trace::LifetimeReport& report) {
   const trace::LifetimeSums& t = report.total;
   StyledText text;
-  text +=
-      HeadingLine("blocks", fmt::format("{} allocated ({}), {} of them freed", Count(t.all.blocks),
-                                        Bytes(t.all.bytes),
-                                        FormatShare(Real(t.freed_blocks()), Real(t.all.blocks))));
+  text += HeadingLine("blocks", fmt::format("{} allocated ({}), {} freed", Count(t.all.blocks),
+                                            Bytes(t.all.bytes), Count(t.freed_blocks())));
   if (t.freed_blocks() != 0) {
     text += HeadingLine("lifetime", fmt::format("median {}, mean {}, 99 % below {}",
                                                 FormatLifetime(report.histogram.Percentile(0.5)),
@@ -49,6 +47,7 @@ std::vector<HeatMap> Maps(const trace::LifetimeReport& report) {
   for (HeatMap& map : maps) {
     map.corner = "up to";
     map.columns = LifetimeHeadings();
+    map.keeps_last = true;
   }
   size_t first = 0;
   while (first < kSizeClasses && report.SizeClass(first).blocks == 0) ++first;
@@ -75,14 +74,15 @@ StyledText Rows(const TraceSubject& subject, const trace::LifetimeReport& report
   using Align = TextTable::Align;
   TextTable table;
   table.Column("blocks", Align::kRight, 0, Style::kNumber)
-      .Column("bytes")
-      .Column("mean", Align::kRight, 4)
-      .Column("median", Align::kRight, 1)
-      .Column("p99", Align::kRight, 2)
-      .Column("temp", Align::kRight, 3)
+      .Column("bytes", Align::kRight, 1)
+      .Column("mean", Align::kRight, 5)
+      .Column("median", Align::kRight, 2)
+      .Column("p99", Align::kRight, 3)
+      .Column("temp", Align::kRight, 4)
       .Column("never", Align::kRight, 0)
       .Column(LifetimeSparkHeading(options.layout.utf8), Align::kLeft, 0, Style::kBar)
       .Column(trace::GroupByName(subject.groups->by()), Align::kLeft);
+  if (subject.groups->by() == trace::GroupBy::kStack) table.LastIsAStack();
   for (const trace::LifetimeRow& row : report.rows) {
     const trace::LifetimeSums& s = row.sums;
     const bool freed = s.freed_blocks() != 0;

@@ -121,9 +121,11 @@ StyledText SizesSection(const StatsInput& in) {
     const trace::SizeStats& size = s.sizes[i];
     if (size.all.blocks == 0) continue;
     constexpr uint64_t kBar = 16;
-    const uint64_t length = (size.all.blocks * kBar + most - 1) / most;
+    const auto length =
+        static_cast<uint64_t>(Real(size.all.blocks) / Real(most) * static_cast<double>(kBar) + 0.5);
     std::string bar;
     for (uint64_t k = 0; k < length; ++k) bar += in.options.layout.utf8 ? "\u2588" : "#";
+    if (length == 0) bar = in.options.layout.utf8 ? "\u258f" : ".";
     table.Row({SizeClassLabel(i), Count(size.all.blocks),
                Share(size.all.blocks, s.allocated.blocks), Bytes(size.all.bytes),
                Share(size.all.bytes, s.allocated.bytes), Count(size.never_freed.blocks),

@@ -31,6 +31,11 @@ GroupLabels LabelsOf(const StatsInput& in, const std::vector<uint32_t>& shown) {
   return {in.subject, shown, in.options.names, in.options.layout};
 }
 
+StyledText TextOf(const StatsInput& in, TextTable* table) {
+  if (in.subject.groups->by() == trace::GroupBy::kStack) table->LastIsAStack();
+  return table->Text(in.options.layout);
+}
+
 }  // namespace
 
 StyledText SlackSection(const StatsInput& in) {
@@ -49,8 +54,9 @@ StyledText SlackSection(const StatsInput& in) {
   if (order.empty()) return text;
   const GroupLabels labels = LabelsOf(in, order);
   TextTable table;
-  table.Column("slack", Align::kRight, 0, Style::kNumber).Column("share").Column("per block");
-  table.Column("blocks")
+  table.Column("slack", Align::kRight, 0, Style::kNumber).Column("share", Align::kRight, 2);
+  table.Column("per block")
+      .Column("blocks", Align::kRight, 3)
       .Column("mean size", Align::kRight, 1)
       .Column(GroupHeading(in), Align::kLeft);
   for (const uint32_t group : order) {
@@ -59,15 +65,16 @@ StyledText SlackSection(const StatsInput& in) {
                FormatBytes(Real(g.slack_bytes) / Real(g.all.blocks)), Count(g.all.blocks),
                FormatBytes(Real(g.all.bytes) / Real(g.all.blocks)), labels[group]});
   }
-  return text.Add(table.Text(in.options.layout));
+  return text.Add(TextOf(in, &table));
 }
 
 StyledText ReallocSection(const StatsInput& in) {
   const trace::ChainSums& all = in.stats.chains;
   if (all.chains == 0) return StyledText("Nothing was resized.\n");
-  StyledText text(fmt::format(
-      "{} blocks were resized {} times; {} times they moved (up to {} copied)\n", Count(all.chains),
-      Count(all.resizes), Count(all.moves), Bytes(all.copied_bytes)));
+  StyledText text(
+      fmt::format("{} blocks were resized {} times\n", Count(all.chains), Count(all.resizes)));
+  text.Add(fmt::format("{} of these moved the block, with up to {} copied\n", Count(all.moves),
+                       Bytes(all.copied_bytes)));
   text.Add(fmt::format("the longest chain: {} resizes from {} to {}\n", Count(all.longest),
                        Bytes(all.longest_first_bytes), Bytes(all.longest_last_bytes)));
   std::vector<uint32_t> shown;
@@ -77,8 +84,9 @@ StyledText ReallocSection(const StatsInput& in) {
   }
   const GroupLabels labels = LabelsOf(in, shown);
   TextTable table;
-  table.Column("copied", Align::kRight, 0, Style::kNumber).Column("chains").Column("resizes");
-  table.Column("moved", Align::kRight, 2).Column("longest", Align::kRight, 1).Column("growth");
+  table.Column("copied", Align::kRight, 0, Style::kNumber).Column("chains", Align::kRight, 2);
+  table.Column("resizes").Column("moved", Align::kRight, 4).Column("longest", Align::kRight, 3);
+  table.Column("growth");
   table.Column("mean end", Align::kRight, 1).Column(GroupHeading(in), Align::kLeft);
   for (size_t i = 0; i < shown.size(); ++i) {
     const trace::ChainSums& row = in.stats.chain_rows[i];
@@ -87,7 +95,7 @@ StyledText ReallocSection(const StatsInput& in) {
                Count(row.longest), factor > 0 ? fmt::format("x {:.2f}", factor) : "-",
                FormatBytes(Real(row.last_bytes) / Real(row.chains)), labels[row.group]});
   }
-  text.Add(table.Text(in.options.layout));
+  text.Add(TextOf(in, &table));
   return text.Add("growth: new size over old, in the mean; near 1 means many small steps\n",
                   Style::kDim);
 }
@@ -101,8 +109,10 @@ StyledText ChurnSection(const StatsInput& in) {
   if (order.empty()) return text;
   const GroupLabels labels = LabelsOf(in, order);
   TextTable table;
-  table.Column("temporary", Align::kRight, 0, Style::kNumber).Column("share");
-  table.Column("of its blocks").Column("bytes").Column("mean size", Align::kRight, 1);
+  table.Column("temporary", Align::kRight, 0, Style::kNumber).Column("share", Align::kRight, 2);
+  table.Column("of its blocks")
+      .Column("bytes", Align::kRight, 1)
+      .Column("mean size", Align::kRight, 3);
   table.Column(GroupHeading(in), Align::kLeft);
   for (const uint32_t group : order) {
     const trace::GroupStats& g = s.groups[group];
@@ -110,7 +120,7 @@ StyledText ChurnSection(const StatsInput& in) {
                Share(g.temporary.blocks, g.all.blocks), Bytes(g.temporary.bytes),
                FormatBytes(Real(g.temporary.bytes) / Real(g.temporary.blocks)), labels[group]});
   }
-  return text.Add(table.Text(in.options.layout));
+  return text.Add(TextOf(in, &table));
 }
 
 StyledText LargeSection(const StatsInput& in) {
@@ -124,15 +134,17 @@ StyledText LargeSection(const StatsInput& in) {
   const std::vector<uint32_t> order = RankGroups(s, in.options.rows, LargeOf);
   const GroupLabels labels = LabelsOf(in, order);
   TextTable table;
-  table.Column("bytes", Align::kRight, 0, Style::kNumber).Column("share").Column("blocks");
-  table.Column("mean size").Column(GroupHeading(in), Align::kLeft);
+  table.Column("bytes", Align::kRight, 0, Style::kNumber).Column("share", Align::kRight, 2);
+  table.Column("blocks")
+      .Column("mean size", Align::kRight, 1)
+      .Column(GroupHeading(in), Align::kLeft);
   for (const uint32_t group : order) {
     const trace::GroupStats& g = s.groups[group];
     table.Row({Bytes(g.short_large.bytes), Share(g.short_large.bytes, s.short_large.bytes),
                Count(g.short_large.blocks),
                FormatBytes(Real(g.short_large.bytes) / Real(g.short_large.blocks)), labels[group]});
   }
-  return text.Add(table.Text(in.options.layout));
+  return text.Add(TextOf(in, &table));
 }
 
 StyledText PagesSection(const StatsInput& in) {
@@ -178,7 +190,7 @@ StyledText PagesSection(const StatsInput& in) {
                 Count(row.blocks), Bytes(row.live_bytes), Count(row.ranges_alone),
                 labels[row.group]});
     }
-    text.Add(pins.Text(in.options.layout));
+    text.Add(TextOf(in, &pins));
   }
   return text;
 }

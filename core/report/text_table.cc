@@ -9,7 +9,8 @@ namespace heapgauge {
 namespace {
 
 constexpr size_t kGap = 2;
-constexpr size_t kLeastLast = 20;  // columns that names need to be told apart
+constexpr size_t kLeastName = 20;  // columns that names need to be told apart
+constexpr size_t kLeastStack = 40;
 
 }  // namespace
 
@@ -39,7 +40,8 @@ StyledText TextTable::Text(const Layout& layout) const {
     for (size_t i = 0; i < last; ++i) sum += shown[i] ? widths[i] + kGap : 0;
     return sum;
   };
-  while (left() + std::min(widths[last], kLeastLast) > layout.width) {
+  const size_t least = last_is_a_stack_ ? kLeastStack : kLeastName;
+  while (left() + std::min(widths[last], least) > layout.width) {
     size_t worst = last;
     for (size_t i = 0; i < last; ++i) {
       if (shown[i] && columns_[i].rank > (worst == last ? 0 : columns_[worst].rank)) worst = i;
@@ -50,8 +52,12 @@ StyledText TextTable::Text(const Layout& layout) const {
   const size_t room = layout.width > left() + 8 ? layout.width - left() : 8;
   const auto add = [&](size_t i, const std::string& cell, Style style) {
     if (i == last) {
-      const bool cut = DisplayWidth(cell) > room;
-      const std::string fitted = cut ? TrimName(cell, room, layout.ellipsis()) : cell;
+      std::string fitted = cell;
+      if (DisplayWidth(cell) > room) {
+        const size_t mark = DisplayWidth(layout.ellipsis());
+        fitted = last_is_a_stack_ ? std::string(FirstColumns(cell, room - mark)) + layout.ellipsis()
+                                  : TrimName(cell, room, layout.ellipsis());
+      }
       if (columns_[i].align == Align::kRight) {
         text.AddLeft(fitted, std::min(widths[i], room), style);
       } else {

@@ -21,6 +21,8 @@ class TextTable {
   // 0 never.
   TextTable& Column(std::string heading, Align align = Align::kRight, int rank = 0,
                     Style style = Style::kPlain);
+  // The last column has stacks, "f < caller < main": it needs more room, and its end can go.
+  void LastIsAStack() { last_is_a_stack_ = true; }
   // One cell for each column; the row is as long as there are columns.
   void Row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
@@ -35,6 +37,7 @@ class TextTable {
     int rank;
     Style style;
   };
+  bool last_is_a_stack_ = false;
   std::vector<ColumnInfo> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
