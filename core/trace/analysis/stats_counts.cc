@@ -36,18 +36,10 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
   const uint64_t per_bin = (seconds + kMaxBins - 1) / kMaxBins;
   sums_.rates.bin_ns = per_bin * kSecond;
   sums_.rates.bins.resize(seconds / per_bin + 1);
-  part_ns_ = sums_.duration_ns / kCourseParts + 1;
+  birth_bins_ = death_bins_ = TimeBins(sums_.rates.bin_ns, sums_.rates.bins.size());
+  birth_parts_ = death_parts_ = TimeBins(sums_.duration_ns / kCourseParts + 1, kCourseParts);
   sums_.threads.resize(trace.threads().size() + 1);
   sums_.groups.resize(groups.size());
-}
-
-RateBin* StatsCounts::BinAt(uint64_t time_ns) {
-  const uint64_t bin = time_ns / sums_.rates.bin_ns;
-  return &sums_.rates.bins[std::min<uint64_t>(bin, sums_.rates.bins.size() - 1)];
-}
-
-RateBin* StatsCounts::PartAt(uint64_t time_ns) {
-  return &sums_.rates.course[std::min<uint64_t>(time_ns / part_ns_, kCourseParts - 1)];
 }
 
 ThreadStats* StatsCounts::ThreadAt(uint32_t index) {
@@ -77,7 +69,9 @@ void StatsCounts::Add(const Block& block) {
   group.all.Add(size);
   size_class.all.Add(size);
   thread->allocated.Add(size);
-  for (RateBin* bin : {BinAt(block.birth_ns), PartAt(block.birth_ns)}) {
+  Rates& rates = sums_.rates;
+  for (RateBin* bin : {&rates.bins[birth_bins_.At(block.birth_ns)],
+                       &rates.course[birth_parts_.At(block.birth_ns)]}) {
     ++bin->allocations;
     bin->bytes += size;
   }
@@ -99,8 +93,8 @@ void StatsCounts::Add(const Block& block) {
     return;
   }
   sums_.freed.Add(size);
-  ++BinAt(block.death_ns)->frees;
-  ++PartAt(block.death_ns)->frees;
+  ++rates.bins[death_bins_.At(block.death_ns)].frees;
+  ++rates.course[death_parts_.At(block.death_ns)].frees;
   ThreadStats* freeing = ThreadAt(block.death_thread);
   ++freeing->frees;
   if (block.death_thread != block.thread && block.death_thread != kNoIndex) {
