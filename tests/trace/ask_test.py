@@ -229,7 +229,6 @@ class Words(Traces):
             (["top", "--thread", "nobody"], "it has 4242 main, 4243 worker"),
             (["top", "--function", "("], "is not a regular expression"),
             (["top", "--kind", "pool"], "not those of pools"),
-            (["save", "-o", self.directory / "x.hg"], "is a trace"),
         ]
         for arguments, message in cases:
             self.assertIn(message, self.failure(*arguments, self.story), arguments)
