@@ -25,6 +25,8 @@ struct BufferReader::Source {
   // Of the same thread, for buffers that it has beside an open one: those of a signal handler that
   // came while the thread was adding an event.
   std::unique_ptr<Source> beside;
+
+  bool is_idle() const { return buffers.empty() && stream.empty() && beside == nullptr; }
 };
 
 BufferReader::BufferReader(MappedGauge* gauge, Options options)
@@ -308,15 +310,12 @@ void BufferReader::ReleaseGone(const std::function<bool(uint32_t)>& exists) {
 }
 
 void BufferReader::ForgetEmpty(const std::function<bool(uint32_t)>& exists) {
-  const auto idle = [](const Source& source) {
-    return source.buffers.empty() && source.stream.empty();
-  };
   order_.clear();
   for (auto it = sources_.begin(); it != sources_.end();) {
     Source& source = *it->second;
+    DropIdle(&source.beside);
     source.stream.Trim();
-    if (source.beside != nullptr && idle(*source.beside)) source.beside.reset();
-    if (!idle(source) || source.beside != nullptr || exists(source.stream.thread())) {
+    if (!source.is_idle() || exists(source.stream.thread())) {
       source.gone = false;
     } else if (source.gone) {
       it = sources_.erase(it);
@@ -324,12 +323,20 @@ void BufferReader::ForgetEmpty(const std::function<bool(uint32_t)>& exists) {
     } else {
       source.gone = true;
     }
-    order_.push_back(&source.stream);
-    if (source.beside != nullptr) order_.push_back(&source.beside->stream);
+    for (Source* one = &source; one != nullptr; one = one->beside.get()) {
+      order_.push_back(&one->stream);
+    }
     ++it;
   }
   std::sort(order_.begin(), order_.end(),
             [](const EventStream* a, const EventStream* b) { return a->index() < b->index(); });
+}
+
+// Those at the end of the row: what is beside one that is in use stays.
+void BufferReader::DropIdle(std::unique_ptr<Source>* source) {
+  if (*source == nullptr) return;
+  DropIdle(&(*source)->beside);
+  if ((*source)->is_idle()) source->reset();
 }
 
 size_t BufferReader::queued_bytes() const {

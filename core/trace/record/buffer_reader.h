@@ -83,6 +83,7 @@ class BufferReader {
   bool Abandon(Buffer* buffer);
   Buffer* OldestOf(Source* source);
   void ForgetEmpty(const std::function<bool(uint32_t)>& exists);
+  static void DropIdle(std::unique_ptr<Source>* source);
   Pass ReadAll(bool last);
   void ReadSource(Source* source, bool last, Pass* pass);
   size_t Copy(Buffer* buffer, uint32_t end, bool* all);
@@ -99,7 +100,7 @@ class BufferReader {
   uint64_t horizon_ = 0;       // of this pass
   uint64_t last_horizon_ = 0;  // of the one before
   uint64_t now_ = 0;
-  size_t queued_ = 0;      // as of the start of the pass, and what was added
+  size_t queued_ = 0;       // as of the start of the pass, and what was added
   size_t most_queued_ = 0;  // in this pass
   bool released_ = false;
   uint64_t damaged_ = 0;

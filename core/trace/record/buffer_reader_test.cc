@@ -139,6 +139,42 @@ TEST_F(BufferReading, AHandlersBufferBesideAnOpenOneHasAStreamOfItsOwn) {
   EXPECT_EQ(Times(*reader_->streams()[1]), (std::vector<uint64_t>{50}));
 }
 
+TEST_F(BufferReading, HandlersWithinHandlersAreKeptApartAsLongAsTheyLast) {
+  now_ = 10'000;
+  auto outer = gauge_.Take(0, 1, 100);
+  auto middle = gauge_.Take(1, 1, 100);
+  auto inner = gauge_.Take(2, 1, 100);
+  const auto there = [](uint32_t) { return true; };
+  uint64_t time = 10'000;
+  uint64_t events = 0;
+  for (int round = 0; round < 20; ++round) {
+    now_ = time += 100;
+    outer.Allocate(time, 0x1000, 1);
+    middle.Allocate(time, 0x2000, 1);
+    inner.Allocate(time, 0x3000, 1);
+    reader_->Read();
+    EXPECT_EQ(reader_->streams().size(), 3U);
+    for (EventStream* stream : reader_->streams()) {
+      events += stream->bytes() / 32;
+      stream->Consume(stream->bytes());
+    }
+    reader_->ReleaseGone(there);
+    // The one in the middle takes another buffer now and then.
+    if (round % 5 == 4) {
+      middle.Close();
+      reader_->Read();
+      ASSERT_TRUE(middle.IsReleased());
+      middle = gauge_.Take(1, 1, 100);
+    }
+  }
+  EXPECT_EQ(events, 60U);
+  middle.Close();
+  inner.Close();
+  reader_->Read();
+  reader_->ReleaseGone(there);
+  EXPECT_EQ(reader_->streams().size(), 1U);
+}
+
 TEST_F(BufferReading, ReleasesWhatAThreadLeftThatIsNoMore) {
   auto left = gauge_.Take(0, 1, 100);
   auto kept = gauge_.Take(1, 2, 101);
