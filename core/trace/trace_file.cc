@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <mutex>
 #include <utility>
 
@@ -27,17 +28,17 @@ class OpenedTrace final : public TraceFile {
       : file_(std::move(file)), size_(file_.Size()), index_(std::move(index)) {}
 
   Status ReadTables() {
-    for (const FileIndex::Chunk& entry : index_.chunks) {
-      if (entry.type != ChunkType::kFacts && entry.type != ChunkType::kTables) continue;
-      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
-      if (entry.type == ChunkType::kTables) {
-        HG_TRY(ReadPlainTables(file_, chunk, size_, &tables_));
-        continue;
+    TableBudget budget(size_);
+    const auto read = [&](const ChunkReader& chunk) -> Status {
+      if (chunk.type() == ChunkType::kTables) {
+        return ReadPlainTables(file_, chunk, &budget, &tables_);
       }
       std::vector<uint8_t> bytes;
       HG_TRY(chunk.Column(file_, 1, kMaxFactsBytes, &bytes));
       if (!DecodeFacts(bytes, &facts_)) return chunk.Damaged("bad facts");
-    }
+      return {};
+    };
+    HG_TRY(ForEachChunk({ChunkType::kFacts, ChunkType::kTables}, read));
     facts_.complete &= index_.finished;
     facts_.recording.duration_ns = end_ns();
     return {};
@@ -75,16 +76,14 @@ class OpenedTrace final : public TraceFile {
     if (!index_.has_survivors) return FindSurvivors(visit);
     std::vector<Block> blocks;
     uint64_t least = 0;
-    for (const FileIndex::Chunk& entry : index_.chunks) {
-      if (entry.type != ChunkType::kSurvivors) continue;
-      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
+    return ForEachChunk({ChunkType::kSurvivors}, [&](const ChunkReader& chunk) -> Status {
       HG_TRY(DecodeSurvivors(file_, chunk, limits(), this->blocks(), &blocks));
-      if (blocks.empty()) continue;
+      if (blocks.empty()) return {};
       if (blocks.front().number < least) return chunk.Damaged("survivors out of order");
       least = blocks.back().number + 1;
       for (const Block& block : blocks) visit(block);
-    }
-    return {};
+      return {};
+    });
   }
 
   Result<std::shared_ptr<const Stacks>> ReadStacks() const override {
@@ -92,15 +91,14 @@ class OpenedTrace final : public TraceFile {
     if (stacks_ != nullptr) return stacks_;
     StackTables tables;
     std::vector<uint8_t> names;
-    for (const FileIndex::Chunk& entry : index_.chunks) {
-      if (entry.type != ChunkType::kTables && entry.type != ChunkType::kNames) continue;
-      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
-      if (entry.type == ChunkType::kTables) {
-        HG_TRY(ReadStackTables(file_, chunk, size_, &tables));
-      } else {
-        HG_TRY(chunk.Column(file_, 1, kMaxNamesBytes, &names));
+    TableBudget budget(size_);
+    const auto read = [&](const ChunkReader& chunk) {
+      if (chunk.type() == ChunkType::kNames) {
+        return chunk.Column(file_, 1, kMaxNamesBytes, &names);
       }
-    }
+      return ReadStackTables(file_, chunk, &budget, &tables);
+    };
+    HG_TRY(ForEachChunk({ChunkType::kTables, ChunkType::kNames}, read));
     const std::string_view stream(reinterpret_cast<const char*>(names.data()), names.size());
     auto stacks = std::make_shared<Stacks>(MakeStacks(tables, stack_count(), stream, path()));
     Profile& profile = stacks->profile;
@@ -123,11 +121,29 @@ class OpenedTrace final : public TraceFile {
     return chunk;
   }
 
+  // Chunks of these types, in order. They must not overlap: many that share their bytes would make
+  // a small file as much work as a large one.
+  template <typename Visit>
+  Status ForEachChunk(std::initializer_list<ChunkType> types, const Visit& visit) const {
+    uint64_t end = 0;
+    for (const FileIndex::Chunk& entry : index_.chunks) {
+      if (std::find(types.begin(), types.end(), entry.type) == types.end()) continue;
+      HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
+      if (entry.offset < end) return chunk.Damaged("it begins within another chunk");
+      end = chunk.end();
+      HG_TRY(visit(chunk));
+    }
+    return {};
+  }
+
   Result<ChunkReader> SegmentChunk(size_t index) const {
     if (index >= index_.segments.size()) {
       return Fail(ErrorCode::kInvalidArgument, "there is no such segment");
     }
-    return Chunk(index_.segments[index].offset, ChunkType::kSegment);
+    const SegmentInfo& info = index_.segments[index];
+    HG_ASSIGN(ChunkReader chunk, Chunk(info.offset, ChunkType::kSegment));
+    if (chunk.bytes() != info.bytes) return chunk.Damaged("another segment than the index says");
+    return chunk;
   }
 
   // One bit for each block of the trace, then all segments in order.

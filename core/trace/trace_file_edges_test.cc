@@ -134,6 +134,26 @@ TEST(TraceFileEdges, DistancesAreThoseOfTheCaller) {
   }
 }
 
+TEST(TraceFileEdges, StacksAndThreadsBeyondAllBoundsBecomeUnknown) {
+  const testing::TemporaryTrace file;
+  auto writer = TraceWriter::Create(file.path(), {}, {}, true);
+  ASSERT_TRUE(writer);
+  Block block;
+  block.stack = 0xffff'fff0;
+  block.thread = 0xfff'fff0;
+  (*writer)->Allocate(block);
+  (*writer)->AddSurvivor(block);
+  ASSERT_TRUE((*writer)->Finish({}));
+  const auto trace = TraceFile::Open(file.path());
+  ASSERT_TRUE(trace);
+  Segment segment;
+  const Status status = (*trace)->ReadSegment(0, kEverything, &segment);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(segment.blocks[0].stack, 0);
+  EXPECT_EQ(segment.blocks[0].thread, kNoIndex);
+  EXPECT_TRUE((*trace)->ForEachSurvivor([](const Block& b) { EXPECT_EQ(b.thread, kNoIndex); }));
+}
+
 TEST(TraceFileEdges, AnExistingFileIsNotReplacedUnlessToldTo) {
   const testing::TemporaryTrace file;
   const auto refused = TraceWriter::Create(file.path(), {}, {});

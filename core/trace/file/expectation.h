@@ -192,6 +192,9 @@ struct Expectation {
     stacks.assign(stack_count, {});
     threads.assign(thread_count, {});
     live.Reserve(births);
+  }
+  // For details and addresses.
+  void BeginDetails() {
     freed.Begin();
     regions.Begin();
     slack.Begin();

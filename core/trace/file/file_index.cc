@@ -29,18 +29,21 @@ bool DecodeIndex(ColumnReader chunks, ColumnReader segments, ColumnReader flags,
   uint64_t offset = 0;
   while (chunks.left() != 0) {
     const uint64_t type = chunks.Number();
-    offset += chunks.Number();
-    if (!chunks.ok() || offset >= size) return false;
+    const uint64_t step = chunks.Number();
+    if (!chunks.ok() || step == 0 || step >= size - offset) return false;
+    offset += step;
     out->chunks.push_back({static_cast<ChunkType>(type), offset});
   }
   offset = 0;
   while (segments.left() != 0) {
     SegmentInfo info;
-    offset += segments.Number();
+    const uint64_t step = segments.Number();
+    const uint64_t least = out->segments.empty() ? 1 : out->segments.back().bytes;
+    if (step < least || step >= size - offset) return false;
+    offset += step;
     info.offset = offset;
     info.bytes = segments.Number();
-    if (!DecodeInfo(&segments, &info) || offset >= size || info.bytes > size - offset ||
-        !Follows(*out, info)) {
+    if (!DecodeInfo(&segments, &info) || info.bytes > size - offset || !Follows(*out, info)) {
       return false;
     }
     out->segments.push_back(info);

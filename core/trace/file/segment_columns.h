@@ -10,6 +10,9 @@ namespace heapgauge::trace {
 
 // More than this would make readers ask for too much memory at once.
 inline constexpr uint32_t kMaxSegmentEvents = 1 << 20;
+// Numbers are below; what has a higher one becomes unknown.
+inline constexpr uint32_t kMaxStacks = 1 << 26;
+inline constexpr uint32_t kMaxThreads = 1 << 20;
 
 enum SegmentColumn : uint16_t {
   kInfoColumn = 1,

@@ -81,6 +81,7 @@ class Decoding {
     Expectation& expectation = scratch_.expectation;
     expectation.Begin(scratch_.stacks.size(), size_t{limits_.threads} + 1,
                       with_new_ ? info_.births : 0);
+    if (with_details_ || with_addresses_) expectation.BeginDetails();
     // What is there already is written over, not made again.
     old_count_ = with_old_ ? info_.old_deaths : 0;
     out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));

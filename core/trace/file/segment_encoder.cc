@@ -13,11 +13,15 @@ namespace {
 // Sums are left out where they would say little more than the events, which readers can add up.
 constexpr size_t kEventsPerSum = 4;
 
+// As index + 1; 0 unknown.
+uint32_t ThreadNumber(uint32_t thread) { return thread < kMaxThreads ? thread + 1 : 0; }
+
 }  // namespace
 
 SegmentEncoder::SegmentEncoder() { BeginSegment(); }
 
 uint32_t SegmentEncoder::PlaceOf(uint32_t stack) {
+  if (stack >= kMaxStacks) stack = 0;
   if (stack >= places_.size()) {
     places_.resize(std::max<size_t>(size_t{stack} + 1, places_.size() * 2), kNoIndex);
   }
@@ -36,11 +40,11 @@ uint32_t SegmentEncoder::PlaceOf(uint32_t stack) {
 }
 
 SegmentEncoder::Waiting* SegmentEncoder::Add(uint64_t time_ns, uint32_t thread) {
-  if (thread != kNoIndex && thread > highest_thread_) highest_thread_ = thread;
+  if (thread < kMaxThreads && thread > highest_thread_) highest_thread_ = thread;
   ++events_;
   Waiting* event = &waiting_[added_++ % kWaiting];
   event->time_ns = last_ns_ = std::max(time_ns, last_ns_);
-  event->thread = thread + 1;
+  event->thread = ThreadNumber(thread);
   event->is_birth = event->is_death = false;
   return event;
 }
@@ -55,7 +59,7 @@ void SegmentEncoder::AddDeath(const Block& block, Waiting* event) {
   event->is_death = true;
   event->died = block;
   event->died_place = PlaceOf(block.stack);
-  if (block.thread != kNoIndex && block.thread > highest_thread_) highest_thread_ = block.thread;
+  if (block.thread < kMaxThreads && block.thread > highest_thread_) highest_thread_ = block.thread;
   // Kept apart by number alone: what is not of this segment is old.
   const uint64_t index = block.number - info_.first_block;
   if (index < info_.births) expectation_.live.Prefetch(static_cast<uint32_t>(index));
@@ -102,13 +106,13 @@ void SegmentEncoder::EncodeOld(const Waiting& event) {
   thread.old_birth_ns = birth_ns;
   old_stack_.Number(event.died_place);
   old_size_.Number(b.size);
-  const bool other_thread = b.thread + 1 != event.thread;
+  const bool other_thread = ThreadNumber(b.thread) != event.thread;
   const bool has_previous = b.previous < number;
   old_flag_.Byte(static_cast<uint8_t>((b.is_mapping ? kOldIsMapping : 0) |
                                       (has_previous ? kOldHasPrevious : 0) |
                                       (other_thread ? kOldOtherThread : 0)));
   if (has_previous) old_tail_.Number(number - b.previous);
-  if (other_thread) old_tail_.Number(uint32_t{b.thread + 1});
+  if (other_thread) old_tail_.Number(ThreadNumber(b.thread));
   old_distance_.Number(uint32_t{b.distance + 1});
   const uint64_t units = ToUnits(b.address);
   old_address_column_.Difference(units, old_address_);
@@ -336,6 +340,7 @@ void SegmentEncoder::BeginSegment() {
   stacks_.clear();
   sums_.Begin();
   expectation_.Begin(0, size_t{highest_thread_} + 2, 0);
+  expectation_.BeginDetails();
   encoded_ns_ = 0;
   thread_ = other_thread_ = 0;
   old_address_ = 0;

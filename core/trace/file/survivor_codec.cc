@@ -1,6 +1,7 @@
 #include "core/trace/file/survivor_codec.h"
 
 #include "core/trace/file/column.h"
+#include "core/trace/file/segment_columns.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -16,7 +17,9 @@ std::span<const uint8_t> EncodeSurvivors(std::span<const Block> blocks, ChunkMak
   ColumnWriter where;
   count.Number(blocks.size());
   Block last;
-  for (const Block& b : blocks) {
+  for (Block b : blocks) {
+    if (b.stack >= kMaxStacks) b.stack = 0;
+    if (b.thread >= kMaxThreads) b.thread = kNoIndex;
     when.Number(b.number - last.number);
     when.Number(b.birth_ns - last.birth_ns);
     when.Number(b.previous == kNoBlock ? 0 : b.number - b.previous);

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_modules.h"
+#include "core/trace/file/segment_columns.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -23,22 +24,12 @@ enum TableColumn : uint16_t {
 };
 
 constexpr uint32_t kMaxModules = 65535;
-constexpr uint32_t kMaxThreads = 1 << 22;
-constexpr uint32_t kMaxStacks = 1 << 26;
 constexpr uint64_t kMaxColumnBytes = 1 << 30;
 constexpr size_t kMaxName = 256;
 
 std::string_view CText(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
 void CopyText(std::string_view text, char* field, size_t size) { text.copy(field, size - 1); }
-
-// A small file cannot make a reader ask for much memory.
-size_t ColumnLimit(uint64_t file_bytes) {
-  return static_cast<size_t>(std::min(kMaxColumnBytes, file_bytes * 64 + 65536));
-}
-uint64_t StackLimit(uint64_t file_bytes) {
-  return std::min<uint64_t>(kMaxStacks, file_bytes * 64 + (1 << 23));
-}
 
 }  // namespace
 
@@ -163,7 +154,19 @@ void TableWriter::Encode(ChunkMaker* chunk) {
   }
 }
 
+size_t TableBudget::plain_bytes() const {
+  return static_cast<size_t>(std::min(plain_bytes_, kMaxColumnBytes));
+}
+uint64_t TableBudget::stacks() const { return std::min<uint64_t>(kMaxStacks, stacks_); }
+
 namespace {
+
+Status Load(const ByteSource& source, const ChunkReader& chunk, TableColumn id, TableBudget* budget,
+            std::vector<uint8_t>* out) {
+  HG_TRY(chunk.Column(source, id, budget->plain_bytes(), out));
+  budget->Spend(out->size());
+  return {};
+}
 
 bool DecodeModules(ColumnReader in, StackTables* out) {
   while (in.left() != 0) {
@@ -287,44 +290,42 @@ bool DecodeMarkers(ColumnReader in, PlainTables* out) {
 
 }  // namespace
 
-Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, TableBudget* budget,
                        StackTables* out) {
-  const size_t limit = ColumnLimit(file_bytes);
   std::vector<uint8_t> bytes;
   std::vector<uint8_t> pcs;
-  HG_TRY(chunk.Column(source, kModules, limit, &bytes));
+  HG_TRY(Load(source, chunk, kModules, budget, &bytes));
   if (!DecodeModules(ColumnReader(bytes), out)) return chunk.Damaged("bad modules");
-  HG_TRY(chunk.Column(source, kNodeLinks, limit, &bytes));
-  HG_TRY(chunk.Column(source, kNodePcs, limit, &pcs));
+  HG_TRY(Load(source, chunk, kNodeLinks, budget, &bytes));
+  HG_TRY(Load(source, chunk, kNodePcs, budget, &pcs));
   if (!DecodeNodes(ColumnReader(bytes), ColumnReader(pcs), out)) {
     return chunk.Damaged("bad nodes of stacks");
   }
-  HG_TRY(chunk.Column(source, kStacks, limit, &bytes));
-  if (!DecodeStacks(ColumnReader(bytes), StackLimit(file_bytes), out)) {
+  HG_TRY(Load(source, chunk, kStacks, budget, &bytes));
+  if (!DecodeStacks(ColumnReader(bytes), budget->stacks(), out)) {
     return chunk.Damaged("bad stacks");
   }
-  HG_TRY(chunk.Column(source, kLabels, limit, &bytes));
+  HG_TRY(Load(source, chunk, kLabels, budget, &bytes));
   if (!DecodeLabels(ColumnReader(bytes), out)) return chunk.Damaged("bad labels");
   return {};
 }
 
-Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, TableBudget* budget,
                        PlainTables* out) {
-  const size_t limit = ColumnLimit(file_bytes);
   std::vector<uint8_t> bytes;
-  HG_TRY(chunk.Column(source, kThreads, limit, &bytes));
-  if (!DecodeThreads(ColumnReader(bytes), std::min<uint64_t>(kMaxThreads, file_bytes + 65536),
+  HG_TRY(Load(source, chunk, kThreads, budget, &bytes));
+  if (!DecodeThreads(ColumnReader(bytes), std::min<uint64_t>(kMaxThreads, budget->threads()),
                      out)) {
     return chunk.Damaged("bad threads");
   }
-  HG_TRY(chunk.Column(source, kMemory, limit, &bytes));
+  HG_TRY(Load(source, chunk, kMemory, budget, &bytes));
   if (!DecodeMemory(ColumnReader(bytes), out)) return chunk.Damaged("bad memory figures");
-  HG_TRY(chunk.Column(source, kMarkers, limit, &bytes));
+  HG_TRY(Load(source, chunk, kMarkers, budget, &bytes));
   if (!DecodeMarkers(ColumnReader(bytes), out)) return chunk.Damaged("bad markers");
-  HG_TRY(chunk.Column(source, kCounts, limit, &bytes));
+  HG_TRY(Load(source, chunk, kCounts, budget, &bytes));
   ColumnReader counts(bytes);
   const uint64_t stacks = bytes.empty() ? 1 : counts.Number();
-  if (!counts.done() || stacks == 0 || stacks > StackLimit(file_bytes)) {
+  if (!counts.done() || stacks == 0 || stacks > budget->stacks()) {
     return chunk.Damaged("bad counts");
   }
   out->stack_count = std::max(out->stack_count, static_cast<uint32_t>(stacks));

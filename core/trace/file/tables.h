@@ -80,10 +80,26 @@ struct PlainTables {
   uint32_t stack_count = 1;
 };
 
-// Add what one table chunk has. `file_bytes` bounds what a file of that size may ask for.
-Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+// What the tables of a file may ask for, all together: a small file cannot make a reader take much
+// memory or time.
+class TableBudget {
+ public:
+  explicit TableBudget(uint64_t file_bytes)
+      : plain_bytes_(file_bytes * 64 + (16 << 20)), stacks_(file_bytes * 64 + (1 << 23)) {}
+  size_t plain_bytes() const;
+  void Spend(size_t plain_bytes) { plain_bytes_ -= plain_bytes; }
+  uint64_t stacks() const;  // numbers are below
+  uint64_t threads() const { return stacks_ / 64; }
+
+ private:
+  uint64_t plain_bytes_;
+  uint64_t stacks_;
+};
+
+// Add what one table chunk has.
+Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, TableBudget* budget,
                        StackTables* out);
-Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, uint64_t file_bytes,
+Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, TableBudget* budget,
                        PlainTables* out);
 
 }  // namespace heapgauge::trace
