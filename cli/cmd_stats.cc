@@ -139,8 +139,8 @@ Examples:
   sub.Add("--section", &command->sections, "print this section (may be given several times)")
       .OneEachTime()
       .OneOf(StatsSections());
-  sub.Add("--by", &command->by, "tables by function, stack or module")
-      .OneOf({"function", "stack", "module"});
+  sub.Add("--by", &command->by, "tables by function, stack, module or thread")
+      .OneOf({"function", "stack", "module", "thread"});
   sub.Add("-n,--rows", &options->rows, "rows of each table").NonNegative();
   sub.Add("--at", &command->moments,
           "moment for the pages: peak, end, 12.3s, 40% (may be given several times)")

@@ -35,7 +35,8 @@ class LiveMoment {
   // Whether a block that died in this segment, at this index of it, was live at the moment.
   bool WasLive(size_t segment, size_t index, const Block& block) const {
     if (segment < segment_ || block.number >= born_) return false;
-    return segment != segment_ || !dead_[index];
+    // The file may have changed since.
+    return segment != segment_ || (index < dead_.size() && !dead_[index]);
   }
   // The same for a block that is live at the end of the trace.
   bool WasLive(const Block& survivor) const { return survivor.number < born_; }
