@@ -109,6 +109,13 @@ inline wire::Function KindOf(FunctionIndex f) {
   }
 }
 
+// libstdc++'s operators call malloc or aligned_alloc, where they are seen.
+inline wire::Function KindOf(const Call& call) {
+  const FunctionIndex f = call.function();
+  const bool may_be_new = f == kFn_malloc || f == kFn_aligned_alloc;
+  return may_be_new && IsOperatorNew(call.caller.pc) ? wire::Function::kNew : KindOf(f);
+}
+
 inline uint64_t UsableSize(uintptr_t block, uint64_t requested) {
   if (!Traits().can_tell_usable) return requested;
   return Real<size_t(uintptr_t)>(kFn_malloc_usable_size)(block);

@@ -75,6 +75,9 @@ const AllocatorTraits& Traits();
 // name. Such a call was counted already at its outer end.
 bool IsInsideAllocator(uintptr_t pc);
 
+// True if the caller is an operator new that is not counted itself: the block is asked for by new.
+bool IsOperatorNew(uintptr_t pc);
+
 // The real function with its type.
 template <typename Signature>
 Signature* Real(FunctionIndex function) {

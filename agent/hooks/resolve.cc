@@ -30,6 +30,8 @@ char allocator_path[512];
 bool counted[kFunctionCount];  // by the rule above
 Range allocator_object[kMaxAllocatorObjects];
 std::atomic<uint32_t> allocator_objects;
+// operator new and its form with an alignment, which the others call, where they pass on to malloc.
+Range operator_new[2];
 std::atomic<uint32_t> resolved;
 std::atomic<Mode> current_mode;
 
@@ -171,6 +173,10 @@ void Adopt(uint32_t f, const Definition& definition, const Definition& malloc_de
     AddAllocatorObject(definition);
   }
   hg_real[f] = reinterpret_cast<AnyFunction>(definition.address);
+  if (!counted[f] && (f == kFn__Znwm || f == kFn__ZnwmSt11align_val_t)) {
+    const auto start = reinterpret_cast<uintptr_t>(definition.address);
+    operator_new[f == kFn__Znwm ? 0 : 1] = {start, start + definition.bytes};
+  }
 }
 
 // An operator that no object defined at the start, and that something was bound to before
@@ -233,6 +239,13 @@ bool IsInsideAllocator(uintptr_t pc) {
   const uint32_t n = allocator_objects.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < n; ++i) {
     if (allocator_object[i].start <= pc && pc < allocator_object[i].end) return true;
+  }
+  return false;
+}
+
+bool IsOperatorNew(uintptr_t pc) {
+  for (const Range& range : operator_new) {
+    if (pc - range.start < range.end - range.start) return true;
   }
   return false;
 }

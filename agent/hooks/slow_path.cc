@@ -81,8 +81,7 @@ void Record(const Call& call, uintptr_t block, size_t size, uint64_t interval, u
       (flags & wire::kLiveStandIn) != 0 ? GlibcUsable(size) : UsableSize(block, size);
   // Before the program has the block, and with it the chance to free it.
   if (!PassesMask(block) && CurrentMode() == Mode::kCounting) SetMode(Mode::kLookup);
-  recorder.RecordAllocation({block, size, usable, interval, KindOf(call.function()), flags},
-                            call.caller);
+  recorder.RecordAllocation({block, size, usable, interval, KindOf(call), flags}, call.caller);
 }
 
 uintptr_t Allocate(const Call& call) {

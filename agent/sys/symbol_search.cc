@@ -123,11 +123,13 @@ bool SearchObject(Search* search, uintptr_t bias, const Range& range, const char
   for (size_t i = 0; i < search->count; ++i) {
     Definition& definition = search->definitions[i];
     if (definition.address != nullptr) continue;
-    definition.address = symbols.Find(search->names[i]);
-    if (definition.address == nullptr) {
+    const ElfW(Sym)* symbol = symbols.FindSymbol(search->names[i]);
+    if (symbol == nullptr) {
       missing = true;
       continue;
     }
+    definition.address = reinterpret_cast<void*>(bias + symbol->st_value);
+    definition.bytes = symbol->st_size;
     definition.start = range.start;
     definition.end = range.end;
     definition.path = path;

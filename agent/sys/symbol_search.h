@@ -19,6 +19,7 @@ namespace heapgauge::agent {
 // A definition of a function in some object.
 struct Definition {
   void* address = nullptr;
+  size_t bytes = 0;     // of its code; 0 unknown
   uintptr_t start = 0;  // range of the defining object
   uintptr_t end = 0;
   const char* path = "";

@@ -39,7 +39,7 @@ inline bool Counts(uintptr_t pc) {
 inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
   if (ThreadIsExcluded()) return;
   recorder.TraceBlock(
-      kind, {block, size, UsableSize(block, size), KindOf(call.function()), AlignmentOf(call)},
+      kind, {block, size, UsableSize(block, size), KindOf(call), AlignmentOf(call)},
       call.caller);
 }
 

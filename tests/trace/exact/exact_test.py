@@ -119,6 +119,13 @@ class Counted(Exact):
     def test_one_thread(self):
         self.check(0)
 
+    def test_each_call_by_its_name(self):
+        path, _ = self.trace([target("traced_amounts")])
+        done = subprocess.run([harness.HEAPGAUGE, "query", "--csv", "--no-header",
+                               "SELECT call, count(*) FROM allocations WHERE size <> 72704 GROUP BY call ORDER BY 1",
+                               str(path)], env=self.environment(), capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.split(), ["aligned,1", "calloc,10", "malloc,300", "new,5000", "realloc,20"])
+
     def test_threads_that_free_for_each_other(self):
         self.check(5)
 
