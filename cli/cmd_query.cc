@@ -125,6 +125,7 @@ Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
   }
   if (sources.size() == 1 && IsTraceFile(sources.front())) {
     HG_ASSIGN(auto trace, trace::TraceFile::Open(sources.front()));
+    *notes = trace->notes();
     const SymbolOptions symbols = command.report.symbols;
     return query::Source::OfTrace(std::move(trace), [symbols](Profile* profile) {
       NameLocations(symbols, profile, BeginProgress());
@@ -220,6 +221,10 @@ int Query(QueryCommand command) {
   const auto source = OpenSource(command, &notes);
   if (!source) return FailWith(source.error());
   if (command.schema) return Deliver(command.report, query::SchemaText(source->get()));
+  EndProgress();
+  for (const std::string& note : notes) {
+    static_cast<void>(fprintf(stderr, "note: %s\n", Printable(note).c_str()));
+  }
   ProgressUntilOutput progress;
   query::QueryOptions options;
   options.seconds = command.timeout;
@@ -227,10 +232,7 @@ int Query(QueryCommand command) {
   options.progress = &progress;
   const auto query = query::Query::Open(source->get(), options);
   if (!query) return FailWith(query.error());
-  if (prompt) {
-    EndProgress();
-    return Prompt(command, query->get(), &progress);
-  }
+  if (prompt) return Prompt(command, query->get(), &progress);
   return RunOnce(command, command.sql, query->get(), &progress);
 }
 

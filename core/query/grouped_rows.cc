@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace heapgauge::query {
@@ -19,6 +20,17 @@ void PackedNumbers::AddWide(int64_t value) {
     narrow_ = {};
   }
   wide_.push_back(value);
+}
+
+void PackedNumbers::Permute(const std::vector<uint32_t>& order) {
+  const auto permute = [&](auto* numbers) {
+    if (numbers->empty()) return;
+    std::remove_pointer_t<decltype(numbers)> permuted(order.size());
+    for (size_t i = 0; i < order.size(); ++i) permuted[i] = (*numbers)[order[i]];
+    numbers->swap(permuted);
+  };
+  permute(&narrow_);
+  permute(&wide_);
 }
 
 double GroupedRows::BytesFor(const Scan& scan, double rows) {
@@ -54,6 +66,9 @@ void GroupedRows::Arrange() {
   order_.resize(count_);
   std::iota(order_.begin(), order_.end(), 0u);
   for (size_t i = group_by_.size(); i-- > 0;) ArrangeBy(values_[place_[group_by_[i]]]);
+  // At once for all rows, which the processor overlaps; one by one each would wait for memory.
+  for (PackedNumbers& values : values_) values.Permute(order_);
+  order_ = {};
 }
 
 void GroupedRows::ArrangeBy(const PackedNumbers& keys) {

@@ -32,6 +32,8 @@ class PackedNumbers {
     return narrow_[i] == kNullInFour ? allocation::kNull : int64_t{narrow_[i]};
   }
   size_t size() const { return wide_.empty() ? narrow_.size() : wide_.size(); }
+  // Puts at each place the number that was at order[place].
+  void Permute(const std::vector<uint32_t>& order);
 
  private:
   static constexpr uint32_t kNullInFour = UINT32_MAX;
@@ -55,7 +57,7 @@ class GroupedRows {
   size_t size() const { return count_; }
   int64_t at(size_t row, int column) const {
     const int place = place_[column];
-    return place < 0 ? allocation::kNull : values_[place][order_[row]];
+    return place < 0 ? allocation::kNull : values_[place][row];
   }
 
  private:
@@ -66,7 +68,7 @@ class GroupedRows {
   std::vector<int> columns_;
   int place_[allocation::kLifespan + 1];  // in values_, by column
   std::vector<PackedNumbers> values_;
-  std::vector<uint32_t> order_;
+  std::vector<uint32_t> order_;  // while they are arranged
   size_t count_ = 0;
 };
 

@@ -1,24 +1,20 @@
-// The tables over traces and profiles, the functions, what is refused and how mistakes are told.
+// The tables over traces and profiles, and the functions.
 
 #include "core/query/query.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <thread>
-
-#include "core/model/testing/profile_maker.h"
 #include "core/query/schema.h"
 #include "core/query/testing/ask.h"
+#include "core/query/testing/sampled_profile.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::query {
 namespace {
 
 using testing::Asker;
+using testing::SampledProfile;
 using trace::testing::AddRandomEvents;
 using trace::testing::FakeFrame;
 using trace::testing::MakeTrace;
@@ -226,28 +222,6 @@ TEST(Timeline, IsWhatHappened) {
   EXPECT_NE(asker.One("SELECT count(*) FROM timeline(0)").find("error"), std::string::npos);
 }
 
-Profile SampledProfile() {
-  heapgauge::testing::Maker m;
-  const auto main = m.Function("main");
-  m.Row({m.Function("malloc"), m.Function("f(int)", 4), main}, 4000, 9000);
-  m.Row({m.Function("g"), main}, 100, 100);
-  Profile profile = m.profile();
-  profile.recording.interval = 512;
-  profile.recording.duration_ns = 1000;
-  profile.blocks.push_back({0, 17, 0x1000, 2000, 512, 400, false});
-  profile.blocks.push_back({1, 18, 0x2000, 100, 512, 900, true});
-  TimelinePoint point;
-  point.time_ns = 500;
-  point.live_bytes = 3000;
-  point.resident_bytes = 9999;
-  profile.timeline.push_back(point);
-  profile.strings = {"thread", "io"};
-  profile.labels.push_back({0, 1, kNone, 0});
-  profile.label_sets.push_back({0, 1});
-  profile.rows[1].labels = 0;
-  return profile;
-}
-
 TEST(ProfileTables, KnowWhatTheProfileKnows) {
   Asker asker(Source::OfProfile(SampledProfile()));
   EXPECT_EQ(asker.Ask("SELECT stack, function, live_bytes, allocated_bytes, freed_bytes, "
@@ -280,111 +254,6 @@ TEST(ProfileTables, SayWhatTheyCannotKnow) {
   EXPECT_EQ(empty.One("SELECT count(*) FROM stacks"), "0");
   EXPECT_EQ(empty.One("SELECT count(*) FROM frames"), "0");
   EXPECT_EQ(empty.One("SELECT count(*) FROM figures"), "0");
-}
-
-TEST(Refused, IsAllThatDoesNotRead) {
-  Asker asker(Source::OfProfile(SampledProfile()));
-  for (const char* sql : {"CREATE TABLE x(a)",
-                          "CREATE TEMP TABLE x(a)",
-                          "CREATE VIEW v AS SELECT 1",
-                          "CREATE TEMP TABLE x AS SELECT * FROM stacks",
-                          "DROP TABLE stacks",
-                          "DELETE FROM stacks",
-                          "INSERT INTO stacks(stack) VALUES (1)",
-                          "UPDATE stacks SET stack = 1",
-                          "ATTACH '/tmp/heapgauge-query-must-not-write.db' AS d",
-                          "DETACH main",
-                          "PRAGMA temp_store = 1",
-                          "PRAGMA table_info(stacks)",
-                          "SELECT * FROM pragma_database_list",
-                          "VACUUM",
-                          "VACUUM INTO '/tmp/heapgauge-query-must-not-write.db'",
-                          "BEGIN",
-                          "COMMIT",
-                          "SAVEPOINT s",
-                          "ANALYZE",
-                          "REINDEX",
-                          "CREATE VIRTUAL TABLE t USING fts5(a)",
-                          "SELECT load_extension('/tmp/x.so')",
-                          "CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; END",
-                          "ALTER TABLE stacks ADD COLUMN z"}) {
-    const std::string answer = asker.One(sql);
-    EXPECT_TRUE(answer.starts_with("error: ")) << sql << ": " << answer;
-    EXPECT_EQ(answer.find('\n'), std::string::npos) << sql;
-  }
-  for (const char* sql : {"PRAGMA journal_mode", "ATTACH 'x' AS y", "CREATE TABLE x(a)",
-                          "SELECT load_extension('x')"}) {
-    EXPECT_NE(asker.One(sql).find("is refused: queries only read"), std::string::npos)
-        << asker.One(sql);
-  }
-  EXPECT_EQ(asker.One("SELECT count(*) FROM sqlite_master"), "0");
-  EXPECT_NE(access("/tmp/heapgauge-query-must-not-write.db", F_OK), 0);
-}
-
-TEST(Hostile, StatementsEnd) {
-  QueryOptions options;
-  options.seconds = 0.05;
-  Asker asker(Source::OfProfile(SampledProfile()), options);
-  EXPECT_NE(asker
-                .One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-                     "SELECT count(*) FROM n")
-                .find("took more than 0.05 s"),
-            std::string::npos);
-  EXPECT_EQ(asker.One("SELECT 1"), "1") << "it goes on afterwards";
-}
-
-TEST(Hostile, StatementsAreInterrupted) {
-  Asker asker(Source::OfProfile(SampledProfile()));
-  std::atomic<bool> done = false;
-  std::thread other([&] {
-    while (!done) asker.query().Interrupt();
-  });
-  EXPECT_EQ(asker.One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-                      "SELECT count(*) FROM n"),
-            "error: the query was interrupted");
-  done = true;
-  other.join();
-}
-
-TEST(Hostile, MemoryIsBounded) {
-  QueryOptions options;
-  options.memory_bytes = 16 << 20;
-  Asker asker(Source::OfProfile(SampledProfile()), options);
-  for (const char* sql :
-       {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000000) "
-        "SELECT i FROM n ORDER BY random()",
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) "
-        "SELECT length(group_concat(hex(randomblob(1000)))) FROM n",
-        "SELECT length(hex(zeroblob(30000000)))"}) {
-    const std::string answer = asker.One(sql);
-    EXPECT_TRUE(answer.find("needs more than 16.0 MB") != std::string::npos ||
-                answer.find("too big") != std::string::npos)
-        << answer;
-  }
-  EXPECT_EQ(asker.One("SELECT 1"), "1");
-  sqlite3_hard_heap_limit64(0);
-}
-
-TEST(Mistakes, AreToldWithTheirPlace) {
-  Asker asker(Source::OfProfile(SampledProfile()));
-  EXPECT_EQ(asker.One("SELECT stack,\n  nowhere FROM stacks"),
-            "error: no such column: nowhere (line 2, column 3 of the query)");
-  EXPECT_EQ(asker.One("SELECT * FROM allocations WHERE live_at(5) AND wrong = 1"),
-            "error: no such column: wrong (line 1, column 48 of the query)");
-  EXPECT_EQ(asker.One("SELECT 1;\nSELEC 2"),
-            "error: near \"SELEC\": syntax error (line 2, column 1 of the query)");
-  EXPECT_NE(asker.One("SELECT * FROM stacks WHERE live_at(5)").find("rows of allocations"),
-            std::string::npos);
-  EXPECT_NE(asker.One("SELECT stack_contains(stack, '(') FROM stacks").find("missing closing )"),
-            std::string::npos);
-  EXPECT_NE(asker.One("SELECT 'a' REGEXP '['").find("error parsing regexp"), std::string::npos);
-  EXPECT_NE(asker.One("SELECT * FROM allocations WHERE stack_contains('(')").find("error parsing"),
-            std::string::npos);
-  EXPECT_NE(asker.One("SELECT moment('noon')").find("noon"), std::string::npos);
-  EXPECT_NE(asker.One("SELECT seconds('soon')").find("soon"), std::string::npos);
-  EXPECT_NE(asker.One("").find("no statement"), std::string::npos);
-  EXPECT_NE(asker.One(" -- nothing\n").find("no statement"), std::string::npos);
-  EXPECT_NE(asker.One("SELECT \"no such thing\"").find("no such column"), std::string::npos);
 }
 
 TEST(Statements, RunOneAfterTheOther) {

@@ -118,6 +118,8 @@ class SnapshotsCursor final : public Cursor {
     }
     if (none) {
       sums_.clear();
+    } else if (!sums_.empty() && moment == moment_) {
+      // A join asks for one stack after the other.
     } else if (source_->trace() == nullptr) {
       if (moment != source_->end_ns()) {
         return Fail(ErrorCode::kUnsupported,
@@ -127,7 +129,7 @@ class SnapshotsCursor final : public Cursor {
       }
       HG_ASSIGN(const Profile* profile, source_->StacksOnly());
       HG_ASSIGN(sums_, SumsOf(*profile));
-    } else if (sums_.empty() || moment != moment_) {
+    } else {
       HG_ASSIGN(sums_, SumsUpTo(source_, moment));
     }
     moment_ = moment;

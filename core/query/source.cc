@@ -46,6 +46,10 @@ std::unique_ptr<Source> Source::OfProfile(Profile profile) {
   threads.erase(std::unique(threads.begin(), threads.end(),
                             [](const auto& a, const auto& b) { return a.id == b.id; }),
                 threads.end());
+  source->profile_end_ns_ = profile.recording.duration_ns;
+  for (const TimelinePoint& point : profile.timeline) {
+    source->profile_end_ns_ = std::max(source->profile_end_ns_, point.time_ns);
+  }
   source->names_ = std::make_unique<NamesInStacks>(std::move(profile), 1);
   return source;
 }
@@ -56,11 +60,7 @@ const Recording& Source::recording() const {
 
 uint64_t Source::end_ns() const {
   if (trace_ != nullptr) return trace_->end_ns();
-  uint64_t end = recording().duration_ns;
-  for (const TimelinePoint& point : names_->profile().timeline) {
-    end = std::max(end, point.time_ns);
-  }
-  return end;
+  return profile_end_ns_;
 }
 
 Result<const Profile*> Source::StacksOnly() {

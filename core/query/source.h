@@ -101,6 +101,7 @@ class Source {
   bool has_totals_ = false;
   std::unique_ptr<SegmentCache> segments_;
   std::vector<trace::Thread> threads_;
+  uint64_t profile_end_ns_ = 0;
   ProgressSink* progress_ = nullptr;
   std::atomic<bool> stop_ = false;
 };

@@ -64,7 +64,8 @@ class StacksCursor final : public Cursor {
     first_ = source_->trace() != nullptr ? 0 : 1;
     if (source_->trace() != nullptr) {
       HG_ASSIGN(totals_, source_->Totals());
-    } else {
+    } else if (!has_types_) {
+      has_types_ = true;
       const Measures measures = MeasuresOf(*profile_);
       bytes_ = measures.name == "live" ? measures.main : kNone;
       blocks_ = bytes_ == kNone ? kNone : measures.objects;
@@ -187,6 +188,7 @@ class StacksCursor final : public Cursor {
   uint64_t stack_ = 0;
   uint64_t end_ = 0;
   // Sample types.
+  bool has_types_ = false;
   size_t bytes_ = kNone;
   size_t blocks_ = kNone;
   size_t allocated_bytes_ = kNone;

@@ -15,7 +15,7 @@ std::shared_ptr<Table> MakeStacksTable(Source* source);
 std::shared_ptr<Table> MakeFramesTable(Source* source);
 std::shared_ptr<Table> MakeSnapshotsTable(Source* source);
 std::shared_ptr<Table> MakeTimelineTable(Source* source);
-// threads, modules, memory, blocks, figures, labels, markers, segments, facts
+// threads, modules, memory, blocks, figures, labels, markers, facts
 std::vector<std::shared_ptr<Table>> MakeSimpleTables(Source* source);
 
 std::vector<std::shared_ptr<Table>> MakeAllTables(Source* source);

@@ -99,6 +99,9 @@ struct VirtualTable : sqlite3_vtab {
 
 struct VirtualCursor : sqlite3_vtab_cursor {
   std::unique_ptr<Cursor> cursor;
+  // The scan of the last walk: in a join there is one for each row of another table.
+  std::string text;
+  Scan scan;
 };
 
 int FailWith(sqlite3_vtab* vtab, const Error& error) {
@@ -245,9 +248,13 @@ int Close(sqlite3_vtab_cursor* cursor) {
 int Filter(sqlite3_vtab_cursor* base, int, const char* text, int count, sqlite3_value** values) {
   return Guarded([&] {
     auto* cursor = static_cast<VirtualCursor*>(base);
-    const Scan scan = Decode(text);
-    if (scan.terms.size() != static_cast<size_t>(count)) return SQLITE_INTERNAL;
-    const Status started = cursor->cursor->Start(scan, {values, static_cast<size_t>(count)});
+    if (cursor->text != text) {
+      cursor->text = text;
+      cursor->scan = Decode(text);
+    }
+    if (cursor->scan.terms.size() != static_cast<size_t>(count)) return SQLITE_INTERNAL;
+    const Status started =
+        cursor->cursor->Start(cursor->scan, {values, static_cast<size_t>(count)});
     return started ? SQLITE_OK : FailWith(base->pVtab, started.error());
   });
 }
