@@ -81,6 +81,7 @@ class ProfileMaker final : public DhatVisitor {
     if (!is_new) return it->second;
     Location location;
     location.address = inner.address;
+    location.exact = true;  // valgrind has taken one off the return address
     location.first_frame = static_cast<uint32_t>(profile_.frames.size());
     location.frame_count = static_cast<uint32_t>(*begin - first);
     for (size_t i = first; i < *begin; ++i) {

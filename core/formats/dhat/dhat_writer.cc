@@ -97,11 +97,11 @@ class Writer {
       const Frame& frame = profile_.frames[location.first_frame + i];
       const Function& function = profile_.functions[frame.function];
       it->second.push_back(
-          FrameNumber(Text(location.address, function.placeholder ? "" : function.name,
+          FrameNumber(Text(location.lookup_address(), function.placeholder ? "" : function.name,
                            function.file, frame.line, frame.column, module)));
     }
     if (location.frame_count == 0) {
-      it->second.push_back(FrameNumber(Text(location.address, "", "", 0, 0, module)));
+      it->second.push_back(FrameNumber(Text(location.lookup_address(), "", "", 0, 0, module)));
     }
     return it->second;
   }

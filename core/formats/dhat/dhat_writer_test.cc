@@ -99,8 +99,8 @@ TEST(DhatWriter, WritesTotalsPeaksAndLifetimesOfATrace) {
   EXPECT_EQ(second["tl"], 4 + 12);
   EXPECT_EQ(second["gb"], 200);
   EXPECT_EQ(second["eb"], 20);
-  EXPECT_EQ(file["ftbl"][second["fs"][0].get<size_t>()], "0x10000030: B \"quoted\" (made.cc:1)");
-  EXPECT_EQ(file["ftbl"][second["fs"][1].get<size_t>()], "0x10000010: main (made.cc:1)");
+  EXPECT_EQ(file["ftbl"][second["fs"][0].get<size_t>()], "0x1000002F: B \"quoted\" (made.cc:1)");
+  EXPECT_EQ(file["ftbl"][second["fs"][1].get<size_t>()], "0x1000000F: main (made.cc:1)");
 }
 
 TEST(DhatWriter, AgreesWithTheBlocksOfALongerTrace) {

@@ -83,7 +83,7 @@ class TraceMaker final : public HeaptrackVisitor {
       name.function = fmt::format("{}{}{:#x}", BaseName(Text(module)),
                                   Text(module).empty() ? "" : " ", address);
     }
-    writer_->AddFrames(pc, false, names_);
+    writer_->AddFrames(pc, true, names_);
     instructions_.push_back(pc);
     return {};
   }
@@ -97,7 +97,8 @@ class TraceMaker final : public HeaptrackVisitor {
       pc = instructions_[instruction - 1];
     }
     numbers_.push_back(0);
-    writer_->AddNode(static_cast<uint32_t>(numbers_.size()), {pc, parent, 0});
+    writer_->AddNode(static_cast<uint32_t>(numbers_.size()),
+                     {pc, parent, is_raw ? 0 : wire::kNodeExactPc});
     return {};
   }
 

@@ -53,6 +53,7 @@ void HeaptrackNames::AddInstruction(uint64_t address, uint32_t module,
                                     const std::vector<HeaptrackFrame>& frames) {
   Location location;
   location.address = address;
+  location.exact = true;  // heaptrack has taken one off the return address
   location.module = NamedModule(module);
   location.first_frame = static_cast<uint32_t>(profile_->frames.size());
   for (size_t i = 0; i < frames.size(); ++i) {
@@ -78,6 +79,8 @@ LocationId HeaptrackNames::Address(uint64_t address) {
   const auto [it, is_new] =
       places_.try_emplace(place, static_cast<LocationId>(profile_->locations.size()));
   if (is_new) {
+    // Within the call already, but not exact: who takes one off again is still within it, and right
+    // with recorders that do not.
     Location location;
     location.address = address;
     location.module = place.module;

@@ -73,7 +73,7 @@ uint32_t HeaptrackWriter::Instruction(LocationId id) {
   if (instructions_[id] != 0) return instructions_[id];
   const Location& location = profile_.locations[id];
   std::vector<uint64_t> fields = {
-      location.address,
+      location.lookup_address(),  // as heaptrack has it: within the call
       location.module == kNone ? 0 : String(profile_.modules[location.module].path)};
   for (uint32_t i = 0; i < location.frame_count; ++i) {
     const Frame& frame = profile_.frames[location.first_frame + i];

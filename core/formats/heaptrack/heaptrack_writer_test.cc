@@ -99,10 +99,10 @@ TEST(HeaptrackWriter, WritesEveryEventOfATrace) {
             return std::string(line);
           }() +
           "a 0 0\n"
-          "s d /made/program\ns 4 main\ns 7 made.cc\ni 10000010 1 2 3 1\nt 1 0\n"
-          "s 4 Grow\ni 10000020 1 4 3 1\nt 2 1\na 64 2\n+ 1\n"
+          "s d /made/program\ns 4 main\ns 7 made.cc\ni 1000000f 1 2 3 1\nt 1 0\n"
+          "s 4 Grow\ni 1000001f 1 4 3 1\nt 2 1\na 64 2\n+ 1\n"
           "c 2\nR a\nc f\n"
-          "s 3 Put\ni 10000030 1 5 3 1\nt 3 1\na a 3\n+ 2\n- 2\n"
+          "s 3 Put\ni 1000002f 1 5 3 1\nt 3 1\na a 3\n+ 2\n- 2\n"
           "c 1e\n- 1\na fa 2\n+ 3\n");
 }
 
