@@ -1,13 +1,32 @@
 #include "core/query/allocation_columns.h"
 
+#include <iterator>
+
 namespace heapgauge::query::allocation {
 namespace {
 
-const char* CallName(int64_t function) {
-  constexpr const char* kNames[] = {"malloc", "calloc", "realloc", "aligned",
-                                    "new",    "new[]",  "mallocx", "pool"};
-  if (function < 0) return "mmap";
-  return function < 8 ? kNames[function] : "other";
+// In alphabetical order, so that rows in order of their places are in order of the names.
+constexpr const char* kCalls[] = {"aligned", "calloc", "malloc", "mallocx", "mmap",
+                                  "new",     "new[]",  "other",  "pool",    "realloc"};
+enum CallPlace {
+  kAligned,
+  kCalloc,
+  kMalloc,
+  kMallocx,
+  kMmap,
+  kNew,
+  kNewArray,
+  kOther,
+  kPool,
+  kRealloc
+};
+
+int64_t CallOf(const trace::Block& block) {
+  // By wire::Function.
+  constexpr CallPlace kPlaces[] = {kMalloc, kCalloc,   kRealloc, kAligned,
+                                   kNew,    kNewArray, kMallocx, kPool};
+  if (block.is_mapping) return kMmap;
+  return block.function < std::size(kPlaces) ? kPlaces[block.function] : kOther;
 }
 
 int64_t Whole(uint64_t value) {
@@ -60,7 +79,7 @@ int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
       return b.alignment_log2 == 0 || b.alignment_log2 > 62 ? kNull
                                                             : int64_t{1} << b.alignment_log2;
     case kCall:
-      return b.is_mapping ? -1 : b.function;
+      return CallOf(b);
     case kStack:
       return b.stack;
     case kThread:
@@ -84,7 +103,7 @@ int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
 
 void PutNumber(int column, int64_t value, sqlite3_context* out) {
   if (value == kNull) return;
-  if (column == kCall) return PutLasting(out, CallName(value));
+  if (column == kCall) return PutLasting(out, kCalls[value]);
   sqlite3_result_int64(out, value);
 }
 

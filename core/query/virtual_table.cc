@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <new>
@@ -212,8 +213,13 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
       info->aConstraintUsage[i].omit = table.Exact(term) ? 1 : 0;
     }
     const int distinct = sqlite3_vtab_distinct(info);
-    if (distinct == 1 || distinct == 2) {
-      for (int i = 0; i < info->nOrderBy; ++i) scan.group_by.push_back(info->aOrderBy[i].iColumn);
+    // Groups come in ascending order all the same: SQLite leaves out an ORDER BY that says what
+    // GROUP BY says.
+    const auto* order = info->aOrderBy;
+    const bool ascending =
+        std::all_of(order, order + info->nOrderBy, [](const auto& term) { return term.desc == 0; });
+    if ((distinct == 1 || distinct == 2) && ascending) {
+      for (int i = 0; i < info->nOrderBy; ++i) scan.group_by.push_back(order[i].iColumn);
     }
     const Price price = table.PriceOf(scan);
     if (price.groups && !scan.group_by.empty()) {
