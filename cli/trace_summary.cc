@@ -46,6 +46,11 @@ void TellTroubles(const RecordedProcess& r) {
     fmt::print(stderr, "heapgauge: threads waited {} times for the recorder, {} in all\n",
                Count(facts.waits), FormatDuration(facts.waited_ns));
   }
+  if (r.gave_up) {
+    fmt::print(stderr,
+               "heapgauge: the trace ends early: the recorder was held up for seconds, and the "
+               "program went on without it\n");
+  }
   if (r.damaged != 0) {
     fmt::print(stderr, "heapgauge: {} parts of buffers made no sense and were left out\n",
                Count(r.damaged));

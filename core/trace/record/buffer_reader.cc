@@ -13,6 +13,8 @@ constexpr uint32_t kHeaderBytes = sizeof(TraceBufferHeader);
 constexpr size_t kAlwaysBytes = 4096;
 // A source without buffers is kept: the thread may take one again.
 constexpr size_t kMostStreams = 1 << 20;
+// All further ones are taken for one and the same: who knows as many is lying or needs no names.
+constexpr uint32_t kMostThreads = 1 << 22;
 
 }  // namespace
 
@@ -60,7 +62,9 @@ BufferReader::Source* BufferReader::SourceOf(uint64_t token, uint32_t thread) {
   auto& source = sources_[token];
   if (source == nullptr) {
     // It did not write anything before the last pass, or it would have been seen there.
-    source = std::make_unique<Source>(EventStream(token, thread, next_index_++, last_horizon_));
+    source = std::make_unique<Source>(EventStream(token, thread, next_index_, last_horizon_));
+    threads_ = next_index_ + 1;
+    if (threads_ < kMostThreads) ++next_index_;
     order_.push_back(&source->stream);
   }
   return source.get();

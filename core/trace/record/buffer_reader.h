@@ -53,7 +53,7 @@ class BufferReader {
   // In order of appearance. Those of threads that are gone and have nothing left are missing.
   const std::vector<EventStream*>& streams() const { return order_; }
   // Threads that ever were.
-  uint32_t thread_count() const { return next_index_; }
+  uint32_t thread_count() const { return threads_; }
   size_t queued_bytes() const;
   uint64_t damaged() const { return damaged_; }
   // Buffers that threads hold at the moment, and all.
@@ -97,6 +97,7 @@ class BufferReader {
   std::vector<Source*> active_;                                    // those that have buffers
   std::vector<EventStream*> order_;
   uint32_t next_index_ = 0;
+  uint32_t threads_ = 0;
   uint64_t horizon_ = 0;       // of this pass
   uint64_t last_horizon_ = 0;  // of the one before
   uint64_t now_ = 0;

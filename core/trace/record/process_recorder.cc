@@ -152,7 +152,9 @@ void ProcessRecorder::NoteThreads() {
   const size_t known = threads_.size();
   threads_.resize(reader_->thread_count());
   for (const EventStream* stream : reader_->streams()) {
-    if (stream->index() < known || threads_[stream->index()].thread.id != 0) continue;
+    if (stream->index() >= threads_.size() || stream->index() < known ||
+        threads_[stream->index()].thread.id != 0)
+      continue;
     threads_[stream->index()].thread.id = stream->thread();
     threads_[stream->index()].thread.name = NameOf(stream->thread());
   }

@@ -63,6 +63,8 @@ class ProcessRecorder {
   uint64_t last_event_ns() const { return last_event_ns_; }
   // The program records every call, or did.
   bool is_traced() const { return LoadShared(gauge_.control().max_buffers) != 0; }
+  // The program found nobody who empties its buffers, and traces no more.
+  bool was_given_up() const { return LoadShared(gauge_.control().gave_up) != 0; }
   // It said goodbye.
   bool has_ended() const { return LoadShared(gauge_.header().ended_ns) != 0; }
 

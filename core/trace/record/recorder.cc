@@ -205,6 +205,7 @@ void Recorder::Finish(size_t index, RecordingState state) {
   recorded.file_bytes = recorder.file_bytes();
   recorded.damaged = recorder.damaged();
   recorded.error = recorder.error();
+  recorded.gave_up = recorder.was_given_up();
   recorded_.push_back(std::move(recorded));
   // All it knew is in the trace now. One that goes on still maps it, and needs its name no more.
   recorder.RemoveGaugeFile();
@@ -273,7 +274,7 @@ void Recorder::Run() {
       next_gone_ns_ = now + kGonePeriod;
     }
     if (stop) {
-      while (!sessions_.empty()) Finish(sessions_.size() - 1, RecordingState::kLive);
+      while (!sessions_.empty()) Finish(sessions_.size() - 1, RecordingState::kSnapshot);
     }
     if (stop) break;
     if (ended && sessions_.empty() && expected_.empty()) {

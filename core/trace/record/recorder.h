@@ -38,6 +38,7 @@ struct RecordedProcess {
   Facts facts;
   EventQueue::Totals totals;
   uint64_t file_bytes = 0;
+  bool gave_up = false;        // the program saw no sign of life of us and stopped to trace
   uint64_t damaged = 0;        // buffers, or parts of such, that made no sense
   std::optional<Error> error;  // the trace ends early, or there is none
 };

@@ -191,7 +191,7 @@ TEST_F(TracedRun, RecordsWhatTheProgramLeavesRunningUntilItIsStopped) {
   const WholeTrace whole = ReadWholeTrace(scratch_ / ("x." + std::to_string(program) + ".hgt"));
   ASSERT_NE(whole.file, nullptr) << outcome.err;
   EXPECT_TRUE(whole.file->facts().complete);
-  EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kLive);
+  EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kSnapshot);
   EXPECT_GE(whole.others.births, 2048U);
 }
 
