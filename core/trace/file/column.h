@@ -9,10 +9,10 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace heapgauge::trace {
 
@@ -25,47 +25,57 @@ constexpr uint64_t UnZigZag(uint64_t folded) { return folded >> 1 ^ (0 - (folded
 class ColumnWriter {
  public:
   void Byte(uint8_t value) {
-    if (size_ == bytes_.size()) Grow();
-    bytes_[size_++] = value;
+    if (at_ == end_) Grow(1);
+    *at_++ = value;
   }
   // Seven bits to a byte, the lowest first; the high bit says that more follow.
   void Number(uint64_t value) {
-    if (bytes_.size() - size_ < 10) Grow();
-    uint8_t* at = bytes_.data() + size_;
+    if (left() < 10) Grow(10);
+    uint8_t* at = at_;
     while (value >= 0x80) {
       *at++ = static_cast<uint8_t>(value | 0x80);
       value >>= 7;
     }
     *at++ = static_cast<uint8_t>(value);
-    size_ = static_cast<size_t>(at - bytes_.data());
+    at_ = at;
   }
   void Difference(uint64_t value, uint64_t from) { Number(ZigZag(value - from)); }
   // The lowest `count` <= 8 bytes of `value`, the lowest first.
   void Little(uint64_t value, size_t count) {
-    if (bytes_.size() - size_ < 8) Grow();
-    std::memcpy(bytes_.data() + size_, &value, 8);
-    size_ += count;
+    if (left() < 8) Grow(8);
+    std::memcpy(at_, &value, 8);
+    at_ += count;
   }
   void Text(std::string_view text) {
     Number(text.size());
     Raw(text.data(), text.size());
   }
   void Raw(const void* data, size_t size) {
-    while (bytes_.size() - size_ < size) Grow();
-    if (size != 0) std::memcpy(bytes_.data() + size_, data, size);
-    size_ += size;
+    if (left() < size) Grow(size);
+    if (size != 0) std::memcpy(at_, data, size);
+    at_ += size;
   }
 
-  std::span<const uint8_t> bytes() const { return {bytes_.data(), size_}; }
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  void Clear() { size_ = 0; }
+  std::span<const uint8_t> bytes() const { return {start_.get(), size()}; }
+  size_t size() const { return static_cast<size_t>(at_ - start_.get()); }
+  bool empty() const { return at_ == start_.get(); }
+  void Clear() { at_ = start_.get(); }
 
  private:
-  void Grow() { bytes_.resize(bytes_.size() * 2 + 64); }
+  size_t left() const { return static_cast<size_t>(end_ - at_); }
+  void Grow(size_t needed) {
+    const size_t used = size();
+    const size_t capacity = (used + needed) * 2 + 64;
+    std::unique_ptr<uint8_t[]> larger(new uint8_t[capacity]);
+    if (used != 0) std::memcpy(larger.get(), start_.get(), used);
+    start_ = std::move(larger);
+    at_ = start_.get() + used;
+    end_ = start_.get() + capacity;
+  }
 
-  std::vector<uint8_t> bytes_;
-  size_t size_ = 0;
+  std::unique_ptr<uint8_t[]> start_;
+  uint8_t* at_ = nullptr;
+  uint8_t* end_ = nullptr;
 };
 
 class ColumnReader {

@@ -9,8 +9,8 @@
 #define HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "core/trace/block.h"
@@ -28,10 +28,9 @@ struct alignas(32) StackMemory {
 
   // kRecentSizes: not among them.
   uint32_t FindSize(uint64_t size) const {
-    for (uint32_t i = 0; i < kRecentSizes; ++i) {
-      if (sizes[i] == size) return i;
-    }
-    return kRecentSizes;
+    uint32_t found = 1U << kRecentSizes;  // a bit for each; which one it is nobody can guess
+    for (uint32_t i = 0; i < kRecentSizes; ++i) found |= uint32_t{sizes[i] == size} << i;
+    return static_cast<uint32_t>(std::countr_zero(found));
   }
   void AddSize(uint64_t size) {
     if (size > UINT32_MAX) return;
@@ -110,17 +109,21 @@ class FreedAddresses {
   }
   void Push(uint32_t thread, uint64_t room, uint64_t address) {
     const size_t slot = SlotOf(thread, room);
-    slots_[slot].addresses[tops_[slot]++ % kDepth] = address;
+    slots_[slot].addresses[--tops_[slot] % kDepth] = address;
   }
   // How deep the address lies there, and takes it out; kDepth if it does not.
   uint32_t Take(uint32_t thread, uint64_t room, uint64_t address) {
     const size_t slot = SlotOf(thread, room);
-    for (uint32_t depth = 0; depth < kDepth; ++depth) {
-      if (At(slot, depth) != address) continue;
-      Remove(slot, depth);
-      return depth;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < kDepth; ++i) {
+      found |= uint32_t{slots_[slot].addresses[i] == address} << i;
     }
-    return kDepth;
+    if (found == 0) return kDepth;
+    // From the top on, round the end.
+    const auto depth =
+        static_cast<uint32_t>(std::countr_zero((found | found << kDepth) >> tops_[slot] % kDepth));
+    Remove(slot, depth);
+    return depth;
   }
   // The address that lies so deep. REQUIRES: depth < kDepth.
   uint64_t TakeAt(uint32_t thread, uint64_t room, uint32_t depth) {
@@ -137,19 +140,19 @@ class FreedAddresses {
   };
 
   uint64_t& At(size_t slot, uint32_t depth) {
-    return slots_[slot].addresses[(tops_[slot] - 1 - depth) % kDepth];
+    return slots_[slot].addresses[(tops_[slot] + depth) % kDepth];
   }
   // Those above it move down. What lies below the lowest is not cleared, but comes round again.
   void Remove(size_t slot, uint32_t depth) {
     for (; depth > 0; --depth) At(slot, depth) = At(slot, depth - 1);
-    --tops_[slot];
+    ++tops_[slot];
   }
   static size_t SlotOf(uint32_t thread, uint64_t room) {
     return (room * 0x9e3779b97f4a7c15 + thread * 0xc2b2ae3d27d4eb4f) >> 53;
   }
 
   std::vector<Slot> slots_;
-  std::vector<uint8_t> tops_;  // count of pushes less that of takes
+  std::vector<uint8_t> tops_;  // where the last one lies, modulo kDepth
 };
 
 // Addresses are mostly multiples of 16: with these bits at the other end they are small numbers.
