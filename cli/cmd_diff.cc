@@ -63,6 +63,7 @@ Examples:
   heapgauge diff server.4242.0001.hg server.4242.0007.hg     what grew between two dumps
   heapgauge diff server.4242.*.hg                            the trend over all of them
   heapgauge diff --sure --cum --focus 'Cache::' old.hg 4242  against the running process
+  heapgauge diff server.hgt@5s server.hgt@8s                 two moments of a trace
   heapgauge diff --sort allocated --csv old.pb.gz new.pb.gz  for a spreadsheet)",
                 options);
   AddTable(diff, options.get());

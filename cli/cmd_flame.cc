@@ -46,7 +46,8 @@ Examples:
   heapgauge flame -o heap.svg 4242
   heapgauge flame 4242                               in the terminal
   heapgauge flame --callers -o callers.svg 4242      from what allocates to who asked for it
-  heapgauge flame --sort allocated -o churn.svg 4242)",
+  heapgauge flame --sort allocated -o churn.svg 4242
+  heapgauge flame --at peak -o peak.svg server.hgt   of a trace: when most was live)",
                 options);
   AddSort(flame, options.get());
   AddGranularity(flame, options.get());

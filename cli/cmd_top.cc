@@ -50,7 +50,9 @@ Examples:
   heapgauge top --sort age -n 40 server.4242.hg     what has been there for longest
   heapgauge top --cum --focus 'Cache::' 4242        by caller, only stacks through Cache
   heapgauge top --lines --focus 'Cache::' 4242      which lines of it
-  heapgauge top --peak 4242                         what it was when it was largest)",
+  heapgauge top --peak 4242                         what it was when it was largest
+  heapgauge top server.hgt@12.3s                    of a trace: what was live at that moment
+  heapgauge top --from 5s --to 6s --value left server.hgt   what that second left behind)",
                           options);
   AddTable(top, options.get());
   AddGranularity(top, options.get());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "core/analysis/measures.h"
 #include "core/trace/testing/make_trace.h"
@@ -372,6 +373,31 @@ TEST(TraceProfile, AnIndexOfAnySizeGivesTheSameFigures) {
     const auto got = answers.Ask(request);
     ASSERT_TRUE(got);
     ExpectSame(Of(*right), Of(*got), std::to_string(budget));
+  }
+}
+
+TEST(TraceProfile, SeveralThreadsMayAskAtOnce) {
+  const Made made(6, 20, 4000);
+  TraceAnswers answers(made.file);
+  std::vector<ByStack> got(4);
+  std::vector<ByStack> right(4);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ProfileRequest request;
+    request.value = kValues[i + 3];
+    request.from_ns = made.trace.end_ns() * i / 8;
+    request.to_ns = made.trace.end_ns() * (i + 3) / 8;
+    if (const auto profile = ReadTraceProfile(*made.file, request)) right[i] = Of(*profile);
+    threads.emplace_back([&answers, &got, i, request] {
+      for (int round = 0; round < 5; ++round) {
+        if (const auto profile = answers.Ask(request)) got[i] = Of(*profile);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_FALSE(right[i].empty());
+    ExpectSame(right[i], got[i], "lifetime " + std::to_string(i));
   }
 }
 

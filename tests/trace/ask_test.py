@@ -246,6 +246,12 @@ class Words(Traces):
         self.assertEqual(at, self.ask("top", "--json", "--peak", gauge).stdout)
         self.assertEqual(at, self.ask("top", "--json", f"{gauge}@peak").stdout)
 
+    def test_massif_files_know_moments_but_no_blocks(self):
+        massif = self.directory / "x.massif"
+        self.ask("timeline", "-o", massif, self.story)
+        self.ask("top", "--at", "end", massif)
+        self.assertIn("heapgauge run --trace", self.failure("top", "--min-size", "1", massif))
+
     def test_a_trace_in_a_pipe_or_compressed_is_refused(self):
         process = subprocess.run([harness.HEAPGAUGE, "top", "-"], input=self.story.read_bytes(),
                                  capture_output=True)
