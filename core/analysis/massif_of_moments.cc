@@ -72,39 +72,45 @@ Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, Mass
   }
   const bool counts_bytes = unit == MassifUnit::kBytes;
   const Recording& recording = now.recording;
-  const bool has_peak = recording.has_peak && !counts_bytes && recording.peak_bytes > 0;
-  SnapshotChooser chooser(most_snapshots);
+  const bool has_peak =
+      peak != nullptr && recording.has_peak && !counts_bytes && recording.peak_bytes > 0;
+  SnapshotChooser chooser(most_snapshots - (has_peak ? 1 : 0));
   uint64_t before = 0;
   uint64_t place = 0;
-  bool peak_is_added = !has_peak;
-  const auto add = [&](uint64_t at, uint64_t bytes) {
-    before = std::max(before, at);
-    chooser.Add({before, bytes, 0, place++});
-  };
   for (const TimelinePoint& point : now.timeline) {
-    if (!peak_is_added && point.time_ns >= recording.peak_ns) {
-      add(recording.peak_ns, recording.peak_bytes);
-      peak_is_added = true;
-    }
-    add(counts_bytes ? point.allocated_bytes + point.freed_bytes : point.time_ns, point.live_bytes);
+    const uint64_t at = counts_bytes ? point.allocated_bytes + point.freed_bytes : point.time_ns;
+    before = std::max(before, at);
+    chooser.Add({before, point.live_bytes, 0, place++});
   }
   const std::vector<StackBytes> last = LiveStacksOf(now);
-  if (!peak_is_added) add(recording.peak_ns, recording.peak_bytes);
-  if (!last.empty()) add(counts_bytes ? before : recording.duration_ns, Sum(last));
-  const std::vector<Moment> moments = chooser.Take();
+  if (!last.empty()) {
+    before = counts_bytes ? before : std::max(before, recording.duration_ns);
+    chooser.Add({before, Sum(last), 0, place});
+  }
+  std::vector<Moment> moments = chooser.Take();
+  size_t peak_at = moments.size();
+  if (has_peak) {
+    // Between two points, so that it is not one of them.
+    const auto behind = std::find_if(moments.begin(), moments.end(), [&](const Moment& moment) {
+      return moment.at > recording.peak_ns;
+    });
+    peak_at = static_cast<size_t>(behind - moments.begin());
+    const Moment moment{recording.peak_ns, recording.peak_bytes, 0, 0};
+    if (behind != moments.end()) moments.insert(behind, moment);
+  }
   MassifFile file = MassifOfMoments(moments, unit, recording);
-  MarkDetailed(0, &file);
-  for (MassifSnapshot& snapshot : file.snapshots) {
-    const bool is_last = &snapshot == &file.snapshots.back();
-    const bool is_peak = snapshot.kind == MassifSnapshot::Kind::kPeak;
-    if (is_last && !last.empty()) {
-      MassifTrees(now, tree, &file).SetTree(last, &snapshot);
-    } else if (is_peak && peak != nullptr && has_peak &&
-               snapshot.heap_bytes == recording.peak_bytes) {
-      MassifTrees(*peak, tree, &file).SetTree(LiveStacksOf(*peak), &snapshot);
-    } else {
-      snapshot.kind = MassifSnapshot::Kind::kEmpty;
-    }
+  if (peak_at < file.snapshots.size()) {
+    MassifSnapshot& snapshot = file.snapshots[peak_at];
+    snapshot.kind = MassifSnapshot::Kind::kPeak;
+    MassifTrees(*peak, tree, &file).SetTree(LiveStacksOf(*peak), &snapshot);
+  }
+  if (!last.empty()) {
+    MassifSnapshot& snapshot = file.snapshots.back();
+    // A heap that never shrank has its peak here.
+    snapshot.kind = has_peak && peak_at + 1 > file.snapshots.size()
+                        ? MassifSnapshot::Kind::kPeak
+                        : MassifSnapshot::Kind::kDetailed;
+    MassifTrees(now, tree, &file).SetTree(last, &snapshot);
   }
   return file;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/analysis/massif_of_moments.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::trace {
@@ -97,6 +98,54 @@ TEST(TraceMassif, WritesStacksAsMassifDoes) {
                        "3 9916 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.",
                        "0 9000 Load 1 (made.cc:1)", "0 900 Parse (made.cc:1)",
                        "0 16 in 1 place, below massif's threshold (1.00%)"}));
+}
+
+TEST(MassifOfProfile, HasTreesOfThePeakAndOfTheEnd) {
+  Profile now;
+  now.sample_types = {{"inuse_space", "bytes"}};
+  now.recording.command_line = {"server", "-x"};
+  now.recording.duration_ns = 5'000'000'000;
+  now.recording.has_peak = true;
+  now.recording.peak_ns = 2'500'000'000;
+  now.recording.peak_bytes = 700;
+  Function function;
+  function.name = "Load";
+  now.functions.push_back(function);
+  now.frames.push_back({0, 0, false});
+  now.locations.push_back({.first_frame = 0, .frame_count = 1});
+  now.nodes.push_back({kNone, 0});
+  now.rows.push_back({.leaf = 0});
+  now.values = {100};
+  for (uint64_t i = 1; i <= 4; ++i) {
+    TimelinePoint point;
+    point.time_ns = i * 1'000'000'000;
+    point.live_bytes = i == 3 ? 720 : 100 * i;  // sampled: higher than the peak that was kept
+    now.timeline.push_back(point);
+  }
+  Profile peak = now;
+  peak.values = {700};
+  peak.recording.is_peak = true;
+  const auto file = MassifOfProfile(now, &peak, MassifUnit::kMilliseconds, 100, {});
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(file->snapshots.size(), 6u);
+  EXPECT_EQ(file->PeakSnapshot(), 2u);
+  const MassifSnapshot& top = file->snapshots[2];
+  EXPECT_EQ(top.time, 2500u);
+  EXPECT_EQ(top.heap_bytes, 700u);
+  ASSERT_EQ(top.tree.size(), 2u);
+  EXPECT_EQ(file->texts[top.tree[1].text], "0x0: Load");
+  EXPECT_EQ(file->snapshots[5].time, 5000u);
+  EXPECT_EQ(file->snapshots[5].kind, Kind::kDetailed);
+  EXPECT_EQ(file->snapshots[5].tree[0].bytes, 100u);
+  // A heap that never shrank.
+  now.recording.peak_ns = 5'000'000'000;
+  now.recording.peak_bytes = 100;
+  const auto grown = MassifOfProfile(now, &peak, MassifUnit::kMilliseconds, 100, {});
+  ASSERT_TRUE(grown);
+  EXPECT_EQ(grown->snapshots.size(), 5u);
+  EXPECT_EQ(grown->snapshots.back().kind, Kind::kPeak);
+  now.timeline.clear();
+  EXPECT_FALSE(MassifOfProfile(now, nullptr, MassifUnit::kMilliseconds, 100, {}));
 }
 
 }  // namespace

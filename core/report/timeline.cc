@@ -92,8 +92,9 @@ class Report {
       return ", within " + PlaceOn(TimeAxis::kTime, timeline_.to_ns - timeline_.from_ns,
                                    timeline_.to_ns - timeline_.from_ns);
     }
-    if (timeline_.from == 0 || timeline_.axis != TimeAxis::kTime) return "";
-    return " from " + Place(timeline_.from) + " to " + Place(timeline_.to);
+    // The first point of a gauge file is never at the very beginning.
+    if (timeline_.from <= length_ / 20 || timeline_.axis != TimeAxis::kTime) return "";
+    return ", from " + Place(timeline_.from) + " to " + Place(timeline_.to);
   }
 
   void MarkerList() {
