@@ -103,6 +103,11 @@ Result<Range> RangeOf(const TimelineCommand& command, const trace::TraceFile* tr
   if (!command.to.empty()) {
     HG_ASSIGN(range.to, parse(command.to));
   }
+  if (trace != nullptr && range.from > trace->end_ns()) {
+    return Fail(ErrorCode::kInvalidArgument, "--from " + Printable(command.from) +
+                                                 " is behind the end of the trace, " +
+                                                 trace::FormatMoment(trace->end_ns()));
+  }
   if (range.from > range.to) {
     return Fail(ErrorCode::kInvalidArgument,
                 "--from " + Printable(command.from) + " is behind --to " + Printable(command.to));

@@ -32,7 +32,7 @@ uint32_t MassifTrees::TextOf(const Walk& walk) {
   if (!is_new) return it->second;
   const Location& location = profile_.locations[profile_.nodes[walk.node].location];
   MassifFrame frame;
-  frame.address = location.address;
+  frame.address = location.lookup_address();  // massif names the call, not what is behind it
   std::string name;
   if (location.module != kNone) frame.module = profile_.modules[location.module].path;
   if (location.frame_count > 0) {

@@ -49,6 +49,7 @@ class Frames {
     const MassifFrame frame = ParseMassifFrame(text);
     Location location;
     location.address = frame.address;
+    location.exact = true;  // valgrind steps back into the call itself
     if (!frame.module.empty()) location.module = ModuleOf(frame.module);
     location.first_frame = static_cast<uint32_t>(profile_->frames.size());
     location.frame_count = 1;

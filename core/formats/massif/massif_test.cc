@@ -129,7 +129,7 @@ TEST(MassifReader, ShowsThePeakWithWhatMassifFoldedAndWhatNoChildHas) {
   EXPECT_EQ(profile->timeline[1].live_bytes, 4000u);
   EXPECT_EQ(profile->recording.peak_bytes, 4000u);
   const Location& grab = profile->locations[0];
-  EXPECT_EQ(grab.address, 0x109151u);
+  EXPECT_EQ(grab.lookup_address(), 0x109151u);
   EXPECT_EQ(profile->frames[grab.first_frame].line, 4u);
   EXPECT_EQ(profile->functions[profile->frames[grab.first_frame].function].file, "m.c");
 }
