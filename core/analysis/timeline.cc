@@ -110,20 +110,21 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
   const auto place = [axis](const TimelinePoint& p) {
     return axis == TimeAxis::kTime ? p.time_ns : p.allocated_bytes + p.freed_bytes;
   };
+  // The first point stands for all that was before, unless older ones were forgotten.
+  const bool from_start = from_ns == 0 && points.front().time_ns <= points.back().time_ns / 20;
   for (const TimelinePoint& point : points) {
-    const bool inside = point.time_ns >= from_ns && point.time_ns <= to_ns;
-    if (inside) {
-      // Points come from a file: an axis never goes back.
-      const uint64_t begin = timeline.steps.empty() ? (before != nullptr ? place(*before) : 0)
-                                                    : timeline.steps.back().end;
-      const uint64_t at = std::max(place(point), begin);
+    if (point.time_ns >= from_ns && point.time_ns <= to_ns) {
       const bool first = timeline.steps.empty();
-      TimelineStep step = StepTo(first ? at : begin, at, point.time_ns, point.live_bytes);
+      // Points come from a file: an axis never goes back.
+      uint64_t begin = first ? place(point) : timeline.steps.back().end;
+      if (first && from_start) begin = 0;
+      TimelineStep step =
+          StepTo(begin, std::max(place(point), begin), point.time_ns, point.live_bytes);
       step.live_blocks = point.live_objects;
       timeline.knows_blocks = timeline.knows_blocks || point.live_objects > 0;
-      if (before != nullptr && !first) {
-        step.allocated_bytes = Growth(before->allocated_bytes, point.allocated_bytes);
-        step.freed_bytes = Growth(before->freed_bytes, point.freed_bytes);
+      if (!first || from_start) {
+        step.allocated_bytes = Growth(first ? 0 : before->allocated_bytes, point.allocated_bytes);
+        step.freed_bytes = Growth(first ? 0 : before->freed_bytes, point.freed_bytes);
       }
       step.resident_bytes = point.resident_bytes;
       timeline.steps.push_back(step);
@@ -133,14 +134,20 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
   if (timeline.steps.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "nothing is known about that range of time");
   }
-  timeline.from = timeline.steps.front().end;
-  timeline.from_ns = timeline.steps.front().time_ns;
+  timeline.from = timeline.steps.front().begin;
+  timeline.from_ns = from_start ? 0 : timeline.steps.front().time_ns;
   timeline.to = timeline.steps.back().end;
   timeline.to_ns = timeline.steps.back().time_ns;
   const Recording& recording = profile.recording;
   if (recording.has_peak && axis == TimeAxis::kTime && recording.peak_ns >= timeline.from_ns &&
       recording.peak_ns <= timeline.to_ns) {
     timeline.peak = {recording.peak_ns, recording.peak_ns, recording.peak_bytes, 0};
+    // It is drawn as well, though nobody looked at that moment.
+    for (TimelineStep& step : timeline.steps) {
+      if (step.end < recording.peak_ns) continue;
+      step.most_bytes = std::max(step.most_bytes, recording.peak_bytes);
+      break;
+    }
   }
   Summarize(&timeline);
   return timeline;

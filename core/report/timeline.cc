@@ -130,6 +130,7 @@ class Report {
       freed.push_back(step.freed_bytes);
       most = std::max({most, step.allocated_bytes, step.freed_bytes});
     }
+    if (most == 0) return;
     text_.Add("\n");
     text_.Add(BarLine("allocated", allocated, most, Style::kGrowth, utf8()));
     text_.Add(BarLine("freed", freed, most, Style::kShrink, utf8()));

@@ -179,6 +179,37 @@ TEST(TimelineAxis, TellsPlacesAsExactlyAsAGraphCan) {
   EXPECT_EQ(PlaceOn(TimeAxis::kTime, 3'723'000 * kMs, 8'000'000 * kMs), "1h02m03s");
 }
 
+TEST(TimelineOfProfile, BeginsAtTheStartAndHasThePeakBetweenTwoPoints) {
+  Profile profile;
+  profile.recording.has_peak = true;
+  profile.recording.peak_ns = 1500 * kMs;
+  profile.recording.peak_bytes = 9 * kMb;
+  for (uint64_t i = 0; i < 5; ++i) {
+    TimelinePoint point;
+    point.time_ns = 1 + i * 1000 * kMs;
+    point.live_bytes = (i + 1) * kMb;
+    point.allocated_bytes = 3 * (i + 1) * kMb;
+    point.freed_bytes = 2 * (i + 1) * kMb;
+    profile.timeline.push_back(point);
+  }
+  const auto whole = TimelineOfProfile(profile, TimeAxis::kTime, 0, UINT64_MAX);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->from, 0u);
+  EXPECT_EQ(whole->steps.size(), 5u);
+  EXPECT_EQ(whole->sum.allocated_bytes, 15 * kMb);
+  EXPECT_EQ(whole->peak.bytes, 9 * kMb);
+  EXPECT_EQ(whole->peak.time_ns, 1500 * kMs);
+  EXPECT_EQ(whole->steps[2].most_bytes, 9 * kMb);
+  const auto part = TimelineOfProfile(profile, TimeAxis::kBytes, 2000 * kMs, 3500 * kMs);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->from, 15 * kMb);
+  EXPECT_EQ(part->to, 20 * kMb);
+  EXPECT_EQ(part->sum.allocated_bytes, 3 * kMb);
+  EXPECT_FALSE(TimelineOfProfile(profile, TimeAxis::kEvents, 0, UINT64_MAX));
+  EXPECT_FALSE(TimelineOfProfile(profile, TimeAxis::kTime, 6000 * kMs, UINT64_MAX));
+  EXPECT_FALSE(TimelineOfProfile(Profile(), TimeAxis::kTime, 0, UINT64_MAX));
+}
+
 TEST(Resampled, KeepsTotalsAndHoldsWhatNobodyLookedAt) {
   Timeline timeline;
   timeline.knows_flow = true;
