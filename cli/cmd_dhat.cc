@@ -23,12 +23,14 @@ int WriteTrace(const ReportOptions& options) {
 }
 
 int Dhat(const ReportOptions& options) {
-  if (IsTraceSource(options)) return WriteTrace(options);
+  if (IsWholeTrace(options)) return WriteTrace(options);
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   DhatProfileOptions dhat;
   dhat.selected = loaded->rows;
-  if (!options.type.empty()) dhat.type = loaded->profile().DefaultType();
+  // Who asks for a moment or a value of a trace gets that one.
+  const bool of_trace = !options.trace.at.empty() || !options.trace.value.empty();
+  if (!options.type.empty() || of_trace) dhat.type = loaded->profile().DefaultType();
   return DeliverBy(options, [&](TextSink* sink) -> Status {
     const auto write = [&](TextSink* packed) { return WriteDhat(loaded->profile(), dhat, packed); };
     return WritePacked(options.output, write, sink);
@@ -40,8 +42,9 @@ int Dhat(const ReportOptions& options) {
 void AddDhat(Command app, Action* action) {
   AddReport(app, action, "dhat", "a file for DHAT's viewer, dh_view.html (JSON)", Dhat, R"(
 Of a trace (heapgauge run --trace), all that DHAT knows but reads and writes: totals, maxima,
-lifetimes in microseconds, at the peak and at the end. Of any other profile, one sample type as the
-total: what was allocated, or what --type says.
+lifetimes in microseconds, at the peak and at the end. Of any other profile, and of a trace with
+--at, --value or another option that chooses some of it, one sample type as the total: what was
+allocated, or what was asked for.
 
 Examples:
   heapgauge dhat -o server.json server.hgt

@@ -24,7 +24,7 @@ int WriteTrace(const ReportOptions& options) {
 }
 
 int Heaptrack(const ReportOptions& options) {
-  if (IsTraceSource(options)) return WriteTrace(options);
+  if (IsWholeTrace(options)) return WriteTrace(options);
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   return DeliverBy(options, [&](TextSink* sink) -> Status {
@@ -43,8 +43,9 @@ void AddHeaptrack(Command app, Action* action) {
             Heaptrack,
             R"(
 Of a trace (heapgauge run --trace), every allocation and free in order, with times and resident
-memory. Of any other profile, the blocks that are live, as if none was freed: their peak, times and
-temporary allocations are not known. A name that ends in .zst or .gz is compressed.
+memory. Of any other profile, and of a trace with --at or another option that chooses some of it,
+the blocks that are live, as if none was freed: their peak, times and temporary allocations are not
+known. A name that ends in .zst or .gz is compressed.
 
 Examples:
   heapgauge heaptrack -o server.zst server.hgt && heaptrack_print server.zst

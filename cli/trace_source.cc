@@ -6,6 +6,33 @@
 
 namespace heapgauge::cli {
 
+namespace {
+
+bool ChoosesPart(const ReportOptions& options) {
+  const TraceOptions& t = options.trace;
+  for (const std::string* text : {&options.focus,    &options.ignore,
+                                  &options.type,     &t.at,
+                                  &t.from,           &t.to,
+                                  &t.value,          &t.temporary,
+                                  &t.least_size,     &t.greatest_size,
+                                  &t.least_lifetime, &t.greatest_lifetime,
+                                  &t.thread,         &t.stack,
+                                  &t.not_stack,      &t.function,
+                                  &t.not_function,   &t.module,
+                                  &t.not_module,     &t.source,
+                                  &t.not_source}) {
+    if (!text->empty()) return true;
+  }
+  return options.peak || !t.live_at.empty() || t.blocks || t.freed || t.not_freed || t.by_realloc ||
+         t.with_mappings;
+}
+
+}  // namespace
+
+bool IsWholeTrace(const ReportOptions& options) {
+  return !ChoosesPart(options) && IsTraceSource(options);
+}
+
 bool IsTraceSource(const ReportOptions& options) {
   if (options.sources.size() != 1 || options.sources.front() == "-") return false;
   auto opened = OpenStream(options.sources.front());
@@ -16,10 +43,6 @@ bool IsTraceSource(const ReportOptions& options) {
 }
 
 Result<OpenedTrace> OpenTrace(const ReportOptions& options) {
-  if (!options.focus.empty() || !options.ignore.empty() || options.peak) {
-    return Fail(ErrorCode::kUnsupported,
-                "of a trace all is written: --focus, --ignore and --peak are for profiles");
-  }
   ProgressSink* progress = options.quiet ? nullptr : BeginProgress();
   OpenedTrace opened;
   HG_ASSIGN(opened.file, trace::TraceFile::Open(options.sources.front()));

@@ -18,7 +18,10 @@ struct OpenedTrace {
 
 // Whether the one source of the options is a trace.
 bool IsTraceSource(const ReportOptions& options);
-// Opens it and names its stacks. Fails for options that only profiles know.
+// The same, and all of it is meant: --at, --focus and all the others
+// that choose a moment, a range or blocks make a profile of it.
+bool IsWholeTrace(const ReportOptions& options);
+// Opens it and names its stacks.
 Result<OpenedTrace> OpenTrace(const ReportOptions& options);
 
 }  // namespace heapgauge::cli

@@ -225,6 +225,12 @@ class HeaptrackExport(Heaptrack):
         out = self.directory / "x.zst"
         self.ask("heaptrack", "-o", out, trace)
         self.assert_totals(out, out)
+        # A moment of it is a profile.
+        self.ask("heaptrack", "--at", "peak", "-o", out.with_suffix(".gz"), trace)
+        self.assertEqual(heaptrack.totals(out.with_suffix(".gz"))["leaked"], heaptrack.totals(out)["peak"])
+        self.ask("dhat", "--at", "peak", "-o", out.with_suffix(".json"), trace)
+        self.assertEqual(heaptrack.bytes_text(self.sum_of(out.with_suffix(".json"), "alloc_space")),
+                         heaptrack.totals(out)["peak"])
         _, interpreted = self.record("known_heap")
         ours = heaptrack.by_stack(out, "leaked", self.directory)
         theirs = heaptrack.by_stack(interpreted, "leaked", self.directory)
