@@ -132,7 +132,7 @@ Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
     });
   }
   HG_ASSIGN(Loaded loaded, Load(command.report));
-  *notes = loaded.notes;
+  *notes = loaded.profile.notes;
   return query::Source::OfProfile(std::move(loaded.profile));
 }
 
