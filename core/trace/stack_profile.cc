@@ -192,7 +192,10 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   r.has_peak = peak.bytes != 0;
   r.peak_ns = peak.time_ns;
   r.peak_bytes = peak.bytes;
-  profile.time_ns = static_cast<int64_t>(r.start_unix_ns + answer.to_ns);
+  // An imported trace does not know when it was.
+  if (r.start_unix_ns != 0) {
+    profile.time_ns = static_cast<int64_t>(r.start_unix_ns + answer.to_ns);
+  }
   profile.duration_ns =
       static_cast<int64_t>(answer.to_ns > request.from_ns ? answer.to_ns - request.from_ns : 0);
   return profile;

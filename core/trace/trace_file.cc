@@ -104,7 +104,9 @@ class OpenedTrace final : public TraceFile {
     Profile& profile = stacks->profile;
     profile.recording = facts_.recording;
     profile.duration_ns = static_cast<int64_t>(facts_.recording.duration_ns);
-    profile.time_ns = static_cast<int64_t>(facts_.recording.start_unix_ns) + profile.duration_ns;
+    if (facts_.recording.start_unix_ns != 0) {
+      profile.time_ns = static_cast<int64_t>(facts_.recording.start_unix_ns) + profile.duration_ns;
+    }
     profile.notes.insert(profile.notes.begin(), index_.notes.begin(), index_.notes.end());
     stacks_ = std::move(stacks);
     return stacks_;

@@ -172,6 +172,14 @@ class HeaptrackTraces(Heaptrack):
         self.assertRegex(self.import_file(interpreted, "interpreted")[1],
                          r"note: \d+ frees could be of several blocks")
 
+    def test_reports_on_traces_work_on_it(self):
+        raw, _ = self.record("known_heap")
+        trace, _ = self.import_file(raw, "x")
+        self.assertEqual(self.sum_of(trace, "inuse_space"), self.sum_of(raw, "inuse_space"))
+        self.assertEqual(self.sum_of(trace, "alloc_objects"), self.sum_of(raw, "alloc_objects"))
+        text = self.ask("top", "--at", "peak", trace).stdout
+        self.assertRegex(text, r"Peak\S* known_heap.cc:\d+")
+
     def test_keeps_an_existing_file_unless_told(self):
         raw, _ = self.record("known_heap")
         trace, _ = self.import_file(raw, "x")
