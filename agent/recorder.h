@@ -135,8 +135,9 @@ class Recorder {
   void EndTracing(bool gave_up);
   struct TracedBlock {
     uintptr_t address;
-    uint64_t size;    // requested
-    uint64_t usable;  // as the allocator says
+    uint64_t size;  // requested
+    // Asks the allocator how large it is. Called late: by then the block's head is in the cache.
+    uint64_t (*usable)(uintptr_t address, uint64_t size);
     wire::Function function;
     uint8_t alignment_log2;
   };

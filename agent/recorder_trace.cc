@@ -163,12 +163,14 @@ void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
   if (lane == nullptr) [[unlikely]]
     return buffers_.CountLost();
   if (HasRoom(lane, kAllocationBytes)) [[likely]] {
+    __builtin_prefetch(reinterpret_cast<const char*>(block.address) - sizeof(size_t));
     const uint32_t number = TraceStack(lane, caller, thread.labels);
+    const uint64_t usable = block.usable(block.address, block.size);
     lane->Append(wire::TraceAllocation{.time = 0,
                                        .what = wire::PackTraceWhat(kind, block.address),
                                        .size = block.size,
                                        .stack = number,
-                                       .slack = Slack(block.size, block.usable),
+                                       .slack = Slack(block.size, usable),
                                        .function = static_cast<uint8_t>(block.function),
                                        .alignment_log2 = block.alignment_log2},
                  trace_clock_, /*ordered=*/true);

@@ -1,10 +1,12 @@
 // Remembers the numbers of stacks that were seen lately, in front of the StackTable: one cache line
 // answers, where the table's index, which also names every node, may need a dozen.
 //
-// Lossy: a set of four entries for each stack, of which a new one replaces any. Entries are written
-// without a lock; each word of an entry carries part of its key, so that a reader who meets two
-// halves of different ones notices. Numbers never change, so nothing is ever out of date.
-// Lock-free, async-signal-safe; zero-initialised memory finds nothing.
+// Lossy: a set of eight entries for each stack, of which a new one replaces any. An entry is one
+// word, so it is written without a lock: the number and as much of the key as there is room for.
+// With the place of its set that makes 52 bits of the key; a million new stacks are mistaken for
+// another with a probability of one in a hundred thousand. It is small on purpose: where it does
+// not stay in the processor's cache it is of no use. Numbers never change, so nothing is ever out
+// of date. Lock-free, async-signal-safe; zero-initialised memory finds nothing.
 #ifndef HEAPGAUGE_AGENT_TRACE_STACK_MEMO_H_
 #define HEAPGAUGE_AGENT_TRACE_STACK_MEMO_H_
 
@@ -26,39 +28,36 @@ class StackMemo {
   // 0 if it is not there. `key` is not 0, and all its bits are well mixed.
   uint32_t Find(uint64_t key) const {
     if (sets_ == nullptr) return 0;
-    for (const Entry& entry : SetOf(key).entry) {
-      if (entry.key.load(std::memory_order_acquire) != key) continue;
-      const uint64_t value = entry.value.load(std::memory_order_relaxed);
-      if (value >> 32 == (key & UINT32_MAX)) return static_cast<uint32_t>(value);
+    for (const std::atomic<uint64_t>& entry : SetOf(key).entry) {
+      const uint64_t word = entry.load(std::memory_order_acquire);
+      if ((word ^ key) << kNumberBits == 0) return static_cast<uint32_t>(word >> kTagBits);
     }
     return 0;
   }
 
   void Keep(uint64_t key, uint32_t number) {
-    if (sets_ == nullptr) return;
+    if (sets_ == nullptr || number >> kNumberBits != 0) return;
     Set& set = SetOf(key);
-    Entry* place = &set.entry[number % kWays];
-    for (Entry& entry : set.entry) {
-      if (entry.key.load(std::memory_order_relaxed) == 0) place = &entry;
+    std::atomic<uint64_t>* place = &set.entry[number % kWays];
+    for (std::atomic<uint64_t>& entry : set.entry) {
+      if (entry.load(std::memory_order_relaxed) == 0) place = &entry;
     }
-    place->key.store(0, std::memory_order_relaxed);
-    place->value.store((key & UINT32_MAX) << 32 | number, std::memory_order_release);
-    place->key.store(key, std::memory_order_release);
+    place->store(uint64_t{number} << kTagBits | (key & kTagMask), std::memory_order_release);
   }
 
   size_t private_bytes() const { return sets_ == nullptr ? 0 : kSets * sizeof(Set); }
 
  private:
-  static constexpr uint32_t kSetBits = 14;
-  static constexpr uint32_t kSets = 1 << kSetBits;  // 65,536 stacks, 1 MiB
-  static constexpr uint32_t kWays = 4;
+  static constexpr uint32_t kSetBits = 12;
+  static constexpr uint32_t kSets = 1 << kSetBits;  // 32,768 stacks, 256 KiB
+  static constexpr uint32_t kWays = 8;
+  static constexpr uint32_t kNumberBits = 24;  // more stacks do not fit into a gauge file
+  static constexpr uint32_t kTagBits = 64 - kNumberBits;
+  static constexpr uint64_t kTagMask = (uint64_t{1} << kTagBits) - 1;
 
-  struct Entry {
-    std::atomic<uint64_t> key;    // 0: empty
-    std::atomic<uint64_t> value;  // the number, and above it the lower half of the key
-  };
   struct Set {
-    Entry entry[kWays];
+    // The number, and below it the lower bits of the key; 0 empty.
+    std::atomic<uint64_t> entry[kWays];
   };
   static_assert(sizeof(Set) == 64);
 

@@ -38,9 +38,8 @@ inline bool Counts(uintptr_t pc) {
 
 inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
   if (ThreadIsExcluded()) return;
-  recorder.TraceBlock(
-      kind, {block, size, UsableSize(block, size), KindOf(call), AlignmentOf(call)},
-      call.caller);
+  recorder.TraceBlock(kind, {block, size, &UsableSize, KindOf(call), AlignmentOf(call)},
+                      call.caller);
 }
 
 uintptr_t Allocate(const Call& call) {
