@@ -93,15 +93,14 @@ uint32_t BlockMatcher::DistanceOf(const LiveBlock& block, uint32_t thread) const
 }
 
 void BlockMatcher::Allocate(const MergedEvent& event, uint64_t hash, uint32_t old) {
-  if (const uint32_t there = index_.Remove(event.address(), hash); there != kNoSlot) {
-    ++counts_.missed_frees;
-    queue_.Died(there, event.time, kNoIndex, kForeign);
-  }
   const uint32_t distance = old == kNoSlot ? 0 : DistanceOf(pool_[old], event.thread);
   ++allocations_[event.thread];
   const uint32_t slot = NewBlock(event, event.address(), event.size);
   if (slot == kNoSlot) return;
-  index_.Insert(hash, slot);
+  if (const uint32_t there = index_.Put(hash, slot); there != kNoSlot) {
+    ++counts_.missed_frees;
+    queue_.Died(there, event.time, kNoIndex, kForeign);
+  }
   if (old == kNoSlot) {
     queue_.Advance(event.time);
     queue_.Born(slot);
@@ -144,11 +143,10 @@ void BlockMatcher::ResizeFailed(const MergedEvent& event, uint64_t) {
   const uint32_t slot = TakeResized(event.thread);
   if (slot == kNoSlot) return;
   const uint64_t hash = AddressIndex::Hash(pool_[slot].address);
-  if (const uint32_t there = index_.Remove(pool_[slot].address, hash); there != kNoSlot) {
+  if (const uint32_t there = index_.Put(hash, slot); there != kNoSlot) {
     ++counts_.missed_frees;
     queue_.Died(there, event.time, kNoIndex, kForeign);
   }
-  index_.Insert(hash, slot);
 }
 
 void BlockMatcher::CutOut(const MergedEvent& event, uint64_t start, uint64_t end) {

@@ -66,17 +66,20 @@ void ClockConverter::Add(ClockPair pair) {
   if (lines_.size() > kMostLines) lines_.pop_front();
 }
 
-uint64_t ClockConverter::ToNs(uint64_t raw) {
+uint64_t ClockConverter::FindLine(uint64_t raw) {
   if (clock_ != wire::TraceClock::kCycleCounter) return raw;
   while (lines_.size() > 1 && raw >= lines_.front().end) lines_.pop_front();
   Line line{last_, UINT64_MAX, rate_};
   if (!lines_.empty() && raw < lines_.front().end) line = lines_.front();
-  __extension__ using Wide = unsigned __int128;
-  if (raw >= line.from.raw) {
-    return line.from.ns + static_cast<uint64_t>((Wide{raw - line.from.raw} * line.rate) >> 32);
+  if (raw < line.from.raw) {
+    const uint64_t before = Scaled(line.from.raw - raw, line.rate);
+    return line.from.ns > before ? line.from.ns - before : 0;
   }
-  const auto before = static_cast<uint64_t>((Wide{line.from.raw - raw} * line.rate) >> 32);
-  return line.from.ns > before ? line.from.ns - before : 0;
+  // One whose end is not known yet will be replaced.
+  if (line.end != UINT64_MAX) {
+    in_use_ = {line.from.raw, line.from.ns, line.end - line.from.raw, line.rate};
+  }
+  return line.from.ns + Scaled(raw - line.from.raw, line.rate);
 }
 
 uint64_t ClockConverter::PerMicrosecond() const {

@@ -36,7 +36,12 @@ class ClockConverter {
   // Makes times up to the pair's convertible. Later ones go by the last rate that is known.
   void Add(ClockPair pair);
   // REQUIRES: never less than in the call before, to be exact.
-  uint64_t ToNs(uint64_t raw);
+  uint64_t ToNs(uint64_t raw) {
+    const uint64_t since = raw - in_use_.raw;
+    if (since < in_use_.length) [[likely]]
+      return in_use_.ns + Scaled(since, in_use_.rate);
+    return FindLine(raw);
+  }
   // How many of the clock's units are a microsecond, about.
   uint64_t PerMicrosecond() const;
 
@@ -47,11 +52,22 @@ class ClockConverter {
     uint64_t rate = 0;  // nanoseconds per unit, times 2^32
   };
   static uint64_t RateOf(const ClockPair& from, const ClockPair& to);
+  static uint64_t Scaled(uint64_t units, uint64_t rate) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<uint64_t>((Wide{units} * rate) >> 32);
+  }
+  uint64_t FindLine(uint64_t raw);
 
   wire::TraceClock clock_;
   ClockPair last_;
   uint64_t rate_ = uint64_t{1} << 32;  // of the last line
-  std::deque<Line> lines_;             // the first one is in use
+  std::deque<Line> lines_;             // those that are known to their ends
+  struct {
+    uint64_t raw = 0;
+    uint64_t ns = 0;
+    uint64_t length = 0;  // raw; 0: no line is in use
+    uint64_t rate = 0;
+  } in_use_;
 };
 
 }  // namespace heapgauge::trace

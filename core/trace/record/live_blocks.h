@@ -121,8 +121,8 @@ class AddressIndex {
   uint32_t Find(uint64_t address, uint64_t hash) const;
   // Takes the address out; its slot, or kNoSlot.
   uint32_t Remove(uint64_t address, uint64_t hash);
-  // REQUIRES: the address is not there; pool[slot].address is it.
-  void Insert(uint64_t hash, uint32_t slot);
+  // Puts pool[slot], whose address is set, in; the slot that had this address before, or kNoSlot.
+  uint32_t Put(uint64_t hash, uint32_t slot);
   size_t bytes() const;
 
  private:
