@@ -20,6 +20,7 @@ First steps:
   heapgauge tree 4242                     through which calls
   heapgauge diff old.hg 4242              what grew since
   heapgauge flame -o heap.svg 4242        a picture for the browser
+  heapgauge run --trace -- ./batch        every allocation and free; then timeline, stats, top --at peak
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
   heapgauge pprof -top heap.pb.gz         pprof's flags and output, on any profile
   heapgauge serve                         the same for a browser, curl and pprof's clients

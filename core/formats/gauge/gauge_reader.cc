@@ -318,6 +318,8 @@ class GaugeReading {
   void ReadLocations() {
     GaugeModules modules = ReadModules(source_, layout_);
     unreadable_ += modules.damaged;
+    const wire::Header& header = layout_.header();
+    PutFirst(FieldText(header.exe, sizeof header.exe), &modules);
     std::vector<CodeAddress> distinct = addresses_;
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());

@@ -119,6 +119,16 @@ class Counted(Exact):
     def test_one_thread(self):
         self.check(0)
 
+    def test_the_program_is_the_first_module(self):
+        path, _ = self.trace([target("traced_amounts")])
+        gauge = self.directory / "x.hg"
+        subprocess.run([harness.HEAPGAUGE, "run", "--quiet", "--sample", "1", "-o", str(gauge), "--",
+                        target("traced_amounts")], env=self.environment(), check=True, stdout=subprocess.DEVNULL)
+        for source in (path, gauge):
+            done = subprocess.run([harness.HEAPGAUGE, "pprof", "-top", str(source)], env=self.environment(),
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.splitlines()[0], "File: traced_amounts")
+
     def test_each_call_by_its_name(self):
         path, _ = self.trace([target("traced_amounts")])
         done = subprocess.run([harness.HEAPGAUGE, "query", "--csv", "--no-header",
