@@ -72,7 +72,8 @@ int WaitFor(pid_t pid, const sigset_t& watched, uint64_t period_ns,
 
 Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
-                            const std::function<void(pid_t)>& started) {
+                            const std::function<void(pid_t)>& started,
+                            const std::function<void()>& ended) {
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {
     return tl::unexpected<Error>(SystemError("cannot make a pipe", errno));
@@ -107,6 +108,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   close(error_pipe[0]);
   if (started && result.exec_errno == 0) started(result.pid);
   result.wait_status = WaitFor(result.pid, watched, period_ns, tick);
+  if (ended && result.exec_errno == 0) ended();
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
 }

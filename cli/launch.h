@@ -31,12 +31,14 @@ struct LaunchResult {
 
 // Starts the program and waits for its end; calls `tick` with its pid every `period_ns` meanwhile,
 // and `started` once before, if it is there: threads may be made from then on, and have those
-// signals blocked that are taken here.
+// signals blocked that are taken here. `ended` is called after its end, with these signals still
+// blocked.
 // Signals that other processes send to us are passed on. Those that the terminal sends reach the
 // program by themselves and are not.
 Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
-                            const std::function<void(pid_t)>& started = {});
+                            const std::function<void(pid_t)>& started = {},
+                            const std::function<void()>& ended = {});
 
 // "exited with 0", "was killed by SIGSEGV".
 std::string HowItEnded(int wait_status);

@@ -86,13 +86,12 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
 }
 
 // Waits for those that the program has left running. They may go on for long: whoever does not want
-// to wait ends us, and the traces are complete up to there.
+// to wait ends us, and the traces are complete up to there. REQUIRES: the signals that end us are
+// blocked.
 void WaitForRest(trace::Recorder* recorder, bool quiet) {
   sigset_t ours;
-  sigset_t before;
   sigemptyset(&ours);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ours, signal);
-  sigprocmask(SIG_BLOCK, &ours, &before);
   uint64_t waited_ns = 0;
   while (!recorder->WaitFor(trace::Recorder::kBeatPeriodNs)) {
     recorder->Beat();
@@ -108,7 +107,6 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
                  running);
     }
   }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
@@ -152,14 +150,16 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
         if (!recorder->Start(static_cast<uint32_t>(pid))) {
           FailWith("no thread can be made, so there will be no trace");
         }
+      },
+      [&] {
+        recorder->ProgramEnded();
+        if (recorder->has_started()) WaitForRest(recorder, run.quiet);
       });
   if (!result) return FailWith(result.error());
   if (result->exec_errno != 0) {
     FailWith(SystemError("cannot run '" + Printable(spec.command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  recorder->ProgramEnded();
-  if (recorder->has_started()) WaitForRest(recorder, run.quiet);
   if (!run.quiet) TellTraces(spec, *result, run.directory, recorder->recorded());
   if (run.verbose) TellCost(recorder->recorded());
   EndLike(result->wait_status);
