@@ -59,6 +59,7 @@ func main() {
 	grow(200, 1000)
 	grow(20, 50000)
 	again(10)
+	runtime.GC() // a heap profile may lag behind by two collections
 	runtime.GC()
 	file, _ := os.Create(os.Args[1])
 	pprof.Lookup("heap").WriteTo(file, 0)
