@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/text.h"
+#include "core/model/program_first.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -198,6 +199,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   }
   profile.duration_ns =
       static_cast<int64_t>(answer.to_ns > request.from_ns ? answer.to_ns - request.from_ns : 0);
+  PutProgramFirst(&profile);
   return profile;
 }
 

@@ -100,8 +100,7 @@ class OpenedTrace final : public TraceFile {
     };
     HG_TRY(ForEachChunk({ChunkType::kTables, ChunkType::kNames}, read));
     const std::string_view stream(reinterpret_cast<const char*>(names.data()), names.size());
-    auto stacks = std::make_shared<Stacks>(
-        MakeStacks(tables, stack_count(), stream, facts().recording.program, path()));
+    auto stacks = std::make_shared<Stacks>(MakeStacks(tables, stack_count(), stream, path()));
     Profile& profile = stacks->profile;
     profile.recording = facts_.recording;
     profile.duration_ns = static_cast<int64_t>(facts_.recording.duration_ns);

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "core/formats/gauge/gauge_records.h"
 
 namespace heapgauge {
@@ -56,21 +53,6 @@ GaugeModules ReadModules(const ByteSource& source, const GaugeLayout& layout) {
         result.modules.push_back(*std::move(module));
       });
   return result;
-}
-
-void PutFirst(const std::string& path, GaugeModules* list) {
-  const auto found = std::find_if(list->modules.begin(), list->modules.end(),
-                                  [&](const Module& module) { return module.path == path; });
-  if (found == list->modules.end() || found == list->modules.begin()) return;
-  const auto id = static_cast<ModuleId>(found - list->modules.begin());
-  std::swap(list->modules.front(), *found);
-  for (ModuleId& named : list->by_record) {
-    if (named == id) {
-      named = 0;
-    } else if (named == 0) {
-      named = id;
-    }
-  }
 }
 
 ModuleId FindModule(const GaugeModules& list, const CodeAddress& address) {

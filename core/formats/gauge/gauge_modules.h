@@ -27,10 +27,6 @@ struct GaugeModules {
 };
 GaugeModules ReadModules(const ByteSource& source, const GaugeLayout& layout);
 
-// Puts the module of that path at the front: tools take the first one for the program itself, and
-// the first stack may well lead through others. REQUIRES: no id was handed out yet.
-void PutFirst(const std::string& path, GaugeModules* modules);
-
 // A distinct address on some stack.
 struct CodeAddress {
   uint64_t pc_module = 0;  // as in wire::Node

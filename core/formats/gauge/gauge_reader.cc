@@ -10,6 +10,7 @@
 #include "core/formats/gauge/gauge_names.h"
 #include "core/formats/gauge/gauge_records.h"
 #include "core/formats/gauge/gauge_summary.h"
+#include "core/model/program_first.h"
 
 namespace heapgauge {
 namespace {
@@ -318,8 +319,6 @@ class GaugeReading {
   void ReadLocations() {
     GaugeModules modules = ReadModules(source_, layout_);
     unreadable_ += modules.damaged;
-    const wire::Header& header = layout_.header();
-    PutFirst(FieldText(header.exe, sizeof header.exe), &modules);
     std::vector<CodeAddress> distinct = addresses_;
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
@@ -406,7 +405,9 @@ Result<Profile> ReadGauge(const ByteSource& source, const std::string& name,
 
 Result<Profile> ReadGaugeFile(const std::string& path, const GaugeReadOptions& options) {
   HG_ASSIGN(const File file, File::OpenForReading(path));
-  return GaugeReading(file, path, options).Run(path);
+  HG_ASSIGN(Profile profile, GaugeReading(file, path, options).Run(path));
+  PutProgramFirst(&profile);
+  return profile;
 }
 
 }  // namespace heapgauge

@@ -52,8 +52,7 @@ std::vector<bool> MakeNodes(const StackTables& tables, Profile* profile) {
 }  // namespace
 
 TraceFile::Stacks MakeStacks(const StackTables& tables, uint32_t stack_count,
-                             std::string_view names, const std::string& program,
-                             const std::string& path) {
+                             std::string_view names, const std::string& path) {
   TraceFile::Stacks out;
   Profile& profile = out.profile;
   profile.sample_types = HeapSampleTypes();
@@ -66,7 +65,6 @@ TraceFile::Stacks MakeStacks(const StackTables& tables, uint32_t stack_count,
     modules.by_record.push_back(tables.modules[i] ? i : kNone);
     modules.modules.push_back(tables.modules[i].value_or(Module{}));
   }
-  PutFirst(program, &modules);
   profile.modules = modules.modules;
   if (!names.empty()) {
     const Status status = AttachNames(names, path, &profile);

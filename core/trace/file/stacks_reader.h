@@ -14,11 +14,10 @@
 
 namespace heapgauge::trace {
 
-// `names` is the stream of names, "" none. Module ids are the record numbers of the trace, but that
-// `program` comes first; names are made for it from the profile and count on that.
+// `names` is the stream of names, "" none. Module ids are the record numbers of the trace, so that
+// names can be made for it from the profile.
 TraceFile::Stacks MakeStacks(const StackTables& tables, uint32_t stack_count,
-                             std::string_view names, const std::string& program,
-                             const std::string& path);
+                             std::string_view names, const std::string& path);
 
 }  // namespace heapgauge::trace
 

@@ -119,6 +119,17 @@ class Counted(Exact):
     def test_one_thread(self):
         self.check(0)
 
+    def test_a_saved_trace_needs_no_program(self):
+        program = self.directory / "gone"
+        shutil.copy(target("traced_amounts"), program)
+        path, _ = self.trace([str(program)])
+        saved = self.directory / "saved.hgt"
+        subprocess.run([harness.HEAPGAUGE, "save", "-o", str(saved), str(path)], env=self.environment(), check=True,
+                       stdout=subprocess.DEVNULL)
+        program.unlink()
+        names = {row["function"] for row in self.top(saved, "--value", "allocated")["functions"]}
+        self.assertLessEqual({"hold_some", "pass_through", "grow_one", "leave_behind"}, names)
+
     def test_the_program_is_the_first_module(self):
         path, _ = self.trace([target("traced_amounts")])
         gauge = self.directory / "x.hg"
