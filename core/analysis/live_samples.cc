@@ -52,9 +52,9 @@ Result<LiveSamples> CountLiveSamples(const Profile& profile, const RowFilter& fi
     const Weight weight = WeightOf(block.size, block.interval);
     const SampledCount one{BytesEstimate(block.size, weight), ObjectsEstimate(weight), 1};
     const uint64_t age = now > block.birth_ns ? now - block.birth_ns : 0;
-    const size_t step = trace::LifetimeStepOf(age);
+    const size_t step = LifetimeStepOf(age);
     result.total.Add(one);
-    result.cells[trace::SizeClassOf(block.size)][step].Add(one);
+    result.cells[SizeClassOf(block.size)][step].Add(one);
     threads[block.thread].Add(one);
     const FramePlace place = places[block.row];
     EntityId entity = kNone;

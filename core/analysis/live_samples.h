@@ -13,12 +13,12 @@
 #include "core/analysis/entities.h"
 #include "core/analysis/functions.h"
 #include "core/model/profile.h"
-#include "core/trace/analysis/lifetime_scale.h"
+#include "core/analysis/lifetime_scale.h"
 
 namespace heapgauge {
 
 // The steps of ages are those of lifetimes without the last one.
-inline constexpr size_t kAgeSteps = trace::kLifetimeSteps - 1;
+inline constexpr size_t kAgeSteps = kLifetimeSteps - 1;
 
 struct SampledCount {
   Estimate bytes;
@@ -45,7 +45,7 @@ struct LiveSamples {
   };
 
   SampledCount total;
-  std::array<std::array<SampledCount, kAgeSteps>, trace::kSizeClasses> cells{};
+  std::array<std::array<SampledCount, kAgeSteps>, kSizeClasses> cells{};
   Entities entities;
   std::vector<Row> rows;        // most bytes first
   std::vector<Thread> threads;  // the same

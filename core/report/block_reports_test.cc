@@ -300,8 +300,8 @@ TEST(LiveSamples, CountAgesAndSizesOfWhatIsLive) {
   EXPECT_EQ(samples->rows[1].oldest_ns, 1'000'000'000u);
   EXPECT_EQ(samples->SizeClass(12).samples, 30u);
   EXPECT_EQ(samples->SizeClass(20).samples, 3u);
-  EXPECT_EQ(samples->Age(trace::LifetimeStepOf(60'000'000'000)).samples, 3u);
-  const double value = samples->Age(trace::LifetimeStepOf(1'000'000'000)).bytes.value;
+  EXPECT_EQ(samples->Age(LifetimeStepOf(60'000'000'000)).samples, 3u);
+  const double value = samples->Age(LifetimeStepOf(1'000'000'000)).bytes.value;
   EXPECT_NEAR(value, 30 * WeightOf(4096, 65536).bytes, 1);
   const SampledSubject subject{profile, *samples, {}, {}};
   for (const size_t width : {80, 160}) {

@@ -10,9 +10,6 @@ namespace heapgauge {
 namespace {
 
 using trace::BlockCount;
-using trace::kLifetimeSteps;
-using trace::kNeverFreedStep;
-using trace::kSizeClasses;
 
 double Real(uint64_t value) { return static_cast<double>(value); }
 std::string Count(uint64_t value) { return FormatCount(Real(value)); }
@@ -109,7 +106,7 @@ std::string SizeClassLabel(size_t size_class) {
 
 std::vector<std::string> LifetimeHeadings() {
   std::vector<std::string> headings;
-  for (const trace::LifetimeStep& step : trace::LifetimeSteps()) headings.push_back(step.label);
+  for (const LifetimeStep& step : LifetimeSteps()) headings.push_back(step.label);
   return headings;
 }
 

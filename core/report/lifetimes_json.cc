@@ -33,11 +33,11 @@ Json SumsJson(const trace::LifetimeSums& sums, const trace::LifetimeHistogram& h
 
 Json StepsJson() {
   Json list = Json::Array();
-  const auto steps = trace::LifetimeSteps();
+  const auto steps = LifetimeSteps();
   for (size_t i = 0; i < steps.size(); ++i) {
     Json step = {{"name", steps[i].name}};
-    const bool ends = i < trace::kLongestStep;
-    if (i < trace::kNeverFreedStep) step["from_ns"] = i == 0 ? 0 : steps[i - 1].end_ns;
+    const bool ends = i < kLongestStep;
+    if (i < kNeverFreedStep) step["from_ns"] = i == 0 ? 0 : steps[i - 1].end_ns;
     if (ends) step["below_ns"] = steps[i].end_ns;
     list.Add(std::move(step));
   }
@@ -52,13 +52,13 @@ std::string LifetimesJson(const TraceSubject& subject, const trace::LifetimeRepo
   json["lifetimes"] = StepsJson();
   json["total"] = SumsJson(report.total, report.histogram);
   Json sizes = Json::Array();
-  for (size_t i = 0; i < trace::kSizeClasses; ++i) {
+  for (size_t i = 0; i < kSizeClasses; ++i) {
     const BlockCount all = report.SizeClass(i);
     if (all.blocks == 0) continue;
     Json cells = Json::Array();
     for (const BlockCount& cell : report.cells[i]) cells.Add(CountJson(cell));
-    sizes.Add({{"above", i == 0 ? 0 : trace::SizeClassEnd(i - 1)},
-               {"up_to", trace::SizeClassEnd(i)},
+    sizes.Add({{"above", i == 0 ? 0 : SizeClassEnd(i - 1)},
+               {"up_to", SizeClassEnd(i)},
                {"blocks", all.blocks},
                {"bytes", all.bytes},
                {"by_lifetime", std::move(cells)}});
@@ -81,11 +81,11 @@ std::string LifetimesCsv(const TraceSubject& subject, const trace::LifetimeRepor
   csv.Text("lifetime").Text("blocks").Text("bytes");
   csv.EndRow();
   for (const trace::LifetimeRow& row : report.rows) {
-    for (size_t i = 0; i < trace::kLifetimeSteps; ++i) {
+    for (size_t i = 0; i < kLifetimeSteps; ++i) {
       const BlockCount& step = row.histogram.steps[i];
       if (step.blocks == 0) continue;
       AddGroup(subject, row.group, &csv);
-      csv.Text(trace::LifetimeSteps()[i].name).Number(step.blocks).Number(step.bytes);
+      csv.Text(LifetimeSteps()[i].name).Number(step.blocks).Number(step.bytes);
       csv.EndRow();
     }
   }

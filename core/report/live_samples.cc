@@ -70,7 +70,7 @@ StyledText ByAge(const LiveSamples& samples, const Layout& layout) {
   for (size_t i = 0; i < kAgeSteps; ++i) {
     const SampledCount age = samples.Age(i);
     if (age.samples == 0) continue;
-    table.Row({trace::LifetimeSteps()[i].name, FormatBytes(age.bytes.value), Range(age.bytes),
+    table.Row({LifetimeSteps()[i].name, FormatBytes(age.bytes.value), Range(age.bytes),
                FormatShare(age.bytes.value, samples.total.bytes.value),
                FormatCount(age.objects.value), FormatCount(static_cast<double>(age.samples))});
   }
@@ -85,8 +85,8 @@ HeatMap Map(const LiveSamples& samples) {
   map.columns.resize(kAgeSteps);
   map.is_bytes = true;
   size_t first = 0;
-  while (first < trace::kSizeClasses && samples.SizeClass(first).samples == 0) ++first;
-  size_t end = trace::kSizeClasses;
+  while (first < kSizeClasses && samples.SizeClass(first).samples == 0) ++first;
+  size_t end = kSizeClasses;
   while (end > first && samples.SizeClass(end - 1).samples == 0) --end;
   for (size_t i = first; i < end; ++i) {
     map.rows.push_back(SizeClassLabel(i));
@@ -133,7 +133,7 @@ StyledText SampledStatsText(const SampledSubject& subject, const LiveSamplesOpti
   sizes.Column("up to").Column("live", Align::kRight, 0, Style::kNumber);
   sizes.Column("95 %", Align::kRight, 0, Style::kDim).Column("share").Column("objects");
   sizes.Column("samples");
-  for (size_t i = 0; i < trace::kSizeClasses; ++i) {
+  for (size_t i = 0; i < kSizeClasses; ++i) {
     const SampledCount size = samples.SizeClass(i);
     if (size.samples == 0) continue;
     sizes.Row({SizeClassLabel(i), FormatBytes(size.bytes.value), Range(size.bytes),
@@ -170,16 +170,16 @@ std::string LiveSamplesJson(const SampledSubject& subject, const LiveSamplesOpti
   Json ages = Json::Array();
   for (size_t i = 0; i < kAgeSteps; ++i) {
     Json age = CountJson(samples.Age(i));
-    age["age"] = trace::LifetimeSteps()[i].name;
+    age["age"] = LifetimeSteps()[i].name;
     ages.Add(std::move(age));
   }
   json["ages"] = std::move(ages);
   Json sizes = Json::Array();
-  for (size_t i = 0; i < trace::kSizeClasses; ++i) {
+  for (size_t i = 0; i < kSizeClasses; ++i) {
     const SampledCount all = samples.SizeClass(i);
     if (all.samples == 0) continue;
-    Json size = {{"above", i == 0 ? 0 : trace::SizeClassEnd(i - 1)},
-                 {"up_to", trace::SizeClassEnd(i)}};
+    Json size = {{"above", i == 0 ? 0 : SizeClassEnd(i - 1)},
+                 {"up_to", SizeClassEnd(i)}};
     size.Merge(CountJson(all));
     Json cells = Json::Array();
     for (const SampledCount& cell : samples.cells[i]) cells.Add(CountJson(cell));
@@ -228,7 +228,7 @@ std::string AgesCsv(const SampledSubject& subject, const LiveSamplesOptions& opt
       if (count.samples == 0) continue;
       const Interval range = Interval95(count.bytes);
       AddEntity(subject.profile, samples.entities, row.entity, row.frame, &csv);
-      csv.Text(trace::LifetimeSteps()[step].name).Number(count.bytes.value);
+      csv.Text(LifetimeSteps()[step].name).Number(count.bytes.value);
       csv.Number(range.low).Number(range.high).Number(count.objects.value).Number(count.samples);
       csv.EndRow();
     }

@@ -65,8 +65,8 @@ Json SizesJson(const trace::TraceStats& s) {
   Json classes = Json::Array();
   for (size_t i = 0; i < s.sizes.size(); ++i) {
     if (s.sizes[i].all.blocks == 0) continue;
-    classes.Add({{"above", i == 0 ? 0 : trace::SizeClassEnd(i - 1)},
-                 {"up_to", trace::SizeClassEnd(i)},
+    classes.Add({{"above", i == 0 ? 0 : SizeClassEnd(i - 1)},
+                 {"up_to", SizeClassEnd(i)},
                  {"blocks", s.sizes[i].all.blocks},
                  {"bytes", s.sizes[i].all.bytes},
                  {"never_freed", CountJson(s.sizes[i].never_freed)}});

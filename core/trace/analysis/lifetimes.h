@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/lifetime_scale.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/trace/analysis/block_count.h"
 #include "core/trace/analysis/block_groups.h"
-#include "core/trace/analysis/lifetime_scale.h"
 #include "core/trace/trace_file.h"
 #include "core/trace/trace_filter.h"
 

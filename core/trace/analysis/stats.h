@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/lifetime_scale.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/trace/analysis/block_count.h"
 #include "core/trace/analysis/block_groups.h"
-#include "core/trace/analysis/lifetime_scale.h"
 #include "core/trace/analysis/page_use.h"
 #include "core/trace/analysis/realloc_chains.h"
 #include "core/trace/trace_file.h"

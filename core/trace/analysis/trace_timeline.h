@@ -3,8 +3,8 @@
 //
 // One pass over the trace, two if single stacks are asked for. Memory: one segment, and a few bytes
 // for each stack.
-#ifndef HEAPGAUGE_CORE_ANALYSIS_TRACE_TIMELINE_H_
-#define HEAPGAUGE_CORE_ANALYSIS_TRACE_TIMELINE_H_
+#ifndef HEAPGAUGE_CORE_TRACE_ANALYSIS_TRACE_TIMELINE_H_
+#define HEAPGAUGE_CORE_TRACE_ANALYSIS_TRACE_TIMELINE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -36,4 +36,4 @@ Result<TraceTimeline> ReadTraceTimeline(const TraceFile& trace, const TimelineRe
 
 }  // namespace heapgauge::trace
 
-#endif  // HEAPGAUGE_CORE_ANALYSIS_TRACE_TIMELINE_H_
+#endif  // HEAPGAUGE_CORE_TRACE_ANALYSIS_TRACE_TIMELINE_H_

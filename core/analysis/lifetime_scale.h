@@ -3,15 +3,15 @@
 // into finer ones, from which medians and percentiles are taken; so one count serves both.
 //
 // Pure functions and constant tables.
-#ifndef HEAPGAUGE_CORE_TRACE_ANALYSIS_LIFETIME_SCALE_H_
-#define HEAPGAUGE_CORE_TRACE_ANALYSIS_LIFETIME_SCALE_H_
+#ifndef HEAPGAUGE_CORE_ANALYSIS_LIFETIME_SCALE_H_
+#define HEAPGAUGE_CORE_ANALYSIS_LIFETIME_SCALE_H_
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace heapgauge::trace {
+namespace heapgauge {
 
 // Class c holds sizes above 2^(c-1) up to 2^c; class 0 those of 0 and 1 byte.
 inline constexpr size_t kSizeClasses = 65;
@@ -45,6 +45,6 @@ uint64_t FineStepEnd(size_t fine);  // UINT64_MAX of the last
 
 inline size_t LifetimeStepOf(uint64_t lifetime_ns) { return StepOfFine(FineStepOf(lifetime_ns)); }
 
-}  // namespace heapgauge::trace
+}  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_TRACE_ANALYSIS_LIFETIME_SCALE_H_
+#endif  // HEAPGAUGE_CORE_ANALYSIS_LIFETIME_SCALE_H_

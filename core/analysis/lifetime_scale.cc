@@ -1,11 +1,11 @@
-#include "core/trace/analysis/lifetime_scale.h"
+#include "core/analysis/lifetime_scale.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-namespace heapgauge::trace {
+namespace heapgauge {
 namespace {
 
 constexpr uint64_t kUs = 1'000;
@@ -84,4 +84,4 @@ size_t StepOfFine(size_t fine) { return TheScale().step[fine]; }
 uint64_t FineStepBegin(size_t fine) { return fine == 0 ? 0 : TheScale().ends[fine - 1]; }
 uint64_t FineStepEnd(size_t fine) { return TheScale().ends[fine]; }
 
-}  // namespace heapgauge::trace
+}  // namespace heapgauge

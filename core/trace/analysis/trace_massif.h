@@ -2,8 +2,8 @@
 //
 // Two passes: the first goes through all events and finds the moments, the second adds up stacks at
 // those that get a tree, from the sums of segments. Memory: one segment and a few bytes per stack.
-#ifndef HEAPGAUGE_CORE_ANALYSIS_TRACE_MASSIF_H_
-#define HEAPGAUGE_CORE_ANALYSIS_TRACE_MASSIF_H_
+#ifndef HEAPGAUGE_CORE_TRACE_ANALYSIS_TRACE_MASSIF_H_
+#define HEAPGAUGE_CORE_TRACE_ANALYSIS_TRACE_MASSIF_H_
 
 #include "core/analysis/massif_tree.h"
 #include "core/base/progress.h"
@@ -28,4 +28,4 @@ Result<MassifFile> TraceMassif(const TraceFile& trace, const TraceFile::Stacks& 
 
 }  // namespace heapgauge::trace
 
-#endif  // HEAPGAUGE_CORE_ANALYSIS_TRACE_MASSIF_H_
+#endif  // HEAPGAUGE_CORE_TRACE_ANALYSIS_TRACE_MASSIF_H_

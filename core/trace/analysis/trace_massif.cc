@@ -1,4 +1,4 @@
-#include "core/analysis/trace_massif.h"
+#include "core/trace/analysis/trace_massif.h"
 
 #include <algorithm>
 #include <utility>

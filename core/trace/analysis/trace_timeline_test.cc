@@ -1,4 +1,4 @@
-#include "core/analysis/trace_timeline.h"
+#include "core/trace/analysis/trace_timeline.h"
 
 #include <gtest/gtest.h>
 
