@@ -17,14 +17,6 @@ namespace {
 
 uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
 
-Result<Regex> CompilePattern(const std::string& pattern) {
-  auto regex = Regex::Compile(pattern);
-  if (regex) return regex;
-  return Fail(ErrorCode::kInvalidArgument,
-              "'" + Printable(pattern) +
-                  "' is not a regular expression: " + Printable(regex.error().message));
-}
-
 // Which functions and modules a pattern means.
 struct Matches {
   std::vector<bool> functions;
@@ -37,7 +29,7 @@ Result<Matches> Match(const Profile& profile, const std::string& pattern, Granul
   matches.functions.resize(profile.functions.size());
   matches.modules.resize(profile.modules.size());
   if (pattern.empty()) return matches;
-  HG_ASSIGN(const Regex regex, CompilePattern(pattern));
+  HG_ASSIGN(const Regex regex, Regex::CompileTyped(pattern));
   for (size_t i = 0; i < matches.functions.size(); ++i) {
     const Function& function = profile.functions[i];
     matches.functions[i] = regex.Matches(function.name) ||
@@ -104,7 +96,7 @@ std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
 }
 
 Status CheckPattern(const std::string& pattern) {
-  HG_TRY(CompilePattern(pattern));
+  HG_TRY(Regex::CompileTyped(pattern));
   return {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <re2/re2.h>
 
+#include "core/base/text.h"
+
 namespace heapgauge {
 namespace {
 
@@ -62,6 +64,14 @@ Result<Regex> Regex::Compile(const std::string& pattern) {
     return Fail(ErrorCode::kInvalidArgument, std::move(message));
   }
   return Regex(std::move(compiled));
+}
+
+Result<Regex> Regex::CompileTyped(const std::string& pattern) {
+  auto regex = Compile(pattern);
+  if (regex) return regex;
+  return Fail(ErrorCode::kInvalidArgument,
+              "'" + Printable(pattern) +
+                  "' is not a regular expression: " + Printable(regex.error().message));
 }
 
 Result<std::unique_ptr<Regex>> Regex::CompileOption(const std::string& option,

@@ -22,6 +22,8 @@ class Regex {
  public:
   // The error is what Go says: "error parsing regexp: missing closing ): `(`".
   static Result<Regex> Compile(const std::string& pattern);
+  // The same for what people typed, told in our own words: "'(' is not a regular expression: ...".
+  static Result<Regex> CompileTyped(const std::string& pattern);
   // The same for an option; nothing for an empty pattern. The error tells the option: "parsing
   // focus regexp: ...".
   static Result<std::unique_ptr<Regex>> CompileOption(const std::string& option,

@@ -14,14 +14,6 @@ namespace {
 // What a pattern may be found in.
 enum Where : uint32_t { kFunctions = 1, kSources = 2, kModules = 4 };
 
-Result<Regex> CompilePattern(const std::string& pattern) {
-  auto regex = Regex::Compile(pattern);
-  if (regex) return regex;
-  return Fail(ErrorCode::kInvalidArgument,
-              "'" + Printable(pattern) +
-                  "' is not a regular expression: " + Printable(regex.error().message));
-}
-
 // Which locations a pattern means.
 std::vector<bool> MatchLocations(const Profile& profile, const Regex& regex, uint32_t where) {
   std::vector<bool> functions(profile.functions.size());
@@ -50,7 +42,7 @@ std::vector<bool> MatchLocations(const Profile& profile, const Regex& regex, uin
 Status Require(const TraceFile::Stacks& stacks, const std::string& pattern, uint32_t where,
                bool present, std::vector<bool>* keep) {
   if (pattern.empty()) return {};
-  HG_ASSIGN(const Regex regex, CompilePattern(pattern));
+  HG_ASSIGN(const Regex regex, Regex::CompileTyped(pattern));
   const std::vector<bool> locations = MatchLocations(stacks.profile, regex, where);
   // Callers have smaller numbers, so one pass tells for each path whether a frame of it matches.
   const std::vector<Node>& nodes = stacks.profile.nodes;
@@ -173,7 +165,7 @@ Result<Matcher> Matcher::Compile(const Filter& filter, const TraceFile& trace,
     }
   }
   if (!filter.thread_name.empty()) {
-    HG_ASSIGN(const Regex regex, CompilePattern(filter.thread_name));
+    HG_ASSIGN(const Regex regex, Regex::CompileTyped(filter.thread_name));
     for (size_t i = 0; i < threads.size(); ++i) {
       if (!regex.Matches(threads[i].name)) matcher.threads_[i] = false;
     }
