@@ -25,29 +25,19 @@ struct SaveOptions {
   SymbolOptions symbols;
 };
 
-// What was written, by whichever way.
-struct Saved {
-  uint64_t bytes = 0;
-  uint64_t named = 0;
-  uint64_t placed = 0;
-  uint64_t open = 0;
-};
-
 bool IsTraceFile(const std::string& path) {
   const auto file = File::OpenForReading(path);
   char start[16];
   return file && trace::IsTrace({start, file->ReadAt(0, start, sizeof start)});
 }
 
-Result<Saved> WriteCopy(const std::string& path, const std::string& output,
-                        const std::function<void(Profile*)>& symbolize) {
-  if (IsTraceFile(path)) {
-    HG_ASSIGN(const trace::SavedTrace saved, trace::SaveTrace(path, output, symbolize));
-    return Saved{saved.bytes, saved.named, saved.placed, saved.open};
-  }
+// The copy may be of either kind.
+Result<trace::SavedTrace> WriteCopy(const std::string& path, const std::string& output,
+                                    const std::function<void(Profile*)>& symbolize) {
+  if (IsTraceFile(path)) return trace::SaveTrace(path, output, symbolize);
   HG_ASSIGN(const SavedGauge saved, SaveGauge(path, symbolize));
   HG_TRY(WriteWholeFile(output, saved.bytes));
-  return Saved{saved.bytes.size(), saved.named, saved.placed, saved.open};
+  return trace::SavedTrace{saved.bytes.size(), saved.names};
 }
 
 int Save(const SaveOptions& options) {
@@ -60,12 +50,12 @@ int Save(const SaveOptions& options) {
     notes = NameLocations(options.symbols, profile).notes;
   });
   if (!saved) return FailWith(saved.error());
-  const uint64_t all = saved->named + saved->open;
+  const uint64_t all = saved->names.named + saved->names.open;
   std::string text = fmt::format(
       "wrote {} ({}): {} of {} code addresses have names, {} also lines\n",
       Printable(options.output), FormatBytes(static_cast<double>(saved->bytes)),
-      FormatCount(static_cast<double>(saved->named)), FormatCount(static_cast<double>(all)),
-      FormatCount(static_cast<double>(saved->placed)));
+      FormatCount(static_cast<double>(saved->names.named)), FormatCount(static_cast<double>(all)),
+      FormatCount(static_cast<double>(saved->names.placed)));
   for (const std::string& note : notes) text += "note: " + note + "\n";
   text += "It needs none of the binaries. On any machine: heapgauge top " +
           std::string(BaseName(Printable(options.output))) + "\n";

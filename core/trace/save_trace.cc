@@ -81,13 +81,7 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
   Profile profile = stacks->profile;
   symbolize(&profile);
   SavedTrace saved;
-  for (const Location& location : profile.locations) {
-    const bool named =
-        location.frame_count != 0 &&
-        !profile.functions[profile.frames[location.first_frame].function].placeholder;
-    ++(named ? saved.named : saved.open);
-    if (named && profile.frames[location.first_frame].line != 0) ++saved.placed;
-  }
+  saved.names = CountNames(profile);
   HG_ASSIGN(const std::string names, EncodeNames(profile));
 
   HG_ASSIGN(const File file, File::OpenForReading(path));

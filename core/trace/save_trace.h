@@ -10,15 +10,14 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "core/formats/gauge/gauge_names.h"
 #include "core/model/profile.h"
 
 namespace heapgauge::trace {
 
 struct SavedTrace {
-  uint64_t bytes = 0;   // of the copy
-  uint64_t named = 0;   // code addresses with a name
-  uint64_t placed = 0;  // of these, with a source line
-  uint64_t open = 0;    // without a name
+  uint64_t bytes = 0;  // of the copy
+  NameCounts names;
 };
 
 // Of a trace that is not whole, or still being written, what is there. `symbolize` gives a profile

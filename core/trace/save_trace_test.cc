@@ -35,9 +35,9 @@ TEST(SaveTrace, ACopyHasNamesAndAllThatWasInTheTrace) {
     ASSERT_TRUE(made.Write(file.path()));
     const auto saved = SaveTrace(file.path(), copy.path(), NameAll);
     ASSERT_TRUE(saved) << saved.error().message;
-    EXPECT_GT(saved->named, 50);
-    EXPECT_EQ(saved->placed, saved->named);
-    EXPECT_EQ(saved->open, 0);
+    EXPECT_GT(saved->names.named, 50);
+    EXPECT_EQ(saved->names.placed, saved->names.named);
+    EXPECT_EQ(saved->names.open, 0);
     const auto trace = TraceFile::Open(copy.path());
     ASSERT_TRUE(trace) << trace.error().message;
     EXPECT_EQ((*trace)->file_bytes(), saved->bytes);

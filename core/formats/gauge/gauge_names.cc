@@ -232,6 +232,18 @@ void Attach(const Names& names, Profile* profile) {
 
 }  // namespace
 
+NameCounts CountNames(const Profile& profile) {
+  NameCounts counts;
+  for (const Location& location : profile.locations) {
+    const bool named =
+        location.frame_count != 0 &&
+        !profile.functions[profile.frames[location.first_frame].function].placeholder;
+    ++(named ? counts.named : counts.open);
+    if (named && profile.frames[location.first_frame].line != 0) ++counts.placed;
+  }
+  return counts;
+}
+
 Result<std::string> EncodeNames(const Profile& profile) {
   const Names names = Collect(profile);
   if (names.text.size() > std::numeric_limits<uint32_t>::max()) {

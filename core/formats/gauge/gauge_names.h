@@ -10,6 +10,7 @@
 #ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_NAMES_H_
 #define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_NAMES_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,14 @@
 #include "core/model/profile.h"
 
 namespace heapgauge {
+
+// How many code addresses of a profile have names.
+struct NameCounts {
+  uint64_t named = 0;
+  uint64_t placed = 0;  // of these, with a source line
+  uint64_t open = 0;    // without a name
+};
+NameCounts CountNames(const Profile& profile);
 
 // The names of a symbolized profile, as the stream.
 Result<std::string> EncodeNames(const Profile& profile);

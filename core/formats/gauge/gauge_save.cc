@@ -21,13 +21,7 @@ Result<SavedGauge> SaveGauge(const std::string& path,
   HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(copy, path));
   FindState(layout, path, 0, &profile.recording);
   symbolize(&profile);
-  for (const Location& location : profile.locations) {
-    const bool named =
-        location.frame_count != 0 &&
-        !profile.functions[profile.frames[location.first_frame].function].placeholder;
-    ++(named ? saved.named : saved.open);
-    if (named && profile.frames[location.first_frame].line != 0) ++saved.placed;
-  }
+  saved.names = CountNames(profile);
   HG_ASSIGN(const std::string names, EncodeNames(profile));
   HG_ASSIGN(saved.bytes, WithNames(std::move(saved.bytes), names));
   return saved;

@@ -11,15 +11,14 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/formats/gauge/gauge_names.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
 
 struct SavedGauge {
-  std::string bytes;    // the file
-  uint64_t named = 0;   // code addresses with a name
-  uint64_t placed = 0;  // of these, with a source line
-  uint64_t open = 0;    // without a name
+  std::string bytes;  // the file
+  NameCounts names;
 };
 
 // `symbolize` gives the profile its names.
