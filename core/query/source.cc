@@ -12,15 +12,9 @@ namespace heapgauge::query {
 void StackTotal::Add(const trace::StackSums& sums) {
   if (sums.is_mapping) {
     mapped_bytes += static_cast<int64_t>(sums.allocated_bytes - sums.freed_bytes);
-    return;
+  } else {
+    trace::StackTotal::Add(sums);
   }
-  allocated_blocks += sums.allocated_blocks;
-  allocated_bytes += sums.allocated_bytes;
-  freed_blocks += sums.freed_blocks;
-  freed_bytes += sums.freed_bytes;
-  temporary_blocks += sums.temporary_blocks;
-  temporary_bytes += sums.temporary_bytes;
-  lifetime_byte_ns += sums.lifetime_byte_ns;
 }
 
 std::unique_ptr<Source> Source::OfTrace(std::shared_ptr<const trace::TraceFile> trace,

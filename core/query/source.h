@@ -19,28 +19,16 @@
 #include "core/model/profile.h"
 #include "core/query/names_in_stacks.h"
 #include "core/query/segment_cache.h"
+#include "core/trace/stack_totals.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::query {
 
 // What one stack did: its heap blocks, and what it mapped and did not unmap.
-struct StackTotal {
-  uint64_t allocated_blocks = 0;
-  uint64_t allocated_bytes = 0;
-  uint64_t freed_blocks = 0;
-  uint64_t freed_bytes = 0;
-  uint64_t temporary_blocks = 0;
-  uint64_t temporary_bytes = 0;
-  double lifetime_byte_ns = 0;
+struct StackTotal : trace::StackTotal {
   int64_t mapped_bytes = 0;
 
   void Add(const trace::StackSums& sums);
-  uint64_t live_bytes() const {
-    return allocated_bytes > freed_bytes ? allocated_bytes - freed_bytes : 0;
-  }
-  uint64_t live_blocks() const {
-    return allocated_blocks > freed_blocks ? allocated_blocks - freed_blocks : 0;
-  }
   uint64_t mapped() const { return mapped_bytes > 0 ? static_cast<uint64_t>(mapped_bytes) : 0; }
   bool empty() const {
     return allocated_blocks == 0 && allocated_bytes == 0 && freed_blocks == 0 && mapped_bytes == 0;

@@ -26,8 +26,13 @@ struct StackTotal {
   uint64_t temporary_bytes = 0;
   double lifetime_byte_ns = 0;
 
-  uint64_t live_blocks() const { return allocated_blocks - freed_blocks; }
-  uint64_t live_bytes() const { return allocated_bytes - freed_bytes; }
+  // Sums of a damaged file may free more than there is.
+  uint64_t live_blocks() const {
+    return allocated_blocks > freed_blocks ? allocated_blocks - freed_blocks : 0;
+  }
+  uint64_t live_bytes() const {
+    return allocated_bytes > freed_bytes ? allocated_bytes - freed_bytes : 0;
+  }
 
   void Add(const StackSums& sums);
   void AddBirth(const Block& block);
