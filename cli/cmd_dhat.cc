@@ -1,7 +1,6 @@
 // dhat: a file for DHAT's viewer.
 
 #include "cli/packed_output.h"
-#include "cli/progress_line.h"
 #include "cli/report_figures.h"
 #include "cli/trace_source.h"
 #include "core/formats/dhat/dhat_writer.h"
@@ -9,21 +8,13 @@
 namespace heapgauge::cli {
 namespace {
 
-int WriteTrace(const ReportOptions& options) {
-  const auto trace = OpenTrace(options);
-  if (!trace) return FailWith(trace.error());
-  const int code = DeliverBy(options, [&](TextSink* sink) -> Status {
-    const auto write = [&](TextSink* packed) {
-      return WriteDhat(*trace->file, trace->stacks, BeginProgress(), packed);
-    };
-    return WritePacked(options.output, write, sink);
-  });
-  EndProgress();
-  return code;
-}
-
 int Dhat(const ReportOptions& options) {
-  if (IsWholeTrace(options)) return WriteTrace(options);
+  if (IsWholeTrace(options)) {
+    return DeliverTrace(options,
+                        [](const OpenedTrace& trace, ProgressSink* progress, TextSink* out) {
+                          return WriteDhat(*trace.file, trace.stacks, progress, out);
+                        });
+  }
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   DhatProfileOptions dhat;

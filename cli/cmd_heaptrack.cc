@@ -1,7 +1,6 @@
 // heaptrack: a data file for heaptrack_print and heaptrack_gui.
 
 #include "cli/packed_output.h"
-#include "cli/progress_line.h"
 #include "cli/report_figures.h"
 #include "cli/trace_source.h"
 #include "core/formats/heaptrack/heaptrack_writer.h"
@@ -9,22 +8,14 @@
 namespace heapgauge::cli {
 namespace {
 
-int WriteTrace(const ReportOptions& options) {
-  const auto trace = OpenTrace(options);
-  if (!trace) return FailWith(trace.error());
-  const int code = DeliverBy(options, [&](TextSink* sink) -> Status {
-    const auto write = [&](TextSink* packed) -> Status {
-      HG_TRY(WriteHeaptrack(*trace->file, trace->stacks, BeginProgress(), packed));
-      return {};
-    };
-    return WritePacked(options.output, write, sink);
-  });
-  EndProgress();
-  return code;
-}
-
 int Heaptrack(const ReportOptions& options) {
-  if (IsWholeTrace(options)) return WriteTrace(options);
+  if (IsWholeTrace(options)) {
+    return DeliverTrace(
+        options, [](const OpenedTrace& trace, ProgressSink* progress, TextSink* out) -> Status {
+          HG_TRY(WriteHeaptrack(*trace.file, trace.stacks, progress, out));
+          return {};
+        });
+  }
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   return DeliverBy(options, [&](TextSink* sink) -> Status {

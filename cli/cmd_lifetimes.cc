@@ -52,22 +52,15 @@ int OfSamples(const LifetimesCommand& command) {
   if (command.by == "stack" || command.by == "thread") {
     return FailWith("--by " + command.by + ": sampled profiles go by function or module");
   }
-  const ReportOptions options = ForSamples(command.report);
-  auto loaded = Load(options);
-  if (!loaded) return FailWith(loaded.error());
-  const auto samples =
-      CountLiveSamples(loaded->profile, {options.focus, options.ignore},
-                       command.by == "module" ? Granularity::kModules : Granularity::kFunctions);
-  if (!samples) return FailWith(command.source + ": " + samples.error().message);
-  SampledSubject subject{loaded->profile, *samples, {}, loaded->notes};
-  for (const HeapFigures& row : FiguresOfRows(loaded->profile)) subject.total.Add(row);
-  LiveSamplesOptions text;
-  text.layout = Target(options).layout();
-  text.names = NamesOf(options.names);
-  text.rows = RowsOf(command);
-  if (options.json) return Deliver(options, LiveSamplesJson(subject, text));
-  if (options.csv) return Deliver(options, AgesCsv(subject, text));
-  return Deliver(options, AgesText(subject, text));
+  const ReportOptions& options = command.report;
+  return ReportSamples(options,
+                       command.by == "module" ? Granularity::kModules : Granularity::kFunctions,
+                       [&](const SampledSubject& subject, LiveSamplesOptions text) {
+                         text.rows = RowsOf(command);
+                         if (options.json) return Deliver(options, LiveSamplesJson(subject, text));
+                         if (options.csv) return Deliver(options, AgesCsv(subject, text));
+                         return Deliver(options, AgesText(subject, text));
+                       });
 }
 
 int Lifetimes(LifetimesCommand command) {

@@ -81,20 +81,12 @@ int OfTrace(const StatsCommand& command, SelectedTrace opened, ProgressSink* pro
 }
 
 int OfSamples(const StatsCommand& command) {
-  const ReportOptions options = ForSamples(command.report);
-  auto loaded = Load(options);
-  if (!loaded) return FailWith(loaded.error());
-  const auto samples =
-      CountLiveSamples(loaded->profile, {options.focus, options.ignore}, Granularity::kFunctions);
-  if (!samples) return FailWith(command.source + ": " + samples.error().message);
-  SampledSubject subject{loaded->profile, *samples, {}, loaded->notes};
-  for (const HeapFigures& row : FiguresOfRows(loaded->profile)) subject.total.Add(row);
-  LiveSamplesOptions text;
-  text.layout = Target(options).layout();
-  text.names = NamesOf(options.names);
-  if (options.rows >= 0) text.rows = static_cast<size_t>(options.rows);
-  return options.json ? Deliver(options, LiveSamplesJson(subject, text))
-                      : Deliver(options, SampledStatsText(subject, text));
+  const ReportOptions& options = command.report;
+  return ReportSamples(options, Granularity::kFunctions,
+                       [&](const SampledSubject& subject, const LiveSamplesOptions& text) {
+                         return options.json ? Deliver(options, LiveSamplesJson(subject, text))
+                                             : Deliver(options, SampledStatsText(subject, text));
+                       });
 }
 
 int Stats(StatsCommand command) {

@@ -1,6 +1,8 @@
 #include "cli/trace_source.h"
 
+#include "cli/packed_output.h"
 #include "cli/progress_line.h"
+#include "cli/report_source.h"
 #include "core/base/byte_stream.h"
 #include "core/base/peeking_stream.h"
 
@@ -50,6 +52,18 @@ Result<OpenedTrace> OpenTrace(const ReportOptions& options) {
   opened.stacks = *stacks;
   NameLocations(options.symbols, &opened.stacks.profile, progress);
   return opened;
+}
+
+int DeliverTrace(const ReportOptions& options,
+                 const std::function<Status(const OpenedTrace&, ProgressSink*, TextSink*)>& write) {
+  const auto trace = OpenTrace(options);
+  if (!trace) return FailWith(trace.error());
+  const int code = DeliverBy(options, [&](TextSink* sink) -> Status {
+    const auto packed = [&](TextSink* out) { return write(*trace, BeginProgress(), out); };
+    return WritePacked(options.output, packed, sink);
+  });
+  EndProgress();
+  return code;
 }
 
 }  // namespace heapgauge::cli

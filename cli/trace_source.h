@@ -2,11 +2,14 @@
 #ifndef HEAPGAUGE_CLI_TRACE_SOURCE_H_
 #define HEAPGAUGE_CLI_TRACE_SOURCE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/report_options.h"
+#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/text_sink.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::cli {
@@ -23,6 +26,11 @@ bool IsTraceSource(const ReportOptions& options);
 bool IsWholeTrace(const ReportOptions& options);
 // Opens it and names its stacks.
 Result<OpenedTrace> OpenTrace(const ReportOptions& options);
+
+// Opens it and has it written in another form, to where -o says, compressed if that name asks for
+// it.
+int DeliverTrace(const ReportOptions& options,
+                 const std::function<Status(const OpenedTrace&, ProgressSink*, TextSink*)>& write);
 
 }  // namespace heapgauge::cli
 

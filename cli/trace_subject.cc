@@ -1,11 +1,25 @@
 #include "cli/trace_subject.h"
 
+#include "cli/report_source.h"
 #include "cli/symbol_options.h"
 #include "cli/trace_options.h"
 #include "cli/trace_source.h"
 #include "core/trace/trace_moment.h"
 
 namespace heapgauge::cli {
+namespace {
+
+// --function and --not-function as --focus and --ignore, which a sampled profile knows too. What
+// else only a trace can answer makes Load fail.
+ReportOptions ForSamples(const ReportOptions& options) {
+  ReportOptions changed = options;
+  changed.focus = std::exchange(changed.trace.function, "");
+  changed.ignore = std::exchange(changed.trace.not_function, "");
+  return changed;
+}
+
+}  // namespace
+
 Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& options,
                                                        ProgressSink* progress) {
   if (!IsTraceSource(options)) return std::nullopt;
@@ -44,11 +58,22 @@ void AddBlockReportOptions(Command sub, ReportOptions* options) {
   AddTraceOptions(sub, &options->trace, kRangeOptions | kFilterOptions);
 }
 
-ReportOptions ForSamples(const ReportOptions& options) {
-  ReportOptions changed = options;
-  changed.focus = std::exchange(changed.trace.function, "");
-  changed.ignore = std::exchange(changed.trace.not_function, "");
-  return changed;
+int ReportSamples(
+    const ReportOptions& asked, Granularity granularity,
+    const std::function<int(const SampledSubject&, const LiveSamplesOptions&)>& make) {
+  const ReportOptions options = ForSamples(asked);
+  auto loaded = Load(options);
+  if (!loaded) return FailWith(loaded.error());
+  const auto samples =
+      CountLiveSamples(loaded->profile, {options.focus, options.ignore}, granularity);
+  if (!samples) return FailWith(options.sources.front() + ": " + samples.error().message);
+  SampledSubject subject{loaded->profile, *samples, {}, loaded->notes};
+  for (const HeapFigures& row : FiguresOfRows(loaded->profile)) subject.total.Add(row);
+  LiveSamplesOptions text;
+  text.layout = Target(options).layout();
+  text.names = NamesOf(options.names);
+  if (options.rows >= 0) text.rows = static_cast<size_t>(options.rows);
+  return make(subject, text);
 }
 
 }  // namespace heapgauge::cli

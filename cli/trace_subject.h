@@ -5,6 +5,7 @@
 #ifndef HEAPGAUGE_CLI_TRACE_SUBJECT_H_
 #define HEAPGAUGE_CLI_TRACE_SUBJECT_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "cli/report_options.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/report/live_samples.h"
 #include "core/trace/trace_file.h"
 #include "core/trace/trace_filter.h"
 
@@ -34,9 +36,10 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
 // Options that all of them have: names, output, and which blocks.
 void AddBlockReportOptions(Command sub, ReportOptions* options);
 
-// For a SOURCE that is no trace: --function and --not-function as --focus and --ignore, which a
-// sampled profile knows too. What else only a trace can answer makes Load fail.
-ReportOptions ForSamples(const ReportOptions& options);
+// For a SOURCE that is no trace: loads it, counts its live samples by `granularity` and has the
+// report made.
+int ReportSamples(const ReportOptions& options, Granularity granularity,
+                  const std::function<int(const SampledSubject&, const LiveSamplesOptions&)>& make);
 
 }  // namespace heapgauge::cli
 
