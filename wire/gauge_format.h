@@ -31,13 +31,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "wire/leak_control.h"
 #include "wire/trace_buffer.h"
 
 namespace heapgauge::wire {
 
 inline constexpr char kMagic[8] = {'H', 'G', 'A', 'U', 'G', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 4;
-// Readers still know it: without labels, pools (3) and traces (4), and otherwise the same.
+inline constexpr uint32_t kVersion = 5;
+// Readers still know it: without labels, pools (3), traces (4) and leak checks (5), and otherwise
+// the same.
 inline constexpr uint32_t kOldestVersion = 2;
 
 inline constexpr uint32_t kSegmentBytes = 64 * 1024;
@@ -276,6 +278,9 @@ struct Header {
 
   // From version 4 on.
   TraceControl trace;
+
+  // From version 5 on.
+  LeakControl leaks;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

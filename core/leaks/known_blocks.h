@@ -1,0 +1,41 @@
+// The live blocks of a program as far as they are known: all of them where it is traced, those that
+// were sampled otherwise.
+//
+// Plain data, owned by whoever made it.
+#ifndef HEAPGAUGE_CORE_LEAKS_KNOWN_BLOCKS_H_
+#define HEAPGAUGE_CORE_LEAKS_KNOWN_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model/profile.h"
+
+namespace heapgauge::leaks {
+
+inline constexpr uint32_t kNoBlock = UINT32_MAX;
+
+struct Block {
+  uint64_t address = 0;
+  uint64_t size = 0;      // as requested; 0 counts as one byte, as an address may point to it
+  uint64_t birth_ns = 0;  // since the recording began
+  uint32_t stack = 0;     // index in KnownBlocks::stacks
+  uint32_t thread = 0;    // kernel id, 0 unknown
+  double weight = 1;      // how many blocks of this size and stack it stands for; 1 where exact
+};
+
+struct KnownBlocks {
+  std::vector<Block> blocks;  // by address, without overlaps
+  // Names come with the profile once it is symbolized; its rows are of no interest here.
+  Profile profile;
+  struct Stack {
+    NodeId leaf = kNone;  // kNone: unknown
+    LabelSetId labels = kNone;
+  };
+  std::vector<Stack> stacks;
+  bool exact = false;   // every live block is here, with weight 1
+  uint64_t now_ns = 0;  // on the clock of Block::birth_ns
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_KNOWN_BLOCKS_H_
