@@ -11,10 +11,13 @@
 #include "core/base/peeking_stream.h"
 #include "core/base/text.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
+#include "core/report/figures.h"
 #include "core/symbolize/elf_file.h"
 
 namespace heapgauge::cli {
 namespace {
+
+using figures::Count;
 
 struct ImportOptions {
   std::string source;
@@ -27,8 +30,6 @@ std::string BuildIdOf(const std::string& path) {
   const auto file = ElfFile::Open(path);
   return file ? (*file)->build_id() : "";
 }
-
-std::string Count(uint64_t count) { return FormatCount(static_cast<double>(count)); }
 
 std::string Summary(const HeaptrackImport& import, uint64_t bytes, const std::string& output) {
   std::string text =

@@ -11,7 +11,7 @@
 #include "cli/pprof/line_reader.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "core/base/file.h"
+#include "cli/trace_source.h"
 #include "core/base/text.h"
 #include "core/query/query.h"
 #include "core/query/result_writer.h"
@@ -106,14 +106,6 @@ Result<std::string> ReadStatements(const std::string& path) {
       return Fail(ErrorCode::kInvalidArgument, "standard input has more than 1 MB of statements");
     }
   }
-}
-
-bool IsTraceFile(const std::string& path) {
-  const auto file = File::OpenForReading(path);
-  if (!file) return false;
-  char start[64] = {};
-  const size_t bytes = file->ReadAt(0, start, sizeof start);
-  return trace::IsTrace({start, bytes});
 }
 
 Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,

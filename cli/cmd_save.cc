@@ -9,11 +9,10 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "cli/symbol_options.h"
-#include "core/base/file.h"
+#include "cli/trace_source.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_save.h"
 #include "core/trace/save_trace.h"
-#include "core/trace/trace_file.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -24,12 +23,6 @@ struct SaveOptions {
   std::string output;
   SymbolOptions symbols;
 };
-
-bool IsTraceFile(const std::string& path) {
-  const auto file = File::OpenForReading(path);
-  char start[16];
-  return file && trace::IsTrace({start, file->ReadAt(0, start, sizeof start)});
-}
 
 // The copy may be of either kind.
 Result<trace::SavedTrace> WriteCopy(const std::string& path, const std::string& output,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kDefaultKeep = 32;  // as the agent has it
 
-std::string Variable(const char* name) {
+std::string FromEnvironment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
@@ -25,7 +25,7 @@ std::string Variable(const char* name) {
 // A plain number, from an option or, silently ignored if it is none, from the environment.
 Result<uint64_t> Number(const std::string& option, const std::string& text, const char* variable,
                         uint64_t most, uint64_t otherwise) {
-  const std::string& source = text.empty() ? Variable(variable) : text;
+  const std::string& source = text.empty() ? FromEnvironment(variable) : text;
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), number);
   const bool good = !source.empty() && error == std::errc() &&
@@ -87,12 +87,12 @@ Result<DumpWatch::Options> PrepareDumps(
             Number("--dump-keep", options.keep, "HEAPGAUGE_DUMP_KEEP", 1024, kDefaultKeep));
   outside.keep = static_cast<uint32_t>(keep);
   if (!options.keep.empty()) set("HEAPGAUGE_DUMP_KEEP", std::to_string(keep));
-  outside.verbose = options.verbose || Variable("HEAPGAUGE_VERBOSE") == "1";
+  outside.verbose = options.verbose || FromEnvironment("HEAPGAUGE_VERBOSE") == "1";
   if (options.verbose) set("HEAPGAUGE_VERBOSE", "1");
 
   // Absolute, since programs that the program executes may be started elsewhere.
   outside.place.directory =
-      Absolute(options.directory.empty() ? Variable("HEAPGAUGE_DUMP_DIR") : options.directory);
+      Absolute(options.directory.empty() ? FromEnvironment("HEAPGAUGE_DUMP_DIR") : options.directory);
   if (!options.directory.empty()) {
     const std::string& directory = outside.place.directory;
     if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -101,7 +101,7 @@ Result<DumpWatch::Options> PrepareDumps(
     }
   }
   if (!outside.place.directory.empty()) set("HEAPGAUGE_DUMP_DIR", outside.place.directory);
-  std::string prefix = options.prefix.empty() ? Variable("HEAPGAUGE_DUMP_PREFIX") : options.prefix;
+  std::string prefix = options.prefix.empty() ? FromEnvironment("HEAPGAUGE_DUMP_PREFIX") : options.prefix;
   if (!options.prefix.empty() && prefix.back() == '/') {
     return Fail(ErrorCode::kInvalidArgument, "--dump-prefix: '" + Printable(prefix) +
                                                  "' is a directory; give it to --dump-dir, or name "

@@ -36,8 +36,12 @@ bool IsWholeTrace(const ReportOptions& options) {
 }
 
 bool IsTraceSource(const ReportOptions& options) {
-  if (options.sources.size() != 1 || options.sources.front() == "-") return false;
-  auto opened = OpenStream(options.sources.front());
+  return options.sources.size() == 1 && options.sources.front() != "-" &&
+         IsTraceFile(options.sources.front());
+}
+
+bool IsTraceFile(const std::string& path) {
+  auto opened = OpenStream(path);
   if (!opened) return false;
   PeekingStream stream(*std::move(opened));
   const auto start = stream.Peek(64);

@@ -21,6 +21,7 @@ struct OpenedTrace {
 
 // Whether the one source of the options is a trace.
 bool IsTraceSource(const ReportOptions& options);
+bool IsTraceFile(const std::string& path);
 // The same, and all of it is meant: --at, --focus and all the others
 // that choose a moment, a range or blocks make a profile of it.
 bool IsWholeTrace(const ReportOptions& options);

@@ -7,14 +7,14 @@
 
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
+#include "core/report/figures.h"
 
 namespace heapgauge::cli {
 namespace {
 
+using figures::Bytes;
+using figures::Count;
 using trace::RecordedProcess;
-
-std::string Count(uint64_t count) { return FormatCount(static_cast<double>(count)); }
-std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
 
 // Of the program itself: the last one in its process.
 const RecordedProcess* MainOf(const std::vector<RecordedProcess>& recorded, pid_t pid) {

@@ -9,9 +9,9 @@ namespace heapgauge {
 namespace {
 
 // Makes small profiles: functions by name at addresses of one module.
-class Maker {
+class SmallProfile {
  public:
-  explicit Maker(std::vector<SampleType> types = {{"objects", "count"}, {"space", "bytes"}},
+  explicit SmallProfile(std::vector<SampleType> types = {{"objects", "count"}, {"space", "bytes"}},
                  uint64_t start = 0x1000) {
     p_.sample_types = std::move(types);
     p_.period_type = {"space", "bytes"};
@@ -89,7 +89,7 @@ Result<Profile> Merge(std::initializer_list<Profile> profiles) {
 }
 
 TEST(Merge, AddsUpEqualStacksAndLeavesZerosOut) {
-  Maker m;
+  SmallProfile m;
   const LocationId f = m.At("f", 1);
   const LocationId g = m.At("g", 2);
   const LocationId unused = m.At("unused", 3);
@@ -109,9 +109,9 @@ TEST(Merge, AddsUpEqualStacksAndLeavesZerosOut) {
 }
 
 TEST(Merge, TheSameCodeLoadedElsewhereIsTheSame) {
-  Maker a;
+  SmallProfile a;
   a.Row({a.At("f", 1)}, {1, 1});
-  Maker b({{"objects", "count"}, {"space", "bytes"}}, 0x555000);
+  SmallProfile b({{"objects", "count"}, {"space", "bytes"}}, 0x555000);
   b.Row({b.At("g", 2), b.At("f", 1)}, {1, 1});
   b.Row({b.At("f", 1)}, {2, 2});
   const auto p = Merge({a.profile(), b.profile()});
@@ -123,7 +123,7 @@ TEST(Merge, TheSameCodeLoadedElsewhereIsTheSame) {
 }
 
 TEST(Merge, LocationsThatAreTheSameTwiceBecomeOne) {
-  Maker m;
+  SmallProfile m;
   const LocationId f1 = m.At("f", 1);
   const LocationId f2 = m.At("f", 1);
   const LocationId g = m.At("g", 2);
@@ -136,7 +136,7 @@ TEST(Merge, LocationsThatAreTheSameTwiceBecomeOne) {
 }
 
 TEST(Merge, NodesThatAreThereTwiceDoNotKeepRowsApart) {
-  Maker m;
+  SmallProfile m;
   const LocationId f = m.At("f", 1);
   m.profile().nodes = {{kNone, f}, {kNone, f}};
   m.profile().rows.resize(2);
@@ -149,10 +149,10 @@ TEST(Merge, NodesThatAreThereTwiceDoNotKeepRowsApart) {
 }
 
 TEST(Merge, WhatCancelsOutGoesWithAllItNeeded) {
-  Maker a;
+  SmallProfile a;
   a.Row({a.At("f", 1)}, {1, 1});
   a.Row({a.At("g", 2)}, {5, 5});
-  Maker b;
+  SmallProfile b;
   b.Row({b.At("f", 1)}, {-1, -1});
   const auto p = Merge({a.profile(), b.profile()});
   ASSERT_TRUE(p);
@@ -161,13 +161,13 @@ TEST(Merge, WhatCancelsOutGoesWithAllItNeeded) {
 }
 
 TEST(Merge, CombinesWhatIsSaidAboutTheWhole) {
-  Maker a;
+  SmallProfile a;
   a.profile().time_ns = 200;
   a.profile().duration_ns = 5;
   a.profile().period = 10;
   a.profile().comments = {"x", "y"};
   a.profile().drop_frames = "malloc";
-  Maker b;
+  SmallProfile b;
   b.profile().time_ns = 100;
   b.profile().duration_ns = 7;
   b.profile().period = 20;
@@ -189,12 +189,12 @@ TEST(Merge, CombinesWhatIsSaidAboutTheWhole) {
 }
 
 TEST(Merge, CommonTypesAreTakenByName) {
-  Maker go({{"alloc_objects", "count"},
+  SmallProfile go({{"alloc_objects", "count"},
             {"alloc_space", "bytes"},
             {"inuse_objects", "count"},
             {"inuse_space", "bytes"}});
   go.Row({go.At("f", 1)}, {1, 2, 3, 4});
-  Maker cpp({{"space", "kB"}, {"objects", "count"}});
+  SmallProfile cpp({{"space", "kB"}, {"objects", "count"}});
   cpp.Row({cpp.At("f", 1)}, {10, 20});
   const auto p = Merge({go.profile(), cpp.profile()});
   ASSERT_TRUE(p) << p.error().message;
@@ -207,8 +207,8 @@ TEST(Merge, CommonTypesAreTakenByName) {
 }
 
 TEST(Merge, NothingInCommonIsAnError) {
-  Maker a(std::vector<SampleType>{{"cpu", "nanoseconds"}});
-  Maker b(std::vector<SampleType>{{"space", "bytes"}});
+  SmallProfile a(std::vector<SampleType>{{"cpu", "nanoseconds"}});
+  SmallProfile b(std::vector<SampleType>{{"space", "bytes"}});
   const auto p = Merge({a.profile(), b.profile()});
   ASSERT_FALSE(p);
   EXPECT_EQ(p.error().message,
@@ -218,7 +218,7 @@ TEST(Merge, NothingInCommonIsAnError) {
 }
 
 TEST(Merge, EstimatesAndBlocksFollowTheirRows) {
-  Maker a;
+  SmallProfile a;
   const LocationId f = a.At("f", 1);
   a.Row({}, {0, 0});
   a.Row({f}, {1, 10});
@@ -228,7 +228,7 @@ TEST(Merge, EstimatesAndBlocksFollowTheirRows) {
   a.profile().blocks.resize(2);
   a.profile().blocks[0].row = 2;
   a.profile().blocks[1].row = 1;
-  Maker b;
+  SmallProfile b;
   b.Row({b.At("f", 1)}, {5, 5});
   const auto p = Merge({a.profile(), b.profile()});
   ASSERT_TRUE(p);
@@ -241,7 +241,7 @@ TEST(Merge, EstimatesAndBlocksFollowTheirRows) {
 }
 
 TEST(Merge, TextsAndSetsThatAreThereTwiceAreTheSame) {
-  Maker m;
+  SmallProfile m;
   const LocationId f = m.At("f", 1);
   m.Row({f}, {1, 1}, "x");
   m.Row({f}, {2, 2});
@@ -255,7 +255,7 @@ TEST(Merge, TextsAndSetsThatAreThereTwiceAreTheSame) {
 }
 
 TEST(Scale, RoundsAndDropsRowsWithoutAValue) {
-  Maker m;
+  SmallProfile m;
   m.Row({m.At("f", 1)}, {3, 100});
   m.Row({m.At("g", 2)}, {1, 1});
   ScaleProfile(0.5, &m.profile());
@@ -269,14 +269,14 @@ TEST(Scale, RoundsAndDropsRowsWithoutAValue) {
 }
 
 TEST(Scale, NormalizesToTheTotalsOfAnother) {
-  Maker base;
+  SmallProfile base;
   base.Row({base.At("f", 1)}, {10, 0});
-  Maker m;
+  SmallProfile m;
   m.Row({m.At("f", 1)}, {4, 8});
   m.Row({m.At("g", 2)}, {1, 8});
   ASSERT_TRUE(NormalizeTo(base.profile(), &m.profile()));
   EXPECT_EQ(Rows(m.profile()), (Strings{"f 8 0", "g 2 0"}));
-  Maker other(std::vector<SampleType>{{"cpu", "ns"}});
+  SmallProfile other(std::vector<SampleType>{{"cpu", "ns"}});
   EXPECT_FALSE(NormalizeTo(other.profile(), &m.profile()));
 }
 

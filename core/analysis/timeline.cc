@@ -179,7 +179,7 @@ Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_
   return timeline;
 }
 
-Timeline Resampled(const Timeline& timeline, size_t count) {
+Timeline InSteps(const Timeline& timeline, size_t count) {
   Timeline out = timeline;
   out.steps.assign(count, {});
   for (Timeline::Band& band : out.bands) band.most.assign(count, 0);

@@ -87,7 +87,7 @@ void Summarize(Timeline* timeline);
 
 // The same in `count` steps of equal length. What was allocated and freed in a step that is cut is
 // divided by length; where nobody looked, what was live stays as it was.
-Timeline Resampled(const Timeline& timeline, size_t count);
+Timeline InSteps(const Timeline& timeline, size_t count);
 
 }  // namespace heapgauge
 

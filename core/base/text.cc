@@ -1,6 +1,7 @@
 #include "core/base/text.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <charconv>
@@ -176,6 +177,10 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     }
   }
   return best;
+}
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 std::string_view BaseName(std::string_view path) {

@@ -44,6 +44,9 @@ std::string Printable(std::string_view text);
 // The candidate nearest to `word` by edit distance, or "" if none is near enough to be meant.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+// Equal but for the case of ASCII letters, as names in HTTP are.
+bool EqualIgnoringCase(std::string_view a, std::string_view b);
+
 // The last component of a path.
 std::string_view BaseName(std::string_view path);
 

@@ -81,10 +81,10 @@ std::vector<RecordedRange> RecordedRanges(const std::vector<wire::MappingRecord>
            std::pair(mappings[b].address, mappings[b].birth_ns);
   });
   std::vector<RecordedRange> ranges;
-  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kPageBytes = 4096;
   for (const uint32_t i : order) {
     const wire::MappingRecord& m = mappings[i];
-    const uint64_t end = (m.address + m.length + kPage - 1) / kPage * kPage;
+    const uint64_t end = (m.address + m.length + kPageBytes - 1) / kPageBytes * kPageBytes;
     if (!ranges.empty() && ranges.back().range.end > m.address) {
       ranges.back().range.end = m.address;
       if (ranges.back().range.size() == 0) ranges.pop_back();

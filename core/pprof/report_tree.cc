@@ -11,7 +11,7 @@
 namespace heapgauge::pprof {
 namespace {
 
-constexpr const char* kSeparator =
+constexpr const char* kRule =
     "----------------------------------------------------------+-------------\n";
 constexpr const char* kHeading =
     "      flat  flat%   sum%        cum   cum%   calls calls% + context \t \t \n";
@@ -36,7 +36,7 @@ Status WriteTree(const ReportInput& input, TextSink* out) {
   ValueFormat format = FormatOf(input);
   SelectOutputUnit(input, graph, &format);
   HG_TRY(out->Write(JoinLines(ReportLabels(input, format, trimmed, /*full=*/false))));
-  HG_TRY(out->Write(kSeparator));
+  HG_TRY(out->Write(kRule));
   HG_TRY(out->Write(kHeading));
   const auto write_edge = [&](EdgeId id, bool caller, int64_t cum) {
     const GraphEdge& edge = graph.edges[id];
@@ -48,7 +48,7 @@ Status WriteTree(const ReportInput& input, TextSink* out) {
   for (GraphId id : graph.order) {
     if (!is_asked_for(id)) continue;
     const GraphNode& node = graph.nodes[id];
-    HG_TRY(out->Write(kSeparator));
+    HG_TRY(out->Write(kRule));
     for (EdgeId edge : graph.Sorted(node.in)) HG_TRY(write_edge(edge, true, node.cum));
     flat_sum = WrapAdd(flat_sum, node.flat);
     HG_TRY(out->Write(fmt::format(
@@ -57,7 +57,7 @@ Status WriteTree(const ReportInput& input, TextSink* out) {
         format(node.cum_value()), Percentage(node.cum, input.total_weight), graph.name(id))));
     for (EdgeId edge : graph.Sorted(node.out)) HG_TRY(write_edge(edge, false, node.cum));
   }
-  if (!graph.order.empty()) HG_TRY(out->Write(kSeparator));
+  if (!graph.order.empty()) HG_TRY(out->Write(kRule));
   return {};
 }
 

@@ -19,7 +19,6 @@
 namespace heapgauge {
 namespace {
 
-using nlohmann::json;
 using trace::BlockGroups;
 using trace::GroupBy;
 using trace::testing::AddRandomEvents;
@@ -157,20 +156,21 @@ TEST(Lifetimes, JsonAddsUp) {
   request.rows = 10'000;
   const auto report = trace::ReadLifetimes(*opened.trace, *opened.groups, request);
   ASSERT_TRUE(report);
-  const json j = json::parse(LifetimesJson(opened.subject, *report));
-  const json& total = j["total"];
+  const nlohmann::json j = nlohmann::json::parse(LifetimesJson(opened.subject, *report));
+  const nlohmann::json& total = j["total"];
   EXPECT_EQ(total["blocks"], report->total.all.blocks);
   uint64_t by_size = 0, by_cell = 0, by_row = 0, by_step = 0;
-  for (const json& size : j["sizes"]) {
+  for (const nlohmann::json& size : j["sizes"]) {
     by_size += size["blocks"].get<uint64_t>();
-    for (const json& cell : size["by_lifetime"]) by_cell += cell["blocks"].get<uint64_t>();
+    for (const nlohmann::json& cell : size["by_lifetime"])
+      by_cell += cell["blocks"].get<uint64_t>();
   }
-  for (const json& row : j["rows"]) {
+  for (const nlohmann::json& row : j["rows"]) {
     by_row += row["blocks"].get<uint64_t>();
     EXPECT_FALSE(row["frames"].empty());
     EXPECT_EQ(row["by_lifetime"].size(), j["lifetimes"].size());
   }
-  for (const json& step : total["by_lifetime"]) by_step += step["blocks"].get<uint64_t>();
+  for (const nlohmann::json& step : total["by_lifetime"]) by_step += step["blocks"].get<uint64_t>();
   for (const uint64_t sum : {by_size, by_cell, by_row, by_step}) EXPECT_EQ(sum, total["blocks"]);
   EXPECT_EQ(total["freed_blocks"].get<uint64_t>() + total["never_freed"]["blocks"].get<uint64_t>(),
             total["blocks"]);
@@ -234,14 +234,15 @@ TEST(Stats, JsonAddsUp) {
   ASSERT_TRUE(stats);
   StatsOptions options;
   options.rows = 10'000;
-  const json j = json::parse(StatsJson(opened.subject, *stats, request, options));
-  const json& totals = j["totals"];
+  const nlohmann::json j =
+      nlohmann::json::parse(StatsJson(opened.subject, *stats, request, options));
+  const nlohmann::json& totals = j["totals"];
   const uint64_t blocks = totals["allocated"]["blocks"];
   EXPECT_EQ(blocks, totals["freed"]["blocks"].get<uint64_t>() +
                         totals["never_freed"]["blocks"].get<uint64_t>());
-  const auto sum = [](const json& list, const char* key, const char* inner = nullptr) {
+  const auto sum = [](const nlohmann::json& list, const char* key, const char* inner = nullptr) {
     uint64_t total = 0;
-    for (const json& entry : list) {
+    for (const nlohmann::json& entry : list) {
       total += (inner == nullptr ? entry[key] : entry[key][inner]).get<uint64_t>();
     }
     return total;
@@ -260,16 +261,17 @@ TEST(Stats, JsonAddsUp) {
   ASSERT_EQ(j["pages"].size(), 2u);
   EXPECT_EQ(j["pages"][0]["bytes"], totals["peak"]["bytes"]);
   EXPECT_EQ(j["pages"][1]["bytes"], totals["never_freed"]["bytes"]);
-  for (const json& page : j["pages"]) {
+  for (const nlohmann::json& page : j["pages"]) {
     EXPECT_EQ(sum(page["pins"], "pinned_bytes"), page["pinned_bytes"]);
-    for (const json& range : page["ranges"]) {
+    for (const nlohmann::json& range : page["ranges"]) {
       uint64_t ranges = 0;
-      for (const json& count : range["by_eighths_full"]) ranges += count.get<uint64_t>();
+      for (const nlohmann::json& count : range["by_eighths_full"]) ranges += count.get<uint64_t>();
       EXPECT_EQ(ranges, range["ranges"]);
     }
   }
   options.sections = {"pages"};
-  const json one = json::parse(StatsJson(opened.subject, *stats, request, options));
+  const nlohmann::json one =
+      nlohmann::json::parse(StatsJson(opened.subject, *stats, request, options));
   EXPECT_TRUE(one.contains("pages"));
   EXPECT_FALSE(one.contains("totals"));
 }
@@ -313,9 +315,9 @@ TEST(LiveSamples, CountAgesAndSizesOfWhatIsLive) {
     const std::string stats = SampledStatsText(subject, options).text();
     EXPECT_NE(stats.find("Sizes of live blocks"), std::string::npos) << stats;
   }
-  const json j = json::parse(LiveSamplesJson(subject, {}));
+  const nlohmann::json j = nlohmann::json::parse(LiveSamplesJson(subject, {}));
   uint64_t by_age = 0;
-  for (const json& age : j["ages"]) by_age += age["samples"].get<uint64_t>();
+  for (const nlohmann::json& age : j["ages"]) by_age += age["samples"].get<uint64_t>();
   EXPECT_EQ(by_age, 33u);
   EXPECT_LT(j["live"]["bytes"]["low"], j["live"]["bytes"]["value"]);
   EXPECT_GT(j["live"]["bytes"]["high"], j["live"]["bytes"]["value"]);

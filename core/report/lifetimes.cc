@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/text_table.h"
 #include "core/report/trace_heading.h"
 
 namespace heapgauge {
 namespace {
 
+using figures::Bytes;
+using figures::Count;
+using figures::Real;
 using trace::BlockCount;
-
-double Real(uint64_t value) { return static_cast<double>(value); }
-std::string Count(uint64_t value) { return FormatCount(Real(value)); }
-std::string Bytes(uint64_t value) { return FormatBytes(Real(value)); }
 
 StyledText Summary(const trace::LifetimeReport& report) {
   const trace::LifetimeSums& t = report.total;

@@ -6,18 +6,19 @@
 #include <cmath>
 
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge {
 namespace {
+
+using figures::Bytes;
 
 constexpr size_t kBytes = 9;
 constexpr size_t kShare = 8;
 constexpr size_t kBar = 20;
 constexpr size_t kLabel = 26;
 constexpr size_t kMaxMappedRows = 10;
-
-std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
 
 const char* AllocatorName(wire::Allocator allocator) {
   switch (allocator) {

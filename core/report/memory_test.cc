@@ -38,7 +38,7 @@ MemorySurvey Example() {
   return s;
 }
 
-bool Has(const std::string& text, const std::string& part) {
+bool Shows(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -61,25 +61,25 @@ TEST(MemoryReport, TextNamesEveryPartAndTheWhole) {
         "RSS +1.0 MB/s over the last 2m00s: at this rate 1m40s",
         "first 30.0 MB of clean file pages", "since there is no swap, the OOM killer",
         "malloc_trim(0)"}) {
-    EXPECT_TRUE(Has(text, part)) << part << " in\n" << text;
+    EXPECT_TRUE(Shows(text, part)) << part << " in\n" << text;
   }
-  EXPECT_FALSE(Has(text, "shared memory"));  // there is none
+  EXPECT_FALSE(Shows(text, "shared memory"));  // there is none
 }
 
 TEST(MemoryReport, SaysWhatIsNotResidentAndAsOfWhen) {
   MemorySurvey s = Example();
   s.accounting.live.bytes.value = 900.0 * kMb;
-  EXPECT_TRUE(Has(MemoryText(s, {}), "400 MB of it not resident"));
+  EXPECT_TRUE(Shows(MemoryText(s, {}), "400 MB of it not resident"));
   s.accounting.live_is_capped = true;
-  EXPECT_TRUE(Has(MemoryText(s, {}), "resident at most 500 MB"));
+  EXPECT_TRUE(Shows(MemoryText(s, {}), "resident at most 500 MB"));
   s.live = false;
   s.time_note = "the last that was noted";
-  EXPECT_TRUE(Has(MemoryText(s, {}), "as of 1m00s, the last that was noted"));
+  EXPECT_TRUE(Shows(MemoryText(s, {}), "as of 1m00s, the last that was noted"));
   s.statistics.emplace();
   s.statistics->mask = kHasFree;
   s.statistics->free_bytes = 5 * kMb;
   s.statistics->time_ns = 50'000'000'000;
-  EXPECT_TRUE(Has(MemoryText(s, {}), "free 5.0 MB (its own count 10s before; not used above)"));
+  EXPECT_TRUE(Shows(MemoryText(s, {}), "free 5.0 MB (its own count 10s before; not used above)"));
 }
 
 TEST(MemoryReport, OneLineAddsUpByEye) {

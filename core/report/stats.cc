@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/heat_map.h"
 #include "core/report/lifetimes.h"
 #include "core/report/stats_sections.h"
@@ -15,15 +16,14 @@
 namespace heapgauge {
 namespace {
 
+using figures::Bytes;
+using figures::Count;
+using figures::Real;
+using figures::Share;
 using trace::BlockCount;
 using Align = TextTable::Align;
 
-double Real(uint64_t value) { return static_cast<double>(value); }
-std::string Count(uint64_t value) { return FormatCount(Real(value)); }
-std::string Bytes(uint64_t value) { return FormatBytes(Real(value)); }
-std::string Share(uint64_t part, uint64_t whole) { return FormatShare(Real(part), Real(whole)); }
-
-StyledText Line(const char* label, const std::string& text) {
+StyledText FactLine(const char* label, const std::string& text) {
   StyledText line;
   return line.AddRight(label, 16, Style::kLabel).Add(text).Add("\n");
 }
@@ -53,20 +53,20 @@ StyledText TotalsSection(const StatsInput& in) {
     allocated += fmt::format(", {} on average",
                              FormatBytes(Real(s.allocated.bytes) / Real(s.allocated.blocks)));
   }
-  text += Line("allocated", allocated);
-  text += Line("freed", fmt::format("{}, {} of the blocks", Blocks(s.freed),
-                                    Share(s.freed.blocks, s.allocated.blocks)));
-  text += Line("never freed", Blocks(s.never_freed));
-  text += Line("peak",
-               fmt::format("{} in {} block{} at {}", Bytes(s.peak.bytes), Count(s.peak.blocks),
-                           s.peak.blocks == 1 ? "" : "s", FormatLifetime(Real(s.peak.time_ns))));
-  text += Line("resized", fmt::format("{} blocks were made of others by realloc ({})",
-                                      Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
-  text += Line("temporary", fmt::format("{}, {}: {}", Blocks(s.temporary),
-                                        Share(s.temporary.blocks, s.allocated.blocks),
-                                        TemporaryText(in.request.temporary_within)));
+  text += FactLine("allocated", allocated);
+  text += FactLine("freed", fmt::format("{}, {} of the blocks", Blocks(s.freed),
+                                        Share(s.freed.blocks, s.allocated.blocks)));
+  text += FactLine("never freed", Blocks(s.never_freed));
+  text += FactLine(
+      "peak", fmt::format("{} in {} block{} at {}", Bytes(s.peak.bytes), Count(s.peak.blocks),
+                          s.peak.blocks == 1 ? "" : "s", FormatLifetime(Real(s.peak.time_ns))));
+  text += FactLine("resized", fmt::format("{} blocks were made of others by realloc ({})",
+                                          Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
+  text += FactLine("temporary", fmt::format("{}, {}: {}", Blocks(s.temporary),
+                                            Share(s.temporary.blocks, s.allocated.blocks),
+                                            TemporaryText(in.request.temporary_within)));
   if (s.zero_sized.blocks != 0) {
-    text += Line("of no bytes", Count(s.zero_sized.blocks) + " requests were for 0 bytes");
+    text += FactLine("of no bytes", Count(s.zero_sized.blocks) + " requests were for 0 bytes");
   }
   return text;
 }
@@ -76,10 +76,10 @@ StyledText RatesSection(const StatsInput& in) {
   const double seconds = Real(s.duration_ns) / 1e9;
   StyledText text;
   if (!(seconds > 0)) return text.Add("The trace has no duration.\n");
-  text += Line("mean", fmt::format("{} allocations/s, {}/s over {}",
-                                   FormatCount(Real(s.allocated.blocks) / seconds),
-                                   FormatBytes(Real(s.allocated.bytes) / seconds),
-                                   FormatLifetime(Real(s.duration_ns))));
+  text += FactLine("mean", fmt::format("{} allocations/s, {}/s over {}",
+                                       FormatCount(Real(s.allocated.blocks) / seconds),
+                                       FormatBytes(Real(s.allocated.bytes) / seconds),
+                                       FormatLifetime(Real(s.duration_ns))));
   const trace::Rates& rates = s.rates;
   const trace::RateBin& busiest = rates.bins[rates.busiest];
   const uint64_t begin = rates.busiest * rates.bin_ns;

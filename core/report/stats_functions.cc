@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/heat_map.h"
 #include "core/report/stats_sections.h"
 #include "core/report/text_table.h"
@@ -11,12 +12,11 @@
 namespace heapgauge {
 namespace {
 
+using figures::Bytes;
+using figures::Count;
+using figures::Real;
+using figures::Share;
 using Align = TextTable::Align;
-
-double Real(uint64_t value) { return static_cast<double>(value); }
-std::string Count(uint64_t value) { return FormatCount(Real(value)); }
-std::string Bytes(uint64_t value) { return FormatBytes(Real(value)); }
-std::string Share(uint64_t part, uint64_t whole) { return FormatShare(Real(part), Real(whole)); }
 
 const char* GroupHeading(const StatsInput& in) {
   return trace::GroupByName(in.subject.groups->by());

@@ -5,12 +5,16 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/recording_text.h"
 #include "core/report/timeline_axis.h"
 #include "core/report/timeline_graph.h"
 
 namespace heapgauge {
 namespace {
+
+using figures::Bytes;
+using figures::Count;
 
 constexpr size_t kFewestColumns = 20;
 
@@ -19,7 +23,7 @@ class Report {
   Report(const Timeline& timeline, const TimelineOptions& options)
       : timeline_(timeline), options_(options), length_(timeline.to - timeline.from) {
     const size_t columns = TimelineColumns(options);
-    if (timeline.steps.size() != columns) resampled_ = Resampled(timeline, columns);
+    if (timeline.steps.size() != columns) resampled_ = InSteps(timeline, columns);
   }
 
   StyledText Take() {
@@ -46,8 +50,6 @@ class Report {
     text_.AddRight(label, 11, Style::kLabel).Add(words).Add("\n");
   }
   std::string Place(uint64_t at) const { return PlaceOn(timeline_.axis, at, length_); }
-  static std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
-  static std::string Count(uint64_t count) { return FormatCount(static_cast<double>(count)); }
 
   void Title() {
     const Recording& r = timeline_.recording;

@@ -12,7 +12,7 @@ namespace heapgauge {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kMb = 1 << 20;
+constexpr uint64_t kMegabytes = 1 << 20;
 
 // Grows to 8 MB in 4 s and falls to 2 MB in another 4.
 Timeline Hill(size_t steps) {
@@ -28,8 +28,8 @@ Timeline Hill(size_t steps) {
     TimelineStep step;
     step.begin = timeline.to * i / steps;
     step.end = step.time_ns = timeline.to * (i + 1) / steps;
-    step.live_bytes = i < steps / 2 ? 8 * kMb * (i + 1) / (steps / 2)
-                                    : 8 * kMb - 6 * kMb * (i + 1 - steps / 2) / (steps / 2);
+    step.live_bytes = i < steps / 2 ? 8 * kMegabytes * (i + 1) / (steps / 2)
+                                    : 8 * kMegabytes - 6 * kMegabytes * (i + 1 - steps / 2) / (steps / 2);
     step.most_bytes = std::max(live, step.live_bytes);
     step.least_bytes = std::min(live, step.live_bytes);
     step.live_blocks = step.live_bytes / 1024;
@@ -37,7 +37,7 @@ Timeline Hill(size_t steps) {
     step.freed_bytes = step.live_bytes < live ? live - step.live_bytes : 0;
     step.allocated_blocks = step.allocated_bytes / 1024;
     step.freed_blocks = step.freed_bytes / 1024;
-    step.resident_bytes = 9 * kMb;
+    step.resident_bytes = 9 * kMegabytes;
     live = step.live_bytes;
     timeline.steps.push_back(step);
   }
@@ -106,8 +106,8 @@ TEST(Timeline, ListsMarkersAndStacks) {
   timeline.markers.push_back({4000 * kMs, 4000 * kMs, "config\x1b[31m loaded"});
   Timeline::Band band;
   band.frames = {"Load load.cc:7", "main main.cc:1"};
-  band.peak_bytes = 4 * kMb;
-  band.most.assign(69, kMb);
+  band.peak_bytes = 4 * kMegabytes;
+  band.most.assign(69, kMegabytes);
   timeline.bands.push_back(band);
   const std::string text = TimelineText(timeline, Options(80, true)).text();
   EXPECT_NE(text.find("a   4.000s  config"), std::string::npos) << text;
@@ -137,11 +137,11 @@ TEST(Timeline, LivesWithVeryLittle) {
 TEST(Timeline, GivesScriptsAllPoints) {
   const Timeline timeline = Hill(10);
   const auto json = nlohmann::json::parse(TimelineJson(timeline));
-  EXPECT_EQ(json["peak"]["live_bytes"], 8 * kMb);
+  EXPECT_EQ(json["peak"]["live_bytes"], 8 * kMegabytes);
   EXPECT_EQ(json["points"].size(), 10u);
-  EXPECT_EQ(json["points"][4]["live_bytes"], 8 * kMb);
+  EXPECT_EQ(json["points"][4]["live_bytes"], 8 * kMegabytes);
   EXPECT_EQ(json["points"][4]["time_ns"], 4000 * kMs);
-  EXPECT_EQ(json["allocated_bytes"], 8 * kMb);
+  EXPECT_EQ(json["allocated_bytes"], 8 * kMegabytes);
   std::istringstream csv(TimelineCsv(timeline));
   std::string line;
   std::getline(csv, line);
@@ -166,7 +166,7 @@ TEST(TimelineAxis, HasRoundNumbers) {
   EXPECT_EQ(Labels(TimeAxis::kTime, 0, 90'000 * kMs, 4), (Words{"0", "30s", "1m00s", "1m30s"}));
   EXPECT_EQ(Labels(TimeAxis::kTime, 0, 7'200'000 * kMs, 4),
             (Words{"0", "30m00s", "1h00m", "1h30m", "2h00m"}));
-  EXPECT_EQ(Labels(TimeAxis::kBytes, 0, 121 * kMb, 4), (Words{"0", "32 MB", "64 MB", "96 MB"}));
+  EXPECT_EQ(Labels(TimeAxis::kBytes, 0, 121 * kMegabytes, 4), (Words{"0", "32 MB", "64 MB", "96 MB"}));
   EXPECT_EQ(Labels(TimeAxis::kEvents, 0, 2'300'000, 5), (Words{"0", "500k", "1M", "1.5M", "2M"}));
   EXPECT_EQ(Labels(TimeAxis::kTime, 5, 5, 5), Words{});
 }
@@ -183,28 +183,28 @@ TEST(TimelineOfProfile, BeginsAtTheStartAndHasThePeakBetweenTwoPoints) {
   Profile profile;
   profile.recording.has_peak = true;
   profile.recording.peak_ns = 1500 * kMs;
-  profile.recording.peak_bytes = 9 * kMb;
+  profile.recording.peak_bytes = 9 * kMegabytes;
   for (uint64_t i = 0; i < 5; ++i) {
     TimelinePoint point;
     point.time_ns = 1 + i * 1000 * kMs;
-    point.live_bytes = (i + 1) * kMb;
-    point.allocated_bytes = 3 * (i + 1) * kMb;
-    point.freed_bytes = 2 * (i + 1) * kMb;
+    point.live_bytes = (i + 1) * kMegabytes;
+    point.allocated_bytes = 3 * (i + 1) * kMegabytes;
+    point.freed_bytes = 2 * (i + 1) * kMegabytes;
     profile.timeline.push_back(point);
   }
   const auto whole = TimelineOfProfile(profile, TimeAxis::kTime, 0, UINT64_MAX);
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->from, 0u);
   EXPECT_EQ(whole->steps.size(), 5u);
-  EXPECT_EQ(whole->sum.allocated_bytes, 15 * kMb);
-  EXPECT_EQ(whole->peak.bytes, 9 * kMb);
+  EXPECT_EQ(whole->sum.allocated_bytes, 15 * kMegabytes);
+  EXPECT_EQ(whole->peak.bytes, 9 * kMegabytes);
   EXPECT_EQ(whole->peak.time_ns, 1500 * kMs);
-  EXPECT_EQ(whole->steps[2].most_bytes, 9 * kMb);
+  EXPECT_EQ(whole->steps[2].most_bytes, 9 * kMegabytes);
   const auto part = TimelineOfProfile(profile, TimeAxis::kBytes, 2000 * kMs, 3500 * kMs);
   ASSERT_TRUE(part);
-  EXPECT_EQ(part->from, 15 * kMb);
-  EXPECT_EQ(part->to, 20 * kMb);
-  EXPECT_EQ(part->sum.allocated_bytes, 3 * kMb);
+  EXPECT_EQ(part->from, 15 * kMegabytes);
+  EXPECT_EQ(part->to, 20 * kMegabytes);
+  EXPECT_EQ(part->sum.allocated_bytes, 3 * kMegabytes);
   EXPECT_FALSE(TimelineOfProfile(profile, TimeAxis::kEvents, 0, UINT64_MAX));
   EXPECT_FALSE(TimelineOfProfile(profile, TimeAxis::kTime, 6000 * kMs, UINT64_MAX));
   EXPECT_FALSE(TimelineOfProfile(Profile(), TimeAxis::kTime, 0, UINT64_MAX));
@@ -224,7 +224,7 @@ TEST(Resampled, KeepsTotalsAndHoldsWhatNobodyLookedAt) {
   }
   timeline.to = 100;
   Summarize(&timeline);
-  const Timeline more = Resampled(timeline, 10);
+  const Timeline more = InSteps(timeline, 10);
   std::vector<uint64_t> live;
   uint64_t allocated = 0;
   for (const TimelineStep& step : more.steps) {
@@ -233,7 +233,7 @@ TEST(Resampled, KeepsTotalsAndHoldsWhatNobodyLookedAt) {
   }
   EXPECT_EQ(live, (std::vector<uint64_t>{5, 5, 5, 5, 9, 9, 9, 9, 9, 2}));
   EXPECT_EQ(allocated, 300u);
-  const Timeline fewer = Resampled(timeline, 1);
+  const Timeline fewer = InSteps(timeline, 1);
   EXPECT_EQ(fewer.steps[0].most_bytes, 9u);
   EXPECT_EQ(fewer.steps[0].least_bytes, 2u);
   EXPECT_EQ(fewer.steps[0].allocated_bytes, 300u);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/value_text.h"
@@ -10,7 +11,7 @@
 namespace heapgauge {
 namespace {
 
-std::string Count(uint64_t count) { return FormatCount(static_cast<double>(count)); }
+using figures::Count;
 
 }  // namespace
 

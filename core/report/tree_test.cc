@@ -12,7 +12,7 @@ namespace {
 
 using testing::Maker;
 
-constexpr double kMb = 1 << 20;
+constexpr double kMegabyte = 1 << 20;
 
 Maker Shop() {
   Maker m;
@@ -22,9 +22,9 @@ Maker Shop() {
   const auto small = m.Function("Small()", 1, "small.cc");
   const auto serve = m.Function("Serve(int)", 33, "main.cc");
   const auto main_ = m.Function("main", 5, "main.cc");
-  m.Row({add, serve, main_}, 60 * kMb, 90 * kMb);
-  m.Row({load, serve, main_}, 39.8 * kMb, 40 * kMb);
-  m.Row({small, serve, main_}, 0.2 * kMb, 100 * kMb);
+  m.Row({add, serve, main_}, 60 * kMegabyte, 90 * kMegabyte);
+  m.Row({load, serve, main_}, 39.8 * kMegabyte, 40 * kMegabyte);
+  m.Row({small, serve, main_}, 0.2 * kMegabyte, 100 * kMegabyte);
   return m;
 }
 
@@ -99,7 +99,7 @@ TEST(Tree, JsonHasParentsBeforeChildren) {
   EXPECT_EQ(nodes[2]["parent"], 1);
   EXPECT_EQ(nodes[2]["folded"]["branches"], 1);
   EXPECT_EQ(nodes[4]["inlined"], true);
-  EXPECT_EQ(nodes[4]["figures"]["live_bytes"]["value"], 60 * kMb);
+  EXPECT_EQ(nodes[4]["figures"]["live_bytes"]["value"], 60 * kMegabyte);
 }
 
 TEST(Tree, DeepAndWideOnesFitTheTerminal) {
@@ -112,12 +112,12 @@ TEST(Tree, DeepAndWideOnesFitTheTerminal) {
   // Every call has a second branch, so that each indents.
   for (int depth = 0; depth < 40; ++depth) {
     stack.insert(stack.begin(), names[static_cast<size_t>(depth)]);
-    m.Row(stack, kMb);
+    m.Row(stack, kMegabyte);
   }
   std::vector<LocationId> side = stack;
   for (int depth = 0; depth < 40; ++depth) {
     side.front() = m.Function("side" + std::to_string(depth));
-    m.Row(side, kMb);
+    m.Row(side, kMegabyte);
     side.erase(side.begin());
   }
   for (const size_t width : {60u, 80u, 120u, 200u}) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::Maker;
 
-constexpr double kMb = 1 << 20;
+constexpr double kScreenMb = 1 << 20;
 
 // Three looks at a program in which Leak() grows by 10 MB each time.
 class Watch : public ::testing::Test {
@@ -21,10 +21,10 @@ class Watch : public ::testing::Test {
       const auto main_ = m.Function("main", 5, "/src/main.cc");
       for (int k = 0; k < 30; ++k) {
         m.Row({m.Function("Steady" + std::to_string(k) + "(int)", 1, "/src/a.cc"), main_},
-              5 * kMb + k);
+              5 * kScreenMb + k);
       }
-      m.Row({m.Function("Leak(int)", 7, "/src/leak.cc"), main_}, 10 * kMb * (i + 1));
-      if (i == 2) m.Row({m.Function("New()", 7, "/src/new.cc"), main_}, 3 * kMb);
+      m.Row({m.Function("Leak(int)", 7, "/src/leak.cc"), main_}, 10 * kScreenMb * (i + 1));
+      if (i == 2) m.Row({m.Function("New()", 7, "/src/new.cc"), main_}, 3 * kScreenMb);
       m.profile().recording.command_line = {"server"};
       m.profile().recording.pid = 42;
       m.profile().recording.state = RecordingState::kLive;

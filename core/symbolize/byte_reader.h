@@ -17,7 +17,7 @@ namespace heapgauge {
 using Bytes = std::span<const uint8_t>;
 
 // The part that starts at `offset` and has at most `size` bytes; empty if there is none.
-inline Bytes Part(Bytes bytes, uint64_t offset, uint64_t size = ~uint64_t{0}) {
+inline Bytes SliceOf(Bytes bytes, uint64_t offset, uint64_t size = ~uint64_t{0}) {
   if (offset >= bytes.size()) return {};
   const uint64_t rest = bytes.size() - offset;
   return bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(size < rest ? size : rest));
@@ -25,7 +25,7 @@ inline Bytes Part(Bytes bytes, uint64_t offset, uint64_t size = ~uint64_t{0}) {
 
 // The zero-terminated text at `offset`; empty if it does not end within the bytes.
 inline std::string_view TextAt(Bytes bytes, uint64_t offset) {
-  const Bytes rest = Part(bytes, offset);
+  const Bytes rest = SliceOf(bytes, offset);
   if (rest.empty()) return {};
   const void* zero = std::memchr(rest.data(), 0, rest.size());
   if (zero == nullptr) return {};

@@ -136,7 +136,7 @@ std::optional<ElfFile::AltLink> ElfFile::AltDebugLink() {
   AltLink link;
   link.path = TextAt(section, 0);
   if (link.path.empty()) return std::nullopt;
-  link.build_id = HexText(Part(section, link.path.size() + 1, kMaxBuildId));
+  link.build_id = HexText(SliceOf(section, link.path.size() + 1, kMaxBuildId));
   return link;
 }
 
@@ -195,7 +195,7 @@ Bytes ElfFile::Load(uint64_t offset, uint64_t size) {
     has_too_large_ = true;
     return {};
   }
-  if (!memory_.empty()) return Part(memory_, offset, size);
+  if (!memory_.empty()) return SliceOf(memory_, offset, size);
   // Large copies in huge pages where the system has them: one page fault for 2 MB.
   const size_t whole = (static_cast<size_t>(size) + kHugePage - 1) / kHugePage * kHugePage;
   const bool huge = size >= 2 * kHugePage;

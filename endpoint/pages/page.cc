@@ -9,7 +9,7 @@
 namespace heapgauge::endpoint {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kCommonStyle = R"css(
 :root { color-scheme: light dark; --dim: #666; --line: #ccc; --soft: #f3f2ee; --go: #0a58ca; --warn: #8a4b00; --warn-back: #fff3d6; }
 @media (prefers-color-scheme: dark) { :root { --dim: #aaa; --line: #444; --soft: #2a2a2a; --go: #7db2ff; --warn: #ffd48a; --warn-back: #3a2c10; } }
 body { font: 14px/1.45 system-ui, "DejaVu Sans", sans-serif; margin: 12px 16px; }
@@ -32,7 +32,7 @@ Response HtmlPage(Page page) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n"
       "<style nonce=\"{}\">{}{}</style></head>\n<body>\n{}",
-      EscapeHtml(Printable(page.title)), nonce, kStyle, page.style, page.body);
+      EscapeHtml(Printable(page.title)), nonce, kCommonStyle, page.style, page.body);
   if (!page.script.empty()) {
     html += fmt::format("<script nonce=\"{}\">{}</script>\n", nonce, page.script);
   }

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,12 +20,8 @@ namespace {
 constexpr size_t kShortestToken = 16;
 constexpr size_t kLongestToken = 4096;
 
-bool Same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 bool StartsWith(std::string_view text, std::string_view start) {
-  return text.size() >= start.size() && Same(text.substr(0, start.size()), start);
+  return text.size() >= start.size() && EqualIgnoringCase(text.substr(0, start.size()), start);
 }
 
 int Base64Digit(char c) {
@@ -58,7 +53,7 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
 
 std::string_view FieldOf(const RequestHead& head, std::string_view name) {
   for (const auto& [key, value] : head.headers) {
-    if (Same(key, name)) return value;
+    if (EqualIgnoringCase(key, name)) return value;
   }
   return {};
 }
@@ -106,7 +101,7 @@ bool IsOwnHost(std::string_view host) {
     return inet_pton(AF_INET6, std::string(name.substr(1, end - 1)).c_str(), &v6) == 1;
   }
   name = name.substr(0, name.find(':'));
-  if (Same(name, "localhost")) return true;
+  if (EqualIgnoringCase(name, "localhost")) return true;
   in_addr v4{};
   return inet_pton(AF_INET, std::string(name).c_str(), &v4) == 1;
 }
@@ -130,12 +125,13 @@ std::optional<Response> Refuse(const RequestHead& head, const AccessRules& rules
     return response;
   }
   const std::string_view site = FieldOf(head, "Sec-Fetch-Site");
-  const bool foreign_site = Same(site, "cross-site") || Same(site, "same-site");
+  const bool foreign_site =
+      EqualIgnoringCase(site, "cross-site") || EqualIgnoringCase(site, "same-site");
   if (Changes(head.method)) {
     if (IsCrossSite(site, FieldOf(head, "Origin"), host)) {
       return ErrorText(403, "a page of another site may not change anything here");
     }
-  } else if (foreign_site && !Same(FieldOf(head, "Sec-Fetch-Mode"), "navigate")) {
+  } else if (foreign_site && !EqualIgnoringCase(FieldOf(head, "Sec-Fetch-Mode"), "navigate")) {
     return ErrorText(403, "a page of another site may link here, but not load anything");
   }
   return {};

@@ -1,13 +1,13 @@
 #include "endpoint/server/answer.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 
 #include "core/base/gzip_sink.h"
+#include "core/base/text.h"
 #include "core/base/text_sink.h"
 
 namespace heapgauge::endpoint {
@@ -16,10 +16,6 @@ namespace {
 // Smaller is not worth it; larger would keep others waiting.
 constexpr size_t kLeastToCompress = 1024;
 constexpr size_t kMostToCompress = size_t{32} << 20;
-
-bool Same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 bool IsName(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -53,8 +49,8 @@ std::string Date() {
 
 bool IsText(std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find(';'));
-  return Same(type.substr(0, 5), "text/") || Same(type, "application/json") ||
-         Same(type, "image/svg+xml");
+  return EqualIgnoringCase(type.substr(0, 5), "text/") ||
+         EqualIgnoringCase(type, "application/json") || EqualIgnoringCase(type, "image/svg+xml");
 }
 
 void CompressText(bool wanted, Response* response) {
@@ -146,7 +142,7 @@ bool TakesGzip(std::string_view list) {
     list.remove_prefix(std::min(list.size(), part.size() + 1));
     part.erase(std::remove(part.begin(), part.end(), ' '), part.end());
     const std::string_view word = std::string_view(part).substr(0, part.find(';'));
-    if (!Same(word, "gzip")) continue;
+    if (!EqualIgnoringCase(word, "gzip")) continue;
     const std::string_view weight = std::string_view(part).substr(word.size());
     return weight.substr(0, 3) != ";q=" ||
            weight.find_first_of("123456789", 3) != std::string_view::npos;
@@ -160,8 +156,9 @@ Answer MakeAnswer(Response response, const AnswerOptions& options) {
   const int status = response.status >= 200 && response.status <= 599 ? response.status : 500;
   answer.head = fmt::format("HTTP/1.1 {} {}\r\n", status, StatusName(status));
   for (const auto& [name, value] : response.headers) {
-    const bool ours = Same(name, "Content-Length") || Same(name, "Connection") ||
-                      Same(name, "Transfer-Encoding") || Same(name, "Date");
+    const bool ours =
+        EqualIgnoringCase(name, "Content-Length") || EqualIgnoringCase(name, "Connection") ||
+        EqualIgnoringCase(name, "Transfer-Encoding") || EqualIgnoringCase(name, "Date");
     if (!ours) AddField(name, value, &answer.head);
   }
   if (response.Header("X-Content-Type-Options").empty()) {

@@ -1,9 +1,9 @@
 #include "endpoint/server/head_parser.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <charconv>
+
+#include "core/base/text.h"
 
 namespace heapgauge::endpoint {
 namespace {
@@ -17,10 +17,6 @@ bool IsTokenChar(char c) {
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
-}
-
-bool Same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 std::string_view Trim(std::string_view text) {
@@ -47,7 +43,7 @@ bool ListHas(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const std::string_view part = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), part.size() + 1));
-    if (Same(Trim(part), word)) return true;
+    if (EqualIgnoringCase(Trim(part), word)) return true;
   }
   return false;
 }
@@ -125,7 +121,7 @@ bool HeadParser::Target(std::string_view target) {
     Bad(400, "the request target has characters that must be percent-encoded");
     return false;
   }
-  if (Same(target.substr(0, kHttp.size()), kHttp)) {
+  if (EqualIgnoringCase(target.substr(0, kHttp.size()), kHttp)) {
     target.remove_prefix(kHttp.size());
     const size_t end = std::min(target.find_first_of("/?"), target.size());
     head_.authority = target.substr(0, end);
@@ -180,13 +176,14 @@ HeadParser::State HeadParser::Finish() {
   bool close = false;
   bool keep = false;
   for (const auto& [name, value] : head_.headers) {
-    if (Same(name, "Host")) ++hosts;
-    if (Same(name, "Connection")) {
+    if (EqualIgnoringCase(name, "Host")) ++hosts;
+    if (EqualIgnoringCase(name, "Connection")) {
       close = close || ListHas(value, "close");
       keep = keep || ListHas(value, "keep-alive");
     }
-    if (Same(name, "Expect") && head_.minor >= 1) {
-      if (!Same(value, "100-continue")) return Bad(417, "only 100-continue can be expected");
+    if (EqualIgnoringCase(name, "Expect") && head_.minor >= 1) {
+      if (!EqualIgnoringCase(value, "100-continue"))
+        return Bad(417, "only 100-continue can be expected");
       head_.expects_continue = true;
     }
   }
@@ -201,7 +198,7 @@ bool HeadParser::Framing() {
   int lengths = 0;
   int codings = 0;
   for (const auto& [name, value] : head_.headers) {
-    if (Same(name, "Content-Length")) {
+    if (EqualIgnoringCase(name, "Content-Length")) {
       ++lengths;
       const bool digits = !value.empty() && value.size() <= 18 &&
                           value.find_first_not_of("0123456789") == std::string::npos;
@@ -210,9 +207,9 @@ bool HeadParser::Framing() {
         return false;
       }
       std::from_chars(value.data(), value.data() + value.size(), head_.content_length);
-    } else if (Same(name, "Transfer-Encoding")) {
+    } else if (EqualIgnoringCase(name, "Transfer-Encoding")) {
       ++codings;
-      if (!Same(value, "chunked")) {
+      if (!EqualIgnoringCase(value, "chunked")) {
         Bad(501, "the only transfer coding known is chunked");
         return false;
       }

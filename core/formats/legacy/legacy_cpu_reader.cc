@@ -15,7 +15,7 @@
 namespace heapgauge {
 namespace {
 
-constexpr const char* kFormat = "binary CPU profile";
+constexpr const char* kCpuFormat = "binary CPU profile";
 constexpr size_t kHeaderWords = 5;
 
 class WordReader {
@@ -173,17 +173,17 @@ void AddRow(const CpuStacks& all, const CpuStack& s, TextProfile* out) {
 
 Result<Profile> ReadLegacyCpu(ByteStream* stream, const std::string& name,
                               const ReadOptions& options) {
-  LineReader lines(stream, kFormat, name);
+  LineReader lines(stream, kCpuFormat, name);
   return ReadLegacyCpu(&lines, options);
 }
 
 Result<Profile> ReadLegacyCpu(LineReader* lines, const ReadOptions&) {
-  lines->set_format(kFormat);
+  lines->set_format(kCpuFormat);
   WordReader words(lines);
   const auto failed = [&](const Error& error) {
     return Fail(
         error.code,
-        fmt::format("{}: {}: byte {}: {}", kFormat, lines->name(), words.offset(), error.message),
+        fmt::format("{}: {}: byte {}: {}", kCpuFormat, lines->name(), words.offset(), error.message),
         words.offset());
   };
   const auto header = words.ReadHeader();

@@ -15,7 +15,7 @@
 namespace heapgauge {
 namespace {
 
-constexpr const char* kFormat = "contention or thread profile";
+constexpr const char* kTextFormat = "contention or thread profile";
 
 int64_t Times(int64_t a, int64_t b) {
   int64_t product = 0;
@@ -250,12 +250,12 @@ class Reader {
 
 Result<Profile> ReadLegacyText(ByteStream* stream, const std::string& name,
                                const ReadOptions& options) {
-  LineReader lines(stream, kFormat, name);
+  LineReader lines(stream, kTextFormat, name);
   return ReadLegacyText(&lines, options);
 }
 
 Result<Profile> ReadLegacyText(LineReader* lines, const ReadOptions&) {
-  lines->set_format(kFormat);
+  lines->set_format(kTextFormat);
   return Reader(lines).Read();
 }
 

@@ -42,7 +42,7 @@ EntryName EntryNames::Resolve(Place place) const {
   for (int hop = 0; hop < kMaxHops && place.unit != nullptr; ++hop) {
     const Unit& unit = *place.unit;
     const Sections& sections = unit.file->sections();
-    ByteReader reader(Part(sections.info, 0, unit.end), place.offset);
+    ByteReader reader(SliceOf(sections.info, 0, unit.end), place.offset);
     const AbbrevTable& table = abbrevs_->Get(sections.abbrev, unit.abbrev_offset, unit.format);
     const Abbrev* abbrev = table.Find(reader.Uleb());
     if (abbrev == nullptr) break;

@@ -24,7 +24,7 @@ LineProgram::LineProgram(const Unit& unit) : unit_(unit), format_(unit.format) {
   ByteReader reader(unit.file->sections().line, *unit.line_offset);
   const uint64_t length = reader.InitialLength(&format_.offset_size);
   if (reader.failed() || length > reader.left()) return;
-  const Bytes whole = Part(unit.file->sections().line, 0, reader.offset() + length);
+  const Bytes whole = SliceOf(unit.file->sections().line, 0, reader.offset() + length);
   reader = ByteReader(whole, reader.offset());
   format_.version = reader.U16();
   if (format_.version < 2 || format_.version > 5) return;
@@ -34,7 +34,7 @@ LineProgram::LineProgram(const Unit& unit) : unit_(unit), format_(unit.format) {
   }
   const uint64_t header_length = reader.Unsigned(format_.offset_size);
   if (reader.failed() || header_length > reader.left()) return;
-  program_ = Part(whole, reader.offset() + header_length);
+  program_ = SliceOf(whole, reader.offset() + header_length);
   minimum_instruction_ = reader.U8();
   if (format_.version >= 4) reader.U8();  // operations per instruction: 1 on x86
   reader.U8();                            // default_is_stmt

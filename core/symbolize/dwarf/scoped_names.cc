@@ -10,7 +10,7 @@
 namespace heapgauge::dwarf {
 namespace {
 
-constexpr size_t kMaxScopes = 1 << 10;
+constexpr size_t kMostScopes = 1 << 10;
 constexpr size_t kMaxNamedScopes = 32;
 constexpr int kMaxParameters = 32;
 constexpr int kMaxTypeHops = 16;
@@ -57,7 +57,7 @@ void ScopedNames::NameAll(std::vector<EntryName*> entries, int64_t* budget) {
 
 void ScopedNames::NameInUnit(const Unit& unit, EntryName** first, EntryName** last,
                              int64_t* budget) {
-  const Bytes info = Part(unit.file->sections().info, 0, unit.end);
+  const Bytes info = SliceOf(unit.file->sections().info, 0, unit.end);
   const AbbrevTable& table =
       abbrevs_->Get(unit.file->sections().abbrev, unit.abbrev_offset, unit.format);
   ByteReader reader(info, unit.first_entry);
@@ -99,7 +99,7 @@ void ScopedNames::NameInUnit(const Unit& unit, EntryName** first, EntryName** la
       reader.Seek(sibling);
       continue;
     }
-    if (scopes.size() == kMaxScopes) return;
+    if (scopes.size() == kMostScopes) return;
     scopes.push_back(offset);
   }
 }
@@ -110,7 +110,7 @@ std::string ScopedNames::Scope(const Unit& unit, const std::vector<uint64_t>& sc
   std::string text;
   for (size_t i = scopes.size() - std::min(scopes.size(), kMaxNamedScopes); i < scopes.size();
        ++i) {
-    ByteReader reader(Part(sections.info, 0, unit.end), scopes[i]);
+    ByteReader reader(SliceOf(sections.info, 0, unit.end), scopes[i]);
     const Abbrev* abbrev = table.Find(reader.Uleb());
     if (abbrev == nullptr) continue;
     if (abbrev->tag == DW_TAG_subprogram) {
@@ -172,7 +172,7 @@ std::string ScopedNames::TypeName(const Unit& unit, Value type) const {
     at = place.unit;
     const Sections& sections = at->file->sections();
     const AbbrevTable& table = abbrevs_->Get(sections.abbrev, at->abbrev_offset, at->format);
-    ByteReader reader(Part(sections.info, 0, at->end), place.offset);
+    ByteReader reader(SliceOf(sections.info, 0, at->end), place.offset);
     const Abbrev* abbrev = table.Find(reader.Uleb());
     if (abbrev == nullptr) break;
     const Fields fields = Read(*at, table, *abbrev, &reader);

@@ -104,9 +104,9 @@ SplitUnit SplitFiles::FromPackage(const Unit& skeleton) const {
   if (header.failed() || (version != 2 && version != 5) || columns > 16 || slots > 1u << 28) {
     return {};
   }
-  const Bytes hashes = Part(package_index_, 16, slots * 8);
-  const Bytes indexes = Part(package_index_, 16 + slots * 8, slots * 4);
-  const Bytes table = Part(package_index_, 16 + slots * 12);
+  const Bytes hashes = SliceOf(package_index_, 16, slots * 8);
+  const Bytes indexes = SliceOf(package_index_, 16 + slots * 8, slots * 4);
+  const Bytes table = SliceOf(package_index_, 16 + slots * 12);
   ByteReader hash(hashes);
   uint64_t row = 0;
   for (uint64_t slot = 0; slot < slots && !hash.at_end(); ++slot) {
@@ -121,10 +121,11 @@ SplitUnit SplitFiles::FromPackage(const Unit& skeleton) const {
     const uint32_t id = ByteReader(table, column * 4).U32();
     const uint64_t offset = ByteReader(table, (row * columns + column) * 4).U32();
     const uint64_t size = ByteReader(table, ((units + row) * columns + column) * 4).U32();
-    if (id == kInfo) sections.info = Part(sections.info, offset, size);
-    if (id == kAbbrev) sections.abbrev = Part(sections.abbrev, offset, size);
-    if (id == kStrOffsets) sections.str_offsets = Part(sections.str_offsets, offset, size);
-    if (id == kRnglists && version == 5) sections.rnglists = Part(sections.rnglists, offset, size);
+    if (id == kInfo) sections.info = SliceOf(sections.info, offset, size);
+    if (id == kAbbrev) sections.abbrev = SliceOf(sections.abbrev, offset, size);
+    if (id == kStrOffsets) sections.str_offsets = SliceOf(sections.str_offsets, offset, size);
+    if (id == kRnglists && version == 5)
+      sections.rnglists = SliceOf(sections.rnglists, offset, size);
   }
   return Adopt(sections, skeleton);
 }

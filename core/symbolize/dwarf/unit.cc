@@ -74,7 +74,7 @@ bool DwarfFile::ReadUnit(ByteReader* reader, Unit* unit) const {
 }
 
 uint64_t DwarfFile::ReadFirstEntry(Unit* unit) const {
-  ByteReader reader(Part(sections_.info, 0, unit->end), unit->first_entry);
+  ByteReader reader(SliceOf(sections_.info, 0, unit->end), unit->first_entry);
   if (reader.at_end()) return 0;
   const uint64_t code = reader.Uleb();
   const AbbrevTable table(sections_.abbrev, unit->abbrev_offset, unit->format, code);

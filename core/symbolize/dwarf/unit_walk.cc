@@ -13,7 +13,7 @@ constexpr size_t kMaxScopes = 1 << 16;
 
 uint64_t SiblingOf(const Unit& unit, const Abbrev& abbrev, uint64_t attributes_at) {
   if (abbrev.sibling_size == 0) return 0;
-  ByteReader reader(Part(unit.file->sections().info, 0, unit.end),
+  ByteReader reader(SliceOf(unit.file->sections().info, 0, unit.end),
                     attributes_at + abbrev.sibling_at);
   const uint64_t at = unit.offset + reader.Unsigned(static_cast<unsigned>(abbrev.sibling_size));
   return reader.failed() || at > unit.end ? 0 : at;
@@ -32,7 +32,7 @@ UnitWalk::UnitWalk(const Unit& unit, std::span<const uint64_t> addresses, uint64
 }
 
 void UnitWalk::Walk(bool thorough, int64_t* budget) {
-  ByteReader reader(Part(unit_.file->sections().info, 0, unit_.end), unit_.first_entry);
+  ByteReader reader(SliceOf(unit_.file->sections().info, 0, unit_.end), unit_.first_entry);
   const Abbrev* root = abbrevs_.Find(reader.Uleb());
   if (root == nullptr || !root->has_children) return;
   abbrevs_.Skip(*root, &reader);
