@@ -63,3 +63,38 @@ function(heapgauge_precompile target)
     endif()
   endif()
 endfunction()
+
+# heapgauge_together(TARGET [ALONE FILES-OR-FOLDERS...]): compile the files of each folder some at a
+# time, which takes a third less than one by one. Files that cannot be together (they define the same
+# names, as every dialect has its routes) stay alone. Off in the clang build, for the same reason
+# as precompiled headers.
+option(HEAPGAUGE_TOGETHER "Compile several files at a time" ON)
+function(heapgauge_together target)
+  cmake_parse_arguments(arg "" "" ALONE ${ARGN})
+  if(NOT HEAPGAUGE_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # gcc takes the files for headers, and warns of private types in what others might see.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(directory ${target} SOURCE_DIR)
+  list(SORT sources)
+  set(most 8)
+  foreach(source ${sources})
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory} NORMALIZE)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${directory} OUTPUT_VARIABLE relative)
+    cmake_path(GET relative PARENT_PATH folder)
+    get_source_file_property(group ${source} TARGET_DIRECTORY ${target} UNITY_GROUP)
+    if(group OR relative IN_LIST arg_ALONE OR folder IN_LIST arg_ALONE OR NOT relative MATCHES "\\.cc$")
+      continue()
+    endif()
+    string(MAKE_C_IDENTIFIER "in_${folder}" key)
+    math(EXPR count_${key} "${count_${key}} + 1")
+    math(EXPR batch "(${count_${key}} - 1) / ${most}")
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target}
+                                PROPERTIES UNITY_GROUP ${key}_${batch})
+  endforeach()
+endfunction()
