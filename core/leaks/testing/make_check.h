@@ -24,7 +24,7 @@ class CheckMaker {
 
   CheckMaker() {
     check_.known.exact = true;
-    check_.known.now_ns = 3600 * kSecond;
+    check_.known.now_ns = 86'400 * kSecond;
     check_.look = Look::kCopy;
     check_.pid = 4242;
     check_.executable = "/opt/app/bin/server";

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/text.h"
+#include "core/report/leak_words.h"
+#include "core/report/leaks.h"
+
+namespace heapgauge {
+namespace {
+
+using leaks::Amount;
+using leaks::Check;
+using leaks::Kind;
+using leaks::LossRecord;
+using leaks::LossRecords;
+
+std::string ProgramName(const Check& check) {
+  if (!check.executable.empty()) return Printable(BaseName(check.executable));
+  return check.pid != 0 ? fmt::format("process {}", check.pid) : "the program";
+}
+
+}  // namespace
+
+bool PassesFilter(const LeaksSubject& subject, LeakFilter filter, size_t record) {
+  if (subject.changes == nullptr) return true;
+  const leaks::Change& change = subject.changes->records[record];
+  switch (filter) {
+    case LeakFilter::kNew:
+      return change.is_new;
+    case LeakFilter::kIncreased:
+      return change.is_new || change.increased();
+    case LeakFilter::kChanged:
+      return change.is_new || change.any();
+    case LeakFilter::kAll:
+      break;
+  }
+  return true;
+}
+
+LeakErrors CountLeakErrors(const LeaksSubject& subject, const LeaksOptions& options) {
+  LeakErrors errors;
+  if (subject.check->look == leaks::Look::kNone) return errors;
+  for (size_t i = 0; i < subject.losses->records.size(); ++i) {
+    const LossRecord& record = subject.losses->records[i];
+    if (record.suppressed() || !leaks::Has(options.error_kinds, record.kind)) continue;
+    if (!PassesFilter(subject, options.filter, i)) continue;
+    ++errors.records;
+    errors.blocks += record.own.blocks.value;
+  }
+  return errors;
+}
+
+std::string LeakVerdict(const LeaksSubject& subject) {
+  const Check& check = *subject.check;
+  const LossRecords& losses = *subject.losses;
+  const LeakWords words{check.known.exact, {}};
+  const std::string name = ProgramName(check);
+  if (check.look == leaks::Look::kNone) {
+    return name + ": memory was not looked at, so no block can be called lost.";
+  }
+  if (losses.of(Kind::kDefinite).known != 0) {
+    Amount lost = losses.of(Kind::kDefinite);
+    lost.Add(losses.of(Kind::kIndirect));
+    size_t places = 0;
+    uint64_t newest = UINT64_MAX;
+    for (const LossRecord& record : losses.records) {
+      if (record.kind != Kind::kDefinite || record.suppressed()) continue;
+      ++places;
+      newest = std::min(newest, leaks::NewestAge(check, record));
+    }
+    std::string text = fmt::format(
+        "{} leaks: {} in {} blocks {} lost, at {}", name, words.Roughly(lost.bytes),
+        FormatCount(std::round(lost.blocks.value)),
+        lost.known == 1 && check.known.exact ? "is" : "are",
+        places == 1 ? "one place" : WithCommas(static_cast<double>(places)) + " places");
+    if (check.known.exact && lost.known == 1) {
+      text = fmt::format("{} leaks: one block of {} is lost", name, words.Roughly(lost.bytes));
+    }
+    if (!check.at_exit && newest != UINT64_MAX) {
+      constexpr uint64_t kSecond = 1'000'000'000;
+      text += newest < kSecond ? ", the last just now"
+                               : ", the last " + FormatDuration(newest) + " ago";
+    }
+    return text + ".";
+  }
+  const std::string no_doubt =
+      check.known.exact ? "nothing is definitely lost" : "no sampled block is definitely lost";
+  if (losses.of(Kind::kPossible).known != 0) {
+    return fmt::format("{}: {}; {} in {} blocks {} possibly lost.", name, no_doubt,
+                       words.Roughly(losses.of(Kind::kPossible).bytes),
+                       FormatCount(std::round(losses.of(Kind::kPossible).blocks.value)), "are");
+  }
+  if (losses.in_use.known == 0) {
+    return name + (check.known.exact ? ": no leak; all blocks were freed."
+                                     : ": no leak is known; no live block was sampled.");
+  }
+  if (losses.suppressed.known == losses.in_use.known) {
+    return name + ": no leak but those that are suppressed.";
+  }
+  return fmt::format("{}: no leak; all {} {}blocks can be reached ({}).", name,
+                     WithCommas(static_cast<double>(losses.of(Kind::kReachable).known)),
+                     check.known.exact ? "live " : "sampled ",
+                     words.Roughly(losses.of(Kind::kReachable).bytes));
+}
+
+}  // namespace heapgauge

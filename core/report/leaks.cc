@@ -1,0 +1,403 @@
+#include "core/report/leaks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/text.h"
+#include "core/leaks/stack_frames.h"
+#include "core/report/leak_words.h"
+#include "core/report/short_name.h"
+
+namespace heapgauge {
+namespace {
+
+using leaks::Amount;
+using leaks::Check;
+using leaks::Heuristic;
+using leaks::Kind;
+using leaks::LossRecord;
+using leaks::LossRecords;
+using leaks::StackFrame;
+
+// In memcheck's order.
+constexpr Kind kOrder[] = {Kind::kDefinite, Kind::kIndirect, Kind::kPossible, Kind::kReachable};
+
+const leaks::Change* ChangeOf(const LeaksSubject& subject, size_t record) {
+  return subject.changes != nullptr ? &subject.changes->records[record] : nullptr;
+}
+
+std::string Milliseconds(uint64_t ns) {
+  const double ms = static_cast<double>(ns) / 1e6;
+  if (ms >= 10'000) return FormatDuration(ns);
+  return fmt::format("{:.{}f} ms", ms, ms < 9.95 ? 1 : 0);
+}
+
+// Makes the lines of one report.
+class Writer {
+ public:
+  Writer(const LeaksSubject& subject, const LeaksOptions& options)
+      : subject_(subject),
+        check_(*subject.check),
+        losses_(*subject.losses),
+        options_(options),
+        words_{check_.known.exact, options.layout},
+        allocation_(check_.known.profile) {}
+
+  StyledText Text() {
+    if (!options_.valgrind_style) {
+      Verdict();
+      Facts();
+      text_.Add(subject_.suspects);
+      if (!subject_.suspects.empty()) text_ += "\n";
+    }
+    HeapSummary();
+    Records();
+    LeakSummary();
+    UsedSuppressions();
+    if (options_.valgrind_style) {
+      ErrorSummary();
+      return Prefixed();
+    }
+    Notes();
+    return std::move(text_);
+  }
+
+ private:
+  void Verdict() {
+    const bool lost = losses_.of(Kind::kDefinite).known != 0;
+    text_.Add(LeakVerdict(subject_), lost ? Style::kWarning : Style::kTitle).Add("\n\n");
+  }
+
+  void Fact(const char* label, const std::string& fact) {
+    text_.AddRight(label, 11, Style::kLabel).Add(fact).Add("\n");
+  }
+
+  void Facts() {
+    Fact("process", fmt::format("{}{}", check_.pid != 0 ? fmt::format("pid {}  ", check_.pid) : "",
+                                CutTo(Printable(check_.command_line.empty() ? check_.executable
+                                                                            : check_.command_line),
+                                      std::max<size_t>(options_.layout.width, 40) - 25)));
+    if (check_.known.exact) {
+      Fact("blocks",
+           fmt::format("all {} live blocks are known", WithCommas(losses_.in_use.blocks.value)));
+    } else {
+      Fact("blocks", fmt::format("{} sampled blocks stand for {}",
+                                 WithCommas(static_cast<double>(losses_.in_use.known)),
+                                 words_.Bytes(losses_.in_use.bytes)));
+    }
+    if (check_.look == leaks::Look::kNone) {
+      Fact("memory", "not looked at: who points to a block is not known");
+    } else {
+      Fact("memory", fmt::format("{}; {} searched in {} of CPU time", PauseText(),
+                                 FormatBytes(static_cast<double>(check_.scanned_bytes)),
+                                 Milliseconds(check_.scan_ns)));
+    }
+    if (subject_.changes != nullptr && subject_.changes->other_build) {
+      Fact("since", "another build: stacks are compared by names of functions");
+    }
+    text_ += "\n";
+  }
+
+  std::string PauseText() const {
+    switch (check_.look) {
+      case leaks::Look::kInPlace:
+        return check_.at_exit ? "looked at when the program ended" : "program stopped meanwhile";
+      case leaks::Look::kOwnCopy:
+      case leaks::Look::kCopy:
+        return fmt::format("program paused for {}", Milliseconds(check_.pause_ns));
+      case leaks::Look::kNone:
+        break;
+    }
+    return "";
+  }
+
+  void HeapSummary() {
+    text_.Add("HEAP SUMMARY:\n", Style::kHeading);
+    const char* label = check_.at_exit ? "    in use at exit: " : "        in use now: ";
+    text_ += label + words_.Both(losses_.in_use) + "\n";
+    if (check_.allocations != 0) {
+      const char* about = check_.known.exact ? "" : options_.layout.utf8 ? "\u2248 " : "~ ";
+      text_ += fmt::format("  total heap usage: {}{} allocs, {} frees, {} bytes allocated\n", about,
+                           WithCommas(static_cast<double>(check_.allocations)),
+                           WithCommas(static_cast<double>(check_.frees)),
+                           WithCommas(static_cast<double>(check_.allocated_bytes)));
+    }
+    text_ += "\n";
+  }
+
+  bool IsShown(const LossRecord& record) const {
+    return !record.suppressed() && leaks::Has(options_.show_kinds, record.kind);
+  }
+
+  void Records() {
+    if (check_.look == leaks::Look::kNone) return;
+    std::vector<size_t> shown;  // the largest first
+    size_t filtered = 0;
+    for (size_t i = losses_.records.size(); i-- > 0;) {
+      if (!IsShown(losses_.records[i])) continue;
+      if (PassesFilter(subject_, options_.filter, i)) {
+        shown.push_back(i);
+      } else {
+        ++filtered;
+      }
+    }
+    const size_t limit = options_.limit == 0 ? shown.size() : options_.limit;
+    Amount rest;
+    const size_t more = shown.size() > limit ? shown.size() - limit : 0;
+    for (size_t i = limit; i < shown.size(); ++i) rest.Add(losses_.records[shown[i]].own);
+    shown.resize(std::min(limit, shown.size()));
+    if (options_.valgrind_style) std::reverse(shown.begin(), shown.end());
+    for (const size_t i : shown) Record(i);
+    if (more != 0 && !options_.valgrind_style) {
+      text_.Add(
+          fmt::format("{} more {}, {} (-n 0 shows all)\n\n", WithCommas(static_cast<double>(more)),
+                      more == 1 ? "record" : "records", words_.Both(rest)),
+          Style::kDim);
+    }
+    if (filtered != 0 && !options_.valgrind_style) {
+      text_.Add(fmt::format("{} {} as before\n\n", WithCommas(static_cast<double>(filtered)),
+                            filtered == 1 ? "record is" : "records are"),
+                Style::kDim);
+    }
+  }
+
+  void Record(size_t index) {
+    const LossRecord& record = losses_.records[index];
+    const leaks::Change* change = ChangeOf(subject_, index);
+    text_.Add(words_.Lost(record, change), Style::kNumber);
+    text_.Add(fmt::format(" are {} in loss record {} of {}", leaks::KindPhrase(record.kind),
+                          WithCommas(record.number),
+                          WithCommas(static_cast<double>(losses_.records.size()))));
+    if (change != nullptr && change->is_new && !options_.valgrind_style) {
+      text_.Add(" new", Style::kGrowth);
+    }
+    text_ += "\n";
+    if (!options_.valgrind_style) About(record);
+    Stack(record);
+    Generate(record);
+    text_ += "\n";
+  }
+
+  // How sure it is, how old it is, why it counts as reachable.
+  void About(const LossRecord& record) {
+    std::string about;
+    if (!check_.known.exact) {
+      about = fmt::format("{} of {} sampled blocks of this stack",
+                          WithCommas(static_cast<double>(record.own.known)),
+                          WithCommas(static_cast<double>(record.stack_total.known)));
+    }
+    const uint64_t oldest = leaks::OldestAge(check_, record);
+    if (oldest >= 1'000'000'000) {
+      const uint64_t newest = leaks::NewestAge(check_, record);
+      if (!about.empty()) about += "; ";
+      about += "oldest " + FormatDuration(oldest);
+      if (record.own.known > 1) about += ", newest " + FormatDuration(newest);
+    }
+    if (record.heuristic != Heuristic::kNone) {
+      if (!about.empty()) about += "; ";
+      about += std::string("by ") + leaks::HeuristicName(record.heuristic);
+    }
+    if (!about.empty()) text_.Add("   " + about + "\n", Style::kDim);
+  }
+
+  void Stack(const LossRecord& record) {
+    const Profile& profile = check_.known.profile;
+    const std::vector<StackFrame> stack =
+        leaks::FramesOf(profile, check_.known.stacks[record.stack].leaf);
+    if (stack.empty()) {
+      text_ += "   at (unknown stack)\n";
+      return;
+    }
+    // memcheck shows malloc itself; people look for what is behind it.
+    const size_t first = options_.valgrind_style ? 0 : allocation_.Count(stack);
+    const size_t end =
+        options_.frames == 0 ? stack.size() : std::min(stack.size(), first + options_.frames);
+    for (size_t i = first; i < end; ++i) Frame(stack[i], i == first ? "   at " : "   by ");
+    if (end < stack.size() && !options_.valgrind_style) {
+      text_.Add(fmt::format("   {} more (--frames 0 shows all)\n", stack.size() - end),
+                Style::kDim);
+    }
+  }
+
+  void Frame(const StackFrame& frame, const char* lead) {
+    const Profile& profile = check_.known.profile;
+    const Function* function = FunctionOf(profile, frame);
+    const Module* module = ModuleOf(profile, frame);
+    text_ += lead;
+    if (options_.valgrind_style) {
+      text_ += fmt::format("0x{:X}: ", profile.locations[frame.location].address);
+    }
+    const bool named = function != nullptr && !function->placeholder;
+    std::string name = named ? Printable(function->name) : "???";
+    if (named && options_.names == Names::kShort && !options_.valgrind_style) {
+      ShortNameOptions brief;
+      brief.ellipsis = options_.layout.ellipsis();
+      name = ShortName(name, brief);
+    }
+    std::string place;
+    if (named && !function->file.empty()) {
+      place = "(" + Printable(BaseName(function->file));
+      const uint32_t line = profile.frames[frame.frame].line;
+      if (line != 0) place += fmt::format(":{}", line);
+      place += ")";
+    } else if (module != nullptr && !module->path.empty()) {
+      place = "(in " + Printable(module->path) + ")";
+      if (!named && !options_.valgrind_style) {
+        place = fmt::format("(in {}+0x{:x})", Printable(BaseName(module->path)),
+                            profile.locations[frame.location].address - module->load_bias);
+      } else if (!options_.valgrind_style) {
+        place = "(in " + Printable(BaseName(module->path)) + ")";
+      }
+    } else if (!named) {
+      place = fmt::format("(0x{:x})", profile.locations[frame.location].address);
+    }
+    if (!options_.valgrind_style) {
+      const size_t width = std::max<size_t>(options_.layout.width, 40) - 6;
+      const size_t taken = DisplayWidth(place) + 1;
+      if (options_.names == Names::kShort && DisplayWidth(name) + taken > width) {
+        name = TrimName(name, width > taken + 16 ? width - taken : 16, options_.layout.ellipsis());
+      }
+    }
+    text_ += name;
+    if (!place.empty()) text_.Add(" " + place, Style::kDim);
+    text_ += "\n";
+  }
+
+  void Generate(const LossRecord& record) {
+    const Profile& profile = check_.known.profile;
+    const NodeId leaf = check_.known.stacks[record.stack].leaf;
+    switch (options_.generate) {
+      case GeneratedSuppressions::kNo:
+        return;
+      case GeneratedSuppressions::kValgrind:
+        text_ += leaks::GenerateSuppression(profile, leaf, record.kind);
+        return;
+      case GeneratedSuppressions::kLsan:
+        text_ += leaks::GenerateLsanSuppression(profile, leaf);
+    }
+  }
+
+  void LeakSummary() {
+    if (check_.look == leaks::Look::kNone) return;
+    if (losses_.in_use.known == 0) {
+      text_ += check_.at_exit ? "All heap blocks were freed -- no leaks are possible\n"
+                              : "There are no live blocks -- no leaks are possible\n";
+      return;
+    }
+    text_.Add("LEAK SUMMARY:\n", Style::kHeading);
+    for (const Kind kind : kOrder) {
+      const auto* change = subject_.changes != nullptr
+                               ? &subject_.changes->kinds[static_cast<size_t>(kind)]
+                               : nullptr;
+      const bool bad = kind == Kind::kDefinite && losses_.of(kind).known != 0;
+      text_.Add(fmt::format("{:>18}: ", leaks::KindPhrase(kind)));
+      text_.Add(words_.Both(losses_.of(kind), change), bad ? Style::kWarning : Style::kPlain);
+      text_ += "\n";
+    }
+    bool first = true;
+    for (uint32_t h = leaks::kHeuristics; h-- > 1;) {
+      const Amount& amount = losses_.heuristics[h];
+      if (amount.known == 0) continue;
+      if (first) text_ += "                      of which reachable via heuristic:\n";
+      first = false;
+      text_ += fmt::format("                        {:<19}: {}\n",
+                           leaks::HeuristicName(static_cast<Heuristic>(h)), words_.Both(amount));
+    }
+    text_ += fmt::format(
+        "{:>18}: {}\n", "suppressed",
+        words_.Both(losses_.suppressed,
+                    subject_.changes != nullptr ? &subject_.changes->suppressed : nullptr));
+    if (subject_.changes != nullptr && subject_.changes->gone != 0) {
+      text_ += fmt::format("{:>18}: {} {} of before, {}\n", "gone",
+                           WithCommas(static_cast<double>(subject_.changes->gone)),
+                           subject_.changes->gone == 1 ? "record" : "records",
+                           FormatBytes(subject_.changes->gone_bytes));
+    }
+    NotShown();
+  }
+
+  void NotShown() {
+    std::string kinds;
+    for (const Kind kind : kOrder) {
+      if (leaks::Has(options_.show_kinds, kind) || losses_.of(kind).known == 0) continue;
+      if (!kinds.empty()) kinds += ", ";
+      kinds += leaks::KindPhrase(kind);
+    }
+    if (kinds.empty() || options_.valgrind_style) return;
+    text_.Add("Not shown: " + kinds + " (--show-leak-kinds all)\n", Style::kDim);
+  }
+
+  void UsedSuppressions() {
+    if (subject_.suppressions == nullptr) return;
+    const auto& rules = subject_.suppressions->rules();
+    std::vector<Amount> used(rules.size());
+    std::vector<size_t> records(rules.size());
+    for (const LossRecord& record : losses_.records) {
+      if (!record.suppressed()) continue;
+      used[record.suppression].Add(record.own);
+      ++records[record.suppression];
+    }
+    bool first = true;
+    for (size_t i = 0; i < rules.size(); ++i) {
+      if (used[i].known == 0) continue;
+      if (first) text_ += "\n";
+      first = false;
+      text_ += fmt::format("used_suppression: {:>6} {} {}:{} suppressed: {}\n", records[i],
+                           Printable(rules[i].name), Printable(rules[i].file), rules[i].line,
+                           words_.Both(used[i]));
+    }
+  }
+
+  void ErrorSummary() {
+    const LeakErrors errors = CountLeakErrors(subject_, options_);
+    size_t suppressed = 0;
+    for (const LossRecord& record : losses_.records) suppressed += record.suppressed() ? 1 : 0;
+    text_ += fmt::format("\nERROR SUMMARY: {} errors from {} contexts (suppressed: {} from {})\n",
+                         errors.records, errors.records, suppressed, suppressed);
+  }
+
+  void Notes() {
+    bool first = true;
+    const auto add = [&](const std::vector<std::string>& notes) {
+      for (const std::string& note : notes) {
+        if (first) text_ += "\n";
+        first = false;
+        text_.Add("note: " + Printable(note) + "\n", Style::kDim);
+      }
+    };
+    add(check_.notes);
+    add(subject_.notes);
+  }
+
+  // As memcheck's output has it. Suppressions are meant to be copied and have no prefix.
+  StyledText Prefixed() const {
+    const std::string prefix = fmt::format("=={}== ", check_.pid);
+    StyledText result;
+    bool plain = false;
+    for (const StyledText& line : text_.Lines()) {
+      if (line.text() == "{") plain = true;
+      if (!plain) result += prefix;
+      if (line.text() == "}") plain = false;
+      result.Add(line).Add("\n");
+    }
+    return result;
+  }
+
+  const LeaksSubject& subject_;
+  const Check& check_;
+  const LossRecords& losses_;
+  const LeaksOptions& options_;
+  LeakWords words_;
+  leaks::AllocationFrames allocation_;
+  StyledText text_;
+};
+
+}  // namespace
+
+StyledText LeaksText(const LeaksSubject& subject, const LeaksOptions& options) {
+  return Writer(subject, options).Text();
+}
+
+}  // namespace heapgauge

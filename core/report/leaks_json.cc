@@ -1,0 +1,211 @@
+#include <cmath>
+
+#include "core/analysis/interval.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/leaks/stack_frames.h"
+#include "core/report/leaks.h"
+
+namespace heapgauge {
+namespace {
+
+using leaks::Amount;
+using leaks::Check;
+using leaks::Kind;
+using leaks::LossRecord;
+using leaks::StackFrame;
+
+int64_t Whole(double value) {
+  return std::isfinite(value) && std::abs(value) < 9e18 ? std::llround(value) : 0;
+}
+
+const char* LookName(leaks::Look look) {
+  switch (look) {
+    case leaks::Look::kNone:
+      return "none";
+    case leaks::Look::kCopy:
+      return "copy";
+    case leaks::Look::kOwnCopy:
+      return "own copy";
+    case leaks::Look::kInPlace:
+      break;
+  }
+  return "in place";
+}
+
+// Figures of sampled blocks have their 95 % range.
+void AddRange(const char* name, const Estimate& estimate, Json* json) {
+  const Interval range = Interval95(estimate);
+  (*json)[std::string(name) + "_low"] = Whole(range.low);
+  (*json)[std::string(name) + "_high"] = Whole(range.high);
+}
+
+Json AmountJson(const Amount& amount, bool exact) {
+  Json json = {{"bytes", Whole(amount.bytes.value)}, {"blocks", Whole(amount.blocks.value)}};
+  if (!exact) {
+    AddRange("bytes", amount.bytes, &json);
+    AddRange("blocks", amount.blocks, &json);
+    json["sampled_blocks"] = amount.known;
+  }
+  return json;
+}
+
+Json FrameJson(const Profile& profile, const StackFrame& at) {
+  const Function* function = FunctionOf(profile, at);
+  const Module* module = ModuleOf(profile, at);
+  const Location& location = profile.locations[at.location];
+  Json json = Json::Object();
+  if (function != nullptr && !function->placeholder) {
+    json["function"] = function->name;
+    if (!function->system_name.empty() && function->system_name != function->name) {
+      json["linker_name"] = function->system_name;
+    }
+    if (!function->file.empty()) json["file"] = function->file;
+    if (profile.frames[at.frame].line != 0) json["line"] = profile.frames[at.frame].line;
+  }
+  if (at.frame != kNone && profile.frames[at.frame].inlined) json["inlined"] = true;
+  if (module != nullptr) {
+    json["module"] = module->path;
+    json["module_offset"] = location.address - module->load_bias;
+  }
+  json["address"] = location.address;
+  return json;
+}
+
+Json ChangeJson(const leaks::Change& change) {
+  return {{"new", change.is_new},
+          {"bytes", Whole(change.bytes)},
+          {"indirect_bytes", Whole(change.indirect_bytes)},
+          {"blocks", Whole(change.blocks)}};
+}
+
+Json RecordJson(const LeaksSubject& subject, size_t index) {
+  const Check& check = *subject.check;
+  const Profile& profile = check.known.profile;
+  const LossRecord& record = subject.losses->records[index];
+  const NodeId leaf = check.known.stacks[record.stack].leaf;
+  const leaks::StackId id = leaks::StackIdOf(profile, leaf);
+  Json json = {{"number", record.number},
+               {"kind", check.look == leaks::Look::kNone ? "unknown" : RecordKind(record)}};
+  if (record.suppressed()) {
+    json["suppressed_kind"] = KindName(record.kind);
+    if (subject.suppressions != nullptr) {
+      json["suppression"] = subject.suppressions->rules()[record.suppression].name;
+    }
+  }
+  json["bytes"] = Whole(record.own.bytes.value);
+  json["blocks"] = Whole(record.own.blocks.value);
+  json["indirect_bytes"] = Whole(record.indirect.bytes.value);
+  json["indirect_blocks"] = Whole(record.indirect.blocks.value);
+  if (!check.known.exact) {
+    AddRange("bytes", record.own.bytes, &json);
+    AddRange("blocks", record.own.blocks, &json);
+    json["sampled_blocks"] = record.own.known;
+    json["sampled_blocks_of_stack"] = record.stack_total.known;
+  }
+  if (record.heuristic != leaks::Heuristic::kNone) {
+    json["heuristic"] = HeuristicName(record.heuristic);
+  }
+  json["oldest_age_ns"] = leaks::OldestAge(check, record);
+  json["newest_age_ns"] = leaks::NewestAge(check, record);
+  if (record.block < check.known.blocks.size()) {
+    json["example_address"] = check.known.blocks[record.block].address;
+    json["example_size"] = check.known.blocks[record.block].size;
+  }
+  if (subject.changes != nullptr) json["change"] = ChangeJson(subject.changes->records[index]);
+  json["id"] = id.places;
+  json["fingerprint"] = id.functions;
+  Json stack = Json::Array();
+  for (const StackFrame& frame : leaks::FramesOf(profile, leaf))
+    stack.Add(FrameJson(profile, frame));
+  json["stack"] = std::move(stack);
+  return json;
+}
+
+Json CheckJson(const Check& check) {
+  return {{"pid", check.pid},
+          {"executable", check.executable},
+          {"command_line", check.command_line},
+          {"unix_ns", check.unix_ns},
+          {"exact", check.known.exact},
+          {"at_exit", check.at_exit},
+          {"look", LookName(check.look)},
+          {"pause_ns", check.pause_ns},
+          {"threads", check.threads},
+          {"scanned_bytes", check.scanned_bytes},
+          {"scan_cpu_ns", check.scan_ns}};
+}
+
+Json SummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
+  const Check& check = *subject.check;
+  const leaks::LossRecords& losses = *subject.losses;
+  const bool exact = check.known.exact;
+  Json json = {{"verdict", LeakVerdict(subject)}};
+  for (uint32_t k = leaks::kKinds; k-- > 0;) {
+    json[KindName(static_cast<Kind>(k))] = AmountJson(losses.kinds[k], exact);
+  }
+  json["suppressed"] = AmountJson(losses.suppressed, exact);
+  Json heuristics = Json::Object();
+  for (uint32_t h = 1; h < leaks::kHeuristics; ++h) {
+    if (losses.heuristics[h].known == 0) continue;
+    heuristics[HeuristicName(static_cast<leaks::Heuristic>(h))] =
+        AmountJson(losses.heuristics[h], exact);
+  }
+  json["heuristics"] = std::move(heuristics);
+  json["in_use"] = AmountJson(losses.in_use, exact);
+  json["allocations"] = check.allocations;
+  json["frees"] = check.frees;
+  json["allocated_bytes"] = check.allocated_bytes;
+  json["records"] = losses.records.size();
+  json["errors"] = CountLeakErrors(subject, options).records;
+  if (subject.changes != nullptr) {
+    Json changes = Json::Object();
+    for (uint32_t k = leaks::kKinds; k-- > 0;) {
+      changes[KindName(static_cast<Kind>(k))] = ChangeJson(subject.changes->kinds[k]);
+    }
+    changes["suppressed"] = ChangeJson(subject.changes->suppressed);
+    changes["gone_records"] = subject.changes->gone;
+    changes["gone_bytes"] = Whole(subject.changes->gone_bytes);
+    json["changes"] = std::move(changes);
+  }
+  return json;
+}
+
+Json SuppressionsJson(const LeaksSubject& subject) {
+  Json list = Json::Array();
+  if (subject.suppressions == nullptr) return list;
+  const auto& rules = subject.suppressions->rules();
+  std::vector<Amount> used(rules.size());
+  for (const LossRecord& record : subject.losses->records) {
+    if (record.suppressed()) used[record.suppression].Add(record.own);
+  }
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (used[i].known == 0) continue;
+    Json json = {{"name", rules[i].name}, {"file", rules[i].file}, {"line", rules[i].line}};
+    json.Merge(AmountJson(used[i], subject.check->known.exact));
+    list.Add(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace
+
+Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, TextSink* out) {
+  HG_TRY(out->Write("{\"format\": \"heapgauge-leaks\", \"version\": 1"));
+  HG_TRY(out->Write(",\n\"check\": " + CheckJson(*subject.check).Line()));
+  HG_TRY(out->Write(",\n\"summary\": " + SummaryJson(subject, options).Line()));
+  HG_TRY(out->Write(",\n\"suppressions\": " + SuppressionsJson(subject).Line()));
+  std::vector<std::string> notes = subject.check->notes;
+  notes.insert(notes.end(), subject.notes.begin(), subject.notes.end());
+  HG_TRY(out->Write(",\n\"notes\": " + Json(notes).Line()));
+  HG_TRY(out->Write(",\n\"records\": ["));
+  bool first = true;
+  for (size_t i = subject.losses->records.size(); i-- > 0;) {
+    if (!PassesFilter(subject, options.filter, i)) continue;
+    HG_TRY(out->Write((first ? "\n" : ",\n") + RecordJson(subject, i).Line()));
+    first = false;
+  }
+  return out->Write("\n]}\n");
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,338 @@
+#include "core/report/leaks.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/leaks/testing/make_check.h"
+#include "core/report/leak_words.h"
+
+namespace heapgauge {
+namespace {
+
+using leaks::Kind;
+using leaks::kNoBlock;
+using leaks::testing::CheckMaker;
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class LeaksReport : public ::testing::Test {
+ protected:
+  LeaksReport() {
+    options_.layout.width = 80;
+    options_.version = "1.2.3";
+  }
+
+  // A list that is lost as a whole, a block that may be, one that is held.
+  void Plant() {
+    list_ = maker_.Stack({"malloc", "List::Push(int)", "Serve(int)", "main"});
+    const uint32_t node = maker_.Stack({"malloc", "Node::Make()", "Serve(int)", "main"});
+    const uint32_t held = maker_.Stack({"malloc", "Cache::Get()", "main"});
+    const uint32_t head = maker_.Block(list_, 1000, Kind::kDefinite, kNoBlock, 1, 7200);
+    maker_.Block(list_, 48, Kind::kDefinite, kNoBlock, 1, 3);
+    maker_.Block(node, 240, Kind::kIndirect, head);
+    maker_.Block(held, 304, Kind::kPossible);
+    maker_.Block(held, 5000, Kind::kReachable);
+    leaks::Check& check = maker_.check();
+    check.allocations = 12345;
+    check.frees = 12340;
+    check.allocated_bytes = 9'999'999;
+    check.scanned_bytes = 3 << 20;
+    check.scan_ns = 2'500'000;
+    check.pause_ns = 1'200'000;
+    check.verdicts[4].heuristic = leaks::Heuristic::kNewArray;
+  }
+
+  void PlantSamples() {
+    maker_.check().known.exact = false;
+    list_ = maker_.Stack({"List::Push(int)", "main"});
+    for (uint64_t i = 0; i < 37; ++i) {
+      maker_.Block(list_, 4096, Kind::kDefinite, kNoBlock, 2100, 200 * i);
+    }
+    for (int i = 0; i < 3; ++i) maker_.Block(list_, 4096, Kind::kReachable, kNoBlock, 2100);
+  }
+
+  const LeaksSubject& Subject() {
+    leaks::LossOptions how;
+    how.suppressions = subject_.suppressions;
+    losses_ = leaks::MakeLossRecords(maker_.check(), how);
+    subject_.check = &maker_.check();
+    subject_.losses = &losses_;
+    return subject_;
+  }
+  std::string Text() { return LeaksText(Subject(), options_).text(); }
+  nlohmann::json JsonOf() {
+    StringSink sink;
+    EXPECT_TRUE(WriteLeaksJson(Subject(), options_, &sink));
+    return nlohmann::json::parse(sink.text());
+  }
+
+  CheckMaker maker_;
+  uint32_t list_ = 0;
+  leaks::LossRecords losses_;
+  LeaksSubject subject_;
+  LeaksOptions options_;
+};
+
+TEST_F(LeaksReport, SaysTheVerdictFirstThenWhatMemcheckSays) {
+  Plant();
+  EXPECT_EQ(Text(),
+            R"(server leaks: 1.3 kB in 3 blocks are lost, at one place, the last 3.0s ago.
+
+process    pid 4242  server --port 80
+blocks     all 5 live blocks are known
+memory     program paused for 1.2 ms; 3.0 MB searched in 2.5 ms of CPU time
+
+HEAP SUMMARY:
+        in use now: 6,592 bytes in 5 blocks
+  total heap usage: 12,345 allocs, 12,340 frees, 9,999,999 bytes allocated
+
+1,288 (1,048 direct, 240 indirect) bytes in 2 blocks are definitely lost in loss record 3 of 4
+   oldest 2h00m, newest 3.0s
+   at List::Push (server.cc:11)
+   by Serve (server.cc:12)
+   by main (server.cc:13)
+
+304 bytes in 1 blocks are possibly lost in loss record 2 of 4
+   oldest 1m00s
+   at Cache::Get (server.cc:15)
+   by main (server.cc:13)
+
+LEAK SUMMARY:
+   definitely lost: 1,048 bytes in 2 blocks
+   indirectly lost: 240 bytes in 1 blocks
+     possibly lost: 304 bytes in 1 blocks
+   still reachable: 5,000 bytes in 1 blocks
+                      of which reachable via heuristic:
+                        newarray           : 5,000 bytes in 1 blocks
+        suppressed: 0 bytes in 0 blocks
+Not shown: indirectly lost, still reachable (--show-leak-kinds all)
+)");
+}
+
+TEST_F(LeaksReport, CanLookLikeMemchecks) {
+  Plant();
+  maker_.check().at_exit = true;
+  options_.valgrind_style = true;
+  options_.generate = GeneratedSuppressions::kValgrind;
+  options_.limit = 1;
+  EXPECT_EQ(Text(), R"(==4242== HEAP SUMMARY:
+==4242==     in use at exit: 6,592 bytes in 5 blocks
+==4242==   total heap usage: 12,345 allocs, 12,340 frees, 9,999,999 bytes allocated
+==4242== 
+==4242== 1,288 (1,048 direct, 240 indirect) bytes in 2 blocks are definitely lost in loss record 3 of 4
+==4242==    at 0x1000: malloc (server.cc:10)
+==4242==    by 0x1010: List::Push(int) (server.cc:11)
+==4242==    by 0x1020: Serve(int) (server.cc:12)
+==4242==    by 0x1030: main (server.cc:13)
+{
+   <insert_a_suppression_name_here>
+   Memcheck:Leak
+   match-leak-kinds: definite
+   ...
+   fun:List::Push(int)
+   fun:Serve(int)
+   fun:main
+}
+==4242== 
+==4242== LEAK SUMMARY:
+==4242==    definitely lost: 1,048 bytes in 2 blocks
+==4242==    indirectly lost: 240 bytes in 1 blocks
+==4242==      possibly lost: 304 bytes in 1 blocks
+==4242==    still reachable: 5,000 bytes in 1 blocks
+==4242==                       of which reachable via heuristic:
+==4242==                         newarray           : 5,000 bytes in 1 blocks
+==4242==         suppressed: 0 bytes in 0 blocks
+==4242== 
+==4242== ERROR SUMMARY: 2 errors from 2 contexts (suppressed: 0 from 0)
+)");
+}
+
+TEST_F(LeaksReport, OfSamplesTellsHowSureItIs) {
+  PlantSamples();
+  const std::string text = Text();
+  EXPECT_TRUE(Contains(text, "server leaks: about 304 MB \u00b1 ")) << text;
+  EXPECT_TRUE(Contains(text, " lost in loss record 2 of 2")) << text;
+  EXPECT_TRUE(Contains(text, "   37 of 40 sampled blocks of this stack; oldest 2h00m, newest 0ms"))
+      << text;
+  EXPECT_TRUE(Contains(text, "blocks     40 sampled blocks stand for \u2248 328 MB")) << text;
+  options_.layout.utf8 = false;
+  const std::string plain = Text();
+  EXPECT_TRUE(Contains(plain, "~ 304 MB +- ")) << plain;
+}
+
+TEST_F(LeaksReport, SaysInOneSentenceThatThereIsNoLeak) {
+  maker_.Block(maker_.Stack({"main"}), 1000, Kind::kReachable);
+  EXPECT_EQ(LeakVerdict(Subject()), "server: no leak; all 1 live blocks can be reached (1000 B).");
+  maker_.Block(0, 10, Kind::kPossible);
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: nothing is definitely lost; 10 B in 1 blocks are possibly lost.");
+  maker_.check().look = leaks::Look::kNone;
+  maker_.check().verdicts.clear();
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: memory was not looked at, so no block can be called lost.");
+}
+
+TEST_F(LeaksReport, OfAProgramThatFreedAllSaysSo) {
+  maker_.check().at_exit = true;
+  const std::string text = Text();
+  EXPECT_TRUE(Contains(text, "no leak; all blocks were freed")) << text;
+  EXPECT_TRUE(Contains(text, "All heap blocks were freed -- no leaks are possible")) << text;
+}
+
+TEST_F(LeaksReport, ShowsTheKindsAskedForUpToALimit) {
+  Plant();
+  options_.show_kinds = leaks::kAllKinds;
+  options_.limit = 1;
+  std::string text = Text();
+  EXPECT_TRUE(Contains(text, "5,000 bytes in 1 blocks are still reachable in loss record 4 of 4"));
+  EXPECT_TRUE(Contains(text, "by newarray")) << text;
+  EXPECT_FALSE(Contains(text, "definitely lost in loss"));
+  EXPECT_TRUE(Contains(text, "3 more records, 1,592 bytes in 4 blocks (-n 0 shows all)")) << text;
+  EXPECT_FALSE(Contains(text, "Not shown"));
+  options_.limit = 0;
+  options_.frames = 1;
+  text = Text();
+  EXPECT_TRUE(Contains(text, "240 bytes in 1 blocks are indirectly lost in loss record 1 of 4"));
+  EXPECT_TRUE(Contains(text, "   at List::Push (server.cc:11)\n   2 more (--frames 0 shows all)"))
+      << text;
+}
+
+TEST_F(LeaksReport, ListsSuppressionsThatWereUsed) {
+  Plant();
+  leaks::Suppressions suppressions;
+  ASSERT_TRUE(suppressions.AddText("leak:Nothing\nleak:List::Push\n", "my.supp"));
+  subject_.suppressions = &suppressions;
+  const std::string text = Text();
+  EXPECT_TRUE(Contains(text, "suppressed: 1,288 bytes in 3 blocks")) << text;
+  EXPECT_TRUE(Contains(text,
+                       "used_suppression:      2 leak:List::Push my.supp:2 suppressed: 1,288 bytes "
+                       "in 3 blocks"))
+      << text;
+  EXPECT_EQ(CountLeakErrors(subject_, options_).records, 1u);
+  const nlohmann::json json = JsonOf();
+  EXPECT_EQ(json["suppressions"][0]["name"], "leak:List::Push");
+  EXPECT_EQ(json["records"][1]["kind"], "suppressed");
+  EXPECT_EQ(json["records"][1]["suppressed_kind"], "definite");
+}
+
+TEST_F(LeaksReport, WritesJsonWithAllRecords) {
+  Plant();
+  const nlohmann::json json = JsonOf();
+  EXPECT_EQ(json["format"], "heapgauge-leaks");
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["check"]["pid"], 4242);
+  EXPECT_EQ(json["check"]["look"], "copy");
+  EXPECT_EQ(json["summary"]["definite"]["bytes"], 1048);
+  EXPECT_EQ(json["summary"]["indirect"]["blocks"], 1);
+  EXPECT_EQ(json["summary"]["heuristics"]["newarray"]["bytes"], 5000);
+  EXPECT_EQ(json["summary"]["errors"], 2);
+  ASSERT_EQ(json["records"].size(), 4u);
+  const nlohmann::json& record = json["records"][1];
+  EXPECT_EQ(record["kind"], "definite");
+  EXPECT_EQ(record["bytes"], 1048);
+  EXPECT_EQ(record["blocks"], 2);
+  EXPECT_EQ(record["indirect_bytes"], 240);
+  EXPECT_EQ(record["oldest_age_ns"], 7200 * CheckMaker::kSecond);
+  EXPECT_FALSE(record.contains("bytes_low"));
+  const nlohmann::json& frame = record["stack"][1];
+  EXPECT_EQ(frame["function"], "List::Push(int)");
+  EXPECT_EQ(frame["file"], "/src/server.cc");
+  EXPECT_EQ(frame["line"], 11);
+  EXPECT_EQ(frame["module"], "/opt/app/bin/server");
+  EXPECT_EQ(frame["address"], 0x1010);
+}
+
+TEST_F(LeaksReport, WritesRangesOfSampledFigures) {
+  PlantSamples();
+  const nlohmann::json record = JsonOf()["records"][0];
+  EXPECT_EQ(record["sampled_blocks"], 37);
+  EXPECT_EQ(record["sampled_blocks_of_stack"], 40);
+  EXPECT_LT(record["bytes_low"], record["bytes"]);
+  EXPECT_LT(record["bytes"], record["bytes_high"]);
+}
+
+TEST_F(LeaksReport, ComparesWithItsOwnJson) {
+  Plant();
+  StringSink before;
+  ASSERT_TRUE(WriteLeaksJson(Subject(), options_, &before));
+  const auto earlier = leaks::ParseEarlierCheck(before.text(), "old.json");
+  ASSERT_TRUE(earlier) << earlier.error().message;
+  maker_.Block(list_, 52, Kind::kDefinite);
+  maker_.Block(maker_.Stack({"Fresh()", "main"}), 9, Kind::kDefinite);
+  const LeaksSubject& subject = Subject();
+  const leaks::Changes changes = leaks::CompareChecks(*subject.check, losses_, *earlier);
+  subject_.changes = &changes;
+  options_.filter = LeakFilter::kIncreased;
+  const std::string text = LeaksText(subject_, options_).text();
+  EXPECT_TRUE(Contains(text,
+                       "1,340 (+52) (1,100 (+52) direct, 240 indirect) bytes in 3 (+1) blocks are "
+                       "definitely lost in loss record 4 of 5\n"))
+      << text;
+  EXPECT_TRUE(Contains(text,
+                       "9 (+9) bytes in 1 (+1) blocks are definitely lost in loss record 1 "
+                       "of 5 new\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "1 record is as before")) << text;
+  EXPECT_TRUE(Contains(text, "definitely lost: 1,109 (+61) bytes in 4 (+2) blocks")) << text;
+  EXPECT_EQ(CountLeakErrors(subject_, options_).records, 2u);
+  options_.filter = LeakFilter::kNew;
+  EXPECT_EQ(CountLeakErrors(subject_, options_).records, 1u);
+}
+
+// What SARIF 2.1.0 requires of what is written here.
+TEST_F(LeaksReport, WritesSarif) {
+  Plant();
+  leaks::Suppressions suppressions;
+  ASSERT_TRUE(suppressions.AddText("{\n known\n Memcheck:Leak\n ...\n fun:Cache::*\n}\n", "s"));
+  subject_.suppressions = &suppressions;
+  const nlohmann::json sarif = nlohmann::json::parse(LeaksSarif(Subject(), options_));
+  EXPECT_EQ(sarif["version"], "2.1.0");
+  ASSERT_EQ(sarif["runs"].size(), 1u);
+  const nlohmann::json& run = sarif["runs"][0];
+  const nlohmann::json& driver = run["tool"]["driver"];
+  EXPECT_EQ(driver["name"], "heapgauge");
+  EXPECT_EQ(driver["version"], "1.2.3");
+  EXPECT_TRUE(run["invocations"][0]["executionSuccessful"].is_boolean());
+  ASSERT_EQ(run["results"].size(), 2u);
+  for (const nlohmann::json& result : run["results"]) {
+    EXPECT_TRUE(result["message"]["text"].is_string());
+    const size_t rule = result["ruleIndex"];
+    ASSERT_LT(rule, driver["rules"].size());
+    EXPECT_EQ(driver["rules"][rule]["id"], result["ruleId"]);
+    const std::string level = result["level"];
+    EXPECT_TRUE(level == "error" || level == "warning" || level == "note");
+    for (const nlohmann::json& location : result["locations"]) {
+      EXPECT_GE(location["physicalLocation"]["region"]["startLine"], 1);
+    }
+    for (const nlohmann::json& stack : result["stacks"]) {
+      ASSERT_TRUE(stack["frames"].is_array());
+      for (const nlohmann::json& frame : stack["frames"]) {
+        EXPECT_TRUE(frame["location"].is_object());
+      }
+    }
+  }
+  const nlohmann::json& lost = run["results"][0];
+  EXPECT_EQ(lost["ruleId"], "definite");
+  EXPECT_EQ(lost["message"]["text"],
+            "1,288 (1,048 direct, 240 indirect) bytes in 2 blocks are definitely lost, allocated "
+            "in List::Push(int).");
+  EXPECT_EQ(lost["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            "file:///src/server.cc");
+  EXPECT_FALSE(lost.contains("suppressions"));
+  EXPECT_EQ(run["results"][1]["suppressions"][0]["kind"], "external");
+  EXPECT_EQ(run["results"][1]["suppressions"][0]["justification"], "known");
+}
+
+TEST(LeakWordsTest, GiveTheRangeWhereItIsWiderThanTheFigure) {
+  const Estimate one = {1000 * 1024.0, 1e6 * 1024.0 * 1024.0, 999 * 1024.0, 1024, 1e9};
+  const std::string text = EstimateText(one, {});
+  EXPECT_TRUE(Contains(text, "1000 kB (95 %: ")) << text;
+  EXPECT_EQ(WithCommas(1234567), "1,234,567");
+  EXPECT_EQ(WithCommas(-1), "0");
+}
+
+}  // namespace
+}  // namespace heapgauge
