@@ -1,0 +1,59 @@
+// Options of the commands that check for leaks, `leaks` and `run --leaks`: what counts, what is
+// shown, and in which form. Named as memcheck names them where it has the same.
+#ifndef HEAPGAUGE_CLI_LEAK_OPTIONS_H_
+#define HEAPGAUGE_CLI_LEAK_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/report_options.h"
+#include "core/base/result.h"
+#include "core/leaks/earlier_check.h"
+#include "core/leaks/loss_records.h"
+#include "core/leaks/suppressions.h"
+#include "core/report/leaks.h"
+
+namespace heapgauge::cli {
+
+struct LeakOptions {
+  ReportOptions report;  // output, colour, names, symbols, json
+  std::string show_kinds = "definite,possible";
+  std::string error_kinds;  // "": definite, and possible where all blocks are known
+  int error_exitcode = 1;
+  std::string resolution = "high";
+  std::string heuristics = "all";
+  std::vector<std::string> suppressions;
+  std::string generate = "no";
+  std::string since;
+  bool only_new = false;
+  bool increased = false;
+  bool changed = false;
+  uint32_t limit = 20;
+  uint32_t frames = 12;
+  bool sarif = false;
+  bool valgrind_style = false;
+};
+
+// What counts as a leak and what is shown of it.
+void AddLeakOptions(Command sub, LeakOptions* options);
+// -n, --frames, --json, --sarif, -o and the rest of where and how it is shown.
+void AddLeakOutputOptions(Command sub, LeakOptions* options);
+
+// The same, looked through, with the files that they name read: what can be wrong is known before a
+// program is disturbed.
+struct LeakSetup {
+  LeaksOptions report;
+  leaks::Resolution resolution = leaks::Resolution::kHigh;
+  uint32_t heuristics = ~0u;  // for ScanOptions
+  bool error_kinds_given = false;
+  leaks::Suppressions suppressions;
+  std::optional<leaks::EarlierCheck> earlier;
+};
+Result<LeakSetup> ReadLeakOptions(const LeakOptions& options);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_LEAK_OPTIONS_H_

@@ -1,0 +1,16 @@
+// The one way in which the command line shows a leak check, for `leaks` and `run --leaks`.
+#ifndef HEAPGAUGE_CLI_LEAK_OUTPUT_H_
+#define HEAPGAUGE_CLI_LEAK_OUTPUT_H_
+
+#include "cli/leak_options.h"
+#include "core/leaks/check.h"
+
+namespace heapgauge::cli {
+
+// Names the stacks of the check, and writes it as the options say. The exit code: that of the
+// options if there are errors, else kDone; kBadInput if it cannot be written.
+int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_LEAK_OUTPUT_H_
