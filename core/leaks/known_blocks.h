@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/leaks/stack_history.h"
 #include "core/model/profile.h"
 
 namespace heapgauge::leaks {
@@ -32,8 +33,9 @@ struct KnownBlocks {
     LabelSetId labels = kNone;
   };
   std::vector<Stack> stacks;
-  bool exact = false;   // every live block is here, with weight 1
-  uint64_t now_ns = 0;  // on the clock of Block::birth_ns
+  std::vector<StackHistory> histories;  // of each stack; empty where nothing is known but blocks
+  bool exact = false;                   // every live block is here, with weight 1
+  uint64_t now_ns = 0;                  // on the clock of Block::birth_ns
 };
 
 }  // namespace heapgauge::leaks

@@ -85,24 +85,28 @@ class GaugeReading {
  private:
   // While blocks are collected, Block::row holds the number of the stack in the file.
   void ReadLive() {
+    if (options_.live != nullptr) {
+      for (const wire::LiveRecord& record : *options_.live) AddLive(record);
+      return;
+    }
     const SegmentKind kind = pool_ ? SegmentKind::kPoolLive : SegmentKind::kLive;
-    const uint64_t reset_ns = layout_.header().reset_ns;
     unreadable_ += ForEachStable<wire::LiveRecord>(
-        source_, layout_, kind, [&](uint32_t, const wire::LiveRecord& record) {
-          if (!IsPlausible(record)) {
-            ++unreadable_;
-            return;
-          }
-          if (record.birth_ns < reset_ns) return;
-          const bool inherited = (record.flags & wire::kLiveInherited) != 0;
-          if (options_.inherited == Inherited::kOnly && !inherited) return;
-          if (options_.inherited == Inherited::kExclude && inherited) return;
-          last_birth_ = std::max(last_birth_, record.birth_ns);
-          inherited_ += inherited ? 1 : 0;
-          profile_.blocks.push_back({record.stack, record.thread, record.address, record.size,
-                                     std::max<uint64_t>(record.interval, 1), record.birth_ns,
-                                     inherited});
-        });
+        source_, layout_, kind, [&](uint32_t, const wire::LiveRecord& record) { AddLive(record); });
+  }
+
+  void AddLive(const wire::LiveRecord& record) {
+    if (!IsPlausible(record)) {
+      ++unreadable_;
+      return;
+    }
+    if (record.birth_ns < layout_.header().reset_ns) return;
+    const bool inherited = (record.flags & wire::kLiveInherited) != 0;
+    if (options_.inherited == Inherited::kOnly && !inherited) return;
+    if (options_.inherited == Inherited::kExclude && inherited) return;
+    last_birth_ = std::max(last_birth_, record.birth_ns);
+    inherited_ += inherited ? 1 : 0;
+    profile_.blocks.push_back({record.stack, record.thread, record.address, record.size,
+                               std::max<uint64_t>(record.interval, 1), record.birth_ns, inherited});
   }
 
   Status CheckPools() const {

@@ -12,11 +12,13 @@
 #define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGE_READER_H_
 
 #include <string>
+#include <vector>
 
 #include "core/base/file.h"
 #include "core/base/result.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/model/profile.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge {
 
@@ -31,6 +33,9 @@ struct GaugeReadOptions {
   Inherited inherited = Inherited::kInclude;
   bool every_node = false;  // also those that no row reaches, for whoever names them all
   ProfileKind kind = ProfileKind::kHeap;
+  // Live records that somebody copied at a moment of his choice, in place of those of this moment.
+  // Profile::blocks has those that count, in the same order.
+  const std::vector<wire::LiveRecord>* live = nullptr;
 };
 
 Result<Profile> ReadGauge(const ByteSource& source, const std::string& name,
