@@ -5,6 +5,7 @@
 #include "cli/report_source.h"
 #include "cli/symbol_options.h"
 #include "core/leaks/leak_kinds.h"
+#include "core/leaks/suspects.h"
 
 namespace heapgauge::cli {
 
@@ -29,6 +30,11 @@ int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
   if (setup.earlier) {
     changes = leaks::CompareChecks(check, losses, *setup.earlier);
     subject.changes = &changes;
+  }
+  leaks::Suspects suspects;
+  if (!check.at_exit) {
+    suspects = leaks::FindSuspects(check);
+    subject.suspects = &suspects;
   }
   int written = kDone;
   if (options.report.json) {

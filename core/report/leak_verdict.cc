@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
+#include "core/report/leak_parts.h"
 #include "core/report/leak_words.h"
 #include "core/report/leaks.h"
 
@@ -57,8 +58,10 @@ std::string LeakVerdict(const LeaksSubject& subject) {
   const LossRecords& losses = *subject.losses;
   const LeakWords words{check.known.exact, {}};
   const std::string name = ProgramName(check);
+  const std::string grows = LeakGrowthVerdict(subject);
   if (check.look == leaks::Look::kNone) {
-    return name + ": memory was not looked at, so no block can be called lost.";
+    return name + (grows.empty() ? ": memory was not looked at, so no block can be called lost."
+                                 : ": " + grows + "; whether it is lost is not known.");
   }
   if (losses.of(Kind::kDefinite).known != 0) {
     Amount lost = losses.of(Kind::kDefinite);
@@ -85,6 +88,7 @@ std::string LeakVerdict(const LeaksSubject& subject) {
     }
     return text + ".";
   }
+  if (!grows.empty()) return name + ": nothing is definitely lost, but " + grows + ".";
   const std::string no_doubt =
       check.known.exact ? "nothing is definitely lost" : "no sampled block is definitely lost";
   if (losses.of(Kind::kPossible).known != 0) {

@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/leaks/stack_frames.h"
+#include "core/report/leak_parts.h"
 #include "core/report/leak_words.h"
 #include "core/report/short_name.h"
 
@@ -49,8 +50,7 @@ class Writer {
     if (!options_.valgrind_style) {
       Verdict();
       Facts();
-      text_.Add(subject_.suspects);
-      if (!subject_.suspects.empty()) text_ += "\n";
+      text_.Add(LeakSuspectsText(subject_, options_));
     }
     HeapSummary();
     Records();

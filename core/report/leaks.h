@@ -16,6 +16,7 @@
 #include "core/leaks/loss_records.h"
 #include "core/leaks/stack_frames.h"
 #include "core/leaks/suppressions.h"
+#include "core/leaks/suspects.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
 
@@ -44,7 +45,7 @@ struct LeaksSubject {
   const leaks::LossRecords* losses = nullptr;
   const leaks::Suppressions* suppressions = nullptr;  // null: none
   const leaks::Changes* changes = nullptr;            // null: no earlier check
-  StyledText suspects;                                // shown before the records; "" none
+  const leaks::Suspects* suspects = nullptr;          // null: not looked for
   std::vector<std::string> notes;                     // beside those of the check
 };
 

@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/leaks/stack_frames.h"
+#include "core/report/leak_parts.h"
 #include "core/report/leaks.h"
 
 namespace heapgauge {
@@ -194,6 +195,9 @@ Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, 
   HG_TRY(out->Write("{\"format\": \"heapgauge-leaks\", \"version\": 1"));
   HG_TRY(out->Write(",\n\"check\": " + CheckJson(*subject.check).Line()));
   HG_TRY(out->Write(",\n\"summary\": " + SummaryJson(subject, options).Line()));
+  if (subject.suspects != nullptr) {
+    HG_TRY(out->Write(",\n\"suspects\": " + LeakSuspectsJson(subject).Line()));
+  }
   HG_TRY(out->Write(",\n\"suppressions\": " + SuppressionsJson(subject).Line()));
   std::vector<std::string> notes = subject.check->notes;
   notes.insert(notes.end(), subject.notes.begin(), subject.notes.end());

@@ -282,6 +282,41 @@ TEST_F(LeaksReport, ComparesWithItsOwnJson) {
   EXPECT_EQ(CountLeakErrors(subject_, options_).records, 1u);
 }
 
+TEST_F(LeaksReport, ShowsSuspectsBeforeTheRecords) {
+  Plant();
+  leaks::Suspects suspects;
+  leaks::Suspect suspect;
+  suspect.function = "Cache::Insert";
+  suspect.sentence =
+      "holds 1.2 GB and grows 30 MB/min (p < 0.001); nothing of it was freed; still reachable";
+  suspect.grows = true;
+  suspect.live_bytes.value = 1.2e9;
+  suspect.growth.bytes_per_second = 5e5;
+  suspects.suspects.push_back(suspect);
+  suspect.function = "Pool::Get";
+  suspect.sentence = "holds 3 MB and is bounded";
+  suspects.others.push_back(suspect);
+  subject_.suspects = &suspects;
+  const std::string text = Text();
+  EXPECT_TRUE(Contains(text, R"(SUSPECTS:
+  1  Cache::Insert holds 1.2 GB and grows 30 MB/min (p < 0.001); nothing of it
+     was freed; still reachable
+
+NOT SUSPECTED:
+     Pool::Get holds 3 MB and is bounded
+
+HEAP SUMMARY:)"))
+      << text;
+  const nlohmann::json json = JsonOf();
+  EXPECT_EQ(json["suspects"]["suspected"][0]["function"], "Cache::Insert");
+  EXPECT_EQ(json["suspects"]["not_suspected"].size(), 1u);
+  // With nothing lost, growth is the news.
+  for (leaks::Verdict& verdict : maker_.check().verdicts) verdict.kind = Kind::kReachable;
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: nothing is definitely lost, but Cache::Insert holds 1.1 GB and grows "
+            "28.6 MB/min.");
+}
+
 // What SARIF 2.1.0 requires of what is written here.
 TEST_F(LeaksReport, WritesSarif) {
   Plant();

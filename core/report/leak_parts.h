@@ -1,0 +1,25 @@
+// Parts that the reports on leaks are put together from. For the .cc files of this folder. Pure
+// functions.
+#ifndef HEAPGAUGE_CORE_REPORT_LEAK_PARTS_H_
+#define HEAPGAUGE_CORE_REPORT_LEAK_PARTS_H_
+
+#include <string>
+
+#include "core/base/json.h"
+#include "core/report/leaks.h"
+#include "core/report/short_name.h"
+
+namespace heapgauge {
+
+// Who is suspected, each with the reason, and with an empty line behind; "" if there is nothing to
+// go by.
+StyledText LeakSuspectsText(const LeaksSubject& subject, const LeaksOptions& options);
+// REQUIRES: the subject has suspects.
+Json LeakSuspectsJson(const LeaksSubject& subject);
+
+// "Cache::Insert holds 1.2 GB and grows 30 MB/min"; "" if nothing does.
+std::string LeakGrowthVerdict(const LeaksSubject& subject);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_LEAK_PARTS_H_
