@@ -18,6 +18,13 @@ class MemoryImage {
 
   // Copies [address, address + size) to `to`. How many bytes from the start on could be read.
   virtual size_t Read(uint64_t address, size_t size, void* to) const = 0;
+
+  // Where reading may go on after it stopped at `address`, past it and at most `end`. An image that
+  // knows its holes can skip them at once.
+  virtual uint64_t NextReadable(uint64_t address, uint64_t end) const {
+    const uint64_t next = (address / 4096 + 1) * 4096;
+    return next < end ? next : end;
+  }
 };
 
 }  // namespace heapgauge::leaks

@@ -49,6 +49,11 @@ struct Roots {
   // Memory of the allocator: known blocks lie in it. Where not all blocks are known, the rest of it
   // holds others, and memory that was freed. By address, merged.
   std::vector<AddressRange> heap;
+
+  // Readable and executable mappings of files, by address, merged. A word that points to a table of
+  // pointers to code is taken for an object's; without these lists none is.
+  std::vector<AddressRange> files;
+  std::vector<AddressRange> code;
 };
 
 }  // namespace heapgauge::leaks
