@@ -6,11 +6,22 @@
 // left is lost, and is put into cliques: each has a leader that no other lost block points to (in a
 // circle any one), and the rest of it is lost indirectly.
 //
-// Where not all blocks are known, memory of the heap outside of known blocks may belong to others,
-// or may have been freed. What such memory points to while nothing else does is possibly lost.
+// Where not all blocks are known (`exact` is false), memory of the heap outside of known blocks is
+// searched as well. It belongs to blocks that nobody knows, or was freed.
+// - A pointer from a root, or from memory that is reached, to such memory reaches the 4 KiB from
+//   there, up to the next known block or the end of the heap's range; what is found in them counts
+//   as found in a root. So a chain through unknown blocks makes a known one reachable, and a
+//   pointer to its middle possibly lost.
+// - A known block to which only unreached unknown memory points is possibly lost.
+// - A known block to which only lost known blocks point is indirectly lost, and one to which
+// nothing
+//   points definitely.
+// - Verdict::from is kNoBlock for pointers in unknown memory too.
 //
-// Reads each byte of roots and blocks at most twice; memory is 32 bytes for each block and a
-// buffer.
+// Reads each byte of roots and blocks once, in the order of addresses, through a buffer (sampled:
+// in sweeps). Memory is 55 bytes for each block and 8 for each pointer of a block that is not known
+// to be reached when it is read; sampled, also 32 bytes for each KiB of unknown memory that is
+// reached in part. Single-threaded.
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_H_
 #define HEAPGAUGE_CORE_LEAKS_SCAN_H_
 

@@ -1,0 +1,96 @@
+// Goes through words of memory and tells which blocks they point to. Look-ups wait for memory, so
+// candidates are gathered, and each step of the look-up is done for all of them while the next
+// ones' memory is on its way.
+//
+// Owned by one thread. Holds some 30 KiB.
+#ifndef HEAPGAUGE_CORE_LEAKS_POINTER_FINDER_H_
+#define HEAPGAUGE_CORE_LEAKS_POINTER_FINDER_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/leaks/block_index.h"
+#include "core/leaks/word_filter.h"
+
+namespace heapgauge::leaks {
+
+// A word of memory, or a register, that was looked at.
+struct Pointer {
+  uint64_t value = 0;
+  uint64_t address = 0;        // where it is
+  uint32_t source = kNoBlock;  // the block that it is in
+};
+
+// Sink has
+//   void Prefetch(uint32_t block);                    // OnBlock for it comes soon
+//   void OnBlock(const Pointer& pointer, uint32_t block);
+//   void OnOther(const Pointer& pointer);             // into the range, but into no block
+//   void OnBatch();                                   // after some of them
+// in the order of the words.
+template <typename Sink>
+class PointerFinder {
+ public:
+  // Looks at values in [low, low + span), which holds at least all blocks. Both must outlive it.
+  PointerFinder(const BlockIndex* index, uint64_t low, uint64_t span, Sink* sink)
+      : index_(*index), low_(low), span_(span), sink_(sink), filter_(BestWordFilter()) {}
+
+  // `count` words that were read from `address`.
+  void Add(const uint64_t* words, size_t count, uint64_t address, uint32_t source) {
+    while (count != 0) {
+      const size_t part = std::min(count, kPart);
+      if (size_ + part > kBatch) Flush();
+      const size_t found = filter_(words, part, low_, span_, found_.data());
+      for (size_t i = 0; i < found; ++i) {
+        batch_[size_++] = {words[found_[i]], address + found_[i] * 8, source};
+      }
+      words += part;
+      count -= part;
+      address += part * 8;
+    }
+  }
+
+  // All that was added has been told afterwards.
+  void Flush() {
+    for (size_t i = 0; i < size_; ++i) {
+      bucket_[i] = index_.Bucket(batch_[i].value);
+      __builtin_prefetch(bucket_[i]);  // harmless for null
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      block_[i] = bucket_[i] == nullptr ? kNoBlock : *bucket_[i];
+      if (block_[i] != kNoBlock) __builtin_prefetch(index_.Extent(block_[i]));
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      block_[i] = index_.FindFrom(block_[i], batch_[i].value);
+      if (block_[i] != kNoBlock) sink_->Prefetch(block_[i]);
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      if (block_[i] == kNoBlock) {
+        sink_->OnOther(batch_[i]);
+      } else {
+        sink_->OnBlock(batch_[i], block_[i]);
+      }
+    }
+    size_ = 0;
+    sink_->OnBatch();
+  }
+
+ private:
+  static constexpr size_t kPart = 256;
+  static constexpr size_t kBatch = 512;
+  const BlockIndex& index_;
+  uint64_t low_;
+  uint64_t span_;
+  Sink* sink_;
+  WordFilter filter_;
+  size_t size_ = 0;
+  std::array<uint32_t, kPart + 4> found_;
+  std::array<Pointer, kBatch> batch_;
+  std::array<const uint32_t*, kBatch> bucket_;
+  std::array<uint32_t, kBatch> block_;
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_POINTER_FINDER_H_
