@@ -1,0 +1,94 @@
+#include "core/leaks/check_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/formats/read_profile.h"
+#include "core/leaks/sampled_blocks.h"
+#include "core/leaks/traced_blocks.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+uint64_t Rounded(double value) {
+  return value > 0 && value < 1e19 ? static_cast<uint64_t>(std::llround(std::min(value, 9e18))) : 0;
+}
+
+Result<Check> CheckTrace(const std::string& path) {
+  HG_ASSIGN(const std::shared_ptr<const trace::TraceFile> file, trace::TraceFile::Open(path));
+  Check check;
+  HG_ASSIGN(check.known, TracedBlocks(*file));
+  SetFacts(&check);
+  check.threads = static_cast<uint32_t>(file->threads().size());
+  double allocations = 0;
+  double frees = 0;
+  double allocated_bytes = 0;
+  for (const StackHistory& history : check.known.histories) {
+    allocations += history.taken;
+    frees += history.freed;
+    allocated_bytes += history.allocated_bytes;
+  }
+  check.allocations = Rounded(allocations);
+  check.frees = Rounded(frees);
+  check.allocated_bytes = Rounded(allocated_bytes);
+  const trace::Facts& facts = file->facts();
+  if (facts.lost_events != 0) {
+    check.notes.push_back(fmt::format("{} events were lost: some blocks may have been freed",
+                                      FormatCount(static_cast<double>(facts.lost_events))));
+  }
+  return check;
+}
+
+}  // namespace
+
+void SetFacts(Check* check) {
+  const Profile& profile = check->known.profile;
+  const Recording& recording = profile.recording;
+  check->pid = recording.pid;
+  check->executable = recording.program;
+  check->command_line.clear();
+  for (const std::string& argument : recording.command_line) {
+    if (!check->command_line.empty()) check->command_line += ' ';
+    check->command_line += argument;
+  }
+  check->unix_ns = recording.start_unix_ns + check->known.now_ns;
+  check->notes.insert(check->notes.end(), profile.notes.begin(), profile.notes.end());
+  if (check->known.exact || profile.sample_types.size() != kHeapTypes) return;
+  const double allocated = profile.Total(kAllocObjects).value;
+  const double live = profile.Total(kInuseObjects).value;
+  check->allocations = Rounded(allocated);
+  check->frees = Rounded(std::max(allocated - live, 0.0));
+  check->allocated_bytes = Rounded(profile.Total(kAllocSpace).value);
+  if (recording.lost_samples() != 0) {
+    check->notes.push_back(fmt::format("{} samples found no room in the gauge file",
+                                       FormatCount(static_cast<double>(recording.lost_samples()))));
+  }
+}
+
+Result<Check> CheckFile(const std::string& path) {
+  HG_ASSIGN(const File file, File::OpenForReading(path));
+  char start[512];
+  const ProfileFormat format = DetectFormat({start, file.ReadAt(0, start, sizeof start)});
+  if (format == ProfileFormat::kTrace) return CheckTrace(path);
+  if (format != ProfileFormat::kGauge) {
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("'{}' ({}) does not tell single blocks and their ages; leaks reads gauge "
+                    "files, dumps of them and traces, or looks at a running process",
+                    Printable(path), FormatName(format)));
+  }
+  Check check;
+  HG_ASSIGN(check.known, SampledBlocks(path));
+  SetFacts(&check);
+  return check;
+}
+
+}  // namespace heapgauge::leaks
