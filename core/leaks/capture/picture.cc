@@ -1,0 +1,193 @@
+#include "core/leaks/capture/picture.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/base/blocked_signals.h"
+#include "core/base/process.h"
+#include "core/base/try_thread.h"
+#include "core/leaks/capture/process_copy.h"
+#include "core/leaks/capture/remote_call.h"
+#include "core/leaks/capture/stopped_process.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+std::vector<CapturedThread> ThreadsOf(std::vector<StoppedThread>& stopped) {
+  std::vector<CapturedThread> threads;
+  threads.reserve(stopped.size());
+  for (const StoppedThread& thread : stopped) {
+    CapturedThread captured;
+    captured.id = static_cast<uint32_t>(thread.id);
+    captured.stack_pointer = thread.stack_pointer;
+    if (thread.stopped) {
+      captured.thread_pointer = ThreadPointerOf(thread.registers);
+      for (const NamedRegister& r : GeneralRegisters(thread.registers)) {
+        captured.registers.push_back({r.value, captured.id, r.name});
+      }
+    }
+    threads.push_back(std::move(captured));
+  }
+  return threads;
+}
+
+}  // namespace
+
+// The thread that all of ptrace is done by.
+class Picture::Tracer {
+ public:
+  Status Start(pid_t process, const PictureOptions& options) {
+    {
+      const BlockedSignals blocked;
+      thread_ = TryThread([this, process, &options] { Run(process, options); });
+    }
+    if (!thread_.joinable()) {
+      return Fail(ErrorCode::kUnavailable, "no thread could be started for the picture");
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return taken_; });
+    if (error_.message.empty()) return {};
+    return tl::unexpected(error_);
+  }
+
+  ~Tracer() { Release(); }
+
+  void Release() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      released_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  uint32_t memory_process = 0;
+  Look look = Look::kNone;
+  std::vector<CapturedThread> threads;
+  uint64_t pause_ns = 0;
+  std::vector<std::string> notes;
+
+ private:
+  void Run(pid_t process, const PictureOptions& options) {
+    StoppedProcess stopped;
+    ProcessCopy copy;
+    Status status = Take(process, options, &stopped, &copy);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!status) error_ = status.error();
+      taken_ = true;
+    }
+    changed_.notify_all();
+    // When this thread ends, the kernel lets go of whatever is left.
+    if (!status) return;
+    WaitForRelease(&stopped);
+    if (look == Look::kInPlace) {
+      stopped.LetAllGo();
+      pause_ns = MonotonicNow() - stopped.first_stop_ns();
+      return;
+    }
+    const auto second_pause = copy.End();
+    if (second_pause) {
+      pause_ns += *second_pause;
+    } else {
+      notes.push_back("the copy of the program stays as a zombie until the program ends: " +
+                      second_pause.error().message);
+    }
+  }
+
+  Status Take(pid_t process, const PictureOptions& options, StoppedProcess* stopped,
+              ProcessCopy* copy) {
+    std::string why_no_copy = options.in_place ? "" : WhyNoCalls(process);
+    CallSite site;
+    if (!options.in_place && why_no_copy.empty()) {
+      site = FindCallSiteOf(process);
+      if (!site.complete()) why_no_copy = "its C library is not one that is known";
+    }
+    if (!why_no_copy.empty() && !options.may_look_in_place) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("process {} cannot be copied: {}", process, why_no_copy));
+    }
+    HG_TRY(stopped->Stop(process));
+    threads = ThreadsOf(stopped->threads());
+    for (const StoppedThread& thread : stopped->threads()) {
+      if (!thread.stopped) {
+        notes.push_back(fmt::format(
+            "thread {} waits in the kernel and could not be stopped: its registers are not known",
+            thread.id));
+      }
+    }
+    bool copied = false;
+    if (!options.in_place && why_no_copy.empty()) {
+      const Status forked = copy->Fork(stopped, site);
+      copied = forked.has_value();
+      if (!copied) why_no_copy = forked.error().message;
+      // It is not known what became of the call; the process is let go as it is.
+      if (!copied && forked.error().code == ErrorCode::kUnavailable) return forked;
+    }
+    if (options.while_stopped) options.while_stopped();
+    if (copied) {
+      stopped->LetAllGo();
+      pause_ns = MonotonicNow() - stopped->first_stop_ns();
+      look = Look::kCopy;
+      HG_TRY(copy->Settle());
+      memory_process = static_cast<uint32_t>(copy->id());
+      return {};
+    }
+    if (!options.in_place && !options.may_look_in_place) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("process {} cannot be copied: {}", process, why_no_copy));
+    }
+    if (!options.in_place) {
+      notes.push_back(
+          "the program could not be copied, and stood still while its memory was searched: " +
+          why_no_copy);
+    }
+    look = Look::kInPlace;
+    memory_process = static_cast<uint32_t>(process);
+    return {};
+  }
+
+  void WaitForRelease(StoppedProcess* stopped) {
+    std::unique_lock lock(mutex_);
+    const auto released = [this] { return released_; };
+    // Threads that waited in the kernel stop when they come out of it: not for long.
+    if (look == Look::kCopy) {
+      while (!stopped->LetStragglersGo()) {
+        if (changed_.wait_for(lock, std::chrono::milliseconds(1), released)) return;
+      }
+    }
+    changed_.wait(lock, released);
+  }
+
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool taken_ = false;
+  bool released_ = false;
+  Error error_;
+};
+
+Picture::Picture(std::unique_ptr<Tracer> tracer) : tracer_(std::move(tracer)) {}
+Picture::~Picture() = default;
+
+Result<std::unique_ptr<Picture>> Picture::Take(uint32_t process, const PictureOptions& options) {
+  auto tracer = std::make_unique<Tracer>();
+  HG_TRY(tracer->Start(static_cast<pid_t>(process), options));
+  return std::unique_ptr<Picture>(new Picture(std::move(tracer)));
+}
+
+uint32_t Picture::memory_process() const { return tracer_->memory_process; }
+Look Picture::look() const { return tracer_->look; }
+const std::vector<CapturedThread>& Picture::threads() const { return tracer_->threads; }
+void Picture::Release() { tracer_->Release(); }
+uint64_t Picture::pause_ns() const { return tracer_->pause_ns; }
+const std::vector<std::string>& Picture::notes() const { return tracer_->notes; }
+
+}  // namespace heapgauge::leaks

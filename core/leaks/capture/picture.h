@@ -1,0 +1,74 @@
+// The memory and the registers of a running program, all of one instant.
+//
+// The threads are stopped, their registers read, and one of them is made to fork. The program then
+// goes on, and the copy, which never runs, is read as long as it takes; pages are shared with the
+// program until one of them is written to. Afterwards the copy is killed.
+//
+// The program does not notice: the copy is a child that sends no signal when it ends, and wait()
+// does not see such children (only __WALL and __WCLONE do, which debuggers use). It shares the
+// table of open files, so that a connection which the program closes is closed. When it is dead a
+// second, short stop of one thread waits for it, so that no zombie stays. Forking by way of a
+// middle process that ends at once would need no second stop; but the copy would become the child
+// of the next subreaper above or of process 1 with SIGCHLD, and in a container that is often the
+// program itself.
+//
+// If we are killed, at any moment, the program goes on unharmed (machine.h) and the copy dies. What
+// may happen then: a zombie stays until the program ends; and if all threads were in timed waits
+// (nanosleep, poll with a timeout), the one that forked may see EINTR.
+// Waits of epoll with a timeout begin anew when they were stopped, so they may last longer.
+//
+// Where no copy can be made (a filter of system calls, no room for a process), memory can be read
+// in place while the program stands still.
+//
+// Threads: ptrace belongs to the thread that uses it, so a picture has one of its own. Read() of
+// the memory is thread-safe, the rest is for one thread.
+#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PICTURE_H_
+#define HEAPGAUGE_CORE_LEAKS_CAPTURE_PICTURE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/leaks/capture/captured_thread.h"
+#include "core/leaks/check.h"
+
+namespace heapgauge::leaks {
+
+struct PictureOptions {
+  // Called while the program stands still, from another thread than the caller's: be quick.
+  std::function<void()> while_stopped;
+  bool in_place = false;          // make no copy
+  bool may_look_in_place = true;  // if no copy can be made; otherwise that is an error
+};
+
+class Picture {
+ public:
+  static Result<std::unique_ptr<Picture>> Take(uint32_t process, const PictureOptions& options);
+  ~Picture();
+  Picture(const Picture&) = delete;
+  Picture& operator=(const Picture&) = delete;
+
+  // Whose memory is to be read: the copy's, or the program's own.
+  uint32_t memory_process() const;
+  Look look() const;
+  const std::vector<CapturedThread>& threads() const;
+
+  // Ends the copy, or lets the program go on. From here on there is no memory to be read.
+  void Release();
+  // How long the program stood still, in all. Complete after Release().
+  uint64_t pause_ns() const;
+  // What is doubtful; complete after Release().
+  const std::vector<std::string>& notes() const;
+
+ private:
+  class Tracer;
+  explicit Picture(std::unique_ptr<Tracer> tracer);
+  std::unique_ptr<Tracer> tracer_;
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_PICTURE_H_

@@ -1,0 +1,179 @@
+#include "core/leaks/capture/process_copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/leaks/capture/remote_call.h"
+#include "core/leaks/capture/traced_thread.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+constexpr uint64_t kLongestNs = 20'000'000'000;
+constexpr size_t kMaxTries = 16;
+
+// When memory is short the copy is to go first. It is also a mark by which it is known when it is
+// dead and we were, too.
+constexpr std::string_view kFirstToGo = "1000";
+
+std::string OomScorePath(pid_t process) { return fmt::format("/proc/{}/oom_score_adj", process); }
+
+void OfferToOomKiller(pid_t process) {
+  const int fd = open(OomScorePath(process).c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  // It stays as it is where that is not permitted.
+  [[maybe_unused]] const ssize_t written = write(fd, kFirstToGo.data(), kFirstToGo.size());
+  close(fd);
+}
+
+bool IsOffered(pid_t process) {
+  const auto score = ReadWholeFile(OomScorePath(process), 16);
+  return score && score->starts_with(kFirstToGo);
+}
+
+// A dead copy that somebody left who was killed: it sends no signal, and has our mark. Its number
+// as the process itself knows it, 0 if it is none.
+long AbandonedCopy(pid_t child) {
+  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", child), 4096);
+  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
+  if (!stat || !status || !IsOffered(child)) return 0;
+  // Behind the name: the state is the 1st field, the signal at its end the 36th.
+  size_t at = stat->rfind(") ");
+  if (at == std::string::npos || (*stat)[at + 2] != 'Z') return 0;
+  at += 2;
+  for (int field = 1; field < 36; ++field) {
+    at = stat->find(' ', at);
+    if (at == std::string::npos) return 0;
+    ++at;
+  }
+  if (std::strtol(stat->c_str() + at, nullptr, 10) != 0) return 0;
+  const size_t ids = status->find("\nNSpid:");
+  if (ids == std::string::npos) return child;
+  const size_t end = status->find('\n', ids + 1);
+  const size_t last = status->find_last_of("\t ", end);
+  return last == std::string::npos ? 0 : std::strtol(status->c_str() + last, nullptr, 10);
+}
+
+// Some threads of the process, `first` before the others.
+std::vector<pid_t> SomeThreads(pid_t process, pid_t first) {
+  std::vector<pid_t> threads = {first};
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
+      opendir(fmt::format("/proc/{}/task", process).c_str()), closedir);
+  if (tasks == nullptr) return threads;
+  while (const dirent* entry = readdir(tasks.get())) {
+    const auto id = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    if (id > 0 && id != first) threads.push_back(id);
+    if (threads.size() >= kMaxTries) break;
+  }
+  return threads;
+}
+
+}  // namespace
+
+Status ProcessCopy::Fork(StoppedProcess* process, const CallSite& site) {
+  site_ = site;
+  parent_ = process->process();
+  std::string why = "no thread is on a stack with enough room";
+  for (const Caller& caller : FindCallers(process)) {
+    const auto result = CallIn(parent_, caller, site, ForkCall());
+    if (!result && result.error().code == ErrorCode::kUnsupported) {
+      why = result.error().message;
+      continue;
+    }
+    if (!result) return tl::unexpected(result.error());
+    if (result->value < 0 || result->child == 0) {
+      return Fail(ErrorCode::kUnsupported,
+                  fmt::format("the kernel refuses to copy process {}: {}", parent_,
+                              std::strerror(static_cast<int>(-result->value))));
+    }
+    caller_ = caller.thread->id;
+    id_ = result->child;
+    id_inside_ = result->value;
+    return {};
+  }
+  return Fail(ErrorCode::kUnsupported, why);
+}
+
+Status ProcessCopy::Settle() {
+  const StopState state = WaitForStop(id_, MonotonicNow() + kLongestNs);
+  if (state.kind != StopKind::kTrap && state.kind != StopKind::kGroupStop) {
+    return Fail(ErrorCode::kUnavailable, fmt::format("the copy {} has ended", id_));
+  }
+  if (ptrace(PTRACE_SETOPTIONS, id_, nullptr, PTRACE_O_EXITKILL) != 0) {
+    return Fail(ErrorCode::kUnavailable, fmt::format("the copy {} has ended", id_));
+  }
+  OfferToOomKiller(id_);
+  return {};
+}
+
+Result<uint64_t> ProcessCopy::End() {
+  if (id_ == 0) return 0;
+  // Nobody can have taken its number: it is ours to wait for first.
+  kill(id_, SIGKILL);
+  while (waitpid(id_, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  id_ = 0;
+  return Reap();
+}
+
+// Before the stop, since it takes a while.
+void ProcessCopy::FindAbandoned() {
+  if (IsOffered(parent_)) return;
+  for (const pid_t thread : SomeThreads(parent_, caller_)) {
+    const auto list =
+        ReadWholeFile(fmt::format("/proc/{}/task/{}/children", parent_, thread), 65536);
+    if (!list) continue;
+    const char* at = list->c_str();
+    char* end = nullptr;
+    for (long child = std::strtol(at, &end, 10); end != at; child = std::strtol(at, &end, 10)) {
+      at = end;
+      if (abandoned_.size() >= kMaxTries) return;
+      if (const long inside = AbandonedCopy(static_cast<pid_t>(child))) {
+        if (inside != id_inside_) abandoned_.push_back(inside);
+      }
+    }
+  }
+}
+
+Result<uint64_t> ProcessCopy::Reap() {
+  FindAbandoned();
+  Error last{ErrorCode::kUnavailable, "no thread could be stopped"};
+  for (const pid_t thread : SomeThreads(parent_, caller_)) {
+    StoppedProcess stopped;
+    if (auto status = stopped.StopOne(parent_, thread); !status) {
+      // Then its children are others' already.
+      if (status.error().code == ErrorCode::kNotFound) return 0;
+      last = status.error();
+      continue;
+    }
+    const std::vector<Caller> callers = FindCallers(&stopped);
+    if (callers.empty()) continue;
+    auto result = CallIn(parent_, callers[0], site_, ReapCall(static_cast<uint64_t>(id_inside_)));
+    for (const long abandoned : abandoned_) {
+      if (!result) break;
+      result = CallIn(parent_, callers[0], site_, ReapCall(static_cast<uint64_t>(abandoned)));
+    }
+    stopped.LetAllGo();
+    if (result) return MonotonicNow() - stopped.first_stop_ns();
+    last = result.error();
+    if (last.code != ErrorCode::kUnsupported) break;
+  }
+  return tl::unexpected(last);
+}
+
+}  // namespace heapgauge::leaks

@@ -1,0 +1,46 @@
+// The roots of a process: cuts its mappings into the heap, what can hold pointers to it, and the
+// rest (code, what was only ever read, the agent's own memory, stacks of threads that have ended).
+//
+// Whose memory a mapping is comes from core/memory/ownership.h; threads and their stack pointers
+// from the picture. Where the owner of memory is not known it counts as a root: rather a leak
+// that is missed than one that is none.
+//
+// Reads /proc and the memory of the process, which must not run. Pages that were never touched are
+// left out where the page map tells. Shared memory is taken as far as the process itself has
+// touched it, because reading a hole of a shared file would fill it.
+#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
+#define HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/formats/gauge/gauge_memory.h"
+#include "core/leaks/capture/captured_thread.h"
+#include "core/leaks/known_blocks.h"
+#include "core/leaks/memory_image.h"
+#include "core/leaks/roots.h"
+
+namespace heapgauge::leaks {
+
+struct RootsInput {
+  uint32_t process = 0;       // whose memory is read: the copy, or the program itself
+  uint32_t program = 0;       // the program
+  bool threads_known = true;  // false: stacks of other threads than the given ones are there
+  const std::vector<CapturedThread>* threads = nullptr;
+  const std::vector<Block>* blocks = nullptr;
+  const GaugeMemory* gauge = nullptr;  // nullptr: no agent
+};
+
+struct ProcessRoots {
+  Roots roots;
+  std::vector<AddressRange> readable;  // everything that can be read; merged
+  std::vector<std::string> notes;
+};
+
+Result<ProcessRoots> FindRoots(const RootsInput& input, const MemoryImage& image);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_

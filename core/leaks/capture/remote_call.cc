@@ -1,0 +1,249 @@
+#include "core/leaks/capture/remote_call.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/leaks/capture/traced_thread.h"
+#include "core/memory/smaps.h"
+#include "core/memory/thread_stacks.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+// Copying the page tables of a terabyte takes seconds.
+constexpr uint64_t kLongestCallNs = 20'000'000'000;
+constexpr uint64_t kMaxCodeBytes = 64 << 20;
+
+size_t ReadMemory(pid_t process, uint64_t address, void* to, size_t size) {
+  const iovec local{to, size};
+  const iovec remote{reinterpret_cast<void*>(address), size};
+  const ssize_t got = process_vm_readv(process, &local, 1, &remote, 1, 0);
+  return got < 0 ? 0 : static_cast<size_t>(got);
+}
+
+bool WriteMemory(pid_t process, uint64_t address, const void* from, size_t size) {
+  const iovec local{const_cast<void*>(from), size};
+  const iovec remote{reinterpret_cast<void*>(address), size};
+  return process_vm_writev(process, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+void SearchCode(pid_t process, const MappingUsage& mapping, CallSite* site) {
+  constexpr size_t kWindow = 1 << 20;
+  constexpr size_t kOverlap = 16;
+  std::string window(kWindow + kOverlap, '\0');
+  const uint64_t end = std::min(mapping.end, mapping.start + kMaxCodeBytes);
+  for (uint64_t at = mapping.start; at < end && !site->complete(); at += kWindow) {
+    const size_t size = std::min<uint64_t>(kWindow + kOverlap, end - at);
+    const size_t got = ReadMemory(process, at, window.data(), size);
+    if (got == 0) return;
+    FindCallSite(std::string_view(window.data(), got), at, site);
+  }
+}
+
+bool IsCLibrary(std::string_view name) {
+  name = BaseName(name);
+  return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-musl");
+}
+
+// The value of "name:\tvalue" in /proc/PID/status; "" if it has none.
+std::string StatusField(const std::string& status, std::string_view name) {
+  const std::string key = fmt::format("\n{}:\t", name);
+  const size_t at = status.find(key);
+  if (at == std::string::npos) return "";
+  const size_t from = at + key.size();
+  return status.substr(from, status.find('\n', from) - from);
+}
+
+// The kernel aborts such a sequence when the thread is interrupted, but no longer knows of it once
+// the thread has been elsewhere.
+bool IsWithinRestartableSequence(pid_t process, pid_t thread) {
+  constexpr auto kGetConfiguration = static_cast<__ptrace_request>(0x420f);
+  struct Configuration {
+    uint64_t address;
+    uint32_t bytes;
+    uint32_t signature;
+    uint32_t flags;
+    uint32_t padding;
+  } configuration{};
+  if (ptrace(kGetConfiguration, thread, sizeof configuration, &configuration) <= 0) return false;
+  if (configuration.address == 0) return false;
+  uint64_t sequence = 0;
+  return ReadMemory(process, configuration.address + 8, &sequence, sizeof sequence) !=
+             sizeof sequence ||
+         sequence != 0;
+}
+
+int Rank(Interruption interruption) {
+  switch (interruption) {
+    case Interruption::kRestartable:
+      return 0;
+    case Interruption::kNone:
+      return 1;
+    case Interruption::kTimed:
+      return 2;
+    case Interruption::kForeign:
+      break;
+  }
+  return 3;
+}
+
+// Waits for the next stop of a thread that is in our call. All signals that can be blocked are, so
+// that only SIGSTOP may come in between: it gets that one again later.
+StopState NextStop(pid_t thread, uint64_t deadline_ns, bool* was_told_to_stop) {
+  while (true) {
+    const StopState state = WaitForStop(thread, deadline_ns);
+    if (state.kind == StopKind::kSignal) {
+      if (state.signal != SIGSTOP) return state;
+      *was_told_to_stop = true;
+    } else if (state.kind != StopKind::kTrap && state.kind != StopKind::kGroupStop) {
+      return state;
+    }
+    if (ResumeToSystemCall(thread) != 0) return {StopKind::kGone, 0};
+  }
+}
+
+tl::unexpected<Error> NotBegun(const char* what) { return Fail(ErrorCode::kUnsupported, what); }
+
+tl::unexpected<Error> CallFailed(pid_t thread, const char* what) {
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("thread {} could not be made to call the kernel: {}", thread, what));
+}
+
+}  // namespace
+
+CallSite FindCallSiteOf(pid_t process) {
+  CallSite site;
+  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", process));
+  if (!maps) return site;
+  for (const MappingUsage& m : maps->mappings) {
+    if (m.executable && m.readable && IsCLibrary(m.name)) SearchCode(process, m, &site);
+    if (site.complete()) return site;
+  }
+  // A static program has it within itself.
+  const std::string program = ProcessExecutable(static_cast<uint32_t>(process));
+  for (const MappingUsage& m : maps->mappings) {
+    if (m.executable && m.readable && m.name == program) SearchCode(process, m, &site);
+  }
+  return site;
+}
+
+std::string WhyNoCalls(pid_t process) {
+  const auto theirs = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
+  const auto ours = ReadWholeFile("/proc/self/status", 16384);
+  if (!theirs || !ours) return "its status may not be read";
+  if (StatusField(*theirs, "x86_Thread_features").find("shstk") != std::string::npos) {
+    return "it uses a shadow stack";
+  }
+  const std::string mode = StatusField(*theirs, "Seccomp");
+  if (mode == "0" || mode.empty()) return "";
+  const std::string filters = StatusField(*theirs, "Seccomp_filters");
+  if (mode == "2" && !filters.empty() && mode == StatusField(*ours, "Seccomp") &&
+      filters == StatusField(*ours, "Seccomp_filters")) {
+    return "";
+  }
+  return "it has a filter of system calls (seccomp)";
+}
+
+std::vector<Caller> FindCallers(StoppedProcess* process) {
+  std::vector<Caller> callers;
+  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", process->process()));
+  if (!maps) return callers;
+  const StackMappings stacks = FindStacks(maps->mappings, {});
+  for (StoppedThread& thread : process->threads()) {
+    if (!thread.stopped || InterruptionOf(thread.registers) == Interruption::kForeign) continue;
+    const uint64_t sp = StackPointerOf(thread.registers);
+    auto it =
+        std::upper_bound(maps->mappings.begin(), maps->mappings.end(), sp,
+                         [](uint64_t address, const MappingUsage& m) { return address < m.start; });
+    if (it == maps->mappings.begin()) continue;
+    --it;
+    if (sp >= it->end || !stacks.is_stack[static_cast<size_t>(it - maps->mappings.begin())]) {
+      continue;
+    }
+    // There are no system calls in one.
+    if (InterruptionOf(thread.registers) == Interruption::kNone &&
+        IsWithinRestartableSequence(process->process(), thread.id)) {
+      continue;
+    }
+    callers.push_back({&thread, sp - it->start});
+  }
+  std::stable_sort(callers.begin(), callers.end(), [](const Caller& a, const Caller& b) {
+    return Rank(InterruptionOf(a.thread->registers)) < Rank(InterruptionOf(b.thread->registers));
+  });
+  return callers;
+}
+
+Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite& site,
+                            const SystemCall& call) {
+  const pid_t thread = caller.thread->id;
+  const MachineRegisters& saved = caller.thread->registers;
+  uint64_t mask = 0;
+  if (ReadSignalMask(thread, &mask) != 0) return NotBegun("its signals are not known");
+  const auto prepared = PrepareCall(thread, saved, mask, site, call, caller.room);
+  if (!prepared) return NotBegun("its stack has too little room");
+  if (!WriteMemory(process, prepared->address, prepared->bytes.data(), prepared->bytes.size())) {
+    return NotBegun("its stack cannot be written to");
+  }
+  constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;
+  if (ptrace(PTRACE_SETOPTIONS, thread, nullptr, kOptions) != 0) {
+    return NotBegun("no options");
+  }
+  // From here on the thread restores itself if we are gone.
+  if (!WriteRegisters(thread, prepared->registers)) {
+    return NotBegun("its registers cannot be written");
+  }
+  WriteSignalMask(thread, ~uint64_t{0});
+  RemoteResult result;
+  bool was_told_to_stop = false;
+  int stops = 0;
+  const uint64_t deadline_ns = MonotonicNow() + kLongestCallNs;
+  while (stops < 2) {
+    if (ResumeToSystemCall(thread) != 0) return CallFailed(thread, "it is gone");
+    const StopState state = NextStop(thread, deadline_ns, &was_told_to_stop);
+    if (state.kind == StopKind::kSystemCall) {
+      ++stops;
+    } else if (state.kind == StopKind::kNewChild) {
+      unsigned long child = 0;
+      ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &child);
+      result.child = static_cast<pid_t>(child);
+    } else {
+      return CallFailed(thread, state.kind == StopKind::kGone ? "it has ended" : "it did not");
+    }
+  }
+  MachineRegisters after{};
+  if (!ReadRegisters(thread, &after)) return CallFailed(thread, "it is gone");
+  result.value = ResultOf(after);
+  // Back, in an order in which it may be left alone between any two steps. The interruption makes
+  // the kernel look for signals on the way out, and there start a system call again that we had
+  // stopped.
+  WriteSignalMask(thread, mask);
+  Interrupt(thread);
+  if (!WriteRegisters(thread, saved)) return CallFailed(thread, "it is gone");
+  ptrace(PTRACE_SETOPTIONS, thread, nullptr, 0L);
+  Resume(thread, 0);
+  while (true) {
+    const StopState state = WaitForStop(thread, deadline_ns);
+    if (state.kind == StopKind::kTrap || state.kind == StopKind::kGroupStop) break;
+    if (state.kind != StopKind::kSignal) {
+      caller.thread->stopped = false;
+      break;
+    }
+    Resume(thread, state.signal);
+  }
+  if (was_told_to_stop) syscall(SYS_tgkill, process, thread, SIGSTOP);
+  return result;
+}
+
+}  // namespace heapgauge::leaks

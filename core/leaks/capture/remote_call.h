@@ -1,0 +1,48 @@
+// Has a stopped thread of another process make one system call, and be afterwards as before:
+// registers, blocked signals, a system call that it was in. machine.h tells why it does no harm to
+// be killed in between.
+//
+// To be used by the thread that stopped the process.
+#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_REMOTE_CALL_H_
+#define HEAPGAUGE_CORE_LEAKS_CAPTURE_REMOTE_CALL_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/leaks/capture/machine.h"
+#include "core/leaks/capture/stopped_process.h"
+
+namespace heapgauge::leaks {
+
+// The places in the C library that calls go through. To be done before the process is stopped.
+CallSite FindCallSiteOf(pid_t process);
+
+// Why no call may be made in this process; "" if there is nothing against it. A filter of system
+// calls that is the program's own may kill it for one that it does not expect. A filter that we
+// have as well comes from whoever started both, such as a container, and lets us fork.
+std::string WhyNoCalls(pid_t process);
+
+// A thread that can make a call, the best first: it must have room on a stack that is its own, and
+// not be within a sequence that must not be interrupted (rseq).
+struct Caller {
+  StoppedThread* thread = nullptr;
+  uint64_t room = 0;  // of its stack
+};
+std::vector<Caller> FindCallers(StoppedProcess* process);
+
+struct RemoteResult {
+  long value = 0;   // -errno if it is negative
+  pid_t child = 0;  // that the call made, as we number it; stopped, traced by us
+};
+// ErrorCode::kUnsupported: nothing was done, another thread may be able to. After any other failure
+// the thread may still be at it, and is free when the calling thread ends.
+Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite& site,
+                            const SystemCall& call);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_REMOTE_CALL_H_

@@ -1,0 +1,221 @@
+#include "core/leaks/capture/stopped_process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <unordered_set>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/leaks/capture/traced_thread.h"
+#include "core/memory/thread_stacks.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+// A thread that runs stops within microseconds of processor time; the machine may be busy.
+constexpr uint64_t kLongestNs = 3'000 * kMillisecond;
+// One that waits in the kernel as long as this may do so for hours.
+constexpr uint64_t kPatienceNs = 20 * kMillisecond;
+
+void Nap() {
+  const timespec nap{0, 20'000};
+  nanosleep(&nap, nullptr);
+}
+
+// "PID (name)" of whoever traces the process already; "" if nobody does.
+std::string TracerOf(pid_t process) {
+  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
+  if (!status) return "";
+  const size_t at = status->find("TracerPid:\t");
+  if (at == std::string::npos) return "";
+  const long tracer = std::strtol(status->c_str() + at + 11, nullptr, 10);
+  if (tracer <= 0) return "";
+  auto name = ReadWholeFile(fmt::format("/proc/{}/comm", tracer), 64);
+  if (!name) return std::to_string(tracer);
+  while (!name->empty() && name->back() == '\n') name->pop_back();
+  return fmt::format("{} ({})", tracer, *name);
+}
+
+Error CannotTrace(pid_t process, int error) {
+  const auto info = ReadProcess(static_cast<uint32_t>(process));
+  if (!info || info->ended()) {
+    return {ErrorCode::kNotFound, fmt::format("there is no running process {}", process)};
+  }
+  const std::string tracer = TracerOf(process);
+  if (!tracer.empty()) {
+    return {ErrorCode::kUnavailable,
+            fmt::format("process {} is traced by {}; end that first", process, tracer)};
+  }
+  Error failed = SystemError(fmt::format("process {} may not be traced (ptrace)", process), error);
+  return failed;
+}
+
+uint64_t SleepingStackPointer(pid_t process, pid_t thread) {
+  const auto line = ReadWholeFile(fmt::format("/proc/{}/task/{}/syscall", process, thread), 512);
+  return line ? StackPointerIn(*line) : 0;
+}
+
+}  // namespace
+
+Result<size_t> StoppedProcess::SeizeNewThreads() {
+  std::unordered_set<pid_t> known;
+  for (const StoppedThread& thread : threads_) known.insert(thread.id);
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
+      opendir(fmt::format("/proc/{}/task", process_).c_str()), closedir);
+  if (tasks == nullptr) return tl::unexpected(CannotTrace(process_, errno));
+  size_t fresh = 0;
+  while (const dirent* entry = readdir(tasks.get())) {
+    const auto id = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    if (id <= 0 || !known.insert(id).second) continue;
+    if (threads_.size() >= kMaxThreads) {
+      return Fail(ErrorCode::kUnsupported,
+                  fmt::format("process {} has more than {} threads", process_, kMaxThreads));
+    }
+    const int error = Seize(id);
+    if (error != 0) {
+      const char state = StateOf(process_, id);
+      // It has ended, or is about to; a first thread that ended stays in the list.
+      if (error == ESRCH || state == 0 || state == 'Z' || state == 'X') continue;
+      return tl::unexpected(CannotTrace(process_, error));
+    }
+    if (first_stop_ns_ == 0) first_stop_ns_ = MonotonicNow();
+    threads_.push_back({.id = id});
+    Interrupt(id);
+    ++fresh;
+  }
+  return fresh;
+}
+
+bool StoppedProcess::Settle(StoppedThread* thread, bool patience_is_over) {
+  const StopState state = LookAt(thread->id);
+  switch (state.kind) {
+    case StopKind::kGone:
+      thread->id = 0;
+      return true;
+    case StopKind::kTrap:
+    case StopKind::kGroupStop:
+      if (!ReadRegisters(thread->id, &thread->registers)) return false;
+      // At once, so that it holds even if we are killed.
+      if (RestartUnlessSignalled(&thread->registers)) {
+        WriteRegisters(thread->id, thread->registers);
+      }
+      thread->stopped = true;
+      thread->group_stopped = state.kind == StopKind::kGroupStop;
+      thread->stack_pointer = StackPointerOf(thread->registers);
+      return true;
+    case StopKind::kSignal:
+      // The stop that we asked for comes right after.
+      Resume(thread->id, state.signal);
+      return false;
+    case StopKind::kSystemCall:
+    case StopKind::kNewChild:
+      Resume(thread->id, 0);
+      return false;
+    case StopKind::kRunning:
+      if (patience_is_over && StateOf(process_, thread->id) == 'D') {
+        thread->stack_pointer = SleepingStackPointer(process_, thread->id);
+        return true;
+      }
+      return false;
+  }
+  return false;
+}
+
+Status StoppedProcess::WaitForAll(uint64_t deadline_ns) {
+  std::vector<StoppedThread*> waiting;
+  for (StoppedThread& thread : threads_) {
+    if (!thread.stopped && thread.stack_pointer == 0) waiting.push_back(&thread);
+  }
+  uint64_t progress_ns = MonotonicNow();
+  while (!waiting.empty()) {
+    const size_t before = waiting.size();
+    const uint64_t now = MonotonicNow();
+    std::erase_if(waiting, [&](StoppedThread* thread) {
+      return Settle(thread, now - progress_ns > kPatienceNs);
+    });
+    if (waiting.size() != before) {
+      progress_ns = MonotonicNow();
+      continue;
+    }
+    if (now > deadline_ns) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("thread {} of process {} could not be stopped within {} s",
+                              waiting.front()->id, process_, kLongestNs / 1'000'000'000));
+    }
+    Nap();
+  }
+  std::erase_if(threads_, [](const StoppedThread& thread) { return thread.id == 0; });
+  return {};
+}
+
+Status StoppedProcess::Stop(pid_t process) {
+  process_ = process;
+  const uint64_t deadline_ns = MonotonicNow() + kLongestNs;
+  while (true) {
+    HG_ASSIGN(const size_t fresh, SeizeNewThreads());
+    if (fresh == 0) break;
+    HG_TRY(WaitForAll(deadline_ns));
+  }
+  if (threads_.empty()) return tl::unexpected(CannotTrace(process, ESRCH));
+  return {};
+}
+
+Status StoppedProcess::StopOne(pid_t process, pid_t thread) {
+  process_ = process;
+  if (const int error = Seize(thread)) return tl::unexpected(CannotTrace(process, error));
+  first_stop_ns_ = MonotonicNow();
+  threads_.push_back({.id = thread});
+  Interrupt(thread);
+  HG_TRY(WaitForAll(first_stop_ns_ + kLongestNs));
+  if (threads_.empty() || !threads_[0].stopped) {
+    return Fail(ErrorCode::kUnavailable, fmt::format("thread {} does not stop", thread));
+  }
+  return {};
+}
+
+void StoppedProcess::LetAllGo() {
+  std::erase_if(threads_, [](const StoppedThread& thread) {
+    if (!thread.stopped) return false;
+    heapgauge::leaks::LetGo(thread.id);
+    return true;
+  });
+  LetStragglersGo();
+}
+
+bool StoppedProcess::LetStragglersGo() {
+  std::erase_if(threads_, [](const StoppedThread& thread) {
+    const StopState state = LookAt(thread.id);
+    switch (state.kind) {
+      case StopKind::kRunning:
+        return false;
+      case StopKind::kGone:
+        return true;
+      case StopKind::kTrap:
+      case StopKind::kGroupStop: {
+        MachineRegisters registers{};
+        if (ReadRegisters(thread.id, &registers) && RestartUnlessSignalled(&registers)) {
+          WriteRegisters(thread.id, registers);
+        }
+        heapgauge::leaks::LetGo(thread.id);
+        return true;
+      }
+      case StopKind::kSignal:
+      case StopKind::kSystemCall:
+      case StopKind::kNewChild:
+        Resume(thread.id, state.kind == StopKind::kSignal ? state.signal : 0);
+        return false;
+    }
+    return false;
+  });
+  return threads_.empty();
+}
+
+}  // namespace heapgauge::leaks

@@ -1,0 +1,67 @@
+// A process whose threads all stand still, held by ptrace. Threads that come while we attach are
+// found by looking again until there is none that we do not hold.
+//
+// A thread that waits in the kernel and cannot be woken (for the child of a vfork, for a disk) does
+// not stop. It does not run either: its stack is searched, its registers are not known. It would
+// stop once it wakes up, so whoever let go of the process looks after these until they are free.
+//
+// Not a thread ends or starts meanwhile, except by SIGKILL. All calls must come from one thread;
+// when that one ends, everything is let go.
+#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_
+#define HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/leaks/capture/machine.h"
+
+namespace heapgauge::leaks {
+
+struct StoppedThread {
+  pid_t id = 0;
+  bool stopped = false;        // false: waits in the kernel
+  bool group_stopped = false;  // and would without us
+  uint64_t stack_pointer = 0;  // 0 unknown
+  MachineRegisters registers{};
+};
+
+class StoppedProcess {
+ public:
+  static constexpr size_t kMaxThreads = 100'000;
+
+  StoppedProcess() = default;
+  ~StoppedProcess() { LetAllGo(); }
+  StoppedProcess(const StoppedProcess&) = delete;
+  StoppedProcess& operator=(const StoppedProcess&) = delete;
+
+  // Fails with one line that says why, and then holds nothing but what would not stop.
+  Status Stop(pid_t process);
+  // The same for one thread alone.
+  Status StopOne(pid_t process, pid_t thread);
+  pid_t process() const { return process_; }
+  std::vector<StoppedThread>& threads() { return threads_; }
+  uint64_t first_stop_ns() const { return first_stop_ns_; }
+
+  // The process goes on. Those that are not free yet stay in threads().
+  void LetAllGo();
+  // Lets those go that have stopped since; true if none is left.
+  bool LetStragglersGo();
+
+ private:
+  // How many are new; -1: it may not be traced.
+  Result<size_t> SeizeNewThreads();
+  Status WaitForAll(uint64_t deadline_ns);
+  // True once nothing more is to be waited for.
+  bool Settle(StoppedThread* thread, bool patience_is_over);
+
+  pid_t process_ = 0;
+  std::vector<StoppedThread> threads_;
+  uint64_t first_stop_ns_ = 0;
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_

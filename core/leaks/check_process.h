@@ -1,0 +1,46 @@
+// A leak check of a running program: takes a picture of it, finds its roots, and scans.
+//
+// What blocks are known comes from its gauge file, or from whoever asks. The live blocks must be
+// those of the instant of the picture: `while_stopped` is called then, to copy what will change;
+// the rest, such as stacks, can be read when the program runs again.
+//
+// Thread-safe for different programs. The program stands still for the time that Check::pause_ns
+// tells; picture.h says how that is done and what happens if we are killed.
+#ifndef HEAPGAUGE_CORE_LEAKS_CHECK_PROCESS_H_
+#define HEAPGAUGE_CORE_LEAKS_CHECK_PROCESS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/leaks/check.h"
+#include "core/leaks/scan.h"
+
+namespace heapgauge::leaks {
+
+struct CheckOptions {
+  // Of the program; it tells which memory is the agent's own, and the sampled blocks.
+  std::string gauge_path;
+
+  // Where the blocks come from; both empty: the samples of the gauge file. The first is called
+  // while the program stands still, by another thread than the caller's.
+  std::function<void()> while_stopped;
+  std::function<Result<KnownBlocks>()> known_blocks;
+
+  // Where no copy can be made the program stands still while it is searched, if it has no more
+  // resident memory than this; larger ones are refused.
+  uint64_t in_place_up_to = uint64_t{1} << 30;
+
+  ScanOptions scan;
+};
+
+Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options);
+
+// The same without a copy: all threads are stopped until the scan is done. For a program that is
+// about to end, or waits for this check.
+Result<Check> CheckStopped(uint32_t pid, const CheckOptions& options);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CHECK_PROCESS_H_

@@ -1,0 +1,234 @@
+#include "core/leaks/capture/picture.h"
+
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "core/base/process.h"
+#include "core/leaks/capture/process_memory_image.h"
+#include "tests/leaks/capture/started_program.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+// Many more in the long checks.
+int Rounds(int few) {
+  const char* rounds = std::getenv("HEAPGAUGE_TEST_ROUNDS");
+  return rounds == nullptr ? few : std::atoi(rounds);
+}
+
+class PictureTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why = WhyNoTracing();
+    if (!why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+// A child that does one thing until it is killed.
+class Child {
+ public:
+  template <typename Fn>
+  explicit Child(Fn fn) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      fn([&] { EXPECT_EQ(write(ready[1], "x", 1), 1); });
+      _exit(0);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  ~Child() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, __WALL);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  pid_t pid() const { return pid_; }
+  uint32_t id() const { return static_cast<uint32_t>(pid_); }
+  char state() const { return ReadProcess(id()).value_or(ProcessInfo{}).state; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+struct Addresses {
+  unsigned long first = 0;
+  unsigned long second = 0;
+};
+
+Addresses ReadyLine(StartedProgram* program) {
+  Addresses a;
+  const std::string line = program->ReadLine();
+  EXPECT_EQ(std::sscanf(line.c_str(), "ready %lx %lx", &a.first, &a.second), 2) << line;
+  return a;
+}
+
+void TakeMany(StartedProgram* program, const Addresses& pair, const PictureOptions& options,
+              int rounds, Look expected) {
+  for (int i = 0; i < rounds; ++i) {
+    auto picture = Picture::Take(static_cast<uint32_t>(program->pid()), options);
+    ASSERT_TRUE(picture) << picture.error().message;
+    EXPECT_EQ((*picture)->look(), expected);
+    EXPECT_GE((*picture)->threads().size(), 11u);
+    const ProcessMemoryImage image((*picture)->memory_process());
+    uint64_t first = 0;
+    uint64_t second = 0;
+    ASSERT_EQ(image.Read(pair.first, sizeof first, &first), sizeof first);
+    usleep(2000);  // a program that ran would have gone on
+    ASSERT_EQ(image.Read(pair.second, sizeof second, &second), sizeof second);
+    EXPECT_LE(first - second, 1u) << "not of one instant";
+    (*picture)->Release();
+    EXPECT_GT((*picture)->pause_ns(), 0u);
+    ASSERT_TRUE((*picture)->notes().empty() ||
+                (*picture)->notes()[0].find("waits in the kernel") != std::string::npos)
+        << (*picture)->notes()[0];
+  }
+}
+
+TEST_F(PictureTest, ABusyProgramDoesNotNoticeThatItIsCopied) {
+  StartedProgram program({HEAPGAUGE_BUSY_PROGRAM});
+  const Addresses pair = ReadyLine(&program);
+  PictureOptions options;
+  options.may_look_in_place = false;
+  TakeMany(&program, pair, options, Rounds(30), Look::kCopy);
+  int status = 0;
+  const std::string said = program.Finish(&status);
+  EXPECT_NE(said.find("undisturbed: 0 wrong, 0 interrupted, 0 left behind"), std::string::npos)
+      << said;
+}
+
+TEST_F(PictureTest, NorThatItIsLookedAtInPlace) {
+  StartedProgram program({HEAPGAUGE_BUSY_PROGRAM});
+  const Addresses pair = ReadyLine(&program);
+  PictureOptions options;
+  options.in_place = true;
+  TakeMany(&program, pair, options, Rounds(30), Look::kInPlace);
+  int status = 0;
+  const std::string said = program.Finish(&status);
+  EXPECT_NE(said.find("undisturbed: 0 wrong, 0 interrupted, 0 left behind"), std::string::npos)
+      << said;
+}
+
+// Some waits end by EINTR then, and a dead copy may be left for its parent; nothing worse.
+TEST_F(PictureTest, WhoeverTakesItMayBeKilledAtAnyMoment) {
+  StartedProgram program({HEAPGAUGE_BUSY_PROGRAM});
+  ReadyLine(&program);
+  std::mt19937 random(1);
+  for (int i = 0; i < Rounds(60); ++i) {
+    StartedProgram taker({HEAPGAUGE_TAKE_PICTURES, std::to_string(program.pid()), "1000"});
+    const timespec nap{0, static_cast<long>(2'000'000 + random() % 30'000'000)};
+    nanosleep(&nap, nullptr);
+  }
+  // Everything is let go; and what was left behind is cleared away.
+  auto picture = Picture::Take(static_cast<uint32_t>(program.pid()), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  (*picture)->Release();
+  int status = 0;
+  const std::string said = program.Finish(&status);
+  EXPECT_NE(said.find("undisturbed: 0 wrong"), std::string::npos) << said;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << said;
+}
+
+TEST_F(PictureTest, AProcessThatIsTracedAlreadySaysByWhom) {
+  Child child([](auto ready) {
+    ready();
+    while (true) pause();
+  });
+  ASSERT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
+  const auto picture = Picture::Take(child.id(), {});
+  ASSERT_FALSE(picture);
+  EXPECT_NE(picture.error().message.find("is traced by " + std::to_string(getpid())),
+            std::string::npos)
+      << picture.error().message;
+}
+
+TEST_F(PictureTest, AStoppedProcessStaysStopped) {
+  Child child([](auto ready) {
+    ready();
+    while (true) pause();
+  });
+  kill(child.pid(), SIGSTOP);
+  while (child.state() != 'T') usleep(1000);
+  for (int i = 0; i < 3; ++i) {
+    auto picture = Picture::Take(child.id(), {});
+    ASSERT_TRUE(picture) << picture.error().message;
+    EXPECT_EQ((*picture)->look(), Look::kCopy);
+    (*picture)->Release();
+    // It has a few steps to go to where it was.
+    while (child.state() != 'T') usleep(1000);
+  }
+  kill(child.pid(), SIGCONT);
+  while (child.state() != 'S') usleep(1000);
+}
+
+TEST_F(PictureTest, AFilterOfSystemCallsIsNotPutToTheTest) {
+  Child child([](auto ready) {
+    sock_filter kills_clone[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{4, kills_clone};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) ready();
+    while (true) pause();
+  });
+  auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  EXPECT_EQ((*picture)->look(), Look::kInPlace);
+  EXPECT_NE((*picture)->notes().at(0).find("seccomp"), std::string::npos);
+  (*picture)->Release();
+  EXPECT_EQ(child.state(), 'S');
+  PictureOptions copy_only;
+  copy_only.may_look_in_place = false;
+  EXPECT_FALSE(Picture::Take(child.id(), copy_only));
+  EXPECT_EQ(child.state(), 'S');
+}
+
+TEST_F(PictureTest, AThreadThatWaitsForAVforkChildIsDoneWithout) {
+  int gate[2];
+  ASSERT_EQ(pipe(gate), 0);
+  Child child([&](auto ready) {
+    if (vfork() == 0) {
+      ready();
+      char byte = 0;
+      const ssize_t got = read(gate[0], &byte, 1);
+      _exit(got == 1 ? 0 : 1);
+    }
+    while (true) pause();
+  });
+  const auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  ASSERT_FALSE((*picture)->notes().empty());
+  EXPECT_NE((*picture)->notes()[0].find("could not be stopped"), std::string::npos);
+  EXPECT_EQ((*picture)->threads().size(), 1u);
+  EXPECT_NE((*picture)->threads()[0].stack_pointer, 0u);
+  (*picture)->Release();
+  ASSERT_EQ(write(gate[1], "x", 1), 1);
+  while (child.state() != 'S') usleep(1000);
+}
+
+TEST_F(PictureTest, AProcessThatIsGoneIsNotFound) {
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  waitpid(gone, nullptr, 0);
+  const auto picture = Picture::Take(static_cast<uint32_t>(gone), {});
+  ASSERT_FALSE(picture);
+  EXPECT_EQ(picture.error().code, ErrorCode::kNotFound) << picture.error().message;
+}
+
+}  // namespace
+}  // namespace heapgauge::leaks

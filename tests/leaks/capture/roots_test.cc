@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "core/leaks/capture/picture.h"
+#include "core/leaks/capture/process_memory_image.h"
+#include "core/leaks/capture/process_roots.h"
+#include "tests/leaks/capture/started_program.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+class RootsTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    const std::string why = WhyNoTracing();
+    if (!why.empty()) GTEST_SKIP() << why;
+    program_.emplace(std::vector<std::string>{HEAPGAUGE_HOLDERS});
+    while (true) {
+      const std::string line = program_->ReadLine();
+      const size_t space = line.find(' ');
+      ASSERT_NE(space, std::string::npos);
+      if (line == "ready 0") break;
+      places_[line.substr(0, space)] = std::strtoull(line.c_str() + space + 1, nullptr, 16);
+    }
+    PictureOptions options;
+    options.in_place = GetParam();
+    options.may_look_in_place = GetParam();
+    auto picture = Picture::Take(static_cast<uint32_t>(program_->pid()), options);
+    ASSERT_TRUE(picture) << picture.error().message;
+    picture_ = *std::move(picture);
+    const ProcessMemoryImage image(picture_->memory_process());
+    RootsInput input;
+    input.process = picture_->memory_process();
+    input.program = static_cast<uint32_t>(program_->pid());
+    input.threads = &picture_->threads();
+    // The kernel may have merged the large one with a mapping beside it.
+    blocks_ = {{.address = Place("heap"), .size = 5000},
+               {.address = Place("large"), .size = 1 << 20}};
+    input.blocks = &blocks_;
+    auto found = FindRoots(input, image);
+    ASSERT_TRUE(found) << found.error().message;
+    found_ = *std::move(found);
+  }
+
+  uint64_t Place(const char* name) {
+    EXPECT_NE(places_[name], 0u) << name;
+    return places_[name];
+  }
+  const RootRange* RootAt(const char* name) {
+    const uint64_t address = Place(name);
+    for (const RootRange& range : found_.roots.ranges) {
+      if (address >= range.range.start && address < range.range.end) return &range;
+    }
+    return nullptr;
+  }
+  void ExpectRoot(const char* name, RootKind kind) {
+    const RootRange* range = RootAt(name);
+    ASSERT_NE(range, nullptr) << name;
+    EXPECT_EQ(range->kind, kind) << name << " " << int(range->kind);
+  }
+
+  std::optional<StartedProgram> program_;
+  std::map<std::string, uint64_t> places_;
+  std::unique_ptr<Picture> picture_;
+  std::vector<Block> blocks_;
+  ProcessRoots found_;
+};
+
+TEST_P(RootsTest, EveryPlaceIsWhatItIs) {
+  ExpectRoot("main.stack", RootKind::kStack);
+  ExpectRoot("live.stack", RootKind::kStack);
+  EXPECT_EQ(RootAt("main.stack")->thread, static_cast<uint32_t>(program_->pid()));
+  EXPECT_EQ(RootAt("live.stack")->thread, Place("live.id"));
+  ExpectRoot("main.tls", RootKind::kThreadLocal);
+  ExpectRoot("live.tls", RootKind::kThreadLocal);
+  EXPECT_EQ(RootAt("live.tls")->thread, Place("live.id"));
+  ExpectRoot("global", RootKind::kData);
+  ExpectRoot("data", RootKind::kData);
+  ExpectRoot("relocated", RootKind::kData);
+  ExpectRoot("mapping", RootKind::kMapping);
+  ExpectRoot("shared", RootKind::kMapping);
+  EXPECT_NE(FindRange(found_.roots.heap, Place("heap")), nullptr);
+  EXPECT_NE(FindRange(found_.roots.heap, Place("large")), nullptr);
+  for (const char* name :
+       {"heap", "large", "code", "arena", "dead.stack", "dead.tls", "untouched"}) {
+    EXPECT_EQ(RootAt(name), nullptr) << name << " " << int(RootAt(name)->kind);
+  }
+  EXPECT_NE(FindRange(found_.roots.code, Place("code")), nullptr);
+  EXPECT_NE(FindRange(found_.roots.files, Place("relocated")), nullptr);
+}
+
+TEST_P(RootsTest, DataNamesItsObjectAndPlace) {
+  const RootRange* range = RootAt("global");
+  ASSERT_NE(range, nullptr);
+  const Roots::Object& object = found_.roots.objects.at(range->object);
+  EXPECT_EQ(object.path, HEAPGAUGE_HOLDERS);
+  EXPECT_LT(Place("global") - object.load_bias, uint64_t{1} << 24);
+}
+
+TEST_P(RootsTest, RangesAreSortedAndApart) {
+  uint64_t last = 0;
+  for (const RootRange& range : found_.roots.ranges) {
+    EXPECT_LE(last, range.range.start);
+    EXPECT_LT(range.range.start, range.range.end);
+    last = range.range.end;
+    EXPECT_EQ(FindRange(found_.roots.heap, range.range.start), nullptr);
+  }
+}
+
+TEST_P(RootsTest, EachThreadBringsItsRegistersAndItsVector) {
+  std::map<uint32_t, int> registers;
+  std::map<uint32_t, int> vectors;
+  for (const RootRegister& r : found_.roots.registers) {
+    ++(std::string(r.name) == "thread vector" ? vectors : registers)[r.thread];
+  }
+  EXPECT_EQ(registers.size(), 2u);
+  for (const auto& [thread, count] : registers) EXPECT_EQ(count, 15) << thread;
+  EXPECT_EQ(vectors.size(), 2u);
+  const auto live = static_cast<uint32_t>(Place("live.id"));
+  for (const RootRegister& r : found_.roots.registers) {
+    if (r.thread != live || std::string(r.name) != "thread vector") continue;
+    EXPECT_NE(FindRange(found_.roots.heap, r.value), nullptr);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InACopyAndInPlace, RootsTest, testing::Bool(),
+                         [](const auto& p) { return p.param ? "InPlace" : "InACopy"; });
+
+}  // namespace
+}  // namespace heapgauge::leaks
