@@ -44,6 +44,7 @@ void AddDot(Command app, Action* action);  // svg, png and pdf too
 void AddFlame(Command app, Action* action);
 void AddJson(Command app, Action* action);
 void AddLifetimes(Command app, Action* action);
+void AddLeaks(Command app, Action* action);
 void AddList(Command app, Action* action);
 void AddPeek(Command app, Action* action);
 void AddQuery(Command app, Action* action);

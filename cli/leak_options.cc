@@ -17,10 +17,10 @@ void AddLeakOptions(Command sub, LeakOptions* options) {
   const std::string group = "Leaks";
   sub.Add("--show-leak-kinds", &options->show_kinds,
           "kinds to show one by one: definite, indirect, possible, reachable with commas between, "
-          "all, none; definite,possible by default")
+          "all, none; by default definite, and possible where all blocks are known")
       .InGroup(group);
   sub.Add("--errors-for-leak-kinds", &options->error_kinds,
-          "kinds that are errors; by default definite, and possible where all blocks are known")
+          "kinds that are errors; the same by default")
       .InGroup(group);
   sub.Add("--error-exitcode", &options->error_exitcode,
           "exit with this code if there are errors; 1 by default, 0 for never")
@@ -43,10 +43,8 @@ void AddLeakOptions(Command sub, LeakOptions* options) {
           "print a suppression with each record: no, all (Valgrind's syntax), lsan")
       .OneOf({"no", "all", "yes", "lsan"})
       .InGroup(group);
-  const Option since =
-      sub.Add("--since", &options->since, "JSON of an earlier check: show what changed since")
-          .InGroup(group);
-  (void)since;
+  sub.Add("--since", &options->since, "JSON of an earlier check: show what changed since")
+      .InGroup(group);
   const Option only_new =
       sub.Flag("--new", &options->only_new, "only records that were not there then").InGroup(group);
   const Option increased =
@@ -76,14 +74,15 @@ void AddLeakOutputOptions(Command sub, LeakOptions* options) {
 
 Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
   LeakSetup setup;
-  const auto shown = leaks::ParseKinds(options.show_kinds);
-  if (!shown) return Wrong("--show-leak-kinds", shown.error());
-  setup.report.show_kinds = *shown;
+  if (!options.show_kinds.empty()) {
+    const auto shown = leaks::ParseKinds(options.show_kinds);
+    if (!shown) return Wrong("--show-leak-kinds", shown.error());
+    setup.report.show_kinds = *shown;
+  }
   if (!options.error_kinds.empty()) {
     const auto errors = leaks::ParseKinds(options.error_kinds);
     if (!errors) return Wrong("--errors-for-leak-kinds", errors.error());
     setup.report.error_kinds = *errors;
-    setup.error_kinds_given = true;
   }
   const auto heuristics = leaks::ParseHeuristics(options.heuristics);
   if (!heuristics) return Wrong("--heuristics", heuristics.error());

@@ -20,8 +20,9 @@ namespace heapgauge::cli {
 
 struct LeakOptions {
   ReportOptions report;  // output, colour, names, symbols, json
-  std::string show_kinds = "definite,possible";
-  std::string error_kinds;  // "": definite, and possible where all blocks are known
+  // "": definite, and possible where all blocks are known.
+  std::string show_kinds;
+  std::string error_kinds;
   int error_exitcode = 1;
   std::string resolution = "high";
   std::string heuristics = "all";
@@ -48,7 +49,6 @@ struct LeakSetup {
   LeaksOptions report;
   leaks::Resolution resolution = leaks::Resolution::kHigh;
   uint32_t heuristics = ~0u;  // for ScanOptions
-  bool error_kinds_given = false;
   leaks::Suppressions suppressions;
   std::optional<leaks::EarlierCheck> earlier;
 };

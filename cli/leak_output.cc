@@ -1,5 +1,7 @@
 #include "cli/leak_output.h"
 
+#include <algorithm>
+
 #include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
@@ -8,19 +10,27 @@
 #include "core/leaks/suspects.h"
 
 namespace heapgauge::cli {
+namespace {
+
+void AddNotes(const std::vector<std::string>& notes, std::vector<std::string>* all) {
+  for (const std::string& note : notes) {
+    if (std::find(all->begin(), all->end(), note) == all->end()) all->push_back(note);
+  }
+}
+
+}  // namespace
 
 int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
   ProgressSink* progress = options.report.quiet ? nullptr : BeginProgress();
   LeaksSubject subject;
-  subject.notes = check.known.profile.notes;
-  const std::vector<std::string> names =
-      NameLocations(options.report.symbols, &check.known.profile, progress).notes;
-  subject.notes.insert(subject.notes.end(), names.begin(), names.end());
-  if (!setup.error_kinds_given) {
-    // Of samples, what only memory of unknown blocks points to is no news.
-    setup.report.error_kinds = leaks::Bit(leaks::Kind::kDefinite);
-    if (check.known.exact) setup.report.error_kinds |= leaks::Bit(leaks::Kind::kPossible);
-  }
+  AddNotes(check.known.profile.notes, &check.notes);
+  AddNotes(NameLocations(options.report.symbols, &check.known.profile, progress).notes,
+           &check.notes);
+  // Of samples, that only memory of unknown blocks points to one is no news.
+  const uint32_t kinds = leaks::Bit(leaks::Kind::kDefinite) |
+                         (check.known.exact ? leaks::Bit(leaks::Kind::kPossible) : 0);
+  if (options.show_kinds.empty()) setup.report.show_kinds = kinds;
+  if (options.error_kinds.empty()) setup.report.error_kinds = kinds;
   const leaks::LossRecords losses =
       leaks::MakeLossRecords(check, {setup.resolution, &setup.suppressions});
   leaks::Changes changes;

@@ -19,6 +19,7 @@ First steps:
   heapgauge top server.4242.hg            the same from its file, also after it was killed
   heapgauge tree 4242                     through which calls
   heapgauge diff old.hg 4242              what grew since
+  heapgauge leaks 4242                    what is lost, and what only grows
   heapgauge flame -o heap.svg 4242        a picture for the browser
   heapgauge run --trace -- ./batch        every allocation and free; then timeline, stats, top --at peak
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
@@ -73,6 +74,7 @@ int Main(int argc, char** argv) {
   AddList(root, &action);
   AddTraces(root, &action);
   AddDiff(root, &action);
+  AddLeaks(root, &action);
   AddLifetimes(root, &action);
   AddStats(root, &action);
   AddQuery(root, &action);

@@ -18,6 +18,15 @@ std::vector<StackFrame> FramesOf(const Profile& profile, NodeId leaf) {
   return frames;
 }
 
+size_t FramesUpToMain(const Profile& profile, const std::vector<StackFrame>& stack) {
+  for (size_t i = stack.size(); i-- > 0;) {
+    const Function* function = FunctionOf(profile, stack[i]);
+    if (function == nullptr) continue;
+    if (function->name == "main" || function->name.compare(0, 5, "main(") == 0) return i + 1;
+  }
+  return stack.size();
+}
+
 const Function* FunctionOf(const Profile& profile, const StackFrame& frame) {
   if (frame.frame == kNone) return nullptr;
   const FunctionId function = profile.frames[frame.frame].function;

@@ -205,10 +205,11 @@ std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) 
   constexpr size_t kFrames = 24;  // Valgrind takes no more
   const std::vector<StackFrame> stack = FramesOf(profile, leaf);
   AllocationFrames allocation(profile);
+  const size_t end = FramesUpToMain(profile, stack);
   std::string frames;
   size_t count = 0;
   // Which function allocated is all the same, and the agent need not have seen it.
-  for (size_t i = allocation.Count(stack); i < stack.size() && count < kFrames; ++i, ++count) {
+  for (size_t i = allocation.Count(stack); i < end && count < kFrames; ++i, ++count) {
     const Function* function = FunctionOf(profile, stack[i]);
     const Module* module = ModuleOf(profile, stack[i]);
     if (function != nullptr && !function->placeholder) {

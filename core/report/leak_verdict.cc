@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/interval.h"
 #include "core/base/text.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leak_words.h"
@@ -20,6 +21,21 @@ using leaks::LossRecords;
 std::string ProgramName(const Check& check) {
   if (!check.executable.empty()) return Printable(BaseName(check.executable));
   return check.pid != 0 ? fmt::format("process {}", check.pid) : "the program";
+}
+
+// What can be said if none of the sampled blocks is lost.
+std::string NoLossAmongSamples(const LeaksSubject& subject) {
+  const uint64_t known = subject.losses->in_use.known;
+  if (known == 0) return "no leak is known; no live block was sampled.";
+  std::string text = fmt::format("no leak; {} {} sampled {} pointed to", known == 1 ? "the" : "all",
+                                 known == 1 ? "one" : WithCommas(static_cast<double>(known)),
+                                 known == 1 ? "block is" : "blocks are");
+  const uint64_t interval = subject.check->known.profile.recording.interval;
+  if (interval > 1) {
+    const Interval unseen = Interval95(NothingSampled(static_cast<double>(interval)));
+    text += fmt::format(" (a leak below {} may not show)", FormatBytes(unseen.high));
+  }
+  return text + ".";
 }
 
 }  // namespace
@@ -89,23 +105,20 @@ std::string LeakVerdict(const LeaksSubject& subject) {
     return text + ".";
   }
   if (!grows.empty()) return name + ": nothing is definitely lost, but " + grows + ".";
-  const std::string no_doubt =
-      check.known.exact ? "nothing is definitely lost" : "no sampled block is definitely lost";
+  if (!check.known.exact) return name + ": " + NoLossAmongSamples(subject);
   if (losses.of(Kind::kPossible).known != 0) {
-    return fmt::format("{}: {}; {} in {} blocks {} possibly lost.", name, no_doubt,
+    return fmt::format("{}: nothing is definitely lost; {} in {} blocks are possibly lost.", name,
                        words.Roughly(losses.of(Kind::kPossible).bytes),
-                       FormatCount(std::round(losses.of(Kind::kPossible).blocks.value)), "are");
+                       FormatCount(std::round(losses.of(Kind::kPossible).blocks.value)));
   }
   if (losses.in_use.known == 0) {
-    return name + (check.known.exact ? ": no leak; all blocks were freed."
-                                     : ": no leak is known; no live block was sampled.");
+    return name + ": no leak; all blocks were freed.";
   }
   if (losses.suppressed.known == losses.in_use.known) {
     return name + ": no leak but those that are suppressed.";
   }
-  return fmt::format("{}: no leak; all {} {}blocks can be reached ({}).", name,
+  return fmt::format("{}: no leak; all {} live blocks can be reached ({}).", name,
                      WithCommas(static_cast<double>(losses.of(Kind::kReachable).known)),
-                     check.known.exact ? "live " : "sampled ",
                      words.Roughly(losses.of(Kind::kReachable).bytes));
 }
 

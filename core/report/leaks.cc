@@ -188,6 +188,10 @@ class Writer {
                           WithCommas(static_cast<double>(record.own.known)),
                           WithCommas(static_cast<double>(record.stack_total.known)));
     }
+    if (!check_.known.exact && record.indirect.known != 0) {
+      about += fmt::format("; {} of it by blocks that are lost with them",
+                           FormatBytes(record.indirect.bytes.value));
+    }
     const uint64_t oldest = leaks::OldestAge(check_, record);
     if (oldest >= 1'000'000'000) {
       const uint64_t newest = leaks::NewestAge(check_, record);
@@ -212,12 +216,11 @@ class Writer {
     }
     // memcheck shows malloc itself; people look for what is behind it.
     const size_t first = options_.valgrind_style ? 0 : allocation_.Count(stack);
-    const size_t end =
-        options_.frames == 0 ? stack.size() : std::min(stack.size(), first + options_.frames);
+    const size_t all = leaks::FramesUpToMain(profile, stack);
+    const size_t end = options_.frames == 0 ? all : std::min(all, first + options_.frames);
     for (size_t i = first; i < end; ++i) Frame(stack[i], i == first ? "   at " : "   by ");
-    if (end < stack.size() && !options_.valgrind_style) {
-      text_.Add(fmt::format("   {} more (--frames 0 shows all)\n", stack.size() - end),
-                Style::kDim);
+    if (end < all && !options_.valgrind_style) {
+      text_.Add(fmt::format("   {} more (--frames 0 shows all)\n", all - end), Style::kDim);
     }
   }
 

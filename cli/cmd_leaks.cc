@@ -1,0 +1,82 @@
+// leaks: what a program has lost, and what it holds that grows.
+
+#include "cli/cli.h"
+#include "cli/leak_output.h"
+#include "cli/progress_line.h"
+#include "cli/source.h"
+#include "core/formats/gauge/gauge_directory.h"
+#include "core/leaks/check_file.h"
+#include "core/leaks/check_process.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct LeaksCommand {
+  LeakOptions leaks;
+  std::string source;
+  std::string pick;
+  bool no_memory = false;
+};
+
+Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
+                          const std::string& path) {
+  const auto owner = ReadOwner(path);
+  const bool runs = owner && !owner->is_copy && OwnerRuns(*owner) && !WasReplaced(*owner);
+  if (command.no_memory || !runs) return leaks::CheckFile(path);
+  leaks::CheckOptions options;
+  options.gauge_path = path;
+  options.scan.heuristics = setup.heuristics;
+  options.scan.progress = command.leaks.report.quiet ? nullptr : BeginProgress();
+  return leaks::CheckProcess(owner->pid, options);
+}
+
+int Leaks(const LeaksCommand& command) {
+  auto setup = ReadLeakOptions(command.leaks);
+  if (!setup) return FailWith(setup.error());
+  const auto path = ResolveSource(command.source, command.pick);
+  if (!path) return FailWith(path.error());
+  auto check = Take(command, *setup, *path);
+  if (!check) return FailWith(check.error());
+  return ShowCheck(*std::move(check), *std::move(setup), command.leaks);
+}
+
+}  // namespace
+
+void AddLeaks(Command app, Action* action) {
+  auto command = std::make_shared<LeaksCommand>();
+  Command sub = app.Sub("leaks", "what is lost for good, and what only grows");
+  sub.Footer(R"(
+Of a running program: its threads are stopped for some milliseconds while it is copied (copy on write), and
+the copy is searched for pointers to the blocks that are known. The kinds are memcheck's:
+
+  definitely lost  no pointer to the block is left: a leak
+  indirectly lost  only lost blocks point to it: goes with them
+  possibly lost    only pointers to its middle, or in memory of which nobody knows whether it is in use
+  still reachable  the program can get at it; it is a leak all the same if it only grows (SUSPECTS)
+
+Blocks are sampled unless the program is traced: "37 of 40 sampled blocks" says how sure it is, and a leak
+of a few blocks is not seen. heapgauge run --leaks -- CMD knows every block, and checks at the end.
+Of a file: what was never freed, its age, and whether it grows.
+
+Exit code 1 if something is definitely lost (--errors-for-leak-kinds, --error-exitcode), else 0.
+
+Examples:
+  heapgauge leaks 4242                                  is the server leaking?
+  heapgauge leaks --show-leak-kinds all -n 5 4242       what else does it hold?
+  heapgauge leaks --json -o now.json 4242               keep it; an hour later:
+  heapgauge leaks --since now.json --increased 4242     what has grown since?
+  heapgauge leaks --gen-suppressions all 4242           known ones, to be put into a file:
+  heapgauge leaks --suppressions known.supp 4242
+  heapgauge leaks server.4242.hg                        it was killed; what grew?)");
+  sub.Add("SOURCE", &command->source, "PID, gauge file, trace, or directory with one gauge file")
+      .Required();
+  sub.Add("--pick", &command->pick, "which file of a directory: newest or oldest")
+      .OneOf({"newest", "oldest"});
+  sub.Flag("--no-memory", &command->no_memory,
+           "leave the program alone: tell only what its gauge file knows");
+  AddLeakOutputOptions(sub, &command->leaks);
+  AddLeakOptions(sub, &command->leaks);
+  sub.OnChosen([=] { *action = [=] { return Leaks(*command); }; });
+}
+
+}  // namespace heapgauge::cli
