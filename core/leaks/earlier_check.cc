@@ -207,6 +207,10 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
   std::unordered_set<std::string_view> places;
   for (const EarlierRecord& record : earlier.records) places.insert(record.stack.places);
   Changes changes;
+  changes.other_process = earlier.pid != check.pid;
+  if (earlier.unix_ns != 0 && check.unix_ns > earlier.unix_ns) {
+    changes.since_ns = check.unix_ns - earlier.unix_ns;
+  }
   changes.other_build = !ids.empty() && !earlier.records.empty() &&
                         std::none_of(ids.begin(), ids.end(),
                                      [&](const StackId& id) { return places.contains(id.places); });

@@ -65,6 +65,8 @@ struct Changes {
   size_t gone = 0;  // records that are there no more
   double gone_bytes = 0;
   bool other_build = false;  // stacks were compared by names
+  bool other_process = false;
+  uint64_t since_ns = 0;  // time between the two; 0 unknown
 };
 
 Changes CompareChecks(const Check& check, const LossRecords& losses, const EarlierCheck& earlier);

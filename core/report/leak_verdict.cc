@@ -89,13 +89,16 @@ std::string LeakVerdict(const LeaksSubject& subject) {
       ++places;
       newest = std::min(newest, leaks::NewestAge(check, record));
     }
-    std::string text = fmt::format(
-        "{} leaks: {} in {} blocks {} lost, at {}", name, words.Roughly(lost.bytes),
-        FormatCount(std::round(lost.blocks.value)),
-        lost.known == 1 && check.known.exact ? "is" : "are",
-        places == 1 ? "one place" : WithCommas(static_cast<double>(places)) + " places");
-    if (check.known.exact && lost.known == 1) {
-      text = fmt::format("{} leaks: one block of {} is lost", name, words.Roughly(lost.bytes));
+    const std::string where =
+        places == 1 ? "one place" : WithCommas(static_cast<double>(places)) + " places";
+    std::string text = name + " leaks: ";
+    if (!check.known.exact) {
+      text += fmt::format("{} lost at {}", words.Roughly(lost.bytes), where);
+    } else if (lost.known == 1) {
+      text += fmt::format("one block of {} is lost", words.Roughly(lost.bytes));
+    } else {
+      text += fmt::format("{} in {} blocks are lost, at {}", words.Roughly(lost.bytes),
+                          FormatCount(lost.blocks.value), where);
     }
     if (!check.at_exit && newest != UINT64_MAX) {
       constexpr uint64_t kSecond = 1'000'000'000;

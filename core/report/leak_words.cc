@@ -50,14 +50,14 @@ std::string EstimateText(const Estimate& bytes, const Layout& layout) {
 }
 
 std::string LeakWords::Bytes(const Estimate& bytes, const double* change) const {
-  if (exact) return Figure(bytes.value, change) + " bytes";
+  if (exact || bytes.value == 0) return Figure(bytes.value, change) + " bytes";
   std::string text = about() + EstimateText(bytes, layout);
   if (change != nullptr && *change != 0) text += " (" + FormatChange(*change, "bytes") + ")";
   return text;
 }
 
 std::string LeakWords::Blocks(const Estimate& blocks, const double* change) const {
-  if (exact) return Figure(blocks.value, change) + " blocks";
+  if (exact || blocks.value == 0) return Figure(blocks.value, change) + " blocks";
   std::string text = about() + FormatCount(std::round(blocks.value));
   if (change != nullptr && std::round(*change) != 0) {
     text += fmt::format(" ({}{})", *change < 0 ? "-" : "+", FormatCount(std::abs(*change)));
@@ -77,11 +77,7 @@ std::string LeakWords::Lost(const leaks::LossRecord& record, const leaks::Change
   Estimate total = record.own.bytes;
   total.Add(record.indirect.bytes);
   const double sum = change != nullptr ? change->bytes + change->indirect_bytes : 0;
-  if (!exact) {
-    return fmt::format(
-        "{} ({} direct, {} indirect) in {}", Bytes(total, change != nullptr ? &sum : nullptr),
-        FormatBytes(record.own.bytes.value), FormatBytes(record.indirect.bytes.value), blocks);
-  }
+  if (!exact) return Bytes(total, change != nullptr ? &sum : nullptr) + " in " + blocks;
   return fmt::format(
       "{} ({} direct, {} indirect) bytes in {}",
       Figure(total.value, change != nullptr ? &sum : nullptr),

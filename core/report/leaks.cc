@@ -94,10 +94,16 @@ class Writer {
                                  FormatBytes(static_cast<double>(check_.scanned_bytes)),
                                  Milliseconds(check_.scan_ns)));
     }
-    if (subject_.changes != nullptr && subject_.changes->other_build) {
-      Fact("since", "another build: stacks are compared by names of functions");
-    }
+    if (subject_.changes != nullptr) Fact("since", SinceText(*subject_.changes));
     text_ += "\n";
+  }
+
+  static std::string SinceText(const leaks::Changes& changes) {
+    std::string text = "a check";
+    if (changes.since_ns != 0) text += " " + FormatDuration(changes.since_ns) + " ago";
+    if (changes.other_process) text += " of another process";
+    if (changes.other_build) text += ", of another build: stacks are compared by names";
+    return text;
   }
 
   std::string PauseText() const {
@@ -363,15 +369,11 @@ class Writer {
 
   void Notes() {
     bool first = true;
-    const auto add = [&](const std::vector<std::string>& notes) {
-      for (const std::string& note : notes) {
-        if (first) text_ += "\n";
-        first = false;
-        text_.Add("note: " + Printable(note) + "\n", Style::kDim);
-      }
-    };
-    add(check_.notes);
-    add(subject_.notes);
+    for (const std::string& note : check_.notes) {
+      if (first) text_ += "\n";
+      first = false;
+      text_.Add("note: " + Printable(note) + "\n", Style::kDim);
+    }
   }
 
   // As memcheck's output has it. Suppressions are meant to be copied and have no prefix.

@@ -46,7 +46,6 @@ struct LeaksSubject {
   const leaks::Suppressions* suppressions = nullptr;  // null: none
   const leaks::Changes* changes = nullptr;            // null: no earlier check
   const leaks::Suspects* suspects = nullptr;          // null: not looked for
-  std::vector<std::string> notes;                     // beside those of the check
 };
 
 StyledText LeaksText(const LeaksSubject& subject, const LeaksOptions& options);

@@ -199,9 +199,7 @@ Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, 
     HG_TRY(out->Write(",\n\"suspects\": " + LeakSuspectsJson(subject).Line()));
   }
   HG_TRY(out->Write(",\n\"suppressions\": " + SuppressionsJson(subject).Line()));
-  std::vector<std::string> notes = subject.check->notes;
-  notes.insert(notes.end(), subject.notes.begin(), subject.notes.end());
-  HG_TRY(out->Write(",\n\"notes\": " + Json(notes).Line()));
+  HG_TRY(out->Write(",\n\"notes\": " + Json(subject.check->notes).Line()));
   HG_TRY(out->Write(",\n\"records\": ["));
   bool first = true;
   for (size_t i = subject.losses->records.size(); i-- > 0;) {

@@ -35,6 +35,24 @@ std::string GoodFile(const ScratchDir& dir, const std::string& name = "server.1.
   return dir / name;
 }
 
+TEST(BadInput, OptionsAndFilesOfLeakChecks) {
+  const ScratchDir dir;
+  const std::string file = GoodFile(dir);
+  std::ofstream(dir / "bad.supp") << "# mine\nrace:x\n";
+  std::ofstream(dir / "other.json") << "{\"a\": 1}";
+  ExpectRefused({"leaks"}, "SOURCE");
+  ExpectRefused({"leaks", dir / "none.hg"}, "none.hg");
+  ExpectRefused({"leaks", "--show-leak-kinds", "lost", file}, "'lost' is no kind of leak");
+  ExpectRefused({"leaks", "--errors-for-leak-kinds", "x", file}, "--errors-for-leak-kinds: 'x'");
+  ExpectRefused({"leaks", "--heuristics", "x", file}, "'x' is no heuristic");
+  ExpectRefused({"leaks", "--suppressions", dir / "bad.supp", file}, "line 2: ");
+  ExpectRefused({"leaks", "--suppressions", dir / "none.supp", file}, "none.supp");
+  ExpectRefused({"leaks", "--since", dir / "other.json", file}, "not the JSON of a leak check");
+  ExpectRefused({"leaks", "--increased", file}, "need --since");
+  ExpectRefused({"leaks", "--json", "--sarif", file}, "not both");
+  ExpectRefused({"leaks", dir / "other.json"}, "");
+}
+
 TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({}, "a command is needed");
   ExpectRefused({"topp"}, "did you mean 'heapgauge top'");

@@ -1,0 +1,154 @@
+"""`heapgauge leaks`: what a running program has lost, by kind and stack, in text, JSON and SARIF; suppressions; what
+changed since an earlier check; and what is known of a program that is gone."""
+
+import json
+import subprocess
+
+import harness
+from harness import target
+
+
+class Leaks(harness.EndToEnd):
+    def setUp(self):
+        super().setUp()
+        gauges = self.fresh_directory()
+        # Every block is sampled: the figures are known.
+        env = harness.clean_environment(LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(gauges),
+                                        HEAPGAUGE_SAMPLE="1", HEAPGAUGE_MAX_RATE="0")
+        self.program = subprocess.Popen([target("leaks_on_request")], env=env, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.stop)
+        self.gauges = gauges
+
+    def stop(self):
+        self.program.stdin.close()
+        self.program.stdout.close()
+        self.program.kill()
+        self.program.wait()
+
+    def tell(self, word):
+        self.program.stdin.write(word + "\n")
+        self.program.stdin.flush()
+        self.assertEqual(self.program.stdout.readline(), "done\n")
+
+    def file(self):
+        return next(self.gauges.glob("*.hg"))
+
+    def leaks(self, *options, code=None):
+        asked = self.ask("leaks", *options, self.file(), check=False)
+        self.assertNotEqual(asked.returncode, 2, asked.stderr)
+        if code is not None:
+            self.assertEqual(asked.returncode, code, asked.stdout + asked.stderr)
+        return asked.stdout
+
+    def check(self, *options, code=None):
+        return json.loads(self.leaks("--json", *options, code=code))
+
+    def records(self, check, function, kind):
+        return [r for r in check["records"] if r["kind"] == kind
+                and any(f.get("function", "").endswith(function + "()")
+                        or f.get("function", "").endswith(function + "(int)") for f in r["stack"])]
+
+    def one(self, check, function, kind):
+        found = self.records(check, function, kind)
+        self.assertEqual(len(found), 1, json.dumps(check["records"])[:3000])
+        return found[0]
+
+    def test_tells_lost_from_held(self):
+        self.tell("lose")
+        self.tell("hold")
+        check = self.check(code=1)
+        self.assertIn(check["check"]["look"], ("copy", "own copy", "in place"))
+        # A word that happens to look like a pointer may keep one or two.
+        lost = self.one(check, "LoseList", "definite")
+        self.assertGreaterEqual(lost["blocks"], 97)
+        self.assertLessEqual(lost["blocks"], 100)
+        self.assertEqual(lost["bytes"], 3000 * lost["blocks"])
+        self.assertEqual(lost["indirect_bytes"], 1000 * lost["indirect_blocks"])
+        self.assertGreaterEqual(lost["indirect_blocks"], 97)
+        self.assertEqual(self.records(check, "HoldBlock", "definite"), [])
+        held = self.one(check, "HoldBlock", "reachable")
+        self.assertEqual((held["bytes"], held["blocks"]), (200000, 100))
+        nodes = self.one(check, "MakeNode", "indirect")
+        self.assertGreaterEqual(nodes["blocks"], 97)
+        self.assertIn("leaks_on_request leaks: ", check["summary"]["verdict"])
+
+    def test_shows_it_as_memcheck_does(self):
+        self.tell("lose")
+        text = self.leaks(code=1)
+        self.assertTrue(text.startswith("leaks_on_request leaks: "), text)
+        self.assertRegex(text, r"are definitely lost in loss record \d+ of \d+\n")
+        self.assertRegex(text, r"   at \(?.*LoseList.* \(leaks_on_request.cc:\d+\)\n   by main \(leaks_on_request.cc:\d+\)\n")
+        self.assertRegex(text, r"LEAK SUMMARY:\n   definitely lost: ")
+        style = self.leaks("--valgrind-style", "--show-leak-kinds=all", code=1)
+        pid = self.program.pid
+        self.assertTrue(all(line.startswith(f"=={pid}== ") for line in style.splitlines()), style)
+        self.assertIn(f"=={pid}== ERROR SUMMARY: 1 errors from 1 contexts", style)
+
+    def test_has_exit_codes_as_asked_for(self):
+        self.tell("lose")
+        self.leaks("--error-exitcode", "7", code=7)
+        self.leaks("--error-exitcode=0", code=0)
+        self.leaks("--errors-for-leak-kinds", "none", code=0)
+
+    def test_finds_no_leak_where_there_is_none(self):
+        self.tell("hold")
+        text = self.leaks(code=0)
+        self.assertIn("no leak", text.splitlines()[0])
+
+    def test_suppresses_what_it_was_told_to(self):
+        self.tell("lose")
+        generated = self.leaks("--gen-suppressions", "all", code=1)
+        entry = generated[generated.index("{\n"):generated.index("}\n") + 2]
+        valgrind = self.directory / "known.supp"
+        valgrind.write_text("# known\n" + entry.replace("<insert_a_suppression_name_here>", "the list"))
+        text = self.leaks("--suppressions", valgrind, code=0)
+        self.assertRegex(text, r"used_suppression: +1 the list .*known.supp:2 suppressed: ")
+        lsan = self.directory / "known.lsan"
+        lsan.write_text("leak:LoseList\n")
+        check = self.check("--suppressions", lsan, code=0)
+        self.assertEqual(check["summary"]["definite"]["blocks"], 0)
+        self.assertEqual(check["summary"]["indirect"]["blocks"], 0)
+        self.assertGreaterEqual(check["summary"]["suppressed"]["blocks"], 194)
+
+    def test_tells_what_changed_since(self):
+        self.tell("lose")
+        before = self.directory / "before.json"
+        self.leaks("--json", "-o", before, code=1)
+        self.leaks("--since", before, "--increased", code=0)
+        self.tell("lose")
+        check = self.check("--since", before, "--increased", code=1)
+        lost = self.one(check, "LoseList", "definite")
+        self.assertFalse(lost["change"]["new"])
+        self.assertGreaterEqual(lost["change"]["blocks"], 97)
+        self.assertEqual(self.records(self.check("--since", before, "--new", code=0), "LoseList", "definite"), [])
+        text = self.leaks("--since", before, code=1)
+        self.assertRegex(text, r"definitely lost: .* \(\+.*\) in ")
+
+    def test_writes_sarif(self):
+        self.tell("lose")
+        sarif = json.loads(self.leaks("--sarif", code=1))
+        self.assertEqual(sarif["version"], "2.1.0")
+        result = sarif["runs"][0]["results"][0]
+        self.assertEqual(result["ruleId"], "definite")
+        place = result["locations"][0]["physicalLocation"]
+        self.assertTrue(place["artifactLocation"]["uri"].endswith("leaks_on_request.cc"))
+        self.assertGreater(place["region"]["startLine"], 1)
+
+    def test_leaves_the_program_alone_if_asked_to(self):
+        self.tell("lose")
+        check = self.check("--no-memory", code=0)
+        self.assertEqual(check["check"]["look"], "none")
+        self.assertEqual({r["kind"] for r in check["records"]}, {"unknown"})
+
+    def test_knows_what_a_file_tells_of_a_program_that_is_gone(self):
+        self.tell("lose")
+        self.program.kill()
+        self.program.wait()
+        text = self.leaks(code=0)
+        self.assertIn("leaks_on_request: ", text.splitlines()[0])
+        self.assertIn("not looked at", text)
+
+
+if __name__ == "__main__":
+    harness.main()
