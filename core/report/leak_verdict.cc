@@ -19,6 +19,9 @@ using leaks::LossRecord;
 using leaks::LossRecords;
 
 std::string ProgramName(const Check& check) {
+  // The name it was started by; its executable may be called by another one.
+  const std::string started = check.known.profile.recording.name();
+  if (!started.empty()) return Printable(started);
   if (!check.executable.empty()) return Printable(BaseName(check.executable));
   return check.pid != 0 ? fmt::format("process {}", check.pid) : "the program";
 }

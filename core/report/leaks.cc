@@ -328,6 +328,11 @@ class Writer {
   }
 
   void NotShown() {
+    if (!check_.known.exact && losses_.of(Kind::kPossible).known != 0 && !options_.valgrind_style) {
+      text_.Add(
+          "Possibly lost: only memory that was not sampled points to it; mostly it is in use.\n",
+          Style::kDim);
+    }
     std::string kinds;
     for (const Kind kind : kOrder) {
       if (leaks::Has(options_.show_kinds, kind) || losses_.of(kind).known == 0) continue;
