@@ -7,7 +7,6 @@
 
 #include "core/base/json.h"
 #include "core/report/leaks.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 
@@ -16,6 +15,11 @@ namespace heapgauge {
 StyledText LeakSuspectsText(const LeaksSubject& subject, const LeaksOptions& options);
 // REQUIRES: the subject has suspects.
 Json LeakSuspectsJson(const LeaksSubject& subject);
+
+// The frames of a stack, one on each line, without what only allocates and what called main.
+void AddLeakStack(const Profile& profile, NodeId leaf, const std::string& indent,
+                  const LeaksOptions& options, leaks::AllocationFrames* allocation,
+                  StyledText* text);
 
 // "Cache::Insert holds 1.2 GB and grows 30 MB/min"; "" if nothing does.
 std::string LeakGrowthVerdict(const LeaksSubject& subject);

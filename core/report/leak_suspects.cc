@@ -5,6 +5,7 @@
 #include "core/leaks/suspect_sentence.h"
 #include "core/report/leak_parts.h"
 #include "core/report/report_json.h"
+#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {

@@ -6,10 +6,8 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "core/leaks/stack_frames.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leak_words.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {
@@ -20,7 +18,6 @@ using leaks::Heuristic;
 using leaks::Kind;
 using leaks::LossRecord;
 using leaks::LossRecords;
-using leaks::StackFrame;
 
 // In memcheck's order.
 constexpr Kind kOrder[] = {Kind::kDefinite, Kind::kIndirect, Kind::kPossible, Kind::kReachable};
@@ -181,7 +178,8 @@ class Writer {
     }
     text_ += "\n";
     if (!options_.valgrind_style) About(record);
-    Stack(record);
+    AddLeakStack(check_.known.profile, check_.known.stacks[record.stack].leaf, "   ", options_,
+                 &allocation_, &text_);
     Generate(record);
     text_ += "\n";
   }
@@ -210,68 +208,6 @@ class Writer {
       about += std::string("by ") + leaks::HeuristicName(record.heuristic);
     }
     if (!about.empty()) text_.Add("   " + about + "\n", Style::kDim);
-  }
-
-  void Stack(const LossRecord& record) {
-    const Profile& profile = check_.known.profile;
-    const std::vector<StackFrame> stack =
-        leaks::FramesOf(profile, check_.known.stacks[record.stack].leaf);
-    if (stack.empty()) {
-      text_ += "   at (unknown stack)\n";
-      return;
-    }
-    // memcheck shows malloc itself; people look for what is behind it.
-    const size_t first = options_.valgrind_style ? 0 : allocation_.Count(stack);
-    const size_t all = leaks::FramesUpToMain(profile, stack);
-    const size_t end = options_.frames == 0 ? all : std::min(all, first + options_.frames);
-    for (size_t i = first; i < end; ++i) Frame(stack[i], i == first ? "   at " : "   by ");
-    if (end < all && !options_.valgrind_style) {
-      text_.Add(fmt::format("   {} more (--frames 0 shows all)\n", all - end), Style::kDim);
-    }
-  }
-
-  void Frame(const StackFrame& frame, const char* lead) {
-    const Profile& profile = check_.known.profile;
-    const Function* function = FunctionOf(profile, frame);
-    const Module* module = ModuleOf(profile, frame);
-    text_ += lead;
-    if (options_.valgrind_style) {
-      text_ += fmt::format("0x{:X}: ", profile.locations[frame.location].address);
-    }
-    const bool named = function != nullptr && !function->placeholder;
-    std::string name = named ? Printable(function->name) : "???";
-    if (named && options_.names == Names::kShort && !options_.valgrind_style) {
-      ShortNameOptions brief;
-      brief.ellipsis = options_.layout.ellipsis();
-      name = ShortName(name, brief);
-    }
-    std::string place;
-    if (named && !function->file.empty()) {
-      place = "(" + Printable(BaseName(function->file));
-      const uint32_t line = profile.frames[frame.frame].line;
-      if (line != 0) place += fmt::format(":{}", line);
-      place += ")";
-    } else if (module != nullptr && !module->path.empty()) {
-      place = "(in " + Printable(module->path) + ")";
-      if (!named && !options_.valgrind_style) {
-        place = fmt::format("(in {}+0x{:x})", Printable(BaseName(module->path)),
-                            profile.locations[frame.location].address - module->load_bias);
-      } else if (!options_.valgrind_style) {
-        place = "(in " + Printable(BaseName(module->path)) + ")";
-      }
-    } else if (!named) {
-      place = fmt::format("(0x{:x})", profile.locations[frame.location].address);
-    }
-    if (!options_.valgrind_style) {
-      const size_t width = std::max<size_t>(options_.layout.width, 40) - 6;
-      const size_t taken = DisplayWidth(place) + 1;
-      if (options_.names == Names::kShort && DisplayWidth(name) + taken > width) {
-        name = TrimName(name, width > taken + 16 ? width - taken : 16, options_.layout.ellipsis());
-      }
-    }
-    text_ += name;
-    if (!place.empty()) text_.Add(" " + place, Style::kDim);
-    text_ += "\n";
   }
 
   void Generate(const LossRecord& record) {
