@@ -33,7 +33,7 @@ void BlockIndex::Build() {
   span_ = high - low_;
 
   part_of_.assign((((high - 1) >> kPartBits) - (low_ >> kPartBits)) + 1, 0);
-  ReserveHuge(usable + usable / 8 + part_of_.size(), &buckets_);
+  ReserveHuge(usable / 2 + part_of_.size(), &rows_);
   uint32_t whole_block = kNoBlock;  // the last one that filled a part alone, and that part
   uint32_t whole_part = 0;
   uint32_t block = 0;
@@ -57,23 +57,53 @@ void BlockIndex::Build() {
 void BlockIndex::BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number) {
   const uint64_t end = base + kPartSize;
   uint32_t last = first_block;  // one behind
-  while (last < count_ && extents_[last].start < end) ++last;
-  const uint64_t from = std::max(extents_[first_block].start, base);
+  bool aligned = true;
+  while (last < count_ && extents_[last].start < end) {
+    aligned = aligned && extents_[last].start % 16 == 0 && extents_[last].size() != 0;
+    ++last;
+  }
+  uint64_t from = std::max(extents_[first_block].start, base);
   const uint64_t to = std::min(extents_[last - 1].end, end);
   if (to <= from) return;
   Part part;
+  const uint64_t blocks = last - first_block;
+  const bool close_together = (to - from) >> kRowShift <= blocks * 3 / 2;
+  if (aligned && close_together) {
+    from &= ~((uint64_t{1} << kRowShift) - 1);
+    part.shift = kRowShift;
+  } else {
+    while ((to - from - 1) >> part.shift >= blocks) ++part.shift;
+  }
   part.first = static_cast<uint32_t>(from - base);
   part.size = static_cast<uint32_t>(to - from);
-  while (((part.size - 1) >> part.shift) >= last - first_block) ++part.shift;
-  part.bucket = buckets_.size();
-  uint32_t block = first_block;
-  for (uint64_t at = from; at < to; at += uint64_t{1} << part.shift) {
-    while (extents_[block].end <= at) ++block;
-    const bool reached = extents_[block].start < at + (uint64_t{1} << part.shift);
-    buckets_.push_back(reached ? block : kNoBlock);
-  }
+  part.row = rows_.size();
   *part_number = static_cast<uint32_t>(parts_.size());
   parts_.push_back(part);
+  if (aligned && close_together) {
+    AddBitRows(from, to, first_block, last);
+  } else {
+    AddBuckets(from, to, part.shift, first_block);
+  }
+}
+
+void BlockIndex::AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last) {
+  if (extents_[block].start < from) ++block;  // it reaches in from the GiB before
+  for (uint64_t at = from; at < to; at += uint64_t{1} << kRowShift) {
+    Row row;
+    row.block = block;
+    for (; block < last && extents_[block].start >> kRowShift == at >> kRowShift; ++block) {
+      row.starts |= uint64_t{1} << (extents_[block].start >> 4 & 63);
+    }
+    rows_.push_back(row);
+  }
+}
+
+void BlockIndex::AddBuckets(uint64_t from, uint64_t to, uint32_t shift, uint32_t block) {
+  for (uint64_t at = from; at < to; at += uint64_t{1} << shift) {
+    while (extents_[block].end <= at) ++block;
+    const bool reached = extents_[block].start < at + (uint64_t{1} << shift);
+    rows_.push_back({0, reached ? block : kNoBlock, 1});
+  }
 }
 
 uint32_t BlockIndex::FirstEndingAfter(uint64_t address) const {

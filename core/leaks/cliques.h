@@ -9,7 +9,6 @@
 
 #include <vector>
 
-#include "core/leaks/block_index.h"
 #include "core/leaks/edge_list.h"
 #include "core/leaks/verdict.h"
 
@@ -17,7 +16,7 @@ namespace heapgauge::leaks {
 
 // Blocks whose kind is kDefinite are the lost ones; those of them that are in the group of another
 // become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks.
-void PutIntoCliques(const EdgeList& edges, const BlockIndex& index, std::vector<Verdict>* verdicts);
+void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts);
 
 }  // namespace heapgauge::leaks
 

@@ -1,4 +1,5 @@
-// Which blocks point to which: 8 bytes for each pointer, in the order of the blocks that hold them.
+// Which blocks point to which: 8 bytes for each pointer and 24 for each block, in the order of the
+// blocks that hold them.
 // A leak check keeps the pointers of blocks of which it does not yet know whether they are reached,
 // so that memory need not be read again.
 //
@@ -8,65 +9,99 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "core/base/huge_pages.h"
 #include "core/leaks/heuristics.h"
 
 namespace heapgauge::leaks {
 
 class EdgeList {
  public:
-  explicit EdgeList(size_t blocks) { first_.resize(blocks + 1); }
-
-  // Edges of `block` are added from now on. REQUIRES: greater than the one before.
-  void Begin(uint32_t block) {
-    for (; next_ <= block; ++next_) first_[next_] = edges_.size();
-    high_ = 0;
+  explicit EdgeList(size_t blocks) {
+    ReserveHuge(blocks + 1, &first_);
+    first_.resize(blocks + 1);
   }
-  // The block that was begun points to another with its word of this number (from its first aligned
-  // one). REQUIRES: in the order of words.
-  void Add(uint64_t word, uint32_t to, Place place) {
-    while (word >> kWordBits != high_) {  // every 4 GiB of one block
-      edges_.push_back({kNoBlock, 0});
-      ++high_;
+
+  // Edges of `block` are added from now on; its first aligned word is at `address`. REQUIRES:
+  // greater than the block before.
+  void Begin(uint32_t block, uint64_t address) {
+    for (; next_ <= block; ++next_) first_[next_] = size_;
+    start_ = address;
+    block_ = block;
+  }
+  // The block that was begun points to another, with its word at `address`. REQUIRES: in the order
+  // of addresses.
+  void Add(uint64_t address, uint32_t to, Place place) {
+    if (size_ == first_[block_]) AddStart(start_);
+    uint64_t word = (address - start_) / 8;
+    while (word >> kWordBits != 0) {  // every 4 GiB of one block
+      start_ += uint64_t{8} << kWordBits;
+      AddStart(start_);
+      word -= uint64_t{1} << kWordBits;
     }
-    edges_.push_back({to, static_cast<uint32_t>(word & ((1u << kWordBits) - 1)) |
-                              static_cast<uint32_t>(place) << kWordBits});
+    Push({to, static_cast<uint32_t>(word) | static_cast<uint32_t>(place) << kWordBits});
   }
   // Call after the last one.
   void Finish() {
-    for (; next_ < first_.size(); ++next_) first_[next_] = edges_.size();
+    for (; next_ < first_.size(); ++next_) first_[next_] = size_;
   }
 
-  // Calls edge(word, to, place) for each of a block that is complete: another was begun after it.
+  // Calls edge(address, to, place) for each of a block that is complete: another was begun after
+  // it.
   template <typename Edge>
   void ForEach(uint32_t block, Edge&& edge) const {
-    uint64_t high = 0;
+    uint64_t start = 0;
     for (size_t i = first_[block]; i < first_[block + 1]; ++i) {
-      const Entry& entry = edges_[i];
+      const Entry& entry = At(i);
       if (entry.to == kNoBlock) {
-        ++high;
+        start = static_cast<uint64_t>(At(i + 1).to) << 32 | At(i + 1).word;
+        ++i;
         continue;
       }
-      edge((high << kWordBits) | (entry.word & ((1u << kWordBits) - 1)), entry.to,
+      edge(start + uint64_t{8} * (entry.word & ((1u << kWordBits) - 1)), entry.to,
            static_cast<Place>(entry.word >> kWordBits));
     }
   }
+  // First where the edges of a block are, then the edges.
   void Prefetch(uint32_t block) const { __builtin_prefetch(&first_[block]); }
-  void PrefetchEdges(uint32_t block) const { __builtin_prefetch(edges_.data() + first_[block]); }
+  void PrefetchEdges(uint32_t block) const {
+    const size_t i = first_[block];
+    if (i < size_) __builtin_prefetch(&chunks_[i / kChunk][i % kChunk]);
+  }
 
-  size_t size() const { return edges_.size(); }
+  size_t size() const { return size_; }
 
  private:
   static constexpr int kWordBits = 29;
   struct Entry {
-    uint32_t to;    // kNoBlock: words of later entries are 2^29 higher
+    uint32_t to;    // kNoBlock: the entry behind it is an address, from which words count
     uint32_t word;  // and the place, in the upper three bits
   };
-  std::vector<uint64_t> first_;  // of each block, in edges_; one more at the end
-  std::vector<Entry> edges_;
+  static constexpr size_t kChunk = 1 << 20;
+  void Push(Entry entry) {
+    if (size_ % kChunk == 0) AddChunk();
+    chunks_.back()[size_ % kChunk] = entry;
+    ++size_;
+  }
+  void AddStart(uint64_t address) {
+    Push({kNoBlock, 0});
+    Push({static_cast<uint32_t>(address >> 32), static_cast<uint32_t>(address)});
+  }
+  const Entry& At(size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
+  void AddChunk() {
+    // Not cleared: what is never written takes no memory.
+    chunks_.push_back(std::make_unique_for_overwrite<Entry[]>(kChunk));
+    PreferHugePages(chunks_.back().get(), kChunk * sizeof(Entry));
+  }
+
+  std::vector<uint64_t> first_;  // of each block, in edges; one more at the end
+  std::vector<std::unique_ptr<Entry[]>> chunks_;
+  size_t size_ = 0;
   size_t next_ = 0;
-  uint64_t high_ = 0;
+  uint32_t block_ = 0;
+  uint64_t start_ = 0;
 };
 
 }  // namespace heapgauge::leaks

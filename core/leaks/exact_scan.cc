@@ -2,37 +2,85 @@
 // a block points to is followed at once if the block is known to be reached by then. Otherwise its
 // pointers are kept, and followed when it is reached after all, or when lost blocks are grouped.
 // Nothing is read in the order in which it is reached: that would be a system call for each block.
+#include <array>
+
+#include "core/leaks/block_bits.h"
 #include "core/leaks/scan_parts.h"
 
 namespace heapgauge::leaks {
 namespace {
 
-// Follows pointers of reached blocks that were kept, and what they lead to.
-void FollowEdges(ScanState* state, uint32_t incomplete) {
-  std::vector<uint32_t>& to_follow = state->marks.to_follow();
-  bool again = false;  // the block that is incomplete must be looked at later
-  while (!to_follow.empty()) {
-    const uint32_t block = to_follow.back();
-    to_follow.pop_back();
-    if (block == incomplete) {
-      again = true;
-      continue;
+constexpr uint64_t kLarge = 64 << 10;
+constexpr size_t kFollowTogether = 256;
+
+// Follows pointers of reached blocks that were kept, and what they lead to. Every step of it waits
+// for memory, so many blocks are followed side by side.
+class EdgeFollower {
+ public:
+  explicit EdgeFollower(ScanState* state) : state_(*state) {}
+
+  // Of the block that is incomplete not all edges are known; it is left for later.
+  void Follow(uint32_t incomplete) {
+    std::vector<uint32_t>& to_follow = state_.marks.to_follow();
+    bool again = false;
+    while (!to_follow.empty()) {
+      size_t count = 0;
+      while (count < kBlocks && !to_follow.empty()) {
+        const uint32_t block = to_follow.back();
+        to_follow.pop_back();
+        if (block == incomplete) {
+          again = true;
+          continue;
+        }
+        state_.edges.Prefetch(block);
+        blocks_[count++] = block;
+      }
+      for (size_t i = 0; i < count; ++i) state_.edges.PrefetchEdges(blocks_[i]);
+      for (size_t i = 0; i < count; ++i) Gather(blocks_[i]);
+      Flush();
     }
-    const uint64_t start = WordsOf(state->index.extent(block)).start;
-    state->edges.ForEach(block, [&](uint64_t word, uint32_t to, Place place) {
-      state->marks.Reach(to, place, {start + word * 8, block, false});
+    if (again) to_follow.push_back(incomplete);
+  }
+
+ private:
+  static constexpr size_t kBlocks = 64;
+  static constexpr size_t kSteps = 256;
+  struct Step {
+    uint64_t address;
+    uint32_t from;
+    uint32_t to;
+    Place place;
+  };
+
+  void Gather(uint32_t block) {
+    state_.edges.ForEach(block, [&](uint64_t address, uint32_t to, Place place) {
+      if (state_.marks.settled(to)) return;
+      state_.marks.Prefetch(to);
+      steps_[size_++] = {address, block, to, place};
+      if (size_ == kSteps) Flush();
     });
   }
-  if (again) to_follow.push_back(incomplete);
-}
+  void Flush() {
+    for (size_t i = 0; i < size_; ++i) {
+      const Step& step = steps_[i];
+      state_.marks.Reach(step.to, step.place, {step.address, step.from, false});
+    }
+    size_ = 0;
+  }
 
+  ScanState& state_;
+  std::array<uint32_t, kBlocks> blocks_;
+  std::array<Step, kSteps> steps_;
+  size_t size_ = 0;
+};
+
+// What roots point to, and blocks that are reached.
 class RootSink {
  public:
   explicit RootSink(ScanState* state) : state_(*state) {}
-  void Prefetch(uint32_t block) { state_.marks.Prefetch(block); }
-  void OnBlock(const Pointer& pointer, uint32_t block) {
-    const uint64_t offset = pointer.value - state_.index.extent(block).start;
-    state_.marks.Reach(block, PlaceOf(offset), {pointer.address, kNoBlock, false});
+  void Prefetch(const Pointer&, uint32_t block) { state_.marks.Prefetch(block); }
+  void OnBlock(const Pointer& pointer, uint32_t block, Place place) {
+    state_.marks.Reach(block, place, {pointer.address, pointer.source, false});
   }
   void OnOther(const Pointer&) {}
   void OnBatch() { state_.marks.TrimInteriors(); }
@@ -41,38 +89,67 @@ class RootSink {
   ScanState& state_;
 };
 
+// Large blocks that are reached are read before all others: they are tables that lead to much of
+// the rest, and they often lie behind it.
+void ReadLargeBlocks(ScanState* state, PointerFinder<RootSink>* finder, BlockBits* was_read) {
+  const BlockIndex& index = state->index;
+  std::vector<uint32_t> large;
+  for (uint32_t block = 0; block < index.size(); ++block) {
+    if (index.extent(block).size() >= kLarge) large.push_back(block);
+  }
+  for (bool any = true; any;) {
+    any = false;
+    for (const uint32_t block : large) {
+      if (was_read->Has(block) || !state->marks.reached(block)) continue;
+      was_read->Set(block);
+      any = true;
+      const AddressRange& extent = index.extent(block);
+      state->reader.Read(extent.start, extent.end,
+                         [&](uint64_t address, const uint64_t* words, size_t count) {
+                           finder->Add(words, count, address, block);
+                           state->Tell();
+                         });
+      finder->Flush();
+    }
+  }
+}
+
 class BlockSink {
  public:
-  explicit BlockSink(ScanState* state) : state_(*state) {}
-  void Prefetch(uint32_t block) { state_.marks.Prefetch(block); }
+  BlockSink(ScanState* state, EdgeFollower* follower) : state_(*state), follower_(*follower) {}
+  void Prefetch(const Pointer& pointer, uint32_t block) {
+    if (!state_.marks.settled(block) && state_.marks.settled(pointer.source)) {
+      state_.marks.Prefetch(block);
+    }
+  }
 
-  void OnBlock(const Pointer& pointer, uint32_t block) {
+  void OnBlock(const Pointer& pointer, uint32_t block, Place place) {
     if (pointer.source != source_) Begin(pointer.source);
-    const Place place = PlaceOf(pointer.value - state_.index.extent(block).start);
+    if (state_.marks.settled(block)) return;
     if (source_reached_) {
       state_.marks.Reach(block, place, {pointer.address, source_, false});
-    } else if (!state_.marks.reached(block)) {
-      state_.edges.Add((pointer.address - source_start_) / 8, block, place);
+    } else {
+      state_.edges.Add(pointer.address, block, place);
     }
   }
   void OnOther(const Pointer&) {}
   void OnBatch() {
-    FollowEdges(&state_, source_);
+    // Side by side it costs less; too late, and more pointers must be kept.
+    if (state_.marks.to_follow().size() >= kFollowTogether) follower_.Follow(source_);
     state_.marks.TrimInteriors();
   }
 
  private:
   void Begin(uint32_t source) {
     source_ = source;
-    source_start_ = WordsOf(state_.index.extent(source)).start;
     source_reached_ = state_.marks.reached(source);
-    state_.edges.Begin(source);
+    state_.edges.Begin(source, WordsOf(state_.index.extent(source)).start);
     state_.marks.set_follow_before(source + 1);
   }
 
   ScanState& state_;
+  EdgeFollower& follower_;
   uint32_t source_ = kNoBlock;
-  uint64_t source_start_ = 0;
   // When its first pointer was found. If it is reached later, its edges are followed from the list.
   bool source_reached_ = false;
 };
@@ -81,16 +158,19 @@ class BlockSink {
 
 void ScanExact(ScanState* state) {
   const BlockIndex& index = state->index;
+  EdgeFollower follower(state);
+  BlockBits was_read(index.size());
   {
     RootSink sink(state);
     PointerFinder<RootSink> finder(&index, index.low(), index.span(), &sink);
     ReadRoots(state, &finder);
+    ReadLargeBlocks(state, &finder, &was_read);
   }
   {
-    BlockSink sink(state);
+    BlockSink sink(state, &follower);
     PointerFinder<BlockSink> finder(&index, index.low(), index.span(), &sink);
     ReadBlocks(
-        index, &state->reader, [](uint32_t) { return true; },
+        index, &state->reader, [&](uint32_t block) { return !was_read.Has(block); },
         [&](uint32_t block, uint64_t address, const uint64_t* words, size_t count) {
           const AddressRange& extent = index.extent(block);
           // Where a piece ends between the two words they are read when they are needed.
@@ -106,7 +186,7 @@ void ScanExact(ScanState* state) {
   state->edges.Finish();
   state->marks.set_follow_before(static_cast<uint32_t>(index.size()));
   do {
-    FollowEdges(state, kNoBlock);
+    follower.Follow(kNoBlock);
   } while (state->marks.JudgeInteriors());
 
   std::vector<uint32_t> possible;

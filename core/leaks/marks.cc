@@ -8,7 +8,11 @@ namespace heapgauge::leaks {
 
 Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roots,
              uint32_t heuristics)
-    : image_(image), index_(index), roots_(roots), heuristics_(image, roots, heuristics) {
+    : image_(image),
+      index_(index),
+      roots_(roots),
+      heuristics_(image, roots, heuristics),
+      settled_(index.size()) {
   state_.resize(index.size());
   facts_.resize(index.size());
   ReserveHuge(index.size(), &verdicts_);
@@ -16,7 +20,7 @@ Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roo
 }
 
 void Marks::NeedsNoHeuristic(uint32_t block) {
-  state_[block] &= static_cast<uint8_t>(~kByHeuristic);
+  settled_.Set(block);
   verdicts_[block].heuristic = Heuristic::kNone;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/leaks/block_bits.h"
 #include "core/leaks/block_index.h"
 #include "core/leaks/heuristics.h"
 #include "core/leaks/memory_image.h"
@@ -28,17 +29,15 @@ class Marks {
   Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roots, uint32_t heuristics);
 
   bool reached(uint32_t block) const { return (state_[block] & kReached) != 0; }
-  bool possible(uint32_t block) const { return (state_[block] & kPossible) != 0; }
-  void Prefetch(uint32_t block) const {
-    __builtin_prefetch(&state_[block]);
-    __builtin_prefetch(&verdicts_[block]);
-  }
+  // Nothing that points to it changes what is known of it.
+  bool settled(uint32_t block) const { return settled_.Has(block); }
+  void Prefetch(uint32_t block) const { __builtin_prefetch(&verdicts_[block], 1); }
 
   // A root, or memory that is reached, points to this place of the block.
   void Reach(uint32_t block, Place place, const Origin& origin) {
-    const uint8_t state = state_[block];
-    if ((state & kReached) != 0) {
-      if (place == Place::kStart && (state & kByHeuristic) != 0) NeedsNoHeuristic(block);
+    if (settled(block)) return;
+    if ((state_[block] & kReached) != 0) {
+      if (place == Place::kStart) NeedsNoHeuristic(block);
     } else if (place == Place::kStart) {
       Mark(block, Heuristic::kNone, origin);
     } else {
@@ -77,7 +76,6 @@ class Marks {
   // Bits of state_; of the others, bit n says that a pointer to Place n was seen.
   static constexpr uint8_t kReached = 1;
   static constexpr uint8_t kInteriors = 0x1e;
-  static constexpr uint8_t kByHeuristic = 32;
   static constexpr uint8_t kPossible = 64;
   static constexpr BlockFacts kFactsKnown = 128;
   struct Interior {
@@ -87,7 +85,8 @@ class Marks {
   };
 
   void Mark(uint32_t block, Heuristic heuristic, const Origin& origin) {
-    state_[block] |= heuristic == Heuristic::kNone ? kReached : kReached | kByHeuristic;
+    state_[block] |= kReached;
+    if (heuristic == Heuristic::kNone) settled_.Set(block);
     Verdict& verdict = verdicts_[block];
     verdict.kind = Kind::kReachable;
     verdict.heuristic = heuristic;
@@ -115,6 +114,7 @@ class Marks {
   const Roots& roots_;
   Heuristics heuristics_;
   std::vector<uint8_t> state_;
+  BlockBits settled_;
   std::vector<BlockFacts> facts_;
   bool read_facts_ = false;
   std::vector<Verdict> verdicts_;

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "core/leaks/block_index.h"
+#include "core/leaks/heuristics.h"
 #include "core/leaks/word_filter.h"
 
 namespace heapgauge::leaks {
@@ -24,8 +25,8 @@ struct Pointer {
 };
 
 // Sink has
-//   void Prefetch(uint32_t block);                    // OnBlock for it comes soon
-//   void OnBlock(const Pointer& pointer, uint32_t block);
+//   void Prefetch(const Pointer& pointer, uint32_t block);  // perhaps before OnBlock
+//   void OnBlock(const Pointer& pointer, uint32_t block, Place place);
 //   void OnOther(const Pointer& pointer);             // into the range, but into no block
 //   void OnBatch();                                   // after some of them
 // in the order of the words.
@@ -54,22 +55,28 @@ class PointerFinder {
   // All that was added has been told afterwards.
   void Flush() {
     for (size_t i = 0; i < size_; ++i) {
-      bucket_[i] = index_.Bucket(batch_[i].value);
-      __builtin_prefetch(bucket_[i]);  // harmless for null
+      row_[i] = index_.RowOf(batch_[i].value);
+      __builtin_prefetch(row_[i]);  // harmless for null
     }
     for (size_t i = 0; i < size_; ++i) {
-      block_[i] = bucket_[i] == nullptr ? kNoBlock : *bucket_[i];
-      if (block_[i] != kNoBlock) __builtin_prefetch(index_.Extent(block_[i]));
+      guess_[i] = index_.GuessFrom(row_[i], batch_[i].value);
+      if (guess_[i].is_start) {
+        sink_->Prefetch(batch_[i], guess_[i].block);
+      } else if (guess_[i].block != kNoBlock) {
+        __builtin_prefetch(&index_.extent(guess_[i].block));
+      }
     }
     for (size_t i = 0; i < size_; ++i) {
-      block_[i] = index_.FindFrom(block_[i], batch_[i].value);
-      if (block_[i] != kNoBlock) sink_->Prefetch(block_[i]);
-    }
-    for (size_t i = 0; i < size_; ++i) {
-      if (block_[i] == kNoBlock) {
-        sink_->OnOther(batch_[i]);
+      const Pointer& pointer = batch_[i];
+      if (guess_[i].is_start) {
+        sink_->OnBlock(pointer, guess_[i].block, Place::kStart);
+        continue;
+      }
+      const uint32_t block = index_.Check(guess_[i].block, pointer.value);
+      if (block == kNoBlock) {
+        sink_->OnOther(pointer);
       } else {
-        sink_->OnBlock(batch_[i], block_[i]);
+        sink_->OnBlock(pointer, block, PlaceOf(pointer.value - index_.extent(block).start));
       }
     }
     size_ = 0;
@@ -87,8 +94,8 @@ class PointerFinder {
   size_t size_ = 0;
   std::array<uint32_t, kPart + 4> found_;
   std::array<Pointer, kBatch> batch_;
-  std::array<const uint32_t*, kBatch> bucket_;
-  std::array<uint32_t, kBatch> block_;
+  std::array<const BlockIndex::Row*, kBatch> row_;
+  std::array<BlockIndex::Guess, kBatch> guess_;
 };
 
 }  // namespace heapgauge::leaks

@@ -11,10 +11,9 @@ namespace {
 class ReachSink {
  public:
   ReachSink(ScanState* state, UnknownMemory* unknown) : state_(*state), unknown_(*unknown) {}
-  void Prefetch(uint32_t block) { state_.marks.Prefetch(block); }
-  void OnBlock(const Pointer& pointer, uint32_t block) {
-    const uint64_t offset = pointer.value - state_.index.extent(block).start;
-    state_.marks.Reach(block, PlaceOf(offset), {pointer.address, pointer.source, false});
+  void Prefetch(const Pointer&, uint32_t block) { state_.marks.Prefetch(block); }
+  void OnBlock(const Pointer& pointer, uint32_t block, Place place) {
+    state_.marks.Reach(block, place, {pointer.address, pointer.source, false});
   }
   void OnOther(const Pointer& pointer) {
     if (unknown_.Holds(pointer.value)) unknown_.Reach(pointer.value);
@@ -32,8 +31,8 @@ class LeftoverSink {
  public:
   LeftoverSink(ScanState* state, std::vector<uint32_t>* possible)
       : state_(*state), possible_(*possible) {}
-  void Prefetch(uint32_t block) { state_.marks.Prefetch(block); }
-  void OnBlock(const Pointer& pointer, uint32_t block) {
+  void Prefetch(const Pointer&, uint32_t block) { state_.marks.Prefetch(block); }
+  void OnBlock(const Pointer& pointer, uint32_t block, Place) {
     if (state_.marks.MarkPossible(block, {pointer.address, kNoBlock, false})) {
       possible_.push_back(block);
     }
@@ -49,16 +48,14 @@ class LeftoverSink {
 class EdgeSink {
  public:
   explicit EdgeSink(ScanState* state) : state_(*state) {}
-  void Prefetch(uint32_t) {}
-  void OnBlock(const Pointer& pointer, uint32_t block) {
+  void Prefetch(const Pointer&, uint32_t) {}
+  void OnBlock(const Pointer& pointer, uint32_t block, Place place) {
     if (state_.marks.reached(block)) return;
     if (pointer.source != source_) {
       source_ = pointer.source;
-      start_ = WordsOf(state_.index.extent(source_)).start;
-      state_.edges.Begin(source_);
+      state_.edges.Begin(source_, WordsOf(state_.index.extent(source_)).start);
     }
-    const uint64_t offset = pointer.value - state_.index.extent(block).start;
-    state_.edges.Add((pointer.address - start_) / 8, block, PlaceOf(offset));
+    state_.edges.Add(pointer.address, block, place);
   }
   void OnOther(const Pointer&) {}
   void OnBatch() {}
@@ -66,7 +63,6 @@ class EdgeSink {
  private:
   ScanState& state_;
   uint32_t source_ = kNoBlock;
-  uint64_t start_ = 0;
 };
 
 // Reads a region page by page as they are reached, and keeps it while it is looked at.

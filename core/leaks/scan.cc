@@ -41,12 +41,11 @@ void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible) {
   while (!possible.empty()) {
     const uint32_t block = possible.back();
     possible.pop_back();
-    const uint64_t start = WordsOf(state->index.extent(block)).start;
-    state->edges.ForEach(block, [&](uint64_t word, uint32_t to, Place) {
-      if (state->marks.MarkPossible(to, {start + word * 8, block, false})) possible.push_back(to);
+    state->edges.ForEach(block, [&](uint64_t address, uint32_t to, Place) {
+      if (state->marks.MarkPossible(to, {address, block, false})) possible.push_back(to);
     });
   }
-  PutIntoCliques(state->edges, state->index, &state->marks.verdicts());
+  PutIntoCliques(state->edges, &state->marks.verdicts());
 }
 
 ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool exact,
