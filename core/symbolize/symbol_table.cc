@@ -7,6 +7,11 @@
 
 namespace heapgauge {
 
+bool SymbolTable::Wants(int type) const {
+  if (of_ == Of::kVariables) return type == STT_OBJECT || type == STT_COMMON;
+  return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
 void SymbolTable::AddFrom(ElfFile* elf) {
   const ElfFile::SectionHeader* chosen = nullptr;
   for (const ElfFile::SectionHeader& section : elf->sections()) {
@@ -26,7 +31,7 @@ void SymbolTable::AddFrom(ElfFile* elf) {
     Elf64_Sym symbol;
     std::memcpy(&symbol, table.data() + i * sizeof symbol, sizeof symbol);
     const int type = ELF64_ST_TYPE(symbol.st_info);
-    if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) continue;
+    if (!Wants(type)) continue;
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_value == 0)
       continue;
     if (symbol.st_name >= names.size()) continue;
@@ -58,13 +63,15 @@ void SymbolTable::Finish() {
   }
 }
 
-const char* SymbolTable::Find(uint64_t address) const {
+const char* SymbolTable::Find(uint64_t address, uint64_t* offset) const {
   const auto after =
       std::upper_bound(symbols_.begin(), symbols_.end(), address,
                        [](uint64_t value, const Symbol& symbol) { return value < symbol.start; });
   if (after == symbols_.begin()) return nullptr;
   const Symbol& symbol = *(after - 1);
-  return address < symbol.end ? symbol.name : nullptr;
+  if (address >= symbol.end) return nullptr;
+  *offset = address - symbol.start;
+  return symbol.name;
 }
 
 }  // namespace heapgauge
