@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -76,6 +79,8 @@ class Picture::Tracer {
 
  private:
   void Run(pid_t process, const PictureOptions& options) {
+    // A whole program waits for this thread. Not all users may do so.
+    setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), -20);
     StoppedProcess stopped;
     ProcessCopy copy;
     Status status = Take(process, options, &stopped, &copy);

@@ -1,0 +1,155 @@
+#include "core/leaks/check_process.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "core/base/process.h"
+#include "tests/leaks/capture/started_program.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+int Rounds(int few) {
+  const char* rounds = std::getenv("HEAPGAUGE_TEST_ROUNDS");
+  return rounds == nullptr ? few : std::atoi(rounds);
+}
+
+// One that asks and asks, and counts what goes wrong.
+class Client {
+ public:
+  explicit Client(int port) : port_(port), thread_([this] { Run(); }) {}
+  ~Client() {
+    ending_ = true;
+    thread_.join();
+  }
+  std::atomic<uint64_t> answered{0};
+  std::atomic<uint64_t> failed{0};
+
+ private:
+  void Run() {
+    while (!ending_) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_port = htons(static_cast<uint16_t>(port_));
+      if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) ++failed;
+      for (int i = 0; i < 20 && !ending_; ++i) Ask(fd, "echo", std::to_string(i));
+      Ask(fd, "bye", "end");
+      // The end of the connection has to come by itself, and not when a copy dies.
+      char byte = 0;
+      if (!Wait(fd) || recv(fd, &byte, 1, 0) != 0) ++failed;
+      close(fd);
+    }
+  }
+  static bool Wait(int fd) {
+    pollfd wait{fd, POLLIN, 0};
+    return poll(&wait, 1, 30'000) == 1;
+  }
+  void Ask(int fd, const std::string& word, const std::string& text) {
+    const std::string request = word + " " + text + "\n";
+    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(request.size())) {
+      ++failed;
+      return;
+    }
+    std::string answer;
+    while (answer.empty() || answer.back() != '\n') {
+      char buffer[256];
+      const ssize_t got = Wait(fd) ? recv(fd, buffer, sizeof buffer, 0) : -1;
+      if (got <= 0) break;
+      answer.append(buffer, static_cast<size_t>(got));
+    }
+    ++(answer == text + "\n" ? answered : failed);
+  }
+
+  int port_;
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+class CheckProcessTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why = WhyNoTracing();
+    if (!why.empty()) GTEST_SKIP() << why;
+    char name[] = "/tmp/heapgauge-check-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override {
+    if (!directory_.empty()) std::filesystem::remove_all(directory_);
+  }
+  std::string GaugeFile() {
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+      if (entry.path().extension() == ".hg") return entry.path();
+    }
+    return "";
+  }
+  StartedProgram Start(const char* program) {
+    return StartedProgram({"/usr/bin/env", std::string("LD_PRELOAD=") + HEAPGAUGE_AGENT,
+                           "HEAPGAUGE_DIR=" + directory_, "HEAPGAUGE_SAMPLE=4K", program});
+  }
+
+  std::string directory_;
+};
+
+struct Figures {
+  uint64_t blocks = 0;
+  std::map<Kind, uint64_t> of_kind;
+};
+Figures Count(const Check& check) {
+  Figures figures;
+  for (const Verdict& verdict : check.verdicts) {
+    ++figures.blocks;
+    ++figures.of_kind[verdict.kind];
+  }
+  return figures;
+}
+
+TEST_F(CheckProcessTest, AServerUnderLoadIsCheckedAgainAndAgain) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  int port = 0;
+  const std::string line = server.ReadLine();
+  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+  Client one(port);
+  Client two(port);
+  while (one.answered + two.answered < 4000) usleep(10'000);
+  CheckOptions options;
+  options.gauge_path = GaugeFile();
+  options.in_place_up_to = 0;
+  Figures last;
+  for (int i = 0; i < Rounds(30); ++i) {
+    const uint64_t before = one.answered + two.answered;
+    const auto check = CheckProcess(static_cast<uint32_t>(server.pid()), options);
+    ASSERT_TRUE(check) << check.error().message;
+    EXPECT_EQ(check->look, Look::kCopy);
+    EXPECT_EQ(check->threads, 5u);
+    EXPECT_GT(check->pause_ns, 0u);
+    EXPECT_EQ(check->verdicts.size(), check->known.blocks.size());
+    last = Count(*check);
+    // It has gone on.
+    while (one.answered + two.answered == before && one.failed + two.failed == 0) usleep(1'000);
+  }
+  EXPECT_EQ(one.failed, 0u);
+  EXPECT_EQ(two.failed, 0u);
+  // Of 2000 that are lost one in two was sampled. Some may be pointed to by old words of the heap.
+  // The kept ones are changed so fast that few of them are sampled.
+  EXPECT_GT(last.of_kind[Kind::kDefinite] + last.of_kind[Kind::kPossible], 700u);
+  EXPECT_GT(last.of_kind[Kind::kDefinite], 200u);
+  EXPECT_GT(last.of_kind[Kind::kReachable] + last.of_kind[Kind::kPossible], 50u);
+  int status = 0;
+  EXPECT_EQ(server.Finish(&status), "0 failures\n");
+}
+
+}  // namespace
+}  // namespace heapgauge::leaks
