@@ -97,8 +97,9 @@ Result<Check> Run(uint32_t pid, const CheckOptions& options, PictureOptions how)
   image.SetReadable(std::move(found.readable));
   check.roots = std::move(found.roots);
   ScanResult scan = Scan(image, check.known.blocks, check.known.exact, check.roots, options.scan);
-  picture->Release();
   check.verdicts = std::move(scan.verdicts);
+  if (options.with_memory) options.with_memory(image, check);
+  picture->Release();
   check.scanned_bytes = scan.scanned_bytes;
   check.scan_ns = scan.cpu_ns;
   check.pause_ns = picture->pause_ns();

@@ -15,6 +15,7 @@
 
 #include "core/base/result.h"
 #include "core/leaks/check.h"
+#include "core/leaks/memory_image.h"
 #include "core/leaks/scan.h"
 
 namespace heapgauge::leaks {
@@ -33,6 +34,9 @@ struct CheckOptions {
   uint64_t in_place_up_to = uint64_t{1} << 30;
 
   ScanOptions scan;
+
+  // Called at the end with the memory that was searched, for who wants to know more of it.
+  std::function<void(const MemoryImage&, const Check&)> with_memory;
 };
 
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options);
