@@ -141,6 +141,7 @@ bool Recorder::StartInChild() {
   modules_.Unlock();
   walkers_.TakeAllBack();
   following_.Unlock();
+  copy_.Forget();
   writing_statistics_.Unlock();
   statistics_wanted_.store(0);
   statistics_given_.store(0);

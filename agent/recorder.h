@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "agent/dump/dumper.h"
+#include "agent/leaks/own_copy.h"
 #include "agent/sample/sampler.h"
 #include "agent/sample/walker_pool.h"
 #include "agent/sys/environment.h"
@@ -234,6 +235,7 @@ class Recorder {
   std::atomic<double> allocated_objects_;
   std::atomic<double> freed_objects_;
   std::atomic<uint64_t> reset_ns_;
+  OwnCopy copy_;
   TryLock following_;
   TryLock writing_statistics_;
   AllocatorQuestions questions_;

@@ -1,9 +1,10 @@
 // How a program and those who look for its leaks talk to each other: words in the gauge file's
 // header.
 //
-// Picture. Somebody outside who may not trace the program adds 1 to `picture_requests`; the next
-// thread that comes by the agent's slow path forks a copy of the program that does nothing but
-// stand still, and says so in the words behind. Whoever asked ends the copy, by its id.
+// Picture. Somebody outside who may not trace the program makes `picture_requests` the next odd
+// number, and changes Control::generation; the next thread that comes by the agent's slow path
+// forks a copy of the program that does nothing but stand still, and says so in the words behind.
+// The copy ends when the number changes: to an even one, by whoever asked.
 //
 // Check. A program that wants its own blocks checked (at its end, or at the end of a scope) fills
 // in the question, adds 1 to `check_requests` and waits, a bounded time, for `check_answers` to

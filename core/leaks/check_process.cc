@@ -2,11 +2,14 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/base/process_status.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_memory.h"
+#include "core/leaks/capture/agent_copy.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
@@ -64,63 +67,123 @@ void TakeTotals(const std::string& gauge_path, Check* check) {
   check->allocated_bytes = totals.allocated_bytes;
 }
 
-Result<Check> Run(uint32_t pid, const CheckOptions& options, PictureOptions how) {
-  Check check;
-  DescribeProgram(pid, &check);
-  std::optional<GaugeMemory> gauge;
-  if (!options.gauge_path.empty()) {
-    if (auto memory = ReadGaugeMemory(options.gauge_path)) {
-      gauge = *std::move(memory);
-    } else {
-      check.notes.push_back(memory.error().message);
+// What both ways of looking have in common.
+class ProcessCheck {
+ public:
+  ProcessCheck(uint32_t pid, const CheckOptions& options) : pid_(pid), options_(options) {}
+
+  Status Begin() {
+    DescribeProgram(pid_, &check_);
+    if (!options_.gauge_path.empty()) {
+      if (auto memory = ReadGaugeMemory(options_.gauge_path)) {
+        gauge_ = *std::move(memory);
+      } else {
+        check_.notes.push_back(memory.error().message);
+      }
+    }
+    if (options_.known_blocks) return {};
+    HG_ASSIGN(samples_, SampledSource::Open(options_.gauge_path));
+    return {};
+  }
+
+  void TakeWhileStopped() {
+    if (samples_) {
+      samples_->Copy();
+    } else if (options_.while_stopped) {
+      options_.while_stopped();
     }
   }
-  std::optional<SampledSource> samples;
-  if (!options.known_blocks) {
-    HG_ASSIGN(samples, SampledSource::Open(options.gauge_path));
-    how.while_stopped = [&samples] { samples->Copy(); };
-  } else {
-    how.while_stopped = options.while_stopped;
+
+  Result<Check> LookByTracing(PictureOptions how) {
+    how.while_stopped = [this] { TakeWhileStopped(); };
+    HG_ASSIGN(const std::unique_ptr<Picture> picture, Picture::Take(pid_, how));
+    check_.look = picture->look();
+    check_.threads = static_cast<uint32_t>(picture->threads().size());
+    ProcessMemoryImage image(picture->memory_process());
+    HG_TRY(Search(
+        image, picture->memory_process(), picture->threads(), true,
+        [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); }));
+    picture->Release();
+    check_.pause_ns = picture->pause_ns();
+    for (const std::string& note : picture->notes()) check_.notes.push_back(note);
+    return std::move(check_);
   }
-  HG_ASSIGN(const std::unique_ptr<Picture> picture, Picture::Take(pid, how));
-  check.look = picture->look();
-  check.threads = static_cast<uint32_t>(picture->threads().size());
-  HG_ASSIGN(check.known, samples ? samples->Read() : options.known_blocks());
-  ProcessMemoryImage image(picture->memory_process());
-  RootsInput input;
-  input.process = picture->memory_process();
-  input.program = pid;
-  input.threads = &picture->threads();
-  input.blocks = &check.known.blocks;
-  if (gauge) input.gauge = &*gauge;
-  HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
-  image.SetReadable(std::move(found.readable));
-  check.roots = std::move(found.roots);
-  ScanResult scan = Scan(image, check.known.blocks, check.known.exact, check.roots, options.scan);
-  check.verdicts = std::move(scan.verdicts);
-  if (options.with_memory) options.with_memory(image, check);
-  picture->Release();
-  check.scanned_bytes = scan.scanned_bytes;
-  check.scan_ns = scan.cpu_ns;
-  check.pause_ns = picture->pause_ns();
-  for (std::string& note : found.notes) check.notes.push_back(std::move(note));
-  for (const std::string& note : picture->notes()) check.notes.push_back(note);
-  if (!check.known.exact && !options.gauge_path.empty()) TakeTotals(options.gauge_path, &check);
-  return check;
-}
+
+  Result<Check> LookByAgent() {
+    HG_ASSIGN(const std::unique_ptr<AgentCopy> copy,
+              AgentCopy::Ask(pid_, options_.gauge_path, options_.agent));
+    TakeWhileStopped();
+    check_.look = Look::kOwnCopy;
+    const auto status = ReadProcessStatus("/proc/" + std::to_string(pid_));
+    check_.threads = status ? status->threads : 0;
+    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false,
+                  [](const std::vector<AddressRange>&) {}));
+    if (!copy->alive()) {
+      return Fail(ErrorCode::kUnavailable,
+                  "the copy of the program ended before its memory was read");
+    }
+    check_.pause_ns = copy->pause_ns();
+    check_.notes.push_back(
+        "the program may not be traced, so its agent copied it while other threads went on: "
+        "stacks were searched whole, and blocks that were moved just then may seem lost");
+    return std::move(check_);
+  }
+
+ private:
+  // `tell` gets what can be read at all.
+  template <typename Tell>
+  Status Search(const MemoryImage& image, uint32_t process,
+                const std::vector<CapturedThread>& threads, bool threads_known, Tell tell) {
+    HG_ASSIGN(check_.known, samples_ ? samples_->Read() : options_.known_blocks());
+    RootsInput input;
+    input.process = process;
+    input.program = pid_;
+    input.threads = &threads;
+    input.threads_known = threads_known;
+    input.blocks = &check_.known.blocks;
+    if (gauge_) input.gauge = &*gauge_;
+    HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
+    tell(std::move(found.readable));
+    check_.roots = std::move(found.roots);
+    ScanResult scan =
+        Scan(image, check_.known.blocks, check_.known.exact, check_.roots, options_.scan);
+    check_.verdicts = std::move(scan.verdicts);
+    if (options_.with_memory) options_.with_memory(image, check_);
+    check_.scanned_bytes = scan.scanned_bytes;
+    check_.scan_ns = scan.cpu_ns;
+    for (std::string& note : found.notes) check_.notes.push_back(std::move(note));
+    if (!check_.known.exact && !options_.gauge_path.empty()) TakeTotals(options_.gauge_path, &check_);
+    return {};
+  }
+
+  uint32_t pid_;
+  const CheckOptions& options_;
+  Check check_;
+  std::optional<GaugeMemory> gauge_;
+  std::optional<SampledSource> samples_;
+};
 
 }  // namespace
 
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options) {
+  ProcessCheck check(pid, options);
+  HG_TRY(check.Begin());
   PictureOptions how;
   how.may_look_in_place = ResidentBytes(pid).value_or(0) <= options.in_place_up_to;
-  return Run(pid, options, std::move(how));
+  if (options.may_trace) {
+    auto traced = check.LookByTracing(how);
+    const bool refused = !traced && traced.error().code == ErrorCode::kPermission;
+    if (!refused || options.gauge_path.empty()) return traced;
+  }
+  return check.LookByAgent();
 }
 
 Result<Check> CheckStopped(uint32_t pid, const CheckOptions& options) {
+  ProcessCheck check(pid, options);
+  HG_TRY(check.Begin());
   PictureOptions how;
   how.in_place = true;
-  return Run(pid, options, std::move(how));
+  return check.LookByTracing(how);
 }
 
 }  // namespace heapgauge::leaks

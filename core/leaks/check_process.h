@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "core/leaks/capture/agent_copy.h"
 #include "core/leaks/check.h"
 #include "core/leaks/memory_image.h"
 #include "core/leaks/scan.h"
@@ -32,6 +33,10 @@ struct CheckOptions {
   // Where no copy can be made the program stands still while it is searched, if it has no more
   // resident memory than this; larger ones are refused.
   uint64_t in_place_up_to = uint64_t{1} << 30;
+
+  // A program that may not be traced is asked to copy itself; false: it is asked in any case.
+  bool may_trace = true;
+  AgentCopy::Options agent;
 
   ScanOptions scan;
 

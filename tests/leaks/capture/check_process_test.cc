@@ -12,7 +12,7 @@
 #include <map>
 #include <thread>
 
-#include "core/base/process.h"
+#include "core/base/file.h"
 #include "tests/leaks/capture/started_program.h"
 
 namespace heapgauge::leaks {
@@ -116,23 +116,31 @@ Figures Count(const Check& check) {
   return figures;
 }
 
-TEST_F(CheckProcessTest, AServerUnderLoadIsCheckedAgainAndAgain) {
-  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
-  int port = 0;
-  const std::string line = server.ReadLine();
-  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+// Dead or alive.
+bool HasChildren(pid_t process) {
+  const std::string directory = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(directory)) {
+    const auto list = ReadWholeFile(thread.path() / "children", 4096);
+    if (list && !list->empty()) return true;
+  }
+  return false;
+}
+
+// By each of the ways to see memory.
+void CheckUnderLoad(const std::string& gauge_path, StartedProgram* server, int port, int rounds,
+                    const CheckOptions& how, Look expected) {
   Client one(port);
   Client two(port);
   while (one.answered + two.answered < 4000) usleep(10'000);
-  CheckOptions options;
-  options.gauge_path = GaugeFile();
+  CheckOptions options = how;
+  options.gauge_path = gauge_path;
   options.in_place_up_to = 0;
   Figures last;
-  for (int i = 0; i < Rounds(30); ++i) {
+  for (int i = 0; i < rounds; ++i) {
     const uint64_t before = one.answered + two.answered;
-    const auto check = CheckProcess(static_cast<uint32_t>(server.pid()), options);
+    const auto check = CheckProcess(static_cast<uint32_t>(server->pid()), options);
     ASSERT_TRUE(check) << check.error().message;
-    EXPECT_EQ(check->look, Look::kCopy);
+    EXPECT_EQ(check->look, expected);
     EXPECT_EQ(check->threads, 5u);
     EXPECT_GT(check->pause_ns, 0u);
     EXPECT_EQ(check->verdicts.size(), check->known.blocks.size());
@@ -140,6 +148,8 @@ TEST_F(CheckProcessTest, AServerUnderLoadIsCheckedAgainAndAgain) {
     // It has gone on.
     while (one.answered + two.answered == before && one.failed + two.failed == 0) usleep(1'000);
   }
+  // No copy is left. The agent waits for its own when it next looks.
+  while (HasChildren(server->pid())) usleep(1'000);
   EXPECT_EQ(one.failed, 0u);
   EXPECT_EQ(two.failed, 0u);
   // Of 2000 that are lost one in two was sampled. Some may be pointed to by old words of the heap.
@@ -147,6 +157,29 @@ TEST_F(CheckProcessTest, AServerUnderLoadIsCheckedAgainAndAgain) {
   EXPECT_GT(last.of_kind[Kind::kDefinite] + last.of_kind[Kind::kPossible], 700u);
   EXPECT_GT(last.of_kind[Kind::kDefinite], 200u);
   EXPECT_GT(last.of_kind[Kind::kReachable] + last.of_kind[Kind::kPossible], 50u);
+}
+
+TEST_F(CheckProcessTest, AServerUnderLoadIsCheckedAgainAndAgain) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  int port = 0;
+  const std::string line = server.ReadLine();
+  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+  CheckUnderLoad(GaugeFile(), &server, port, Rounds(30), {}, Look::kCopy);
+  int status = 0;
+  EXPECT_EQ(server.Finish(&status), "0 failures\n");
+}
+
+TEST_F(CheckProcessTest, AServerUnderLoadThatMayNotBeTracedCopiesItself) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  int port = 0;
+  const std::string line = server.ReadLine();
+  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+  CheckOptions options;
+  options.may_trace = false;
+  CheckUnderLoad(GaugeFile(), &server, port, Rounds(10), options, Look::kOwnCopy);
+  // And where its memory may not be read either.
+  options.agent.read_directly = false;
+  CheckUnderLoad(GaugeFile(), &server, port, Rounds(5), options, Look::kOwnCopy);
   int status = 0;
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
 }

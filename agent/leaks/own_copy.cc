@@ -1,0 +1,95 @@
+#include "agent/leaks/own_copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "agent/leaks/serve_memory.h"
+#include "agent/sys/os.h"
+#include "agent/sys/syscall.h"
+#include "agent/table/atomic_file.h"
+
+namespace heapgauge::agent {
+namespace {
+
+constexpr uint64_t kLifeNs = 60'000'000'000;
+constexpr uint64_t kNapNs = 10'000'000;
+
+uint32_t Requests(const wire::LeakControl* words) {
+  return std::atomic_ref(*const_cast<uint32_t*>(&words->picture_requests))
+      .load(std::memory_order_acquire);
+}
+
+void CloseAllFiles() {
+  constexpr long kCloseRange = 436;
+  if (Syscall(kCloseRange, 0, ~0u, 0) == 0) return;
+  constexpr int kMost = 65536;
+  for (int fd = 0; fd < kMost; ++fd) os::Close(fd);
+}
+
+void OfferToOomKiller() {
+  const int fd = os::OpenFile("/proc/self/oom_score_adj");
+  if (fd < 0) return;
+  Syscall(SYS_write, fd, "1000", 4);
+  os::Close(fd);
+}
+
+// All that the copy ever does. Signals are blocked.
+[[noreturn]] void StandStill(const wire::LeakControl* words, uint32_t request, const char* path) {
+  CloseAllFiles();
+  Syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
+  Syscall(SYS_prctl, PR_SET_PTRACER, -1, 0, 0, 0);
+  Syscall(SYS_prctl, PR_SET_NAME, "heapgauge-copy", 0, 0, 0);
+  OfferToOomKiller();
+  const uint64_t end_ns = os::MonotonicNs() + kLifeNs;
+  while (Requests(words) == request && os::MonotonicNs() < end_ns) {
+    ServeMemory(path, [&] { return Requests(words) == request && os::MonotonicNs() < end_ns; });
+    if (!os::Nap(kNapNs)) break;
+  }
+  for (;;) arch::Syscall6(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+}  // namespace
+
+void OwnCopy::Forget() {
+  busy_.Unlock();
+  seen_ = 0;
+  child_ = 0;
+}
+
+void OwnCopy::Follow(wire::Header* header, const char* path) {
+  wire::LeakControl* words = &header->leaks;
+  const uint32_t request = Requests(words);
+  if (request == seen_) return;
+  // A child of vfork has this memory and is another process.
+  if (!SyscallsFrozen() && os::ProcessId() != header->pid) return;
+  if (!busy_.Lock()) return;
+  if (request != seen_) {
+    seen_ = request;
+    if (child_ != 0 && Syscall(SYS_wait4, child_, nullptr, __WALL | WNOHANG, nullptr) != 0) {
+      child_ = 0;
+    }
+    if (request % 2 != 0) Fork(words, request, path);
+  }
+  busy_.Unlock();
+}
+
+// Not inlined, so that registers which callers must find unchanged are on the stack here.
+[[gnu::noinline]] void OwnCopy::Fork(wire::LeakControl* words, uint32_t request, const char* path) {
+  __builtin_unwind_init();
+  const os::SignalsBlocked blocked;
+  char lowest;
+  Put(words->picture_stack_pointer, uint64_t{reinterpret_cast<uintptr_t>(&lowest)});
+  Put(words->picture_thread, os::ThreadId());
+  const uint64_t before_ns = os::MonotonicNs();
+  const long child = Syscall(SYS_clone, 0, 0, 0, 0, 0);
+  if (child == 0) StandStill(words, request, path);
+  if (child > 0) child_ = child;
+  Put(words->picture_pause_ns, os::MonotonicNs() - before_ns);
+  Put(words->picture_pid, child > 0 ? static_cast<uint32_t>(child) : 0);
+  Put(words->picture_error, child > 0 ? 0 : static_cast<uint32_t>(-child));
+  std::atomic_ref(words->picture_answers).store(request, std::memory_order_release);
+}
+
+}  // namespace heapgauge::agent

@@ -1,0 +1,42 @@
+// A copy of the program that its agent forks, for those who look for leaks and may not trace the
+// program (wire/leak_control.h). It does nothing but stand still: it runs no code of the program's,
+// and ends when it is told to, or after a minute.
+//
+// The program does not notice. The copy is a child that sends no signal and that wait() does not
+// see; no handler of pthread_atfork runs; the copy closes its own files at once, so that it holds
+// no connection open. It lets anybody of the same user read its memory. When it has ended, the next
+// look at the control words waits for it.
+//
+// Other threads run on while memory is copied, as with every fork: what moves just then may be seen
+// in neither place.
+//
+// Any thread; allocation-free. No signal handler runs in between. Zero-initialised.
+#ifndef HEAPGAUGE_AGENT_LEAKS_OWN_COPY_H_
+#define HEAPGAUGE_AGENT_LEAKS_OWN_COPY_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/sys/try_lock.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+class OwnCopy {
+ public:
+  // An odd number of requests asks for a copy, another number ends it. `path` is the gauge file's.
+  void Follow(wire::Header* header, const char* path);
+  // In a forked child: what the parent has made is not its own.
+  void Forget();
+
+ private:
+  void Fork(wire::LeakControl* words, uint32_t request, const char* path);
+
+  TryLock busy_;
+  uint32_t seen_ = 0;
+  long child_ = 0;
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_LEAKS_OWN_COPY_H_

@@ -1,0 +1,174 @@
+#include "core/leaks/capture/agent_copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_layout.h"
+#include "core/leaks/capture/process_memory_image.h"
+#include "core/leaks/capture/served_memory_image.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+constexpr size_t kWords = offsetof(wire::Header, leaks);
+constexpr size_t kGeneration =
+    offsetof(wire::Header, control) + offsetof(wire::Control, generation);
+constexpr uint32_t kFirstVersion = 5;
+
+template <typename T>
+bool ReadWord(const File& file, size_t offset, T* value) {
+  return file.ReadAt(offset, value, sizeof *value) == sizeof *value;
+}
+
+// A child of the process that this one numbers so in its own pid namespace; 0 if there is none.
+uint32_t ChildNumbered(uint32_t process, uint32_t inside) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
+      opendir(fmt::format("/proc/{}/task", process).c_str()), closedir);
+  if (tasks == nullptr) return 0;
+  while (const dirent* entry = readdir(tasks.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const auto list =
+        ReadWholeFile(fmt::format("/proc/{}/task/{}/children", process, entry->d_name), 1 << 20);
+    if (!list) continue;
+    const char* at = list->c_str();
+    char* end = nullptr;
+    for (long child = std::strtol(at, &end, 10); end != at; child = std::strtol(at, &end, 10)) {
+      at = end;
+      const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
+      if (!status) continue;
+      const size_t ids = status->find("\nNSpid:");
+      if (ids == std::string::npos) continue;
+      const size_t last = status->find_last_of("\t ", status->find('\n', ids + 1));
+      if (std::strtoul(status->c_str() + last, nullptr, 10) == inside) {
+        return static_cast<uint32_t>(child);
+      }
+    }
+  }
+  // A kernel that does not list children.
+  const auto info = ReadProcess(inside);
+  return info && info->parent == process ? inside : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentCopy>> AgentCopy::Ask(uint32_t process, const std::string& gauge_path,
+                                                  const Options& options) {
+  HG_ASSIGN(File file, File::OpenForUpdate(gauge_path));
+  HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, gauge_path));
+  if (layout.header().version < kFirstVersion) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("the agent in process {} is too old to make a copy of it", process));
+  }
+  std::unique_ptr<AgentCopy> copy(new AgentCopy(std::move(file), process));
+  HG_TRY(copy->Request(options.timeout_ms));
+  HG_TRY(copy->OpenImage(options));
+  return copy;
+}
+
+// Odd numbers ask for a copy, others end it. The agent looks when the generation changes.
+void AgentCopy::Announce(uint32_t requests) const {
+  // If the file is gone, so is who would look.
+  if (!file_.WriteAt(kWords + offsetof(wire::LeakControl, picture_requests), &requests,
+                     sizeof requests)) {
+    return;
+  }
+  uint32_t generation = 0;
+  if (!ReadWord(file_, kGeneration, &generation)) return;
+  ++generation;
+  (void)file_.WriteAt(kGeneration, &generation, sizeof generation);
+}
+
+Status AgentCopy::Request(int timeout_ms) {
+  wire::LeakControl words{};
+  if (!ReadWord(file_, kWords, &words)) {
+    return Fail(ErrorCode::kTruncated, "'" + Printable(file_.path()) + "' has lost its header");
+  }
+  request_ = words.picture_requests + (words.picture_requests % 2 == 0 ? 1 : 2);
+  Announce(request_);
+  const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
+  while (true) {
+    if (ReadWord(file_, kWords, &words) && words.picture_answers == request_) break;
+    const auto info = ReadProcess(process_);
+    if (!info || info->ended()) {
+      return Fail(ErrorCode::kNotFound, fmt::format("process {} has ended", process_));
+    }
+    if (MonotonicNow() >= deadline) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("process {} was asked for a copy of itself and took no sample for "
+                              "{} s; it makes one at its next sample: try again, or sample more "
+                              "often",
+                              process_, timeout_ms / 1000));
+    }
+    poll(nullptr, 0, 2);
+  }
+  if (words.picture_pid == 0) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("process {} could not copy itself: {}", process_,
+                            std::strerror(static_cast<int>(words.picture_error & 0xfff))));
+  }
+  copy_ = ChildNumbered(process_, words.picture_pid);
+  if (copy_ == 0) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("the copy of process {} is gone already", process_));
+  }
+  pause_ns_ = words.picture_pause_ns;
+  CapturedThread thread;
+  thread.id = words.picture_thread;
+  thread.stack_pointer = words.picture_stack_pointer;
+  threads_ = {thread};
+  return {};
+}
+
+Status AgentCopy::OpenImage(const Options& options) {
+  auto image = std::make_unique<ProcessMemoryImage>(copy_);
+  uint64_t word = 0;
+  const uint64_t probe = threads_[0].stack_pointer;
+  if (options.read_directly && image->Read(probe, sizeof word, &word) == sizeof word) {
+    image_ = std::move(image);
+    return {};
+  }
+  struct stat info {};
+  if (stat(file_.path().c_str(), &info) != 0) {
+    return tl::unexpected(SystemError("cannot see '" + Printable(file_.path()) + "'", errno));
+  }
+  HG_ASSIGN(image_, ServedMemoryImage::Open(file_.path(), info.st_uid));
+  if (image_->Read(probe, sizeof word, &word) != sizeof word) {
+    return Fail(ErrorCode::kPermission,
+                fmt::format("the memory of the copy of process {} can be read neither directly "
+                            "nor through pipes beside '{}'",
+                            process_, Printable(file_.path())));
+  }
+  return {};
+}
+
+bool AgentCopy::alive() const {
+  const auto info = ReadProcess(copy_);
+  return info && !info->ended() && info->parent == process_;
+}
+
+AgentCopy::~AgentCopy() {
+  if (request_ == 0) return;
+  // First so that it ends, then so that the agent waits for it.
+  const bool was_alive = copy_ != 0 && alive();
+  const uint32_t ended = request_ + 1;
+  (void)file_.WriteAt(kWords + offsetof(wire::LeakControl, picture_requests), &ended, sizeof ended);
+  if (was_alive) {
+    kill(static_cast<pid_t>(copy_), SIGKILL);
+    for (int i = 0; i < 1000 && alive(); ++i) poll(nullptr, 0, 1);
+  }
+  Announce(ended);
+}
+
+}  // namespace heapgauge::leaks

@@ -1,0 +1,63 @@
+// The other end of agent/leaks/own_copy.h: asks the agent of a program for a copy of it, and reads
+// that. For programs that may not be traced, such as in containers without CAP_SYS_PTRACE.
+//
+// The copy is made when the program next takes a sample. Its memory is read as that of any other
+// process; where the kernel refuses even that, the copy hands it out through pipes that are made
+// beside the gauge file.
+//
+// The gauge file is treated as hostile. One asker at a time; the last one wins. image() may be read
+// by any thread.
+#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
+#define HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/leaks/capture/captured_thread.h"
+#include "core/leaks/memory_image.h"
+
+namespace heapgauge::leaks {
+
+class AgentCopy {
+ public:
+  struct Options {
+    int timeout_ms = 10'000;    // for the next sample of the program
+    bool read_directly = true;  // false: by pipes, in any case
+  };
+  static Result<std::unique_ptr<AgentCopy>> Ask(uint32_t process, const std::string& gauge_path,
+                                                const Options& options);
+  // Ends the copy.
+  ~AgentCopy();
+  AgentCopy(const AgentCopy&) = delete;
+  AgentCopy& operator=(const AgentCopy&) = delete;
+
+  uint32_t memory_process() const { return copy_; }
+  const MemoryImage& image() const { return *image_; }
+  // The one that forked; its stack holds its registers.
+  const std::vector<CapturedThread>& threads() const { return threads_; }
+  uint64_t pause_ns() const { return pause_ns_; }
+  // The copy lives for a bounded time: what was read after its end is not memory.
+  bool alive() const;
+
+ private:
+  AgentCopy(File file, uint32_t process) : file_(std::move(file)), process_(process) {}
+  Status Request(int timeout_ms);
+  void Announce(uint32_t requests) const;
+  Status OpenImage(const Options& options);
+
+  File file_;
+  uint32_t process_;
+  uint32_t request_ = 0;
+  uint32_t copy_ = 0;  // as we number it
+  uint64_t pause_ns_ = 0;
+  std::vector<CapturedThread> threads_;
+  std::unique_ptr<MemoryImage> image_;
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
