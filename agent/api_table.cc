@@ -29,4 +29,7 @@ extern const heapgauge_api heapgauge_api_v1 = {
     .serve = heapgauge_serve,
     .handle = heapgauge_handle,
     .free_response = heapgauge_free_response,
+    .leak_mark = heapgauge_leak_mark,
+    .leak_check = heapgauge_leak_check,
+    .leak_report = heapgauge_leak_report,
 };

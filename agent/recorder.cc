@@ -191,6 +191,7 @@ bool Recorder::StartInChild() {
   new_file_.MoveTo(&file_);
   if (tracing()) {
     buffers_.StartInChild(&header);
+    traced_process_ = header.pid;
     lanes_.Start(header.pid);
   }
   // A stub may be about to read the parent's control word: its segment stays mapped.

@@ -134,6 +134,10 @@ class Recorder {
   // traced. For good.
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
   void EndTracing(bool gave_up);
+  // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
+  wire::Header* LeakQuestions();
+  // The moment, on the clock of events.
+  uint64_t TraceNow() const { return trace_clock_.ReadOrdered(); }
   struct TracedBlock {
     uintptr_t address;
     uint64_t size;  // requested
@@ -222,6 +226,7 @@ class Recorder {
   TraceSettings trace_settings_;
   TraceClock trace_clock_;
   std::atomic<bool> tracing_;
+  uint32_t traced_process_ = 0;            // id; a vfork child has another
   std::atomic<uint64_t> trace_looked_ns_;  // when it was looked for unloaded objects
   std::atomic<uint64_t> trace_buried_ns_;  // and for threads that are no more
   TraceBuffers buffers_;

@@ -32,7 +32,8 @@ bool Recorder::StartTracing(const TraceSettings& settings) {
   trace_settings_ = settings;
   trace_clock_.Use(settings.clock);
   if (!buffers_.Start(settings, file_.header())) return false;
-  lanes_.Start(os::ProcessId());
+  traced_process_ = os::ProcessId();
+  lanes_.Start(traced_process_);
   memo_.Start();
   tracing_.store(true, std::memory_order_release);
   return true;
@@ -41,6 +42,16 @@ bool Recorder::StartTracing(const TraceSettings& settings) {
 void Recorder::EndTracing(bool gave_up) {
   if (!tracing_.exchange(false)) return;
   if (OwnFile() != nullptr) buffers_.End(gave_up);
+}
+
+wire::Header* Recorder::LeakQuestions() {
+  GaugeFile* const file = OwnFile();
+  if (file == nullptr || !tracing() || !trace_settings_.checks_leaks) return nullptr;
+  if (os::ProcessId() != traced_process_) return nullptr;
+  if (ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
+    PublishMemory();  // whoever looks for pointers must know what is ours
+  }
+  return file->header();
 }
 
 // This process's own buffers are there. A forked child makes them, or goes on untraced.

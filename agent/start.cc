@@ -9,6 +9,7 @@
 #include "agent/hooks/allocator_statistics.h"
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/map_hooks.h"
+#include "agent/leaks/exit_check.h"
 #include "agent/recorder.h"
 #include "agent/service_loader.h"
 #include "agent/sys/came_by_preload.h"
@@ -39,6 +40,9 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   if (settings.record_mappings) StartRecordingMappings();
   if (settings.trace.on && recorder.StartTracing(settings.trace)) {
     SetMode(Mode::kTrace);
+#ifndef HG_LINKED_IN
+    if (settings.trace.checks_leaks) StartExitCheck(settings.trace.frees_libraries);
+#endif
   } else if (settings.active && !settings.trace.on) {
     StartCounting();
   } else {

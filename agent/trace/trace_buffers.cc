@@ -43,6 +43,7 @@ void TraceBuffers::ShowSettings(wire::Header* header) {
   control_->clock = static_cast<uint32_t>(settings_.clock);
   control_->max_buffers = settings_.max_buffers();
   control_->drops = settings_.drops;
+  header->leaks.wants_exit_check = settings_.checks_leaks;
   Put(control_->tracing, uint32_t{1});
 }
 

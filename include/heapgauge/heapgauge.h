@@ -123,6 +123,24 @@ HEAPGAUGE_CALL int heapgauge_pool(const char* name);
 HEAPGAUGE_CALL void heapgauge_pool_allocated(int pool, const void* block, size_t size);
 HEAPGAUGE_CALL void heapgauge_pool_freed(int pool, const void* block);
 
+/* ---- Leaks ---- */
+/* For tests, in programs that run under `heapgauge run --leaks`: elsewhere these fail at once. C++:
+ * heapgauge/leak_check.h. */
+struct heapgauge_leaks {
+  uint64_t lost_blocks, lost_bytes; /* nothing leads to them, or only blocks that are lost */
+  uint64_t possible_blocks, possible_bytes; /* only pointers into the middle of a block do */
+  uint64_t reachable_blocks, reachable_bytes;
+  uint32_t check; /* number, for heapgauge_leak_report() */
+};
+/* A moment, to check what was allocated since. */
+HEAPGAUGE_CALL int heapgauge_leak_mark(uint64_t* mark);
+/* Looks what has become of the blocks that were allocated since the mark (0: all) and not freed.
+ * The whole program stands still meanwhile. Not in signal handlers. */
+HEAPGAUGE_CALL int heapgauge_leak_check(uint64_t mark, struct heapgauge_leaks* leaks);
+/* The text about that check, with the stacks that allocated the blocks. Copies at most size - 1
+ * bytes and a NUL, and returns how long the text is, or a negative code. */
+HEAPGAUGE_CALL int64_t heapgauge_leak_report(uint32_t check, char* text, size_t size);
+
 /* ---- The debug port ---- */
 /* Serves profiles of this process from one thread: "127.0.0.1:9700", "unix:PATH"; %p stands for
  * the number of the process. An address that others can reach needs HEAPGAUGE_TOKEN_FILE. At most

@@ -45,6 +45,9 @@ struct heapgauge_api {
   int (*serve)(const char* address);
   int (*handle)(const struct heapgauge_request* request, struct heapgauge_response* response);
   void (*free_response)(struct heapgauge_response* response);
+  int (*leak_mark)(uint64_t* mark); /* from here on: ask `bytes` whether it is there */
+  int (*leak_check)(uint64_t mark, struct heapgauge_leaks* leaks);
+  int64_t (*leak_report)(uint32_t check, char* text, size_t size);
 };
 
 extern const struct heapgauge_api heapgauge_api_v1 __attribute__((weak, visibility("default")));
@@ -186,6 +189,31 @@ HEAPGAUGE_CALL int heapgauge_handle(const struct heapgauge_request* request,
 HEAPGAUGE_CALL void heapgauge_free_response(struct heapgauge_response* response) {
   const struct heapgauge_api* const table = heapgauge_table();
   if (table != 0) table->free_response(response);
+}
+HEAPGAUGE_CALL const struct heapgauge_api* heapgauge_table_with_leaks(void);
+HEAPGAUGE_CALL const struct heapgauge_api* heapgauge_table_with_leaks(void) {
+  const struct heapgauge_api* const table = heapgauge_table();
+  const size_t end = offsetof(struct heapgauge_api, leak_report) + sizeof(void*);
+  return table != 0 && table->bytes >= end ? table : 0;
+}
+HEAPGAUGE_CALL int heapgauge_leak_mark(uint64_t* mark) {
+  const struct heapgauge_api* const table = heapgauge_table_with_leaks();
+  *mark = 0;
+  return table != 0 ? table->leak_mark(mark) : HEAPGAUGE_ABSENT;
+}
+HEAPGAUGE_CALL int heapgauge_leak_check(uint64_t mark, struct heapgauge_leaks* leaks) {
+  const struct heapgauge_api* const table = heapgauge_table_with_leaks();
+  if (table == 0) {
+    const struct heapgauge_leaks none = {0, 0, 0, 0, 0, 0, 0};
+    *leaks = none;
+    return HEAPGAUGE_ABSENT;
+  }
+  return table->leak_check(mark, leaks);
+}
+HEAPGAUGE_CALL int64_t heapgauge_leak_report(uint32_t check, char* text, size_t size) {
+  const struct heapgauge_api* const table = heapgauge_table_with_leaks();
+  if (size != 0) *text = 0;
+  return table != 0 ? table->leak_report(check, text, size) : HEAPGAUGE_ABSENT;
 }
 
 #endif /* HEAPGAUGE_LINKED */

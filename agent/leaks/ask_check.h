@@ -1,0 +1,35 @@
+// Asks the recorder of an exact trace for a leak check of this process, and waits for the answer:
+// at the end of the program, or of a scope in it (wire/leak_control.h).
+//
+// The wait is bounded: it goes on as long as the recorder shows signs of life, and never for more
+// than ten minutes. Allocation-free, async-signal-safe; one check at a time.
+#ifndef HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_
+#define HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_
+
+#include <cstdint>
+
+#include "wire/leak_control.h"
+
+namespace heapgauge::agent {
+
+// This process is traced by somebody who checks for leaks.
+bool CanAskForCheck();
+
+struct CheckQuestion {
+  wire::CheckReason reason = wire::CheckReason::kNone;
+  uint64_t since = 0;           // TraceClock
+  uintptr_t stack_pointer = 0;  // what lies below is ours
+};
+
+enum class CheckAnswer {
+  kDone,
+  kNobody,   // there is no recorder, or none any more
+  kRefused,  // it could not look; `words->check_error` tells why
+  kBusy,     // another thread has asked and waits
+};
+// REQUIRES: CanAskForCheck. Copies the words of the answer.
+CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words);
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_

@@ -1,0 +1,38 @@
+// exit, _exit and _Exit (exit_check.h). The registers that the program may hold a block by are pushed,
+// and hg_exit_sp says where its stack begins with them.
+
+.macro HG_EXIT name, real, before
+  .text
+  .p2align 4
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  pushq %rbx
+  .cfi_adjust_cfa_offset 8
+  pushq %rbp
+  .cfi_adjust_cfa_offset 8
+  pushq %r12
+  .cfi_adjust_cfa_offset 8
+  pushq %r13
+  .cfi_adjust_cfa_offset 8
+  pushq %r14
+  .cfi_adjust_cfa_offset 8
+  pushq %r15
+  .cfi_adjust_cfa_offset 8
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  movq %rsp, %rdi
+  call \before
+  movq (%rsp), %rdi
+  call *\real(%rip)
+  ud2
+  .cfi_endproc
+  .size \name, . - \name
+.endm
+
+  HG_EXIT exit, hg_real_exit, hg_before_exit
+  HG_EXIT _exit, hg_real_underscore_exit, hg_before_direct_exit
+  HG_EXIT _Exit, hg_real_underscore_exit, hg_before_direct_exit
+
+  .section .note.GNU-stack, "", @progbits

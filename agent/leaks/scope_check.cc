@@ -1,0 +1,121 @@
+// The part of the program's interface (heapgauge/heapgauge.h) that is about leaks: which blocks
+// that were allocated since a moment are lost now. The recorder of `run --leaks` finds out.
+#define HEAPGAUGE_LINKED 1
+#pragma GCC visibility push(default)
+#include "include/heapgauge/heapgauge.h"
+#pragma GCC visibility pop
+
+#include <initializer_list>
+
+#include "agent/last_error.h"
+#include "agent/leaks/ask_check.h"
+#include "agent/recorder.h"
+#include "agent/sys/os.h"
+
+namespace {
+
+using namespace heapgauge::agent;
+
+constexpr char kNotWatched[] =
+    "leaks are looked for only in programs that run under heapgauge run --leaks";
+
+int NotWatched() { return FailWith(HEAPGAUGE_UNAVAILABLE, kNotWatched); }
+
+// The registers that a caller may hold a block by, in memory that is searched.
+struct SavedRegisters {
+  uintptr_t word[6];
+};
+inline void Save(SavedRegisters* registers) {
+#if defined(__x86_64__)
+  __asm__ volatile(
+      "movq %%rbx, 0(%0)\n\t"
+      "movq %%rbp, 8(%0)\n\t"
+      "movq %%r12, 16(%0)\n\t"
+      "movq %%r13, 24(%0)\n\t"
+      "movq %%r14, 32(%0)\n\t"
+      "movq %%r15, 40(%0)" ::"r"(registers->word)
+      : "memory");
+#else
+#error "agent/leaks: save this architecture's registers that calls preserve"
+#endif
+}
+
+// Another thread's check is waited for: they come one after the other.
+CheckAnswer AskInTurn(const CheckQuestion& question, heapgauge::wire::LeakControl* words) {
+  constexpr uint64_t kNapNs = 1'000'000;
+  constexpr int kTurns = 60'000;
+  CheckAnswer answer = CheckAnswer::kBusy;
+  for (int i = 0; i < kTurns && answer == CheckAnswer::kBusy; ++i) {
+    answer = AskForCheck(question, words);
+    if (answer == CheckAnswer::kBusy && !os::Nap(kNapNs)) break;
+  }
+  return answer;
+}
+
+}  // namespace
+
+int heapgauge_leak_mark(uint64_t* mark) {
+  *mark = 0;
+  if (!CanAskForCheck()) return NotWatched();
+  *mark = recorder.TraceNow();
+  return HEAPGAUGE_OK;
+}
+
+int heapgauge_leak_check(uint64_t mark, struct heapgauge_leaks* leaks) {
+  *leaks = {};
+  if (!CanAskForCheck()) return NotWatched();
+  SavedRegisters registers;
+  Save(&registers);
+  heapgauge::wire::LeakControl words{};
+  const CheckAnswer answer = AskInTurn(
+      {heapgauge::wire::CheckReason::kScope, mark, reinterpret_cast<uintptr_t>(&registers)},
+      &words);
+  if (answer == CheckAnswer::kRefused) {
+    return FailWith(HEAPGAUGE_IO,
+                    "the memory of the program cannot be looked at: ptrace is not allowed here");
+  }
+  if (answer != CheckAnswer::kDone) {
+    return FailWith(HEAPGAUGE_UNAVAILABLE, "the recorder of heapgauge run --leaks is gone");
+  }
+  leaks->lost_blocks = words.lost_blocks;
+  leaks->lost_bytes = words.lost_bytes;
+  leaks->possible_blocks = words.possible_blocks;
+  leaks->possible_bytes = words.possible_bytes;
+  leaks->reachable_blocks = words.live_blocks;
+  leaks->reachable_bytes = words.live_bytes;
+  leaks->check = words.check_number;
+  return HEAPGAUGE_OK;
+}
+
+int64_t heapgauge_leak_report(uint32_t check, char* text, size_t size) {
+  if (size != 0) *text = '\0';
+  if (!CanAskForCheck()) return NotWatched();
+  char path[1024];
+  char digits[12];
+  size_t at = sizeof digits;
+  digits[--at] = '\0';
+  do {
+    digits[--at] = static_cast<char>('0' + check % 10);
+    check /= 10;
+  } while (check != 0);
+  size_t length = 0;
+  for (const char* part : {recorder.OwnPath(), ".leaks", const_cast<const char*>(digits + at)}) {
+    while (*part != '\0' && length + 1 < sizeof path) path[length++] = *part++;
+  }
+  path[length] = '\0';
+  const int fd = os::OpenForReading(path);
+  if (fd < 0) return FailWith(HEAPGAUGE_IO, "there is no report of this check");
+  int64_t total = 0;
+  char rest[4096];
+  while (true) {
+    const bool fits = size != 0 && static_cast<size_t>(total) + 1 < size;
+    const long got = fits ? os::Read(fd, text + total, size - 1 - static_cast<size_t>(total))
+                          : os::Read(fd, rest, sizeof rest);
+    if (got <= 0) break;
+    total += got;
+  }
+  os::Close(fd);
+  if (size != 0)
+    text[static_cast<size_t>(total) < size ? static_cast<size_t>(total) : size - 1] = 0;
+  return total;
+}
