@@ -44,6 +44,7 @@ class MappedGauge {
   const wire::Header& header() const { return *reinterpret_cast<const wire::Header*>(base_); }
   wire::TraceControl& control() { return reinterpret_cast<wire::Header*>(base_)->trace; }
   const wire::TraceControl& control() const { return header().trace; }
+  wire::LeakControl& leaks() { return reinterpret_cast<wire::Header*>(base_)->leaks; }
 
   // Takes segments into account that came since the last call.
   void Refresh();

@@ -20,6 +20,7 @@
 #include "core/trace/record/block_matcher.h"
 #include "core/trace/record/buffer_reader.h"
 #include "core/trace/record/clock.h"
+#include "core/trace/record/leak_watch.h"
 #include "core/trace/record/mapped_gauge.h"
 #include "core/trace/record/merge.h"
 #include "core/trace/record/table_copier.h"
@@ -67,6 +68,18 @@ class ProcessRecorder {
   bool was_given_up() const { return LoadShared(gauge_.control().gave_up) != 0; }
   // It said goodbye.
   bool has_ended() const { return LoadShared(gauge_.header().ended_ns) != 0; }
+
+  // For those who look for leaks: what the program asks, if it does and was not answered; all
+  // events up to now, once its threads are stopped; and the answer.
+  std::optional<LeakQuestion> question();
+  void CatchUp();
+  void Answer(uint32_t number, const LeakAnswer& answer);
+  MappedGauge& gauge() { return gauge_; }
+  const BlockMatcher& matcher() const { return *matcher_; }
+  uint32_t thread_id(uint32_t index) const {
+    return index < threads_.size() ? threads_[index].thread.id : 0;
+  }
+  uint64_t now_ns() const;  // on the clock of its blocks
 
   // Complete after Finish.
   const Facts& facts() const { return facts_; }

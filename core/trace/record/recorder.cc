@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 
@@ -63,6 +64,12 @@ std::string ProgramName(const Recording& recording) {
     if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '_';
   }
   return name.empty() ? "program" : name;
+}
+
+// Goes on counting while it is looked at.
+const HeapUsage& UsageOf(const CountingWriter* counts) {
+  static const HeapUsage none;
+  return counts != nullptr ? counts->usage() : none;
 }
 
 }  // namespace
@@ -150,15 +157,23 @@ bool Recorder::Open(const GaugeOwner& owner) {
     }
   }
   std::string path;
-  auto recorder =
-      ProcessRecorder::Open(owner.path, clock_start_, options_.record,
-                            [&](const Facts& facts) -> Result<std::unique_ptr<TraceWriter>> {
-                              EndReplaced(owner.pid);
-                              path = PathFor(facts);
-                              return TraceWriter::Create(path, facts, {}, path == options_.output);
-                            });
+  CountingWriter* counts = nullptr;
+  const auto make_writer = [&](const Facts& facts) -> Result<std::unique_ptr<TraceWriter>> {
+    EndReplaced(owner.pid);
+    std::unique_ptr<TraceWriter> file;
+    if (options_.writes) {
+      path = PathFor(facts);
+      HG_ASSIGN(file, TraceWriter::Create(path, facts, {}, path == options_.output));
+    }
+    if (options_.writes && options_.leaks == nullptr) return file;
+    auto counting = std::make_unique<CountingWriter>(std::move(file));
+    counts = counting.get();
+    return counting;
+  };
+  auto recorder = ProcessRecorder::Open(owner.path, clock_start_, options_.record, make_writer);
   if (!recorder) return false;
   Session session;
+  session.counts = counts;
   session.recorder = *std::move(recorder);
   session.owner = owner;
   session.path = std::move(path);
@@ -197,6 +212,9 @@ void Recorder::Finish(size_t index, RecordingState state) {
   }
   ProcessRecorder& recorder = *sessions_[index].recorder;
   recorder.Finish(state);
+  if (options_.leaks != nullptr) {
+    options_.leaks->Ended(&recorder, state, UsageOf(sessions_[index].counts));
+  }
   RecordedProcess recorded;
   recorded.pid = recorder.pid();
   recorded.path = sessions_[index].path;
@@ -211,6 +229,17 @@ void Recorder::Finish(size_t index, RecordingState state) {
   recorder.RemoveGaugeFile();
   const std::lock_guard<std::mutex> lock(mutex_);
   sessions_.erase(sessions_.begin() + static_cast<ptrdiff_t>(index));
+}
+
+void Recorder::AnswerQuestion(Session* session) {
+  const auto question = session->recorder->question();
+  if (!question) return;
+  LeakAnswer answer;
+  answer.error = ENOSYS;
+  if (options_.leaks != nullptr) {
+    answer = options_.leaks->Look(session->recorder.get(), *question, UsageOf(session->counts));
+  }
+  session->recorder->Answer(question->number, answer);
 }
 
 void Recorder::EndThoseGone(uint64_t now_ns) {
@@ -266,6 +295,7 @@ void Recorder::Run() {
     bool pressed = false;
     for (Session& session : sessions_) {
       bytes += session.recorder->Work(now);
+      AnswerQuestion(&session);
       pressed = pressed || session.recorder->is_pressed();
     }
     now = MonotonicNow();

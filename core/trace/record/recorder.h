@@ -18,7 +18,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/trace/record/counting_writer.h"
 #include "core/trace/record/gauge_finder.h"
+#include "core/trace/record/leak_watch.h"
 #include "core/trace/record/process_recorder.h"
 
 namespace heapgauge::trace {
@@ -29,6 +31,8 @@ struct RecorderOptions {
   std::string output;            // file for the program itself, "" for a name made of its own
   std::string output_directory;  // for such names
   bool follow = true;            // programs that it starts as well
+  bool writes = true;            // false: no traces, only what the recorder knows
+  LeakWatch* leaks = nullptr;    // asked when a program wants its leaks checked; must outlive it
 };
 
 // What there is to tell about one recording.
@@ -73,7 +77,8 @@ class Recorder {
     std::unique_ptr<ProcessRecorder> recorder;
     GaugeOwner owner;
     std::string path;
-    uint64_t next_look_ns = 0;  // whether it was replaced
+    CountingWriter* counts = nullptr;  // the recorder's writer, if leaks are looked for
+    uint64_t next_look_ns = 0;         // whether it was replaced
     bool finishing = false;
   };
 
@@ -84,6 +89,7 @@ class Recorder {
   bool Open(const GaugeOwner& owner);
   void EndThoseGone(uint64_t now_ns);
   void Finish(size_t index, RecordingState state);
+  void AnswerQuestion(Session* session);
   std::string PathFor(const Facts& facts);
   void MakeWay();
   bool Sleep(size_t bytes, bool pressed, uint64_t* nap_ns);

@@ -1,0 +1,83 @@
+// Counts what goes into a trace, and passes it on if there is a file at all: a program may be
+// recorded for its live blocks alone.
+//
+// One thread.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_COUNTING_WRITER_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_COUNTING_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/trace/record/leak_watch.h"
+#include "core/trace/trace_writer.h"
+
+namespace heapgauge::trace {
+
+class CountingWriter final : public TraceWriter {
+ public:
+  // `file` may be null.
+  explicit CountingWriter(std::unique_ptr<TraceWriter> file) : file_(std::move(file)) {}
+
+  const HeapUsage& usage() const { return usage_; }
+
+  void AddModule(uint32_t index, const wire::Module& module) override {
+    if (file_) file_->AddModule(index, module);
+  }
+  void AddNode(uint32_t index, const wire::Node& node) override {
+    if (file_) file_->AddNode(index, node);
+  }
+  void AddStack(uint32_t index, uint32_t leaf, uint16_t labels, uint16_t flags) override {
+    if (file_) file_->AddStack(index, leaf, labels, flags);
+  }
+  void AddLabelSet(uint32_t index, const wire::LabelRecord& record) override {
+    if (file_) file_->AddLabelSet(index, record);
+  }
+  void AddFrames(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames) override {
+    if (file_) file_->AddFrames(pc_module, exact, frames);
+  }
+  void SetThread(uint32_t index, const Thread& thread) override {
+    if (file_) file_->SetThread(index, thread);
+  }
+  void AddMemory(const MemoryPoint& point) override {
+    if (file_) file_->AddMemory(point);
+  }
+  void AddMarker(const Marker& marker) override {
+    if (file_) file_->AddMarker(marker);
+  }
+  void Allocate(const Block& block) override {
+    Born(block);
+    if (file_) file_->Allocate(block);
+  }
+  void Free(const Block& block) override {
+    Died(block);
+    if (file_) file_->Free(block);
+  }
+  void Reallocate(const Block& old, const Block& block) override {
+    Died(old);
+    Born(block);
+    if (file_) file_->Reallocate(old, block);
+  }
+  Status Flush() override { return file_ ? file_->Flush() : Status(); }
+  void AddSurvivor(const Block& block) override {
+    if (file_) file_->AddSurvivor(block);
+  }
+  Status Finish(const Facts& ended) override { return file_ ? file_->Finish(ended) : Status(); }
+  uint64_t bytes_written() const override { return file_ ? file_->bytes_written() : 0; }
+
+ private:
+  void Born(const Block& block) {
+    if (block.is_mapping) return;
+    ++usage_.allocations;
+    usage_.allocated_bytes += block.size;
+  }
+  void Died(const Block& block) { usage_.frees += block.is_mapping ? 0 : 1; }
+
+  std::unique_ptr<TraceWriter> file_;
+  HeapUsage usage_;
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_COUNTING_WRITER_H_
