@@ -45,6 +45,7 @@ struct RunOptions {
   bool mmap = false;
   HttpOptions http;
   TraceRunOptions trace;
+  LeakRunOptions leaks;
 };
 
 Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,
@@ -202,7 +203,8 @@ int RunWithTrace(const RunOptions& options) {
   if (const Status status = CheckForTrace(options); !status) return FailWith(status.error());
   TraceRun run;
   run.options = options.trace;
-  run.output = options.output;
+  run.leaks = options.leaks;
+  (options.trace.trace ? run.output : run.leaks.how.report.output) = options.output;
   run.mmap = options.mmap;
   run.quiet = options.quiet;
   const char* verbose = std::getenv("HEAPGAUGE_VERBOSE");
@@ -217,7 +219,8 @@ int RunWithTrace(const RunOptions& options) {
 }
 
 int Run(const RunOptions& options) {
-  if (options.trace.trace) return RunWithTrace(options);
+  if (const Status status = CheckLeakRun(options.leaks); !status) return FailWith(status.error());
+  if (options.trace.trace || options.leaks.on) return RunWithTrace(options);
   if (const Status status = CheckWithoutTrace(options.trace); !status) {
     return FailWith(status.error());
   }
@@ -271,6 +274,7 @@ Examples:
   sub.Flag("--no-follow-exec", &options->no_follow_exec,
            "do not profile programs that the program executes");
   AddTraceRunOptions(sub, &options->trace);
+  AddLeakRunOptions(sub, &options->leaks);
   AddDumpOptions(sub, &options->dumps);
   AddHttpOptions(
       sub, &options->http,

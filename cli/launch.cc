@@ -48,10 +48,15 @@ int WaitFor(pid_t pid, const sigset_t& watched, uint64_t period_ns,
             const std::function<void(pid_t)>& tick) {
   uint64_t next_tick = MonotonicNow() + period_ns;
   while (true) {
-    int status = 0;
-    const pid_t ended = waitpid(pid, &status, WNOHANG);
-    if (ended == pid) return status;
-    if (ended < 0 && errno != EINTR) return 0;
+    // A stop by a thread of ours that looks at the program's memory is not our business, and
+    // waiting for the program would take the news of it away from that thread.
+    if (const auto process = ReadProcess(static_cast<uint32_t>(pid));
+        !process || process->ended()) {
+      int status = 0;
+      const pid_t ended = waitpid(pid, &status, WNOHANG);
+      if (ended == pid && !WIFSTOPPED(status)) return status;
+      if (ended < 0 && errno != EINTR) return 0;
+    }
     uint64_t now = MonotonicNow();
     if (now >= next_tick) {
       tick(pid);

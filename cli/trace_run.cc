@@ -50,6 +50,8 @@ Result<uint64_t> TimeOption(const std::string& option, const std::string& text) 
 Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* recorder) {
   auto& environment = spec->environment;
   environment.emplace_back("HEAPGAUGE_TRACE", "1");
+  environment.emplace_back("HEAPGAUGE_LEAKS", run.leaks.on ? "1" : "0");
+  if (run.leaks.no_freeres) environment.emplace_back("HEAPGAUGE_LEAKS_FREERES", "0");
   environment.emplace_back("HEAPGAUGE_TRACE_DROP", run.options.drop ? "1" : "0");
   environment.emplace_back("HEAPGAUGE_TRACE_FORK", run.options.follow_fork ? "1" : "0");
   const bool counter = trace::BestClock() == wire::TraceClock::kCycleCounter;
@@ -65,6 +67,11 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
     HG_ASSIGN(recorder->record.cull_below_ns, TimeOption("--cull-below", run.options.cull_below));
   }
   recorder->record.records_mappings = run.mmap;
+  recorder->writes = run.options.trace;
+  if (!recorder->writes) {
+    recorder->gauge_directory = run.directory;
+    return {};
+  }
   recorder->gauge_directory = run.directory;
   std::error_code failed;
   const auto current = std::filesystem::current_path(failed);
@@ -140,6 +147,8 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
     return FailWith(status.error());
   }
   // Never destroyed: EndLike does not wait for threads.
+  leaks::ExactChecks* const checks = run.leaks.on ? MakeChecks(run.leaks).release() : nullptr;
+  options.leaks = checks;
   auto* const recorder = new trace::Recorder(std::move(options));
   const auto result = Launch(
       spec, trace::Recorder::kBeatPeriodNs, [&](pid_t) { recorder->Beat(); },
@@ -160,8 +169,13 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
     FailWith(SystemError("cannot run '" + Printable(spec.command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  if (!run.quiet) TellTraces(spec, *result, run.directory, recorder->recorded());
+  if (!run.quiet && run.options.trace)
+    TellTraces(spec, *result, run.directory, recorder->recorded());
   if (run.verbose) TellCost(recorder->recorded());
+  if (checks != nullptr) {
+    const int code = ShowLeaks(run.leaks, static_cast<uint32_t>(result->pid), checks);
+    if (code != 0) std::exit(code);
+  }
   EndLike(result->wait_status);
 }
 

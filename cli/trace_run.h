@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/launch.h"
+#include "cli/leak_run.h"
 #include "core/base/result.h"
 
 namespace heapgauge::cli {
@@ -30,6 +31,7 @@ Status CheckWithoutTrace(const TraceRunOptions& options);
 
 struct TraceRun {
   TraceRunOptions options;
+  LeakRunOptions leaks;
   std::string output;     // of -o, "" for a name made of the program's
   std::string directory;  // of gauge files, "" for the usual one
   bool mmap = false;

@@ -1,0 +1,110 @@
+#include "cli/leak_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "cli/cli.h"
+#include "cli/leak_output.h"
+#include "core/base/text.h"
+#include "core/leaks/loss_records.h"
+
+namespace heapgauge::cli {
+namespace {
+
+// As a program may print it among its own lines.
+std::string ScopeText(const LeakRunOptions& options, leaks::Check check) {
+  auto setup = ReadLeakOptions(options.how);
+  if (!setup) return "";
+  NameLocations(options.how.report.symbols, &check.known.profile, nullptr);
+  const leaks::LossRecords losses =
+      leaks::MakeLossRecords(check, {setup->resolution, &setup->suppressions});
+  LeaksSubject subject;
+  subject.check = &check;
+  subject.losses = &losses;
+  subject.suppressions = &setup->suppressions;
+  setup->report.layout = {};
+  return LeaksText(subject, setup->report).text();
+}
+
+}  // namespace
+
+void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
+  const std::string group = "Leaks";
+  options->how.error_exitcode = 0;
+  sub.Flag("--leaks", &options->on,
+           "check for leaks when the program ends, as memcheck does: every block is known; -o FILE "
+           "is the report's")
+      .InGroup(group);
+  sub.Flag("--no-freeres", &options->no_freeres,
+           "do not let the C and C++ libraries free their own blocks before the check")
+      .InGroup(group);
+  AddLeakOptions(sub, &options->how);
+  ReportOptions* report = &options->how.report;
+  sub.Add("--limit", &options->how.limit, "records to show, the largest; 20 by default, 0 all")
+      .InGroup(group);
+  sub.Add("--frames", &options->how.frames, "frames of a stack to show; 12 by default, 0 all")
+      .InGroup(group);
+  sub.Flag("--json", &report->json, "the report as JSON, with all records").InGroup(group);
+  sub.Flag("--sarif", &options->how.sarif, "the report as SARIF 2.1.0, for code review tools")
+      .InGroup(group);
+  sub.Flag("--valgrind-style", &options->how.valgrind_style,
+           "the report line by line as memcheck prints it, with ==PID== in front")
+      .InGroup(group);
+}
+
+Status CheckLeakRun(const LeakRunOptions& options) {
+  const LeakOptions usual;
+  const LeakOptions& how = options.how;
+  const char* given = options.no_freeres                   ? "--no-freeres"
+                      : how.report.json                    ? "--json"
+                      : how.sarif                          ? "--sarif"
+                      : how.valgrind_style                 ? "--valgrind-style"
+                      : how.error_exitcode != 0            ? "--error-exitcode"
+                      : !how.error_kinds.empty()           ? "--errors-for-leak-kinds"
+                      : !how.suppressions.empty()          ? "--suppressions"
+                      : !how.since.empty()                 ? "--since"
+                      : how.show_kinds != usual.show_kinds ? "--show-leak-kinds"
+                      : how.generate != usual.generate     ? "--gen-suppressions"
+                      : how.heuristics != usual.heuristics ? "--heuristics"
+                                                           : nullptr;
+  if (given != nullptr && !options.on) {
+    return Fail(ErrorCode::kInvalidArgument, std::string(given) + " goes with --leaks");
+  }
+  if (!options.on) return {};
+  const auto setup = ReadLeakOptions(options.how);
+  if (!setup) return tl::unexpected<Error>(setup.error());
+  return {};
+}
+
+std::unique_ptr<leaks::ExactChecks> MakeChecks(const LeakRunOptions& options) {
+  leaks::ExactCheckOptions how;
+  if (const auto setup = ReadLeakOptions(options.how)) how.heuristics = setup->heuristics;
+  how.scope_report = [options](const leaks::Check& check) { return ScopeText(options, check); };
+  return std::make_unique<leaks::ExactChecks>(std::move(how));
+}
+
+int ShowLeaks(const LeakRunOptions& options, uint32_t pid, leaks::ExactChecks* checks) {
+  std::vector<leaks::Check>& all = checks->checks();
+  std::stable_sort(all.begin(), all.end(), [pid](const leaks::Check& a, const leaks::Check& b) {
+    return (a.pid == pid) < (b.pid == pid);
+  });
+  LeakOptions how = options.how;
+  const std::string output = how.report.output;
+  const bool text = !how.report.json && !how.sarif;
+  std::fflush(stdout);
+  if (output.empty() && text) dup2(STDERR_FILENO, STDOUT_FILENO);
+  int code = 0;
+  for (leaks::Check& check : all) {
+    how.report.output =
+        output.empty() || check.pid == pid ? output : output + "." + std::to_string(check.pid);
+    auto setup = ReadLeakOptions(how);  // now that it is known where it goes
+    if (!setup) return FailWith(setup.error());
+    code = std::max(code, ShowCheck(std::move(check), *std::move(setup), how));
+  }
+  return code;
+}
+
+}  // namespace heapgauge::cli

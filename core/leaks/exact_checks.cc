@@ -1,0 +1,216 @@
+#include "core/leaks/exact_checks.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/base/process.h"
+#include "core/formats/gauge/gauge_memory.h"
+#include "core/leaks/capture/picture.h"
+#include "core/leaks/capture/process_memory_image.h"
+#include "core/leaks/capture/process_roots.h"
+#include "core/leaks/scan.h"
+#include "core/trace/record/exact_blocks.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+constexpr uint64_t kMostOfStack = uint64_t{64} << 20;
+
+// All that can be told without a look at its memory.
+Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
+  Check check;
+  check.known = trace::ExactBlocks(recorder);
+  const Recording& recording = check.known.profile.recording;
+  check.pid = recorder->pid();
+  check.executable = recording.program;
+  for (const std::string& argument : recording.command_line) {
+    check.command_line += (check.command_line.empty() ? "" : " ") + argument;
+  }
+  check.unix_ns = RealtimeNow();
+  check.allocations = usage.allocations;
+  check.frees = usage.frees;
+  check.allocated_bytes = usage.allocated_bytes;
+  const wire::Header& header = recorder->gauge().header();
+  if (const uint64_t lost = trace::LoadShared(header.trace.lost); lost != 0) {
+    check.notes.push_back(std::to_string(lost) + " calls could not be recorded (--drop)");
+  }
+  if (header.forked != 0) {
+    check.notes.push_back("a forked child: blocks of its parent are not known in it");
+  }
+  return check;
+}
+
+// The thread that asks is in code of the agent's and of libc's, which the program's blocks are not
+// held by. What its stack begins with, there, are the registers that the program may hold some in.
+std::vector<CapturedThread> AsTheProgramSeesIt(std::vector<CapturedThread> threads,
+                                               const trace::LeakQuestion& question) {
+  for (CapturedThread& thread : threads) {
+    if (thread.id != question.thread) continue;
+    const uint64_t sp = question.stack_pointer;
+    if (sp < thread.stack_pointer || sp - thread.stack_pointer > kMostOfStack || sp % 8 != 0) break;
+    thread.stack_pointer = sp;
+    thread.registers.clear();
+  }
+  return threads;
+}
+
+// Without the words below its stack pointer, which belong to a running function elsewhere.
+void CutStack(const trace::LeakQuestion& question, Roots* roots) {
+  const uint64_t sp = question.stack_pointer;
+  for (RootRange& range : roots->ranges) {
+    if (range.kind != RootKind::kStack || range.thread != question.thread) continue;
+    if (sp > range.range.start && sp < range.range.end) range.range.start = sp;
+  }
+}
+
+// Whatever stands in the way is in the notes.
+Status Scan(trace::ProcessRecorder* recorder, const trace::LeakQuestion& question,
+            uint32_t heuristics, const Picture& picture, Check* check) {
+  const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture.threads(), question);
+  HG_ASSIGN(const GaugeMemory gauge, ReadGaugeMemory(recorder->gauge().path()));
+  ProcessMemoryImage image(picture.memory_process());
+  RootsInput input;
+  input.process = picture.memory_process();
+  input.program = recorder->pid();
+  input.threads = &threads;
+  input.blocks = &check->known.blocks;
+  input.gauge = &gauge;
+  HG_ASSIGN(ProcessRoots roots, FindRoots(input, image));
+  CutStack(question, &roots.roots);
+  image.SetReadable(std::move(roots.readable));
+  check->notes.insert(check->notes.end(), roots.notes.begin(), roots.notes.end());
+  ScanOptions options;
+  options.heuristics = heuristics;
+  ScanResult result =
+      leaks::Scan(image, check->known.blocks, check->known.exact, roots.roots, options);
+  check->verdicts = std::move(result.verdicts);
+  check->roots = std::move(roots.roots);
+  check->scanned_bytes = result.scanned_bytes;
+  check->scan_ns = result.cpu_ns;
+  check->threads = static_cast<uint32_t>(threads.size());
+  check->look = picture.look();
+  return {};
+}
+
+// Only blocks of the scope, with what is known of them.
+Check OfScope(const Check& whole, uint64_t since_ns) {
+  Check check = whole;
+  check.known.blocks.clear();
+  check.verdicts.clear();
+  std::vector<uint32_t> numbers(whole.known.blocks.size(), kNoBlock);
+  for (uint32_t i = 0; i < numbers.size(); ++i) {
+    if (whole.known.blocks[i].birth_ns < since_ns) continue;
+    numbers[i] = static_cast<uint32_t>(check.known.blocks.size());
+    check.known.blocks.push_back(whole.known.blocks[i]);
+    if (i < whole.verdicts.size()) check.verdicts.push_back(whole.verdicts[i]);
+  }
+  for (Verdict& verdict : check.verdicts) {
+    for (uint32_t* block : {&verdict.leader, &verdict.from}) {
+      if (*block != kNoBlock) *block = numbers[*block];
+    }
+    // Lost along with an older block: that one is not of the scope.
+    if (verdict.kind == Kind::kIndirect && verdict.leader == kNoBlock) {
+      verdict.kind = Kind::kDefinite;
+    }
+  }
+  return check;
+}
+
+trace::LeakAnswer AnswerOf(const Check& check) {
+  trace::LeakAnswer answer;
+  for (size_t i = 0; i < check.verdicts.size(); ++i) {
+    const Kind kind = check.verdicts[i].kind;
+    uint64_t* const blocks = kind == Kind::kReachable  ? &answer.live_blocks
+                             : kind == Kind::kPossible ? &answer.possible_blocks
+                                                       : &answer.lost_blocks;
+    uint64_t* const bytes = kind == Kind::kReachable  ? &answer.live_bytes
+                            : kind == Kind::kPossible ? &answer.possible_bytes
+                                                      : &answer.lost_bytes;
+    ++*blocks;
+    *bytes += check.known.blocks[i].size;
+  }
+  return answer;
+}
+
+// For the owner alone, as the gauge file is.
+void WriteReport(const std::string& path, const std::string& text) {
+  unlink(path.c_str());
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return;
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  close(fd);
+}
+
+}  // namespace
+
+trace::LeakAnswer ExactChecks::Look(trace::ProcessRecorder* recorder,
+                                    const trace::LeakQuestion& question,
+                                    const trace::HeapUsage& usage) {
+  PictureOptions options;
+  options.in_place = true;
+  auto picture = Picture::Take(recorder->pid(), options);
+  recorder->CatchUp();
+  Check check = Begin(recorder, usage);
+  check.at_exit = question.reason == wire::CheckReason::kExit;
+  Status status = picture ? Scan(recorder, question, options_.heuristics, **picture, &check)
+                          : Status(tl::unexpected<Error>(picture.error()));
+  if (picture) {
+    (*picture)->Release();
+    check.pause_ns = (*picture)->pause_ns();
+    const auto& notes = (*picture)->notes();
+    check.notes.insert(check.notes.end(), notes.begin(), notes.end());
+  }
+  trace::LeakAnswer answer;
+  if (!status) {
+    check.notes.push_back("its memory could not be searched: " + status.error().message);
+    answer.error = EPERM;
+  } else if (check.at_exit) {
+    answer = AnswerOf(check);
+  } else {
+    const Check scope = OfScope(check, question.since_ns);
+    answer = AnswerOf(scope);
+    const std::string path = ScopeReportPath(recorder->gauge().path(), question.number);
+    if (options_.scope_report) {
+      WriteReport(path, options_.scope_report(scope));
+      reports_[recorder].push_back(path);
+    }
+  }
+  if (check.at_exit) at_exit_[recorder] = std::move(check);
+  return answer;
+}
+
+void ExactChecks::Ended(trace::ProcessRecorder* recorder, RecordingState state,
+                        const trace::HeapUsage& usage) {
+  for (const std::string& path : reports_[recorder]) unlink(path.c_str());
+  reports_.erase(recorder);
+  const auto found = at_exit_.find(recorder);
+  if (found != at_exit_.end()) {
+    checks_.push_back(std::move(found->second));
+    at_exit_.erase(found);
+    return;
+  }
+  if (state == RecordingState::kReplaced) return;  // all it had went with its memory
+  Check check = Begin(recorder, usage);
+  check.at_exit = true;
+  check.notes.push_back(
+      state == RecordingState::kKilled
+          ? "it was ended by a signal, or by a system call of its own: what it never freed is "
+            "known, and not what was lost"
+          : "it still runs: what it has not freed is known, and not what is lost");
+  checks_.push_back(std::move(check));
+}
+
+std::string ScopeReportPath(const std::string& gauge_path, uint32_t number) {
+  return gauge_path + ".leaks" + std::to_string(number);
+}
+
+}  // namespace heapgauge::leaks
