@@ -288,14 +288,15 @@ class Finder {
         std::find_if(input_.threads->begin(), input_.threads->end(),
                      [&](const CapturedThread& t) { return t.thread_pointer == block->address; });
     const bool is_known = known != input_.threads->end();
-    // Of a thread that has ended: nothing on it counts any more.
-    if (!is_known && (input_.threads_known || block->thread == 0)) return;
     const uint32_t thread = is_known ? known->id : block->thread;
     if (!is_known) {
       if (const uint64_t vector = ThreadVectorBlock(image_, block->address)) {
         found_.roots.registers.push_back({vector, thread, "thread vector"});
       }
     }
+    // Of a thread that has ended: nothing on it counts any more but the vector, which is kept with
+    // the stack for the next thread.
+    if (!is_known && (input_.threads_known || block->thread == 0)) return;
     for (const AddressRange& part : touched_.In(range.start, range.end)) {
       list_.Add({part, RootKind::kWholeStack, thread, 0});
     }
