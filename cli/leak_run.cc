@@ -43,7 +43,7 @@ void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
       .InGroup(group);
   AddLeakOptions(sub, &options->how);
   ReportOptions* report = &options->how.report;
-  sub.Add("--limit", &options->how.limit, "records to show, the largest; 20 by default, 0 all")
+  sub.Add("-n,--limit", &options->how.limit, "records to show, the largest; 20 by default, 0 all")
       .InGroup(group);
   sub.Add("--frames", &options->how.frames, "frames of a stack to show; 12 by default, 0 all")
       .InGroup(group);

@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
@@ -24,10 +25,12 @@ Record = collections.namedtuple("Record", "kind bytes blocks stack")
 
 
 class LeakRuns(harness.EndToEnd):
-    def setUp(self):
-        super().setUp()
-        self.gauges = self.fresh_directory()
-        self.environments = None
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.gauges = pathlib.Path(tempfile.mkdtemp(prefix="heapgauge-leaks-"))
+        cls.addClassCleanup(shutil.rmtree, cls.gauges, ignore_errors=True)
+        cls.environments = None
 
     def run_in(self, environment, command, **kwargs):
         return subprocess.run([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,
@@ -57,7 +60,7 @@ class LeakRuns(harness.EndToEnd):
         lengths = [len(seen(*each)["LD_PRELOAD"]) for each in ((their_tool, theirs), (our_tool, ours))]
         shorter = theirs if lengths[0] < lengths[1] else ours
         shorter["LD_PRELOAD"] += ":" * abs(lengths[0] - lengths[1])
-        self.environments = theirs, ours
+        type(self).environments = theirs, ours
         their_view, our_view = seen(their_tool, theirs), seen(our_tool, ours)
         self.assertEqual({k: len(v) for k, v in their_view.items()}, {k: len(v) for k, v in our_view.items()})
         return self.environments

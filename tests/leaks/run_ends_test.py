@@ -1,0 +1,104 @@
+"""How a program under `run --leaks` ends: its output and status are its own, whatever was found and however it ended."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from leak_runs import harness
+
+PLANTED = os.environ.get("HEAPGAUGE_PLANTED", "")
+
+
+class Ends(harness.EndToEnd):
+    def run_leaks(self, *arguments, check=None):
+        process = self.bare([harness.HEAPGAUGE, "run", "--leaks", "--dir", str(self.fresh_directory()),
+                             *map(str, arguments)])
+        return process.returncode, process.stdout.decode(), process.stderr.decode()
+
+    def test_the_report_goes_to_standard_error_and_the_status_is_the_programs(self):
+        code, out, err = self.run_leaks("--", PLANTED)
+        self.assertEqual((code, out), (0, "planted\n"))
+        for line in ("HEAP SUMMARY:", "LEAK SUMMARY:", "definitely lost: 1,600 bytes in 16 blocks",
+                     "indirectly lost: 256 bytes in 4 blocks", "possibly lost: 384 bytes in 6 blocks"):
+            self.assertIn(line, err)
+        self.assertIn("planted_list_head", err)
+
+    def test_an_exit_code_for_leaks_has_to_be_asked_for(self):
+        self.assertEqual(self.run_leaks("--", PLANTED, "exit")[0], 7)
+        self.assertEqual(self.run_leaks("--error-exitcode", "42", "--", PLANTED, "exit")[0], 42)
+        self.assertEqual(self.run_leaks("--error-exitcode", "42", "--errors-for-leak-kinds", "none", "--", PLANTED,
+                                        "exit")[0], 7)
+        self.assertEqual(self.run_leaks("--error-exitcode", "42", "--", "/bin/true")[0], 0)
+        self.assertEqual(self.run_leaks("--error-exitcode", "42", "--", "/bin/false")[0], 1)
+
+    def test_direct_exits_are_checked_and_flush_nothing(self):
+        for how, status in (("_exit", 8), ("quick_exit", 9)):
+            without = self.bare([PLANTED, how])
+            code, out, err = self.run_leaks("--", PLANTED, how)
+            self.assertEqual((code, out), (status, without.stdout.decode()), how)
+            self.assertIn("definitely lost: 1,600 bytes in 16 blocks", err, how)
+
+    def test_a_signal_leaves_what_was_never_freed(self):
+        code, _, err = self.run_leaks("--", PLANTED, "abort")
+        self.assertEqual(code, -signal.SIGABRT)
+        self.assertIn("in 45 blocks", err)
+        self.assertIn("was ended by a signal", err)
+        self.assertNotIn("definitely lost: 1", err)
+
+    def test_libraries_keep_their_blocks_without_freeres(self):
+        def reachable(*options):
+            report = self.directory / "report.json"
+            self.assertEqual(self.run_leaks("--json", "-o", report, *options, "--", PLANTED)[0], 0)
+            return sum(r["bytes"] for r in json.loads(report.read_text())["records"] if r["kind"] == "reachable")
+
+        # The pool of libstdc++ for exceptions, and the buffer of stdout if it has one.
+        self.assertGreaterEqual(reachable("--no-freeres"), reachable() + 70000)
+
+    def test_what_was_executed_before_has_no_leaks(self):
+        code, out, err = self.run_leaks("--", "sh", "-c", f"exec {PLANTED} exit")
+        self.assertEqual((code, out), (7, "planted\n"))
+        self.assertEqual(err.count("LEAK SUMMARY"), 1, err)
+
+    def test_children_are_left_alone_unless_they_are_followed(self):
+        script = "import os, sys\nif os.fork() == 0:\n  x = bytearray(1000); os._exit(3)\nprint(os.wait()[1] >> 8)"
+        for options, checks in (([], 1), (["--follow-fork"], 2)):
+            code, out, err = self.run_leaks(*options, "--", "/usr/bin/python3", "-I", "-S", "-c", script)
+            self.assertEqual((code, out), (0, "3\n"), err)
+            self.assertEqual(err.count("LEAK SUMMARY"), checks, err)
+
+    def test_a_trace_can_be_written_as_well(self):
+        trace = self.directory / "x.hgt"
+        code, _, err = self.run_leaks("--trace", "-o", trace, "--", PLANTED)
+        self.assertEqual(code, 0)
+        self.assertIn("definitely lost: 1,600 bytes in 16 blocks", err)
+        self.assertIn("planted_direct", self.ask("top", "--value", "never-freed", "-n", "100", trace).stdout)
+
+    def test_a_program_goes_on_when_its_recorder_is_killed(self):
+        # It ends by itself a second later, and finds nobody.
+        process = subprocess.Popen(
+            [harness.HEAPGAUGE, "run", "--leaks", "--dir", str(self.fresh_directory()), "--", "sh", "-c",
+             "echo $PPID; sleep 1; echo end; exit 5"],
+            stdout=subprocess.PIPE, env=harness.clean_environment(), text=True)
+        recorder = int(process.stdout.readline())
+        self.assertEqual(recorder, process.pid)
+        os.kill(recorder, signal.SIGKILL)
+        process.wait(60)
+        self.assertEqual(process.stdout.read(), "end\n")
+        process.stdout.close()
+
+    def test_options_of_leaks_need_leaks(self):
+        for option in (["--json"], ["--error-exitcode", "3"], ["--no-freeres"], ["--suppressions", "/dev/null"]):
+            process = self.bare([harness.HEAPGAUGE, "run", *option, "--", "/bin/true"])
+            self.assertEqual(process.returncode, 2, option)
+            self.assertIn(b"goes with --leaks", process.stderr)
+
+    def test_what_cannot_be_read_stops_it_before_the_program_starts(self):
+        code, out, err = self.run_leaks("--suppressions", "/nonexistent", "--", PLANTED)
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(err.count("\n"), 1, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
