@@ -11,6 +11,7 @@
 #include "agent/leaks/ask_check.h"
 #include "agent/recorder.h"
 #include "agent/sys/os.h"
+#include "agent/unwind/plain_walk.h"
 
 namespace {
 
@@ -40,6 +41,22 @@ inline void Save(SavedRegisters* registers) {
 #endif
 }
 
+// The stack pointer of the function that `callers` functions above the one with this frame is; that
+// frame itself if the stack cannot be walked so far.
+uintptr_t StackOfCaller(const void* own, uintptr_t frame, uint32_t callers) {
+  const auto* const words = static_cast<const uintptr_t*>(own);
+  const Registers start{words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]};
+  constexpr uint32_t kMost = 32;
+  PlainFrame frames[kMost];
+  StackMemory memory;
+  const PlainWalk walk = WalkPlain(start, RuleSource::kEvaluate, &memory, frames, kMost);
+  for (uint32_t i = 0; i < walk.count; ++i) {
+    if (frames[i].sp <= frame) continue;
+    return frames[i + callers < walk.count ? i + callers : i].sp;
+  }
+  return frame / sizeof(uintptr_t) * sizeof(uintptr_t);
+}
+
 // Another thread's check is waited for: they come one after the other.
 CheckAnswer AskInTurn(const CheckQuestion& question, heapgauge::wire::LeakControl* words) {
   constexpr uint64_t kNapNs = 1'000'000;
@@ -61,15 +78,20 @@ int heapgauge_leak_mark(uint64_t* mark) {
   return HEAPGAUGE_OK;
 }
 
-int heapgauge_leak_check(uint64_t mark, struct heapgauge_leaks* leaks) {
+int heapgauge_leak_check(uint64_t mark, const void* frame, uint32_t callers,
+                         struct heapgauge_leaks* leaks) {
   *leaks = {};
   if (!CanAskForCheck()) return NotWatched();
   SavedRegisters registers;
   Save(&registers);
   heapgauge::wire::LeakControl words{};
-  const CheckAnswer answer = AskInTurn(
-      {heapgauge::wire::CheckReason::kScope, mark, reinterpret_cast<uintptr_t>(&registers)},
-      &words);
+  const uintptr_t here = reinterpret_cast<uintptr_t>(&registers);
+  const uintptr_t sp =
+      frame == nullptr
+          ? here
+          : StackOfCaller(__builtin_frame_address(0), reinterpret_cast<uintptr_t>(frame), callers);
+  const CheckAnswer answer =
+      AskInTurn({heapgauge::wire::CheckReason::kScope, mark, sp > here ? sp : here}, &words);
   if (answer == CheckAnswer::kRefused) {
     return FailWith(HEAPGAUGE_IO,
                     "the memory of the program cannot be looked at: ptrace is not allowed here");

@@ -135,8 +135,12 @@ struct heapgauge_leaks {
 /* A moment, to check what was allocated since. */
 HEAPGAUGE_CALL int heapgauge_leak_mark(uint64_t* mark);
 /* Looks what has become of the blocks that were allocated since the mark (0: all) and not freed.
- * The whole program stands still meanwhile. Not in signal handlers. */
-HEAPGAUGE_CALL int heapgauge_leak_check(uint64_t mark, struct heapgauge_leaks* leaks);
+ * The whole program stands still meanwhile. Not in signal handlers. `frame` is 0, or the
+ * frame of a function that is being run (__builtin_frame_address(0)). Then nothing of that one, of
+ * those it calls, and of so many of its callers holds a block: where their frames are now, others
+ * were that have returned, and left their words there. */
+HEAPGAUGE_CALL int heapgauge_leak_check(uint64_t mark, const void* frame, uint32_t callers,
+                                        struct heapgauge_leaks* leaks);
 /* The text about that check, with the stacks that allocated the blocks. Copies at most size - 1
  * bytes and a NUL, and returns how long the text is, or a negative code. */
 HEAPGAUGE_CALL int64_t heapgauge_leak_report(uint32_t check, char* text, size_t size);

@@ -46,7 +46,8 @@ struct heapgauge_api {
   int (*handle)(const struct heapgauge_request* request, struct heapgauge_response* response);
   void (*free_response)(struct heapgauge_response* response);
   int (*leak_mark)(uint64_t* mark); /* from here on: ask `bytes` whether it is there */
-  int (*leak_check)(uint64_t mark, struct heapgauge_leaks* leaks);
+  int (*leak_check)(uint64_t mark, const void* frame, uint32_t callers,
+                    struct heapgauge_leaks* leaks);
   int64_t (*leak_report)(uint32_t check, char* text, size_t size);
 };
 
@@ -201,19 +202,21 @@ HEAPGAUGE_CALL int heapgauge_leak_mark(uint64_t* mark) {
   *mark = 0;
   return table != 0 ? table->leak_mark(mark) : HEAPGAUGE_ABSENT;
 }
-HEAPGAUGE_CALL int heapgauge_leak_check(uint64_t mark, struct heapgauge_leaks* leaks) {
+HEAPGAUGE_CALL int heapgauge_leak_check(uint64_t mark, const void* frame, uint32_t callers,
+                                        struct heapgauge_leaks* leaks) {
   const struct heapgauge_api* const table = heapgauge_table_with_leaks();
   if (table == 0) {
     const struct heapgauge_leaks none = {0, 0, 0, 0, 0, 0, 0};
     *leaks = none;
     return HEAPGAUGE_ABSENT;
   }
-  return table->leak_check(mark, leaks);
+  return table->leak_check(mark, frame, callers, leaks);
 }
 HEAPGAUGE_CALL int64_t heapgauge_leak_report(uint32_t check, char* text, size_t size) {
   const struct heapgauge_api* const table = heapgauge_table_with_leaks();
   if (size != 0) *text = 0;
-  return table != 0 ? table->leak_report(check, text, size) : HEAPGAUGE_ABSENT;
+  if (table == 0) return HEAPGAUGE_ABSENT;
+  return table->leak_report(check, text, size);
 }
 
 #endif /* HEAPGAUGE_LINKED */

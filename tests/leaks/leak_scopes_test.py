@@ -1,0 +1,47 @@
+"""heapgauge/leak_check.h and the GoogleTest listener: in a suite that leaks, with and without `run --leaks`."""
+
+import os
+import re
+import unittest
+
+
+from leak_runs import harness
+
+SUITE = os.environ.get("HEAPGAUGE_LOSING_TEST", "")
+
+
+class Scopes(harness.EndToEnd):
+    def run_suite(self, *prefix):
+        process = self.bare([*map(str, prefix), SUITE, "--gtest_color=no"])
+        text = process.stdout.decode() + process.stderr.decode()
+        return process.returncode, text, set(re.findall(r"\[  FAILED  \] (\w+\.\w+) \(", text))
+
+    def test_without_heapgauge_nothing_fails_and_nothing_is_checked(self):
+        code, text, failed = self.run_suite()
+        self.assertEqual((code, failed), (0, set()), text)
+        self.assertIn("not checked: not run under heapgauge run --leaks", text)
+
+    def test_with_an_agent_that_only_samples_nothing_is_checked(self):
+        outcome = self.preloaded([SUITE])
+        self.assertEqual(outcome.code, 0, outcome.out)
+        self.assertIn(b"not checked: leaks are looked for only in programs that run under heapgauge run --leaks",
+                      outcome.out)
+
+    def test_under_run_leaks_the_tests_that_lost_blocks_fail_with_their_stacks(self):
+        gauges = self.fresh_directory()
+        code, text, failed = self.run_suite(harness.HEAPGAUGE, "run", "--leaks", "--dir", gauges, "--")
+        self.assertEqual(failed, {"Listener.FailsWhatLosesABlock", "Listener.FailsWhatLosesInAThread",
+                                  "Scope.CountsWhatIsLostAndWhatIsKept"}, text)
+        # That one loses 200 bytes before its own scope begins, and 200 in it.
+        self.assertIn("Scope.CountsWhatIsLostAndWhatIsKept leaked 400 bytes in 5 blocks", text)
+        self.assertIn("Listener.FailsWhatLosesABlock leaked 64 bytes in 1 block\n", text)
+        self.assertIn("Listener.FailsWhatLosesInAThread leaked 96 bytes in 3 blocks\n", text)
+        self.assertIn("LoseBlocks", text)
+        self.assertNotIn("not checked", text)
+        self.assertIn("\nchecked\n", text)
+        self.assertEqual(code, 1)
+        self.assertEqual(list(gauges.iterdir()), [], "reports of scopes are removed with the gauge file")
+
+
+if __name__ == "__main__":
+    unittest.main()
