@@ -1,5 +1,7 @@
 // leaks: what a program has lost, and what it holds that grows.
 
+#include <algorithm>
+
 #include "cli/cli.h"
 #include "cli/leak_output.h"
 #include "cli/progress_line.h"
@@ -7,6 +9,8 @@
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/check_process.h"
+#include "core/leaks/owner_path.h"
+#include "core/report/leak_owners.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -19,7 +23,7 @@ struct LeaksCommand {
 };
 
 Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
-                          const std::string& path) {
+                          const std::string& path, leaks::PointersTo* pointers) {
   const auto owner = ReadOwner(path);
   const bool runs = owner && !owner->is_copy && OwnerRuns(*owner) && !WasReplaced(*owner);
   if (command.no_memory || !runs) return leaks::CheckFile(path);
@@ -27,6 +31,17 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
   options.gauge_path = path;
   options.scan.heuristics = setup.heuristics;
   options.scan.progress = command.leaks.report.quiet ? nullptr : BeginProgress();
+  if (const auto address = AskedAddress(command.leaks.who_points_at)) {
+    options.with_memory = [&](const leaks::MemoryImage& image, const leaks::Check& check) {
+      const uint32_t number = FindBlock(check.known, *address);
+      if (number == leaks::kNoBlock) return;
+      const leaks::Block& block = check.known.blocks[number];
+      constexpr size_t kPointers = 100;
+      *pointers = FindPointersTo(image, check,
+                                 {block.address, block.address + std::max<uint64_t>(block.size, 1)},
+                                 kPointers);
+    };
+  }
   return leaks::CheckProcess(owner->pid, options);
 }
 
@@ -35,8 +50,12 @@ int Leaks(const LeaksCommand& command) {
   if (!setup) return FailWith(setup.error());
   const auto path = ResolveSource(command.source, command.pick);
   if (!path) return FailWith(path.error());
-  auto check = Take(command, *setup, *path);
+  leaks::PointersTo pointers;
+  auto check = Take(command, *setup, *path, &pointers);
   if (!check) return FailWith(check.error());
+  if (!command.leaks.who_points_at.empty()) {
+    return ShowOwners(*std::move(check), *std::move(setup), command.leaks, pointers);
+  }
   return ShowCheck(*std::move(check), *std::move(setup), command.leaks);
 }
 
@@ -54,8 +73,8 @@ the copy is searched for pointers to the blocks that are known. The kinds are me
   possibly lost    only pointers to its middle, or in memory of which nobody knows whether it is in use
   still reachable  the program can get at it; it is a leak all the same if it only grows (SUSPECTS)
 
-Blocks are sampled unless the program is traced: "37 of 40 sampled blocks" says how sure it is, and a leak
-of a few blocks is not seen. heapgauge run --leaks -- CMD knows every block, and checks at the end.
+Blocks are sampled: "37 of 40 sampled blocks" says how sure it is, and a leak of a few blocks is not seen.
+heapgauge run --leaks -- CMD knows every block, and checks at the end.
 Of a file: what was never freed, its age, and whether it grows.
 
 Exit code 1 if something is definitely lost (--errors-for-leak-kinds, --error-exitcode), else 0.
@@ -63,6 +82,7 @@ Exit code 1 if something is definitely lost (--errors-for-leak-kinds, --error-ex
 Examples:
   heapgauge leaks 4242                                  is the server leaking?
   heapgauge leaks --show-leak-kinds all -n 5 4242       what else does it hold?
+  heapgauge leaks --who-points-at Cache::Insert 4242    who keeps it?
   heapgauge leaks --json -o now.json 4242               keep it; an hour later:
   heapgauge leaks --since now.json --increased 4242     what has grown since?
   heapgauge leaks --gen-suppressions all 4242           known ones, to be put into a file:
@@ -72,6 +92,9 @@ Examples:
       .Required();
   sub.Add("--pick", &command->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
+  sub.Add("--who-points-at", &command->leaks.who_points_at,
+          "in place of the report: the way from a root of the program to a block, by its address "
+          "(0x...), or to those that functions allocate (regular expression)");
   sub.Flag("--no-memory", &command->no_memory,
            "leave the program alone: tell only what its gauge file knows");
   AddLeakOutputOptions(sub, &command->leaks);

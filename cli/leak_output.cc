@@ -6,8 +6,10 @@
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "cli/symbol_options.h"
+#include "core/leaks/data_symbols.h"
 #include "core/leaks/leak_kinds.h"
 #include "core/leaks/suspects.h"
+#include "core/report/leak_owners.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -18,14 +20,41 @@ void AddNotes(const std::vector<std::string>& notes, std::vector<std::string>* a
   }
 }
 
+void NameStacks(const LeakOptions& options, leaks::Check* check) {
+  ProgressSink* progress = options.report.quiet ? nullptr : BeginProgress();
+  AddNotes(check->known.profile.notes, &check->notes);
+  AddNotes(NameLocations(options.report.symbols, &check->known.profile, progress).notes,
+           &check->notes);
+}
+
 }  // namespace
 
-int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
-  ProgressSink* progress = options.report.quiet ? nullptr : BeginProgress();
+int ShowOwners(leaks::Check check, LeakSetup setup, const LeakOptions& options,
+               const leaks::PointersTo& pointers) {
+  NameStacks(options, &check);
+  const leaks::LossRecords losses =
+      leaks::MakeLossRecords(check, {setup.resolution, &setup.suppressions});
   LeaksSubject subject;
-  AddNotes(check.known.profile.notes, &check.notes);
-  AddNotes(NameLocations(options.report.symbols, &check.known.profile, progress).notes,
-           &check.notes);
+  subject.check = &check;
+  subject.losses = &losses;
+  SymbolizeOptions symbolize;
+  symbolize.extra_debug_dirs = options.report.symbols.debug_paths;
+  symbolize.pid = check.pid;
+  leaks::DataSymbols symbols(check.roots, symbolize);
+  auto owners = FindLeakOwners(subject, options.who_points_at, setup.report.limit, &symbols);
+  if (!owners) return FailWith(owners.error());
+  for (const leaks::PointerTo& pointer : pointers.pointers) {
+    owners->front().pointers.push_back(DescribePlace(check, pointer.place, &symbols));
+  }
+  owners->front().pointer_count = pointers.count;
+  if (options.report.json) return Deliver(options.report, LeakOwnersJson(subject, *owners));
+  return Deliver(options.report,
+                 LeakOwnersText(subject, setup.report, options.who_points_at, *owners));
+}
+
+int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
+  LeaksSubject subject;
+  NameStacks(options, &check);
   // Of samples, that only memory of unknown blocks points to one is no news.
   const uint32_t kinds = leaks::Bit(leaks::Kind::kDefinite) |
                          (check.known.exact ? leaks::Bit(leaks::Kind::kPossible) : 0);

@@ -4,12 +4,18 @@
 
 #include "cli/leak_options.h"
 #include "core/leaks/check.h"
+#include "core/leaks/owner_path.h"
 
 namespace heapgauge::cli {
 
 // Names the stacks of the check, and writes it as the options say. The exit code: that of the
 // options if there are errors, else kDone; kBadInput if it cannot be written.
 int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options);
+
+// Shows who points at what the options ask for in its place. `pointers` are those to the block at
+// an address that was asked for. kDone, or kBadInput if there is nothing to show.
+int ShowOwners(leaks::Check check, LeakSetup setup, const LeakOptions& options,
+               const leaks::PointersTo& pointers);
 
 }  // namespace heapgauge::cli
 

@@ -21,6 +21,9 @@ void AddLeakStack(const Profile& profile, NodeId leaf, const std::string& indent
                   const LeaksOptions& options, leaks::AllocationFrames* allocation,
                   StyledText* text);
 
+// Function, file, line, module and address, as far as they are known.
+Json LeakFrameJson(const Profile& profile, const leaks::StackFrame& frame);
+
 // "Cache::Insert holds 1.2 GB and grows 30 MB/min"; "" if nothing does.
 std::string LeakGrowthVerdict(const LeaksSubject& subject);
 

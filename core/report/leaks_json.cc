@@ -51,28 +51,6 @@ Json AmountJson(const Amount& amount, bool exact) {
   return json;
 }
 
-Json FrameJson(const Profile& profile, const StackFrame& at) {
-  const Function* function = FunctionOf(profile, at);
-  const Module* module = ModuleOf(profile, at);
-  const Location& location = profile.locations[at.location];
-  Json json = Json::Object();
-  if (function != nullptr && !function->placeholder) {
-    json["function"] = function->name;
-    if (!function->system_name.empty() && function->system_name != function->name) {
-      json["linker_name"] = function->system_name;
-    }
-    if (!function->file.empty()) json["file"] = function->file;
-    if (profile.frames[at.frame].line != 0) json["line"] = profile.frames[at.frame].line;
-  }
-  if (at.frame != kNone && profile.frames[at.frame].inlined) json["inlined"] = true;
-  if (module != nullptr) {
-    json["module"] = module->path;
-    json["module_offset"] = location.address - module->load_bias;
-  }
-  json["address"] = location.address;
-  return json;
-}
-
 Json ChangeJson(const leaks::Change& change) {
   return {{"new", change.is_new},
           {"bytes", Whole(change.bytes)},
@@ -118,7 +96,7 @@ Json RecordJson(const LeaksSubject& subject, size_t index) {
   json["fingerprint"] = id.functions;
   Json stack = Json::Array();
   for (const StackFrame& frame : leaks::FramesOf(profile, leaf))
-    stack.Add(FrameJson(profile, frame));
+    stack.Add(LeakFrameJson(profile, frame));
   json["stack"] = std::move(stack);
   return json;
 }
@@ -190,6 +168,28 @@ Json SuppressionsJson(const LeaksSubject& subject) {
 }
 
 }  // namespace
+
+Json LeakFrameJson(const Profile& profile, const StackFrame& at) {
+  const Function* function = FunctionOf(profile, at);
+  const Module* module = ModuleOf(profile, at);
+  const Location& location = profile.locations[at.location];
+  Json json = Json::Object();
+  if (function != nullptr && !function->placeholder) {
+    json["function"] = function->name;
+    if (!function->system_name.empty() && function->system_name != function->name) {
+      json["linker_name"] = function->system_name;
+    }
+    if (!function->file.empty()) json["file"] = function->file;
+    if (profile.frames[at.frame].line != 0) json["line"] = profile.frames[at.frame].line;
+  }
+  if (at.frame != kNone && profile.frames[at.frame].inlined) json["inlined"] = true;
+  if (module != nullptr) {
+    json["module"] = module->path;
+    json["module_offset"] = location.address - module->load_bias;
+  }
+  json["address"] = location.address;
+  return json;
+}
 
 Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, TextSink* out) {
   HG_TRY(out->Write("{\"format\": \"heapgauge-leaks\", \"version\": 1"));
