@@ -35,6 +35,19 @@ void AddHistory(const StackHistory& more, StackHistory* sum) {
   for (size_t i = 0; i < more.least_live.size(); ++i) sum->least_live[i] += more.least_live[i];
 }
 
+void Append(const Unit& more, Unit* unit) {
+  unit->stacks.insert(unit->stacks.end(), more.stacks.begin(), more.stacks.end());
+  unit->blocks.insert(unit->blocks.end(), more.blocks.begin(), more.blocks.end());
+  AddHistory(more.history, &unit->history);
+}
+
+struct Picture {
+  bool lost = false;
+  bool grows = false;
+  bool Fits(const Suspect& s) const { return s.lost == lost && s.grows == grows; }
+};
+constexpr Picture kPictures[] = {{true, true}, {false, true}, {true, false}, {false, false}};
+
 class Judging {
  public:
   Judging(const Check& check, const GrowthLimits& limits)
@@ -154,32 +167,31 @@ class Judging {
   }
 
   // Units of one function that give the same picture become one, if the whole gives it as well.
+  // What has too few samples for a picture goes to the first.
   void Join(const std::vector<Unit>& units, std::vector<Suspect>* judged) const {
+    std::vector<bool> done(units.size());
     std::vector<Suspect> joined;
-    for (const int picture : {0, 1, 2, 3}) {
-      const auto fits = [picture](const Suspect& s) {
-        return s.lost == (picture % 2 == 1) && s.grows == (picture / 2 == 1);
-      };
-      Unit all;
-      size_t count = 0;
+    for (const Picture& picture : kPictures) {
+      std::vector<size_t> fitting;
+      size_t whole = 0;
       for (size_t i = 0; i < units.size(); ++i) {
-        if (!fits((*judged)[i])) continue;
-        ++count;
-        const Unit& unit = units[i];
-        all.stacks.insert(all.stacks.end(), unit.stacks.begin(), unit.stacks.end());
-        all.blocks.insert(all.blocks.end(), unit.blocks.begin(), unit.blocks.end());
-        AddHistory(unit.history, &all.history);
+        if (done[i]) continue;
+        const Suspect& s = (*judged)[i];
+        const bool fits = picture.Fits(s);
+        whole += fits ? 1 : 0;
+        if (fits || (!s.lost && s.growth.trend == Trend::kTooFew)) fitting.push_back(i);
       }
-      if (count > 1) {
-        Suspect together = Judge(all);
-        if (fits(together)) {
-          joined.push_back(std::move(together));
-          continue;
-        }
+      if (whole == 0) continue;
+      Unit all;
+      for (const size_t i : fitting) Append(units[i], &all);
+      Suspect together = Judge(all);
+      if (picture.Fits(together)) {
+        joined.push_back(std::move(together));
+        for (const size_t i : fitting) done[i] = true;
       }
-      for (Suspect& suspect : *judged) {
-        if (fits(suspect)) joined.push_back(std::move(suspect));
-      }
+    }
+    for (size_t i = 0; i < units.size(); ++i) {
+      if (!done[i]) joined.push_back(std::move((*judged)[i]));
     }
     *judged = std::move(joined);
   }

@@ -76,6 +76,17 @@ TEST(Suspects, StacksOfOneFunctionThatDifferAreToldApart) {
   EXPECT_EQ(found.others.size(), 1u);
 }
 
+TEST(Suspects, ASampleOrTwoOfAnotherStackGoWithTheRest) {
+  MadeUpPast past(4);
+  past.Live({.samples = 60}, "remember");
+  past.Live({.samples = 4}, "remember");
+  const Suspects found = FindSuspects(past.check());
+  ASSERT_EQ(found.suspects.size(), 1u);
+  EXPECT_EQ(found.suspects[0].stacks.size(), 2u);
+  EXPECT_EQ(found.suspects[0].live_blocks, past.raw().known.blocks.size());
+  EXPECT_TRUE(found.others.empty());
+}
+
 TEST(Suspects, ManyWithoutATrendGiveHardlyAnyByChance) {
   int accused = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {

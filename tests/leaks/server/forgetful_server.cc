@@ -1,7 +1,8 @@
 // A small server with faults of memory that are known to the byte, and a client for it.
 //
-//   forgetful_server serve                prints "port N" and serves on loopback until it is ended
-//   forgetful_server load PORT RATE N     sends N requests, RATE a second, over four connections;
+//   forgetful_server serve                prints "port N pid P" and serves on loopback until it is
+//   ended forgetful_server load PORT RATE N     sends N requests, RATE a second, over four
+//   connections;
 //                                         prints "served N"; fails if any answer is wrong
 //   forgetful_server ask PORT             prints what the server has done so far, one line:
 //                                         requests dropped_bytes remembered_bytes kept_bytes
@@ -180,7 +181,7 @@ int RunServer() {
     std::perror("forgetful_server");
     return 1;
   }
-  std::printf("port %d\n", ntohs(address.sin_port));
+  std::printf("port %d pid %d\n", ntohs(address.sin_port), getpid());
   std::fflush(stdout);
   for (;;) {
     const int fd = accept(listener, nullptr, nullptr);

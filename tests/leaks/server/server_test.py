@@ -1,0 +1,161 @@
+"""A server that forgets sessions, fills a map without bounds and keeps a bounded cache: what `heapgauge leaks` says of each.
+
+Verdicts rest on samples, so a single run proves little: two runs by default, twenty with HEAPGAUGE_TORTURE=1.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+from harness import AGENT, HEAPGAUGE, TORTURE, EndToEnd, clean_environment, main, target  # noqa: E402
+
+SERVER = target("forgetful_server")
+RATE = 4000  # requests a second
+BEFORE_CHECK = 50000  # more than ten seconds' worth: before, everything grows
+ALL = 62000
+
+
+class Server(EndToEnd):
+    def start(self, command, **settings):
+        """The server, with a client that keeps it busy."""
+        self.process = subprocess.Popen(command, env=clean_environment(**settings), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(self.stop)
+        line = self.process.stdout.readline()
+        self.assertTrue(line.startswith("port "), line)
+        _, self.port, _, pid = line.split()
+        self.pid = int(pid)
+        self.client = subprocess.Popen([SERVER, "load", self.port, str(RATE), str(ALL)], env=clean_environment(),
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+    def start_sampled(self):
+        self.gauges = self.fresh_directory()
+        self.start([SERVER, "serve"], LD_PRELOAD=AGENT, HEAPGAUGE_DIR=str(self.gauges), HEAPGAUGE_SAMPLE="64K")
+
+    def stop(self):
+        for process in (self.client, self.process):
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def status(self):
+        out = subprocess.run([SERVER, "ask", self.port], env=clean_environment(), capture_output=True, text=True,
+                             timeout=60, check=True).stdout
+        return dict(zip(("requests", "dropped", "remembered", "kept"), map(int, out.split())))
+
+    def wait_for_requests(self, count):
+        while self.status()["requests"] < count:
+            self.assertIsNone(self.client.poll(), "the client ended early")
+            time.sleep(0.2)
+
+    def finish_load(self):
+        out, _ = self.client.communicate(timeout=300)
+        self.assertEqual((self.client.returncode, out), (0, f"served {ALL}\n"))
+
+    def leaks(self, source):
+        path = self.directory / "check.json"
+        env = clean_environment(HEAPGAUGE_DIR=str(self.gauges), XDG_CACHE_HOME=str(self.directory / "cache"))
+        done = subprocess.run([HEAPGAUGE, "leaks", "--json", "-o", str(path), str(source)], env=env,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        check = json.loads(path.read_text())
+        check["functions"] = {}
+        for suspected, rows in (True, check["suspects"]["suspected"]), (False, check["suspects"]["not_suspected"]):
+            for row in rows:
+                row["suspected"] = suspected
+                check["functions"].setdefault(row["function"].split("::")[-1], []).append(row)
+        return check
+
+    def suspects(self, check):
+        return {row["function"].split("::")[-1] for row in check["suspects"]["suspected"]}
+
+    def sentences(self, check):
+        return "\n".join(f"{row['function']} {row['sentence']}"
+                         for rows in check["functions"].values() for row in rows)
+
+
+class Sampled(Server):
+    def one_run(self):
+        self.start_sampled()
+        self.wait_for_requests(BEFORE_CHECK)
+        before = self.status()
+        check = self.leaks(self.pid)
+        after = self.status()
+        self.finish_load()  # no request failed because of the check
+        self.stop()
+        said = self.sentences(check)
+        self.assertEqual(self.suspects(check), {"finish_session", "remember"}, said)
+        self.assertIn(check["check"]["look"], ("copy", "own copy"))
+
+        leak = check["functions"]["finish_session"][0]
+        self.assertTrue(leak["lost"] and leak["grows"], said)
+        self.assertGreater(leak["lost_blocks_known"], leak["live_blocks_known"] / 2, said)
+        # Some of the sessions may still be named by old words in memory that nobody knows.
+        self.assertGreater(leak["lost_bytes"]["high"], before["dropped"] * 0.6, said)
+        self.assertLess(leak["lost_bytes"]["low"], after["dropped"], said)
+
+        cache = check["functions"]["remember"][0]
+        self.assertTrue(cache["grows"] and not cache["lost"], said)
+        self.assertIn("still ", cache["sentence"])
+        self.assertLess(cache["p"], 0.001, said)
+        # The rest is nodes, and what the allocator rounds is not counted.
+        self.assertGreater(cache["live_bytes"]["high"], before["remembered"], said)
+
+        bounded = check["functions"]["keep_recent"][0]
+        self.assertFalse(bounded["suspected"], said)
+        self.assertEqual(bounded["trend"], "bounded", said)
+        tables = check["functions"]["load_tables"][0]
+        self.assertEqual(tables["trend"], "stopped", said)
+
+    def test_the_leak_is_lost_the_cache_grows_and_the_bounded_one_is_not_suspected(self):
+        for run in range(20 if TORTURE else 2):
+            with self.subTest(run=run):
+                self.one_run()
+                print(f"run {run}: as it should be", flush=True)
+
+
+class WithoutMemory(Server):
+    def test_a_server_that_was_killed_leaves_its_growth_behind(self):
+        self.start_sampled()
+        self.wait_for_requests(BEFORE_CHECK)
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.wait()
+        (gauge,) = self.gauges.glob("*.hg")
+        check = self.leaks(gauge)
+        said = self.sentences(check)
+        self.assertEqual(check["check"]["look"], "none")
+        self.assertEqual(self.suspects(check), {"finish_session", "remember"}, said)
+        self.assertEqual(check["functions"]["keep_recent"][0]["trend"], "bounded", said)
+        for rows in check["functions"].values():
+            self.assertFalse(any(row["lost"] for row in rows), said)
+
+    def test_a_trace_tells_it_exactly(self):
+        self.gauges = self.fresh_directory()
+        trace = self.directory / "server.hgt"
+        self.start([HEAPGAUGE, "run", "--trace", "--quiet", "-o", str(trace), "--", SERVER, "serve"],
+                   HEAPGAUGE_DIR=str(self.gauges))
+        self.wait_for_requests(BEFORE_CHECK)
+        self.finish_load()
+        status = self.status()
+        os.kill(self.pid, signal.SIGTERM)
+        self.process.wait(timeout=120)
+        check = self.leaks(trace)
+        said = self.sentences(check)
+        self.assertTrue(check["check"]["exact"])
+        self.assertEqual(self.suspects(check), {"finish_session", "remember"}, said)
+        leak = check["functions"]["finish_session"][0]
+        self.assertEqual(leak["live_bytes"]["value"], status["dropped"])
+        # A thousand bytes for every fourth request; on a machine that is slow, fewer a second.
+        self.assertGreater(leak["bytes_per_second"]["value"], 0)
+        self.assertLess(leak["bytes_per_second"]["value"], RATE / 4 * 1000 * 1.2)
+        self.assertEqual(check["functions"]["keep_recent"][0]["trend"], "bounded", said)
+
+
+if __name__ == "__main__":
+    main()
