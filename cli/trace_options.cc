@@ -1,10 +1,5 @@
 #include "cli/trace_options.h"
 
-#include <charconv>
-
-#include "core/base/text.h"
-#include "core/trace/trace_moment.h"
-
 namespace heapgauge::cli {
 namespace {
 
@@ -62,39 +57,6 @@ void AddFilterOptions(Command sub, TraceOptions* options) {
   }
 }
 
-tl::unexpected<Error> BadOption(const char* name, const Error& error) {
-  return Fail(error.code, std::string(name) + ": " + error.message);
-}
-
-Status SetSize(const char* name, const std::string& text, uint64_t* size) {
-  if (text.empty()) return {};
-  const auto parsed = ParseSize(text);
-  if (!parsed) return BadOption(name, parsed.error());
-  *size = *parsed;
-  return {};
-}
-
-Status SetDuration(const char* name, const std::string& text, uint64_t* ns) {
-  if (text.empty()) return {};
-  const auto parsed = trace::ParseDuration(text);
-  if (!parsed) return BadOption(name, parsed.error());
-  *ns = *parsed;
-  return {};
-}
-
-Status SetTemporary(const std::string& text, trace::Filter* filter) {
-  if (text.empty()) return {};
-  uint32_t within = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), within);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "--temporary: '" + Printable(text) +
-                                                 "' is not a number of allocations; 0 means "
-                                                 "freed before the next one");
-  }
-  filter->temporary_within = within;
-  return {};
-}
-
 }  // namespace
 
 void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
@@ -117,40 +79,6 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
     sub.Flag("--blocks", &options->blocks, "count blocks in place of bytes").InGroup(kGroup);
   }
   if ((which & kFilterOptions) != 0) AddFilterOptions(sub, options);
-}
-
-Result<trace::Question> QuestionOf(const TraceOptions& options) {
-  trace::Question question;
-  question.at = options.at;
-  question.from = options.from;
-  question.to = options.to;
-  question.live_at = options.live_at;
-  question.thread = options.thread;
-  question.blocks = options.blocks;
-  if (!options.value.empty()) {
-    const auto value = trace::ParseValue(options.value);
-    if (!value) return BadOption("--value", value.error());
-    question.value = *value;
-  }
-  trace::Filter& filter = question.filter;
-  HG_TRY(SetSize("--min-size", options.least_size, &filter.least_size));
-  HG_TRY(SetSize("--max-size", options.greatest_size, &filter.greatest_size));
-  HG_TRY(SetDuration("--min-lifetime", options.least_lifetime, &filter.least_lifetime_ns));
-  HG_TRY(SetDuration("--max-lifetime", options.greatest_lifetime, &filter.greatest_lifetime_ns));
-  HG_TRY(SetTemporary(options.temporary, &filter));
-  if (options.freed) filter.freed = true;
-  if (options.not_freed) filter.freed = false;
-  if (options.by_realloc) filter.by_realloc = true;
-  if (options.with_mappings) filter.mappings.reset();
-  filter.stack = options.stack;
-  filter.not_stack = options.not_stack;
-  filter.function = options.function;
-  filter.not_function = options.not_function;
-  filter.module = options.module;
-  filter.not_module = options.not_module;
-  filter.source = options.source;
-  filter.not_source = options.not_source;
-  return question;
 }
 
 Result<trace::ProfileRequest> RequestOf(const TraceOptions& options,

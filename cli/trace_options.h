@@ -10,40 +10,16 @@
 #ifndef HEAPGAUGE_CLI_TRACE_OPTIONS_H_
 #define HEAPGAUGE_CLI_TRACE_OPTIONS_H_
 
-#include <string>
-#include <vector>
-
 #include "cli/command_line.h"
 #include "core/base/result.h"
+#include "core/trace/question_words.h"
 #include "core/trace/trace_file.h"
 #include "core/trace/trace_question.h"
 
 namespace heapgauge::cli {
 
-struct TraceOptions {
-  // As written; "" not given.
-  std::string at;
-  std::string from;
-  std::string to;
-  std::string value;
-  std::string temporary;
-  std::string least_size;
-  std::string greatest_size;
-  std::string least_lifetime;
-  std::string greatest_lifetime;
-  std::string thread;
-  std::vector<std::string> live_at;
-  bool blocks = false;
-  bool freed = false;
-  bool not_freed = false;
-  bool by_realloc = false;
-  bool with_mappings = false;
-  // Regular expressions.
-  std::string stack, not_stack;
-  std::string function, not_function;
-  std::string module, not_module;
-  std::string source, not_source;
-};
+using TraceOptions = trace::QuestionWords;
+using trace::QuestionOf;
 
 // Which options a command has.
 enum TraceOptionSet : uint32_t {
@@ -55,10 +31,7 @@ enum TraceOptionSet : uint32_t {
 };
 void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which = kReportOptions);
 
-// Fails with the option's name where a size, time or word cannot be read.
-Result<trace::Question> QuestionOf(const TraceOptions& options);
-
-// The same with the moments of the trace.
+// What is asked, with the moments of the trace.
 Result<trace::ProfileRequest> RequestOf(const TraceOptions& options, const trace::TraceFile& trace);
 // The blocks alone: what --from and --to mean is left to the command.
 Result<trace::Filter> FilterOf(const TraceOptions& options, const trace::TraceFile& trace);
