@@ -10,7 +10,6 @@
 #include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "core/analysis/allocation_frames.h"
 #include "core/analysis/massif_of_moments.h"
 #include "core/trace/analysis/trace_massif.h"
 #include "core/trace/analysis/trace_timeline.h"
@@ -20,6 +19,7 @@
 #include "core/formats/massif/massif_writer.h"
 #include "core/report/ms_print.h"
 #include "core/report/timeline.h"
+#include "core/report/timeline_bands.h"
 #include "core/trace/trace_moment.h"
 
 namespace heapgauge::cli {
@@ -137,31 +137,6 @@ Result<trace::TraceFile::Stacks> NamedStacks(const TimelineCommand& command,
   return named;
 }
 
-// Names of the frames of each band, from the one that asked for memory outwards.
-Status NameBands(const TimelineCommand& command, const trace::TraceFile& trace,
-                 trace::TraceTimeline* made) {
-  if (made->stacks.empty()) return {};
-  std::vector<std::string> notes;
-  HG_ASSIGN(const auto stacks, NamedStacks(command, trace, &notes));
-  const Profile& profile = stacks.profile;
-  const std::vector<uint32_t> skipped = CountAllocationFrames(profile);
-  const auto names = FrameNames(profile, Granularity::kLines, Names::kShort);
-  for (size_t i = 0; i < made->stacks.size(); ++i) {
-    const uint32_t stack = made->stacks[i];
-    bool begun = false;
-    for (NodeId node = stack < stacks.stacks.size() ? stacks.stacks[stack].leaf : kNone;
-         node != kNone; node = profile.nodes[node].parent) {
-      const LocationId id = profile.nodes[node].location;
-      const Location& location = profile.locations[id];
-      for (uint32_t k = begun ? 0 : skipped[id]; k < location.frame_count; ++k) {
-        made->timeline.bands[i].frames.push_back(names[location.first_frame + k]);
-        begun = true;
-      }
-    }
-  }
-  return {};
-}
-
 Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& source,
                               size_t steps) {
   if (source.massif != nullptr) {
@@ -180,7 +155,11 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
   request.bands = command.bands;
   HG_ASSIGN(trace::TraceTimeline made,
             trace::ReadTraceTimeline(*source.trace, request, BeginProgress()));
-  HG_TRY(NameBands(command, *source.trace, &made));
+  if (!made.stacks.empty()) {
+    std::vector<std::string> notes;
+    HG_ASSIGN(const auto stacks, NamedStacks(command, *source.trace, &notes));
+    NameBands(stacks, &made);
+  }
   return std::move(made.timeline);
 }
 

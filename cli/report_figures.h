@@ -4,10 +4,10 @@
 #ifndef HEAPGAUGE_CLI_REPORT_FIGURES_H_
 #define HEAPGAUGE_CLI_REPORT_FIGURES_H_
 
-#include <cstddef>
 #include <vector>
 
 #include "cli/report_source.h"
+#include "core/analysis/sort_choice.h"
 
 namespace heapgauge::cli {
 
@@ -28,9 +28,6 @@ struct Selected : Sorted {
   std::vector<bool> rows;
 };
 Result<Selected> LoadSelected(const ReportOptions& options);
-
-// The sample type that a format with a single value gets.
-size_t TypeOf(const Profile& profile, SortKey sort);
 
 // --csv
 void AddCsv(Command sub, ReportOptions* options);

@@ -43,13 +43,6 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
   return loaded;
 }
 
-SortKey KeyOf(const std::string& name) {
-  if (name == "allocated") return SortKey::kAllocated;
-  if (name == "count") return SortKey::kCount;
-  if (name == "age") return SortKey::kAge;
-  return SortKey::kLive;
-}
-
 Names NamesOf(const std::string& name) { return name == "whole" ? Names::kWhole : Names::kShort; }
 
 Terminal Target(const ReportOptions& options) {

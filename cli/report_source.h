@@ -41,7 +41,6 @@ int Deliver(const ReportOptions& options, const StyledText& text);
 // without an error.
 int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*)>& write);
 
-SortKey KeyOf(const std::string& name);
 Names NamesOf(const std::string& name);
 
 // A command with the options that all reports have. One that is about functions of a name takes it

@@ -11,6 +11,7 @@
 #include "cli/report_source.h"
 #include "cli/screen.h"
 #include "cli/source.h"
+#include "core/analysis/sort_choice.h"
 #include "core/base/text.h"
 #include "core/report/watch_text.h"
 
@@ -31,7 +32,7 @@ class Watcher {
   Watcher(const ReportOptions& options, Profile first, std::chrono::milliseconds every)
       : options_(options), first_(std::make_shared<Profile>(std::move(first))), every_(every) {
     last_ = now_ = first_;
-    view_.sort = KeyOf(options.sort);
+    view_.sort = SortKeyOf(options.sort);
     view_.cumulative = options.cumulative;
     view_.granularity = GranularityOf(options.granularity);
     view_.names = NamesOf(options.names);

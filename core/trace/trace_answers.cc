@@ -31,4 +31,9 @@ Result<Profile> TraceAnswers::Ask(const ProfileRequest& request, ProgressSink* p
   return ProfileOf(*trace_, *stacks_, request, answer);
 }
 
+Result<std::shared_ptr<const TraceFile::Stacks>> TraceAnswers::Stacks(ProgressSink* progress) {
+  HG_TRY(Prepare(progress));
+  return stacks_;
+}
+
 }  // namespace heapgauge::trace

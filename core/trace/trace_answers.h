@@ -30,6 +30,8 @@ class TraceAnswers {
   // Makes what is kept, so that the first question is as quick as the others.
   Status Prepare(ProgressSink* progress = nullptr);
   Result<Profile> Ask(const ProfileRequest& request, ProgressSink* progress = nullptr);
+  // All stacks of the trace, with names.
+  Result<std::shared_ptr<const TraceFile::Stacks>> Stacks(ProgressSink* progress = nullptr);
 
  private:
   const std::shared_ptr<const TraceFile> trace_;
