@@ -1,0 +1,117 @@
+// The call tree of a profile, made only as far as somebody looks at it. A profile of a million
+// stacks has some twenty million calls, of which a picture shows a few thousand: below a root that
+// was chosen, down to some depth, and wide enough to be seen. What call_tree.h builds in seconds is
+// here found by following the stacks of what is visible; the two agree about what a node is.
+//
+// From the callers inwards a node of the tree is a set of places in the profile's trie: what is
+// below each of them was added up once. From what allocates outwards it is a set of rows on their
+// way out.
+//
+// Steps name nodes from outside: a number for each entity, the same in every profile of the
+// program, so that a path of them means the same call after the filter changed, or in another
+// process.
+//
+// Preparation is linear in the nodes of the profile, a look in what it shows. Refers to the profile
+// and the entities, which must outlive it. Threads: any number may look.
+#ifndef HEAPGAUGE_CORE_ANALYSIS_STACK_TREE_H_
+#define HEAPGAUGE_CORE_ANALYSIS_STACK_TREE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/entities.h"
+#include "core/analysis/functions.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+// 36 bits that tell an entity from others.
+using Step = uint64_t;
+Step StepOf(const Profile& profile, const Entities& entities, EntityId id);
+
+class StackTree {
+ public:
+  struct Node {
+    uint32_t parent = kNone;    // in the same list; a smaller index
+    EntityId entity = kNone;    // kNone: the root, or stacks that cannot be read
+    uint32_t frame = kNone;     // one of its frames
+    double value = 0;           // of the node and all it calls
+    double self = 0;            // what is in none of its children; only for nodes that were opened
+    size_t depth = 0;           // below the first of the list
+    bool opened = false;        // its children were looked for
+    bool lines_differ = false;  // as in CallTree::Node
+    bool inlined = false;
+    bool recursive = false;
+  };
+
+  struct Question {
+    std::vector<Step> path;  // from the root to where the look begins
+    size_t depth = 100;      // levels below it
+    double least = 0;        // children that hold less are left out
+    size_t most = 20'000;    // nodes; the heaviest are kept
+  };
+
+  struct View {
+    std::vector<Node> path;   // from the root to the node that was asked for, as far as it exists
+    bool found = false;       // the whole path exists
+    std::vector<Node> nodes;  // the node that was asked for, then all below it: parents first, the
+                              // heaviest child first
+    bool cut = false;         // there would have been more than `most`
+  };
+
+  // One value for each row; rows without one (0 or less) are not there.
+  StackTree(const Profile& profile, const Entities& entities, std::vector<double> row_values,
+            bool callers);
+
+  View Look(const Question& question) const;
+
+  // Which rows are in the node that the path leads to; none if it does not exist.
+  std::vector<bool> RowsBelow(const std::vector<Step>& path) const;
+
+  double total() const { return total_; }
+
+ private:
+  // A frame of the trie that was entered from outside; for callers, of a row on its way out.
+  struct Spot {
+    FramePlace at;
+    RowId row = kNone;  // callers only
+  };
+  // A node with what is needed to find its children.
+  struct Made {
+    Node node;
+    std::vector<Spot> spots;
+  };
+  class Opener;
+
+  void AddUp();
+  double ValueAt(const Spot& spot) const;
+  EntityId EntityAt(const FramePlace& at) const {
+    return entities_.Of(profile_.nodes[at.node].location, at.k);
+  }
+  uint32_t FramesAt(NodeId node) const {
+    return profile_.locations[profile_.nodes[node].location].frame_count;
+  }
+  // Follows the path as far as it goes; the last is the node it leads to.
+  std::vector<Made> Follow(const std::vector<Step>& path, Opener* opener) const;
+
+  const Profile& profile_;
+  const Entities& entities_;
+  const std::vector<double> row_values_;
+  const bool callers_;
+  std::vector<FramePlace> flat_;  // by row: where it ends; kNone for those without a value as well
+  double unreadable_ = 0;         // of rows with an empty stack
+  double total_ = 0;
+  // Of the trie; callers need none of it.
+  std::vector<double> below_;        // by node: rows that end there or below
+  std::vector<NodeId> first_child_;  // of nodes that hold something
+  std::vector<NodeId> next_sibling_;
+  NodeId first_root_ = kNone;
+  // Nodes in which rows end before the innermost frame, and at which; sorted.
+  std::vector<std::pair<NodeId, uint32_t>> ends_early_;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_ANALYSIS_STACK_TREE_H_
