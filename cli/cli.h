@@ -33,6 +33,7 @@ void AddSave(Command app, Action* action);
 void AddServe(Command app, Action* action);
 void AddTimeline(Command app, Action* action);
 void AddTop(Command app, Action* action);
+void AddUi(Command app, Action* action);
 void AddTree(Command app, Action* action);
 void AddTraces(Command app, Action* action);
 void AddCollapsed(Command app, Action* action);

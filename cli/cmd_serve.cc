@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/http_host.h"
-#include "cli/served_ticks.h"
+#include "cli/until_ended.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/symbolize/name_cache.h"
@@ -71,13 +69,6 @@ std::string Names(endpoint::Processes* processes) {
                       : text;
 }
 
-// Until somebody wants us to end. The signals are blocked in every thread.
-void WaitForTheEnd(const sigset_t& ending, endpoint::Processes* processes) {
-  ServedTicks ticks;
-  const timespec second{1, 0};
-  while (sigtimedwait(&ending, nullptr, &second) < 0) ticks.Tick(processes);
-}
-
 int Serve(const ServeOptions& options) {
   auto choice = Choose(options.sources);
   if (!choice) return FailWith(choice.error());
@@ -90,16 +81,13 @@ int Serve(const ServeOptions& options) {
   }
   const auto processes =
       std::make_shared<endpoint::GaugeProcesses>(*std::move(choice), std::move(how));
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ending, signal);
-  sigprocmask(SIG_BLOCK, &ending, nullptr);
+  const UntilEnded ended;
   const auto host = HttpHost::Open(options.http, processes);
   if (!host) return FailWith(host.error());
   if (const Status started = (*host)->Start(); !started) return FailWith(started.error());
   fmt::print(stderr, "heapgauge: serving {}/ ({}); Ctrl-C ends\n", (*host)->url(),
              Names(processes.get()));
-  WaitForTheEnd(ending, processes.get());
+  ended.Wait(processes.get());
   (*host)->Stop();
   return kDone;
 }

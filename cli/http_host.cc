@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "core/base/blocked_signals.h"
 #include "core/base/file.h"
+#include "endpoint/api/sources.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -23,8 +24,16 @@ void AddHttpOptions(Command sub, HttpOptions* options, const std::string& addres
            "no token on an address that other machines can reach");
 }
 
+HttpHost::HttpHost(std::shared_ptr<endpoint::Processes> processes,
+                   std::shared_ptr<endpoint::api::Sources> sources)
+    : endpoint_(processes,
+                sources != nullptr ? std::move(sources)
+                                   : std::make_shared<endpoint::api::Sources>(processes),
+                BesideTheProcess()) {}
+
 Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
-                                                 std::shared_ptr<endpoint::Processes> processes) {
+                                                 std::shared_ptr<endpoint::Processes> processes,
+                                                 std::shared_ptr<endpoint::api::Sources> sources) {
   endpoint::ServerOptions server;
   server.address = options.address;
   server.insecure = options.insecure;
@@ -32,7 +41,7 @@ Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
   if (!options.token_file.empty()) {
     HG_ASSIGN(server.token, endpoint::ReadTokenFile(options.token_file));
   }
-  std::unique_ptr<HttpHost> host(new HttpHost(std::move(processes)));
+  std::unique_ptr<HttpHost> host(new HttpHost(std::move(processes), std::move(sources)));
   endpoint::Endpoint* endpoint = &host->endpoint_;
   HG_ASSIGN(host->server_,
             endpoint::Server::Listen(server, [endpoint](const endpoint::Request& request) {

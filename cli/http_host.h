@@ -28,9 +28,11 @@ void AddHttpOptions(Command sub, HttpOptions* options, const std::string& addres
 
 class HttpHost {
  public:
-  // Binds the address; nobody is answered yet.
-  static Result<std::unique_ptr<HttpHost>> Open(const HttpOptions& options,
-                                                std::shared_ptr<endpoint::Processes> processes);
+  // Binds the address; nobody is answered yet. `sources`: what the web UI shows; null: the
+  // processes.
+  static Result<std::unique_ptr<HttpHost>> Open(
+      const HttpOptions& options, std::shared_ptr<endpoint::Processes> processes,
+      std::shared_ptr<endpoint::api::Sources> sources = nullptr);
   HttpHost(const HttpHost&) = delete;
   HttpHost& operator=(const HttpHost&) = delete;
   // Stops; waits for answers that are being made.
@@ -42,8 +44,8 @@ class HttpHost {
   void Stop();
 
  private:
-  explicit HttpHost(std::shared_ptr<endpoint::Processes> processes)
-      : endpoint_(std::move(processes), BesideTheProcess()) {}
+  HttpHost(std::shared_ptr<endpoint::Processes> processes,
+           std::shared_ptr<endpoint::api::Sources> sources);
   // This program is ours to fork.
   static endpoint::Limits BesideTheProcess() {
     endpoint::Limits limits;

@@ -24,7 +24,8 @@ First steps:
   heapgauge run --trace -- ./batch        every allocation and free; then timeline, stats, top --at peak
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
   heapgauge pprof -top heap.pb.gz         pprof's flags and output, on any profile
-  heapgauge serve                         the same for a browser, curl and pprof's clients
+  heapgauge ui 4242                       look at it in a browser
+  heapgauge serve                         the same for curl and pprof's clients
   heapgauge doctor 4242                   why is there no data, or little?
 
 heapgauge COMMAND --help tells more. Exit codes: 0 done, 1 a check failed, 2 bad usage or input.
@@ -93,6 +94,7 @@ int Main(int argc, char** argv) {
   AddRaw(root, &action);
   AddSave(root, &action);
   AddServe(root, &action);
+  AddUi(root, &action);
   AddMemory(root, &action);
   AddPs(root, &action);
   AddCtl(root, &action);

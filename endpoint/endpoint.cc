@@ -80,8 +80,12 @@ class Ticket {
 
 class Endpoint::State {
  public:
-  State(std::shared_ptr<Processes> processes, const Limits& limits)
-      : processes_(std::move(processes)), limits_(limits), kept_(MakeKeptProfiles(limits)) {}
+  State(std::shared_ptr<Processes> processes, std::shared_ptr<api::Sources> sources,
+        const Limits& limits)
+      : processes_(std::move(processes)),
+        sources_(std::move(sources)),
+        limits_(limits),
+        kept_(MakeKeptProfiles(limits)) {}
 
   Reply Handle(const Request& request) {
     return Guarded([&] { return HandleOrThrow(request); });
@@ -140,7 +144,8 @@ class Endpoint::State {
   }
 
   Reply Run(const Request& request, const Path& path, const Match& match, const Route& route) {
-    Call call{request, route.path, match.rest, {}, nullptr, *processes_, *kept_, limits_};
+    Call call{request,     route.path, match.rest, {},     nullptr,
+              *processes_, *kept_,     *sources_,  limits_};
     if (auto problem = ReadParameters(request, route.raw_body, &call.parameters)) {
       return *std::move(problem);
     }
@@ -162,6 +167,7 @@ class Endpoint::State {
   }
 
   const std::shared_ptr<Processes> processes_;
+  const std::shared_ptr<api::Sources> sources_;
   const Limits limits_;
   const std::shared_ptr<KeptProfiles> kept_;
   const std::shared_ptr<std::atomic<uint32_t>> waiting_ =
@@ -169,7 +175,10 @@ class Endpoint::State {
 };
 
 Endpoint::Endpoint(std::shared_ptr<Processes> processes, Limits limits)
-    : state_(std::make_unique<State>(std::move(processes), limits)) {}
+    : Endpoint(processes, MakeSources(processes), limits) {}
+Endpoint::Endpoint(std::shared_ptr<Processes> processes, std::shared_ptr<api::Sources> sources,
+                   Limits limits)
+    : state_(std::make_unique<State>(std::move(processes), std::move(sources), limits)) {}
 Endpoint::~Endpoint() = default;
 
 Reply Endpoint::Handle(const Request& request) { return state_->Handle(request); }

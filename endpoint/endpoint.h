@@ -35,9 +35,16 @@ struct Limits {
   size_t response_bytes = size_t{512} << 20;
 };
 
+namespace api {
+class Sources;
+}
+
 class Endpoint {
  public:
   explicit Endpoint(std::shared_ptr<Processes> processes, Limits limits = {});
+  // The web UI shows these sources: files beside the processes.
+  Endpoint(std::shared_ptr<Processes> processes, std::shared_ptr<api::Sources> sources,
+           Limits limits);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;

@@ -22,6 +22,9 @@
 namespace heapgauge::endpoint {
 
 class KeptProfiles;
+namespace api {
+class Sources;
+}
 
 struct Call {
   const Request& request;
@@ -31,6 +34,7 @@ struct Call {
   std::shared_ptr<Process> process;  // null only on routes that need none
   Processes& processes;
   KeptProfiles& kept;
+  api::Sources& sources;
   const Limits& limits;
 
   // The value of a parameter; nothing if it is not there.
@@ -55,6 +59,8 @@ std::span<const Route> EnvoyRoutes();       // /heap_dump, /memory ...
 std::span<const Route> UserverRoutes();     // /service/jemalloc/prof/, /prof/
 std::span<const Route> PrometheusRoutes();  // /metrics
 std::span<const Route> HotspotsRoutes();    // /hotspots/heap, /hotspots/growth
+std::span<const Route> ApiRoutes();         // /api/v1/: what the web UI asks for
+std::span<const Route> UiRoutes();          // /ui/: the page
 std::span<const Route> IndexRoutes();       // /, /pid/<PID>/
 
 // All of them, the dialects in the order in which the index shows them.
@@ -62,6 +68,7 @@ std::span<const Route* const> AllRoutes();
 
 // Beside kept_profiles.h, so that the router need not know what is kept.
 std::shared_ptr<KeptProfiles> MakeKeptProfiles(const Limits& limits);
+std::shared_ptr<api::Sources> MakeSources(std::shared_ptr<Processes> processes);
 
 }  // namespace heapgauge::endpoint
 

@@ -91,4 +91,11 @@ Status ShowFile(const std::string& path, const std::string& viewer, bool in_back
                   : "'" + viewer + "' is not installed. The report is " + Printable(path));
 }
 
+Status ShowUrl(const std::string& url) {
+  for (const std::string& command : Candidates("browser")) {
+    if (Start(command, url) != 0) return {};
+  }
+  return Fail(ErrorCode::kUnavailable, "no browser was found; set BROWSER, or open the address");
+}
+
 }  // namespace heapgauge::cli

@@ -13,6 +13,9 @@ namespace heapgauge::cli {
 // ends; if no viewer can be started it stays, and the error names it.
 Status ShowFile(const std::string& path, const std::string& viewer, bool in_background);
 
+// Opens an address in a browser, and does not wait for it.
+Status ShowUrl(const std::string& url);
+
 }  // namespace heapgauge::cli
 
 #endif  // HEAPGAUGE_CLI_PPROF_VIEWER_H_

@@ -14,7 +14,7 @@ class DisplayHeapTest : public ::testing::Test {
     const Request request;
     const auto parameters = ParseQuery(query);
     if (!parameters) return ErrorText(400, "malformed");
-    const Call call{request, "pprof/heap", "", *parameters, process, processes, kept, limits};
+    const Call call{request, "pprof/heap", "", *parameters, process, processes, kept, *sources, limits};
     return DisplayHeap(call).response;
   }
 
@@ -22,6 +22,7 @@ class DisplayHeapTest : public ::testing::Test {
   testing::FakeProcesses processes{{process}};
   Limits limits;
   KeptProfiles kept{limits};
+  std::shared_ptr<api::Sources> sources = MakeSources(nullptr);
 };
 
 TEST_F(DisplayHeapTest, TextIsATable) {

@@ -1,0 +1,91 @@
+// ui: look at profiles, traces and running programs in a browser.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "cli/command_line.h"
+#include "cli/http_host.h"
+#include "cli/pprof/viewer.h"
+#include "cli/symbol_options.h"
+#include "cli/ui_sources.h"
+#include "cli/until_ended.h"
+#include "core/symbolize/name_cache.h"
+#include "endpoint/api/sources.h"
+#include "endpoint/gauge_processes.h"
+
+namespace heapgauge::cli {
+namespace {
+
+struct UiOptions {
+  HttpOptions http;
+  std::vector<std::string> sources;
+  SymbolOptions symbols;
+  bool no_browser = false;
+};
+
+// Somebody sits in front of this machine.
+bool HasScreen() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+int Ui(const UiOptions& options) {
+  const UntilEnded ended;
+  endpoint::GaugeProcessOptions how;
+  if (!options.symbols.no_cache) how.name_cache = DefaultNameCacheDir();
+  how.debug_directories = options.symbols.debug_paths;
+  how.use_debuginfod = !options.symbols.no_debuginfod;
+  const auto processes =
+      std::make_shared<endpoint::GaugeProcesses>(endpoint::GaugeProcesses::Choice{}, how);
+  const auto sources = std::make_shared<endpoint::api::Sources>(processes);
+  const Status added = AddSources(options.sources, options.symbols, how, sources.get());
+  if (!added) return FailWith(added.error());
+  const auto host = HttpHost::Open(options.http, processes, sources);
+  if (!host) return FailWith(host.error());
+  if (const Status started = (*host)->Start(); !started) return FailWith(started.error());
+  const std::string url = (*host)->url() + "/ui/";
+  fmt::print(stderr, "heapgauge: serving {} ; Ctrl-C ends\n", url);
+  if (!options.no_browser && HasScreen() && url.starts_with("http")) {
+    if (const Status shown = ShowUrl(url); !shown) {
+      fmt::print(stderr, "heapgauge: {}\n", shown.error().message);
+    }
+  }
+  ended.Wait(processes.get());
+  (*host)->Stop();
+  return kDone;
+}
+
+}  // namespace
+
+void AddUi(Command app, Action* action) {
+  auto options = std::make_shared<UiOptions>();
+  options->http.address = "127.0.0.1:0";
+  Command sub = app.Sub("ui", "look at it in a browser: ui [--http ADDR] [SOURCE...]");
+  sub.Footer(R"(
+Serves one page on this machine and opens it: an overview, the heap over time, flame graphs, tables, and the
+processes that are profiled here. Nothing is fetched from elsewhere. What the page shows can be asked for by
+scripts as well: docs/api.md.
+
+Examples:
+  heapgauge ui                              the processes of this host
+  heapgauge ui 4242                         a running program
+  heapgauge ui server.hgt                   a trace: any moment, any range
+  heapgauge ui old.pb.gz new.pb.gz          profiles of any format
+  heapgauge ui --http 127.0.0.1:9710 --no-browser server.hgt)");
+  sub.Add("SOURCE", &options->sources,
+          "profiles of any format, traces, PIDs, directories of gauge files, URLs");
+  AddHttpOptions(sub, &options->http, "where to listen (127.0.0.1, any free port)");
+  sub.Flag("--no-browser", &options->no_browser, "only print the address");
+  AddSymbolOptions(sub, &options->symbols);
+  sub.OnChosen([=] { *action = [=] { return Ui(*options); }; });
+}
+
+}  // namespace heapgauge::cli

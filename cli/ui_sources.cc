@@ -1,0 +1,95 @@
+#include "cli/ui_sources.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "cli/pprof/sources.h"
+#include "cli/progress_line.h"
+#include "cli/source.h"
+#include "core/base/byte_stream.h"
+#include "core/base/peeking_stream.h"
+#include "core/base/text.h"
+#include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/read_profile.h"
+#include "core/trace/trace_file.h"
+#include "endpoint/api/process_source.h"
+#include "endpoint/api/profile_source.h"
+#include "endpoint/api/trace_source.h"
+
+namespace heapgauge::cli {
+namespace {
+
+using endpoint::api::ProcessSource;
+using endpoint::api::ProfileSource;
+using endpoint::api::Sources;
+using endpoint::api::TraceSource;
+
+// What the file begins with; kUnknown for what is no file.
+ProfileFormat FormatOf(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return ProfileFormat::kUnknown;
+  auto opened = OpenStream(path);
+  if (!opened) return ProfileFormat::kUnknown;
+  PeekingStream stream(*std::move(opened));
+  const auto start = stream.Peek(4096);
+  if (!start) return ProfileFormat::kUnknown;
+  return trace::IsTrace(*start) ? ProfileFormat::kTrace : DetectFormat(*start);
+}
+
+std::string NameOfFile(const std::string& path) { return Printable(BaseName(path)); }
+
+Status AddGauge(const std::string& path, const endpoint::GaugeProcessOptions& how,
+                Sources* sources) {
+  HG_TRY(ReadOwner(path));
+  auto process = std::make_shared<endpoint::GaugeProcess>(path, how);
+  HG_TRY(process->Facts());
+  sources->Add(std::make_shared<ProcessSource>(std::move(process), NameOfFile(path)));
+  return {};
+}
+
+Status AddOne(const std::string& word, const SymbolOptions& symbols,
+              const endpoint::GaugeProcessOptions& how, Sources* sources) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(word, ignored)) {
+    HG_ASSIGN(const std::vector<std::string> paths, ListGaugeFiles(word));
+    if (paths.empty()) {
+      return Fail(ErrorCode::kNotFound, "'" + Printable(word) + "' holds no gauge files (*.hg)");
+    }
+    for (const std::string& path : paths) HG_TRY(AddGauge(path, how, sources));
+    return {};
+  }
+  std::string path = word;
+  if (auto resolved = ResolveSource(word, "")) path = *std::move(resolved);
+  const ProfileFormat format = FormatOf(path);
+  if (format == ProfileFormat::kGauge) return AddGauge(path, how, sources);
+  if (format == ProfileFormat::kTrace) {
+    HG_ASSIGN(auto trace, trace::TraceFile::Open(path));
+    sources->Add(std::make_shared<TraceSource>(
+        std::move(trace), NameOfFile(path),
+        [symbols](Profile* profile) { NameLocations(symbols, profile); }));
+    return {};
+  }
+  ProgressSink* progress = BeginProgress();
+  if (progress != nullptr) progress->Report("reading " + word, 0, 0, "");
+  ReadingOptions reading;
+  HG_ASSIGN(Profile profile, ReadMerged({word}, reading));
+  const std::vector<std::string> notes = NameLocations(symbols, &profile, progress).notes;
+  profile.notes.insert(profile.notes.end(), notes.begin(), notes.end());
+  EndProgress();
+  sources->Add(std::make_shared<ProfileSource>(std::move(profile), NameOfFile(word)));
+  return {};
+}
+
+}  // namespace
+
+Status AddSources(const std::vector<std::string>& words, const SymbolOptions& symbols,
+                  const endpoint::GaugeProcessOptions& how, Sources* sources) {
+  for (const std::string& word : words) {
+    const Status added = AddOne(word, symbols, how, sources);
+    EndProgress();
+    HG_TRY(added);
+  }
+  return {};
+}
+
+}  // namespace heapgauge::cli

@@ -1,0 +1,24 @@
+// SOURCE... of `ui`: each becomes something that the page can look at, and stays open.
+#ifndef HEAPGAUGE_CLI_UI_SOURCES_H_
+#define HEAPGAUGE_CLI_UI_SOURCES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/symbol_options.h"
+#include "core/base/result.h"
+#include "endpoint/api/sources.h"
+#include "endpoint/gauge_process.h"
+
+namespace heapgauge::cli {
+
+// A gauge file or PID is watched, a directory stands for all gauge files in it, a trace answers for
+// any moment, and whatever else is a profile is read once. Fails at the first that cannot be
+// opened.
+Status AddSources(const std::vector<std::string>& words, const SymbolOptions& symbols,
+                  const endpoint::GaugeProcessOptions& how, endpoint::api::Sources* sources);
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_UI_SOURCES_H_

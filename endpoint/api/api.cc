@@ -1,0 +1,141 @@
+#include "endpoint/api/api.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "core/base/text.h"
+#include "endpoint/answers.h"
+
+namespace heapgauge::endpoint::api {
+namespace {
+
+constexpr std::string_view kLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr size_t kStepLetters = 6;
+
+Response JsonText(int status, std::string text) {
+  return {status, {{"Content-Type", "application/json"}}, std::move(text)};
+}
+
+// The words of the command line begin with dashes; those of an address do not.
+std::string WithoutDashes(std::string message) {
+  if (message.starts_with("--")) message.erase(0, 2);
+  return message;
+}
+
+Response JsonFailure(const Error& error) {
+  const Response plain = FailureOf(error);
+  return JsonText(plain.status, Json{{"error", WithoutDashes(error.message)}}.Line() + "\n");
+}
+
+template <const Resource* resource>
+Reply Handle(const Call& call) {
+  return Answer(call, *resource);
+}
+
+// The methods that a resource takes, and no process in the path needed.
+template <const Resource* resource>
+Route RouteOf() {
+  return {resource->path, "GET, HEAD", Handle<resource>, false};
+}
+
+}  // namespace
+
+Response Answer(const Call& call, const Resource& resource) {
+  // A page of another site may make a browser ask, and some measure how long it takes.
+  if (call.request.is_cross_site()) {
+    return JsonFailure(
+        Error{ErrorCode::kPermission, "a page of another site may not ask for this"});
+  }
+  const auto filter = ParseFilter(call.parameters, resource.parameters);
+  if (!filter) return JsonFailure(filter.error());
+  auto text = resource.answer(call, *filter);
+  if (!text) return JsonFailure(text.error());
+  return JsonText(200, *std::move(text));
+}
+
+Result<std::shared_ptr<Opened>> OpenedOf(const Call& call, const Filter& filter) {
+  return call.sources.Find(filter.source, call.process);
+}
+
+Result<Looked> LookAt(const Call& call, const Filter& filter) {
+  Looked looked;
+  HG_ASSIGN(looked.opened, OpenedOf(call, filter));
+  HG_ASSIGN(looked.subject, looked.opened->SubjectOf(filter));
+  return looked;
+}
+
+Result<uint64_t> NumberOf(const Call& call, std::string_view name, uint64_t least, uint64_t most,
+                          uint64_t otherwise) {
+  const auto text = call.Parameter(name);
+  if (!text) return otherwise;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size() || number < least ||
+      number > most) {
+    return Fail(ErrorCode::kInvalidArgument, std::string(name) + " is a number from " +
+                                                 std::to_string(least) + " to " +
+                                                 std::to_string(most));
+  }
+  return number;
+}
+
+Result<bool> FlagOf(const Call& call, std::string_view name) {
+  HG_ASSIGN(const uint64_t number, NumberOf(call, name, 0, 1, 0));
+  return number == 1;
+}
+
+std::string StepText(Step step) {
+  std::string text(kStepLetters, 'A');
+  for (size_t i = kStepLetters; i-- > 0; step >>= 6) text[i] = kLetters[step & 63];
+  return text;
+}
+
+Result<std::vector<Step>> StepsOf(std::string_view text) {
+  std::vector<Step> steps;
+  bool right = text.size() % kStepLetters == 0;
+  for (size_t i = 0; right && i < text.size(); ++i) {
+    const size_t letter = kLetters.find(text[i]);
+    right = letter != std::string_view::npos;
+    if (i % kStepLetters == 0) steps.push_back(0);
+    steps.back() = steps.back() << 6 | letter;
+  }
+  if (!right) return Fail(ErrorCode::kInvalidArgument, "root is a path that an answer named");
+  return steps;
+}
+
+std::string WithMember(std::string object, std::string_view name, std::string_view json) {
+  while (!object.empty() && object.back() != '}') object.pop_back();
+  if (object.empty()) return object;
+  object.pop_back();
+  if (object.back() != '{') object += ',';
+  object.append("\"").append(name).append("\":").append(json).append("}");
+  return object;
+}
+
+std::span<const Resource* const> AllResources() {
+  static constexpr const Resource* kAll[] = {
+      &kSourcesResource, &kSummaryResource,  &kFlameResource,    &kFrameResource,
+      &kTableResource,   &kTimelineResource, &kProcessesResource};
+  return kAll;
+}
+
+}  // namespace heapgauge::endpoint::api
+
+namespace heapgauge::endpoint {
+
+std::span<const Route> ApiRoutes() {
+  using namespace api;  // NOLINT: only the table
+  static const std::array kRoutes = {RouteOf<&kSourcesResource>(),  RouteOf<&kSummaryResource>(),
+                                     RouteOf<&kFlameResource>(),    RouteOf<&kFrameResource>(),
+                                     RouteOf<&kTableResource>(),    RouteOf<&kTimelineResource>(),
+                                     RouteOf<&kProcessesResource>()};
+  return kRoutes;
+}
+
+std::shared_ptr<api::Sources> MakeSources(std::shared_ptr<Processes> processes) {
+  return std::make_shared<api::Sources>(std::move(processes));
+}
+
+}  // namespace heapgauge::endpoint

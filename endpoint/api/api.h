@@ -1,0 +1,75 @@
+// The JSON that pages and scripts ask for, below /api/v1: one file for each resource, one table of
+// routes.
+//
+//   GET api/v1/flame?source=server.hgt&from=2s&to=5s&value=left&focus=Cache::
+//
+// docs/api/openapi.json describes every resource, parameter and field; api_test.cc compares it with
+// what is answered. Figures come from the functions that the command line prints them with.
+//
+// An answer is one JSON object. What goes wrong is {"error": "one line"} with the status of its
+// kind.
+#ifndef HEAPGAUGE_ENDPOINT_API_API_H_
+#define HEAPGAUGE_ENDPOINT_API_API_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/analysis/stack_tree.h"
+#include "core/base/json.h"
+#include "core/base/result.h"
+#include "endpoint/api/filter.h"
+#include "endpoint/api/sources.h"
+#include "endpoint/route.h"
+
+namespace heapgauge::endpoint::api {
+
+// A resource that a page only looks at.
+struct Resource {
+  std::string_view path;  // "api/v1/flame"
+  // Parameters of its own, beside those of the filter.
+  std::span<const std::string_view> parameters;
+  Result<std::string> (*answer)(const Call&, const Filter&);
+};
+
+// Reads the filter, has the resource answer, and makes the reply.
+Response Answer(const Call& call, const Resource& resource);
+
+// The source that the filter means, and its profile.
+struct Looked {
+  std::shared_ptr<Opened> opened;
+  std::shared_ptr<Subject> subject;
+};
+Result<std::shared_ptr<Opened>> OpenedOf(const Call& call, const Filter& filter);
+Result<Looked> LookAt(const Call& call, const Filter& filter);
+
+// A whole number of a parameter, or `otherwise` if it is not given.
+Result<uint64_t> NumberOf(const Call& call, std::string_view name, uint64_t least, uint64_t most,
+                          uint64_t otherwise);
+Result<bool> FlagOf(const Call& call, std::string_view name);
+
+// Steps of a path as people's addresses have them: six letters each.
+std::string StepText(Step step);
+Result<std::vector<Step>> StepsOf(std::string_view text);
+
+// A text that is JSON already, as a member of an object that is made by hand.
+std::string WithMember(std::string object, std::string_view name, std::string_view json);
+
+// Each in its own file.
+extern const Resource kSourcesResource;
+extern const Resource kSummaryResource;
+extern const Resource kFlameResource;
+extern const Resource kFrameResource;
+extern const Resource kTableResource;
+extern const Resource kTimelineResource;
+extern const Resource kProcessesResource;
+
+// All of them, for the table of routes and for tests.
+std::span<const Resource* const> AllResources();
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_API_H_

@@ -1,0 +1,211 @@
+#include "endpoint/api/api.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/report/top.h"
+#include "endpoint/testing/ask.h"
+
+namespace heapgauge::endpoint::api {
+namespace {
+
+using nlohmann::json;
+using testing::FakeProcess;
+using testing::OneProcess;
+
+json Parsed(const Response& response) {
+  json parsed = json::parse(response.body, nullptr, false);
+  EXPECT_FALSE(parsed.is_discarded()) << response.body.substr(0, 200);
+  return parsed;
+}
+
+json Get(OneProcess* host, const std::string& target) {
+  const Response response = host->Get(target);
+  EXPECT_EQ(response.status, 200) << target << ": " << response.body;
+  EXPECT_EQ(response.Header("Content-Type"), "application/json");
+  return Parsed(response);
+}
+
+// The names of the nodes of a flame graph, each with its depth and what it holds: "main 8".
+std::string Drawn(const json& flame) {
+  const json& nodes = flame["nodes"];
+  std::vector<size_t> depth(nodes["parent"].size());
+  std::string text;
+  for (size_t i = 1; i < depth.size(); ++i) {
+    depth[i] = depth[nodes["parent"][i].get<size_t>()] + 1;
+    text += std::string(depth[i] - 1, '.') +
+            flame["names"][nodes["name"][i].get<size_t>()]["label"].get<std::string>() + " " +
+            std::to_string(static_cast<int>(nodes["value"][i].get<double>()) >> 20) + "\n";
+  }
+  return text;
+}
+
+TEST(Api, ListsTheSources) {
+  OneProcess host;
+  const json answer = Get(&host, "/api/v1/sources");
+  ASSERT_EQ(answer["sources"].size(), 1u);
+  EXPECT_EQ(answer["sources"][0]["id"], "4242");
+  EXPECT_EQ(answer["sources"][0]["kind"], "process");
+  EXPECT_EQ(answer["sources"][0]["live"], true);
+  EXPECT_EQ(answer["chosen"], "4242");
+}
+
+TEST(Api, SaysWhatASourceHolds) {
+  OneProcess host;
+  const json answer = Get(&host, "/api/v1/summary?source=4242");
+  EXPECT_EQ(answer["recording"]["program"], "/usr/bin/server");
+  EXPECT_EQ(answer["total"]["live_bytes"]["value"], 8 << 20);
+  EXPECT_EQ(answer["stacks"], 3);
+  EXPECT_EQ(answer["choices"].size(), 3u);
+  EXPECT_TRUE(answer["memory"].is_object());
+}
+
+TEST(Api, ShowsTheCallTreeFromCallersAndFromWhatAllocates) {
+  OneProcess host;
+  EXPECT_EQ(Drawn(Get(&host, "/api/v1/flame")),
+            "main 8\n.Server::LoadCache 6\n.Server::ReadRequest 2\n");
+  EXPECT_EQ(Drawn(Get(&host, "/api/v1/flame?callers=1")),
+            "Server::LoadCache 6\n.main 6\nServer::ReadRequest 2\n.main 2\n");
+  EXPECT_EQ(Drawn(Get(&host, "/api/v1/flame?sort=allocated&depth=1")), "main 51\n");
+  EXPECT_EQ(Drawn(Get(&host, "/api/v1/flame?focus=Read")), "main 2\n.Server::ReadRequest 2\n");
+  // A quarter of the width and more.
+  EXPECT_EQ(Drawn(Get(&host, "/api/v1/flame?width=2")), "main 8\n.Server::LoadCache 6\n");
+}
+
+TEST(Api, ShowsWhatIsBelowACall) {
+  OneProcess host;
+  const json all = Get(&host, "/api/v1/flame");
+  std::string path;
+  for (const size_t i : {1, 2}) {
+    path += all["names"][all["nodes"]["name"][i].get<size_t>()]["step"].get<std::string>();
+  }
+  const json part = Get(&host, "/api/v1/flame?root=" + path);
+  EXPECT_EQ(part["path"].size(), 3u);
+  EXPECT_EQ(part["path"][2]["value"], 6 << 20);
+  EXPECT_EQ(part["nodes"]["value"], json::array({6 << 20}));
+  const json frame = Get(&host, "/api/v1/frame?root=" + path);
+  EXPECT_EQ(frame["function"], "Server::LoadCache(int)");
+  EXPECT_EQ(frame["place"], "cache.cc:42");
+  EXPECT_EQ(frame["figures"]["live_objects"], 600);
+  EXPECT_EQ(frame["stack"].size(), 2u);
+  const json lost = Get(&host, "/api/v1/flame?focus=Read&root=" + path);
+  EXPECT_EQ(lost["found"], false);
+  EXPECT_EQ(host.Get("/api/v1/frame?focus=Read&root=" + path).status, 404);
+}
+
+// The same functions make both, so that every digit is the same.
+TEST(Api, TablesHaveTheFiguresOfTheCommandLine) {
+  OneProcess host;
+  Profile profile = host.process->profile;
+  profile.recording = host.process->facts;
+  for (const bool cumulative : {false, true}) {
+    FunctionOptions options;
+    options.cumulative = cumulative;
+    const auto report = AggregateFunctions(profile, options);
+    ASSERT_TRUE(report);
+    TopOptions top;
+    top.cumulative = cumulative;
+    const json expected = json::parse(TopJson(profile, *report, {}, top));
+    const json answer =
+        Get(&host, std::string("/api/v1/table?cumulative=") + (cumulative ? "1" : "0"));
+    EXPECT_EQ(answer["total"], expected["total"]);
+    ASSERT_EQ(answer["rows"].size(), expected["functions"].size());
+    for (size_t i = 0; i < answer["rows"].size(); ++i) {
+      for (const char* field : {"flat", "cum", "label", "function"}) {
+        EXPECT_EQ(answer["rows"][i][field], expected["functions"][i][field]);
+      }
+    }
+    const json page = Get(
+        &host, std::string("/api/v1/table?first=1&rows=1&cumulative=") + (cumulative ? "1" : "0"));
+    EXPECT_EQ(page["rows"], json::array({answer["rows"][1]}));
+  }
+}
+
+TEST(Api, KeepsOneSnapshotForThoseWhoAskForIt) {
+  OneProcess host;
+  Get(&host, "/api/v1/summary?hold=a");
+  Get(&host, "/api/v1/flame?hold=a");
+  Get(&host, "/api/v1/table?hold=a");
+  EXPECT_EQ(host.process->taken, 1);
+  Get(&host, "/api/v1/summary?hold=b");
+  EXPECT_EQ(host.process->taken, 2);
+  Get(&host, "/api/v1/summary");
+  Get(&host, "/api/v1/summary");
+  EXPECT_EQ(host.process->taken, 4);
+}
+
+TEST(Api, RefusesWhatItDoesNotKnowInOneLine) {
+  OneProcess host;
+  for (const char* target :
+       {"/api/v1/flame?what=1", "/api/v1/flame?depth=0", "/api/v1/flame?depth=x",
+        "/api/v1/flame?callers=2", "/api/v1/flame?root=%3Cscript%3E", "/api/v1/flame?root=AAAA",
+        "/api/v1/flame?focus=(", "/api/v1/flame?sort=size", "/api/v1/flame?at=2s",
+        "/api/v1/flame?value=left", "/api/v1/flame?value=nothing", "/api/v1/flame?min-size=x",
+        "/api/v1/table?rows=-1", "/api/v1/table?granularity=words", "/api/v1/flame?focus=a&focus=b",
+        "/api/v1/timeline?from=x", "/api/v1/flame?type=none", "/api/v1/flame?blocks=yes"}) {
+    const Response response = host.Get(target);
+    EXPECT_EQ(response.status, 400) << target << response.body;
+    const json answer = Parsed(response);
+    EXPECT_TRUE(answer["error"].is_string());
+    EXPECT_EQ(answer["error"].get<std::string>().find('\n'), std::string::npos);
+    EXPECT_FALSE(answer["error"].get<std::string>().starts_with("--")) << answer;
+  }
+  EXPECT_EQ(host.Get("/api/v1/flame?source=none").status, 404);
+  EXPECT_EQ(host.Get("/api/v1/nothing").status, 404);
+  EXPECT_EQ(host.Post("/api/v1/flame").status, 405);
+}
+
+TEST(Api, AnswersNoPageOfAnotherSite) {
+  OneProcess host;
+  EXPECT_EQ(host.Get("/api/v1/summary", {{"Sec-Fetch-Site", "cross-site"}}).status, 403);
+  EXPECT_EQ(host.Get("/api/v1/summary", {{"Sec-Fetch-Site", "same-origin"}}).status, 200);
+}
+
+TEST(Api, SaysSoIfTheProcessCannotBeRead) {
+  OneProcess host;
+  host.process->error = "the file is gone";
+  for (const Resource* resource : AllResources()) {
+    const Response response = host.Get("/" + std::string(resource->path));
+    if (resource == &kSourcesResource || resource == &kProcessesResource) {
+      EXPECT_EQ(response.status, 200);
+    } else {
+      EXPECT_GE(response.status, 400) << resource->path;
+      EXPECT_EQ(Parsed(response)["error"], "the file is gone") << resource->path;
+    }
+  }
+}
+
+TEST(Api, NamesOfAnyKindStayText) {
+  heapgauge::testing::Maker m;
+  const std::string name = "<script>alert(\"1\")</script>\xff\xfe";
+  m.Row({m.Function(name), m.Function(std::string(10'000, 'x'))}, 100);
+  m.profile().default_type = kInuseSpace;
+  OneProcess host;
+  host.process->profile = m.profile();
+  const json flame = Get(&host, "/api/v1/flame?names=whole");
+  EXPECT_EQ(flame["nodes"]["value"].size(), 3u);
+  EXPECT_TRUE(flame["names"][1]["label"].get<std::string>().starts_with("<script>"));
+}
+
+TEST(Api, AnEmptyProfileIsNoError) {
+  OneProcess host;
+  host.process->profile = Profile();
+  host.process->profile.sample_types = HeapSampleTypes();
+  EXPECT_EQ(Get(&host, "/api/v1/flame")["value"], 0);
+  EXPECT_EQ(Get(&host, "/api/v1/table")["rows"].size(), 0u);
+  EXPECT_EQ(Get(&host, "/api/v1/summary")["stacks"], 0);
+}
+
+TEST(Steps, AreReadAgainAsTheyWereWritten) {
+  const Step step = (Step{1} << 36) - 2;
+  const auto read = StepsOf(StepText(step) + StepText(7));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read, (std::vector<Step>{step, 7}));
+  EXPECT_FALSE(StepsOf("AAAAA"));
+  EXPECT_FALSE(StepsOf("AAAA A"));
+}
+
+}  // namespace
+}  // namespace heapgauge::endpoint::api

@@ -1,0 +1,113 @@
+// GET api/v1/flame: the part of the call tree that can be seen.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/base/text.h"
+#include "core/report/labels.h"
+#include "core/report/report_json.h"
+#include "endpoint/api/api.h"
+
+namespace heapgauge::endpoint::api {
+namespace {
+
+constexpr std::string_view kParameters[] = {"root", "depth", "width", "callers", "most"};
+
+// Names that nodes share, one for each entity.
+class NameTable {
+ public:
+  uint32_t Of(EntityId entity) {
+    const auto [found, added] = index_.try_emplace(entity, static_cast<uint32_t>(ids_.size()));
+    if (added) ids_.push_back(entity);
+    return found->second;
+  }
+
+  Json ToJson(const Profile& profile, const Entities& entities, const std::string& names) const {
+    const Labels labels(profile, entities, ids_, names == "whole" ? Names::kWhole : Names::kShort,
+                        Layout());
+    Json list = Json::Array();
+    for (const EntityId id : ids_) {
+      Json json = {{"label", labels[id]}, {"step", StepText(StepOf(profile, entities, id))}};
+      if (id != kNone && entities[id].module != kNone) {
+        json["module"] = BaseName(profile.modules[entities[id].module].path);
+      }
+      list.Add(std::move(json));
+    }
+    return list;
+  }
+
+ private:
+  std::unordered_map<EntityId, uint32_t> index_;
+  std::vector<EntityId> ids_;
+};
+
+enum NodeFlag : uint32_t { kInlined = 1, kRecursive = 2, kNotOpened = 4 };
+
+uint32_t FlagsOf(const StackTree::Node& node) {
+  return (node.inlined ? kInlined : 0u) | (node.recursive ? kRecursive : 0u) |
+         (node.opened ? 0u : kNotOpened);
+}
+
+Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
+  StackTree::Question question;
+  HG_ASSIGN(question.path, StepsOf(call.Parameter("root").value_or("")));
+  HG_ASSIGN(question.depth, NumberOf(call, "depth", 1, 1000, 64));
+  HG_ASSIGN(const uint64_t width, NumberOf(call, "width", 1, 100'000, 2000));
+  HG_ASSIGN(question.most, NumberOf(call, "most", 1, 200'000, 20'000));
+  HG_ASSIGN(const bool callers, FlagOf(call, "callers"));
+  HG_ASSIGN(const Looked looked, LookAt(call, filter));
+  HG_ASSIGN(const auto tree, looked.subject->TreeOf(filter, callers));
+  // What is narrower than a pixel cannot be seen. The root tells how much a pixel is.
+  StackTree::Question root = question;
+  root.depth = 0;
+  const StackTree::View where = tree->tree->Look(root);
+  if (where.found) question.least = where.nodes[0].value / static_cast<double>(width);
+  const StackTree::View view = where.found ? tree->tree->Look(question) : where;
+
+  const Profile& profile = *looked.subject->profile();
+  const Measures& measures = looked.subject->measures();
+  NameTable names;
+  Json path = Json::Array();
+  for (const StackTree::Node& node : view.path) {
+    // The root of all has no name.
+    path.Add({{"name", node.parent == kNone ? Json(nullptr) : Json(names.Of(node.entity))},
+              {"value", node.value}});
+  }
+  std::vector<uint32_t> parents, name_of, flags;
+  std::vector<double> values, selves;
+  for (const StackTree::Node& node : view.nodes) {
+    parents.push_back(node.parent == kNone ? 0 : node.parent);
+    const bool is_root = node.parent == kNone && question.path.empty();
+    name_of.push_back(is_root ? 0 : names.Of(node.entity));
+    values.push_back(node.value);
+    selves.push_back(node.opened ? node.self : 0);
+    flags.push_back(FlagsOf(node));
+  }
+  const Recording& recording = profile.recording;
+  Json json = {{"name", measures.name},
+               {"unit", measures.unit},
+               {"sort", tree->sort == SortKey::kAllocated ? "allocated"
+                        : tree->sort == SortKey::kCount   ? "count"
+                                                          : "live"},
+               {"total", FiguresJson(tree->total, measures, recording)},
+               {"selected", FiguresJson(tree->selected, measures, recording)},
+               {"shrunk", tree->shrunk},
+               {"value", tree->tree->total()},
+               {"found", view.found},
+               {"cut", view.cut},
+               {"path", std::move(path)},
+               {"names", names.ToJson(profile, *tree->entities, filter.names)},
+               {"nodes",
+                {{"parent", parents},
+                 {"name", name_of},
+                 {"value", values},
+                 {"self", selves},
+                 {"flags", flags}}}};
+  return json.Line();
+}
+
+}  // namespace
+
+const Resource kFlameResource = {"api/v1/flame", kParameters, AnswerFlame};
+
+}  // namespace heapgauge::endpoint::api

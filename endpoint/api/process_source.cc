@@ -1,0 +1,59 @@
+#include "endpoint/api/process_source.h"
+
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/trace/trace_moment.h"
+
+namespace heapgauge::endpoint::api {
+
+Source::Facts ProcessSource::facts() {
+  Facts facts;
+  facts.id = name_.empty() ? std::to_string(process_->pid()) : name_;
+  facts.kind = Kind::kProcess;
+  facts.pid = process_->pid();
+  facts.title = facts.id;
+  if (const auto known = process_->Facts()) {
+    facts.title = known->name() + " " + std::to_string(known->pid);
+    facts.live = known->state == RecordingState::kLive;
+  }
+  return facts;
+}
+
+Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) {
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  if (!question.only_peak_or_end()) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "a sampled process does not know moments, ranges and single blocks; record a trace: "
+        "heapgauge run --trace -o FILE.hgt -- COMMAND");
+  }
+  const bool peak = filter.peak || question.at == "peak";
+  return process_->TakeWithNames(peak ? Moment::kPeak : Moment::kNow);
+}
+
+Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch) {
+  TimeRange range;
+  if (!stretch.from.empty()) {
+    HG_ASSIGN(range.from_ns, trace::ParseDuration(stretch.from));
+  }
+  if (!stretch.to.empty()) {
+    HG_ASSIGN(range.to_ns, trace::ParseDuration(stretch.to));
+  }
+  if (range.from_ns > range.to_ns) {
+    return Fail(ErrorCode::kInvalidArgument, "from is behind to");
+  }
+  return range;
+}
+
+Result<Timeline> ProcessSource::Over(const Stretch& stretch) {
+  HG_ASSIGN(const TimeRange range, RangeSinceStart(stretch));
+  if (stretch.stacks > 0) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "a sampled process does not know what single stacks had over time");
+  }
+  HG_ASSIGN(const std::shared_ptr<const Profile> profile, process_->Take(Moment::kNow));
+  return TimelineOfProfile(*profile, TimeAxis::kTime, range.from_ns, range.to_ns);
+}
+
+}  // namespace heapgauge::endpoint::api

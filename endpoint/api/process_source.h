@@ -1,0 +1,37 @@
+// A process, or the file it left, as a source: what is live now, or was at the peak.
+#ifndef HEAPGAUGE_ENDPOINT_API_PROCESS_SOURCE_H_
+#define HEAPGAUGE_ENDPOINT_API_PROCESS_SOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "endpoint/api/source.h"
+
+namespace heapgauge::endpoint::api {
+
+class ProcessSource final : public Source {
+ public:
+  // `name` is what it was asked for by; "": its number.
+  explicit ProcessSource(std::shared_ptr<Process> process, std::string name = {})
+      : process_(std::move(process)), name_(std::move(name)) {}
+
+  Facts facts() override;
+  Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
+  Result<Timeline> Over(const Stretch& stretch) override;
+  std::shared_ptr<Process> process() override { return process_; }
+
+ private:
+  const std::shared_ptr<Process> process_;
+  const std::string name_;
+};
+
+// [from, to] of a stretch that is counted from the beginning: "", "1.5s", "12:30".
+struct TimeRange {
+  uint64_t from_ns = 0;
+  uint64_t to_ns = ~uint64_t{0};
+};
+Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch);
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_PROCESS_SOURCE_H_

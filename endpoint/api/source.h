@@ -1,0 +1,59 @@
+// Something that a page can look at: a process, a trace, or a profile of any format.
+//
+// A source answers two questions: the profile of a moment or range, with names, and how the heap
+// went over time. All else that a page shows is made of these by functions of core. Sources stay
+// open as long as the host serves.
+//
+// Threads: any number at a time.
+#ifndef HEAPGAUGE_ENDPOINT_API_SOURCE_H_
+#define HEAPGAUGE_ENDPOINT_API_SOURCE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "core/analysis/timeline.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "endpoint/api/filter.h"
+#include "endpoint/process.h"
+
+namespace heapgauge::endpoint::api {
+
+class Source {
+ public:
+  enum class Kind { kProcess, kTrace, kProfile };
+
+  struct Facts {
+    std::string id;     // what requests name it by
+    std::string title;  // for people
+    Kind kind = Kind::kProfile;
+    bool live = false;  // answers change as time goes by
+    uint32_t pid = 0;   // 0 unknown
+  };
+
+  // What of its time is asked for; words as in Filter.
+  struct Stretch {
+    std::string from;
+    std::string to;
+    size_t steps = 1000;  // where there is a choice
+    size_t stacks = 0;    // the largest ones, each over time
+  };
+
+  virtual ~Source() = default;
+
+  virtual Facts facts() = 0;
+  // With names. Only the part of the filter that ProfileKey() is about matters, without the type.
+  virtual Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) = 0;
+  virtual Result<Timeline> Over(const Stretch& stretch) = 0;
+
+  // Behind a source of this kind; null for others.
+  virtual std::shared_ptr<Process> process() { return nullptr; }
+};
+
+// "process", "trace", "profile".
+const char* KindName(Source::Kind kind);
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_SOURCE_H_

@@ -1,0 +1,147 @@
+#include "endpoint/api/sources.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/analysis/measures.h"
+#include "core/base/text.h"
+#include "endpoint/api/process_source.h"
+
+namespace heapgauge::endpoint::api {
+
+const char* KindName(Source::Kind kind) {
+  switch (kind) {
+    case Source::Kind::kProcess:
+      return "process";
+    case Source::Kind::kTrace:
+      return "trace";
+    case Source::Kind::kProfile:
+      break;
+  }
+  return "profile";
+}
+
+Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
+  const bool live = source_->facts().live;
+  const std::string key = filter.ProfileKey() + (live ? "#" + filter.hold : "");
+  const bool may_keep = !live || !filter.hold.empty();
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Answer* known = may_keep ? answers_.Find(key) : nullptr) return known->subject;
+  }
+  HG_ASSIGN(std::shared_ptr<const Profile> profile, source_->Ask(filter));
+  const std::lock_guard lock(mutex_);
+  // Another may have asked meanwhile, or the process gave the same snapshot again.
+  if (const Answer* known = answers_.Find(key); known && (may_keep || known->profile == profile)) {
+    return known->subject;
+  }
+  std::shared_ptr<const Profile> typed = profile;
+  if (!filter.type.empty()) {
+    auto copy = std::make_shared<Profile>(*profile);
+    HG_TRY(ChooseType(filter.type, copy.get()));
+    typed = std::move(copy);
+  }
+  auto subject = std::make_shared<Subject>(std::move(typed));
+  return answers_.Keep(key, {std::move(profile), std::move(subject)}).subject;
+}
+
+Result<std::shared_ptr<const Timeline>> Opened::Over(const Source::Stretch& stretch) {
+  const bool live = source_->facts().live;
+  std::string key;
+  for (const std::string& part :
+       {stretch.from, stretch.to, std::to_string(stretch.steps), std::to_string(stretch.stacks)}) {
+    key.append(part).push_back('\0');
+  }
+  if (!live) {
+    const std::lock_guard lock(mutex_);
+    if (auto* known = timelines_.Find(key)) return *known;
+  }
+  HG_ASSIGN(Timeline timeline, source_->Over(stretch));
+  auto made = std::make_shared<const Timeline>(std::move(timeline));
+  const std::lock_guard lock(mutex_);
+  if (!live) timelines_.Keep(key, made);
+  return made;
+}
+
+namespace {
+
+// A source under another name.
+class Renamed final : public Source {
+ public:
+  Renamed(std::shared_ptr<Source> source, std::string id)
+      : source_(std::move(source)), id_(std::move(id)) {}
+  Facts facts() override {
+    Facts facts = source_->facts();
+    facts.id = id_;
+    return facts;
+  }
+  Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override {
+    return source_->Ask(filter);
+  }
+  Result<Timeline> Over(const Stretch& stretch) override { return source_->Over(stretch); }
+  std::shared_ptr<Process> process() override { return source_->process(); }
+
+ private:
+  const std::shared_ptr<Source> source_;
+  const std::string id_;
+};
+
+}  // namespace
+
+void Sources::Add(std::shared_ptr<Source> source) {
+  const std::lock_guard lock(mutex_);
+  const std::string id = source->facts().id;
+  std::string name = id;
+  const auto taken = [&] {
+    return std::any_of(added_.begin(), added_.end(),
+                       [&](const auto& other) { return other->source().facts().id == name; });
+  };
+  for (int i = 2; taken(); ++i) name = id + "-" + std::to_string(i);
+  if (name != id) source = std::make_shared<Renamed>(std::move(source), name);
+  added_.push_back(std::make_shared<Opened>(std::move(source)));
+}
+
+std::shared_ptr<Opened> Sources::OfProcess(const std::shared_ptr<Process>& process) {
+  std::shared_ptr<Opened>& opened = of_processes_[process];
+  if (opened == nullptr) {
+    opened = std::make_shared<Opened>(std::make_shared<ProcessSource>(process));
+  }
+  return opened;
+}
+
+std::vector<std::shared_ptr<Opened>> Sources::List() {
+  const std::vector<std::shared_ptr<Process>> processes = processes_->List();
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Opened>> list = added_;
+  // What is gone is forgotten.
+  std::erase_if(of_processes_, [&](const auto& known) {
+    return std::find(processes.begin(), processes.end(), known.first) == processes.end();
+  });
+  for (const auto& process : processes) {
+    const bool added = std::any_of(added_.begin(), added_.end(), [&](const auto& other) {
+      return other->source().process() != nullptr &&
+             other->source().process()->pid() == process->pid();
+    });
+    if (!added) list.push_back(OfProcess(process));
+  }
+  return list;
+}
+
+Result<std::shared_ptr<Opened>> Sources::Find(const std::string& id,
+                                              const std::shared_ptr<Process>& process) {
+  if (id.empty() && process != nullptr) {
+    const std::lock_guard lock(mutex_);
+    return OfProcess(process);
+  }
+  const auto list = List();
+  for (const auto& opened : list) {
+    if (id.empty() || opened->source().facts().id == id) return opened;
+  }
+  if (id.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                "there is nothing to show: start a program with heapgauge run -- ./program");
+  }
+  return Fail(ErrorCode::kNotFound, "there is no source '" + Printable(id) + "'");
+}
+
+}  // namespace heapgauge::endpoint::api

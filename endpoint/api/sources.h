@@ -1,0 +1,68 @@
+// The sources that a host shows: those it was given by name, then every process that it serves.
+// Each is kept open with the last answers it gave, so that a page that moves about in one asks it
+// once.
+//
+// Threads: any number.
+#ifndef HEAPGAUGE_ENDPOINT_API_SOURCES_H_
+#define HEAPGAUGE_ENDPOINT_API_SOURCES_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "endpoint/api/filter.h"
+#include "endpoint/api/recent.h"
+#include "endpoint/api/source.h"
+#include "endpoint/api/subject.h"
+#include "endpoint/process.h"
+
+namespace heapgauge::endpoint::api {
+
+// A source with what it answered.
+class Opened {
+ public:
+  explicit Opened(std::shared_ptr<Source> source) : source_(std::move(source)) {}
+
+  Source& source() { return *source_; }
+  Result<std::shared_ptr<Subject>> SubjectOf(const Filter& filter);
+  Result<std::shared_ptr<const Timeline>> Over(const Source::Stretch& stretch);
+
+ private:
+  struct Answer {
+    std::shared_ptr<const Profile> profile;  // as the source gave it
+    std::shared_ptr<Subject> subject;
+  };
+
+  const std::shared_ptr<Source> source_;
+  std::mutex mutex_;
+  Recent<Answer> answers_{8};
+  Recent<std::shared_ptr<const Timeline>> timelines_{8};
+};
+
+class Sources {
+ public:
+  explicit Sources(std::shared_ptr<Processes> processes) : processes_(std::move(processes)) {}
+
+  // One more, before all that were not added. Its id is made different from the others'.
+  void Add(std::shared_ptr<Source> source);
+
+  std::vector<std::shared_ptr<Opened>> List();
+  // The one of that id; "": the given process, else the first.
+  Result<std::shared_ptr<Opened>> Find(const std::string& id,
+                                       const std::shared_ptr<Process>& process);
+
+ private:
+  std::shared_ptr<Opened> OfProcess(const std::shared_ptr<Process>& process);
+
+  const std::shared_ptr<Processes> processes_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Opened>> added_;
+  std::map<std::shared_ptr<Process>, std::shared_ptr<Opened>> of_processes_;
+};
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_SOURCES_H_

@@ -1,0 +1,88 @@
+#include "endpoint/api/subject.h"
+
+#include <utility>
+
+#include "core/analysis/measures.h"
+#include "core/analysis/sort_choice.h"
+
+namespace heapgauge::endpoint::api {
+
+Subject::Subject(std::shared_ptr<const Profile> profile)
+    : profile_(std::move(profile)), measures_(MeasuresOf(*profile_)) {}
+
+const std::vector<HeapFigures>& Subject::Figures() {
+  if (figures_.size() != profile_->rows.size()) figures_ = FiguresOfRows(*profile_);
+  return figures_;
+}
+
+HeapFigures Subject::Total() {
+  const std::lock_guard lock(mutex_);
+  HeapFigures total;
+  for (const HeapFigures& row : Figures()) total.Add(row);
+  return total;
+}
+
+HeapFigures Subject::FiguresOf(const std::vector<bool>& rows) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<HeapFigures>& figures = Figures();
+  HeapFigures sum;
+  for (RowId row = 0; row < figures.size(); ++row) {
+    if (rows[row]) sum.Add(figures[row]);
+  }
+  return sum;
+}
+
+std::shared_ptr<const Entities> Subject::EntitiesOf(Granularity granularity) {
+  const std::string key = GranularityName(granularity);
+  if (auto* known = entities_.Find(key)) return *known;
+  return entities_.Keep(key, std::make_shared<const Entities>(*profile_, granularity));
+}
+
+Result<std::shared_ptr<const Subject::Tree>> Subject::TreeOf(const Filter& filter, bool callers) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = filter.RowsKey() + (callers ? "callers" : "");
+  if (auto* known = trees_.Find(key)) return *known;
+  const Granularity granularity = GranularityOf(filter.granularity);
+  auto made = std::make_shared<Tree>();
+  HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
+  if (made->sort == SortKey::kAge) made->sort = SortKey::kLive;  // ages are no sums
+  HG_ASSIGN(const std::vector<bool> selected,
+            SelectRows(*profile_, {filter.focus, filter.ignore}, granularity));
+  const std::vector<HeapFigures>& figures = Figures();
+  std::vector<double> values(figures.size());
+  // As in the trees of the command line: of a change, what shrank has no place in a picture of
+  // parts.
+  const bool only_growth = measures_.is_change && made->sort == SortKey::kLive;
+  for (RowId row = 0; row < figures.size(); ++row) {
+    const double value = SortValue(figures[row], made->sort, 0);
+    if (only_growth && value <= 0) {
+      if (selected[row]) made->shrunk += value;
+      continue;
+    }
+    made->total.Add(figures[row]);
+    if (!selected[row]) continue;
+    made->selected.Add(figures[row]);
+    values[row] = value;
+  }
+  made->entities = EntitiesOf(granularity);
+  made->tree = std::make_unique<StackTree>(*profile_, *made->entities, std::move(values), callers);
+  return trees_.Keep(key, std::move(made));
+}
+
+Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& filter,
+                                                               bool cumulative) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = filter.RowsKey() + (cumulative ? "cum" : "");
+  if (auto* known = tables_.Find(key)) return *known;
+  auto made = std::make_shared<Table>();
+  HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
+  FunctionOptions options;
+  options.filter = {filter.focus, filter.ignore};
+  options.sort = made->sort;
+  options.cumulative = cumulative;
+  options.granularity = GranularityOf(filter.granularity);
+  HG_ASSIGN(made->report, AggregateFunctions(*profile_, options));
+  return tables_.Keep(key, std::move(made));
+}
+
+}  // namespace heapgauge::endpoint::api

@@ -1,0 +1,66 @@
+// A profile that somebody looks at, with what was made of it: figures, entities, trees, tables.
+// Several views ask for the same, and zooming asks for the same tree again and again.
+//
+// The profile does not change; what is made of it is kept, the last few of each kind. Threads: any
+// number; one makes, the others wait.
+#ifndef HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
+#define HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/analysis/functions.h"
+#include "core/analysis/stack_tree.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "endpoint/api/filter.h"
+#include "endpoint/api/recent.h"
+
+namespace heapgauge::endpoint::api {
+
+class Subject {
+ public:
+  // The tree that a filter leaves, and the totals beside it.
+  struct Tree {
+    std::shared_ptr<const Entities> entities;
+    std::unique_ptr<const StackTree> tree;
+    SortKey sort = SortKey::kLive;
+    HeapFigures total;
+    HeapFigures selected;
+    double shrunk = 0;  // see GrownTree::shrunk
+  };
+  struct Table {
+    FunctionReport report;
+    SortKey sort = SortKey::kLive;
+  };
+
+  explicit Subject(std::shared_ptr<const Profile> profile);
+
+  const std::shared_ptr<const Profile>& profile() const { return profile_; }
+  const Measures& measures() const { return measures_; }
+  // Of all rows.
+  HeapFigures Total();
+  HeapFigures FiguresOf(const std::vector<bool>& rows);
+
+  Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, bool callers);
+  Result<std::shared_ptr<const Table>> TableOf(const Filter& filter, bool cumulative);
+
+ private:
+  // REQUIRES, of all these: mutex_ is held.
+  const std::vector<HeapFigures>& Figures();
+  std::shared_ptr<const Entities> EntitiesOf(Granularity granularity);
+
+  const std::shared_ptr<const Profile> profile_;
+  const Measures measures_;
+  std::mutex mutex_;
+  std::vector<HeapFigures> figures_;  // by row; empty: not made yet
+  Recent<std::shared_ptr<const Entities>> entities_{3};
+  Recent<std::shared_ptr<const Tree>> trees_{4};
+  Recent<std::shared_ptr<const Table>> tables_{4};
+};
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_SUBJECT_H_

@@ -1,0 +1,81 @@
+// GET api/v1/summary: what the source is, how much it holds and how sure that is, and what can be
+// asked of it.
+
+#include "core/report/memory.h"
+#include "core/report/recording_text.h"
+#include "core/report/report_json.h"
+#include "core/trace/trace_profile.h"
+#include "endpoint/api/api.h"
+#include "endpoint/api/source_json.h"
+
+namespace heapgauge::endpoint::api {
+namespace {
+
+Json Choice(const std::string& title, Json parameters) {
+  return {{"title", title}, {"parameters", std::move(parameters)}};
+}
+
+// The figures that all views can be about, each with the parameters that ask for it.
+Json ChoicesOf(Source::Kind kind, const Subject& subject) {
+  Json choices = Json::Array();
+  if (kind == Source::Kind::kTrace) {
+    for (const trace::Value value :
+         {trace::Value::kLive, trace::Value::kPeak, trace::Value::kAllocated, trace::Value::kFreed,
+          trace::Value::kGrowth, trace::Value::kTemporary, trace::Value::kLeft,
+          trace::Value::kNeverFreed, trace::Value::kLifetime}) {
+      const std::string name = trace::ValueName(value);
+      Json parameters = Json::Object();
+      if (value != trace::Value::kLive) parameters["value"] = name;
+      choices.Add(Choice(name, parameters));
+      if (value == trace::Value::kLifetime) continue;  // bytes times seconds
+      parameters["blocks"] = "1";
+      choices.Add(Choice(name + " blocks", std::move(parameters)));
+    }
+    return choices;
+  }
+  const Measures& m = subject.measures();
+  const Profile& profile = *subject.profile();
+  if (m.name == "live" || m.has_allocated()) {
+    choices.Add(Choice(m.name, Json::Object()));
+    if (m.has_objects()) choices.Add(Choice(m.name + " objects", {{"sort", "count"}}));
+    if (m.has_allocated()) choices.Add(Choice("allocated", {{"sort", "allocated"}}));
+    return choices;
+  }
+  for (const SampleType& type : profile.sample_types) {
+    choices.Add(Choice(type.name, {{"type", type.name}}));
+  }
+  return choices;
+}
+
+Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
+  HG_ASSIGN(const Looked looked, LookAt(call, filter));
+  const Profile& profile = *looked.subject->profile();
+  const Recording& recording = profile.recording;
+  const Measures& measures = looked.subject->measures();
+  const Source::Facts facts = looked.opened->source().facts();
+  HeapFigures total = looked.subject->Total();
+  total.live_bytes = OrNothingSampled(total.live_bytes, recording);
+  Json json = {{"source", SourceJson(facts)},
+               {"recording", RecordingJson(recording)},
+               {"state", IsRecorded(recording) ? StateText(recording) : ""},
+               {"profile", ProfileJson(profile, measures)},
+               {"name", measures.name},
+               {"unit", measures.unit},
+               {"total", FiguresJson(total, measures, recording)},
+               {"stacks", profile.rows.size()},
+               {"choices", ChoicesOf(facts.kind, *looked.subject)},
+               {"notes", profile.notes}};
+  if (!IsRecorded(recording)) json["recording"] = nullptr;  // of other tools
+  std::string memory = "null";
+  if (const auto process = looked.opened->source().process()) {
+    const auto survey = process->Memory();
+    if (survey) memory = MemoryJson(*survey, {});
+  }
+  return WithMember(json.Line(), "memory", memory);
+}
+
+}  // namespace
+
+const Resource kSummaryResource = {"api/v1/summary", {}, AnswerSummary};
+
+}  // namespace heapgauge::endpoint::api

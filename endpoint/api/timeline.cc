@@ -1,0 +1,27 @@
+// GET api/v1/timeline: the heap over time, as `heapgauge timeline --json` prints it. Here `from`
+// and `to` are the stretch that is shown, whatever else is asked of it.
+
+#include "core/report/timeline.h"
+#include "endpoint/api/api.h"
+
+namespace heapgauge::endpoint::api {
+namespace {
+
+constexpr std::string_view kParameters[] = {"steps", "stacks"};
+
+Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
+  Source::Stretch stretch;
+  stretch.from = filter.words.from;
+  stretch.to = filter.words.to;
+  HG_ASSIGN(stretch.steps, NumberOf(call, "steps", 1, 10'000, 1000));
+  HG_ASSIGN(stretch.stacks, NumberOf(call, "stacks", 0, 50, 0));
+  HG_ASSIGN(const auto opened, OpenedOf(call, filter));
+  HG_ASSIGN(const auto timeline, opened->Over(stretch));
+  return TimelineJson(*timeline);
+}
+
+}  // namespace
+
+const Resource kTimelineResource = {"api/v1/timeline", kParameters, AnswerTimeline};
+
+}  // namespace heapgauge::endpoint::api

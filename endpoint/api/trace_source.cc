@@ -1,0 +1,56 @@
+#include "endpoint/api/trace_source.h"
+
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/report/timeline_bands.h"
+#include "core/trace/analysis/trace_timeline.h"
+#include "core/trace/trace_moment.h"
+
+namespace heapgauge::endpoint::api {
+
+TraceSource::TraceSource(std::shared_ptr<const trace::TraceFile> trace, std::string name,
+                         trace::NameStacks name_stacks)
+    : trace_(std::move(trace)), name_(std::move(name)), answers_(trace_, std::move(name_stacks)) {}
+
+Source::Facts TraceSource::facts() {
+  Facts facts;
+  facts.id = name_;
+  facts.title = name_;
+  facts.kind = Kind::kTrace;
+  facts.pid = trace_->facts().recording.pid;
+  return facts;
+}
+
+Result<std::shared_ptr<const Profile>> TraceSource::Ask(const Filter& filter) {
+  HG_ASSIGN(trace::Question question, QuestionOf(filter.words));
+  if (filter.peak && question.at.empty()) question.at = "peak";
+  HG_ASSIGN(const trace::ProfileRequest request, RequestOf(question, *trace_));
+  HG_ASSIGN(Profile profile, answers_.Ask(request));
+  return std::make_shared<const Profile>(std::move(profile));
+}
+
+Result<Timeline> TraceSource::Over(const Stretch& stretch) {
+  trace::TimelineRequest request;
+  if (!stretch.from.empty()) {
+    HG_ASSIGN(request.from_ns, trace::ParseMoment(*trace_, stretch.from));
+  }
+  if (!stretch.to.empty()) {
+    HG_ASSIGN(request.to_ns, trace::ParseMoment(*trace_, stretch.to));
+  }
+  if (request.from_ns > request.to_ns || request.from_ns > trace_->end_ns()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "from is behind " +
+                    std::string(request.from_ns > request.to_ns ? "to" : "the end of the trace"));
+  }
+  request.steps = stretch.steps;
+  request.bands = stretch.stacks;
+  HG_ASSIGN(trace::TraceTimeline made, trace::ReadTraceTimeline(*trace_, request));
+  if (!made.stacks.empty()) {
+    HG_ASSIGN(const auto stacks, answers_.Stacks());
+    NameBands(*stacks, &made);
+  }
+  return std::move(made.timeline);
+}
+
+}  // namespace heapgauge::endpoint::api

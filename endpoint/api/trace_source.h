@@ -1,0 +1,33 @@
+// An exact trace as a source: any moment, any range, any kind of block. It stays open with sums of
+// its beginning, so that a range of it costs the reading of two segments
+// (core/trace/trace_answers.h).
+#ifndef HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_
+#define HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "core/trace/trace_answers.h"
+#include "endpoint/api/source.h"
+
+namespace heapgauge::endpoint::api {
+
+class TraceSource final : public Source {
+ public:
+  // `name_stacks` gives the stacks of the trace their names; called once.
+  TraceSource(std::shared_ptr<const trace::TraceFile> trace, std::string name,
+              trace::NameStacks name_stacks);
+
+  Facts facts() override;
+  Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
+  Result<Timeline> Over(const Stretch& stretch) override;
+
+ private:
+  const std::shared_ptr<const trace::TraceFile> trace_;
+  const std::string name_;
+  trace::TraceAnswers answers_;
+};
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_

@@ -1,0 +1,24 @@
+// The files of the web UI, as they were bundled when this program was built (web/,
+// scripts/web-bundle).
+//
+// Read-only data of the program.
+#ifndef HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_
+#define HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_
+
+#include <span>
+#include <string_view>
+
+namespace heapgauge::endpoint {
+
+struct WebAsset {
+  std::string_view name;  // "index.html", without a folder
+  std::string_view type;  // "text/html; charset=utf-8"
+  std::string_view gzip;  // its bytes
+};
+
+// None in a program that was built where npm could not be had.
+std::span<const WebAsset> WebAssets();
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_

@@ -1,0 +1,2 @@
+import { render } from "preact";
+render(<p>heapgauge</p>, document.getElementById("app")!);
