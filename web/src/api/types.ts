@@ -1,0 +1,190 @@
+// Answers of the API as far as the page reads them; docs/api/openapi.json describes all of it.
+
+export interface Estimate {
+  value: number;
+  low: number;
+  high: number;
+}
+
+export interface Figures {
+  live_bytes?: Estimate;
+  allocated_bytes?: Estimate;
+  value?: Estimate;
+  live_objects?: number;
+  allocated_objects?: number;
+  objects?: number;
+  samples?: number;
+  live_samples?: number;
+  mean_age_ns?: number;
+  oldest_age_ns?: number;
+}
+
+export interface SourceFacts {
+  id: string;
+  title: string;
+  kind: "process" | "trace" | "profile";
+  live: boolean;
+  pid?: number;
+}
+
+export interface SourcesAnswer {
+  sources: SourceFacts[];
+  chosen: string | null;
+}
+
+export interface Recording {
+  program: string;
+  command_line: string[];
+  pid: number;
+  state: string;
+  active: boolean;
+  start_unix_ns: number;
+  duration_ns: number;
+  allocator: string;
+  interval: number;
+  interval_in_force: number;
+  samples: number;
+  live_samples: number;
+  lost: Record<string, number>;
+  lost_bytes: number;
+  peak_bytes: number;
+  peak_ns: number;
+  exact: boolean;
+  moment: string;
+  filter: string;
+}
+
+export interface MemoryAnswer {
+  resident_bytes: number;
+  live: boolean;
+  parts: Record<string, number>;
+  heap: { allocator: string };
+}
+
+export interface Choice {
+  title: string;
+  parameters: Record<string, string>;
+}
+
+export interface Finding {
+  kind: string;
+  text: string;
+  weight: number;
+  parameters: Record<string, string>;
+}
+
+export interface SummaryAnswer {
+  source: SourceFacts;
+  recording: Recording | null;
+  state: string;
+  name: string;
+  unit: string;
+  total: Figures;
+  stacks: number;
+  choices: Choice[];
+  findings?: Finding[];
+  notes: string[];
+  memory: MemoryAnswer | null;
+}
+
+export interface FlameName {
+  label: string;
+  step: string;
+  module?: string;
+}
+
+export interface FlameAnswer {
+  name: string;
+  unit: string;
+  sort: string;
+  total: Figures;
+  selected: Figures;
+  shrunk: number;
+  value: number;
+  found: boolean;
+  cut: boolean;
+  path: { name: number | null; value: number }[];
+  names: FlameName[];
+  nodes: { parent: number[]; name: number[]; value: number[]; self: number[]; flags: number[] };
+}
+
+export interface FrameAnswer {
+  function?: string;
+  file?: string;
+  module?: string;
+  place?: string;
+  line?: number;
+  inlined: boolean;
+  recursive: boolean;
+  value: number;
+  figures: Figures;
+  stack: { function?: string; file?: string; module?: string }[];
+}
+
+export interface TableRow {
+  function?: string;
+  file?: string;
+  module?: string;
+  label: string;
+  place: string;
+  flat: Figures;
+  cum: Figures;
+}
+
+export interface TableAnswer {
+  name: string;
+  unit: string;
+  granularity: string;
+  total: Figures;
+  selected: Figures;
+  first: number;
+  count: number;
+  rows: TableRow[];
+}
+
+export interface TimelinePoint {
+  time_ns: number;
+  live_bytes: number;
+  live_blocks?: number;
+  most_bytes?: number;
+  least_bytes?: number;
+  allocated_bytes?: number;
+  freed_bytes?: number;
+  resident_bytes?: number;
+}
+
+export interface TimelineAnswer {
+  exact: boolean;
+  from_ns: number;
+  to_ns: number;
+  peak: { time_ns: number; live_bytes: number };
+  end: { time_ns: number; live_bytes: number };
+  allocated_bytes?: number;
+  freed_bytes?: number;
+  most_resident_bytes?: number;
+  points: TimelinePoint[];
+  markers: { time_ns: number; text: string }[];
+  stacks?: { frames: string[]; peak_bytes: number; most_bytes: number[] }[];
+}
+
+export interface ProcessAnswer {
+  pid: number;
+  error?: string;
+  name?: string;
+  program?: string;
+  command_line?: string[];
+  state?: string;
+  state_text?: string;
+  active?: boolean;
+  live_bytes?: Estimate;
+  allocated_bytes?: Estimate;
+  samples?: number;
+  live_samples?: number;
+  lost_samples?: number;
+  interval_in_force?: number;
+  duration_ns?: number;
+}
+
+export interface ProcessesAnswer {
+  processes: ProcessAnswer[];
+}

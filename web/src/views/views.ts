@@ -1,0 +1,23 @@
+// The views of the page, in the order of their tabs. A new view is one file and one line here.
+
+import type { ComponentType } from "preact";
+import { FlameView } from "./flame";
+import { OverviewView } from "./overview";
+import { ProcessesView } from "./processes";
+import { TableView } from "./table";
+import { TimelineView } from "./timeline";
+
+export interface View {
+  word: string; // in the address
+  title: string;
+  filtered: boolean; // it is about a source and its filter
+  component: ComponentType;
+}
+
+export const VIEWS: View[] = [
+  { word: "overview", title: "Overview", filtered: true, component: OverviewView },
+  { word: "timeline", title: "Timeline", filtered: true, component: TimelineView },
+  { word: "flame", title: "Flame graph", filtered: true, component: FlameView },
+  { word: "table", title: "Table", filtered: true, component: TableView },
+  { word: "processes", title: "Processes", filtered: false, component: ProcessesView },
+];
