@@ -81,6 +81,7 @@ Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& fil
   options.sort = made->sort;
   options.cumulative = cumulative;
   options.granularity = GranularityOf(filter.granularity);
+  options.flat_only = !cumulative;
   HG_ASSIGN(made->report, AggregateFunctions(*profile_, options));
   return tables_.Keep(key, std::move(made));
 }

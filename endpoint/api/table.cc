@@ -41,7 +41,7 @@ Result<std::string> AnswerTable(const Call& call, const Filter& filter) {
       entry["line"] = profile.frames[row.frame].line;
     }
     entry["flat"] = FiguresJson(row.flat, report.measures, recording);
-    entry["cum"] = FiguresJson(row.cum, report.measures, recording);
+    if (cumulative) entry["cum"] = FiguresJson(row.cum, report.measures, recording);
     rows.Add(std::move(entry));
   }
   Json json = {{"name", report.measures.name},

@@ -128,7 +128,7 @@ export interface TableRow {
   label: string;
   place: string;
   flat: Figures;
-  cum: Figures;
+  cum?: Figures; // only in a table by cumulative figures
 }
 
 export interface TableAnswer {

@@ -114,7 +114,7 @@ function Rows({ first, parameters, cumulative, loading }: RowsProps) {
     const row = pages.get(Math.floor(i / PAGE))?.[i % PAGE];
     rows.push(
       <div class="row" role="row" key={i} aria-rowindex={i + 2} style={{ top: `${i * HEIGHT}px` }}>
-        {columns.map((column) => <span key={column.title} role="cell" class={`cell ${column.class ?? ""}`}>{row ? column.text(cumulative ? row.cum : row.flat, row) : ""}</span>)}
+        {columns.map((column) => <span key={column.title} role="cell" class={`cell ${column.class ?? ""}`}>{row ? column.text((cumulative && row.cum) || row.flat, row) : ""}</span>)}
         <span role="cell" class="cell name">
           {row ? <><a href={linkOf(row)} title={row.function ?? row.label}>{row.label}</a> <span class="dim">{row.place}</span></> : "…"}
         </span>

@@ -65,10 +65,13 @@ export function TimelineView() {
       ...(source.live ? { hold } : {}),
       ...(state.zfrom ? { from: state.zfrom } : {}),
       ...(state.zto ? { to: state.zto } : {}),
-      ...(isTrace && state.bands !== "0" ? { stacks: "6" } : {}),
     };
-  }, [source, hold, state.zfrom, state.zto, state.bands, isTrace]);
-  const { data: timeline, error, loading } = useAsk("timeline", parameters);
+  }, [source, hold, state.zfrom, state.zto]);
+  const { data: total, error, loading } = useAsk("timeline", parameters);
+  // Single stacks take longer, and come when they are there.
+  const banded = useAsk("timeline", parameters && isTrace && state.bands !== "0" ? { ...parameters, stacks: "6" } : null);
+  const bands = banded.data;
+  const timeline = bands && total && state.bands !== "0" && bands.from_ns === total.from_ns && bands.to_ns === total.to_ns ? bands : total;
   const heap = useMemo(() => (timeline ? heapLines(timeline, dark) : null), [timeline, dark]);
   const rates = useMemo(() => (timeline?.allocated_bytes !== undefined ? rateData(timeline) : null), [timeline]);
   const from = secondsOf(state.from);
