@@ -46,6 +46,16 @@ Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch) {
   return range;
 }
 
+Result<Timeline> TimelineIfKnown(const Profile& profile, const TimeRange& range) {
+  if (!profile.timeline.empty()) {
+    return TimelineOfProfile(profile, TimeAxis::kTime, range.from_ns, range.to_ns);
+  }
+  Timeline none;
+  none.recording = profile.recording;
+  none.notes.emplace_back("there are no points in time in it");
+  return none;
+}
+
 Result<Timeline> ProcessSource::Over(const Stretch& stretch) {
   HG_ASSIGN(const TimeRange range, RangeSinceStart(stretch));
   if (stretch.stacks > 0) {
@@ -53,7 +63,7 @@ Result<Timeline> ProcessSource::Over(const Stretch& stretch) {
                 "a sampled process does not know what single stacks had over time");
   }
   HG_ASSIGN(const std::shared_ptr<const Profile> profile, process_->Take(Moment::kNow));
-  return TimelineOfProfile(*profile, TimeAxis::kTime, range.from_ns, range.to_ns);
+  return TimelineIfKnown(*profile, range);
 }
 
 }  // namespace heapgauge::endpoint::api

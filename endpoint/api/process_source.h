@@ -31,6 +31,8 @@ struct TimeRange {
   uint64_t to_ns = ~uint64_t{0};
 };
 Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch);
+// Without steps where the profile has no points in time: for a page that is an answer.
+Result<Timeline> TimelineIfKnown(const Profile& profile, const TimeRange& range);
 
 }  // namespace heapgauge::endpoint::api
 

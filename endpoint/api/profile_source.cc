@@ -38,7 +38,7 @@ Result<std::shared_ptr<const Profile>> ProfileSource::Ask(const Filter& filter) 
 
 Result<Timeline> ProfileSource::Over(const Stretch& stretch) {
   HG_ASSIGN(const TimeRange range, RangeSinceStart(stretch));
-  return TimelineOfProfile(*profile_, TimeAxis::kTime, range.from_ns, range.to_ns);
+  return TimelineIfKnown(*profile_, range);
 }
 
 }  // namespace heapgauge::endpoint::api

@@ -153,10 +153,10 @@ function Sparkline() {
   const { data: timeline } = useAsk("timeline", parameters);
   const data = useMemo(() => timeline && [timeline.points.map((p) => p.time_ns / 1e9), timeline.points.map((p) => p.most_bytes ?? p.live_bytes)], [timeline]);
   return (
-    <article class="card" hidden={!timeline}>
+    <article class="card" hidden={!timeline || timeline.points.length === 0}>
       <h2><a href={`#${stateText(withWords(state, { view: "timeline" }))}`}>Over time</a></h2>
       <div class="sparkline" ref={area}>
-        {timeline && data && size.width > 0 && (
+        {timeline && data && timeline.points.length > 0 && size.width > 0 && (
           <Chart name="Live heap over time" compact lines={[{ label: "live", colour: SERIES[0]!, fill: dark ? "#3b78c455" : "#3b78c433", width: 2 }]} data={data} width={size.width} height={90} dark={dark} />
         )}
       </div>

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask } from "../api/client";
 import type { Figures, TableAnswer, TableRow } from "../api/types";
-import { mainEstimate, rangeText } from "../model/figures";
+import { hasRange, mainEstimate, rangeText } from "../model/figures";
 import { formatBytes, formatCount, formatDuration, formatPlusMinus, formatShare, formatValue } from "../model/format";
 import { stateText, withWords } from "../model/state";
 import { useAsk, useFilter, usePage } from "./hooks";
@@ -11,6 +11,7 @@ import { Problem, Toggle } from "./parts";
 
 const HEIGHT = 26; // of a row
 const PAGE = 100; // rows asked for at a time
+const WIDTHS: Record<string, string> = { "95 % range": "broad", share: "narrow", "±": "narrow", age: "narrow" };
 const GRANULARITIES = ["functions", "lines", "files", "modules", "addresses"];
 
 export function TableView() {
@@ -46,20 +47,28 @@ interface Column {
   class?: string;
 }
 
-function columnsOf(table: TableAnswer): Column[] {
-  const total = mainEstimate(table.total).value;
+// As the command line writes it: nothing is a dash.
+const orDash = (value: number, text: string) => (value === 0 ? "-" : text);
+
+function columnsOf(table: TableAnswer, sort: string): Column[] {
+  // What the rows are sorted by is what they have a share of.
+  const shared = (f: Figures) =>
+    sort === "allocated" ? (f.allocated_bytes?.value ?? 0) : sort === "count" ? (f.live_objects ?? f.objects ?? 0) : mainEstimate(f).value;
+  const total = shared(table.total);
   const columns: Column[] = [
-    { title: table.name, sort: "live", text: (f) => formatValue(mainEstimate(f).value, table.unit), class: "strong" },
+    { title: table.name, sort: "live", text: (f) => orDash(mainEstimate(f).value, formatValue(mainEstimate(f).value, table.unit)), class: "strong" },
     { title: "95 % range", text: (f) => rangeText(mainEstimate(f), table.unit), class: "dim" },
-    { title: "share", text: (f) => formatShare(mainEstimate(f).value, total), class: "dim" },
+    { title: "share", text: (f) => orDash(shared(f), formatShare(shared(f), total)), class: "dim" },
   ];
-  if (table.total.live_objects !== undefined) columns.push({ title: "objects", sort: "count", text: (f) => formatCount(f.live_objects ?? 0) });
+  if (table.total.live_objects !== undefined) columns.push({ title: "objects", sort: "count", text: (f) => orDash(f.live_objects ?? 0, formatCount(f.live_objects ?? 0)) });
   if (table.total.allocated_bytes && table.total.live_bytes) {
     columns.push({ title: "allocated", sort: "allocated", text: (f) => formatBytes(f.allocated_bytes?.value ?? 0) });
     columns.push({ title: "±", text: (f) => (f.allocated_bytes ? formatPlusMinus(f.allocated_bytes.value, f.allocated_bytes.low, f.allocated_bytes.high) : ""), class: "dim" });
   }
   if (table.total.mean_age_ns !== undefined) columns.push({ title: "age", sort: "age", text: (f) => (f.mean_age_ns === undefined ? "-" : formatDuration(f.mean_age_ns)) });
-  return columns;
+  // Figures that are exact have no range.
+  const exact = !table.rows.some((row) => hasRange(mainEstimate(row.flat)) || (row.flat.allocated_bytes && hasRange(row.flat.allocated_bytes)));
+  return exact ? columns.filter((column) => column.title !== "±" && column.title !== "95 % range") : columns;
 }
 
 interface RowsProps {
@@ -103,7 +112,7 @@ function Rows({ first, parameters, cumulative, loading }: RowsProps) {
     };
   }, [begin, end, parameters]);
 
-  const columns = useMemo(() => columnsOf(first), [first]);
+  const columns = useMemo(() => columnsOf(first, state.sort ?? "live"), [first, state.sort]);
   const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const linkOf = (row: TableRow) => {
     const focus = row.function ? `^${escaped(row.function)}$` : escaped(row.file ?? row.module ?? "");
@@ -114,7 +123,7 @@ function Rows({ first, parameters, cumulative, loading }: RowsProps) {
     const row = pages.get(Math.floor(i / PAGE))?.[i % PAGE];
     rows.push(
       <div class="row" role="row" key={i} aria-rowindex={i + 2} style={{ top: `${i * HEIGHT}px` }}>
-        {columns.map((column) => <span key={column.title} role="cell" class={`cell ${column.class ?? ""}`}>{row ? column.text((cumulative && row.cum) || row.flat, row) : ""}</span>)}
+        {columns.map((column) => <span key={column.title} role="cell" class={`cell ${column.class ?? ""} ${WIDTHS[column.title] ?? ""}`}>{row ? column.text((cumulative && row.cum) || row.flat, row) : ""}</span>)}
         <span role="cell" class="cell name">
           {row ? <><a href={linkOf(row)} title={row.function ?? row.label}>{row.label}</a> <span class="dim">{row.place}</span></> : "…"}
         </span>
@@ -125,7 +134,7 @@ function Rows({ first, parameters, cumulative, loading }: RowsProps) {
     <div class={`rows${loading ? " loading" : ""}`} role="table" aria-rowcount={first.count + 1} data-testid="table">
       <div class="row head" role="row">
         {columns.map((column) => (
-          <span key={column.title} role="columnheader" class="cell" aria-sort={(state.sort ?? "live") === column.sort ? "descending" : "none"}>
+          <span key={column.title} role="columnheader" class={`cell ${WIDTHS[column.title] ?? ""}`} aria-sort={(state.sort ?? "live") === column.sort ? "descending" : "none"}>
             {column.sort
               ? <button type="button" onClick={() => store.change({ sort: column.sort === "live" ? "" : column.sort })}>{column.title}{(state.sort ?? "live") === column.sort ? " ▾" : ""}</button>
               : column.title}

@@ -107,7 +107,7 @@ export function TimelineView() {
           </button>
         )}
         <span class="grow" />
-        {timeline && (
+        {timeline && timeline.points.length > 0 && (
           <span class="total">
             peak <b>{formatBytes(timeline.peak.live_bytes)}</b> at {formatDuration(timeline.peak.time_ns)}
             {timeline.allocated_bytes !== undefined && <> · allocated {formatBytes(timeline.allocated_bytes)}</>}
@@ -117,7 +117,8 @@ export function TimelineView() {
       </div>
       <Problem error={error} />
       <div class={`charts${loading ? " loading" : ""}`} ref={area} data-testid="timeline">
-        {timeline && heap && size.width > 0 && (
+        {timeline && timeline.points.length === 0 && <p class="empty">This source does not tell how its heap went over time.</p>}
+        {timeline && timeline.points.length > 0 && heap && size.width > 0 && (
           <>
             <h2>Heap</h2>
             <Chart
@@ -128,7 +129,7 @@ export function TimelineView() {
             />
           </>
         )}
-        {rates && size.width > 0 && (
+        {rates && rates[0]!.length > 0 && size.width > 0 && (
           <>
             <h2>Bytes per second</h2>
             <Chart
@@ -145,7 +146,7 @@ export function TimelineView() {
       <p class="hint">
         {isTrace
           ? "Drag over a stretch of time: every view is then about it. Click a moment for what was live then."
-          : "A sampled process knows what is live now and at its peak. For any moment and range, record a trace: heapgauge run --trace"}
+          : source?.kind === "profile" ? "" : "A sampled process knows what is live now and at its peak. For any moment and range, record a trace: heapgauge run --trace"}
       </p>
     </section>
   );

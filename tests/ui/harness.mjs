@@ -1,0 +1,134 @@
+// What the tests of the page share: a server over some sources, Debian's Chromium, and checks.
+//
+// The browser is driven by playwright-core, which was fetched with the packages of the bundle. Exit code 77 says
+// that something is missing here, and what.
+
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const BUILD = process.env.HEAPGAUGE_BUILD;
+export const HEAPGAUGE = join(BUILD, "bin/heapgauge");
+const WORK = join(BUILD, "web/work");
+
+function skip(why) {
+  console.log(`skipped: ${why}`);
+  process.exit(77);
+}
+
+const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+if (!BROWSER) skip("there is no Chromium here (Debian's package chromium)");
+if (!existsSync(join(WORK, "node_modules/playwright-core"))) skip("npm could not fetch the packages of the web UI when it was built");
+const { chromium } = createRequire(`${WORK}/`)("playwright-core");
+
+export const folder = mkdtempSync(join(tmpdir(), "heapgauge-ui-"));
+const children = [];
+
+// Only what the tests themselves set.
+function environment(more = {}) {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(HEAPGAUGE|LD_PRELOAD|DEBUGINFOD)/.test(name)));
+  return { ...clean, HEAPGAUGE_DIR: folder, XDG_CACHE_HOME: join(folder, "cache"), ...more };
+}
+
+// The output of a command of heapgauge.
+export function heapgauge(...words) {
+  const done = spawnSync(HEAPGAUGE, words, { env: environment(), encoding: "utf8" });
+  if (done.status !== 0) throw new Error(`heapgauge ${words.join(" ")}: ${done.stderr}`);
+  return done.stdout;
+}
+
+export function start(command, words, more) {
+  const child = spawn(command, words, { env: environment(more), stdio: ["pipe", "pipe", "pipe"] });
+  children.push(child);
+  return child;
+}
+
+export function lineOf(stream, pattern) {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    stream.on("data", (bytes) => {
+      text += bytes;
+      const found = pattern.exec(text);
+      if (found) resolve(found);
+    });
+    stream.on("end", () => reject(new Error(`no ${pattern} in: ${text}`)));
+  });
+}
+
+// heapgauge ui over these sources: its address, and a way to end it.
+export async function serve(...sources) {
+  const child = start(HEAPGAUGE, ["ui", "--no-browser", "--http", "127.0.0.1:0", ...sources]);
+  const [, url] = await lineOf(child.stderr, /serving (http:\S+)/);
+  return { url, stop: () => stop(child) };
+}
+
+export function stop(child, signal = "SIGTERM") {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.on("exit", () => resolve());
+    child.kill(signal);
+  });
+}
+
+let browser;
+// A page of its own, as another person would have; what it complains of is an error.
+export async function open(url, options = {}) {
+  browser ??= await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox", "--disable-gpu"] });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") page.complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("dialog", (dialog) => {
+    page.complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(url);
+  return page;
+}
+
+// Waits until the function, called in the page, gives something. (playwright's own way needs eval, which the page
+// forbids.)
+export async function until(page, look, argument, seconds = 20) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const found = await page.evaluate(look, argument);
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`it did not come to: ${look} (${argument})`);
+    await page.waitForTimeout(50);
+  }
+}
+
+const shots = process.env.HEAPGAUGE_SHOTS;
+export async function picture(page, name) {
+  if (shots) await page.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+const tests = [];
+export function test(name, run) {
+  tests.push({ name, run });
+}
+
+export async function runAll() {
+  let failed = 0;
+  const wanted = process.argv[2];
+  for (const { name, run } of tests) {
+    if (wanted && !name.includes(wanted)) continue;
+    try {
+      await run();
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      ++failed;
+      console.log(`FAILED  ${name}\n${error.stack ?? error}`);
+    }
+  }
+  await browser?.close();
+  await Promise.all(children.map((child) => stop(child, "SIGKILL")));
+  rmSync(folder, { recursive: true, force: true });
+  console.log(`${tests.length - failed} passed, ${failed} failed`);
+  process.exit(failed === 0 ? 0 : 1);
+}
