@@ -50,7 +50,7 @@ Result<endpoint::GaugeProcesses::Choice> Choose(const std::vector<std::string>& 
 }
 
 // "server 4242, worker 4243 and 3 more".
-std::string Names(endpoint::Processes* processes) {
+std::string ServedNames(endpoint::Processes* processes) {
   std::string text;
   size_t more = 0;
   size_t shown = 0;
@@ -86,7 +86,7 @@ int Serve(const ServeOptions& options) {
   if (!host) return FailWith(host.error());
   if (const Status started = (*host)->Start(); !started) return FailWith(started.error());
   fmt::print(stderr, "heapgauge: serving {}/ ({}); Ctrl-C ends\n", (*host)->url(),
-             Names(processes.get()));
+             ServedNames(processes.get()));
   ended.Wait(processes.get());
   (*host)->Stop();
   return kDone;

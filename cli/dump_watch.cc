@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/file.h"
+#include "core/base/process.h"
 #include "core/base/process_memory.h"
 #include "core/base/process_status.h"
 #include "core/base/text.h"
@@ -14,7 +15,6 @@
 namespace heapgauge::cli {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kAgentsTurnNs = kSecondNs / 10;
 // As the agent has them: the share that was asked for, then these parts of the way to the top.
 constexpr double kLevels[] = {0, 0.5, 0.75, 0.9};

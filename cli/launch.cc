@@ -20,7 +20,6 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGTERM, SIGHUP,   SIGINT,  SIGQUIT, SIGUSR1,
                              SIGUSR2, SIGWINCH, SIGCONT, SIGALRM};
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // In the child: exec, or tell the parent why not.
 [[noreturn]] void BecomeProgram(const LaunchSpec& spec, const sigset_t& mask,

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/trace_summary.h"
 #include "core/base/file.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/trace/record/recorder.h"
 
@@ -25,7 +26,6 @@ constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 constexpr uint64_t kLeastBuffer = 1 << 20;  // as the agent has them
 constexpr uint64_t kMostBuffer = 256 << 20;
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // "100us", "10ms", "1.5s", "2m".
 Result<uint64_t> TimeOption(const std::string& option, const std::string& text) {

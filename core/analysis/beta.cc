@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/gamma.h"
+
 namespace heapgauge {
 namespace {
 
 constexpr double kTail = 0.025;
-
-// std::lgamma writes a global sign, which is a data race; this one does not.
-double LogGamma(double x) {
-  int sign = 0;
-  return lgamma_r(x, &sign);
-}
 
 // The continued fraction of the incomplete beta function, evaluated from the front (Lentz). It
 // converges within about sqrt(max(a, b)) steps for x < (a + 1) / (a + b + 2).

@@ -12,12 +12,6 @@ constexpr int kMaxSteps = 2000;
 // Above this shape the cube-root approximation is as good as the iteration and far cheaper.
 constexpr double kLargeShape = 5000;
 
-// std::lgamma writes a global sign, which is a data race; this one does not.
-double LogGamma(double x) {
-  int sign = 0;
-  return lgamma_r(x, &sign);
-}
-
 // The density at x, up to rounding: x^(shape-1) e^-x / Gamma(shape).
 double Density(double shape, double x) {
   return std::exp((shape - 1) * std::log(x) - x - LogGamma(shape));
@@ -64,6 +58,11 @@ double CubeRootQuantile(double shape, double p) {
 }
 
 }  // namespace
+
+double LogGamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign);
+}
 
 double GammaBelow(double shape, double x) {
   if (!(x > 0)) return 0;

@@ -6,6 +6,10 @@
 
 namespace heapgauge {
 
+// The logarithm of the gamma function of x > 0. std::lgamma writes a global sign, which is a data
+// race; this one does not.
+double LogGamma(double x);
+
 // The share of a gamma distribution of that shape (scale 1) below x: the regularised lower
 // incomplete gamma function P(shape, x). REQUIRES: shape > 0, x >= 0.
 double GammaBelow(double shape, double x);

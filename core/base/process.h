@@ -36,6 +36,7 @@ std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path);
 bool IsDescendant(uint32_t pid, uint32_t ancestor);
 
 // CLOCK_MONOTONIC and Unix time in nanoseconds.
+inline constexpr uint64_t kSecondNs = 1'000'000'000;
 uint64_t MonotonicNow();
 uint64_t RealtimeNow();
 

@@ -24,10 +24,6 @@ bool IsLoopback(const std::string& name) {
   return name == "localhost" || name == "[::1]" || name.rfind("127.", 0) == 0;
 }
 
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 // "no_proxy" is a list of names, and of domains with or without a leading point.
 bool IsExcluded(const std::string& name, const std::string& list) {
   for (size_t start = 0; start <= list.size();) {
@@ -38,7 +34,7 @@ bool IsExcluded(const std::string& name, const std::string& list) {
     item.erase(item.find_last_not_of(' ') + 1);
     if (item == "*") return true;
     if (item.rfind('.', 0) == 0) item.erase(0, 1);
-    if (!item.empty() && (name == item || EndsWith(name, "." + item))) return true;
+    if (!item.empty() && (name == item || name.ends_with("." + item))) return true;
   }
   return false;
 }

@@ -75,10 +75,6 @@ std::string JoinQuery(Parameters parameters) {
   return query;
 }
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 }  // namespace
 
 std::string Url::Text() const {
@@ -154,7 +150,7 @@ Url SymbolUrlOf(Url profile) {
   static constexpr const char* kPages[] = {"/pprof/heap", "/pprof/growth", "/pprof/profile",
                                            "/pprof/pmuprofile", "/pprof/contention"};
   bool beside = profile.path.find("/debug/pprof/") != std::string::npos;
-  for (const char* page : kPages) beside = beside || EndsWith(profile.path, page);
+  for (const char* page : kPages) beside = beside || profile.path.ends_with(page);
   profile.path = beside ? profile.path.substr(0, profile.path.rfind('/')) + "/symbol" : "/symbolz";
   profile.query.clear();
   return profile;

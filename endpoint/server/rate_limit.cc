@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/process.h"
+
 namespace heapgauge::endpoint {
-namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
-
-}  // namespace
-
 double RateLimit::Filled(const Bucket& bucket, uint64_t now_ns) const {
   const uint64_t passed = now_ns > bucket.filled_ns ? now_ns - bucket.filled_ns : 0;
   return std::min(most(), bucket.left + static_cast<double>(passed) / 1e9 * per_second_);
