@@ -5,17 +5,21 @@
 namespace heapgauge::leaks {
 namespace {
 
-// Groups that joined others name leaders that are none any more.
-void FindLastLeaders(const BlockBits& grouped, std::vector<Verdict>* verdicts) {
+// Groups that joined others name leaders that are none any more. `former` has these in the order in
+// which they joined.
+void FindLastLeaders(const std::vector<uint32_t>& former, std::vector<Verdict>* verdicts) {
+  if (former.empty()) return;
   std::vector<Verdict>& all = *verdicts;
-  for (uint32_t block = 0; block < all.size(); ++block) {
-    if (all[block].kind != Kind::kIndirect || !grouped.Has(all[block].leader)) continue;
-    uint32_t leader = all[block].leader;
-    while (grouped.Has(leader)) leader = all[leader].leader;
-    for (uint32_t at = block; at != leader;) {
-      const uint32_t next = all[at].leader;
-      all[at].leader = leader;
-      at = next;
+  // Whom a former leader follows in the end, or kNoBlock. Whoever it joined may have joined another
+  // later, and comes first here.
+  std::vector<uint32_t> last(all.size(), kNoBlock);
+  for (auto it = former.rbegin(); it != former.rend(); ++it) {
+    const uint32_t leader = all[*it].leader;
+    last[*it] = last[leader] == kNoBlock ? leader : last[leader];
+  }
+  for (Verdict& verdict : all) {
+    if (verdict.kind == Kind::kIndirect && last[verdict.leader] != kNoBlock) {
+      verdict.leader = last[verdict.leader];
     }
   }
 }
@@ -39,6 +43,7 @@ void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
     });
   };
   std::vector<uint32_t> to_follow;
+  std::vector<uint32_t> former;  // leaders
   for (uint32_t leader = 0; leader < all.size(); ++leader) {
     if (leader + kAhead < all.size() && !grouped.Has(leader + kAhead)) prefetch(leader + kAhead);
     if (grouped.Has(leader)) continue;
@@ -56,11 +61,11 @@ void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
         verdict.pointer = address;
         verdict.has_pointer = true;
         // All that a former leader (before this one) reaches is in groups already.
-        if (to > leader) to_follow.push_back(to);
+        (to > leader ? to_follow : former).push_back(to);
       });
     }
   }
-  FindLastLeaders(grouped, verdicts);
+  FindLastLeaders(former, verdicts);
 }
 
 }  // namespace heapgauge::leaks

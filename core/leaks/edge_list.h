@@ -1,4 +1,4 @@
-// Which blocks point to which: 8 bytes for each pointer and 24 for each block, in the order of the
+// Which blocks point to which: 8 bytes for each pointer and 16 for each block, in the order of the
 // blocks that hold them.
 // A leak check keeps the pointers of blocks of which it does not yet know whether they are reached,
 // so that memory need not be read again.
@@ -19,9 +19,9 @@ namespace heapgauge::leaks {
 
 class EdgeList {
  public:
-  explicit EdgeList(size_t blocks) {
-    ReserveHuge(blocks + 1, &first_);
-    first_.resize(blocks + 1);
+  explicit EdgeList(size_t blocks)
+      : blocks_(blocks), first_(std::make_unique_for_overwrite<uint64_t[]>(blocks + 1)) {
+    PreferHugePages(first_.get(), (blocks + 1) * sizeof(uint64_t));
   }
 
   // Edges of `block` are added from now on; its first aligned word is at `address`. REQUIRES:
@@ -45,7 +45,7 @@ class EdgeList {
   }
   // Call after the last one.
   void Finish() {
-    for (; next_ < first_.size(); ++next_) first_[next_] = size_;
+    for (; next_ <= blocks_; ++next_) first_[next_] = size_;
   }
 
   // Calls edge(address, to, place) for each of a block that is complete: another was begun after
@@ -55,29 +55,33 @@ class EdgeList {
     uint64_t start = 0;
     for (size_t i = first_[block]; i < first_[block + 1]; ++i) {
       const Entry& entry = At(i);
-      if (entry.to == kNoBlock) {
-        start = static_cast<uint64_t>(At(i + 1).to) << 32 | At(i + 1).word;
-        ++i;
+      const uint32_t word = entry.word & kWordMask;
+      if (entry.word >> kWordBits == kStartMark) {
+        start = static_cast<uint64_t>(word) << 32 | entry.to;
         continue;
       }
-      edge(start + uint64_t{8} * (entry.word & ((1u << kWordBits) - 1)), entry.to,
-           static_cast<Place>(entry.word >> kWordBits));
+      edge(start + uint64_t{8} * word, entry.to, static_cast<Place>(entry.word >> kWordBits));
     }
   }
   // First where the edges of a block are, then the edges.
   void Prefetch(uint32_t block) const { __builtin_prefetch(&first_[block]); }
   void PrefetchEdges(uint32_t block) const {
     const size_t i = first_[block];
-    if (i < size_) __builtin_prefetch(&chunks_[i / kChunk][i % kChunk]);
+    if (i >= size_) return;
+    __builtin_prefetch(&At(i));
+    __builtin_prefetch(&At(i) + 4);  // mostly the last one
   }
 
   size_t size() const { return size_; }
 
  private:
   static constexpr int kWordBits = 29;
+  static constexpr uint32_t kWordMask = (1u << kWordBits) - 1;
+  static constexpr uint32_t kStartMark = 7;  // is no place
   struct Entry {
-    uint32_t to;    // kNoBlock: the entry behind it is an address, from which words count
+    uint32_t to;
     uint32_t word;  // and the place, in the upper three bits
+    // kStartMark there: the rest is an address, from which the words behind it count.
   };
   static constexpr size_t kChunk = 1 << 20;
   void Push(Entry entry) {
@@ -86,8 +90,8 @@ class EdgeList {
     ++size_;
   }
   void AddStart(uint64_t address) {
-    Push({kNoBlock, 0});
-    Push({static_cast<uint32_t>(address >> 32), static_cast<uint32_t>(address)});
+    Push({static_cast<uint32_t>(address),
+          static_cast<uint32_t>(address >> 32 & kWordMask) | kStartMark << kWordBits});
   }
   const Entry& At(size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
   void AddChunk() {
@@ -96,7 +100,8 @@ class EdgeList {
     PreferHugePages(chunks_.back().get(), kChunk * sizeof(Entry));
   }
 
-  std::vector<uint64_t> first_;  // of each block, in edges; one more at the end
+  size_t blocks_;
+  std::unique_ptr<uint64_t[]> first_;  // of each block, in edges; one more at the end
   std::vector<std::unique_ptr<Entry[]>> chunks_;
   size_t size_ = 0;
   size_t next_ = 0;

@@ -11,7 +11,6 @@ namespace heapgauge::leaks {
 namespace {
 
 constexpr uint64_t kLarge = 64 << 10;
-constexpr size_t kFollowTogether = 256;
 
 // Follows pointers of reached blocks that were kept, and what they lead to. Every step of it waits
 // for memory, so many blocks are followed side by side.
@@ -83,7 +82,7 @@ class RootSink {
     state_.marks.Reach(block, place, {pointer.address, pointer.source, false});
   }
   void OnOther(const Pointer&) {}
-  void OnBatch() { state_.marks.TrimInteriors(); }
+  void OnBatch() { TrimInteriors(&state_); }
 
  private:
   ScanState& state_;
@@ -135,8 +134,8 @@ class BlockSink {
   void OnOther(const Pointer&) {}
   void OnBatch() {
     // Side by side it costs less; too late, and more pointers must be kept.
-    if (state_.marks.to_follow().size() >= kFollowTogether) follower_.Follow(source_);
-    state_.marks.TrimInteriors();
+    if (state_.marks.to_follow().size() >= state_.follow_together) follower_.Follow(source_);
+    TrimInteriors(&state_);
   }
 
  private:
@@ -162,23 +161,19 @@ void ScanExact(ScanState* state) {
   BlockBits was_read(index.size());
   {
     RootSink sink(state);
-    PointerFinder<RootSink> finder(&index, index.low(), index.span(), &sink);
+    PointerFinder<RootSink> finder(&index, index.low(), index.span(), &sink, state->batch);
     ReadRoots(state, &finder);
     ReadLargeBlocks(state, &finder, &was_read);
   }
   {
     BlockSink sink(state, &follower);
-    PointerFinder<BlockSink> finder(&index, index.low(), index.span(), &sink);
-    ReadBlocks(
-        index, &state->reader, [&](uint32_t block) { return !was_read.Has(block); },
-        [&](uint32_t block, uint64_t address, const uint64_t* words, size_t count) {
-          const AddressRange& extent = index.extent(block);
-          // Where a piece ends between the two words they are read when they are needed.
-          if (address == extent.start && (count > 1 || extent.size() < 16)) {
-            const uint64_t second = count > 1 ? words[1] : 0;
-            state->marks.SetFacts(block, FactsOf(extent.size(), words[0], second));
-          }
-          finder.Add(words, count, address, block);
+    PointerFinder<BlockSink> finder(&index, index.low(), index.span(), &sink, state->batch);
+    uint32_t block = 0;
+    ReadRuns(
+        index, &state->reader, [&](uint32_t wanted) { return !was_read.Has(wanted); },
+        [&](uint32_t first, uint32_t, uint64_t address, const uint64_t* words, size_t count) {
+          block = std::max(block, first);
+          finder.AddBlocks(words, count, address, &block);
         },
         [&] { state->Tell(); });
     finder.Flush();
@@ -187,7 +182,7 @@ void ScanExact(ScanState* state) {
   state->marks.set_follow_before(static_cast<uint32_t>(index.size()));
   do {
     follower.Follow(kNoBlock);
-  } while (state->marks.JudgeInteriors());
+  } while (JudgeInteriors(state));
 
   std::vector<uint32_t> possible;
   state->marks.MarkInteriorsPossible(&possible);

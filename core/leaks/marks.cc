@@ -12,6 +12,7 @@ Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roo
       index_(index),
       roots_(roots),
       heuristics_(image, roots, heuristics),
+      reached_(index.size()),
       settled_(index.size()) {
   state_.resize(index.size());
   facts_.resize(index.size());
@@ -32,28 +33,26 @@ void Marks::AddInterior(uint32_t block, Place place, const Origin& origin) {
   state |= bit;
   // Two pointers to the same place say the same.
   if (place == Place::kUnaligned || (again && place != Place::kInside)) return;
-  if (again && read_facts_) Facts(block);
   if (IsIdle(block, place)) return;
   interiors_.push_back({origin, block, place});
 }
 
 void Marks::TrimInteriors() {
-  if (interiors_.size() < trim_at_) return;
   std::erase_if(interiors_, [this](const Interior& interior) {
     return reached(interior.block) || IsIdle(interior.block, interior.place);
   });
   trim_at_ = std::max<size_t>(1 << 16, interiors_.size() * 2);
 }
 
-BlockFacts Marks::Facts(uint32_t block) {
-  if ((facts_[block] & kFactsKnown) != 0) return facts_[block];
-  const AddressRange& extent = index_.extent(block);
-  uint64_t words[2] = {0, 0};
-  const size_t wanted = extent.size() < 16 ? 8 : 16;
-  const bool readable = extent.start % 8 == 0 && extent.size() >= 8 &&
-                        image_.Read(extent.start, wanted, words) == wanted;
-  SetFacts(block, readable ? FactsOf(extent.size(), words[0], words[1]) : BlockFacts{0});
-  return facts_[block];
+std::vector<uint32_t> Marks::BlocksToKnow() const {
+  std::vector<uint32_t> blocks;
+  for (const Interior& interior : interiors_) {
+    const bool known = (facts_[interior.block] & kFactsKnown) != 0;
+    if (!known && !reached(interior.block)) blocks.push_back(interior.block);
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return blocks;
 }
 
 bool Marks::PointsTo(const Interior& interior, uint64_t* address) const {
@@ -80,7 +79,7 @@ bool Marks::JudgeInteriors() {
   for (const Interior& interior : interiors) {
     uint64_t address = 0;
     if (reached(interior.block)) continue;
-    const BlockFacts facts = Facts(interior.block);
+    const BlockFacts facts = facts_[interior.block];
     if (!heuristics_.MayCount(facts, interior.place) || !PointsTo(interior, &address)) continue;
     const Heuristic heuristic = heuristics_.Judge(index_.extent(interior.block), facts, address);
     if (heuristic == Heuristic::kNone) continue;
@@ -98,8 +97,7 @@ void Marks::SetPossible(uint32_t block, const Origin& origin) {
 
 void Marks::MarkInteriorsPossible(std::vector<uint32_t>* marked) {
   for (uint32_t block = 0; block < state_.size(); ++block) {
-    if ((state_[block] & (kReached | kPossible)) != 0 || (state_[block] & kInteriors) == 0)
-      continue;
+    if ((state_[block] & kInteriors) == 0 || reached(block)) continue;
     state_[block] |= kPossible;
     verdicts_[block].kind = Kind::kPossible;  // the origin is known
     marked->push_back(block);

@@ -28,7 +28,7 @@ class Marks {
  public:
   Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roots, uint32_t heuristics);
 
-  bool reached(uint32_t block) const { return (state_[block] & kReached) != 0; }
+  bool reached(uint32_t block) const { return reached_.Has(block); }
   // Nothing that points to it changes what is known of it.
   bool settled(uint32_t block) const { return settled_.Has(block); }
   void Prefetch(uint32_t block) const { __builtin_prefetch(&verdicts_[block], 1); }
@@ -36,7 +36,7 @@ class Marks {
   // A root, or memory that is reached, points to this place of the block.
   void Reach(uint32_t block, Place place, const Origin& origin) {
     if (settled(block)) return;
-    if ((state_[block] & kReached) != 0) {
+    if (reached(block)) {
       if (place == Place::kStart) NeedsNoHeuristic(block);
     } else if (place == Place::kStart) {
       Mark(block, Heuristic::kNone, origin);
@@ -45,14 +45,16 @@ class Marks {
     }
   }
 
-  // What its first words say. Until this is told they are not looked at, unless set_read_facts().
+  // What its first words say. Those that are needed to judge pointers must be told before: of
+  // BlocksToKnow(), in order, without repeats.
   void SetFacts(uint32_t block, BlockFacts facts) { facts_[block] = facts | kFactsKnown; }
-  void set_read_facts() { read_facts_ = true; }
+  std::vector<uint32_t> BlocksToKnow() const;
 
   // Judges the pointers into blocks that are not reached by others. Whether any block was reached
   // by one of them; then there may be new ones to judge once that was followed.
   bool JudgeInteriors();
-  // Forgets those that cannot matter any more, if there are many.
+  // Whether there are so many that those which cannot matter should be forgotten.
+  bool has_many_interiors() const { return interiors_.size() >= trim_at_; }
   void TrimInteriors();
 
   // Blocks that were reached and whose pointers nobody has followed yet: those before a limit.
@@ -63,7 +65,7 @@ class Marks {
   // Once nothing more can be reached. A block that is not reached gets possible; false if it is
   // either already.
   bool MarkPossible(uint32_t block, const Origin& origin) {
-    if ((state_[block] & (kReached | kPossible)) != 0) return false;
+    if (reached(block) || (state_[block] & kPossible) != 0) return false;
     SetPossible(block, origin);
     return true;
   }
@@ -74,7 +76,6 @@ class Marks {
 
  private:
   // Bits of state_; of the others, bit n says that a pointer to Place n was seen.
-  static constexpr uint8_t kReached = 1;
   static constexpr uint8_t kInteriors = 0x1e;
   static constexpr uint8_t kPossible = 64;
   static constexpr BlockFacts kFactsKnown = 128;
@@ -85,7 +86,7 @@ class Marks {
   };
 
   void Mark(uint32_t block, Heuristic heuristic, const Origin& origin) {
-    state_[block] |= kReached;
+    reached_.Set(block);
     if (heuristic == Heuristic::kNone) settled_.Set(block);
     Verdict& verdict = verdicts_[block];
     verdict.kind = Kind::kReachable;
@@ -102,8 +103,6 @@ class Marks {
   void NeedsNoHeuristic(uint32_t block);
   void AddInterior(uint32_t block, Place place, const Origin& origin);
   void SetPossible(uint32_t block, const Origin& origin);
-  // Reads them if they were not told.
-  BlockFacts Facts(uint32_t block);
   bool IsIdle(uint32_t block, Place place) const {
     return (facts_[block] & kFactsKnown) != 0 && !heuristics_.MayCount(facts_[block], place);
   }
@@ -114,9 +113,9 @@ class Marks {
   const Roots& roots_;
   Heuristics heuristics_;
   std::vector<uint8_t> state_;
+  BlockBits reached_;
   BlockBits settled_;
   std::vector<BlockFacts> facts_;
-  bool read_facts_ = false;
   std::vector<Verdict> verdicts_;
   std::vector<Interior> interiors_;
   size_t trim_at_ = 1 << 16;

@@ -33,15 +33,24 @@ struct Pointer {
 template <typename Sink>
 class PointerFinder {
  public:
+  static constexpr size_t kBatch = 512;
+
   // Looks at values in [low, low + span), which holds at least all blocks. Both must outlive it.
-  PointerFinder(const BlockIndex* index, uint64_t low, uint64_t span, Sink* sink)
-      : index_(*index), low_(low), span_(span), sink_(sink), filter_(BestWordFilter()) {}
+  // No more than about `batch` pointers are told together.
+  PointerFinder(const BlockIndex* index, uint64_t low, uint64_t span, Sink* sink,
+                size_t batch = kBatch)
+      : index_(*index),
+        low_(low),
+        span_(span),
+        sink_(sink),
+        limit_(std::min(batch, kBatch)),
+        filter_(BestWordFilter()) {}
 
   // `count` words that were read from `address`.
   void Add(const uint64_t* words, size_t count, uint64_t address, uint32_t source) {
     while (count != 0) {
-      const size_t part = std::min(count, kPart);
-      if (size_ + part > kBatch) Flush();
+      const size_t part = std::min({count, kPart, limit_});
+      if (size_ + part > limit_) Flush();
       const size_t found = filter_(words, part, low_, span_, found_.data());
       for (size_t i = 0; i < found; ++i) {
         batch_[size_++] = {words[found_[i]], address + found_[i] * 8, source};
@@ -50,6 +59,26 @@ class PointerFinder {
       count -= part;
       address += part * 8;
     }
+  }
+
+  // The same for words of many blocks and of what lies between them, which is passed over. `block`
+  // is the first that may hold one of them, and is moved on.
+  void AddBlocks(const uint64_t* words, size_t count, uint64_t address, uint32_t* block) {
+    uint32_t at = *block;
+    while (count != 0) {
+      const size_t part = std::min({count, kPart, limit_});
+      if (size_ + part > limit_) Flush();
+      const size_t found = filter_(words, part, low_, span_, found_.data());
+      for (size_t i = 0; i < found; ++i) {
+        const uint64_t place = address + found_[i] * 8;
+        while (index_.extent(at).end < place + 8) ++at;  // the one behind the last ends nowhere
+        if (index_.extent(at).start <= place) batch_[size_++] = {words[found_[i]], place, at};
+      }
+      words += part;
+      count -= part;
+      address += part * 8;
+    }
+    *block = at;
   }
 
   // All that was added has been told afterwards.
@@ -85,11 +114,11 @@ class PointerFinder {
 
  private:
   static constexpr size_t kPart = 256;
-  static constexpr size_t kBatch = 512;
   const BlockIndex& index_;
   uint64_t low_;
   uint64_t span_;
   Sink* sink_;
+  size_t limit_;
   WordFilter filter_;
   size_t size_ = 0;
   std::array<uint32_t, kPart + 4> found_;

@@ -18,7 +18,7 @@ class ReachSink {
   void OnOther(const Pointer& pointer) {
     if (unknown_.Holds(pointer.value)) unknown_.Reach(pointer.value);
   }
-  void OnBatch() { state_.marks.TrimInteriors(); }
+  void OnBatch() { TrimInteriors(&state_); }
 
  private:
   ScanState& state_;
@@ -207,7 +207,7 @@ void ScanSampled(ScanState* state) {
     ReadRoots(state, &finder);
     do {
       Sweep(state, &unknown, &finder, &regions);
-    } while (state->marks.JudgeInteriors());
+    } while (JudgeInteriors(state));
   }
   state->marks.MarkInteriorsPossible(&possible);
   ReadLeftovers(state, &unknown, &possible);

@@ -24,6 +24,33 @@ void ReachFromRegisters(ScanState* state) {
   }
 }
 
+// The first words of blocks, of which those that lie close together are read together.
+void ReadFacts(ScanState* state) {
+  constexpr uint64_t kBridge = 2048;
+  const std::vector<uint32_t> blocks = state->marks.BlocksToKnow();
+  const BlockIndex& index = state->index;
+  for (size_t first = 0; first < blocks.size();) {
+    const uint64_t start = index.extent(blocks[first]).start & ~uint64_t{7};
+    uint64_t end = start + 16;
+    size_t last = first + 1;  // one behind
+    for (; last < blocks.size() && end - start < RangeReader::kBufferBytes; ++last) {
+      const uint64_t next = index.extent(blocks[last]).start & ~uint64_t{7};
+      if (next > end + kBridge) break;
+      end = next + 16;
+    }
+    std::vector<uint64_t> words((end - start) / 8);
+    state->reader.ReadTo(start, (end - start), words.data());
+    for (; first < last; ++first) {
+      const AddressRange& extent = index.extent(blocks[first]);
+      const uint64_t* at = &words[(extent.start - start) / 8];
+      const bool has_words = extent.start % 8 == 0 && extent.size() >= 8;
+      const uint64_t second = extent.size() >= 16 ? at[1] : 0;
+      state->marks.SetFacts(blocks[first],
+                            has_words ? FactsOf(extent.size(), at[0], second) : BlockFacts{0});
+    }
+  }
+}
+
 uint64_t BytesToRead(const std::vector<Block>& blocks, bool exact, const Roots& roots) {
   uint64_t bytes = 0;
   for (const RootRange& root : roots.ranges) bytes += root.range.size();
@@ -37,6 +64,17 @@ uint64_t BytesToRead(const std::vector<Block>& blocks, bool exact, const Roots& 
 
 }  // namespace
 
+bool JudgeInteriors(ScanState* state) {
+  ReadFacts(state);
+  return state->marks.JudgeInteriors();
+}
+
+void TrimInteriors(ScanState* state) {
+  if (!state->marks.has_many_interiors()) return;
+  ReadFacts(state);
+  state->marks.TrimInteriors();
+}
+
 void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible) {
   while (!possible.empty()) {
     const uint32_t block = possible.back();
@@ -48,21 +86,22 @@ void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible) {
   PutIntoCliques(state->edges, &state->marks.verdicts());
 }
 
+void ScanAll(ScanState* state, bool exact) {
+  if (!exact) state->marks.set_follow_before(static_cast<uint32_t>(state->index.size()));
+  ReachFromRegisters(state);
+  if (exact) {
+    ScanExact(state);
+  } else {
+    ScanSampled(state);
+  }
+}
+
 ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool exact,
                 const Roots& roots, const ScanOptions& options) {
   const uint64_t begin = CpuNow();
   ScanState state(image, blocks, roots, options);
   state.total_bytes = BytesToRead(blocks, exact, roots);
-  if (!exact) {
-    state.marks.set_follow_before(static_cast<uint32_t>(blocks.size()));
-    state.marks.set_read_facts();
-  }
-  ReachFromRegisters(&state);
-  if (exact) {
-    ScanExact(&state);
-  } else {
-    ScanSampled(&state);
-  }
+  ScanAll(&state, exact);
   ScanResult result;
   result.verdicts = std::move(state.marks.verdicts());
   result.scanned_bytes = state.reader.read_bytes();

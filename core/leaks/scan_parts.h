@@ -41,7 +41,14 @@ struct ScanState {
   RangeReader reader;
   ProgressSink* progress;
   uint64_t total_bytes = 0;  // that will be read, about
+  // How many pointers and blocks are followed together; tests take few.
+  size_t batch = PointerFinder<int>::kBatch;
+  size_t follow_together = 256;
 };
+
+// Judges pointers into the middle of blocks; see Marks.
+bool JudgeInteriors(ScanState* state);
+void TrimInteriors(ScanState* state);
 
 // Tells `finder` of all words of roots that lie in no block.
 template <typename Finder>
@@ -69,6 +76,7 @@ void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible);
 
 void ScanExact(ScanState* state);
 void ScanSampled(ScanState* state);
+void ScanAll(ScanState* state, bool exact);
 
 }  // namespace heapgauge::leaks
 

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/leaks/scan.h"
+#include "core/leaks/scan_parts.h"
 #include "core/leaks/test_image.h"
 
 namespace heapgauge::leaks {
@@ -285,7 +286,14 @@ void Compare(bool exact, uint64_t max_blocks, uint64_t seed, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const Program program = Random(max_blocks, &random);
     const Reference expected(program, exact);
-    const ScanResult result = Scan(program.image, program.blocks, exact, program.roots, {});
+    ScanResult result = Scan(program.image, program.blocks, exact, program.roots, {});
+    if (round % 2 == 1) {  // everything in small portions: more comes between
+      ScanState state(program.image, program.blocks, program.roots, {});
+      state.batch = 1 + random() % 3;
+      state.follow_together = 1 + random() % 3;
+      ScanAll(&state, exact);
+      result.verdicts = state.marks.verdicts();
+    }
     ASSERT_EQ(result.verdicts.size(), program.blocks.size());
     for (uint32_t i = 0; i < program.blocks.size(); ++i) {
       const Verdict& verdict = result.verdicts[i];

@@ -1,5 +1,5 @@
 // Finds the few words of memory that could be pointers to blocks: most are numbers, text or zero,
-// and are passed over four at a time where the processor can.
+// and are passed over sixteen at a time where the processor can.
 //
 // Pure functions, safe to call from any thread.
 #ifndef HEAPGAUGE_CORE_LEAKS_WORD_FILTER_H_
