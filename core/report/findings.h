@@ -1,0 +1,36 @@
+// What stands out in a profile, in sentences: who grows and frees nothing, who allocates for
+// nothing, what to doubt. For people who look at a page and ask where to begin.
+//
+// Pure functions.
+#ifndef HEAPGAUGE_CORE_REPORT_FINDINGS_H_
+#define HEAPGAUGE_CORE_REPORT_FINDINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "core/analysis/functions.h"
+#include "core/memory/survey.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+struct Finding {
+  enum class Kind { kGrowth, kHolder, kChurn, kMemory, kSamples };
+  Kind kind = Kind::kHolder;
+  std::string text;
+  double weight = 0;       // share of the whole that it is about
+  std::string function;    // whose stacks show it, whole; "" none
+  bool allocated = false;  // it is about what was allocated, not about what is live
+};
+
+// "growth", "holder", "churn", "memory", "samples".
+const char* FindingKindName(Finding::Kind kind);
+
+// `report` is by functions, with flat figures. `survey` may be null. The weightiest first; none for
+// profiles that do not know live memory.
+std::vector<Finding> FindingsOf(const Profile& profile, const FunctionReport& report,
+                                const MemorySurvey* survey);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_FINDINGS_H_
