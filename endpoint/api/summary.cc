@@ -1,6 +1,9 @@
 // GET api/v1/summary: what the source is, how much it holds and how sure that is, and what can be
 // asked of it.
 
+#include <optional>
+
+#include "core/report/findings.h"
 #include "core/report/memory.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
@@ -47,6 +50,37 @@ Json ChoicesOf(Source::Kind kind, const Subject& subject) {
   return choices;
 }
 
+// A regular expression that matches this name and no other.
+std::string Exactly(const std::string& name) {
+  std::string text = "^";
+  for (const char c : name) {
+    if (std::string_view("\\^$.*+?()[]{}|").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  return text + "$";
+}
+
+Json FindingsJson(const std::vector<Finding>& findings, Source::Kind kind) {
+  Json list = Json::Array();
+  for (const Finding& finding : findings) {
+    Json parameters = Json::Object();
+    if (!finding.function.empty()) {
+      parameters["view"] = "flame";
+      parameters["focus"] = Exactly(finding.function);
+      if (finding.allocated) {
+        parameters[kind == Source::Kind::kTrace ? "value" : "sort"] = "allocated";
+      }
+    } else if (finding.kind == Finding::Kind::kSamples) {
+      parameters["view"] = "processes";
+    }
+    list.Add({{"kind", FindingKindName(finding.kind)},
+              {"text", finding.text},
+              {"weight", finding.weight},
+              {"parameters", std::move(parameters)}});
+  }
+  return list;
+}
+
 Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
   HG_ASSIGN(const Looked looked, LookAt(call, filter));
   const Profile& profile = *looked.subject->profile();
@@ -67,10 +101,17 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
                {"notes", profile.notes}};
   if (!IsRecorded(recording)) json["recording"] = nullptr;  // of other tools
   std::string memory = "null";
+  std::optional<MemorySurvey> survey;
   if (const auto process = looked.opened->source().process()) {
-    const auto survey = process->Memory();
-    if (survey) memory = MemoryJson(*survey, {});
+    if (auto known = process->Memory()) {
+      survey = *std::move(known);
+      memory = MemoryJson(*survey, {});
+    }
   }
+  Filter plain;  // whatever rows the page shows
+  HG_ASSIGN(const auto table, looked.subject->TableOf(plain, false));
+  json["findings"] =
+      FindingsJson(FindingsOf(profile, table->report, survey ? &*survey : nullptr), facts.kind);
   return WithMember(json.Line(), "memory", memory);
 }
 

@@ -131,3 +131,11 @@ export function axisTime(seconds: number, step: number): string {
   if (step < 0.1) return `${(seconds * 1e3).toFixed(0)}ms`;
   return `${seconds.toFixed(step < 1 ? 1 : 0)}s`;
 }
+
+// A moment in full: "2.104s", "3:07.250".
+export function exactTime(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(3)}s`;
+  const whole = Math.floor(seconds / 60);
+  const rest = (seconds - whole * 60).toFixed(3).padStart(6, "0");
+  return whole >= 60 ? `${Math.floor(whole / 60)}:${two(whole % 60)}:${rest}` : `${whole}:${rest}`;
+}

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { axisTime, formatBytes } from "../model/format";
+import { axisTime, exactTime, formatBytes } from "../model/format";
 
 export interface Line {
   label: string;
@@ -12,7 +12,7 @@ export interface Line {
   dash?: number[];
   width?: number;
   steps?: boolean;
-  hidden?: boolean; // from the legend
+  own?: number[]; // what the legend tells, where the line is a sum
 }
 
 export interface Mark {
@@ -47,7 +47,7 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
-  const shape = JSON.stringify([props.lines, props.dark, props.compact, props.height]);
+  const shape = JSON.stringify([props.lines.map((line) => ({ ...line, own: line.own?.length })), props.dark, props.compact, props.height]);
 
   useEffect(() => {
     const made = new uPlot(options(latest), latest.current.data as uPlot.AlignedData, place.current!);
@@ -94,7 +94,7 @@ function options(latest: { current: ChartProps }): uPlot.Options {
   return {
     width: Math.max(width, 50),
     height,
-    padding: compact ? [4, 0, 0, 0] : [8, 8, 0, 0],
+    padding: compact ? [4, 0, 0, 0] : [8, 20, 0, 0],
     legend: { show: !compact },
     scales: { x: { time: false }, y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
     cursor: {
@@ -110,14 +110,14 @@ function options(latest: { current: ChartProps }): uPlot.Options {
           { stroke: ink, grid, ticks: grid, font, size: 78, incrs: BYTE_STEPS, values: (_plot, splits) => splits.map(unit) },
         ],
     series: [
-      { label: "time", value: (_plot, value) => (value == null ? "--" : axisTime(value, 0.01)) },
+      { label: "time", value: (_plot, value) => (value == null ? "--" : exactTime(value)) },
       ...lines.map(
         (line): uPlot.Series => ({
           label: line.label.length > MOST_LABEL ? `${line.label.slice(0, MOST_LABEL - 1)}…` : line.label,
           stroke: line.colour,
           width: line.width ?? 1.5,
           points: { show: false },
-          value: (_plot, value) => (value == null ? "--" : unit(value)),
+          value: (_plot, value, _series, at) => (value == null || at == null ? "--" : unit(line.own?.[at] ?? value)),
           ...(line.fill ? { fill: line.fill } : {}),
           ...(line.dash ? { dash: line.dash } : {}),
           ...(line.steps ? { paths: uPlot.paths.stepped!({ align: -1 }) } : {}),

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { TimelineAnswer } from "../api/types";
-import { SERIES } from "../model/colours";
+import { SERIES, tint } from "../model/colours";
 import { formatBytes, formatDuration, momentText } from "../model/format";
 import { Chart } from "./chart";
 import type { Line, Mark } from "./chart";
@@ -34,7 +34,7 @@ function heapLines(timeline: TimelineAnswer, dark: boolean): { lines: Line[]; da
   });
   for (let i = stacks.length - 1; i >= 0; --i) {
     const colour = SERIES[(i + 2) % SERIES.length]!;
-    lines.push({ label: stacks[i]!.frames[0] ?? "(unknown stack)", colour, fill: `${colour}${dark ? "99" : "b0"}`, width: 1 });
+    lines.push({ label: stacks[i]!.frames[0] ?? "(unknown stack)", colour, fill: tint(colour, dark), width: 1, own: stacks[i]!.most_bytes });
     data.push(sums[i]!);
   }
   return { lines, data };

@@ -1,0 +1,145 @@
+// docs/api/openapi.json says what the resources take and answer: each route, parameter and field.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "endpoint/api/api.h"
+#include "endpoint/testing/ask.h"
+
+namespace heapgauge::endpoint::api {
+namespace {
+
+using nlohmann::json;
+using testing::OneProcess;
+
+const json& Document() {
+  static const json document = [] {
+    std::ifstream file(HEAPGAUGE_OPENAPI);
+    return json::parse(file, nullptr, false);
+  }();
+  return document;
+}
+
+// A schema that only names another, or does so with a description of its own.
+const json& Resolved(const json& schema) {
+  if (schema.contains("allOf")) return Resolved(schema["allOf"][0]);
+  if (!schema.contains("$ref")) return schema;
+  const std::string name = schema["$ref"].get<std::string>();
+  return Document()["components"]["schemas"].at(name.substr(name.rfind('/') + 1));
+}
+
+// What of the answer is not as described.
+std::vector<std::string> Differences(const json& value, const json& described,
+                                     const std::string& where) {
+  if (value.is_null()) {
+    if (described.value("nullable", false)) return {};
+    return {where + " is null"};
+  }
+  const json& schema = Resolved(described);
+  const std::string type = schema.value("type", "");
+  std::vector<std::string> found;
+  const auto add = [&](const std::vector<std::string>& more) {
+    found.insert(found.end(), more.begin(), more.end());
+  };
+  if (type == "object") {
+    if (!value.is_object()) return {where + " is no object"};
+    for (const auto& [name, member] : value.items()) {
+      const bool known = schema.contains("properties") && schema["properties"].contains(name);
+      if (known) {
+        add(Differences(member, schema["properties"][name], where + "." + name));
+      } else if (!schema.contains("additionalProperties")) {
+        found.push_back(where + "." + name + " is not described");
+      } else if (schema["additionalProperties"].is_object()) {
+        add(Differences(member, schema["additionalProperties"], where + "." + name));
+      }
+    }
+    for (const json& name : schema.value("required", json::array())) {
+      if (!value.contains(name)) found.push_back(where + " has no " + name.get<std::string>());
+    }
+  } else if (type == "array") {
+    if (!value.is_array()) return {where + " is no list"};
+    for (const json& one : value) add(Differences(one, schema["items"], where + "[]"));
+  } else {
+    const bool right = type == "string"    ? value.is_string()
+                       : type == "boolean" ? value.is_boolean()
+                       : type == "integer" ? value.is_number_integer()
+                       : type == "number"  ? value.is_number()
+                                           : false;
+    if (!right) found.push_back(where + " is no " + type);
+    if (schema.contains("enum") &&
+        std::count(schema["enum"].begin(), schema["enum"].end(), value) == 0) {
+      found.push_back(where + " is " + value.dump());
+    }
+  }
+  return found;
+}
+
+std::string PathOf(const Resource& resource) { return "/" + std::string(resource.path); }
+
+TEST(OpenApi, DescribesEveryResourceAndNoOther) {
+  ASSERT_TRUE(Document().is_object());
+  std::set<std::string> described;
+  for (const auto& [path, item] : Document()["paths"].items()) described.insert(path);
+  std::set<std::string> served;
+  for (const Resource* resource : AllResources()) served.insert(PathOf(*resource));
+  EXPECT_EQ(described, served);
+  std::set<std::string> routes;
+  for (const Route& route : ApiRoutes()) routes.insert("/" + std::string(route.path));
+  EXPECT_EQ(routes, served);
+}
+
+TEST(OpenApi, DescribesEveryParameterAndNoOther) {
+  for (const Resource* resource : AllResources()) {
+    std::multiset<std::string> described;
+    for (json parameter : Document()["paths"][PathOf(*resource)]["get"]["parameters"]) {
+      if (parameter.contains("$ref")) {
+        const std::string name = parameter["$ref"].get<std::string>();
+        parameter = Document()["components"]["parameters"].at(name.substr(name.rfind('/') + 1));
+      }
+      EXPECT_FALSE(parameter["description"].get<std::string>().empty());
+      described.insert(parameter["name"].get<std::string>());
+    }
+    std::multiset<std::string> taken(FilterParameters().begin(), FilterParameters().end());
+    taken.insert(resource->parameters.begin(), resource->parameters.end());
+    EXPECT_EQ(described, taken) << resource->path;
+  }
+}
+
+void ExpectAsDescribed(const Response& response, const Resource& resource) {
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json& schema = Document()["paths"][PathOf(resource)]["get"]["responses"]["200"]["content"]
+                                 ["application/json"]["schema"];
+  EXPECT_EQ(Differences(json::parse(response.body), schema, std::string(resource.path)),
+            std::vector<std::string>());
+}
+
+TEST(OpenApi, DescribesEveryFieldOfAProcess) {
+  OneProcess host;
+  TimelinePoint point;
+  point.time_ns = 1'000'000'000;
+  point.live_bytes = 5;
+  host.process->profile.timeline = {point};
+  host.process->facts.lost = {{"table full", 3}};
+  for (const Resource* resource : AllResources()) {
+    ExpectAsDescribed(host.Get(PathOf(*resource)), *resource);
+    ExpectAsDescribed(host.Get(PathOf(*resource) + "?granularity=addresses"), *resource);
+  }
+  ExpectAsDescribed(host.Get("/api/v1/table?cumulative=1"), kTableResource);
+  ExpectAsDescribed(host.Get("/api/v1/flame?callers=1"), kFlameResource);
+  const json failure = json::parse(host.Get("/api/v1/flame?what=1").body);
+  EXPECT_EQ(Differences(failure, Document()["components"]["schemas"]["Error"], "error"),
+            std::vector<std::string>());
+}
+
+TEST(OpenApi, NoticesWhatIsNotDescribed) {
+  const json& schema = Document()["components"]["schemas"]["Estimate"];
+  const json answer = {{"value", "1"}, {"low", 1}, {"more", 1}};
+  EXPECT_EQ(Differences(answer, schema, "x").size(), 3u);
+}
+
+}  // namespace
+}  // namespace heapgauge::endpoint::api
