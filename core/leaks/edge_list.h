@@ -94,7 +94,7 @@ class EdgeList {
           static_cast<uint32_t>(address >> 32 & kWordMask) | kStartMark << kWordBits});
   }
   const Entry& At(size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
-  void AddChunk() {
+  __attribute__((noinline, cold)) void AddChunk() {
     // Not cleared: what is never written takes no memory.
     chunks_.push_back(std::make_unique_for_overwrite<Entry[]>(kChunk));
     PreferHugePages(chunks_.back().get(), kChunk * sizeof(Entry));

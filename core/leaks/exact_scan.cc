@@ -20,36 +20,53 @@ class EdgeFollower {
 
   // Of the block that is incomplete not all edges are known; it is left for later.
   void Follow(uint32_t incomplete) {
-    std::vector<uint32_t>& to_follow = state_.marks.to_follow();
     bool again = false;
-    while (!to_follow.empty()) {
-      size_t count = 0;
-      while (count < kBlocks && !to_follow.empty()) {
-        const uint32_t block = to_follow.back();
-        to_follow.pop_back();
-        if (block == incomplete) {
-          again = true;
-          continue;
-        }
-        state_.edges.Prefetch(block);
-        blocks_[count++] = block;
-      }
-      for (size_t i = 0; i < count; ++i) state_.edges.PrefetchEdges(blocks_[i]);
-      for (size_t i = 0; i < count; ++i) Gather(blocks_[i]);
+    do {
+      // Three groups are on their way: where their edges are, the edges, what they lead to.
+      Group& newest = groups_[turn_ % 3];
+      again = Take(incomplete, &newest) || again;
+      Group& middle = groups_[(turn_ + 2) % 3];
+      for (size_t i = 0; i < middle.size; ++i) state_.edges.PrefetchEdges(middle.blocks[i]);
+      Group& oldest = groups_[(turn_ + 1) % 3];
+      for (size_t i = 0; i < oldest.size; ++i) Gather(oldest.blocks[i]);
+      oldest.size = 0;
       Flush();
-    }
-    if (again) to_follow.push_back(incomplete);
+      ++turn_;
+    } while (!state_.marks.to_follow().empty() || groups_[0].size != 0 || groups_[1].size != 0 ||
+             groups_[2].size != 0);
+    if (again) state_.marks.to_follow().push_back(incomplete);
   }
 
  private:
   static constexpr size_t kBlocks = 64;
   static constexpr size_t kSteps = 256;
+  struct Group {
+    std::array<uint32_t, kBlocks> blocks;
+    size_t size = 0;
+  };
   struct Step {
     uint64_t address;
     uint32_t from;
     uint32_t to;
     Place place;
   };
+
+  // Whether the incomplete one was among those that are to be followed.
+  bool Take(uint32_t incomplete, Group* group) {
+    std::vector<uint32_t>& to_follow = state_.marks.to_follow();
+    bool found = false;
+    while (group->size < kBlocks && !to_follow.empty()) {
+      const uint32_t block = to_follow.back();
+      to_follow.pop_back();
+      if (block == incomplete) {
+        found = true;
+        continue;
+      }
+      state_.edges.Prefetch(block);
+      group->blocks[group->size++] = block;
+    }
+    return found;
+  }
 
   void Gather(uint32_t block) {
     state_.edges.ForEach(block, [&](uint64_t address, uint32_t to, Place place) {
@@ -68,7 +85,8 @@ class EdgeFollower {
   }
 
   ScanState& state_;
-  std::array<uint32_t, kBlocks> blocks_;
+  std::array<Group, 3> groups_{};
+  size_t turn_ = 0;
   std::array<Step, kSteps> steps_;
   size_t size_ = 0;
 };

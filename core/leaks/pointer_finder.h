@@ -33,7 +33,7 @@ struct Pointer {
 template <typename Sink>
 class PointerFinder {
  public:
-  static constexpr size_t kBatch = 512;
+  static constexpr size_t kBatch = 160;
 
   // Looks at values in [low, low + span), which holds at least all blocks. Both must outlive it.
   // No more than about `batch` pointers are told together.
@@ -113,7 +113,7 @@ class PointerFinder {
   }
 
  private:
-  static constexpr size_t kPart = 256;
+  static constexpr size_t kPart = 96;
   const BlockIndex& index_;
   uint64_t low_;
   uint64_t span_;
