@@ -152,7 +152,8 @@ class ProcessCheck {
     check_.scanned_bytes = scan.scanned_bytes;
     check_.scan_ns = scan.cpu_ns;
     for (std::string& note : found.notes) check_.notes.push_back(std::move(note));
-    if (!check_.known.exact && !options_.gauge_path.empty()) TakeTotals(options_.gauge_path, &check_);
+    if (!check_.known.exact && !options_.gauge_path.empty())
+      TakeTotals(options_.gauge_path, &check_);
     return {};
   }
 
@@ -163,19 +164,35 @@ class ProcessCheck {
   std::optional<SampledSource> samples_;
 };
 
+// It can be stopped, and for not too long.
+bool MayLookInPlace(uint32_t pid, const Error& why_no_copy, const CheckOptions& options) {
+  return why_no_copy.code == ErrorCode::kUnsupported &&
+         ResidentBytes(pid).value_or(0) <= options.in_place_up_to;
+}
+
 }  // namespace
 
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options) {
   ProcessCheck check(pid, options);
   HG_TRY(check.Begin());
   PictureOptions how;
-  how.may_look_in_place = ResidentBytes(pid).value_or(0) <= options.in_place_up_to;
+  how.may_look_in_place = false;
+  Error why;
   if (options.may_trace) {
     auto traced = check.LookByTracing(how);
-    const bool refused = !traced && traced.error().code == ErrorCode::kPermission;
-    if (!refused || options.gauge_path.empty()) return traced;
+    if (traced || traced.error().code == ErrorCode::kNotFound) return traced;
+    why = traced.error();
   }
-  return check.LookByAgent();
+  // It may not be traced, or not be made to fork: its agent can do both in its own name. That one
+  // knows if the program has a filter that would not let it.
+  if (!options.gauge_path.empty()) {
+    auto own = check.LookByAgent();
+    if (own || !options.may_trace) return own;
+    why.message += "; " + own.error().message;
+  }
+  if (!MayLookInPlace(pid, why, options)) return tl::unexpected(why);
+  how.may_look_in_place = true;
+  return check.LookByTracing(how);
 }
 
 Result<Check> CheckStopped(uint32_t pid, const CheckOptions& options) {

@@ -30,11 +30,12 @@ struct CheckOptions {
   std::function<void()> while_stopped;
   std::function<Result<KnownBlocks>()> known_blocks;
 
-  // Where no copy can be made the program stands still while it is searched, if it has no more
-  // resident memory than this; larger ones are refused.
+  // Where no copy can be made at all the program stands still while it is searched, if it has no
+  // more resident memory than this; larger ones are refused.
   uint64_t in_place_up_to = uint64_t{1} << 30;
 
-  // A program that may not be traced is asked to copy itself; false: it is asked in any case.
+  // A program that may not be traced, or cannot be made to fork from outside, is asked to copy
+  // itself; false: it is asked in any case.
   bool may_trace = true;
   AgentCopy::Options agent;
 

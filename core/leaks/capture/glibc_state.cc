@@ -83,6 +83,8 @@ std::optional<ControlBlock> FindControlBlock(const MemoryImage& image, const Add
     ControlBlock found{address, 0};
     if (at + kThreadIdOffset + sizeof found.thread <= got) {
       std::memcpy(&found.thread, &bytes[at + kThreadIdOffset], sizeof found.thread);
+      // The kernel writes 0 when it ends, and whoever joins it -1.
+      if (static_cast<int32_t>(found.thread) < 0) found.thread = 0;
     }
     return found;
   }

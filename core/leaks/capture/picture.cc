@@ -116,7 +116,7 @@ class Picture::Tracer {
       if (!site.complete()) why_no_copy = "its C library is not one that is known";
     }
     if (!why_no_copy.empty() && !options.may_look_in_place) {
-      return Fail(ErrorCode::kUnavailable,
+      return Fail(ErrorCode::kUnsupported,
                   fmt::format("process {} cannot be copied: {}", process, why_no_copy));
     }
     HG_TRY(stopped->Stop(process));
@@ -146,7 +146,7 @@ class Picture::Tracer {
       return {};
     }
     if (!options.in_place && !options.may_look_in_place) {
-      return Fail(ErrorCode::kUnavailable,
+      return Fail(ErrorCode::kUnsupported,
                   fmt::format("process {} cannot be copied: {}", process, why_no_copy));
     }
     if (!options.in_place) {

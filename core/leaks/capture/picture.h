@@ -41,7 +41,7 @@ struct PictureOptions {
   // Called while the program stands still, from another thread than the caller's: be quick.
   std::function<void()> while_stopped;
   bool in_place = false;          // make no copy
-  bool may_look_in_place = true;  // if no copy can be made; otherwise that is an error
+  bool may_look_in_place = true;  // if no copy can be made; otherwise ErrorCode::kUnsupported
 };
 
 class Picture {
