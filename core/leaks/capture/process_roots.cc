@@ -260,7 +260,15 @@ class Finder {
 
   void AddShared(const MappingUsage& m, const AddressRange& range, uint32_t object) {
     // A plain file that may not be written to holds no pointers of this process.
-    if (!m.writable || !touched_shared_.known()) return;
+    if (!m.writable) return;
+    if (!touched_shared_.known()) {
+      if (!std::exchange(told_of_shared_, true)) {
+        found_.notes.push_back(
+            "memory that is shared with other processes was not searched: which of it the program "
+            "has touched may not be read");
+      }
+      return;
+    }
     for (const AddressRange& part : touched_shared_.In(range.start, range.end)) {
       if (shared_bytes_ + part.size() > kMaxSharedBytes) {
         if (shared_bytes_ <= kMaxSharedBytes) {
@@ -313,6 +321,7 @@ class Finder {
   std::vector<Piece> pieces_;
   RootList list_;
   uint64_t shared_bytes_ = 0;
+  bool told_of_shared_ = false;
   ProcessRoots found_;
 };
 

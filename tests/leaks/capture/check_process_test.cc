@@ -95,9 +95,10 @@ class CheckProcessTest : public testing::Test {
     }
     return "";
   }
-  StartedProgram Start(const char* program) {
+  StartedProgram Start(const char* program, const char* argument = "") {
     return StartedProgram({"/usr/bin/env", std::string("LD_PRELOAD=") + HEAPGAUGE_AGENT,
-                           "HEAPGAUGE_DIR=" + directory_, "HEAPGAUGE_SAMPLE=4K", program});
+                           "HEAPGAUGE_DIR=" + directory_, "HEAPGAUGE_SAMPLE=4K", program,
+                           argument});
   }
 
   std::string directory_;
@@ -169,7 +170,18 @@ TEST_F(CheckProcessTest, AServerUnderLoadIsCheckedAgainAndAgain) {
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
 }
 
-TEST_F(CheckProcessTest, AServerUnderLoadThatMayNotBeTracedCopiesItself) {
+TEST_F(CheckProcessTest, AServerThatItsUserMayNotTraceCopiesItself) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may trace every program";
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER, "hidden");
+  int port = 0;
+  const std::string line = server.ReadLine();
+  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+  CheckUnderLoad(GaugeFile(), &server, port, 5, {}, Look::kOwnCopy);
+  int status = 0;
+  EXPECT_EQ(server.Finish(&status), "0 failures\n");
+}
+
+TEST_F(CheckProcessTest, AServerUnderLoadWhoseAgentIsAskedCopiesItself) {
   StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
   int port = 0;
   const std::string line = server.ReadLine();

@@ -2,7 +2,9 @@
 // that when the client asks for it. Of each request it keeps one block reachable; of each of the
 // first ones it loses another.
 //
-//   small_server        prints "port N", and runs until its input ends
+//   small_server [hidden]        prints "port N", and runs until its input ends
+//
+// "hidden": nobody but root may trace it or read its memory.
 //
 // A request is a line: "echo TEXT" is answered by TEXT, "bye TEXT" as well, and then the connection
 // is closed by the server, which is how the client knows the end.
@@ -11,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -117,7 +120,8 @@ void Serve(int listener) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "hidden") == 0) prctl(PR_SET_DUMPABLE, 0);
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
