@@ -17,6 +17,7 @@ constexpr size_t kMaxArenas = 16;
 constexpr uint64_t kMaxDataBytes = 64 << 20;
 
 // struct pthread begins with its own address, the vector, and its own address again.
+constexpr uint64_t kMaxVector = 4096;
 constexpr uint64_t kThreadIdOffset = 720;
 constexpr uint64_t kControlBlockAlign = 64;
 constexpr uint64_t kSearchedAtEnd = 16 * 1024;
@@ -68,6 +69,37 @@ uint64_t ThreadVectorBlock(const MemoryImage& image, uint64_t thread_pointer) {
   if (image.Read(thread_pointer, sizeof words, words) != sizeof words) return 0;
   if (words[0] != thread_pointer || words[2] != thread_pointer || words[1] < 16) return 0;
   return words[1] - 16;
+}
+
+std::vector<AddressRange> ThreadLocalBlocks(const MemoryImage& image, uint64_t thread_pointer) {
+  std::vector<AddressRange> blocks;
+  const uint64_t vector = ThreadVectorBlock(image, thread_pointer);
+  if (vector == 0) return blocks;
+  // The word before a block has its size and three flags, and belongs to it.
+  const auto add = [&](uint64_t block) {
+    uint64_t size = 0;
+    if (block % 16 != 0 || image.Read(block - 8, sizeof size, &size) != sizeof size) return false;
+    size &= ~uint64_t{7};
+    if (size < 32 || size % 16 != 0 || size > kMaxDataBytes) return false;
+    blocks.push_back({block, block + size - 8});
+    return true;
+  };
+  // It begins with how many entries follow; the first of them counts changes.
+  struct Entry {
+    uint64_t data;
+    uint64_t block;  // 0: not of the heap
+  };
+  uint64_t count = 0;
+  if (!add(vector) || image.Read(vector, sizeof count, &count) != sizeof count) return blocks;
+  count = std::min(count, (blocks[0].size() - sizeof(Entry)) / sizeof(Entry));
+  std::vector<Entry> entries(std::min(count, kMaxVector));
+  const size_t got =
+      image.Read(vector + 2 * sizeof(Entry), entries.size() * sizeof(Entry), entries.data());
+  entries.resize(got / sizeof(Entry));
+  for (const Entry& entry : entries) {
+    if (entry.block != 0 && entry.data >= entry.block) add(entry.block);
+  }
+  return blocks;
 }
 
 std::optional<ControlBlock> FindControlBlock(const MemoryImage& image, const AddressRange& stack) {

@@ -26,6 +26,10 @@ std::vector<AddressRange> FindArenas(const MemoryImage& image, const AddressRang
 // The block that holds the vector of the thread with this control block; 0 if it has none.
 uint64_t ThreadVectorBlock(const MemoryImage& image, uint64_t thread_pointer);
 
+// Memory of the heap that holds thread-local data of the thread: its vector, and what the vector
+// lists, which is the data of libraries that were loaded later. Empty if it is not glibc's heap.
+std::vector<AddressRange> ThreadLocalBlocks(const MemoryImage& image, uint64_t thread_pointer);
+
 struct ControlBlock {
   uint64_t address = 0;
   uint32_t thread = 0;  // kernel id as the process itself knows it; 0: it has ended

@@ -70,6 +70,31 @@ TEST(ThreadVectorBlockTest, TheVectorBeginsBeforeWhatThePointerPointsTo) {
   EXPECT_EQ(ThreadVectorBlock(image, 0), 0u);
 }
 
+TEST(ThreadLocalBlocksTest, AreTheVectorAndWhatItLists) {
+  FakeImage image(kData, 1024);
+  const uint64_t control = kData + 64;
+  const uint64_t vector = kData + 1024;
+  const uint64_t data = kData + 4096;
+  image.at(control) = image.at(control + 16) = control;
+  image.at(control + 8) = vector + 16;
+  image.at(vector - 8) = 0x131;  // 304 bytes and a flag
+  image.at(vector) = 16;
+  // Two modules: one whose data is not in the heap, and one whose data is.
+  image.at(vector + 32) = control - 32;
+  image.at(vector + 48) = data + 64;
+  image.at(vector + 56) = data;
+  image.at(data - 8) = 0x211;
+  EXPECT_EQ(ThreadLocalBlocks(image, control),
+            (std::vector<AddressRange>{{vector, vector + 0x128}, {data, data + 0x208}}));
+  // Nonsense in place of sizes and counts.
+  image.at(data - 8) = ~uint64_t{0};
+  image.at(vector) = ~uint64_t{0};
+  EXPECT_EQ(ThreadLocalBlocks(image, control),
+            (std::vector<AddressRange>{{vector, vector + 0x128}}));
+  image.at(vector - 8) = 8;
+  EXPECT_TRUE(ThreadLocalBlocks(image, control).empty());
+}
+
 TEST(FindControlBlockTest, ItIsAtTheEndOfTheStack) {
   FakeImage image(kData, 8192);
   const AddressRange stack{kData, kData + 8192 * 8};

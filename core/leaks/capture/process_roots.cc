@@ -182,6 +182,20 @@ class Finder {
     start = std::max(start, piece->start);
     const uint64_t end = std::min(tp + kControlBlockBytes, piece->end);
     list_.Add({{start, end}, RootKind::kThreadLocal, thread.id, 0});
+    // Where such a block is known, pointers lead to it as to others.
+    for (const AddressRange& block : ThreadLocalBlocks(image_, tp)) {
+      const Piece* holder = PieceAt(block.start);
+      if (holder == nullptr || holder->owner != Owner::kHeap || IsKnown(block.start)) continue;
+      list_.Add(
+          {{block.start, std::min(block.end, holder->end)}, RootKind::kThreadLocal, thread.id, 0});
+    }
+  }
+
+  bool IsKnown(uint64_t address) const {
+    const std::vector<Block>& blocks = *input_.blocks;
+    const auto it = std::lower_bound(blocks.begin(), blocks.end(), address,
+                                     [](const Block& b, uint64_t at) { return b.address < at; });
+    return it != blocks.end() && it->address == address;
   }
 
   void AddStack(const CapturedThread& thread) {
