@@ -18,11 +18,6 @@
 namespace heapgauge::leaks {
 namespace {
 
-int Rounds(int few) {
-  const char* rounds = std::getenv("HEAPGAUGE_TEST_ROUNDS");
-  return rounds == nullptr ? few : std::atoi(rounds);
-}
-
 // One that asks and asks, and counts what goes wrong.
 class Client {
  public:

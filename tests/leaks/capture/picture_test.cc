@@ -18,12 +18,6 @@
 namespace heapgauge::leaks {
 namespace {
 
-// Many more in the long checks.
-int Rounds(int few) {
-  const char* rounds = std::getenv("HEAPGAUGE_TEST_ROUNDS");
-  return rounds == nullptr ? few : std::atoi(rounds);
-}
-
 class PictureTest : public testing::Test {
  protected:
   void SetUp() override {

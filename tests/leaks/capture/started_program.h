@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,12 @@ class StartedProgram {
   int out_ = -1;
   bool ended_ = false;
 };
+
+// How often to try: many more times in the long checks.
+inline int Rounds(int few) {
+  const char* rounds = std::getenv("HEAPGAUGE_TEST_ROUNDS");
+  return rounds == nullptr ? few : std::atoi(rounds);
+}
 
 // "" if processes of our own may be traced here; otherwise why not.
 inline std::string WhyNoTracing() {
