@@ -41,7 +41,7 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   if (settings.trace.on && recorder.StartTracing(settings.trace)) {
     SetMode(Mode::kTrace);
 #ifndef HG_LINKED_IN
-    if (settings.trace.checks_leaks) StartExitCheck(settings.trace.frees_libraries);
+    if (settings.trace.checks_leaks) StartExitCheck(settings.trace.freeing);
 #endif
   } else if (settings.active && !settings.trace.on) {
     StartCounting();

@@ -38,9 +38,12 @@ void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
            "check for leaks when the program ends, as memcheck does: every block is known; -o FILE "
            "is the report's")
       .InGroup(group);
-  sub.Flag("--no-freeres", &options->no_freeres,
-           "do not let the C and C++ libraries free their own blocks before the check")
+  sub.Add("--freeres", &options->freeres,
+          "let the C and C++ libraries free their own blocks before the check: auto (libc's unless "
+          "other threads still run), always (as memcheck), never")
+      .OneOf({"auto", "always", "never"})
       .InGroup(group);
+  sub.Flag("--no-freeres", &options->no_freeres, "the same as --freeres never").InGroup(group);
   AddLeakOptions(sub, &options->how);
   ReportOptions* report = &options->how.report;
   sub.Add("-n,--limit", &options->how.limit, "records to show, the largest; 20 by default, 0 all")
@@ -59,6 +62,7 @@ Status CheckLeakRun(const LeakRunOptions& options) {
   const LeakOptions usual;
   const LeakOptions& how = options.how;
   const char* given = options.no_freeres                   ? "--no-freeres"
+                      : options.freeres != "auto"          ? "--freeres"
                       : how.report.json                    ? "--json"
                       : how.sarif                          ? "--sarif"
                       : how.valgrind_style                 ? "--valgrind-style"
@@ -86,20 +90,22 @@ std::unique_ptr<leaks::ExactChecks> MakeChecks(const LeakRunOptions& options) {
   return std::make_unique<leaks::ExactChecks>(std::move(how));
 }
 
-int ShowLeaks(const LeakRunOptions& options, uint32_t pid, leaks::ExactChecks* checks) {
+int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::ExactChecks* checks) {
   std::vector<leaks::Check>& all = checks->checks();
   std::stable_sort(all.begin(), all.end(), [pid](const leaks::Check& a, const leaks::Check& b) {
     return (a.pid == pid) < (b.pid == pid);
   });
   LeakOptions how = options.how;
-  const std::string output = how.report.output;
   const bool text = !how.report.json && !how.sarif;
+  if (how.report.output.empty() && text && quiet) how.report.output = "/dev/null";
+  const std::string output = how.report.output;
   std::fflush(stdout);
   if (output.empty() && text) dup2(STDERR_FILENO, STDOUT_FILENO);
   int code = 0;
   for (leaks::Check& check : all) {
-    how.report.output =
-        output.empty() || check.pid == pid ? output : output + "." + std::to_string(check.pid);
+    how.report.output = output.empty() || check.pid == pid || output == "/dev/null"
+                            ? output
+                            : output + "." + std::to_string(check.pid);
     auto setup = ReadLeakOptions(how);  // now that it is known where it goes
     if (!setup) return FailWith(setup.error());
     code = std::max(code, ShowCheck(std::move(check), *std::move(setup), how));

@@ -15,6 +15,7 @@ namespace heapgauge::cli {
 struct LeakRunOptions {
   bool on = false;
   bool no_freeres = false;
+  std::string freeres = "auto";  // or always, never
   LeakOptions how;
 };
 
@@ -29,8 +30,9 @@ std::unique_ptr<leaks::ExactChecks> MakeChecks(const LeakRunOptions& options);
 
 // Shows the checks: of the program `pid` last and where the options say; of others only a line, and
 // with -o FILE a file of their own each, FILE.PID. Without -o text goes to standard error, so that
-// the program's own output stays what it was. Returns the exit code for leaks, or 0.
-int ShowLeaks(const LeakRunOptions& options, uint32_t pid, leaks::ExactChecks* checks);
+// the program's own output stays what it was; `quiet` leaves that out. Returns the exit code for
+// leaks, or 0.
+int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::ExactChecks* checks);
 
 }  // namespace heapgauge::cli
 

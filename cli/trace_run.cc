@@ -51,7 +51,14 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
   auto& environment = spec->environment;
   environment.emplace_back("HEAPGAUGE_TRACE", "1");
   environment.emplace_back("HEAPGAUGE_LEAKS", run.leaks.on ? "1" : "0");
-  if (run.leaks.no_freeres) environment.emplace_back("HEAPGAUGE_LEAKS_FREERES", "0");
+  if (run.leaks.on) {
+    environment.emplace_back("HEAPGAUGE_LEAKS_FREERES",
+                             run.leaks.no_freeres ? "never" : run.leaks.freeres);
+    if (!run.options.cull_below.empty()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "--cull-below leaves blocks out, and --leaks needs all of them");
+    }
+  }
   environment.emplace_back("HEAPGAUGE_TRACE_DROP", run.options.drop ? "1" : "0");
   environment.emplace_back("HEAPGAUGE_TRACE_FORK", run.options.follow_fork ? "1" : "0");
   const bool counter = trace::BestClock() == wire::TraceClock::kCycleCounter;
@@ -173,7 +180,7 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
     TellTraces(spec, *result, run.directory, recorder->recorded());
   if (run.verbose) TellCost(recorder->recorded());
   if (checks != nullptr) {
-    const int code = ShowLeaks(run.leaks, static_cast<uint32_t>(result->pid), checks);
+    const int code = ShowLeaks(run.leaks, run.quiet, static_cast<uint32_t>(result->pid), checks);
     if (code != 0) std::exit(code);
   }
   EndLike(result->wait_status);

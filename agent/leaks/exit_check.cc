@@ -1,6 +1,8 @@
 #include "agent/leaks/exit_check.h"
 
+#include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <initializer_list>
@@ -33,7 +35,7 @@ std::atomic<uintptr_t> exit_sp{0};
 uintptr_t exit_start = 0;  // libc's exit itself
 uintptr_t exit_end = 0;
 bool wanted = false;
-bool frees_before = false;
+TraceSettings::Freeing freeing = TraceSettings::Freeing::kNever;
 std::atomic<uint32_t> checked{0};  // id of the process that was
 
 // The stack of the thread that called exit, without the part that belongs to libc's way out: old
@@ -62,15 +64,25 @@ Registers CallerOf(const void* frame) {
   return {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]};
 }
 
+bool IsOnlyThread() {
+  struct stat status;  // a directory has two links, and one for each directory in it
+  const long result = Syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &status, 0);
+  return result == 0 && status.st_nlink <= 3;
+}
+
 // The libraries may have been loaded by the program itself, so they are looked for only now; and a
-// program may have the C++ library inside it.
-void FreeLibraries() {
+// program may have the C++ library inside it. True if libc is of no use any more.
+bool FreeLibraries() {
+  if (freeing == TraceSettings::Freeing::kNever) return false;
   const char* const names[] = {"_ZN9__gnu_cxx9__freeresEv", "__libc_freeres"};
   Definition found[2];
   FindNext(reinterpret_cast<const void*>(&StartExitCheck), names, found, 2);
   if (void* const own = FindIn(getauxval(AT_ENTRY), names[0])) found[0].address = own;
   if (found[0].address != nullptr) reinterpret_cast<FreeAll*>(found[0].address)();
-  if (found[1].address != nullptr) reinterpret_cast<FreeAll*>(found[1].address)();
+  if (found[1].address == nullptr) return false;
+  if (freeing == TraceSettings::Freeing::kIfAlone && !IsOnlyThread()) return false;
+  reinterpret_cast<FreeAll*>(found[1].address)();
+  return true;
 }
 
 bool BeginCheck() {
@@ -87,9 +99,9 @@ void Ask(uintptr_t stack_pointer) {
 void AtExit(int status, void*) {
   if (!BeginCheck()) return;
   const uintptr_t sp = ProgramsStack(CallerOf(__builtin_frame_address(0)));
-  if (frees_before) FreeLibraries();
+  const bool is_over = FreeLibraries();
   Ask(sp);
-  if (frees_before) Syscall(SYS_exit_group, status);
+  if (is_over) Syscall(SYS_exit_group, status);
 }
 
 void AtQuickExit(void*) {
@@ -116,12 +128,12 @@ void PrepareExitHooks(bool is_wanted) {
   for (const char* name : {"exit", "_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
 }
 
-void StartExitCheck(bool frees) {
+void StartExitCheck(TraceSettings::Freeing when) {
   ResolveExit();
   auto* const on_exit = reinterpret_cast<RegisterOnExit*>(FindInLibc("on_exit"));
   auto* const quick = reinterpret_cast<RegisterQuick*>(FindInLibc("__cxa_at_quick_exit"));
   wanted = true;
-  frees_before = frees && FindInLibc("__libc_freeres") != nullptr;
+  freeing = when;
   if (on_exit != nullptr) on_exit(&AtExit, nullptr);
   if (quick != nullptr) quick(&AtQuickExit, nullptr);
 }

@@ -6,7 +6,8 @@
 // destructors. As memcheck does, it then has the C and the C++ library free what they hold to the
 // end (which also writes out what stdio has buffered, as `exit` would have done right after); from
 // there on nothing of libc may be called, so it ends the process itself, with the status that the
-// program gave. `_exit` and `quick_exit` must not flush anything: there nothing is freed before.
+// program gave. Where other threads still run, libc is left alone: they may be in the midst of what
+// would be freed. `_exit` and `quick_exit` must not flush anything: there nothing is freed before.
 //
 // `exit`, `_exit` and `_Exit` are hooked to know how far the program's own stack reaches, and its
 // registers; without --leaks the program is not bound to them. What ends by a signal, or by the
@@ -14,13 +15,15 @@
 #ifndef HEAPGAUGE_AGENT_LEAKS_EXIT_CHECK_H_
 #define HEAPGAUGE_AGENT_LEAKS_EXIT_CHECK_H_
 
+#include "agent/trace/trace_settings.h"
+
 namespace heapgauge::agent {
 
 // While the agent is relocated: decides whether the program is bound to our `exit` and its kin.
 void PrepareExitHooks(bool wanted);
 
-// In the constructor. `frees`: the libraries' own blocks, before the check.
-void StartExitCheck(bool frees);
+// In the constructor.
+void StartExitCheck(TraceSettings::Freeing freeing);
 
 }  // namespace heapgauge::agent
 

@@ -19,8 +19,9 @@ TraceSettings ReadTraceSettings(char** environment) {
   settings.drops = IsSet(environment, "HEAPGAUGE_TRACE_DROP");
   settings.follows_fork = IsSet(environment, "HEAPGAUGE_TRACE_FORK");
   settings.checks_leaks = IsSet(environment, "HEAPGAUGE_LEAKS");
-  settings.frees_libraries =
-      strcmp(EnvironmentValue(environment, "HEAPGAUGE_LEAKS_FREERES"), "0") != 0;
+  const char* freeing = EnvironmentValue(environment, "HEAPGAUGE_LEAKS_FREERES");
+  if (strcmp(freeing, "never") == 0) settings.freeing = TraceSettings::Freeing::kNever;
+  if (strcmp(freeing, "always") == 0) settings.freeing = TraceSettings::Freeing::kAlways;
   const char* clock = EnvironmentValue(environment, "HEAPGAUGE_TRACE_CLOCK");
   if (strcmp(clock, "tsc") == 0) settings.clock = wire::TraceClock::kCycleCounter;
   uint64_t bytes;

@@ -16,8 +16,10 @@ struct TraceSettings {
   bool drops = false;                                       // HEAPGAUGE_TRACE_DROP
   bool follows_fork = false;                                // HEAPGAUGE_TRACE_FORK
   wire::TraceClock clock = wire::TraceClock::kMonotonicNs;  // HEAPGAUGE_TRACE_CLOCK
-  bool checks_leaks = false;    // HEAPGAUGE_LEAKS: at the end, and where the program asks
-  bool frees_libraries = true;  // HEAPGAUGE_LEAKS_FREERES: what they hold to the end, before
+  bool checks_leaks = false;  // HEAPGAUGE_LEAKS: at the end, and where the program asks
+  // HEAPGAUGE_LEAKS_FREERES: whether libraries free what they hold to the end, before.
+  enum class Freeing : uint8_t { kNever, kIfAlone, kAlways };
+  Freeing freeing = Freeing::kIfAlone;
   uint64_t buffer_bytes = uint64_t{16} << 20;  // HEAPGAUGE_TRACE_BUFFER
   // How long the buffers may stay full, with no sign of life from a recorder, before tracing ends.
   uint64_t patience_ns = 5'000'000'000;

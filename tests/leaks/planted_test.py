@@ -40,7 +40,7 @@ class Planted(LeakRuns):
         expected, process = self.memcheck([PLANTED, *arguments])
         self.assertEqual(process.returncode, code)
         theirs, their_others = by_case(expected)
-        records, process = self.ours([PLANTED, *arguments])
+        records, process = self.ours([PLANTED, *arguments], "--freeres", "always")
         self.assertEqual(process.returncode, code, process.stderr.decode())
         self.assertEqual(process.stdout, b"planted\n")
         ours, our_others = by_case(records)
@@ -58,6 +58,15 @@ class Planted(LeakRuns):
 
     def test_same_kind_as_memcheck_when_exit_is_called_in_main(self):
         self.check("exit", extra={"main_stack": [R]}, code=7)
+
+    def test_threads_that_still_run_keep_libc_from_freeing_and_change_no_case(self):
+        records, process = self.ours([PLANTED])
+        self.assertEqual((process.returncode, process.stdout), (0, b"planted\n"))
+        ours, others = by_case(records)
+        self.assertEqual(ours, {case: sorted(kinds) for case, kinds in MEANT.items()})
+        self.assertEqual({r.kind for r in others}, {R})
+        self.assertTrue(any("printf" in f or "_IO_file_doallocate" in f for r in others for f in r.stack),
+                        "the buffer of stdout")
 
 
 if __name__ == "__main__":

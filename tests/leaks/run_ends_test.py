@@ -53,8 +53,9 @@ class Ends(harness.EndToEnd):
             self.assertEqual(self.run_leaks("--json", "-o", report, *options, "--", PLANTED)[0], 0)
             return sum(r["bytes"] for r in json.loads(report.read_text())["records"] if r["kind"] == "reachable")
 
-        # The pool of libstdc++ for exceptions, and the buffer of stdout if it has one.
+        # The pool of libstdc++ for exceptions, and the buffer of stdout.
         self.assertGreaterEqual(reachable("--no-freeres"), reachable() + 70000)
+        self.assertGreaterEqual(reachable(), reachable("--freeres", "always") + 1024)
 
     def test_what_was_executed_before_has_no_leaks(self):
         code, out, err = self.run_leaks("--", "sh", "-c", f"exec {PLANTED} exit")
@@ -93,6 +94,15 @@ class Ends(harness.EndToEnd):
             process = self.bare([harness.HEAPGAUGE, "run", *option, "--", "/bin/true"])
             self.assertEqual(process.returncode, 2, option)
             self.assertIn(b"goes with --leaks", process.stderr)
+
+    def test_quiet_says_nothing_and_still_counts(self):
+        code, out, err = self.run_leaks("--quiet", "--error-exitcode", "4", "--", PLANTED)
+        self.assertEqual((code, out, err), (4, "planted\n", ""))
+
+    def test_blocks_must_not_be_left_out(self):
+        code, _, err = self.run_leaks("--trace", "--cull-below", "1ms", "--", PLANTED)
+        self.assertEqual(code, 2)
+        self.assertIn("--leaks needs all of them", err)
 
     def test_what_cannot_be_read_stops_it_before_the_program_starts(self):
         code, out, err = self.run_leaks("--suppressions", "/nonexistent", "--", PLANTED)

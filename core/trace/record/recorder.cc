@@ -268,7 +268,8 @@ bool Recorder::Sleep(size_t bytes, bool pressed, uint64_t* nap_ns) {
   } else if (*nap_ns < kFirstIdleNap) {
     *nap_ns = *nap_ns == kBusyNap ? 2 * kBusyNap : kFirstIdleNap;
   } else {
-    *nap_ns = std::min(*nap_ns * 2, kLongestNap);
+    // A program that asks for a check waits for it.
+    *nap_ns = std::min(*nap_ns * 2, options_.leaks != nullptr ? kFirstIdleNap : kLongestNap);
   }
   return true;
 }
