@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -84,6 +86,9 @@ CASE void* planted_past_end() { return calloc(1, kBytes); }
 CASE void* planted_unaligned() { return calloc(1, kBytes); }
 CASE void* planted_length64() { return calloc(1, kBytes); }
 CASE void* planted_string() { return calloc(1, 24 + 39 + 1); }
+
+CASE void* planted_in_child() { return calloc(1, kBytes); }
+CASE void* planted_held_by_parents_block() { return calloc(1, kBytes); }
 
 struct Counted {
   int value = 1;
@@ -257,6 +262,17 @@ CASE void StartThreads() {
   pthread_join(thread, nullptr);
 }
 
+// A forked child: of its own blocks it loses seven, and has one that a block of its parent holds.
+CASE void ForkChild() {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 7; ++i) planted_in_child();
+    static_cast<void* volatile*>(held_by_global)[2] = planted_held_by_parents_block();
+    _Exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
 // What earlier calls left below main's frame.
 CASE void WipeStack() {
   volatile char waste[65536];
@@ -272,6 +288,7 @@ int main(int argc, char** argv) {
   HoldByLayout();
   Hide();
   StartThreads();
+  if (strcmp(end, "fork") == 0) ForkChild();
   WipeStack();
   printf("planted\n");  // stdio has a buffer of its own to be freed
   if (strcmp(end, "exit") == 0) {

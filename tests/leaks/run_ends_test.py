@@ -69,6 +69,24 @@ class Ends(harness.EndToEnd):
             self.assertEqual((code, out), (0, "3\n"), err)
             self.assertEqual(err.count("LEAK SUMMARY"), checks, err)
 
+    def test_a_child_is_checked_for_what_it_lost_itself(self):
+        report = self.directory / "report.json"
+        code, out, err = self.run_leaks("--follow-fork", "--json", "-o", report, "--", PLANTED, "fork")
+        self.assertEqual((code, out), (0, "planted\n"), err)
+
+        def blocks(path, function):
+            records = json.loads(path.read_text())["records"]
+            return [r["kind"] for r in records for _ in range(r["blocks"])
+                    if any(f.get("function") == function for f in r["stack"])]
+
+        children = list(self.directory.glob("report.json.*"))
+        self.assertEqual(len(children), 1)
+        self.assertEqual(blocks(report, "planted_direct"), ["definite"])
+        self.assertEqual(blocks(report, "planted_in_child"), [])
+        self.assertEqual(blocks(children[0], "planted_direct"), [])
+        self.assertEqual(blocks(children[0], "planted_in_child"), ["definite"] * 7)
+        self.assertEqual(blocks(children[0], "planted_held_by_parents_block"), ["reachable"])
+
     def test_a_trace_can_be_written_as_well(self):
         trace = self.directory / "x.hgt"
         code, _, err = self.run_leaks("--trace", "-o", trace, "--", PLANTED)

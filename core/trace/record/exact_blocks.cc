@@ -150,7 +150,7 @@ leaks::KnownBlocks ExactBlocks(ProcessRecorder* recorder) {
     known.stacks.push_back({stack.leaf, stack.labels});
   }
   const wire::Header& header = recorder->gauge().header();
-  known.exact = LoadShared(header.trace.lost) == 0 && header.forked == 0;
+  known.exact = LoadShared(header.trace.lost) == 0;
   known.now_ns = recorder->now_ns();
   return known;
 }

@@ -11,8 +11,8 @@
 
 namespace heapgauge::trace {
 
-// As of the last event that was read. The recorder's thread. `exact` is left false if events were
-// lost, or if blocks of a parent process may be among the live ones.
+// As of the last event that was read. The recorder's thread. Of a forked child these are the blocks
+// that it has allocated itself. `exact` is left false if events were lost.
 leaks::KnownBlocks ExactBlocks(ProcessRecorder* recorder);
 
 }  // namespace heapgauge::trace
