@@ -63,6 +63,8 @@ void AddLeakOutputOptions(Command sub, LeakOptions* options) {
   sub.Add("--frames", &options->frames, "frames of a stack to show; 12 by default, 0 all");
   sub.Flag("--json", &report->json, "as JSON, with all records");
   sub.Flag("--sarif", &options->sarif, "as SARIF 2.1.0, for code review tools");
+  sub.Flag("--xtree", &options->xtree,
+           "as a callgrind file for kcachegrind, as memcheck's --xtree-leak");
   sub.Flag("--valgrind-style", &options->valgrind_style,
            "line by line as memcheck prints it, with ==PID== in front");
   sub.Add("-o,--output", &report->output, "write to this file");
@@ -99,8 +101,8 @@ Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
                 "--new, --increased and --changed need --since FILE, the JSON of an earlier check "
                 "(heapgauge leaks --json -o FILE)");
   }
-  if (options.report.json && options.sarif) {
-    return Fail(ErrorCode::kInvalidArgument, "--json or --sarif, not both");
+  if (options.report.json + options.sarif + options.xtree > 1) {
+    return Fail(ErrorCode::kInvalidArgument, "one of --json, --sarif and --xtree at a time");
   }
   setup.report.filter = options.only_new    ? LeakFilter::kNew
                         : options.increased ? LeakFilter::kIncreased

@@ -35,6 +35,7 @@ struct LeakOptions {
   uint32_t limit = 20;
   uint32_t frames = 12;
   bool sarif = false;
+  bool xtree = false;
   std::string who_points_at;  // an address or a function
   bool valgrind_style = false;
 };

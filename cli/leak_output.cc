@@ -79,6 +79,9 @@ int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
   if (options.report.json) {
     written = DeliverBy(options.report,
                         [&](TextSink* out) { return WriteLeaksJson(subject, setup.report, out); });
+  } else if (options.xtree) {
+    written =
+        DeliverBy(options.report, [&](TextSink* out) { return WriteLeaksXtree(subject, out); });
   } else if (options.sarif) {
     written = Deliver(options.report, LeaksSarif(subject, setup.report));
   } else {

@@ -52,6 +52,8 @@ StyledText LeaksText(const LeaksSubject& subject, const LeaksOptions& options);
 // With all records, whatever the options say is to be shown.
 Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, TextSink* out);
 std::string LeaksSarif(const LeaksSubject& subject, const LeaksOptions& options);
+// A callgrind file with bytes and blocks of each kind, as memcheck's --xtree-leak writes it.
+Status WriteLeaksXtree(const LeaksSubject& subject, TextSink* out);
 
 // The verdict in one sentence, without a line end.
 std::string LeakVerdict(const LeaksSubject& subject);

@@ -361,6 +361,33 @@ TEST_F(LeaksReport, WritesSarif) {
   EXPECT_EQ(run["results"][1]["suppressions"][0]["justification"], "known");
 }
 
+TEST_F(LeaksReport, WritesWhatKcachegrindReads) {
+  Plant();
+  StringSink sink;
+  ASSERT_TRUE(WriteLeaksXtree(Subject(), &sink));
+  EXPECT_TRUE(Contains(sink.text(), "events: RB PB IB DB DIB RBk PBk IBk DBk\n"));
+  EXPECT_TRUE(Contains(sink.text(), R"(
+fl=(1)
+fn=(2)
+12
+cfi=(1)
+cfn=(6) List::Push(int)
+calls=0 11
+12 0 0 0 1288 240 0 0 0 2
+fl=(1)
+fn=(6)
+11
+cfi=(1)
+cfn=(4)
+calls=0 10
+11 0 0 0 1288 240 0 0 0 2
+fl=(1)
+fn=(4)
+10 0 0 0 1288 240 0 0 0 2
+)")) << sink.text();
+  EXPECT_TRUE(Contains(sink.text(), "\ntotals: 5000 304 240 1288 240 1 1 1 2\n")) << sink.text();
+}
+
 TEST(LeakWordsTest, GiveTheRangeWhereItIsWiderThanTheFigure) {
   const Estimate one = {1000 * 1024.0, 1e6 * 1024.0 * 1024.0, 999 * 1024.0, 1024, 1e9};
   const std::string text = EstimateText(one, {});

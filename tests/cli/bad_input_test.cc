@@ -49,7 +49,7 @@ TEST(BadInput, OptionsAndFilesOfLeakChecks) {
   ExpectRefused({"leaks", "--suppressions", dir / "none.supp", file}, "none.supp");
   ExpectRefused({"leaks", "--since", dir / "other.json", file}, "not the JSON of a leak check");
   ExpectRefused({"leaks", "--increased", file}, "need --since");
-  ExpectRefused({"leaks", "--json", "--sarif", file}, "not both");
+  ExpectRefused({"leaks", "--json", "--sarif", file}, "at a time");
   ExpectRefused({"leaks", dir / "other.json"}, "");
 }
 

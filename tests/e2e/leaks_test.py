@@ -125,6 +125,26 @@ class Leaks(harness.EndToEnd):
         text = self.leaks("--since", before, code=1)
         self.assertRegex(text, r"definitely lost: .* \(\+.*\) in ")
 
+    def test_says_who_points_at_a_block(self):
+        self.tell("lose")
+        self.tell("hold")
+        text = self.leaks("--who-points-at", "HoldBlock", code=0)
+        self.assertRegex(text, r"100 of 100 sampled blocks: .*held, data of .*/leaks_on_request\n")
+        held = self.one(self.check(), "HoldBlock", "reachable")
+        address = hex(held["example_address"])
+        text = self.leaks("--who-points-at", address, code=0)
+        self.assertIn(f"The block at {address} (2,000 bytes", text)
+        self.assertRegex(text, r"is still reachable.\n")
+        self.assertRegex(text, r"   the way to it\n      .*held(\+0x[0-9a-f]+)?, data of ")
+        owners = json.loads(self.leaks("--json", "--who-points-at", "MakeNode", code=0))["owners"]
+        # A node hangs on a list that is lost itself.
+        self.assertIn("offset 0 of the block at", owners[0]["path"][-1]["place"])
+        self.assertTrue(any("LoseList" in f["function"] for f in owners[0]["path"][-1]["stack"]))
+        for asked, says in (("0x10", "no known block"), ("nobody", "no sampled block"), ("(", "regular expression")):
+            refused = self.ask("leaks", "--who-points-at", asked, self.file(), check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(says, refused.stderr)
+
     def test_writes_sarif(self):
         self.tell("lose")
         sarif = json.loads(self.leaks("--sarif", code=1))
