@@ -57,18 +57,20 @@ class Writer final : public TraceWriter {
   void AddMemory(const MemoryPoint& point) override { tables_.AddMemory(point); }
   void AddMarker(const Marker& marker) override { tables_.AddMarker(marker); }
 
-  void Allocate(const Block& block) override {
-    segment_.Allocate(block);
+  // Every event goes through one of these: without a call within.
+  [[gnu::flatten]] void Born(const Birth& block) override {
+    segment_.Born(block);
     WriteIfFull();
   }
-  void Free(const Block& block) override {
-    segment_.Free(block);
+  [[gnu::flatten]] void Died(const Birth& block, const Death& death) override {
+    segment_.Died(block, death);
     WriteIfFull();
   }
-  void Reallocate(const Block& old, const Block& block) override {
-    segment_.Reallocate(old, block);
+  [[gnu::flatten]] void Resized(const Birth& old, const Death& death, const Birth& block) override {
+    segment_.Resized(old, death, block);
     WriteIfFull();
   }
+  void Expect(std::span<const uint32_t> stacks) override { segment_.Expect(stacks); }
 
   Status Flush() override {
     WriteSegment();
@@ -154,7 +156,7 @@ class Writer final : public TraceWriter {
     WriteChunk(ChunkType::kTables, chunk_.Finish());
   }
 
-  void WriteSegment() {
+  [[gnu::noinline]] void WriteSegment() {
     WriteTables();
     if (segment_.events() == 0) return;
     SegmentInfo info;

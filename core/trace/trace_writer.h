@@ -17,12 +17,13 @@
 
 #include "core/base/result.h"
 #include "core/trace/block.h"
+#include "core/trace/event_sink.h"
 #include "core/trace/trace_facts.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::trace {
 
-class TraceWriter {
+class TraceWriter : public EventSink {
  public:
   struct Options {
     uint32_t segment_events = 1 << 19;  // a segment is written when it has so many
@@ -32,8 +33,6 @@ class TraceWriter {
   // The file must not exist, unless `replace`.
   static Result<std::unique_ptr<TraceWriter>> Create(const std::string& path, const Facts& facts,
                                                      const Options& options, bool replace = false);
-  virtual ~TraceWriter() = default;
-
   // Tables. What an event names must have been added before. Stacks, nodes, modules and label sets
   // have the numbers of the gauge file, from 1 (node 0: the root; modules from 0); a later record
   // of the same number replaces the one before.
@@ -53,13 +52,12 @@ class TraceWriter {
   virtual void AddMemory(const MemoryPoint& point) = 0;
   virtual void AddMarker(const Marker& marker) = 0;
 
-  // Events, in order of time. `block` of an allocation: number (the next one), birth_ns and all
-  // that is known at birth. `block` of a free: as given at birth, with death_ns, death_thread,
-  // distance.
-  virtual void Allocate(const Block& block) = 0;
-  virtual void Free(const Block& block) = 0;
+  // Events as EventSink has them, in order of time, also by blocks that have both ends: of an
+  // allocation counts what is known at birth, of a free all.
+  void Allocate(const Block& block) { Born(block); }
+  void Free(const Block& block) { Died(block, block.death()); }
   // One event: `old` dies (resized_away) and `block` is born with previous = old.number.
-  virtual void Reallocate(const Block& old, const Block& block) = 0;
+  void Reallocate(const Block& old, const Block& block) { Resized(old, old.death(), block); }
 
   // Writes what is pending as a segment of its own, so that it cannot be lost any more.
   virtual Status Flush() = 0;

@@ -54,20 +54,22 @@ class StrictWriter final : public trace::TraceWriter {
   void SetThread(uint32_t index, const trace::Thread&) override { Demand(index == 0); }
   void AddMemory(const trace::MemoryPoint&) override {}
   void AddMarker(const trace::Marker&) override {}
-  void Allocate(const trace::Block& block) override {
+  void Born(const trace::Birth& block) override {
     Demand(block.number == live_.size());
     Demand(block.stack <= stacks_);
     Demand(block.birth_ns >= now_ns_);
     now_ns_ = block.birth_ns;
     live_.push_back(true);
   }
-  void Free(const trace::Block& block) override {
+  void Died(const trace::Birth& block, const trace::Death& death) override {
     Demand(block.number < live_.size() && live_[block.number]);
-    Demand(block.death_ns >= now_ns_ && block.death_ns >= block.birth_ns);
+    Demand(death.time_ns >= now_ns_ && death.time_ns >= block.birth_ns);
     live_[block.number] = false;
-    now_ns_ = block.death_ns;
+    now_ns_ = death.time_ns;
   }
-  void Reallocate(const trace::Block&, const trace::Block&) override { Demand(false); }
+  void Resized(const trace::Birth&, const trace::Death&, const trace::Birth&) override {
+    Demand(false);
+  }
   Status Flush() override { return {}; }
   void AddSurvivor(const trace::Block& block) override {
     Demand(block.number < live_.size() && live_[block.number]);

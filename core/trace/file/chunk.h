@@ -23,7 +23,7 @@ struct ZSTD_DCtx_s;
 namespace heapgauge::trace {
 
 inline constexpr char kTraceMagic[8] = {'H', 'G', 'T', 'R', 'A', 'C', 'E', '\n'};
-inline constexpr uint32_t kTraceVersion = 1;
+inline constexpr uint32_t kTraceVersion = 2;
 
 // At the start of the file.
 struct FileHeader {

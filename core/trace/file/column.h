@@ -25,12 +25,29 @@ constexpr uint64_t UnZigZag(uint64_t folded) { return folded >> 1 ^ (0 - (folded
 class ColumnWriter {
  public:
   void Byte(uint8_t value) {
-    if (at_ == end_) Grow(1);
-    *at_++ = value;
+    Reserve(1);
+    PutByte(value);
   }
   // Seven bits to a byte, the lowest first; the high bit says that more follow.
   void Number(uint64_t value) {
-    if (left() < 10) Grow(10);
+    Reserve(kMaxNumberBytes);
+    PutNumber(value);
+  }
+  void Difference(uint64_t value, uint64_t from) { Number(ZigZag(value - from)); }
+  // The lowest `count` <= 8 bytes of `value`, the lowest first.
+  void Little(uint64_t value, size_t count) {
+    Reserve(8);
+    PutLittle(value, count);
+  }
+
+  // The same without a look whether there is room: REQUIRES that it was reserved, 8 bytes for
+  // PutLittle and kMaxNumberBytes for numbers.
+  static constexpr size_t kMaxNumberBytes = 10;
+  void Reserve(size_t bytes) {
+    if (left() < bytes) Grow(bytes);
+  }
+  void PutByte(uint8_t value) { *at_++ = value; }
+  void PutNumber(uint64_t value) {
     uint8_t* at = at_;
     while (value >= 0x80) {
       *at++ = static_cast<uint8_t>(value | 0x80);
@@ -39,19 +56,18 @@ class ColumnWriter {
     *at++ = static_cast<uint8_t>(value);
     at_ = at;
   }
-  void Difference(uint64_t value, uint64_t from) { Number(ZigZag(value - from)); }
-  // The lowest `count` <= 8 bytes of `value`, the lowest first.
-  void Little(uint64_t value, size_t count) {
-    if (left() < 8) Grow(8);
+  void PutDifference(uint64_t value, uint64_t from) { PutNumber(ZigZag(value - from)); }
+  void PutLittle(uint64_t value, size_t count) {
     std::memcpy(at_, &value, 8);
     at_ += count;
   }
+
   void Text(std::string_view text) {
     Number(text.size());
     Raw(text.data(), text.size());
   }
   void Raw(const void* data, size_t size) {
-    if (left() < size) Grow(size);
+    Reserve(size);
     if (size != 0) std::memcpy(at_, data, size);
     at_ += size;
   }
@@ -164,15 +180,20 @@ inline constexpr uint64_t kSplitLimit = 248;
 
 class SplitWriter {
  public:
-  void Number(uint64_t value) {
+  void Reserve(size_t numbers) {
+    head_.Reserve(numbers);
+    tail_.Reserve(numbers * 8);
+  }
+  // REQUIRES: there is room.
+  void Put(uint64_t value) {
     if (value < kSplitLimit) {
-      head_.Byte(static_cast<uint8_t>(value));
+      head_.PutByte(static_cast<uint8_t>(value));
       return;
     }
     value -= kSplitLimit;
     const auto count = static_cast<size_t>((71 - std::countl_zero(value | 1)) / 8);
-    head_.Byte(static_cast<uint8_t>(kSplitLimit - 1 + count));
-    tail_.Little(value, count);
+    head_.PutByte(static_cast<uint8_t>(kSplitLimit - 1 + count));
+    tail_.PutLittle(value, count);
   }
   ColumnWriter& head() { return head_; }
   ColumnWriter& tail() { return tail_; }

@@ -1,10 +1,11 @@
 // What encoder and decoder of a segment expect to happen next, from what they have seen of it:
 // which stack follows, in which size, which block is freed, at which address the next one lies.
 // What comes as expected costs next to nothing in the file. Both sides keep the same memory and
-// feed it the same facts, so the rules here are part of the format.
+// feed it the same facts, so the rules here are part of the format. They are the inner loop of
+// recording: none takes more than a dozen steps.
 //
-// One thread. Memory: 16 bytes for each block born in the segment, 32 for each of its stacks, some
-// for each thread, and 130 KiB.
+// One thread. Memory: 8 bytes for each block born in the segment, 16 for each of its stacks, some
+// for each thread, and 165 KiB.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
 
@@ -18,91 +19,112 @@
 
 namespace heapgauge::trace {
 
-// Of one stack of the segment.
-struct alignas(32) StackMemory {
-  uint32_t sizes[kRecentSizes] = {};
-  uint32_t next = 0;  // stack that its thread used after it
-  uint8_t replaced = 0;
-  uint8_t function = 0;
-  uint8_t alignment_log2 = 0;
+// What a block is like apart from where and when: size, slack, function and alignment, in one word.
+// Programs have few of them. Shapes that were met lately have a place by which they are named.
+class KnownShapes {
+ public:
+  static constexpr uint32_t kPlaces = 4096;
 
-  // kRecentSizes: not among them.
-  uint32_t FindSize(uint64_t size) const {
-    uint32_t found = 1U << kRecentSizes;  // a bit for each; which one it is nobody can guess
-    for (uint32_t i = 0; i < kRecentSizes; ++i) found |= uint32_t{sizes[i] == size} << i;
-    return static_cast<uint32_t>(std::countr_zero(found));
+  // REQUIRES: the size is below 4 GiB.
+  static uint64_t KeyOf(const Birth& block) {
+    return block.size | uint64_t{block.slack} << 32 | uint64_t{block.function} << 48 |
+           uint64_t{block.alignment_log2} << 56;
   }
-  void AddSize(uint64_t size) {
-    if (size > UINT32_MAX) return;
-    sizes[replaced++ % kRecentSizes] = static_cast<uint32_t>(size);
+  static void Apply(uint64_t key, Birth* block) {
+    block->size = static_cast<uint32_t>(key);
+    block->slack = static_cast<uint16_t>(key >> 32);
+    block->function = static_cast<uint8_t>(key >> 48);
+    block->alignment_log2 = static_cast<uint8_t>(key >> 56);
+  }
+  static uint32_t PlaceOf(uint64_t key) {
+    return static_cast<uint32_t>(key * 0x9e3779b97f4a7c15 >> 52);
+  }
+
+  void Begin() { keys_.assign(kPlaces, 0); }
+  uint64_t At(uint32_t place) const { return keys_[place]; }
+  void Set(uint32_t place, uint64_t key) { keys_[place] = key; }
+
+ private:
+  std::vector<uint64_t> keys_;
+};
+
+// Of one stack of the segment.
+struct StackMemory {
+  uint64_t shapes = 0;  // places of its last four, 16 bits each
+  uint32_t next = 0;    // stack that its thread used after it
+  uint32_t replaced = 0;
+
+  // kRecentShapes: not among them.
+  uint32_t Find(uint32_t place) const {
+    constexpr uint64_t kOnes = 0x0001'0001'0001'0001;
+    const uint64_t differing = shapes ^ place * kOnes;  // 0 where it is
+    const uint64_t found = (differing - kOnes) & ~differing & kOnes << 15;
+    return static_cast<uint32_t>(std::countr_zero(found)) / 16;
+  }
+  uint32_t At(uint32_t index) const { return shapes >> 16 * index & 0xffff; }
+  // In place of the oldest.
+  void Add(uint32_t place) {
+    const uint32_t shift = 16 * (replaced++ % kRecentShapes);
+    shapes = (shapes & ~(uint64_t{0xffff} << shift)) | uint64_t{place} << shift;
   }
 };
 
 // Of one thread. Threads go by index + 1; 0 is the unknown one.
 struct ThreadMemory {
   uint32_t stack = 0;            // of its last birth
-  uint32_t youngest = kNoIndex;  // live block
-  uint32_t after = kNoIndex;     // neighbours of the block it freed last, youngest left out
-  uint32_t before = kNoIndex;
+  uint32_t youngest = kNoIndex;  // block that is live, as far as this thread knows
+  uint32_t freed = 0;            // the block it freed last, youngest left out
   uint32_t allocations = 0;
   uint64_t old_number = 0;  // of the last old block that it freed
   uint64_t old_birth_ns = 0;
 };
 
-// The live blocks of the segment, each thread's in order of birth.
-class LiveBlocks {
+// The blocks that were born in the segment, each thread's as a stack.
+class BornBlocks {
  public:
   // Makes room for so many births.
   void Reserve(size_t births) {
     if (links_.size() < births) links_.resize(std::max(births, links_.size() * 2));
   }
-  void Bear(uint32_t index, uint32_t owner, ThreadMemory* thread) {
-    links_[index] = {thread->youngest, kNoIndex, owner, thread->allocations++};
-    if (thread->youngest != kNoIndex) links_[thread->youngest].next = index;
+  void Bear(uint32_t index, ThreadMemory* thread) {
+    links_[index] = {thread->youngest, thread->allocations++};
     thread->youngest = index;
   }
-  // `threads` has all threads, `freer` is one of them. REQUIRES: the block is live.
-  void Kill(uint32_t index, ThreadMemory* threads, ThreadMemory* freer) {
-    Link& link = links_[index];
-    if (link.previous != kNoIndex) links_[link.previous].next = link.next;
-    ThreadMemory& owner = threads[link.owner];
-    if (link.next != kNoIndex) {
-      links_[link.next].previous = link.previous;
+  // REQUIRES: the block is live.
+  void Kill(uint32_t index, ThreadMemory* freer) {
+    links_[index].ordinal |= kDead;
+    if (index == freer->youngest) {
+      freer->youngest = FirstLive(links_[index].below);
     } else {
-      owner.youngest = link.previous;
+      freer->freed = index;
     }
-    if (&owner != freer || link.next != kNoIndex) {
-      freer->after = link.next;
-      freer->before = link.previous;
-    }
-    link.previous = kDead;
+  }
+  bool IsLive(uint32_t index) const { return (links_[index].ordinal & kDead) == 0; }
+  // How many allocations its thread has made since.
+  uint32_t DistanceTo(uint32_t index, const ThreadMemory& owner) const {
+    return owner.allocations - links_[index].ordinal - 1;
   }
   void Prefetch(uint32_t index) const { __builtin_prefetch(&links_[index], 1); }
-  bool IsLive(uint32_t index) const { return links_[index].previous != kDead; }
-  // How many allocations its thread made since, if `freer` is that thread.
-  uint32_t DistanceTo(uint32_t index, uint32_t freer, const ThreadMemory& memory) const {
-    const Link& link = links_[index];
-    return link.owner == freer ? memory.allocations - link.ordinal - 1 : kForeign;
-  }
 
  private:
-  static constexpr uint32_t kDead = kNoIndex - 1;
+  static constexpr uint32_t kDead = 1U << 31;
   struct Link {
-    uint32_t previous;
-    uint32_t next;
-    uint32_t owner;
+    uint32_t below;    // youngest of its thread when it was born
     uint32_t ordinal;  // which of its thread's allocations
   };
+  // Each is passed over once.
+  uint32_t FirstLive(uint32_t index) const {
+    while (index != kNoIndex && !IsLive(index)) index = links_[index].below;
+    return index;
+  }
+
   std::vector<Link> links_;
 };
 
-// Addresses that were freed lately, by who freed them and how large they were: allocators hand them
-// out again, the last one first.
+// Addresses that were freed lately, by who freed them and how large they were: allocators hand out
+// again what came back last.
 class FreedAddresses {
  public:
-  static constexpr uint32_t kDepth = 8;
-  static_assert(kDepth <= kNewRegion);
-
   void Begin() {
     slots_.assign(kSlots, {});
     tops_.assign(kSlots, 0);
@@ -111,42 +133,25 @@ class FreedAddresses {
     const size_t slot = SlotOf(thread, room);
     slots_[slot].addresses[--tops_[slot] % kDepth] = address;
   }
-  // How deep the address lies there, and takes it out; kDepth if it does not.
-  uint32_t Take(uint32_t thread, uint64_t room, uint64_t address) {
+  // True if it was the last one, and takes it out.
+  bool Take(uint32_t thread, uint64_t room, uint64_t address) {
     const size_t slot = SlotOf(thread, room);
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < kDepth; ++i) {
-      found |= uint32_t{slots_[slot].addresses[i] == address} << i;
-    }
-    if (found == 0) return kDepth;
-    // From the top on, round the end.
-    const auto depth =
-        static_cast<uint32_t>(std::countr_zero((found | found << kDepth) >> tops_[slot] % kDepth));
-    Remove(slot, depth);
-    return depth;
+    if (slots_[slot].addresses[tops_[slot] % kDepth] != address) return false;
+    ++tops_[slot];
+    return true;
   }
-  // The address that lies so deep. REQUIRES: depth < kDepth.
-  uint64_t TakeAt(uint32_t thread, uint64_t room, uint32_t depth) {
+  // Takes the last one out.
+  uint64_t TakeLast(uint32_t thread, uint64_t room) {
     const size_t slot = SlotOf(thread, room);
-    const uint64_t address = At(slot, depth);
-    Remove(slot, depth);
-    return address;
+    return slots_[slot].addresses[tops_[slot]++ % kDepth];
   }
 
  private:
   static constexpr size_t kSlots = 2048;
+  static constexpr uint32_t kDepth = 8;  // what lies below is lost
   struct alignas(64) Slot {
     uint64_t addresses[kDepth] = {};
   };
-
-  uint64_t& At(size_t slot, uint32_t depth) {
-    return slots_[slot].addresses[(tops_[slot] + depth) % kDepth];
-  }
-  // Those above it move down. What lies below the lowest is not cleared, but comes round again.
-  void Remove(size_t slot, uint32_t depth) {
-    for (; depth > 0; --depth) At(slot, depth) = At(slot, depth - 1);
-    ++tops_[slot];
-  }
   static size_t SlotOf(uint32_t thread, uint64_t room) {
     return (room * 0x9e3779b97f4a7c15 + thread * 0xc2b2ae3d27d4eb4f) >> 53;
   }
@@ -173,34 +178,22 @@ class KnownRegions {
   uint64_t regions_[kPlaces];
 };
 
-// What allocators give beyond a size.
-class KnownSlack {
- public:
-  void Begin() { std::fill(std::begin(slack_), std::end(slack_), uint16_t{0}); }
-  uint16_t& Of(uint64_t size) { return slack_[size * 0x9e3779b97f4a7c15 >> 54]; }
-
- private:
-  uint16_t slack_[1024];
-};
-
 struct Expectation {
-  std::vector<StackMemory> stacks;
   std::vector<ThreadMemory> threads;
-  LiveBlocks live;
+  KnownShapes shapes;
+  BornBlocks born;
   FreedAddresses freed;
   KnownRegions regions;
-  KnownSlack slack;
 
-  void Begin(size_t stack_count, size_t thread_count, size_t births) {
-    stacks.assign(stack_count, {});
+  void Begin(size_t thread_count, size_t births) {
     threads.assign(thread_count, {});
-    live.Reserve(births);
+    shapes.Begin();
+    born.Reserve(births);
   }
-  // For details and addresses.
-  void BeginDetails() {
+  // For addresses.
+  void BeginAddresses() {
     freed.Begin();
     regions.Begin();
-    slack.Begin();
   }
 };
 

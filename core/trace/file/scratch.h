@@ -20,8 +20,9 @@ struct Scratch {
   ColumnBuffer columns[kSegmentColumns];
   Decompressor decompressor;
   Expectation expectation;
-  std::vector<uint32_t> sorted;  // stacks of the segment
-  std::vector<uint32_t> stacks;  // in order of appearance
+  std::vector<uint32_t> sorted;       // stacks of the segment
+  std::vector<uint32_t> stacks;       // in order of appearance
+  std::vector<StackMemory> memories;  // of these
 };
 
 class ScratchPool {

@@ -30,16 +30,16 @@ enum SegmentColumn : uint16_t {
   kTimeTailColumn = 10,
   kThreadColumn = 11,
   kResizedColumn = 12,  // what died, for each realloc
-  kBackColumn = 13,     // how many births ago the block was born that dies
-  kBackTailColumn = 14,
+  kStepColumn = 13,     // births from the block that this thread freed last to the one that dies
+  kStepTailColumn = 14,
   kStackLowColumn = 15,
   kStackMiddleColumn = 16,
   kStackHighColumn = 17,
-  kSizeColumn = 18,
-  kDistanceColumn = 19,  // where it is not what the events tell
+  kShapeLowColumn = 18,  // places of known shapes
+  kShapeHighColumn = 19,
+  kNewShapeColumn = 20,  // size, slack, function, alignment
+  kDistanceColumn = 21,  // where it is not what the events tell
 
-  kDetailColumn = 24,
-  kDetailTailColumn = 25,
   kAddressColumn = 26,
   kAddressLowColumn = 27,
   kAddressHighColumn = 28,
@@ -60,34 +60,33 @@ enum SegmentColumn : uint16_t {
 // The byte of an event: what happened in the low three bits,
 enum EventKind : uint8_t {
   kAllocation = 0,
-  kFreeLast = 1,    // of the youngest live block of this thread
-  kFreeAfter = 2,   // of the one born after that which this thread freed last
-  kFreeBefore = 3,  // of the one born before that
-  kFreeBack = 4,    // of one that kBackColumn tells
-  kFreeOld = 5,     // of one that was born in an earlier segment
-  kResize = 6,      // realloc; kResizedColumn has one of those above
+  kFreeLast = 1,  // of the youngest live block of this thread
+  kFreeStep = 2,  // of one that kStepColumn tells
+  kFreeOld = 3,   // of one that was born in an earlier segment
+  kResize = 4,    // realloc; kResizedColumn has one of those above
+  // The same as kAllocation and kResize, at the address that was to be expected.
+  kExpectedAllocation = 5,
+  kExpectedResize = 6,
 };
 inline constexpr uint8_t kKindMask = 7;
 // whether another thread than that of the event before did it,
 inline constexpr uint8_t kOtherThread = 8;
 // and of a birth, whether the stack is another one than expected,
 inline constexpr uint8_t kOtherStack = 16;
-// and the size: one of the last four of the stack, or one that kSizeColumn tells.
-inline constexpr int kSizeShift = 5;
-inline constexpr uint32_t kRecentSizes = 4;
-inline constexpr uint32_t kOtherSize = 4;
-inline constexpr uint32_t kMappingSize = 5;  // the same, of a mapping
+// and the shape: one of the last four of the stack, or
+inline constexpr int kShapeShift = 5;
+inline constexpr uint32_t kRecentShapes = 4;
+inline constexpr uint32_t kKnownShape = 4;  // at the place that kShapeLowColumn and so on tell,
+inline constexpr uint32_t kNewShape = 5;    // or what kNewShapeColumn tells, and known from now on,
+inline constexpr uint32_t kMappingShape = 6;  // or not: that of a mapping,
+inline constexpr uint32_t kLargeShape = 7;    // or of a block from 4 GiB on
 
-// The byte of an address: how many blocks of that kind were freed since it was, or
+// The byte of an address that was not to be expected.
 inline constexpr uint8_t kNewRegion = 64;     // in a region that kAddressTailColumn tells
 inline constexpr uint8_t kSameAddress = 65;   // where the block was that realloc made it of
 inline constexpr uint8_t kKnownRegion = 128;  // and above: in a region that was met before
 // A region has 2^16 units of 16 bytes; kAddressLowColumn and kAddressHighColumn count in it.
 inline constexpr int kRegionBits = 16;
-
-// Bits of the byte of details: what is not as expected, and so in kDetailTailColumn.
-inline constexpr uint8_t kOtherFunction = 1;
-inline constexpr uint8_t kOtherSlack = 2;
 
 // Bits of kOldFlagColumn.
 inline constexpr uint8_t kOldIsMapping = 1;

@@ -1,6 +1,7 @@
 #include "core/trace/file/segment_decoder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/trace/file/segment_columns.h"
 #include "core/trace/file/sums_codec.h"
@@ -10,8 +11,10 @@ namespace {
 
 // No number takes more, and none of the columns has more than this many for an event.
 constexpr size_t kMaxBytesPerEvent = 24;
-// Memory is asked for so many stacks ahead.
+// Memory is asked for so many stacks ahead,
 constexpr size_t kAhead = 16;
+// and for the block that lies so far from one that is freed.
+constexpr uint32_t kNear = 8;
 
 class Decoding {
  public:
@@ -67,6 +70,7 @@ class Decoding {
     with_old_ = with_events_ || (parts & kOldBlocks) != 0;
     with_addresses_ = (parts & kAddresses) != 0;
     with_details_ = (parts & kDetails) != 0;
+    wanted_of_shapes_ = with_details_ || with_addresses_ ? UINT64_MAX : UINT32_MAX;
     out->info = info_;
     if (!with_new_ && !with_old_) {
       out->blocks.clear();
@@ -79,9 +83,9 @@ class Decoding {
     HG_TRY(OpenColumns());
     if (event_.left() != info_.events) return chunk_.Damaged("too few events");
     Expectation& expectation = scratch_.expectation;
-    expectation.Begin(scratch_.stacks.size(), size_t{limits_.threads} + 1,
-                      with_new_ ? info_.births : 0);
-    if (with_details_ || with_addresses_) expectation.BeginDetails();
+    expectation.Begin(size_t{limits_.threads} + 1, with_new_ ? info_.births : 0);
+    scratch_.memories.assign(scratch_.stacks.size(), {});
+    if (with_addresses_) expectation.BeginAddresses();
     // What is there already is written over, not made again.
     old_count_ = with_old_ ? info_.old_deaths : 0;
     out->blocks.resize(size_t{old_count_} + (with_new_ ? info_.births : 0));
@@ -123,19 +127,18 @@ class Decoding {
       return {};
     };
     const bool places = with_addresses_ && with_new_;
-    const bool details = with_new_ && (with_details_ || with_addresses_);
     HG_TRY(open(kEventColumn, true, &event_));
     HG_TRY(split(kTimeColumn, kTimeTailColumn, true, &time_));
     HG_TRY(open(kThreadColumn, true, &thread_));
     HG_TRY(open(kResizedColumn, true, &resized_));
-    HG_TRY(split(kBackColumn, kBackTailColumn, with_new_, &back_));
+    HG_TRY(split(kStepColumn, kStepTailColumn, with_new_, &step_));
     HG_TRY(open(kStackLowColumn, with_new_, &stack_low_));
     HG_TRY(open(kStackMiddleColumn, with_new_, &stack_middle_));
     HG_TRY(open(kStackHighColumn, with_new_, &stack_high_));
-    HG_TRY(open(kSizeColumn, with_new_, &size_));
+    HG_TRY(open(kShapeLowColumn, with_new_, &shape_low_));
+    HG_TRY(open(kShapeHighColumn, with_new_, &shape_high_));
+    HG_TRY(open(kNewShapeColumn, with_new_, &new_shape_));
     HG_TRY(open(kDistanceColumn, with_new_, &distance_));
-    HG_TRY(open(kDetailColumn, details, &detail_));
-    HG_TRY(open(kDetailTailColumn, details, &detail_tail_));
     HG_TRY(open(kAddressColumn, places, &address_));
     HG_TRY(open(kAddressLowColumn, places, &address_low_));
     HG_TRY(open(kAddressHighColumn, places, &address_high_));
@@ -157,13 +160,13 @@ class Decoding {
   // All that was opened was read to its end, and no further.
   bool ColumnsDone() const {
     const ColumnReader* const columns[] = {
-        &event_,        &thread_,       &resized_,     &stack_low_,   &stack_middle_, &stack_high_,
-        &size_,         &distance_,     &detail_,      &detail_tail_, &address_,      &address_low_,
-        &address_high_, &old_number_,   &old_birth_,   &old_stack_,   &old_size_,     &old_flag_,
+        &event_,        &thread_,       &resized_,     &stack_low_, &stack_middle_, &stack_high_,
+        &shape_low_,    &shape_high_,   &new_shape_,   &distance_,  &address_,      &address_low_,
+        &address_high_, &old_number_,   &old_birth_,   &old_stack_, &old_size_,     &old_flag_,
         &old_tail_,     &old_distance_, &old_address_, &old_detail_};
     const bool done = std::all_of(std::begin(columns), std::end(columns),
                                   [](const ColumnReader* column) { return column->done(); });
-    return done && time_.done() && back_.done();
+    return done && time_.done() && step_.done();
   }
 
   bool DecodeEvent(Event* out) {
@@ -180,10 +183,13 @@ class Decoding {
     time_ns_ += passed;
     Event event{time_ns_, kNoIndex, kNoIndex};
     uint8_t kind = byte & kKindMask;
-    const bool resize = kind == kResize;
+    if (kind > kExpectedResize) return false;
+    const bool resize = kind == kResize || kind == kExpectedResize;
+    const bool birth = resize || kind == kAllocation || kind == kExpectedAllocation;
+    const bool expected = kind >= kExpectedAllocation;
     uint64_t died = kNoBlock;
     resized_address_ = 0;
-    if (kind != kAllocation) {
+    if (resize || !birth) {
       if (resize) kind = resized_.Byte();
       if (kind == kAllocation || kind > kFreeOld) return false;
       ++deaths_;
@@ -193,8 +199,8 @@ class Decoding {
         return false;
       }
     }
-    if (with_new_ && (resize || kind == kAllocation)) {
-      if (!DecodeBirth(byte, died)) return false;
+    if (with_new_ && birth) {
+      if (!DecodeBirth(byte, died, expected)) return false;
       event.born = old_count_ + births_ - 1;
     }
     if (out != nullptr) *out = event;
@@ -203,36 +209,22 @@ class Decoding {
 
   bool DecodeDeath(uint8_t kind, bool resize, Event* event, uint64_t* died) {
     ThreadMemory& thread = scratch_.expectation.threads[now_];
-    uint32_t index = kNoIndex;
-    switch (kind) {
-      case kFreeLast:
-        index = thread.youngest;
-        break;
-      case kFreeAfter:
-        index = thread.after;
-        break;
-      case kFreeBefore:
-        index = thread.before;
-        break;
-      default: {
-        const uint64_t back = back_.Number();
-        index = back < births_ ? births_ - 1 - static_cast<uint32_t>(back) : kNoIndex;
-      }
-    }
-    LiveBlocks& live = scratch_.expectation.live;
-    if (index >= births_ || !live.IsLive(index)) return false;
+    BornBlocks& born = scratch_.expectation.born;
+    const uint64_t told =
+        kind == kFreeLast ? thread.youngest : thread.freed + UnZigZag(step_.Number());
+    const auto index = static_cast<uint32_t>(told);
+    if (told >= births_ || !born.IsLive(index)) return false;
     Block& block = new_blocks_[index];
     block.death_ns = time_ns_;
     block.death_thread = now_ - 1;
     block.resized_away = resize;
-    block.distance = live.DistanceTo(index, now_, thread);
+    block.distance = block.thread == now_ - 1 ? born.DistanceTo(index, thread) : kForeign;
     if (deaths_ == corrected_) Correct(&block);
-    live.Kill(index, scratch_.expectation.threads.data(), &thread);
-    if (thread.after < births_) {
-      const auto* next = reinterpret_cast<const char*>(&new_blocks_[thread.after]);
-      __builtin_prefetch(next, 1);
-      __builtin_prefetch(next + 64, 1);
-      live.Prefetch(thread.after);
+    born.Kill(index, &thread);
+    // The next one will be near.
+    if (kind == kFreeStep && index + kNear < births_) {
+      __builtin_prefetch(&new_blocks_[index + kNear], 1);
+      born.Prefetch(index + kNear);
     }
     if (with_addresses_) {
       scratch_.expectation.freed.Push(now_, block.size + block.slack, block.address);
@@ -249,11 +241,11 @@ class Decoding {
     corrected_ = next != 0 ? corrected_ + next : 0;
   }
 
-  bool DecodeBirth(uint8_t byte, uint64_t died) {
+  bool DecodeBirth(uint8_t byte, uint64_t died, bool expected_address) {
     if (births_ == info_.births) return false;
     Expectation& expectation = scratch_.expectation;
     ThreadMemory& thread = expectation.threads[now_];
-    uint32_t& expected = expectation.stacks[thread.stack].next;
+    uint32_t& expected = scratch_.memories[thread.stack].next;
     if ((byte & kOtherStack) != 0) {
       uint32_t place = stack_low_.Byte();
       if (stack_bytes_ > 1) place |= uint32_t{stack_middle_.Byte()} << 8;
@@ -263,7 +255,6 @@ class Decoding {
       PrefetchStack();
     }
     const uint32_t place = thread.stack = expected;
-    StackMemory& stack = expectation.stacks[place];
     Block& block = new_blocks_[births_];
     block.number = info_.first_block + births_;
     block.birth_ns = time_ns_;
@@ -274,21 +265,10 @@ class Decoding {
     block.death_thread = kNoIndex;
     block.distance = kForeign;
     block.resized_away = false;
-    const uint32_t size = byte >> kSizeShift;
-    block.is_mapping = size == kMappingSize;
-    if (size < kRecentSizes) {
-      block.size = stack.sizes[size];
-    } else {
-      block.size = size_.Number();
-      if (!block.is_mapping) stack.AddSize(block.size);
-    }
-    block.slack = 0;
-    block.function = 0;
-    block.alignment_log2 = 0;
+    DecodeShape(byte >> kShapeShift, &scratch_.memories[place], &block);
     block.address = 0;
-    if (with_details_ || with_addresses_) DecodeDetails(&stack, &block);
-    if (with_addresses_ && !DecodeAddress(&block)) return false;
-    expectation.live.Bear(births_, now_, &thread);
+    if (with_addresses_ && !DecodeAddress(expected_address, &block)) return false;
+    expectation.born.Bear(births_, &thread);
     ++births_;
     return true;
   }
@@ -298,29 +278,47 @@ class Decoding {
     const uint32_t place = stack_low_.Peek(kAhead) |
                            (stack_bytes_ > 1 ? uint32_t{stack_middle_.Peek(kAhead)} << 8 : 0);
     if (place >= scratch_.stacks.size()) return;
-    __builtin_prefetch(&scratch_.expectation.stacks[place], 1);
+    __builtin_prefetch(&scratch_.memories[place], 1);
     __builtin_prefetch(&scratch_.stacks[place]);
   }
 
-  void DecodeDetails(StackMemory* stack, Block* block) {
-    const uint8_t detail = detail_.Byte();
-    if ((detail & kOtherFunction) != 0) {
-      stack->function = detail_tail_.Byte();
-      stack->alignment_log2 = detail_tail_.Byte();
+  void DecodeShape(uint32_t code, StackMemory* stack, Block* block) {
+    KnownShapes& shapes = scratch_.expectation.shapes;
+    block->is_mapping = code == kMappingShape;
+    if (code < kRecentShapes) {
+      KnownShapes::Apply(shapes.At(stack->At(code)) & wanted_of_shapes_, block);
+      return;
     }
-    uint16_t& slack = scratch_.expectation.slack.Of(block->size);
-    if ((detail & kOtherSlack) != 0) slack = static_cast<uint16_t>(detail_tail_.Number());
-    block->function = stack->function;
-    block->alignment_log2 = stack->alignment_log2;
-    block->slack = slack;
+    if (code == kKnownShape) {
+      const uint32_t place =
+          (shape_low_.Byte() | uint32_t{shape_high_.Byte()} << 8) % KnownShapes::kPlaces;
+      KnownShapes::Apply(shapes.At(place) & wanted_of_shapes_, block);
+      stack->Add(place);
+      return;
+    }
+    Birth told;
+    told.size = new_shape_.Number();
+    told.slack = static_cast<uint16_t>(new_shape_.Number());
+    told.function = new_shape_.Byte();
+    told.alignment_log2 = new_shape_.Byte();
+    const uint64_t size = std::exchange(told.size, static_cast<uint32_t>(told.size));
+    const uint64_t key = KnownShapes::KeyOf(told);
+    KnownShapes::Apply(key & wanted_of_shapes_, block);
+    if (code != kNewShape) {
+      block->size = size;
+      return;
+    }
+    const uint32_t place = KnownShapes::PlaceOf(key);
+    shapes.Set(place, key);
+    stack->Add(place);
   }
 
-  bool DecodeAddress(Block* block) {
-    const uint8_t byte = address_.Byte();
-    if (byte < FreedAddresses::kDepth) {
-      block->address = scratch_.expectation.freed.TakeAt(now_, block->size + block->slack, byte);
+  bool DecodeAddress(bool expected, Block* block) {
+    if (expected) {
+      block->address = scratch_.expectation.freed.TakeLast(now_, block->size + block->slack);
       return true;
     }
+    const uint8_t byte = address_.Byte();
     if (byte == kSameAddress) {
       block->address = resized_address_;
       return true;
@@ -395,12 +393,13 @@ class Decoding {
   bool with_old_ = false;
   bool with_addresses_ = false;
   bool with_details_ = false;
+  uint64_t wanted_of_shapes_ = 0;  // bits
 
-  ColumnReader event_, thread_, resized_, stack_low_, stack_middle_, stack_high_, size_, distance_,
-      detail_, detail_tail_, address_, address_low_, address_high_, address_tail_, old_number_,
-      old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_, old_address_,
-      old_detail_;
-  SplitReader time_, back_;
+  ColumnReader event_, thread_, resized_, stack_low_, stack_middle_, stack_high_, shape_low_,
+      shape_high_, new_shape_, distance_, address_, address_low_, address_high_, address_tail_,
+      old_number_, old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_,
+      old_address_, old_detail_;
+  SplitReader time_, step_;
   size_t stack_bytes_ = 1;
 
   Block* old_blocks_ = nullptr;
@@ -419,26 +418,23 @@ class Decoding {
 
 void SumUp(const Segment& segment, const std::vector<uint32_t>& stacks,
            std::vector<StackSums>* out) {
-  SumsMaker sums;
-  sums.Begin();
-  std::vector<uint32_t> places(stacks.size());
-  for (uint32_t i = 0; i < stacks.size(); ++i) {
-    sums.AddStack(stacks[i]);
-    places[i] = i;
-  }
+  std::vector<Tally> tallies[2];  // heap, mappings
+  for (auto& list : tallies) list.resize(stacks.size());
   const auto place_of = [&](uint32_t stack) {
     const auto at = std::lower_bound(stacks.begin(), stacks.end(), stack);
     return static_cast<uint32_t>(at - stacks.begin());
   };
   for (size_t i = 0; i < segment.blocks.size(); ++i) {
     const Block& block = segment.blocks[i];
-    const uint32_t place = place_of(block.stack);
-    if (i >= segment.info.old_deaths) sums.Birth(place, block.size, block.is_mapping);
-    if (!block.is_live()) {
-      sums.Death(place, block.size, block.is_mapping, block.lifetime_ns(0), block.distance == 0);
-    }
+    Tally& tally = tallies[block.is_mapping ? 1 : 0][place_of(block.stack)];
+    if (i >= segment.info.old_deaths) tally.AddBirth(block.size);
+    if (!block.is_live()) tally.AddDeath(block.size, block.lifetime_ns(0), block.distance == 0);
   }
-  *out = sums.Finish(places);
+  out->clear();
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    AppendSums(stacks[i], false, tallies[0][i], out);
+    AppendSums(stacks[i], true, tallies[1][i], out);
+  }
 }
 
 }  // namespace

@@ -13,6 +13,13 @@ namespace {
 // Sums are left out where they would say little more than the events, which readers can add up.
 constexpr size_t kEventsPerSum = 4;
 
+// Columns are made larger for so many events at a time, each of which takes no more in any of them
+// than this.
+constexpr uint32_t kRoomEvents = 1024;
+constexpr size_t kMostBytes = 3 * ColumnWriter::kMaxNumberBytes;
+
+constexpr uint64_t kLarge = uint64_t{1} << 32;
+
 // As index + 1; 0 unknown.
 uint32_t ThreadNumber(uint32_t thread) { return thread < kMaxThreads ? thread + 1 : 0; }
 
@@ -21,207 +28,230 @@ uint32_t ThreadNumber(uint32_t thread) { return thread < kMaxThreads ? thread + 
 SegmentEncoder::SegmentEncoder() { BeginSegment(); }
 
 uint32_t SegmentEncoder::PlaceOf(uint32_t stack) {
+  if (stack < places_.size() && places_[stack] != kNoIndex) [[likely]]
+    return places_[stack];
+  return AddStack(stack);
+}
+
+uint32_t SegmentEncoder::AddStack(uint32_t stack) {
   if (stack >= kMaxStacks) stack = 0;
   if (stack >= places_.size()) {
     places_.resize(std::max<size_t>(size_t{stack} + 1, places_.size() * 2), kNoIndex);
   }
   uint32_t& place = places_[stack];
-  if (place == kNoIndex) {
-    place = static_cast<uint32_t>(stacks_.size());
-    stacks_.push_back(stack);
-    sums_.AddStack(stack);
-    expectation_.stacks.emplace_back();
-    highest_stack_ = std::max(highest_stack_, stack);
-  } else {
-    __builtin_prefetch(&expectation_.stacks[place], 1);
-    sums_.Prefetch(place);
-  }
+  if (place != kNoIndex) return place;
+  place = static_cast<uint32_t>(stacks_.size());
+  stacks_.push_back(stack);
+  rows_.emplace_back();
+  highest_stack_ = std::max(highest_stack_, stack);
   return place;
 }
 
-SegmentEncoder::Waiting* SegmentEncoder::Add(uint64_t time_ns, uint32_t thread) {
-  if (thread < kMaxThreads && thread > highest_thread_) highest_thread_ = thread;
-  ++events_;
-  Waiting* event = &waiting_[added_++ % kWaiting];
-  event->time_ns = last_ns_ = std::max(time_ns, last_ns_);
-  event->thread = ThreadNumber(thread);
-  event->is_birth = event->is_death = false;
-  return event;
+void SegmentEncoder::Expect(std::span<const uint32_t> stacks) const {
+  for (const uint32_t stack : stacks) {
+    if (stack >= places_.size()) continue;
+    // One that is not in the list yet: nothing comes of it.
+    __builtin_prefetch(rows_.data() + places_[stack], 1);
+  }
 }
 
-void SegmentEncoder::AddBirth(const Block& block, Waiting* event) {
-  event->is_birth = true;
-  event->born = block;
-  event->born_place = PlaceOf(block.stack);
+Tally& SegmentEncoder::TallyOf(uint32_t place, bool is_mapping) {
+  if (!is_mapping) [[likely]]
+    return rows_[place].heap;
+  if (place >= mappings_.size()) mappings_.resize(rows_.size());
+  return mappings_[place];
 }
 
-void SegmentEncoder::AddDeath(const Block& block, Waiting* event) {
-  event->is_death = true;
-  event->died = block;
-  event->died_place = PlaceOf(block.stack);
-  if (block.thread < kMaxThreads && block.thread > highest_thread_) highest_thread_ = block.thread;
-  // Kept apart by number alone: what is not of this segment is old.
-  const uint64_t index = block.number - info_.first_block;
-  if (index < info_.births) expectation_.live.Prefetch(static_cast<uint32_t>(index));
+void SegmentEncoder::Born(const Birth& block) {
+  const Moment moment = BeginEvent(block.birth_ns, block.thread);
+  EndEvent(moment.byte | EncodeBirth(kAllocation, block, moment, nullptr));
 }
 
-void SegmentEncoder::MakeProgress() {
-  if (added_ - encoded_ > kDelay) EncodeEvent(waiting_[encoded_++ % kWaiting]);
+void SegmentEncoder::Died(const Birth& block, const Death& death) {
+  const Moment moment = BeginEvent(death.time_ns, death.thread);
+  EndEvent(moment.byte | EncodeDeath(block, death, moment));
 }
 
-void SegmentEncoder::Allocate(const Block& block) {
-  AddBirth(block, Add(block.birth_ns, block.thread));
-  MakeProgress();
+void SegmentEncoder::Resized(const Birth& old, const Death& death, const Birth& block) {
+  const Moment moment = BeginEvent(block.birth_ns, block.thread);
+  resized_.PutByte(EncodeDeath(old, death, moment));
+  EndEvent(moment.byte | EncodeBirth(kResize, block, moment, &old));
 }
 
-void SegmentEncoder::Free(const Block& block) {
-  AddDeath(block, Add(block.death_ns, block.death_thread));
-  MakeProgress();
+SegmentEncoder::Moment SegmentEncoder::BeginEvent(uint64_t time_ns, uint32_t thread) {
+  if (room_ == 0) [[unlikely]]
+    MakeRoom();
+  --room_;
+  last_ns_ = std::max(time_ns, last_ns_);
+  if (info_.events == 0) [[unlikely]]
+    info_.begin_ns = last_ns_;
+  time_.Put(last_ns_ - encoded_ns_);
+  encoded_ns_ = last_ns_;
+  const uint32_t number = ThreadNumber(thread);
+  uint8_t byte = 0;
+  if (number != thread_) {
+    ChangeThread(number);
+    byte = kOtherThread;
+  }
+  return {last_ns_, number, byte, &expectation_.threads[number]};
 }
 
-void SegmentEncoder::Reallocate(const Block& old, const Block& block) {
-  Waiting* event = Add(block.birth_ns, block.thread);
-  AddDeath(old, event);
-  AddBirth(block, event);
-  MakeProgress();
+void SegmentEncoder::EndEvent(uint8_t byte) {
+  event_.PutByte(byte);
+  if (info_.live_bytes_after > info_.peak_bytes || info_.events == 0) {
+    info_.peak_bytes = info_.live_bytes_after;
+    info_.peak_event = info_.events;
+    info_.peak_ns = encoded_ns_;
+  }
+  ++info_.events;
 }
 
-void SegmentEncoder::EncodeThread(uint32_t thread, uint8_t* byte) {
-  if (thread == thread_) return;
-  *byte |= kOtherThread;
-  thread_column_.Number(thread == other_thread_ ? 0 : uint64_t{thread} + 1);
+void SegmentEncoder::ChangeThread(uint32_t thread) {
+  if (thread >= expectation_.threads.size()) {
+    highest_thread_ = std::max(highest_thread_, thread - 1);
+    expectation_.threads.resize(size_t{highest_thread_} + 2);
+  }
+  thread_column_.PutNumber(thread == other_thread_ ? 0 : uint64_t{thread} + 1);
   other_thread_ = thread_;
   thread_ = thread;
 }
 
-void SegmentEncoder::EncodeOld(const Waiting& event) {
-  const Block& b = event.died;
-  ThreadMemory& thread = expectation_.threads[event.thread];
+void SegmentEncoder::EncodeOld(const Birth& b, const Death& death, uint32_t place,
+                               const Moment& moment) {
+  ThreadMemory& thread = *moment.memory;
   // Damage by a caller that loses count must not become a file that cannot be read.
   const uint64_t number = info_.first_block == 0 ? 0 : std::min(b.number, info_.first_block - 1);
-  const uint64_t birth_ns = std::min(b.birth_ns, event.time_ns);
-  old_number_.Difference(number, thread.old_number);
-  old_birth_.Difference(birth_ns, thread.old_birth_ns);
+  const uint64_t birth_ns = std::min(b.birth_ns, moment.time_ns);
+  old_number_.PutDifference(number, thread.old_number);
+  old_birth_.PutDifference(birth_ns, thread.old_birth_ns);
   thread.old_number = number;
   thread.old_birth_ns = birth_ns;
-  old_stack_.Number(event.died_place);
-  old_size_.Number(b.size);
-  const bool other_thread = ThreadNumber(b.thread) != event.thread;
+  old_stack_.PutNumber(place);
+  old_size_.PutNumber(b.size);
+  const uint32_t owner = ThreadNumber(b.thread);
   const bool has_previous = b.previous < number;
-  old_flag_.Byte(static_cast<uint8_t>((b.is_mapping ? kOldIsMapping : 0) |
-                                      (has_previous ? kOldHasPrevious : 0) |
-                                      (other_thread ? kOldOtherThread : 0)));
-  if (has_previous) old_tail_.Number(number - b.previous);
-  if (other_thread) old_tail_.Number(ThreadNumber(b.thread));
-  old_distance_.Number(uint32_t{b.distance + 1});
+  old_flag_.PutByte(static_cast<uint8_t>((b.is_mapping ? kOldIsMapping : 0) |
+                                         (has_previous ? kOldHasPrevious : 0) |
+                                         (owner != moment.thread ? kOldOtherThread : 0)));
+  if (has_previous) old_tail_.PutNumber(number - b.previous);
+  if (owner != moment.thread) {
+    old_tail_.PutNumber(owner);
+    if (owner != 0) highest_thread_ = std::max(highest_thread_, owner - 1);
+  }
+  old_distance_.PutNumber(uint32_t{death.distance + 1});
   const uint64_t units = ToUnits(b.address);
-  old_address_column_.Difference(units, old_address_);
+  old_address_column_.PutDifference(units, old_address_);
   old_address_ = units;
-  old_detail_.Number(b.slack);
-  old_detail_.Byte(b.function);
-  old_detail_.Byte(b.alignment_log2);
+  old_detail_.PutNumber(b.slack);
+  old_detail_.PutByte(b.function);
+  old_detail_.PutByte(b.alignment_log2);
   ++info_.old_deaths;
   info_.oldest_birth = std::min(info_.oldest_birth, number);
 }
 
-uint8_t SegmentEncoder::EncodeDeath(const Waiting& event) {
-  const Block& b = event.died;
+uint8_t SegmentEncoder::EncodeDeath(const Birth& b, const Death& death, const Moment& moment) {
   ++info_.deaths;
   if (!b.is_mapping) {
     info_.live_bytes_after -= std::min(info_.live_bytes_after, b.size);
     info_.live_blocks_after -= std::min<uint64_t>(info_.live_blocks_after, 1);
   }
-  sums_.Death(event.died_place, b.size, b.is_mapping,
-              event.time_ns - std::min(event.time_ns, b.birth_ns), b.distance == 0);
-  expectation_.freed.Push(event.thread, b.size + b.slack, b.address);
-  const uint64_t place = b.number - info_.first_block;
-  if (place >= info_.births || !expectation_.live.IsLive(static_cast<uint32_t>(place))) {
-    EncodeOld(event);
+  const uint32_t place = PlaceOf(b.stack);
+  TallyOf(place, b.is_mapping)
+      .AddDeath(b.size, moment.time_ns - std::min(moment.time_ns, b.birth_ns), death.distance == 0);
+  expectation_.freed.Push(moment.thread, b.size + b.slack, b.address);
+  // Kept apart by number alone: what is not of this segment is old.
+  const uint64_t index64 = b.number - info_.first_block;
+  const auto index = static_cast<uint32_t>(index64);
+  if (index64 >= info_.births || !expectation_.born.IsLive(index)) {
+    EncodeOld(b, death, place, moment);
     return kFreeOld;
   }
-  const auto index = static_cast<uint32_t>(place);
-  ThreadMemory& thread = expectation_.threads[event.thread];
-  uint8_t kind = kFreeBack;
-  if (index == thread.youngest) {
-    kind = kFreeLast;
-  } else if (index == thread.after) {
-    kind = kFreeAfter;
-  } else if (index == thread.before) {
-    kind = kFreeBefore;
-  } else {
-    back_.Number(info_.births - 1 - index);
-  }
-  if (expectation_.live.DistanceTo(index, event.thread, thread) != b.distance) {
-    distance_.Number(info_.deaths - corrected_);
-    distance_.Number(uint32_t{b.distance + 1});
+  ThreadMemory& thread = *moment.memory;
+  const bool last = index == thread.youngest;
+  if (!last) step_.Put(ZigZag(index64 - thread.freed));
+  const uint32_t distance = ThreadNumber(b.thread) == moment.thread
+                                ? expectation_.born.DistanceTo(index, thread)
+                                : kForeign;
+  if (distance != death.distance) [[unlikely]] {
+    distance_.PutNumber(info_.deaths - corrected_);
+    distance_.PutNumber(uint32_t{death.distance + 1});
     corrected_ = info_.deaths;
   }
-  expectation_.live.Kill(index, expectation_.threads.data(), &thread);
-  return kind;
+  expectation_.born.Kill(index, &thread);
+  return last ? kFreeLast : kFreeStep;
 }
 
-void SegmentEncoder::EncodeAddress(const Waiting& event) {
-  const Block& b = event.born;
-  const uint32_t depth = expectation_.freed.Take(event.thread, b.size + b.slack, b.address);
-  if (depth < FreedAddresses::kDepth) {
-    address_.Byte(static_cast<uint8_t>(depth));
-    return;
-  }
-  if (event.is_death && b.address == event.died.address) {
-    address_.Byte(kSameAddress);
+void SegmentEncoder::TellAddress(const Birth& b, const Birth* old) {
+  if (old != nullptr && b.address == old->address) {
+    address_.PutByte(kSameAddress);
     return;
   }
   const uint64_t units = ToUnits(b.address);
   const uint64_t region = units >> kRegionBits;
   if (expectation_.regions.Knows(region)) {
-    address_.Byte(kKnownRegion | KnownRegions::PlaceOf(region));
+    address_.PutByte(kKnownRegion | KnownRegions::PlaceOf(region));
   } else {
-    address_.Byte(kNewRegion);
-    address_tail_.Number(region);
+    address_.PutByte(kNewRegion);
+    address_tail_.PutNumber(region);
     expectation_.regions.Add(region);
   }
-  address_low_.Byte(static_cast<uint8_t>(units));
-  address_high_.Byte(static_cast<uint8_t>(units >> 8));
+  address_low_.PutByte(static_cast<uint8_t>(units));
+  address_high_.PutByte(static_cast<uint8_t>(units >> 8));
 }
 
-uint8_t SegmentEncoder::EncodeBirth(const Waiting& event) {
-  const Block& b = event.born;
-  const uint32_t place = event.born_place;
-  ThreadMemory& thread = expectation_.threads[event.thread];
-  uint32_t& expected = expectation_.stacks[thread.stack].next;
-  uint8_t byte = 0;
-  if (place != expected) {
-    byte |= kOtherStack;
-    stack_low_.Byte(static_cast<uint8_t>(place));
-    stack_middle_.Byte(static_cast<uint8_t>(place >> 8));
-    stack_high_.Byte(static_cast<uint8_t>(place >> 16));
-    expected = place;
-  }
-  thread.stack = place;
-  StackMemory& stack = expectation_.stacks[place];
-  const uint32_t size = b.is_mapping ? kMappingSize : stack.FindSize(b.size);
-  if (size >= kRecentSizes) {
-    size_.Number(b.size);
-    if (!b.is_mapping) stack.AddSize(b.size);
-  }
-  byte |= static_cast<uint8_t>(size << kSizeShift);
+uint8_t SegmentEncoder::EncodeStack(uint32_t place, ThreadMemory* thread) {
+  uint32_t& expected = rows_[thread->stack].memory.next;
+  thread->stack = place;
+  if (place == expected) return 0;
+  expected = place;
+  stack_low_.PutByte(static_cast<uint8_t>(place));
+  stack_middle_.PutByte(static_cast<uint8_t>(place >> 8));
+  stack_high_.PutByte(static_cast<uint8_t>(place >> 16));
+  return kOtherStack;
+}
 
-  uint8_t detail = 0;
-  if (stack.function != b.function || stack.alignment_log2 != b.alignment_log2) {
-    detail |= kOtherFunction;
-    detail_tail_.Byte(stack.function = b.function);
-    detail_tail_.Byte(stack.alignment_log2 = b.alignment_log2);
+void SegmentEncoder::TellShape(const Birth& b) {
+  new_shape_.PutNumber(b.size);
+  new_shape_.PutNumber(b.slack);
+  new_shape_.PutByte(b.function);
+  new_shape_.PutByte(b.alignment_log2);
+}
+
+uint8_t SegmentEncoder::EncodeShape(const Birth& b, StackMemory* stack) {
+  if (b.is_mapping || b.size >= kLarge) [[unlikely]] {
+    TellShape(b);
+    return (b.is_mapping ? kMappingShape : kLargeShape) << kShapeShift;
   }
-  uint16_t& slack = expectation_.slack.Of(b.size);
-  if (slack != b.slack) {
-    detail |= kOtherSlack;
-    detail_tail_.Number(slack = b.slack);
+  const uint64_t key = KnownShapes::KeyOf(b);
+  const uint32_t place = KnownShapes::PlaceOf(key);
+  uint32_t code = kNewShape;
+  if (expectation_.shapes.At(place) == key) [[likely]] {
+    code = stack->Find(place);
+    if (code < kRecentShapes) return static_cast<uint8_t>(code << kShapeShift);
+    code = kKnownShape;
+    shape_low_.PutByte(static_cast<uint8_t>(place));
+    shape_high_.PutByte(static_cast<uint8_t>(place >> 8));
+  } else {
+    TellShape(b);
+    expectation_.shapes.Set(place, key);
   }
-  detail_.Byte(detail);
-  EncodeAddress(event);
-  expectation_.live.Reserve(size_t{info_.births} + 1);
-  expectation_.live.Bear(info_.births++, event.thread, &thread);
-  sums_.Birth(place, b.size, b.is_mapping);
+  stack->Add(place);
+  return static_cast<uint8_t>(code << kShapeShift);
+}
+
+uint8_t SegmentEncoder::EncodeBirth(uint8_t kind, const Birth& b, const Moment& moment,
+                                    const Birth* old) {
+  const uint32_t place = PlaceOf(b.stack);
+  uint8_t byte = EncodeStack(place, moment.memory);
+  byte |= EncodeShape(b, &rows_[place].memory);
+  if (expectation_.freed.Take(moment.thread, b.size + b.slack, b.address)) {
+    byte |= kind == kAllocation ? kExpectedAllocation : kExpectedResize;
+  } else {
+    byte |= kind;
+    TellAddress(b, old);
+  }
+  expectation_.born.Bear(info_.births++, moment.memory);
+  TallyOf(place, b.is_mapping).AddBirth(b.size);
   if (!b.is_mapping) {
     info_.live_bytes_after += b.size;
     ++info_.live_blocks_after;
@@ -229,29 +259,19 @@ uint8_t SegmentEncoder::EncodeBirth(const Waiting& event) {
   return byte;
 }
 
-void SegmentEncoder::EncodeEvent(const Waiting& event) {
-  if (event.thread >= expectation_.threads.size()) {
-    expectation_.threads.resize(std::max<size_t>(event.thread, highest_thread_) + 2);
+void SegmentEncoder::MakeRoom() {
+  room_ = kRoomEvents;
+  for (ColumnWriter* const column :
+       {&event_,        &thread_column_,      &resized_,      &stack_low_,    &stack_middle_,
+        &stack_high_,   &shape_low_,          &shape_high_,   &new_shape_,    &distance_,
+        &address_,      &address_low_,        &address_high_, &address_tail_, &old_number_,
+        &old_birth_,    &old_stack_,          &old_size_,     &old_flag_,     &old_tail_,
+        &old_distance_, &old_address_column_, &old_detail_}) {
+    column->Reserve(kRoomEvents * kMostBytes);
   }
-  uint8_t byte = kAllocation;
-  EncodeThread(event.thread, &byte);
-  time_.Number(event.time_ns - encoded_ns_);
-  encoded_ns_ = event.time_ns;
-  if (event.is_death) {
-    const uint8_t kind = EncodeDeath(event);
-    byte |= event.is_birth ? uint8_t{kResize} : kind;
-    if (event.is_birth) resized_.Byte(kind);
-  }
-  if (event.is_birth) byte |= EncodeBirth(event);
-  event_column_.Byte(byte);
-  if (info_.events == 0) info_.begin_ns = event.time_ns;
-  info_.end_ns = event.time_ns;
-  if (info_.live_bytes_after > info_.peak_bytes || info_.events == 0) {
-    info_.peak_bytes = info_.live_bytes_after;
-    info_.peak_event = info_.events;
-    info_.peak_ns = event.time_ns;
-  }
-  ++info_.events;
+  time_.Reserve(kRoomEvents);
+  step_.Reserve(kRoomEvents);
+  expectation_.born.Reserve(size_t{info_.births} + kRoomEvents);
 }
 
 // The list of stacks, and the sums in its order.
@@ -273,16 +293,17 @@ void SegmentEncoder::EncodeStacks(ChunkMaker* chunk) {
   for (const uint32_t rank : ranks) order.Little(rank, BytesOfPlaces(ranks.size()));
   chunk->Add(kStackListColumn, list.bytes());
   chunk->Add(kStackOrderColumn, order.bytes());
-  const std::vector<StackSums>& sums = sums_.Finish(sorted);
-  if (sums.size() * kEventsPerSum <= info_.events) {
-    EncodeSums(sums, &sum_columns_);
-    chunk->Add(kSumCountColumn, sum_columns_.counts.bytes());
-    chunk->Add(kSumByteColumn, sum_columns_.bytes.bytes());
-    chunk->Add(kSumLifetimeColumn, sum_columns_.lifetimes.bytes());
+  std::vector<StackSums> sums;
+  for (const uint32_t place : sorted) {
+    AppendSums(stacks_[place], false, rows_[place].heap, &sums);
+    if (place < mappings_.size()) AppendSums(stacks_[place], true, mappings_[place], &sums);
   }
-  sum_columns_.counts.Clear();
-  sum_columns_.bytes.Clear();
-  sum_columns_.lifetimes.Clear();
+  if (sums.size() * kEventsPerSum > info_.events) return;
+  SumColumns columns;
+  EncodeSums(sums, &columns);
+  chunk->Add(kSumCountColumn, columns.counts.bytes());
+  chunk->Add(kSumByteColumn, columns.bytes.bytes());
+  chunk->Add(kSumLifetimeColumn, columns.lifetimes.bytes());
 }
 
 void SegmentEncoder::AddColumns(ChunkMaker* chunk) {
@@ -293,20 +314,20 @@ void SegmentEncoder::AddColumns(ChunkMaker* chunk) {
   if (BytesOfPlaces(stacks_.size()) < 3) stack_high_.Clear();
   if (BytesOfPlaces(stacks_.size()) < 2) stack_middle_.Clear();
   const std::pair<SegmentColumn, ColumnWriter*> columns[] = {
-      {kEventColumn, &event_column_},
+      {kEventColumn, &event_},
       {kTimeColumn, &time_.head()},
       {kTimeTailColumn, &time_.tail()},
       {kThreadColumn, &thread_column_},
       {kResizedColumn, &resized_},
-      {kBackColumn, &back_.head()},
-      {kBackTailColumn, &back_.tail()},
+      {kStepColumn, &step_.head()},
+      {kStepTailColumn, &step_.tail()},
       {kStackLowColumn, &stack_low_},
       {kStackMiddleColumn, &stack_middle_},
       {kStackHighColumn, &stack_high_},
-      {kSizeColumn, &size_},
+      {kShapeLowColumn, &shape_low_},
+      {kShapeHighColumn, &shape_high_},
+      {kNewShapeColumn, &new_shape_},
       {kDistanceColumn, &distance_},
-      {kDetailColumn, &detail_},
-      {kDetailTailColumn, &detail_tail_},
       {kAddressColumn, &address_},
       {kAddressLowColumn, &address_low_},
       {kAddressHighColumn, &address_high_},
@@ -335,12 +356,13 @@ void SegmentEncoder::BeginSegment() {
   next.live_bytes_before = next.live_bytes_after = info_.live_bytes_after;
   next.live_blocks_before = next.live_blocks_after = info_.live_blocks_after;
   info_ = next;
-  events_ = 0;
   for (const uint32_t stack : stacks_) places_[stack] = kNoIndex;
   stacks_.clear();
-  sums_.Begin();
-  expectation_.Begin(0, size_t{highest_thread_} + 2, 0);
-  expectation_.BeginDetails();
+  rows_.clear();
+  mappings_.clear();
+  expectation_.Begin(size_t{highest_thread_} + 2, 0);
+  expectation_.BeginAddresses();
+  room_ = 0;
   encoded_ns_ = 0;
   thread_ = other_thread_ = 0;
   old_address_ = 0;
@@ -348,7 +370,7 @@ void SegmentEncoder::BeginSegment() {
 }
 
 std::span<const uint8_t> SegmentEncoder::Encode(ChunkMaker* chunk, SegmentInfo* info) {
-  while (encoded_ != added_) EncodeEvent(waiting_[encoded_++ % kWaiting]);
+  info_.end_ns = encoded_ns_;
   chunk->Begin(ChunkType::kSegment);
   AddColumns(chunk);
   const std::span<const uint8_t> bytes = chunk->Finish();

@@ -1,9 +1,11 @@
 // Turns the events of a segment into columns that hold what was not to be expected
 // (expectation.h), an index entry, and sums per stack; and these into a chunk.
 //
-// Events are encoded some dozens after they come, so that memory can be asked for in between:
-// stacks and blocks follow in no order that a processor could guess. One thread. Memory: some 20
-// bytes for each event of one segment.
+// Every event of a traced program comes through here. Each is encoded when it comes, from where its
+// block is kept; memory that it needs can be asked for before (Expect), since stacks follow in no
+// order that a processor could guess.
+//
+// One thread. Memory: some 20 bytes for each event of one segment, 64 for each of its stacks.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_ENCODER_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_ENCODER_H_
 
@@ -23,13 +25,14 @@ class SegmentEncoder {
  public:
   SegmentEncoder();
 
-  // As TraceWriter has them.
-  void Allocate(const Block& block);
-  void Free(const Block& block);
-  void Reallocate(const Block& old, const Block& block);
+  // As EventSink has them.
+  void Born(const Birth& block);
+  void Died(const Birth& block, const Death& death);
+  void Resized(const Birth& old, const Death& death, const Birth& block);
+  void Expect(std::span<const uint32_t> stacks) const;
 
   // Since the segment began.
-  uint32_t events() const { return events_; }
+  uint32_t events() const { return info_.events; }
   // The highest stack and thread that events have named so far.
   uint32_t highest_stack() const { return highest_stack_; }
   uint32_t highest_thread() const { return highest_thread_; }
@@ -39,39 +42,41 @@ class SegmentEncoder {
   std::span<const uint8_t> Encode(ChunkMaker* chunk, SegmentInfo* info);
 
  private:
-  // An event that waits.
-  struct Waiting {
+  // Of one stack: in one line of the cache.
+  struct alignas(64) Row {
+    StackMemory memory;
+    Tally heap;
+  };
+  static_assert(sizeof(Row) == 64);
+  // What a function here knows of the event that it is about.
+  struct Moment {
     uint64_t time_ns;
     uint32_t thread;  // index + 1
-    bool is_birth;
-    bool is_death;
-    uint32_t born_place;  // of stacks
-    uint32_t died_place;
-    Block born;
-    Block died;
+    uint8_t byte;
+    ThreadMemory* memory;
   };
-  static constexpr uint32_t kWaiting = 64;
-  static constexpr uint32_t kDelay = 32;
 
-  Waiting* Add(uint64_t time_ns, uint32_t thread);
-  void AddBirth(const Block& block, Waiting* event);
-  void AddDeath(const Block& block, Waiting* event);
   uint32_t PlaceOf(uint32_t stack);
-  void MakeProgress();
+  [[gnu::noinline]] uint32_t AddStack(uint32_t stack);
+  Tally& TallyOf(uint32_t place, bool is_mapping);
 
-  void EncodeEvent(const Waiting& event);
-  void EncodeThread(uint32_t thread, uint8_t* byte);
-  uint8_t EncodeDeath(const Waiting& event);
-  void EncodeOld(const Waiting& event);
-  uint8_t EncodeBirth(const Waiting& event);
-  void EncodeAddress(const Waiting& event);
+  Moment BeginEvent(uint64_t time_ns, uint32_t thread);
+  void EndEvent(uint8_t byte);
+  [[gnu::noinline]] void ChangeThread(uint32_t thread);
+  uint8_t EncodeDeath(const Birth& block, const Death& death, const Moment& moment);
+  [[gnu::noinline]] void EncodeOld(const Birth& block, const Death& death, uint32_t place,
+                                   const Moment& moment);
+  // `kind` is kAllocation or kResize.
+  uint8_t EncodeBirth(uint8_t kind, const Birth& block, const Moment& moment, const Birth* old);
+  uint8_t EncodeStack(uint32_t place, ThreadMemory* thread);
+  uint8_t EncodeShape(const Birth& block, StackMemory* stack);
+  [[gnu::noinline]] void TellShape(const Birth& block);
+  [[gnu::noinline]] void TellAddress(const Birth& block, const Birth* old);
+
+  [[gnu::noinline]] void MakeRoom();
   void EncodeStacks(ChunkMaker* chunk);
   void AddColumns(ChunkMaker* chunk);
   void BeginSegment();
-
-  Waiting waiting_[kWaiting];
-  uint32_t added_ = 0;    // to waiting_, ever
-  uint32_t encoded_ = 0;  // of these
 
   // Of the trace.
   uint64_t last_ns_ = 0;
@@ -81,21 +86,21 @@ class SegmentEncoder {
 
   // Of the segment.
   SegmentInfo info_;
-  uint32_t events_ = 0;
   std::vector<uint32_t> stacks_;  // in order of appearance
+  std::vector<Row> rows_;         // of these
+  std::vector<Tally> mappings_;   // the same; shorter or empty if there are none
   Expectation expectation_;
-  SumsMaker sums_;
-  uint64_t encoded_ns_ = 0;  // of the last event that was encoded
+  uint32_t room_ = 0;        // events for which all columns have room
+  uint64_t encoded_ns_ = 0;  // of the last event
   uint32_t thread_ = 0;
   uint32_t other_thread_ = 0;
   uint64_t old_address_ = 0;
   uint32_t corrected_ = 0;  // death whose distance was told last
-  ColumnWriter event_column_, thread_column_, resized_, stack_low_, stack_middle_, stack_high_,
-      size_, distance_, detail_, detail_tail_, address_, address_low_, address_high_, address_tail_,
+  ColumnWriter event_, thread_column_, resized_, stack_low_, stack_middle_, stack_high_, shape_low_,
+      shape_high_, new_shape_, distance_, address_, address_low_, address_high_, address_tail_,
       old_number_, old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_,
       old_address_column_, old_detail_;
-  SplitWriter time_, back_;
-  SumColumns sum_columns_;
+  SplitWriter time_, step_;
 };
 
 }  // namespace heapgauge::trace

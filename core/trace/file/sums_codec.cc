@@ -9,39 +9,24 @@ namespace {
 // Four bytes are enough for a sum of lifetimes: one part in ten million.
 uint32_t Short(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
 
-bool IsEmpty(const StackSums& s) { return s.allocated_blocks == 0 && s.freed_blocks == 0; }
-
 // In the counts of a row, beside the number of blocks allocated.
 constexpr uint64_t kOfMappings = 1;
 constexpr uint64_t kSameStack = 2;  // as the row before
 
 }  // namespace
 
-void SumsMaker::Begin() {
-  heap_.clear();
-  mappings_.clear();
-}
-
-void SumsMaker::AddStack(uint32_t stack) {
-  heap_.emplace_back();
-  heap_.back().stack = stack;
-}
-
-StackSums& SumsMaker::OfMappings(uint32_t place) {
-  if (place >= mappings_.size()) mappings_.resize(heap_.size());
-  StackSums& row = mappings_[place];
-  row.stack = heap_[place].stack;
-  row.is_mapping = true;
-  return row;
-}
-
-const std::vector<StackSums>& SumsMaker::Finish(std::span<const uint32_t> places) {
-  all_.clear();
-  for (const uint32_t place : places) {
-    if (!IsEmpty(heap_[place])) all_.push_back(heap_[place]);
-    if (place < mappings_.size() && !IsEmpty(mappings_[place])) all_.push_back(mappings_[place]);
-  }
-  return all_;
+void AppendSums(uint32_t stack, bool is_mapping, const Tally& tally, std::vector<StackSums>* out) {
+  if (tally.empty()) return;
+  StackSums& row = out->emplace_back();
+  row.stack = stack;
+  row.is_mapping = is_mapping;
+  row.allocated_blocks = tally.allocated_blocks;
+  row.allocated_bytes = tally.allocated_bytes;
+  row.freed_blocks = tally.freed_blocks;
+  row.freed_bytes = tally.freed_bytes;
+  row.temporary_blocks = tally.temporary_blocks;
+  row.temporary_bytes = tally.temporary_bytes;
+  row.lifetime_byte_ns = tally.lifetime_byte_ns;
 }
 
 void EncodeSums(const std::vector<StackSums>& sums, SumColumns* out) {

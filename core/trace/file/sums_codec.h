@@ -1,4 +1,4 @@
-// Sums per stack of a segment: made of its events, and as columns.
+// Sums per stack of a segment: added up event by event, and as columns.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_
 
@@ -11,46 +11,39 @@
 
 namespace heapgauge::trace {
 
-// Adds up by place in a list of stacks.
-class SumsMaker {
- public:
-  void Begin();
-  // At the next place.
-  void AddStack(uint32_t stack);
+// What adds up for one stack, its heap blocks or its mappings. As small as it can be: events come
+// to stacks in no order, so that each is a look into memory.
+struct Tally {
+  uint64_t allocated_bytes = 0;
+  uint64_t freed_bytes = 0;
+  uint64_t temporary_bytes = 0;
+  double lifetime_byte_ns = 0;
+  uint32_t allocated_blocks = 0;
+  uint32_t freed_blocks = 0;
+  uint32_t temporary_blocks = 0;
 
-  void Birth(uint32_t place, uint64_t size, bool is_mapping) {
-    StackSums& s = Of(place, is_mapping);
-    ++s.allocated_blocks;
-    s.allocated_bytes += size;
+  void AddBirth(uint64_t size) {
+    ++allocated_blocks;
+    allocated_bytes += size;
   }
-  void Death(uint32_t place, uint64_t size, bool is_mapping, uint64_t lifetime_ns, bool temporary) {
-    StackSums& s = Of(place, is_mapping);
-    ++s.freed_blocks;
-    s.freed_bytes += size;
-    if (temporary) {
-      ++s.temporary_blocks;
-      s.temporary_bytes += size;
-    }
-    s.lifetime_byte_ns += static_cast<double>(size) * static_cast<double>(lifetime_ns);
+  void AddDeath(uint64_t size, uint64_t lifetime_ns, bool temporary) {
+    ++freed_blocks;
+    freed_bytes += size;
+    temporary_blocks += temporary ? 1 : 0;
+    temporary_bytes += temporary ? size : 0;
+    lifetime_byte_ns += Real(size) * Real(lifetime_ns);
   }
-  void Prefetch(uint32_t place) const { __builtin_prefetch(&heap_[place], 1); }
-  // Heap before mappings, stacks in the order of these places. Valid until the next Begin.
-  const std::vector<StackSums>& Finish(std::span<const uint32_t> places);
+  bool empty() const { return allocated_blocks == 0 && freed_blocks == 0; }
 
  private:
-  StackSums& Of(uint32_t place, bool is_mapping) {
-    return is_mapping ? OfMappings(place) : heap_[place];
+  // A number with a sign takes one step to become a real one; nothing is so large as to need more.
+  static double Real(uint64_t number) {
+    return static_cast<double>(static_cast<int64_t>(number & INT64_MAX));
   }
-  StackSums& OfMappings(uint32_t place);
-
-  // In one line of the cache.
-  struct alignas(64) Row : StackSums {};
-  static_assert(sizeof(Row) == 64);
-
-  std::vector<Row> heap_;      // by place
-  std::vector<Row> mappings_;  // by place, shorter or empty if there are none
-  std::vector<StackSums> all_;
 };
+
+// Adds the row of a stack, if there is something in it.
+void AppendSums(uint32_t stack, bool is_mapping, const Tally& tally, std::vector<StackSums>* out);
 
 struct SumColumns {
   ColumnWriter counts;
@@ -58,7 +51,7 @@ struct SumColumns {
   ColumnWriter lifetimes;
 };
 
-// `stacks` as given to SumsMaker.
+// In order of stacks, heap before mappings.
 void EncodeSums(const std::vector<StackSums>& sums, SumColumns* out);
 
 // False if the bytes make no sense. `stacks` is the list that the segment has.

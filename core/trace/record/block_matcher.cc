@@ -84,6 +84,7 @@ uint32_t BlockMatcher::NewBlock(const MergedEvent& event, uint64_t address, uint
   block.slack = event.slack;
   block.function = event.function;
   block.alignment_log2 = event.alignment_log2;
+  block.is_mapping = false;
   return slot;
 }
 
@@ -157,7 +158,7 @@ void BlockMatcher::CutOut(const MergedEvent& event, uint64_t start, uint64_t end
       const uint32_t slot = NewBlock(event, from, to - from);
       if (slot == kNoSlot) return slot;
       LiveBlock& block = pool_[slot];
-      block.flags |= LiveBlock::kMapping;
+      block.is_mapping = true;
       block.stack = before.stack;
       block.thread = before.thread;
       block.counter = before.counter;
@@ -186,7 +187,7 @@ void BlockMatcher::Map(const MergedEvent& event) {
   CutOut(event, start, start + event.size);  // MAP_FIXED takes away what is there
   const uint32_t slot = NewBlock(event, start, event.size);
   if (slot == kNoSlot) return;
-  pool_[slot].flags |= LiveBlock::kMapping;
+  pool_[slot].is_mapping = true;
   mappings_.Insert(start, start + event.size, slot);
   queue_.Advance(event.time);
   queue_.Born(slot);
@@ -206,7 +207,7 @@ void BlockMatcher::ForEachSurvivor(const std::function<void(const Block&)>& visi
   pool_.ForEach([&](uint32_t slot) { slots.push_back(slot); });
   std::sort(slots.begin(), slots.end(),
             [this](uint32_t a, uint32_t b) { return pool_[a].number < pool_[b].number; });
-  for (const uint32_t slot : slots) visit(EventQueue::ToBlock(pool_[slot]));
+  for (const uint32_t slot : slots) visit(Block{pool_[slot]});
 }
 
 }  // namespace heapgauge::trace

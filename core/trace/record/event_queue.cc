@@ -69,7 +69,7 @@ void EventQueue::CountBirth(LiveBlock* block) {
   block->number = next_number_++;
   ++totals_.events;
   ++totals_.blocks;
-  if ((block->flags & LiveBlock::kMapping) != 0) return;
+  if (block->is_mapping) return;
   ++totals_.live_blocks;
   totals_.live_bytes += block->size;
   if (totals_.live_bytes > totals_.peak_bytes) {
@@ -79,42 +79,33 @@ void EventQueue::CountBirth(LiveBlock* block) {
 }
 
 void EventQueue::CountDeath(const LiveBlock& block) {
-  if ((block.flags & LiveBlock::kMapping) != 0) return;
+  if (block.is_mapping) return;
   --totals_.live_blocks;
   totals_.live_bytes -= block.size;
-}
-
-Block EventQueue::DeadBlock(uint32_t slot, uint64_t time_ns, uint32_t thread,
-                            uint32_t distance) const {
-  Block block = ToBlock((*pool_)[slot]);
-  block.death_ns = time_ns;
-  block.death_thread = thread;
-  block.distance = distance;
-  return block;
 }
 
 void EventQueue::WriteBirth(uint32_t slot, uint64_t previous) {
   LiveBlock& block = (*pool_)[slot];
   block.previous = previous;
   CountBirth(&block);
-  sink_->Allocate(ToBlock(block));
+  sink_->Born(block);
 }
 
 void EventQueue::WriteDeath(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance) {
-  CountDeath((*pool_)[slot]);
+  const LiveBlock& block = (*pool_)[slot];
+  CountDeath(block);
   ++totals_.events;
-  sink_->Free(DeadBlock(slot, time_ns, thread, distance));
+  sink_->Died(block, {time_ns, thread, distance});
   pool_->Return(slot);
 }
 
 void EventQueue::WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
+  const LiveBlock& dead = (*pool_)[old];
   LiveBlock& block = (*pool_)[slot];
-  Block dead = DeadBlock(old, block.birth_ns, thread, distance);
-  dead.resized_away = true;
-  CountDeath((*pool_)[old]);
+  CountDeath(dead);
   block.previous = dead.number;
   CountBirth(&block);
-  sink_->Reallocate(dead, ToBlock(block));
+  sink_->Resized(dead, {block.birth_ns, thread, distance}, block);
   pool_->Return(old);
 }
 

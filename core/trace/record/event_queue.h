@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/trace/record/event_sink.h"
+#include "core/trace/event_sink.h"
 #include "core/trace/record/live_blocks.h"
 
 namespace heapgauge::trace {
@@ -61,22 +61,6 @@ class EventQueue {
   void Finish();
 
   const Totals& totals() const { return totals_; }
-  // As the file has it.
-  static Block ToBlock(const LiveBlock& block) {
-    Block out;
-    out.number = block.number;
-    out.birth_ns = block.birth_ns;
-    out.address = block.address;
-    out.size = block.size;
-    out.previous = block.previous;
-    out.stack = block.stack;
-    out.thread = block.thread;
-    out.slack = block.slack;
-    out.function = block.function;
-    out.alignment_log2 = block.alignment_log2;
-    out.is_mapping = (block.flags & LiveBlock::kMapping) != 0;
-    return out;
-  }
 
  private:
   enum : uint32_t { kOldLives = 1 };
@@ -96,7 +80,6 @@ class EventQueue {
   void WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance);
   void CountBirth(LiveBlock* block);
   void CountDeath(const LiveBlock& block);
-  Block DeadBlock(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance) const;
   void WriteUntil(uint64_t now_ns);
   // True if the block left no trace.
   bool Cull(uint32_t slot);

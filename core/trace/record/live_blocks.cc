@@ -34,7 +34,8 @@ uint32_t BlockPool::TakeFromPiece() {
   }
   Piece& piece = pieces_[current_];
   if (piece.blocks == nullptr) {
-    piece.blocks.reset(new LiveBlock[kPieceBlocks]);
+    piece.blocks.reset(static_cast<LiveBlock*>(
+        ::operator new (sizeof(LiveBlock) * kPieceBlocks, std::align_val_t{alignof(LiveBlock)})));
     piece.first_free = kNoSlot;
     piece.fresh = 0;
   } else if (piece.taken == 0 && empty_pieces_ > 0) {

@@ -14,29 +14,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
+
+#include "core/trace/block.h"
 
 namespace heapgauge::trace {
 
-struct alignas(64) LiveBlock {
+struct alignas(64) LiveBlock : Birth {
   enum Flag : uint8_t {
     kInUse = 1,
-    kMapping = 2,
-    kHeld = 4,  // its birth has not been written yet
+    kHeld = 2,  // its birth has not been written yet
   };
-  uint64_t address;
-  uint64_t number;
-  uint64_t birth_ns;
-  uint64_t size;
-  uint64_t previous;
-  uint32_t stack;
-  uint32_t thread;
+  uint8_t flags;
   uint32_t counter;  // allocations of its thread up to this one
   uint32_t link;     // kHeld: where its birth is kept. Not in use: the next free slot
-  uint16_t slack;
-  uint8_t function;
-  uint8_t alignment_log2;
-  uint8_t flags;
 };
 static_assert(sizeof(LiveBlock) == 64);
 
@@ -83,10 +75,15 @@ class BlockPool {
 
  private:
   static constexpr uint32_t kPieceBlocks = 16384;
+  struct Unmake {
+    void operator()(LiveBlock* blocks) const {
+      ::operator delete (blocks, std::align_val_t{alignof(LiveBlock)});
+    }
+  };
   struct Piece {
-    std::unique_ptr<LiveBlock[]> blocks;  // null: given back
-    uint32_t first_free = kNoSlot;        // within the piece
-    uint32_t fresh = 0;                   // blocks from here on were never taken
+    std::unique_ptr<LiveBlock[], Unmake> blocks;  // null: given back. Made when they are taken
+    uint32_t first_free = kNoSlot;                // within the piece
+    uint32_t fresh = 0;                           // blocks from here on were never taken
     uint32_t taken = 0;
     bool has_room() const { return taken < kPieceBlocks; }
   };

@@ -42,19 +42,6 @@ uint64_t ProportionalBytes(uint32_t pid) {
 
 }  // namespace
 
-class ProcessRecorder::WriterSink final : public EventSink {
- public:
-  explicit WriterSink(TraceWriter* writer) : writer_(writer) {}
-  void Allocate(const Block& block) override { writer_->Allocate(block); }
-  void Free(const Block& block) override { writer_->Free(block); }
-  void Reallocate(const Block& old, const Block& block) override {
-    writer_->Reallocate(old, block);
-  }
-
- private:
-  TraceWriter* writer_;
-};
-
 ProcessRecorder::ProcessRecorder(MappedGauge gauge) : gauge_(std::move(gauge)) {}
 ProcessRecorder::~ProcessRecorder() = default;
 
@@ -104,7 +91,6 @@ Status ProcessRecorder::Start(ClockPair clock_start, const RecordOptions& option
   HG_ASSIGN(facts_, ReadFacts());
   if (auto writer = make_writer(facts_)) {
     writer_ = *std::move(writer);
-    sink_ = std::make_unique<WriterSink>(writer_.get());
     tables_.emplace(&gauge_, writer_.get());
   } else {
     error_ = writer.error();
@@ -119,7 +105,7 @@ Status ProcessRecorder::Start(ClockPair clock_start, const RecordOptions& option
   reader_.emplace(&gauge_, std::move(reading));
   EventQueue::Options queue;
   queue.cull_below_ns = options.cull_below_ns;
-  matcher_.emplace(sink_.get(), queue);
+  matcher_.emplace(writer_.get(), queue);
   batch_.resize(kBatchEvents);
   last_flush_ns_ = MonotonicNow();
   last_event_ns_ = last_flush_ns_;

@@ -89,8 +89,6 @@ class ProcessRecorder {
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  class WriterSink;
-
   explicit ProcessRecorder(MappedGauge gauge);
   Status Start(ClockPair clock_start, const RecordOptions& options, const MakeWriter& make_writer);
   Result<Facts> ReadFacts() const;
@@ -112,7 +110,6 @@ class ProcessRecorder {
   RecordOptions options_;
   Facts facts_;
   std::unique_ptr<TraceWriter> writer_;  // null: cannot be written
-  std::unique_ptr<WriterSink> sink_;
   std::optional<ClockConverter> converter_;
   std::optional<BufferReader> reader_;
   std::optional<TableCopier> tables_;

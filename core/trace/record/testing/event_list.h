@@ -5,16 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/record/event_sink.h"
+#include "core/trace/event_sink.h"
 
 namespace heapgauge::testing {
 
 class EventList final : public trace::EventSink {
  public:
-  void Allocate(const trace::Block& block) override { events.push_back({'a', {}, block}); }
-  void Free(const trace::Block& block) override { events.push_back({'f', block, {}}); }
-  void Reallocate(const trace::Block& old, const trace::Block& block) override {
-    events.push_back({'r', old, block});
+  void Born(const trace::Birth& block) override { events.push_back({'a', {}, {block}}); }
+  void Died(const trace::Birth& block, const trace::Death& death) override {
+    events.push_back({'f', Dead(block, death), {}});
+  }
+  void Resized(const trace::Birth& old, const trace::Death& death,
+               const trace::Birth& block) override {
+    events.push_back({'r', Dead(old, death), {block}});
+    events.back().old.resized_away = true;
   }
 
   // "a0 a1 f0 r1>2": what happened to which numbers.
@@ -36,6 +40,15 @@ class EventList final : public trace::EventSink {
     trace::Block block;
   };
   std::vector<Event> events;
+
+ private:
+  static trace::Block Dead(const trace::Birth& birth, const trace::Death& death) {
+    trace::Block block{birth};
+    block.death_ns = death.time_ns;
+    block.death_thread = death.thread;
+    block.distance = death.distance;
+    return block;
+  }
 };
 
 }  // namespace heapgauge::testing
