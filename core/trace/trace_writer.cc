@@ -103,6 +103,19 @@ class Writer final : public TraceWriter {
 
   uint64_t bytes_written() const override { return written_; }
 
+  Totals totals() const override {
+    const SegmentInfo& now = segment_.info();
+    Totals totals;
+    totals.events = now.first_event + now.events;
+    totals.blocks = now.first_block + now.births;
+    totals.live_blocks = now.live_blocks_after;
+    totals.live_bytes = now.live_bytes_after;
+    const bool is_higher = now.peak_bytes > peak_bytes_;
+    totals.peak_bytes = is_higher ? now.peak_bytes : peak_bytes_;
+    totals.peak_ns = is_higher ? now.peak_ns : peak_ns_;
+    return totals;
+  }
+
  private:
   void Write(std::span<const uint8_t> bytes) {
     if (bytes.empty() && status_) status_ = Fail(ErrorCode::kIo, "cannot compress the trace");
@@ -163,6 +176,10 @@ class Writer final : public TraceWriter {
     const std::span<const uint8_t> bytes = segment_.Encode(&chunk_, &info);
     info.offset = written_;
     index_.segments.push_back(info);
+    if (info.peak_bytes > peak_bytes_) {
+      peak_bytes_ = info.peak_bytes;
+      peak_ns_ = info.peak_ns;
+    }
     Write(bytes);
   }
 
@@ -182,6 +199,8 @@ class Writer final : public TraceWriter {
   std::vector<Block> survivors_;
   FileIndex index_;
   uint64_t written_ = 0;
+  uint64_t peak_bytes_ = 0;  // of the segments that were written
+  uint64_t peak_ns_ = 0;
   Status status_;
 };
 

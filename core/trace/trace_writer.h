@@ -68,6 +68,16 @@ class TraceWriter : public EventSink {
   virtual Status Finish(const Facts& ended) = 0;
 
   virtual uint64_t bytes_written() const = 0;
+  // Of all events so far; mappings are left out where it is about what is live.
+  struct Totals {
+    uint64_t events = 0;
+    uint64_t blocks = 0;  // born, also mappings
+    uint64_t live_blocks = 0;
+    uint64_t live_bytes = 0;
+    uint64_t peak_bytes = 0;
+    uint64_t peak_ns = 0;
+  };
+  virtual Totals totals() const = 0;
 };
 
 }  // namespace heapgauge::trace

@@ -70,6 +70,7 @@ class StrictWriter final : public trace::TraceWriter {
   void Resized(const trace::Birth&, const trace::Death&, const trace::Birth&) override {
     Demand(false);
   }
+  Totals totals() const override { return {}; }
   Status Flush() override { return {}; }
   void AddSurvivor(const trace::Block& block) override {
     Demand(block.number < live_.size() && live_[block.number]);

@@ -33,6 +33,7 @@ class SegmentEncoder {
 
   // Since the segment began.
   uint32_t events() const { return info_.events; }
+  const SegmentInfo& info() const { return info_; }
   // The highest stack and thread that events have named so far.
   uint32_t highest_stack() const { return highest_stack_; }
   uint32_t highest_thread() const { return highest_thread_; }

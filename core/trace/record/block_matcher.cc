@@ -11,153 +11,192 @@ constexpr size_t kBatch = 64;
 constexpr size_t kMostNested = 16;
 // More threads than this share the last counter; a hostile file may name any number.
 constexpr uint32_t kMostThreads = 1 << 24;
+// So many blocks and their index stay in the processor's cache by themselves.
+constexpr size_t kBlocksInCache = 2048;
 
 bool LooksUp(TraceEventKind kind) {
   return kind == TraceEventKind::kFree || kind == TraceEventKind::kResizeBegin;
+}
+bool Bears(TraceEventKind kind) {
+  return kind == TraceEventKind::kAllocate || kind == TraceEventKind::kResizeEnd;
 }
 
 }  // namespace
 
 BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
-    : index_(&pool_), queue_(&pool_, sink, options) {}
+    : index_(&pool_), queue_(&pool_, sink, options), sink_(sink) {}
 
 void BlockMatcher::Process(std::span<const MergedEvent> events) {
-  uint64_t hashes[kBatch];
+  counts_.events += events.size();
   while (!events.empty()) {
     const auto batch = events.first(std::min(events.size(), kBatch));
-    for (size_t i = 0; i < batch.size(); ++i) {
-      hashes[i] = AddressIndex::Hash(batch[i].address());
-      index_.Prefetch(hashes[i]);
-    }
-    for (size_t i = 0; i < batch.size(); ++i) {
-      if (LooksUp(batch[i].kind())) index_.PrefetchBlock(hashes[i]);
-    }
-    for (size_t i = 0; i < batch.size(); ++i) Handle(batch[i], hashes[i]);
-    counts_.events += batch.size();
+    AskFor(batch);
+    for (const MergedEvent& event : batch) Handle(event);
     events = events.subspan(batch.size());
   }
 }
 
-void BlockMatcher::Handle(const MergedEvent& event, uint64_t hash) {
-  if (event.thread >= allocations_.size()) {
-    if (event.thread >= kMostThreads) return;
-    allocations_.resize(std::max<size_t>(event.thread + 1, 2 * allocations_.size()));
+// Has the memory that the batch will need on its way before it is needed.
+void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
+  uint32_t stacks[kBatch];
+  size_t births = 0;
+  for (const MergedEvent& event : batch) {
+    stacks[births] = event.stack;
+    births += Bears(event.kind()) ? 1 : 0;
   }
+  sink_->Expect({stacks, births});
+  if (pool_.size() < kBlocksInCache) return;
+  for (const MergedEvent& event : batch) index_.Prefetch(AddressIndex::Hash(event.address()));
+  for (const MergedEvent& event : batch) {
+    if (LooksUp(event.kind())) index_.PrefetchBlock(AddressIndex::Hash(event.address()));
+  }
+}
+
+[[gnu::flatten]] void BlockMatcher::Handle(const MergedEvent& event) {
+  if (event.thread >= threads_.size()) [[unlikely]] {
+    if (event.thread >= kMostThreads) return;
+    threads_.resize(std::max<size_t>(event.thread + 1, 2 * threads_.size()));
+  }
+  ThreadState* const thread = &threads_[event.thread];
   switch (event.kind()) {
     case TraceEventKind::kAllocate:
-      Allocate(event, hash, kNoSlot);
+      Allocate(event, thread, kNoSlot);
       break;
     case TraceEventKind::kFree:
-      Free(event, hash);
+      Free(event, *thread);
       break;
     case TraceEventKind::kResizeBegin:
-      ResizeBegin(event, hash);
+      ResizeBegin(event, thread);
       break;
     case TraceEventKind::kResizeEnd:
-      Allocate(event, hash, TakeResized(event.thread));
+      Allocate(event, thread, TakeResized(event.thread, thread));
       break;
+    default:
+      HandleSeldom(event, thread);
+  }
+}
+
+void BlockMatcher::HandleSeldom(const MergedEvent& event, ThreadState* thread) {
+  switch (event.kind()) {
     case TraceEventKind::kResizeFailed:
-      ResizeFailed(event, hash);
+      ResizeFailed(event, thread);
       break;
     case TraceEventKind::kMap:
-      Map(event);
+      Map(event, *thread);
       break;
     case TraceEventKind::kUnmap:
-      Unmap(event);
+      Unmap(event, *thread);
       break;
-    case TraceEventKind::kNone:
+    default:
       break;
   }
 }
 
-uint32_t BlockMatcher::NewBlock(const MergedEvent& event, uint64_t address, uint64_t size) {
-  const uint32_t slot = pool_.Take();
-  if (slot == kNoSlot) return slot;
-  LiveBlock& block = pool_[slot];
+LiveBlock* BlockMatcher::NewBlock(const MergedEvent& event, const ThreadState& thread,
+                                  uint64_t address, uint64_t size, uint32_t* slot) {
+  *slot = pool_.Take();
+  if (*slot == kNoSlot) return nullptr;
+  LiveBlock& block = pool_[*slot];
   block.address = address;
   block.birth_ns = event.time;
   block.size = size;
-  block.previous = kNoBlock;
-  block.stack = event.stack;
   block.thread = event.thread;
-  block.counter = allocations_[event.thread];
+  block.stack = event.stack;
   block.slack = event.slack;
   block.function = event.function;
   block.alignment_log2 = event.alignment_log2;
   block.is_mapping = false;
-  return slot;
+  block.counter = thread.allocations;
+  return &block;
 }
 
-uint32_t BlockMatcher::DistanceOf(const LiveBlock& block, uint32_t thread) const {
+uint32_t BlockMatcher::DistanceOf(const LiveBlock& block, uint32_t thread,
+                                  const ThreadState& state) {
   if (block.thread != thread) return kForeign;
-  return std::min(allocations_[thread] - block.counter, kForeign - 1);
+  return std::min(state.allocations - block.counter, kForeign - 1);
 }
 
-void BlockMatcher::Allocate(const MergedEvent& event, uint64_t hash, uint32_t old) {
-  const uint32_t distance = old == kNoSlot ? 0 : DistanceOf(pool_[old], event.thread);
-  ++allocations_[event.thread];
-  const uint32_t slot = NewBlock(event, event.address(), event.size);
-  if (slot == kNoSlot) return;
-  if (const uint32_t there = index_.Put(hash, slot); there != kNoSlot) {
-    ++counts_.missed_frees;
-    queue_.Died(there, event.time, kNoIndex, kForeign);
-  }
+void BlockMatcher::MissedFree(uint32_t slot, uint64_t time_ns) {
+  ++counts_.missed_frees;
+  queue_.Died(slot, {time_ns, kNoIndex, kForeign});
+}
+
+void BlockMatcher::Allocate(const MergedEvent& event, ThreadState* thread, uint32_t old) {
+  const uint32_t distance = old == kNoSlot ? 0 : DistanceOf(pool_[old], event.thread, *thread);
+  ++thread->allocations;
+  uint32_t slot = kNoSlot;
+  LiveBlock* const block = NewBlock(event, *thread, event.address(), event.size, &slot);
+  if (block == nullptr) [[unlikely]]
+    return;
+  const uint32_t there = index_.Put(event.address(), AddressIndex::Hash(event.address()), slot);
+  if (there != kNoSlot) [[unlikely]]
+    MissedFree(there, event.time);
   if (old == kNoSlot) {
-    queue_.Advance(event.time);
-    queue_.Born(slot);
+    queue_.Born(slot, block);
   } else {
     queue_.Became(old, slot, event.thread, distance);
   }
 }
 
-void BlockMatcher::Free(const MergedEvent& event, uint64_t hash) {
-  const uint32_t slot = index_.Remove(event.address(), hash);
-  if (slot == kNoSlot) {
+void BlockMatcher::Free(const MergedEvent& event, const ThreadState& thread) {
+  const uint32_t slot = index_.Remove(event.address(), AddressIndex::Hash(event.address()));
+  if (slot == kNoSlot) [[unlikely]] {
     if (event.address() != 0) ++counts_.unknown_frees;
     return;
   }
-  queue_.Died(slot, event.time, event.thread, DistanceOf(pool_[slot], event.thread));
+  const uint32_t distance = DistanceOf(pool_[slot], event.thread, thread);
+  queue_.Died(slot, {event.time, event.thread, distance});
 }
 
 // From here on the address may be handed out to another thread, so it leaves the index.
-void BlockMatcher::ResizeBegin(const MergedEvent& event, uint64_t hash) {
-  std::vector<uint32_t>& list = resizing_[event.thread];
-  if (list.size() >= kMostNested) {
-    queue_.Died(list.front(), event.time, kNoIndex, kForeign);
-    ++counts_.missed_frees;
-    list.erase(list.begin());
-  }
-  const uint32_t slot = index_.Remove(event.address(), hash);
-  if (slot == kNoSlot && event.address() != 0) ++counts_.unknown_frees;
-  list.push_back(slot);
+void BlockMatcher::ResizeBegin(const MergedEvent& event, ThreadState* thread) {
+  if (thread->resizing != kNoSlot) [[unlikely]]
+    BeginNested(event, thread->resizing);
+  thread->resizing = index_.Remove(event.address(), AddressIndex::Hash(event.address()));
+  if (thread->resizing == kNoSlot && event.address() != 0) ++counts_.unknown_frees;
 }
 
-uint32_t BlockMatcher::TakeResized(uint32_t thread) {
-  const auto it = resizing_.find(thread);
-  if (it == resizing_.end() || it->second.empty()) return kNoSlot;
-  const uint32_t slot = it->second.back();
-  it->second.pop_back();
+uint32_t BlockMatcher::TakeResized(uint32_t thread, ThreadState* state) {
+  const uint32_t slot = state->resizing;
+  state->resizing = nested_.empty() ? kNoSlot : EndNested(thread);
   return slot;
 }
 
-void BlockMatcher::ResizeFailed(const MergedEvent& event, uint64_t) {
-  const uint32_t slot = TakeResized(event.thread);
-  if (slot == kNoSlot) return;
-  const uint64_t hash = AddressIndex::Hash(pool_[slot].address);
-  if (const uint32_t there = index_.Put(hash, slot); there != kNoSlot) {
-    ++counts_.missed_frees;
-    queue_.Died(there, event.time, kNoIndex, kForeign);
-  }
+void BlockMatcher::BeginNested(const MergedEvent& event, uint32_t outer) {
+  std::vector<uint32_t>& list = nested_[event.thread];
+  list.push_back(outer);
+  if (list.size() < kMostNested) return;
+  MissedFree(list.front(), event.time);
+  list.erase(list.begin());
 }
 
-void BlockMatcher::CutOut(const MergedEvent& event, uint64_t start, uint64_t end) {
+uint32_t BlockMatcher::EndNested(uint32_t thread) {
+  const auto it = nested_.find(thread);
+  if (it == nested_.end()) return kNoSlot;
+  const uint32_t slot = it->second.back();
+  it->second.pop_back();
+  if (it->second.empty()) nested_.erase(it);
+  return slot;
+}
+
+void BlockMatcher::ResizeFailed(const MergedEvent& event, ThreadState* thread) {
+  const uint32_t slot = TakeResized(event.thread, thread);
+  if (slot == kNoSlot) return;
+  const uint64_t address = pool_[slot].address;
+  const uint32_t there = index_.Put(address, AddressIndex::Hash(address), slot);
+  if (there != kNoSlot) MissedFree(there, event.time);
+}
+
+void BlockMatcher::CutOut(const MergedEvent& event, const ThreadState& thread, uint64_t start,
+                          uint64_t end) {
   for (const MappingTable::Cut& cut : mappings_.Remove(start, end)) {
     const LiveBlock before = pool_[cut.slot];
-    const uint32_t distance = DistanceOf(before, event.thread);
+    const uint32_t distance = DistanceOf(before, event.thread, thread);
     const auto remainder = [&](uint64_t from, uint64_t to) {
-      const uint32_t slot = NewBlock(event, from, to - from);
-      if (slot == kNoSlot) return slot;
-      LiveBlock& block = pool_[slot];
+      uint32_t slot = kNoSlot;
+      LiveBlock* const made = NewBlock(event, thread, from, to - from, &slot);
+      if (made == nullptr) return slot;
+      LiveBlock& block = *made;
       block.is_mapping = true;
       block.stack = before.stack;
       block.thread = before.thread;
@@ -174,29 +213,29 @@ void BlockMatcher::CutOut(const MergedEvent& event, uint64_t start, uint64_t end
     if (left != kNoSlot && right != kNoSlot) queue_.BornOf(right, cut.slot);
     if (left == kNoSlot) left = right;
     if (left == kNoSlot) {
-      queue_.Died(cut.slot, event.time, event.thread, distance);
+      queue_.Died(cut.slot, {event.time, event.thread, distance});
     } else {
       queue_.Became(cut.slot, left, event.thread, distance);
     }
   }
 }
 
-void BlockMatcher::Map(const MergedEvent& event) {
+void BlockMatcher::Map(const MergedEvent& event, const ThreadState& thread) {
   const uint64_t start = event.address();
   if (event.size == 0 || event.size > UINT64_MAX - start) return;
-  CutOut(event, start, start + event.size);  // MAP_FIXED takes away what is there
-  const uint32_t slot = NewBlock(event, start, event.size);
-  if (slot == kNoSlot) return;
-  pool_[slot].is_mapping = true;
+  CutOut(event, thread, start, start + event.size);  // MAP_FIXED takes away what is there
+  uint32_t slot = kNoSlot;
+  LiveBlock* const block = NewBlock(event, thread, start, event.size, &slot);
+  if (block == nullptr) return;
+  block->is_mapping = true;
   mappings_.Insert(start, start + event.size, slot);
-  queue_.Advance(event.time);
-  queue_.Born(slot);
+  queue_.Born(slot, block);
 }
 
-void BlockMatcher::Unmap(const MergedEvent& event) {
+void BlockMatcher::Unmap(const MergedEvent& event, const ThreadState& thread) {
   const uint64_t start = event.address();
   if (event.size == 0 || event.size > UINT64_MAX - start) return;
-  CutOut(event, start, start + event.size);
+  CutOut(event, thread, start, start + event.size);
 }
 
 void BlockMatcher::Finish() { queue_.Finish(); }

@@ -42,31 +42,43 @@ class BlockMatcher {
   void ForEachSurvivor(const std::function<void(const Block&)>& visit) const;
 
   const Counts& counts() const { return counts_; }
-  const EventQueue::Totals& totals() const { return queue_.totals(); }
+  const EventQueue::Culled& culled() const { return queue_.culled(); }
   size_t bytes() const { return pool_.bytes() + index_.bytes(); }
 
  private:
   static constexpr uint32_t kNoSlot = BlockPool::kNoSlot;
-  void Handle(const MergedEvent& event, uint64_t hash);
-  void Allocate(const MergedEvent& event, uint64_t hash, uint32_t old);
-  void Free(const MergedEvent& event, uint64_t hash);
-  void ResizeBegin(const MergedEvent& event, uint64_t hash);
-  void ResizeFailed(const MergedEvent& event, uint64_t hash);
-  void Map(const MergedEvent& event);
-  void Unmap(const MergedEvent& event);
-  void CutOut(const MergedEvent& event, uint64_t start, uint64_t end);
-  uint32_t NewBlock(const MergedEvent& event, uint64_t address, uint64_t size);
-  uint32_t DistanceOf(const LiveBlock& block, uint32_t thread) const;
-  uint32_t TakeResized(uint32_t thread);
+  // Of one thread.
+  struct ThreadState {
+    uint32_t allocations = 0;     // wraps
+    uint32_t resizing = kNoSlot;  // the block that realloc has been asked to change
+  };
+  void AskFor(std::span<const MergedEvent> batch);
+  void Handle(const MergedEvent& event);
+  void Allocate(const MergedEvent& event, ThreadState* thread, uint32_t old);
+  void Free(const MergedEvent& event, const ThreadState& thread);
+  void ResizeBegin(const MergedEvent& event, ThreadState* thread);
+  [[gnu::noinline]] void HandleSeldom(const MergedEvent& event, ThreadState* thread);
+  void ResizeFailed(const MergedEvent& event, ThreadState* thread);
+  void Map(const MergedEvent& event, const ThreadState& thread);
+  void Unmap(const MergedEvent& event, const ThreadState& thread);
+  void CutOut(const MergedEvent& event, const ThreadState& thread, uint64_t start, uint64_t end);
+  LiveBlock* NewBlock(const MergedEvent& event, const ThreadState& thread, uint64_t address,
+                      uint64_t size, uint32_t* slot);
+  [[gnu::noinline]] void MissedFree(uint32_t slot, uint64_t time_ns);
+  static uint32_t DistanceOf(const LiveBlock& block, uint32_t thread, const ThreadState& state);
+  uint32_t TakeResized(uint32_t thread, ThreadState* state);
+  [[gnu::noinline]] void BeginNested(const MergedEvent& event, uint32_t outer);
+  [[gnu::noinline]] uint32_t EndNested(uint32_t thread);
 
   BlockPool pool_;
   AddressIndex index_;
   MappingTable mappings_;
   EventQueue queue_;
-  std::vector<uint32_t> allocations_;  // by thread; wraps
-  // Blocks that realloc has been asked to change, by thread, the last one behind. Seldom more than
-  // one: a signal handler within realloc, or a longjmp out of it.
-  std::unordered_map<uint32_t, std::vector<uint32_t>> resizing_;
+  EventSink* sink_;
+  std::vector<ThreadState> threads_;
+  // What realloc was asked to change before it was asked again, by thread, the last one behind.
+  // There seldom is any: a signal handler within realloc, or a longjmp out of it.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> nested_;
   Counts counts_;
 };
 

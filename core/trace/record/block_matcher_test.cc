@@ -160,7 +160,7 @@ TEST_F(MatchingBlocks, AMappingAndABlockMayShareAnAddress) {
   Do(TraceEventKind::kUnmap, 4, 0x10000, 0x4000);
   ASSERT_EQ(list_.Text(), "a0 a1 f1 f0");
   EXPECT_TRUE(list_.events[3].old.is_mapping);
-  EXPECT_EQ(matcher_.totals().peak_bytes, 100U);
+  EXPECT_EQ(list_.PeakBytes(), 100U);
 }
 
 TEST_F(MatchingBlocks, UnmappingTheMiddleLeavesBothEnds) {
@@ -242,8 +242,8 @@ TEST_F(MatchingBlocks, AgreesWithASimpleModelOverRandomCalls) {
     if (event.kind == 'f') got.push_back(event.old.number);
   }
   EXPECT_EQ(got, freed);
-  EXPECT_EQ(matcher_.totals().peak_bytes, peak);
-  EXPECT_EQ(matcher_.totals().live_bytes, bytes);
+  EXPECT_EQ(list_.PeakBytes(), peak);
+  EXPECT_EQ(list_.LiveBytes(), bytes);
   const auto survivors = Survivors();
   EXPECT_EQ(survivors.size(), live.size());
   for (size_t i = 1; i < survivors.size(); ++i) {

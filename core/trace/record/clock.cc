@@ -49,7 +49,18 @@ ClockPair TakePair(wire::TraceClock clock) {
 }
 
 ClockConverter::ClockConverter(wire::TraceClock clock, ClockPair first)
-    : clock_(clock), last_(first) {}
+    : clock_(clock), last_(first) {
+  if (clock != wire::TraceClock::kCycleCounter) line_ = LineFrom({0, 0}, UINT64_MAX, rate_);
+}
+
+ClockConverter::Line ClockConverter::LineFrom(const ClockPair& from, uint64_t end, uint64_t rate) {
+  Line line;
+  line.raw_ = from.raw;
+  line.ns_ = from.ns;
+  line.length_ = end - from.raw;
+  line.rate_ = rate;
+  return line;
+}
 
 uint64_t ClockConverter::RateOf(const ClockPair& from, const ClockPair& to) {
   const uint64_t raw = to.raw - from.raw;
@@ -61,25 +72,25 @@ void ClockConverter::Add(ClockPair pair) {
   if (clock_ != wire::TraceClock::kCycleCounter) return;
   if (pair.ns < last_.ns + kLeastGapNs || pair.raw <= last_.raw) return;
   rate_ = RateOf(last_, pair);
-  lines_.push_back({last_, pair.raw, rate_});
+  lines_.push_back(LineFrom(last_, pair.raw, rate_));
+  // If it was without an end, that is known now.
+  line_.length_ = 0;
   last_ = pair;
   if (lines_.size() > kMostLines) lines_.pop_front();
 }
 
-uint64_t ClockConverter::FindLine(uint64_t raw) {
+void ClockConverter::FindLine(uint64_t raw) {
+  const auto end = [](const Line& line) { return line.raw_ + line.length_; };
+  while (lines_.size() > 1 && raw >= end(lines_.front())) lines_.pop_front();
+  const bool is_known = !lines_.empty() && raw < end(lines_.front());
+  line_ = is_known ? lines_.front() : LineFrom(last_, UINT64_MAX, rate_);
+}
+
+// Of a moment before the line that is in use, which is the first there is.
+uint64_t ClockConverter::Before(uint64_t raw) const {
   if (clock_ != wire::TraceClock::kCycleCounter) return raw;
-  while (lines_.size() > 1 && raw >= lines_.front().end) lines_.pop_front();
-  Line line{last_, UINT64_MAX, rate_};
-  if (!lines_.empty() && raw < lines_.front().end) line = lines_.front();
-  if (raw < line.from.raw) {
-    const uint64_t before = Scaled(line.from.raw - raw, line.rate);
-    return line.from.ns > before ? line.from.ns - before : 0;
-  }
-  // One whose end is not known yet will be replaced.
-  if (line.end != UINT64_MAX) {
-    in_use_ = {line.from.raw, line.from.ns, line.end - line.from.raw, line.rate};
-  }
-  return line.from.ns + Scaled(raw - line.from.raw, line.rate);
+  const uint64_t before = Scaled(line_.raw_ - raw, line_.rate_);
+  return line_.ns_ > before ? line_.ns_ - before : 0;
 }
 
 uint64_t ClockConverter::PerMicrosecond() const {

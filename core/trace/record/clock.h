@@ -37,37 +37,44 @@ class ClockConverter {
   void Add(ClockPair pair);
   // REQUIRES: never less than in the call before, to be exact.
   uint64_t ToNs(uint64_t raw) {
-    const uint64_t since = raw - in_use_.raw;
-    if (since < in_use_.length) [[likely]]
-      return in_use_.ns + Scaled(since, in_use_.rate);
-    return FindLine(raw);
+    if (!line_.Has(raw)) [[unlikely]]
+      FindLine(raw);
+    return line_.Has(raw) ? line_.At(raw) : Before(raw);
   }
+  // A stretch of time in which both clocks go evenly.
+  class Line {
+   public:
+    bool Has(uint64_t raw) const { return raw - raw_ < length_; }
+    // REQUIRES: it has it.
+    uint64_t At(uint64_t raw) const { return ns_ + Scaled(raw - raw_, rate_); }
+
+   private:
+    friend class ClockConverter;
+    uint64_t raw_ = 0;
+    uint64_t ns_ = 0;
+    uint64_t length_ = 0;  // raw
+    uint64_t rate_ = 0;    // nanoseconds per unit, times 2^32
+  };
+  // The one that ToNs used last; good until Add.
+  const Line& line() const { return line_; }
   // How many of the clock's units are a microsecond, about.
   uint64_t PerMicrosecond() const;
 
  private:
-  struct Line {
-    ClockPair from;
-    uint64_t end = 0;   // raw; the line is for what comes before
-    uint64_t rate = 0;  // nanoseconds per unit, times 2^32
-  };
   static uint64_t RateOf(const ClockPair& from, const ClockPair& to);
   static uint64_t Scaled(uint64_t units, uint64_t rate) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<uint64_t>((Wide{units} * rate) >> 32);
   }
-  uint64_t FindLine(uint64_t raw);
+  static Line LineFrom(const ClockPair& from, uint64_t end, uint64_t rate);
+  void FindLine(uint64_t raw);
+  uint64_t Before(uint64_t raw) const;
 
   wire::TraceClock clock_;
   ClockPair last_;
   uint64_t rate_ = uint64_t{1} << 32;  // of the last line
   std::deque<Line> lines_;             // those that are known to their ends
-  struct {
-    uint64_t raw = 0;
-    uint64_t ns = 0;
-    uint64_t length = 0;  // raw; 0: no line is in use
-    uint64_t rate = 0;
-  } in_use_;
+  Line line_;                          // in use
 };
 
 }  // namespace heapgauge::trace

@@ -22,16 +22,9 @@ class EventQueue {
     uint64_t cull_below_ns = 0;    // 0: nothing is held back
     size_t most_held = 1'000'000;  // events
   };
-  // What was written, mappings left out where it is about bytes.
-  struct Totals {
-    uint64_t events = 0;
-    uint64_t blocks = 0;  // born, also mappings
-    uint64_t live_blocks = 0;
-    uint64_t live_bytes = 0;
-    uint64_t peak_bytes = 0;
-    uint64_t peak_ns = 0;
-    uint64_t culled_blocks = 0;
-    uint64_t culled_bytes = 0;
+  struct Culled {
+    uint64_t blocks = 0;
+    uint64_t bytes = 0;
   };
 
   // Both must outlive it.
@@ -39,19 +32,31 @@ class EventQueue {
       : pool_(pool), sink_(sink), options_(options) {}
 
   // A block of the pool was born, at its birth_ns.
-  void Born(uint32_t slot) {
-    if (options_.cull_below_ns == 0) {
-      WriteBirth(slot, kNoBlock);
+  void Born(uint32_t slot, LiveBlock* block) {
+    if (is_direct()) [[likely]] {
+      WriteBirth(block, kNoBlock);
     } else {
-      Hold({(*pool_)[slot].birth_ns, slot, kNoSlot, kNoIndex, kForeign, 0});
+      HoldBirth(slot);
     }
   }
   // What is left of `old`, which still is to die by Became: its previous.
   void BornOf(uint32_t slot, uint32_t old);
   // A block died; its slot belongs to the queue from now on.
-  void Died(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance);
-  // Both at once: `slot` was made of `old`.
-  void Became(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance);
+  void Died(uint32_t slot, const Death& death) {
+    if (is_direct()) [[likely]] {
+      WriteDeath(slot, death);
+    } else {
+      HoldDeath(slot, death);
+    }
+  }
+  // Both at once: `slot` was made of `old`. The death has no time of its own.
+  void Became(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
+    if (is_direct()) [[likely]] {
+      WriteBoth(old, slot, thread, distance);
+    } else {
+      HoldBoth(old, slot, thread, distance);
+    }
+  }
 
   // Writes what has been held long enough.
   void Advance(uint64_t now_ns) {
@@ -60,7 +65,7 @@ class EventQueue {
   // Writes all.
   void Finish();
 
-  const Totals& totals() const { return totals_; }
+  const Culled& culled() const { return culled_; }
 
  private:
   enum : uint32_t { kOldLives = 1 };
@@ -72,14 +77,30 @@ class EventQueue {
     uint32_t distance;
     uint32_t flags;
   };
-  void Add(const Event& event);
+  bool is_direct() const { return options_.cull_below_ns == 0; }
+  [[gnu::noinline]] void HoldBirth(uint32_t slot);
+  [[gnu::noinline]] void HoldDeath(uint32_t slot, const Death& death);
+  [[gnu::noinline]] void HoldBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance);
   void Hold(const Event& event);
   void Write(const Event& event);
-  void WriteBirth(uint32_t slot, uint64_t previous);
-  void WriteDeath(uint32_t slot, uint64_t time_ns, uint32_t thread, uint32_t distance);
-  void WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance);
-  void CountBirth(LiveBlock* block);
-  void CountDeath(const LiveBlock& block);
+  void WriteFirst();
+  void WriteBirth(LiveBlock* block, uint64_t previous) {
+    block->previous = previous;
+    block->number = next_number_++;
+    sink_->Born(*block);
+  }
+  void WriteDeath(uint32_t slot, const Death& death) {
+    sink_->Died((*pool_)[slot], death);
+    pool_->Return(slot);
+  }
+  void WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
+    const LiveBlock& dead = (*pool_)[old];
+    LiveBlock& block = (*pool_)[slot];
+    block.previous = dead.number;
+    block.number = next_number_++;
+    sink_->Resized(dead, {block.birth_ns, thread, distance}, block);
+    pool_->Return(old);
+  }
   void WriteUntil(uint64_t now_ns);
   // True if the block left no trace.
   bool Cull(uint32_t slot);
@@ -90,7 +111,7 @@ class EventQueue {
   std::deque<Event> held_;
   uint32_t first_ = 0;  // number of the first one held; wraps
   uint64_t next_number_ = 0;
-  Totals totals_;
+  Culled culled_;
 };
 
 }  // namespace heapgauge::trace

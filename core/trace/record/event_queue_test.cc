@@ -40,9 +40,9 @@ TEST_F(Culling, BlocksThatDieYoungLeaveNothing) {
   Free(101, 0x1000);  // old enough by a hair
   matcher_.Finish();
   EXPECT_EQ(list_.Text(), "a0 f0");
-  EXPECT_EQ(matcher_.totals().culled_blocks, 1U);
-  EXPECT_EQ(matcher_.totals().culled_bytes, 30U);
-  EXPECT_EQ(matcher_.totals().peak_bytes, 10U);
+  EXPECT_EQ(matcher_.culled().blocks, 1U);
+  EXPECT_EQ(matcher_.culled().bytes, 30U);
+  EXPECT_EQ(list_.PeakBytes(), 10U);
 }
 
 TEST_F(Culling, OneNanosecondDecides) {
@@ -122,7 +122,7 @@ TEST_F(CullingWithLittleRoom, WritesTheOldestWhenThereAreTooMany) {
   Free(11, 0x4000);
   matcher_.Finish();
   EXPECT_EQ(list_.Text(), "a0 a1 a2 f0");
-  EXPECT_EQ(matcher_.totals().culled_blocks, 1U);
+  EXPECT_EQ(matcher_.culled().blocks, 1U);
 }
 
 TEST(CullingOfMany, KeepsExactlyTheOldOnes) {
@@ -162,7 +162,7 @@ TEST(CullingOfMany, KeepsExactlyTheOldOnes) {
   }
   EXPECT_EQ(frees, expected);
   EXPECT_EQ(number, expected + live.size());
-  EXPECT_EQ(matcher.totals().culled_blocks, culled);
+  EXPECT_EQ(matcher.culled().blocks, culled);
 }
 
 }  // namespace

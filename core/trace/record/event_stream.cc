@@ -1,9 +1,25 @@
 #include "core/trace/record/event_stream.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace heapgauge::trace {
+namespace {
+
+// How long an event of each kind is, 0 for what is none. Kinds are eight bits, most of them none.
+struct Lengths {
+  uint8_t bytes[256] = {};
+  constexpr Lengths() {
+    for (size_t kind = 0; kind < std::size(bytes); ++kind) {
+      bytes[kind] = static_cast<uint8_t>(
+          wire::TraceEventBytes(static_cast<wire::TraceEventKind>(static_cast<uint8_t>(kind))));
+    }
+  }
+};
+constexpr Lengths kLengths;
+
+}  // namespace
 
 void EventStream::MakeRoom(size_t bytes) {
   if (capacity_ - tail_ >= bytes) return;
@@ -27,12 +43,14 @@ bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
   MakeRoom(bytes);
   uint8_t* const start = data_.get() + tail_;
   std::memcpy(start, source, bytes);
+  latest = std::min(latest, kLatest);
   uint64_t least = floor_;
   size_t at = 0;
-  while (at + sizeof(wire::TraceFree) <= bytes) {
+  while (at < bytes) {
+    if (bytes - at < sizeof(wire::TraceFree)) break;
     wire::TraceFree event;
     std::memcpy(&event, start + at, sizeof event);
-    const uint32_t size = wire::TraceEventBytes(wire::TraceKindOf(event.what));
+    const uint32_t size = kLengths.bytes[event.what >> 56];
     if (size == 0 || size > bytes - at) break;
     if (event.time < least || event.time > latest) [[unlikely]] {
       event.time = event.time < least ? least : std::max(least, latest);

@@ -15,6 +15,9 @@ namespace heapgauge::trace {
 
 class EventStream {
  public:
+  // No event is later, however high the program's clock is.
+  static constexpr uint64_t kLatest = UINT64_MAX / 2 - 1;
+
   EventStream(uint64_t token, uint32_t thread, uint32_t index, uint64_t floor)
       : token_(token), thread_(thread), index_(index), floor_(floor) {}
 

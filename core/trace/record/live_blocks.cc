@@ -145,14 +145,13 @@ uint32_t AddressIndex::Remove(uint64_t address, uint64_t hash) {
   return slot;
 }
 
-uint32_t AddressIndex::Put(uint64_t hash, uint32_t slot) {
+uint32_t AddressIndex::Put(uint64_t address, uint64_t hash, uint32_t slot) {
   Part& part = parts_[PartOf(hash)];
   // Never more than two thirds full.
   if (uint64_t{part.count + 1} * 3 > uint64_t{part.mask + 1} * 2) {
     Resize(&part, (part.mask + 1) * 2);
   }
   const uint32_t tag = TagOf(hash);
-  const uint64_t address = (*pool_)[slot].address;
   uint32_t at = tag & part.mask;
   for (; part.places[at].slot_plus_1 != 0; at = (at + 1) & part.mask) {
     Place& place = part.places[at];

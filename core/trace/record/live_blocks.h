@@ -88,12 +88,12 @@ class BlockPool {
     bool has_room() const { return taken < kPieceBlocks; }
   };
   void FindPiece();
-  void SpillRecent();
+  [[gnu::noinline]] void SpillRecent();
 
   std::vector<Piece> pieces_;
   std::vector<uint64_t> room_;  // a bit for each piece
   void ReturnToPiece(uint32_t slot);
-  uint32_t TakeFromPiece();
+  [[gnu::noinline]] uint32_t TakeFromPiece();
 
   uint32_t current_ = kNoSlot;
   size_t size_ = 0;
@@ -118,8 +118,8 @@ class AddressIndex {
   uint32_t Find(uint64_t address, uint64_t hash) const;
   // Takes the address out; its slot, or kNoSlot.
   uint32_t Remove(uint64_t address, uint64_t hash);
-  // Puts pool[slot], whose address is set, in; the slot that had this address before, or kNoSlot.
-  uint32_t Put(uint64_t hash, uint32_t slot);
+  // Puts a slot in; the one that had this address before, or kNoSlot.
+  uint32_t Put(uint64_t address, uint64_t hash, uint32_t slot);
   size_t bytes() const;
 
  private:
@@ -134,7 +134,7 @@ class AddressIndex {
   };
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 24); }
   static size_t PartOf(uint64_t hash) { return hash >> 56; }
-  static void Resize(Part* part, uint32_t places);
+  [[gnu::noinline]] static void Resize(Part* part, uint32_t places);
 
   BlockPool* pool_;
   std::array<Part, 256> parts_;

@@ -23,12 +23,12 @@ TEST(LiveBlocks, FindsWhatIsThereThroughManyChanges) {
     if (it == expected.end()) {
       const uint32_t slot = pool.Take();
       pool[slot].address = address;
-      ASSERT_EQ(index.Put(hash, slot), AddressIndex::kNoSlot);
+      ASSERT_EQ(index.Put(address, hash, slot), AddressIndex::kNoSlot);
       expected[address] = slot;
     } else if (random() % 8 == 0) {  // handed out again
       const uint32_t slot = pool.Take();
       pool[slot].address = address;
-      ASSERT_EQ(index.Put(hash, slot), it->second);
+      ASSERT_EQ(index.Put(address, hash, slot), it->second);
       pool.Return(it->second);
       it->second = slot;
     } else if (random() % 2 == 0) {
@@ -54,7 +54,7 @@ TEST(LiveBlocks, GivesMemoryBackWhenBlocksGo) {
   for (uint64_t i = 1; i <= kBlocks; ++i) {
     const uint32_t slot = pool.Take();
     pool[slot].address = i * 32;
-    index.Put(AddressIndex::Hash(i * 32), slot);
+    index.Put(i * 32, AddressIndex::Hash(i * 32), slot);
   }
   EXPECT_LE(pool.bytes() + index.bytes(), kBlocks * 96);
   for (uint64_t i = 1; i <= kBlocks; ++i) {

@@ -9,16 +9,18 @@ namespace {
 
 using wire::TraceEventKind;
 
-// Times are far below this; the greatest key is left for "no more".
-constexpr uint64_t kLatest = std::numeric_limits<uint64_t>::max() / 2 - 1;
 constexpr uint64_t kNoKey = std::numeric_limits<uint64_t>::max();
 
-// Orders events by time, and of two at the same time the one that takes away.
+constexpr uint32_t Bit(TraceEventKind kind) { return 1U << static_cast<uint32_t>(kind); }
+constexpr uint32_t kTaking =
+    Bit(TraceEventKind::kFree) | Bit(TraceEventKind::kResizeBegin) | Bit(TraceEventKind::kUnmap);
+constexpr uint32_t kLong = Bit(TraceEventKind::kAllocate) | Bit(TraceEventKind::kResizeEnd) |
+                           Bit(TraceEventKind::kMap) | Bit(TraceEventKind::kUnmap);
+
+// Orders events by time, and of two at the same time the one that takes away. The stream saw to it
+// that times leave room for that.
 uint64_t KeyOf(const wire::TraceFree& event) {
-  const TraceEventKind kind = wire::TraceKindOf(event.what);
-  const bool takes = kind == TraceEventKind::kFree || kind == TraceEventKind::kResizeBegin ||
-                     kind == TraceEventKind::kUnmap;
-  return (std::min(event.time, kLatest) << 1) | (takes ? 0 : 1);
+  return event.time << 1 | (~kTaking >> (event.what >> 56) & 1);
 }
 
 wire::TraceFree Peek(const uint8_t* at) {
@@ -27,11 +29,34 @@ wire::TraceFree Peek(const uint8_t* at) {
   return event;
 }
 
+// Those of `from` to `end` whose key is at most `limit`. The events of a stream were checked when
+// they came in: each is whole.
+struct Stretch {
+  const uint8_t* at;  // of the next event
+  MergedEvent* out;   // where it goes
+};
+Stretch Decode(const uint8_t* from, const uint8_t* end, uint64_t limit, uint32_t thread,
+               MergedEvent* out, const MergedEvent* out_end) {
+  for (; from != end && out != out_end; ++out) {
+    const wire::TraceFree event = Peek(from);
+    if (KeyOf(event) > limit) break;
+    out->time = event.time;
+    out->what = event.what;
+    out->thread = thread;
+    from += sizeof event;
+    if ((kLong >> (event.what >> 56) & 1) != 0) {
+      std::memcpy(static_cast<AllocationDetails*>(out), from, sizeof(AllocationDetails));
+      from += sizeof(AllocationDetails);
+    }
+  }
+  return {from, out};
+}
+
 }  // namespace
 
 void Merge::Start(const std::vector<EventStream*>& streams, uint64_t watermark) {
   heads_.clear();
-  last_key_ = std::min(watermark, kLatest) << 1 | 1;
+  last_key_ = std::min(watermark, EventStream::kLatest) << 1 | 1;
   for (EventStream* const stream : streams) {
     if (stream->empty()) continue;
     const uint64_t key = KeyOf(Peek(stream->begin()));
@@ -61,45 +86,24 @@ uint64_t Merge::SecondKey() const {
 }
 
 size_t Merge::Next(MergedEvent* out, size_t room) {
-  size_t made = 0;
-  while (made < room && !heads_.empty()) {
+  MergedEvent* at = out;
+  MergedEvent* const end = out + room;
+  while (at != end && !heads_.empty()) {
     EventStream* const stream = heads_[0].stream;
     const uint64_t limit = std::min(last_key_, SecondKey());
-    const uint8_t* at = stream->begin();
-    const uint8_t* const end = stream->end();
-    const uint32_t thread = stream->index();
-    uint64_t key = heads_[0].key;
-    // The stream's events were checked when they came in: each is whole.
-    while (made < room && key <= limit) {
-      const wire::TraceFree event = Peek(at);
-      MergedEvent& merged = out[made++];
-      merged.time = event.time;
-      merged.what = event.what;
-      merged.thread = thread;
-      if (wire::TraceEventBytes(wire::TraceKindOf(event.what)) == sizeof(wire::TraceAllocation)) {
-        wire::TraceAllocation whole;
-        std::memcpy(&whole, at, sizeof whole);
-        merged.size = whole.size;
-        merged.stack = whole.stack;
-        merged.slack = whole.slack;
-        merged.function = whole.function;
-        merged.alignment_log2 = whole.alignment_log2;
-        at += sizeof whole;
-      } else {
-        at += sizeof event;
-      }
-      key = at == end ? kNoKey : KeyOf(Peek(at));
-    }
-    stream->Consume(static_cast<size_t>(at - stream->begin()));
-    if (stream->empty() || key > last_key_) {
+    const Stretch stretch = Decode(stream->begin(), stream->end(), limit, stream->index(), at, end);
+    at = stretch.out;
+    stream->Consume(static_cast<size_t>(stretch.at - stream->begin()));
+    const uint64_t key = stream->empty() ? kNoKey : KeyOf(Peek(stream->begin()));
+    if (key > last_key_) {
       heads_[0] = heads_.back();
       heads_.pop_back();
     } else {
       heads_[0].key = key;
     }
-    if (!heads_.empty()) SiftDown(0);
+    if (heads_.size() > 1) SiftDown(0);
   }
-  return made;
+  return static_cast<size_t>(at - out);
 }
 
 }  // namespace heapgauge::trace

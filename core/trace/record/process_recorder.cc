@@ -147,21 +147,34 @@ void ProcessRecorder::NoteThreads() {
 }
 
 // Times become nanoseconds since the start, and threads and stacks are made known or made nothing.
-void ProcessRecorder::Convert(size_t count) {
+void ProcessRecorder::Convert(std::span<MergedEvent> batch) {
   uint64_t last = last_time_ns_;
-  for (size_t i = 0; i < count; ++i) {
-    MergedEvent& event = batch_[i];
-    last = std::max(last, SinceStart(converter_->ToNs(event.time)));
+  uint32_t thread = kNoIndex;
+  ClockConverter::Line line = converter_->line();
+  for (MergedEvent& event : batch) {
+    if (!line.Has(event.time)) [[unlikely]] {
+      last = std::max(last, SinceStart(converter_->ToNs(event.time)));
+      line = converter_->line();
+    } else {
+      last = std::max(last, SinceStart(line.At(event.time)));
+    }
     event.time = last;
-    if (!tables_->HasStack(event.stack)) event.stack = 0;
-    ThreadState& state = threads_[event.thread];
-    if (!state.told) [[unlikely]] {
-      state.told = true;
-      state.thread.first_ns = last;
-      writer_->SetThread(event.thread, state.thread);
+    if (!tables_->HasStack(event.stack)) [[unlikely]]
+      event.stack = 0;
+    if (event.thread != thread) {
+      thread = event.thread;
+      TellThread(thread, last);
     }
   }
   last_time_ns_ = last;
+}
+
+void ProcessRecorder::TellThread(uint32_t thread, uint64_t now_ns) {
+  ThreadState& state = threads_[thread];
+  if (state.told) return;
+  state.told = true;
+  state.thread.first_ns = now_ns;
+  writer_->SetThread(thread, state.thread);
 }
 
 void ProcessRecorder::Hand(const BufferReader::Pass& pass) {
@@ -172,8 +185,9 @@ void ProcessRecorder::Hand(const BufferReader::Pass& pass) {
   merge_.Start(reader_->streams(), pass.watermark);
   while (const size_t count = merge_.Next(batch_.data(), batch_.size())) {
     if (writer_ == nullptr || error_) continue;
-    Convert(count);
-    matcher_->Process(std::span<const MergedEvent>(batch_.data(), count));
+    const std::span<MergedEvent> batch(batch_.data(), count);
+    Convert(batch);
+    matcher_->Process(batch);
   }
 }
 
@@ -241,11 +255,12 @@ void ProcessRecorder::LookAtMemory(uint64_t now_ns) {
 }
 
 void ProcessRecorder::FlushIfDue(uint64_t now_ns) {
-  const uint64_t pending = totals().events - flushed_events_;
+  const uint64_t events = writer_->totals().events;
+  const uint64_t pending = events - flushed_events_;
   const uint64_t waited = now_ns - last_flush_ns_;
   if (waited < kFlushPeriod || (pending < kFlushEvents && waited < kFlushAtLast)) return;
   last_flush_ns_ = now_ns;
-  flushed_events_ = totals().events;
+  flushed_events_ = events;
   if (const Status status = writer_->Flush(); !status) Fail(status.error());
 }
 
@@ -276,8 +291,8 @@ void ProcessRecorder::Finish(RecordingState state) {
     matcher_->Finish();
     tables_->CopyChanged();
     matcher_->ForEachSurvivor([this](const Block& block) { writer_->AddSurvivor(block); });
-    facts.culled_blocks = totals().culled_blocks;
-    facts.culled_bytes = totals().culled_bytes;
+    facts.culled_blocks = matcher_->culled().blocks;
+    facts.culled_bytes = matcher_->culled().bytes;
   }
   if (writer_ != nullptr) {
     if (const Status status = writer_->Finish(facts); !status) Fail(status.error());

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,7 +84,9 @@ class ProcessRecorder {
 
   // Complete after Finish.
   const Facts& facts() const { return facts_; }
-  const EventQueue::Totals& totals() const { return matcher_->totals(); }
+  TraceWriter::Totals totals() const {
+    return writer_ != nullptr ? writer_->totals() : TraceWriter::Totals();
+  }
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t damaged() const { return reader_->damaged(); }
   const std::optional<Error>& error() const { return error_; }
@@ -93,7 +96,8 @@ class ProcessRecorder {
   Status Start(ClockPair clock_start, const RecordOptions& options, const MakeWriter& make_writer);
   Result<Facts> ReadFacts() const;
   void Hand(const BufferReader::Pass& pass);
-  void Convert(size_t count);
+  void Convert(std::span<MergedEvent> batch);
+  void TellThread(uint32_t thread, uint64_t now_ns);
   void NoteThreads();
   void LookAtThreads(uint64_t now_ns);
   void LookAtMemory(uint64_t now_ns);

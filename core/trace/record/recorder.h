@@ -40,7 +40,7 @@ struct RecordedProcess {
   uint32_t pid = 0;
   std::string path;  // of the trace
   Facts facts;
-  EventQueue::Totals totals;
+  TraceWriter::Totals totals;
   uint64_t file_bytes = 0;
   bool gave_up = false;        // the program saw no sign of life of us and stopped to trace
   uint64_t damaged = 0;        // buffers, or parts of such, that made no sense

@@ -2,6 +2,7 @@
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_TESTING_EVENT_LIST_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_TESTING_EVENT_LIST_H_
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ class EventList final : public trace::EventSink {
     return text;
   }
 
+  // What the events amount to, mappings left out.
+  uint64_t LiveBytes() const { return Add().live; }
+  uint64_t PeakBytes() const { return Add().peak; }
+
   struct Event {
     char kind;
     trace::Block old;
@@ -42,6 +47,19 @@ class EventList final : public trace::EventSink {
   std::vector<Event> events;
 
  private:
+  struct Sum {
+    uint64_t live = 0;
+    uint64_t peak = 0;
+  };
+  Sum Add() const {
+    Sum sum;
+    for (const Event& event : events) {
+      if (event.kind != 'a' && !event.old.is_mapping) sum.live -= event.old.size;
+      if (event.kind != 'f' && !event.block.is_mapping) sum.live += event.block.size;
+      sum.peak = std::max(sum.peak, sum.live);
+    }
+    return sum;
+  }
   static trace::Block Dead(const trace::Birth& birth, const trace::Death& death) {
     trace::Block block{birth};
     block.death_ns = death.time_ns;
