@@ -20,8 +20,9 @@ class EventSink {
   virtual void Died(const Birth& block, const Death& death) = 0;
   // Both in one event: realloc made `block`, whose previous is old.number, of `old`.
   virtual void Resized(const Birth& old, const Death& death, const Birth& block) = 0;
-  // Stacks that the next events will name, as far as is known: memory can be asked for in time.
-  virtual void Expect(std::span<const uint32_t>) {}
+  // Stacks that the next births will name: memory can be asked for in time. False if that is not
+  // worth it for now.
+  virtual bool Expect(std::span<const uint32_t>) { return false; }
 };
 
 }  // namespace heapgauge::trace

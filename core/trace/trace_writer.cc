@@ -70,7 +70,7 @@ class Writer final : public TraceWriter {
     segment_.Resized(old, death, block);
     WriteIfFull();
   }
-  void Expect(std::span<const uint32_t> stacks) override { segment_.Expect(stacks); }
+  bool Expect(std::span<const uint32_t> stacks) override { return segment_.Expect(stacks); }
 
   Status Flush() override {
     WriteSegment();
@@ -104,7 +104,7 @@ class Writer final : public TraceWriter {
   uint64_t bytes_written() const override { return written_; }
 
   Totals totals() const override {
-    const SegmentInfo& now = segment_.info();
+    const SegmentInfo now = segment_.info();
     Totals totals;
     totals.events = now.first_event + now.events;
     totals.blocks = now.first_block + now.births;

@@ -19,6 +19,8 @@ constexpr uint32_t kRoomEvents = 1024;
 constexpr size_t kMostBytes = 3 * ColumnWriter::kMaxNumberBytes;
 
 constexpr uint64_t kLarge = uint64_t{1} << 32;
+// Nobody needs to ask for fewer.
+constexpr size_t kRowsInCache = 2048;
 
 // As index + 1; 0 unknown.
 uint32_t ThreadNumber(uint32_t thread) { return thread < kMaxThreads ? thread + 1 : 0; }
@@ -47,12 +49,14 @@ uint32_t SegmentEncoder::AddStack(uint32_t stack) {
   return place;
 }
 
-void SegmentEncoder::Expect(std::span<const uint32_t> stacks) const {
+bool SegmentEncoder::Expect(std::span<const uint32_t> stacks) const {
+  if (rows_.size() < kRowsInCache) return false;
   for (const uint32_t stack : stacks) {
     if (stack >= places_.size()) continue;
     // One that is not in the list yet: nothing comes of it.
     __builtin_prefetch(rows_.data() + places_[stack], 1);
   }
+  return true;
 }
 
 Tally& SegmentEncoder::TallyOf(uint32_t place, bool is_mapping) {
@@ -79,12 +83,10 @@ void SegmentEncoder::Resized(const Birth& old, const Death& death, const Birth& 
 }
 
 SegmentEncoder::Moment SegmentEncoder::BeginEvent(uint64_t time_ns, uint32_t thread) {
-  if (room_ == 0) [[unlikely]]
-    MakeRoom();
-  --room_;
   last_ns_ = std::max(time_ns, last_ns_);
-  if (info_.events == 0) [[unlikely]]
-    info_.begin_ns = last_ns_;
+  if (room_ == 0) [[unlikely]]
+    MakeRoom(last_ns_);
+  --room_;
   time_.Put(last_ns_ - encoded_ns_);
   encoded_ns_ = last_ns_;
   const uint32_t number = ThreadNumber(thread);
@@ -98,7 +100,7 @@ SegmentEncoder::Moment SegmentEncoder::BeginEvent(uint64_t time_ns, uint32_t thr
 
 void SegmentEncoder::EndEvent(uint8_t byte) {
   event_.PutByte(byte);
-  if (info_.live_bytes_after > info_.peak_bytes || info_.events == 0) {
+  if (info_.live_bytes_after > info_.peak_bytes) {
     info_.peak_bytes = info_.live_bytes_after;
     info_.peak_event = info_.events;
     info_.peak_ns = encoded_ns_;
@@ -153,7 +155,7 @@ uint8_t SegmentEncoder::EncodeDeath(const Birth& b, const Death& death, const Mo
   ++info_.deaths;
   if (!b.is_mapping) {
     info_.live_bytes_after -= std::min(info_.live_bytes_after, b.size);
-    info_.live_blocks_after -= std::min<uint64_t>(info_.live_blocks_after, 1);
+    ++heap_deaths_;
   }
   const uint32_t place = PlaceOf(b.stack);
   TallyOf(place, b.is_mapping)
@@ -254,12 +256,13 @@ uint8_t SegmentEncoder::EncodeBirth(uint8_t kind, const Birth& b, const Moment& 
   TallyOf(place, b.is_mapping).AddBirth(b.size);
   if (!b.is_mapping) {
     info_.live_bytes_after += b.size;
-    ++info_.live_blocks_after;
+    ++heap_births_;
   }
   return byte;
 }
 
-void SegmentEncoder::MakeRoom() {
+void SegmentEncoder::MakeRoom(uint64_t time_ns) {
+  if (info_.events == 0) info_.begin_ns = info_.peak_ns = time_ns;
   room_ = kRoomEvents;
   for (ColumnWriter* const column :
        {&event_,        &thread_column_,      &resized_,      &stack_low_,    &stack_middle_,
@@ -362,6 +365,7 @@ void SegmentEncoder::BeginSegment() {
   mappings_.clear();
   expectation_.Begin(size_t{highest_thread_} + 2, 0);
   expectation_.BeginAddresses();
+  heap_births_ = heap_deaths_ = 0;
   room_ = 0;
   encoded_ns_ = 0;
   thread_ = other_thread_ = 0;
@@ -369,8 +373,16 @@ void SegmentEncoder::BeginSegment() {
   corrected_ = 0;
 }
 
+SegmentInfo SegmentEncoder::info() const {
+  SegmentInfo info = info_;
+  info.end_ns = encoded_ns_;
+  const uint64_t blocks = info.live_blocks_before + heap_births_;
+  info.live_blocks_after = blocks - std::min<uint64_t>(blocks, heap_deaths_);
+  return info;
+}
+
 std::span<const uint8_t> SegmentEncoder::Encode(ChunkMaker* chunk, SegmentInfo* info) {
-  info_.end_ns = encoded_ns_;
+  info_ = this->info();
   chunk->Begin(ChunkType::kSegment);
   AddColumns(chunk);
   const std::span<const uint8_t> bytes = chunk->Finish();

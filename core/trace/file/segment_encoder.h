@@ -29,11 +29,12 @@ class SegmentEncoder {
   void Born(const Birth& block);
   void Died(const Birth& block, const Death& death);
   void Resized(const Birth& old, const Death& death, const Birth& block);
-  void Expect(std::span<const uint32_t> stacks) const;
+  bool Expect(std::span<const uint32_t> stacks) const;
 
   // Since the segment began.
   uint32_t events() const { return info_.events; }
-  const SegmentInfo& info() const { return info_; }
+  // What there is of it; times of a segment without events mean nothing.
+  SegmentInfo info() const;
   // The highest stack and thread that events have named so far.
   uint32_t highest_stack() const { return highest_stack_; }
   uint32_t highest_thread() const { return highest_thread_; }
@@ -74,7 +75,8 @@ class SegmentEncoder {
   [[gnu::noinline]] void TellShape(const Birth& block);
   [[gnu::noinline]] void TellAddress(const Birth& block, const Birth* old);
 
-  [[gnu::noinline]] void MakeRoom();
+  // At the first event of a segment, and when columns are full.
+  [[gnu::noinline]] void MakeRoom(uint64_t time_ns);
   void EncodeStacks(ChunkMaker* chunk);
   void AddColumns(ChunkMaker* chunk);
   void BeginSegment();
@@ -87,6 +89,8 @@ class SegmentEncoder {
 
   // Of the segment.
   SegmentInfo info_;
+  uint32_t heap_births_ = 0;  // mappings left out
+  uint32_t heap_deaths_ = 0;
   std::vector<uint32_t> stacks_;  // in order of appearance
   std::vector<Row> rows_;         // of these
   std::vector<Tally> mappings_;   // the same; shorter or empty if there are none

@@ -13,12 +13,11 @@ constexpr size_t kMostNested = 16;
 constexpr uint32_t kMostThreads = 1 << 24;
 // So many blocks and their index stay in the processor's cache by themselves.
 constexpr size_t kBlocksInCache = 2048;
+// After so many batches there may be more.
+constexpr uint32_t kLookAgain = 64;
 
 bool LooksUp(TraceEventKind kind) {
   return kind == TraceEventKind::kFree || kind == TraceEventKind::kResizeBegin;
-}
-bool Bears(TraceEventKind kind) {
-  return kind == TraceEventKind::kAllocate || kind == TraceEventKind::kResizeEnd;
 }
 
 }  // namespace
@@ -26,33 +25,43 @@ bool Bears(TraceEventKind kind) {
 BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
     : index_(&pool_), queue_(&pool_, sink, options), sink_(sink) {}
 
-void BlockMatcher::Process(std::span<const MergedEvent> events) {
+[[gnu::flatten]] void BlockMatcher::Process(std::span<const MergedEvent> events) {
   counts_.events += events.size();
   while (!events.empty()) {
     const auto batch = events.first(std::min(events.size(), kBatch));
-    AskFor(batch);
+    if (in_cache_ == 0) {
+      AskFor(batch);
+    } else {
+      --in_cache_;
+    }
     for (const MergedEvent& event : batch) Handle(event);
     events = events.subspan(batch.size());
   }
 }
 
-// Has the memory that the batch will need on its way before it is needed.
+// Has the memory that the batch will need on its way before it is needed, in steps that each go by
+// what the one before has brought: index, blocks, stacks.
 void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
+  uint32_t slots[kBatch];
   uint32_t stacks[kBatch];
-  size_t births = 0;
-  for (const MergedEvent& event : batch) {
-    stacks[births] = event.stack;
-    births += Bears(event.kind()) ? 1 : 0;
-  }
-  sink_->Expect({stacks, births});
-  if (pool_.size() < kBlocksInCache) return;
+  size_t dying = 0;
+  size_t named = 0;
   for (const MergedEvent& event : batch) index_.Prefetch(AddressIndex::Hash(event.address()));
   for (const MergedEvent& event : batch) {
-    if (LooksUp(event.kind())) index_.PrefetchBlock(AddressIndex::Hash(event.address()));
+    if (LooksUp(event.kind())) {
+      const uint32_t slot = index_.PrefetchBlock(AddressIndex::Hash(event.address()));
+      slots[dying] = slot;
+      dying += slot != kNoSlot ? 1 : 0;
+    } else {
+      stacks[named++] = event.stack;
+    }
   }
+  for (size_t i = 0; i < dying; ++i) stacks[named++] = pool_[slots[i]].stack;
+  const bool many_stacks = sink_->Expect({stacks, named});
+  if (!many_stacks && pool_.size() < kBlocksInCache) in_cache_ = kLookAgain;
 }
 
-[[gnu::flatten]] void BlockMatcher::Handle(const MergedEvent& event) {
+void BlockMatcher::Handle(const MergedEvent& event) {
   if (event.thread >= threads_.size()) [[unlikely]] {
     if (event.thread >= kMostThreads) return;
     threads_.resize(std::max<size_t>(event.thread + 1, 2 * threads_.size()));

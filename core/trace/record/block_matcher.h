@@ -52,7 +52,7 @@ class BlockMatcher {
     uint32_t allocations = 0;     // wraps
     uint32_t resizing = kNoSlot;  // the block that realloc has been asked to change
   };
-  void AskFor(std::span<const MergedEvent> batch);
+  [[gnu::noinline]] void AskFor(std::span<const MergedEvent> batch);
   void Handle(const MergedEvent& event);
   void Allocate(const MergedEvent& event, ThreadState* thread, uint32_t old);
   void Free(const MergedEvent& event, const ThreadState& thread);
@@ -75,6 +75,7 @@ class BlockMatcher {
   MappingTable mappings_;
   EventQueue queue_;
   EventSink* sink_;
+  uint32_t in_cache_ = 0;  // batches for which nothing need be asked for
   std::vector<ThreadState> threads_;
   // What realloc was asked to change before it was asked again, by thread, the last one behind.
   // There seldom is any: a signal handler within realloc, or a longjmp out of it.

@@ -84,7 +84,7 @@ size_t BlockPool::bytes() const {
 AddressIndex::AddressIndex(BlockPool* pool) : pool_(pool) {
   for (Part& part : parts_) {
     part.places.reset(new Place[kLeastPlaces]);
-    part.mask = kLeastPlaces - 1;
+    SetSize(&part, kLeastPlaces);
   }
 }
 
@@ -93,15 +93,15 @@ void AddressIndex::Prefetch(uint64_t hash) const {
   __builtin_prefetch(&part.places[TagOf(hash) & part.mask], 1);
 }
 
-void AddressIndex::PrefetchBlock(uint64_t hash) const {
+uint32_t AddressIndex::PrefetchBlock(uint64_t hash) const {
   const Part& part = parts_[PartOf(hash)];
   const uint32_t tag = TagOf(hash);
   for (uint32_t at = tag & part.mask;; at = (at + 1) & part.mask) {
     const Place& place = part.places[at];
-    if (place.slot_plus_1 == 0) return;
+    if (place.slot_plus_1 == 0) return kNoSlot;
     if (place.tag == tag) {
       __builtin_prefetch(&(*pool_)[place.slot_plus_1 - 1], 1);
-      return;
+      return place.slot_plus_1 - 1;
     }
   }
 }
@@ -138,19 +138,15 @@ uint32_t AddressIndex::Remove(uint64_t address, uint64_t hash) {
     hole = at;
   }
   part.places[hole].slot_plus_1 = 0;
-  --part.count;
-  if (part.mask + 1 > kLeastPlaces && part.count < (part.mask + 1) / 8) {
+  if (--part.count < part.least) [[unlikely]]
     Resize(&part, (part.mask + 1) / 2);
-  }
   return slot;
 }
 
 uint32_t AddressIndex::Put(uint64_t address, uint64_t hash, uint32_t slot) {
   Part& part = parts_[PartOf(hash)];
-  // Never more than two thirds full.
-  if (uint64_t{part.count + 1} * 3 > uint64_t{part.mask + 1} * 2) {
+  if (part.count >= part.most) [[unlikely]]
     Resize(&part, (part.mask + 1) * 2);
-  }
   const uint32_t tag = TagOf(hash);
   uint32_t at = tag & part.mask;
   for (; part.places[at].slot_plus_1 != 0; at = (at + 1) & part.mask) {
@@ -165,6 +161,13 @@ uint32_t AddressIndex::Put(uint64_t address, uint64_t hash, uint32_t slot) {
   return kNoSlot;
 }
 
+// Never more than two thirds full, nor less than an eighth.
+void AddressIndex::SetSize(Part* part, uint32_t places) {
+  part->mask = places - 1;
+  part->most = static_cast<uint32_t>(uint64_t{places} * 2 / 3);
+  part->least = places > kLeastPlaces ? places / 8 : 0;
+}
+
 void AddressIndex::Resize(Part* part, uint32_t places) {
   std::unique_ptr<Place[]> made(new Place[places]);
   const uint32_t mask = places - 1;
@@ -176,7 +179,7 @@ void AddressIndex::Resize(Part* part, uint32_t places) {
     made[at] = place;
   }
   part->places = std::move(made);
-  part->mask = mask;
+  SetSize(part, places);
 }
 
 size_t AddressIndex::bytes() const {

@@ -99,7 +99,7 @@ class BlockPool {
   size_t size_ = 0;
   // Slots that were returned last, to be taken first: they are in the processor's cache. Their
   // pieces count them as taken.
-  static constexpr size_t kMostRecent = 512;
+  static constexpr size_t kMostRecent = 4096;
   std::vector<uint32_t> recent_;
   uint32_t empty_pieces_ = 0;  // that still have their memory
 };
@@ -112,8 +112,8 @@ class AddressIndex {
 
   static uint64_t Hash(uint64_t address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
   void Prefetch(uint64_t hash) const;
-  // REQUIRES: Prefetch some time before, to be of use.
-  void PrefetchBlock(uint64_t hash) const;
+  // The slot that is probably meant, or kNoSlot. REQUIRES: Prefetch some time before, to be of use.
+  uint32_t PrefetchBlock(uint64_t hash) const;
 
   uint32_t Find(uint64_t address, uint64_t hash) const;
   // Takes the address out; its slot, or kNoSlot.
@@ -131,9 +131,12 @@ class AddressIndex {
     std::unique_ptr<Place[]> places;
     uint32_t mask = 0;
     uint32_t count = 0;
+    uint32_t least = 0;  // with fewer it shrinks
+    uint32_t most = 0;   // with more it grows
   };
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 24); }
   static size_t PartOf(uint64_t hash) { return hash >> 56; }
+  static void SetSize(Part* part, uint32_t places);
   [[gnu::noinline]] static void Resize(Part* part, uint32_t places);
 
   BlockPool* pool_;

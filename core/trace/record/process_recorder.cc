@@ -150,16 +150,17 @@ void ProcessRecorder::NoteThreads() {
 void ProcessRecorder::Convert(std::span<MergedEvent> batch) {
   uint64_t last = last_time_ns_;
   uint32_t thread = kNoIndex;
+  const uint64_t start = start_ns_;
+  const uint32_t stacks = tables_->KnownStacks();
   ClockConverter::Line line = converter_->line();
   for (MergedEvent& event : batch) {
     if (!line.Has(event.time)) [[unlikely]] {
-      last = std::max(last, SinceStart(converter_->ToNs(event.time)));
+      converter_->ToNs(event.time);
       line = converter_->line();
-    } else {
-      last = std::max(last, SinceStart(line.At(event.time)));
     }
-    event.time = last;
-    if (!tables_->HasStack(event.stack)) [[unlikely]]
+    const uint64_t now = line.Has(event.time) ? line.At(event.time) : converter_->ToNs(event.time);
+    event.time = last = std::max(last, now - std::min(now, start));
+    if (event.stack >= stacks && !tables_->HasStack(event.stack)) [[unlikely]]
       event.stack = 0;
     if (event.thread != thread) {
       thread = event.thread;

@@ -29,6 +29,8 @@ class TableCopier {
   bool HasStack(uint32_t stack) const {
     return stack < stacks_.next && (stacks_.open.empty() || stacks_.open.count(stack) == 0);
   }
+  // Numbers below need not be asked about.
+  uint32_t KnownStacks() const { return stacks_.open.empty() ? stacks_.next : 0; }
 
  private:
   struct Table {
