@@ -12,7 +12,7 @@ constexpr size_t kMostNested = 16;
 // More threads than this share the last counter; a hostile file may name any number.
 constexpr uint32_t kMostThreads = 1 << 24;
 // So many blocks and their index stay in the processor's cache by themselves.
-constexpr size_t kBlocksInCache = 2048;
+constexpr size_t kBlocksInCache = 8192;
 // After so many batches there may be more.
 constexpr uint32_t kLookAgain = 64;
 

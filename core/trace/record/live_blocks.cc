@@ -7,6 +7,7 @@ namespace heapgauge::trace {
 namespace {
 
 constexpr uint32_t kLeastPlaces = 64;
+constexpr uint32_t kRefilled = 32;  // slots of a pool, at a time
 
 }  // namespace
 
@@ -27,30 +28,34 @@ void BlockPool::FindPiece() {
   room_[current_ / 64] |= uint64_t{1} << current_ % 64;
 }
 
-uint32_t BlockPool::TakeFromPiece() {
+bool BlockPool::Refill() {
   if (current_ == kNoSlot || !pieces_[current_].has_room()) {
     FindPiece();
-    if (current_ == kNoSlot) return kNoSlot;
+    if (current_ == kNoSlot) return false;
   }
   Piece& piece = pieces_[current_];
   if (piece.blocks == nullptr) {
     piece.blocks.reset(static_cast<LiveBlock*>(
         ::operator new (sizeof(LiveBlock) * kPieceBlocks, std::align_val_t{alignof(LiveBlock)})));
-    piece.first_free = kNoSlot;
+    piece.free.clear();
     piece.fresh = 0;
   } else if (piece.taken == 0 && empty_pieces_ > 0) {
     --empty_pieces_;
   }
-  uint32_t index = piece.first_free;
-  if (index != kNoSlot) {
-    piece.first_free = piece.blocks[index].link;
-  } else {
-    index = piece.fresh++;
+  for (uint32_t i = 0; i < kRefilled && piece.has_room(); ++i) {
+    uint32_t index = piece.fresh;
+    if (!piece.free.empty()) {
+      index = piece.free.back();
+      piece.free.pop_back();
+      __builtin_prefetch(&piece.blocks[index], 1);
+    } else {
+      piece.blocks[piece.fresh++].flags = 0;
+    }
+    recent_.push_back(current_ * kPieceBlocks + index);
+    ++piece.taken;
   }
-  piece.blocks[index].flags = LiveBlock::kInUse;
-  ++size_;
-  if (++piece.taken == kPieceBlocks) room_[current_ / 64] &= ~(uint64_t{1} << current_ % 64);
-  return current_ * kPieceBlocks + index;
+  if (!piece.has_room()) room_[current_ / 64] &= ~(uint64_t{1} << current_ % 64);
+  return true;
 }
 
 // The older half goes back to the pieces.
@@ -63,9 +68,7 @@ void BlockPool::SpillRecent() {
 void BlockPool::ReturnToPiece(uint32_t slot) {
   const uint32_t number = slot / kPieceBlocks;
   Piece& piece = pieces_[number];
-  LiveBlock& block = piece.blocks[slot % kPieceBlocks];
-  block.link = piece.first_free;
-  piece.first_free = slot % kPieceBlocks;
+  piece.free.push_back(static_cast<uint16_t>(slot % kPieceBlocks));
   room_[number / 64] |= uint64_t{1} << number % 64;
   if (--piece.taken != 0) return;
   // One empty piece is kept, so that a program that goes to and fro does not cost a piece each

@@ -28,7 +28,7 @@ struct alignas(64) LiveBlock : Birth {
   };
   uint8_t flags;
   uint32_t counter;  // allocations of its thread up to this one
-  uint32_t link;     // kHeld: where its birth is kept. Not in use: the next free slot
+  uint32_t link;     // kHeld: where its birth is kept
 };
 static_assert(sizeof(LiveBlock) == 64);
 
@@ -39,7 +39,8 @@ class BlockPool {
 
   // kNoSlot if there are 4 billion already.
   uint32_t Take() {
-    if (recent_.empty()) return TakeFromPiece();
+    if (recent_.empty() && !Refill()) [[unlikely]]
+      return kNoSlot;
     const uint32_t slot = recent_.back();
     recent_.pop_back();
     (*this)[slot].flags = LiveBlock::kInUse;
@@ -75,6 +76,7 @@ class BlockPool {
 
  private:
   static constexpr uint32_t kPieceBlocks = 16384;
+  static_assert(kPieceBlocks <= UINT16_MAX + 1);
   struct Unmake {
     void operator()(LiveBlock* blocks) const {
       ::operator delete (blocks, std::align_val_t{alignof(LiveBlock)});
@@ -82,8 +84,9 @@ class BlockPool {
   };
   struct Piece {
     std::unique_ptr<LiveBlock[], Unmake> blocks;  // null: given back. Made when they are taken
-    uint32_t first_free = kNoSlot;                // within the piece
-    uint32_t fresh = 0;                           // blocks from here on were never taken
+    // Within the piece. Apart from the blocks, which may have left the processor's cache.
+    std::vector<uint16_t> free;
+    uint32_t fresh = 0;  // blocks from here on were never taken
     uint32_t taken = 0;
     bool has_room() const { return taken < kPieceBlocks; }
   };
@@ -93,12 +96,13 @@ class BlockPool {
   std::vector<Piece> pieces_;
   std::vector<uint64_t> room_;  // a bit for each piece
   void ReturnToPiece(uint32_t slot);
-  [[gnu::noinline]] uint32_t TakeFromPiece();
+  // False if there are no more.
+  [[gnu::noinline]] bool Refill();
 
   uint32_t current_ = kNoSlot;
   size_t size_ = 0;
-  // Slots that were returned last, to be taken first: they are in the processor's cache. Their
-  // pieces count them as taken.
+  // Slots to be taken next, the last one first: they were returned lately, or are on their way into
+  // the processor's cache. Their pieces count them as taken.
   static constexpr size_t kMostRecent = 4096;
   std::vector<uint32_t> recent_;
   uint32_t empty_pieces_ = 0;  // that still have their memory
