@@ -88,11 +88,16 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
 
   OrderedFold fold;
   fold.each = [&](size_t worker, size_t index, const Segment& segment) {
+    // Few segments have blocks that were live then.
+    std::vector<size_t> concerned;
+    for (size_t i = 0; i < moments.size(); ++i) {
+      if (moments[i].Concerns(trace, index)) concerned.push_back(i);
+    }
     ForEachDeath(segment, [&](const Block& block, size_t at) {
       if (!matches(block)) return;
       if (request.wants_counts) counts[worker].Add(block);
       if (marked != nullptr) marked->Mark(block.number);
-      for (size_t i = 0; i < moments.size(); ++i) {
+      for (const size_t i : concerned) {
         if (moments[i].WasLive(index, at, block)) live[worker].Add(i, block, groups.Of(block));
       }
     });

@@ -46,11 +46,16 @@ ThreadStats* StatsCounts::ThreadAt(uint32_t index) {
   return &sums_.threads[std::min<size_t>(index, sums_.threads.size() - 1)];
 }
 
+// Small sizes are counted one by one, and make the rest of what there is to know about them.
 void StatsCounts::CountSize(uint64_t size, uint64_t blocks) {
-  if (size < kSmallSizes) {
+  if (size < kSmallSizes) [[likely]] {
     small_sizes_[size] += blocks;
-    return;
+  } else {
+    CountLarge(size, blocks);
   }
+}
+
+void StatsCounts::CountLarge(uint64_t size, uint64_t blocks) {
   const auto known = large_sizes_.find(size);
   if (known != large_sizes_.end()) {
     known->second += blocks;
@@ -61,13 +66,13 @@ void StatsCounts::CountSize(uint64_t size, uint64_t blocks) {
   }
 }
 
+// Every block of the trace: what can be made of other counts is not counted here.
 void StatsCounts::Add(const Block& block) {
   const uint64_t size = block.size;
   GroupStats& group = sums_.groups[groups_->Of(block)];
-  SizeStats& size_class = sums_.sizes[SizeClassOf(size)];
   ThreadStats* thread = ThreadAt(block.thread);
   group.all.Add(size);
-  size_class.all.Add(size);
+  group.slack_bytes += block.slack;
   thread->allocated.Add(size);
   Rates& rates = sums_.rates;
   for (RateBin* bin : {&rates.bins[birth_bins_.At(block.birth_ns)],
@@ -76,23 +81,18 @@ void StatsCounts::Add(const Block& block) {
     bin->bytes += size;
   }
   CountSize(size, 1);
-  sums_.allocated.Add(size);
+  if (size >= kSmallSizes) sums_.sizes[SizeClassOf(size)].all.Add(size);
   sums_.calls[std::min<size_t>(block.function, kCallKinds - 1)].Add(size);
   sums_.alignments[std::min<size_t>(block.alignment_log2, kAlignments - 1)].Add(size);
-  sums_.slack_bytes += block.slack;
-  group.slack_bytes += block.slack;
   if (block.slack == UINT16_MAX) ++sums_.slack_at_limit;
   if (block.previous != kNoBlock) ++sums_.resizes;
-  if (size == 0) sums_.zero_sized.Add(0);
 
   if (block.is_live()) {
     group.never_freed.Add(size);
-    size_class.never_freed.Add(size);
+    sums_.sizes[SizeClassOf(size)].never_freed.Add(size);
     thread->never_freed.Add(size);
-    sums_.never_freed.Add(size);
     return;
   }
-  sums_.freed.Add(size);
   ++rates.bins[death_bins_.At(block.death_ns)].frees;
   ++rates.course[death_parts_.At(block.death_ns)].frees;
   ThreadStats* freeing = ThreadAt(block.death_thread);
@@ -103,23 +103,31 @@ void StatsCounts::Add(const Block& block) {
   }
   if (block.distance != kForeign && block.distance <= request_->temporary_within) {
     group.temporary.Add(size);
-    sums_.temporary.Add(size);
   }
   if (size >= request_->large_bytes && block.lifetime_ns(0) < request_->short_ns) {
     group.short_large.Add(size);
-    sums_.short_large.Add(size);
   }
+}
+
+// What follows from the counts.
+void StatsCounts::SumUp() {
+  for (const GroupStats& group : sums_.groups) {
+    sums_.allocated.Add(group.all);
+    sums_.never_freed.Add(group.never_freed);
+    sums_.temporary.Add(group.temporary);
+    sums_.short_large.Add(group.short_large);
+    sums_.slack_bytes += group.slack_bytes;
+  }
+  sums_.freed.blocks = sums_.allocated.blocks - sums_.never_freed.blocks;
+  sums_.freed.bytes = sums_.allocated.bytes - sums_.never_freed.bytes;
+  for (uint64_t size = 0; size < kSmallSizes; ++size) {
+    sums_.sizes[SizeClassOf(size)].all.Add({small_sizes_[size], small_sizes_[size] * size});
+  }
+  sums_.zero_sized.blocks = small_sizes_[0];
 }
 
 void StatsCounts::Add(const StatsCounts& other) {
   const TraceStats& o = other.sums_;
-  sums_.allocated.Add(o.allocated);
-  sums_.freed.Add(o.freed);
-  sums_.never_freed.Add(o.never_freed);
-  sums_.temporary.Add(o.temporary);
-  sums_.short_large.Add(o.short_large);
-  sums_.zero_sized.Add(o.zero_sized);
-  sums_.slack_bytes += o.slack_bytes;
   sums_.slack_at_limit += o.slack_at_limit;
   sums_.resizes += o.resizes;
   for (size_t i = 0; i < o.rates.bins.size(); ++i) sums_.rates.bins[i].Add(o.rates.bins[i]);
@@ -140,6 +148,7 @@ void StatsCounts::Add(const StatsCounts& other) {
 }
 
 TraceStats StatsCounts::Take() {
+  SumUp();
   std::vector<ExactSize> sizes;
   for (uint64_t size = 0; size < kSmallSizes; ++size) {
     if (small_sizes_[size] != 0) sizes.push_back({size, small_sizes_[size]});

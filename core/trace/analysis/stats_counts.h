@@ -51,6 +51,8 @@ class StatsCounts {
   static constexpr size_t kMaxLargeSizes = 1 << 20;  // more are not counted one by one
 
   void CountSize(uint64_t size, uint64_t blocks);
+  void CountLarge(uint64_t size, uint64_t blocks);
+  void SumUp();
   ThreadStats* ThreadAt(uint32_t index);
 
   const BlockGroups* groups_;
