@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-#include "agent/unwind/rule.h"
-
 namespace heapgauge::agent {
 
 // The state of the caller right after its call returns: pc is the return address, sp the stack
@@ -23,20 +21,19 @@ struct Registers {
 inline constexpr uint16_t kFrameExactPc = 1;   // pc was interrupted by a signal, no call before it
 inline constexpr uint16_t kFrameRestorer = 2;  // code that returns from a signal; pc is its start
 // For the Walker:
-inline constexpr uint16_t kFrameReadsFp = 4;    // its step needs fp
-inline constexpr uint16_t kFramePassesFp = 8;   // the caller's fp is this one's
-inline constexpr uint16_t kFrameUsesFp = 16;    // its step, or one further out, needs this fp
-inline constexpr uint16_t kFrameFastStep = 32;  // simple rule, and all it reads is on the own stack
+inline constexpr uint16_t kFrameUsesFp = 4;     // its step, or one further out, needs this fp
+inline constexpr uint16_t kFrameChecksPc = 8;   // its step is the same if the return address is
+inline constexpr uint16_t kFrameChecksFp = 16;  // if the caller's saved fp is, too
+inline constexpr uint16_t kFrameChecks = kFrameChecksPc | kFrameChecksFp;
 
 struct Frame {
   uintptr_t pc;
   uintptr_t sp;
-  uintptr_t fp;
-  const uintptr_t* fp_slot;  // where fp was read; the field above if no step read it
+  uintptr_t fp;              // right only with kFrameUsesFp
+  const uintptr_t* fp_slot;  // where fp was read last on the way here
   uint64_t hash;             // of all frames from the root to this one
-  PackedRule rule;           // how to get to the caller; kEmpty: evaluate each time
   uint16_t flags;
-  uint16_t fast_run;  // how many steps outwards from here are kFrameFastStep
+  uint16_t run;  // how many steps outwards from here are checked as the first one is
 };
 static_assert(sizeof(Frame) == 48);
 

@@ -2,8 +2,8 @@
 // and where the caller's frame pointer was saved. It is what remains of .eh_frame for one code
 // address once everything an allocation profiler does not need is left out.
 //
-// A rule that fits is packed into 29 bits, so that a cache entry (rule and tag) is one 8-byte word.
-// Values only: no threads, no allocation, async-signal-safe.
+// A rule that fits is packed into 29 bits of a word, so that a cache entry (rule and tag) is one
+// word. Values only: no threads, no allocation, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_RULE_H_
 #define HEAPGAUGE_AGENT_UNWIND_RULE_H_
 
@@ -46,33 +46,54 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// Packed: kind 3 bits | fp kind 2 bits | fp offset / 8, signed 8 bits | CFA offset / 8, signed 16
-// bits.
-using PackedRule = uint32_t;
-inline constexpr int kPackedRuleBits = 29;
+// Packed: kind 3 bits | fp kind 2 bits | fp offset / 8, signed 8 bits | 35 bits for whoever keeps
+// it (0) | CFA offset / 8, signed 16 bits. What a step waits for, the CFA, is at the top: one
+// shift.
+using PackedRule = uint64_t;
 
 namespace packed {
 inline constexpr int kFpKindShift = 3;
 inline constexpr int kFpOffsetShift = 5;
 inline constexpr int kFpOffsetBits = 8;
-inline constexpr int kCfaOffsetShift = 13;
+inline constexpr int kFreeShift = kFpOffsetShift + kFpOffsetBits;
+inline constexpr int kFreeBits = 35;
+inline constexpr int kCfaOffsetShift = kFreeShift + kFreeBits;
 inline constexpr int kCfaOffsetBits = 16;
-static_assert(kCfaOffsetShift + kCfaOffsetBits == kPackedRuleBits);
+static_assert(kCfaOffsetShift + kCfaOffsetBits == 64);
+inline constexpr uint64_t kFreeMask = ((uint64_t{1} << kFreeBits) - 1) << kFreeShift;
 
 constexpr bool Fits(int64_t offset, int bits) {
   const int64_t limit = int64_t{1} << (bits - 1);
   return offset % 8 == 0 && offset / 8 >= -limit && offset / 8 < limit;
 }
 constexpr RuleKind Kind(PackedRule rule) { return static_cast<RuleKind>(rule & 7); }
-constexpr FpKind FpKindOf(PackedRule rule) { return static_cast<FpKind>(rule >> kFpKindShift & 3); }
+// Instead of kCfaRelative, where fp is not saved within the frame.
+inline constexpr uint32_t kFpElsewhere = 3;
+constexpr FpKind FpKindOf(PackedRule rule) {
+  const auto kind = static_cast<uint32_t>(rule >> kFpKindShift & 3);
+  return kind == kFpElsewhere ? FpKind::kCfaRelative : static_cast<FpKind>(kind);
+}
 constexpr int64_t CfaOffset(PackedRule rule) {
-  const int32_t top = static_cast<int32_t>(rule << (32 - kPackedRuleBits));
-  return int64_t{top >> (32 - kCfaOffsetBits)} * 8;
+  return (static_cast<int64_t>(rule) >> kCfaOffsetShift) * 8;
 }
 constexpr int64_t FpOffset(PackedRule rule) {
-  const int32_t top = static_cast<int32_t>(rule << (32 - kFpOffsetShift - kFpOffsetBits));
-  return int64_t{top >> (32 - kFpOffsetBits)} * 8;
+  return int64_t{static_cast<int8_t>(rule >> kFpOffsetShift)} * 8;
 }
+
+// The CFA is sp, or fp, plus an offset, and the caller's fp is in the register or was saved below
+// the return address. If it is sp: the CFA is above it, and the slot of fp is not below it.
+constexpr bool IsSimple(PackedRule rule) {
+  constexpr uint32_t kSp = 1u << static_cast<int>(RuleKind::kSpRelative);
+  constexpr uint32_t kFp = 1u << static_cast<int>(RuleKind::kFpRelative);
+  constexpr uint32_t kSimple = (kSp | kFp) | (kSp | kFp) << (1 << kFpKindShift);
+  return (kSimple >> (rule & 31) & 1) != 0;
+}
+// Of a simple one:
+inline constexpr PackedRule kReadsFp = 2;
+inline constexpr PackedRule kSavesFp = 1 << kFpKindShift;
+static_assert((static_cast<int>(RuleKind::kFpRelative) & kReadsFp) != 0);
+static_assert((static_cast<int>(RuleKind::kSpRelative) & kReadsFp) == 0);
+static_assert(static_cast<int>(FpKind::kCfaRelative) == 1);
 }  // namespace packed
 
 // 0 if the rule does not fit.
@@ -81,17 +102,22 @@ constexpr PackedRule Pack(const Rule& rule) {
       !packed::Fits(rule.fp_offset, packed::kFpOffsetBits)) {
     return 0;
   }
-  const uint32_t cfa = static_cast<uint32_t>(rule.cfa_offset / 8);
-  const uint32_t fp = static_cast<uint32_t>(rule.fp_offset / 8);
-  return static_cast<uint32_t>(rule.kind) |
-         static_cast<uint32_t>(rule.fp_kind) << packed::kFpKindShift |
-         (fp & ((1u << packed::kFpOffsetBits) - 1)) << packed::kFpOffsetShift |
-         (cfa & ((1u << packed::kCfaOffsetBits) - 1)) << packed::kCfaOffsetShift;
+  const bool by_sp = rule.kind == RuleKind::kSpRelative;
+  if (by_sp && rule.cfa_offset < 8) return 0;  // nonsense
+  // Where fp is not saved: the return slot, a word that a step reads anyway.
+  const int64_t fp_offset = rule.fp_kind == FpKind::kSame ? -8 : rule.fp_offset;
+  const bool elsewhere = rule.fp_kind == FpKind::kCfaRelative &&
+                         (fp_offset > -8 || (by_sp && rule.cfa_offset + fp_offset < 0));
+  const auto fp_kind = elsewhere ? packed::kFpElsewhere : static_cast<uint32_t>(rule.fp_kind);
+  return static_cast<uint64_t>(rule.kind) | uint64_t{fp_kind} << packed::kFpKindShift |
+         uint64_t{static_cast<uint8_t>(fp_offset / 8)} << packed::kFpOffsetShift |
+         static_cast<uint64_t>(rule.cfa_offset / 8) << packed::kCfaOffsetShift;
 }
 
 constexpr Rule Unpack(PackedRule rule) {
-  return Rule{packed::Kind(rule), packed::FpKindOf(rule), packed::CfaOffset(rule),
-              packed::FpOffset(rule)};
+  const FpKind fp_kind = packed::FpKindOf(rule);
+  return Rule{packed::Kind(rule), fp_kind, packed::CfaOffset(rule),
+              fp_kind == FpKind::kSame ? 0 : packed::FpOffset(rule)};
 }
 
 }  // namespace heapgauge::agent

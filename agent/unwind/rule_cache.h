@@ -33,13 +33,19 @@ class RuleCache {
   static constexpr uint32_t kWays = 1u << kWayBits;
   // What the index of the group of slots does not say.
   static constexpr int kTagBits = arch::kAddressBits - (kIndexBits - kWayBits);
-  static_assert(kTagBits + kPackedRuleBits == 64);
+  static_assert(kTagBits == packed::kFreeBits);
 
-  // Looks only into the address's own slot, where a rule mostly is.
+  // Looks only into the address's own slot, where a rule mostly is. REQUIRES: address < 2^47.
   PackedRule FindQuickly(uintptr_t address) const {
-    const uint64_t key = Spread(address);
-    const uint64_t own = entries_[SlotOf(key)].load(std::memory_order_relaxed);
-    return Matches(own, key) ? RuleOf(own) : 0;
+    const uint64_t product = address * kFactor;
+    const uint64_t own = entries_[SlotOf(product)].load(std::memory_order_relaxed);
+    return Matches(own, product) ? RuleOf(own) : 0;
+  }
+  // The same with the tag still in the word; false if it is not there, or is empty.
+  bool FindTagged(uintptr_t address, PackedRule* rule) const {
+    const uint64_t product = address * kFactor;
+    *rule = entries_[SlotOf(product)].load(std::memory_order_relaxed);
+    return Matches(*rule, product);
   }
 
   // 0 (RuleKind::kEmpty) if it is not there. REQUIRES: address < 2^47.
@@ -58,7 +64,7 @@ class RuleCache {
     const uint64_t key = Spread(address);
     const uint32_t slot = SlotOf(key);
     const uint64_t before = entries_[slot].load(std::memory_order_relaxed);
-    entries_[slot].store(TagOf(key) << kPackedRuleBits | rule, std::memory_order_relaxed);
+    entries_[slot].store(TagOf(key) | rule, std::memory_order_relaxed);
     if (before == 0 || Matches(before, key)) return;
     // A free slot, or else any, but not always the same.
     uint32_t way = 1;
@@ -76,20 +82,27 @@ class RuleCache {
 
   // The bijection; public for tests.
   static constexpr uint64_t Spread(uint64_t address) {
-    return address * 0x9e3779b97f4a7c15u & ((uint64_t{1} << arch::kAddressBits) - 1);
+    return address * kFactor & ((uint64_t{1} << arch::kAddressBits) - 1);
   }
+  // Of the spread address, or of the product that it is the lower part of.
   static constexpr uint32_t SlotOf(uint64_t key) {
-    return static_cast<uint32_t>(key >> (arch::kAddressBits - kIndexBits));
+    return static_cast<uint32_t>(key >> (arch::kAddressBits - kIndexBits)) & (kEntries - 1);
   }
 
  private:
-  static constexpr uint64_t TagOf(uint64_t key) { return key & ((uint64_t{1} << kTagBits) - 1); }
+  static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
+
+  // In its place in the entry.
+  static constexpr uint64_t TagOf(uint64_t key) {
+    return key << packed::kFreeShift & packed::kFreeMask;
+  }
   static constexpr bool Matches(uint64_t entry, uint64_t key) {
-    return entry >> kPackedRuleBits == TagOf(key);
+    // The bits of the tag alone, by shifts: a mask would be one more constant to keep.
+    const uint64_t difference = entry ^ key << packed::kFreeShift;
+    return difference << packed::kCfaOffsetBits >> (packed::kCfaOffsetBits + packed::kFreeShift) ==
+           0;
   }
-  static constexpr PackedRule RuleOf(uint64_t entry) {
-    return static_cast<PackedRule>(entry & ((1u << kPackedRuleBits) - 1));
-  }
+  static constexpr PackedRule RuleOf(uint64_t entry) { return entry & ~packed::kFreeMask; }
 
   std::atomic<uint64_t> entries_[kEntries];
 };

@@ -15,8 +15,7 @@ constexpr uint64_t kAddresses = uint64_t{1} << arch::kAddressBits;
 
 // Some rule that follows from the address, so that a wrong answer shows.
 PackedRule RuleFor(uintptr_t address) {
-  const auto mixed = static_cast<uint32_t>((address * 0x2545f4914f6cdd1du) >> 34);
-  return (mixed & ((1u << kPackedRuleBits) - 1)) | 1;
+  return (address * 0x2545f4914f6cdd1du & ~packed::kFreeMask) | 1;
 }
 
 TEST(RuleCache, FindsWhatWasInserted) {

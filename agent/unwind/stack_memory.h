@@ -57,6 +57,9 @@ class StackMemory {
   uintptr_t own_high() const { return own_high_; }
   bool IsOwn(uintptr_t address) const { return address - own_low_ < own_high_ - own_low_; }
 
+  // Where the own stack ends if `sp` is a place in it, else 0.
+  uintptr_t EndOf(uintptr_t sp) const { return IsOwn(sp) && sp % 8 == 0 ? own_high_ : 0; }
+
   // Another thread will use this object, or the thread's stack has changed.
   void Forget() { *this = StackMemory{}; }
 

@@ -7,78 +7,50 @@
 namespace heapgauge::agent {
 namespace {
 
-uint16_t FlagsOf(const Rule& rule, bool exact) {
-  uint16_t flags = exact ? kFrameExactPc : 0;
-  if (rule.ReadsFp()) flags |= kFrameReadsFp;
-  if (rule.PassesFp()) flags |= kFramePassesFp;
-  if (rule.kind == RuleKind::kSignal) flags |= kFrameRestorer;
-  return flags;
+inline bool IsCode(uintptr_t pc) { return (pc - 1) >> arch::kAddressBits == 0; }
+
+// The next frame outwards if this one is inside of sp. The compiler is kept from making a branch of
+// it.
+inline const Frame* PassIfInside(const Frame* frame, uintptr_t sp) {
+  uintptr_t bytes = frame->sp < sp ? sizeof(Frame) : 0;
+  __asm__("" : "+r"(bytes));
+  return reinterpret_cast<const Frame*>(reinterpret_cast<uintptr_t>(frame) - bytes);
 }
 
-// The same for a rule that StepFast() has followed.
-uint16_t FastFlagsOf(PackedRule rule, bool exact) {
-  const unsigned reads = packed::Kind(rule) == RuleKind::kFpRelative;
-  const unsigned passes = packed::FpKindOf(rule) == FpKind::kSame;
-  return static_cast<uint16_t>(kFrameFastStep | (exact ? kFrameExactPc : 0) |
-                               reads * kFrameReadsFp | passes * kFramePassesFp);
+// What has changed in the word that a frame's pc was read from, and in that of its fp.
+inline uintptr_t PcChange(const Frame& frame) {
+  return LoadWord(frame.sp + static_cast<uintptr_t>(arch::kReturnSlotOffset)) ^ frame.pc;
 }
-
-State StateOf(const Frame& frame) {
-  return {frame.pc, frame.sp, frame.fp, nullptr, (frame.flags & kFrameExactPc) != 0};
+inline uintptr_t LoadFp(const uintptr_t* slot) {
+  return LoadWord(reinterpret_cast<uintptr_t>(slot));
 }
+inline uintptr_t FpChange(const Frame& frame) { return LoadFp(frame.fp_slot) ^ frame.fp; }
 
-StepResult StepFrom(const Frame& frame, StackMemory* memory, State* state) {
-  *state = StateOf(frame);
-  return StepSlow(RuleOf(frame.rule, frame.pc, state->exact), memory, state);
-}
-
-// Steps from a new frame, whose rule is set, and completes its flags. `state` is the frame's state.
-inline StepResult StepNew(Frame* frame, StackMemory* memory, State* state) {
-  const bool exact = state->exact;
-  if (StepFast(frame->rule, *memory, state)) [[likely]] {
-    frame->flags = FastFlagsOf(frame->rule, exact);
-    return StepResult::kStepped;
-  }
-  const Rule rule = RuleOf(frame->rule, state->pc, exact);
-  if (rule.kind == RuleKind::kNoObject) frame->rule = 0;  // ask again next time
-  frame->flags = FlagsOf(rule, exact);
-  State copy = *state;  // so that the caller's can stay in registers
-  const StepResult result = StepSlow(rule, memory, &copy);
-  *state = copy;
-  return result;
+// Steps by any rule. What it reads may lie anywhere.
+StepResult StepFrom(uintptr_t pc, bool exact, StackMemory* memory, Rule* rule, State* state) {
+  *rule = RuleOf(FindRule(pc, exact), pc, exact);
+  return StepSlow(*rule, memory, state);
 }
 
 }  // namespace
 
+// `fp` is that of the state.
 inline bool Walker::Meets(const Frame& frame, const State& state) {
   return frame.sp == state.sp && frame.pc == state.pc &&
          ((frame.flags & kFrameExactPc) != 0) == state.exact &&
          ((frame.flags & kFrameUsesFp) == 0 || frame.fp == state.fp);
 }
 
-// The frame's fp has changed: so have those that it is passed on to.
-void Walker::CarryFp(uint32_t index) {
-  for (; index > 0 && (frames()[index].flags & kFramePassesFp) != 0; --index) {
-    frames()[index - 1].fp = frames()[index].fp;
-  }
-}
-
-inline void Walker::Replace(uint32_t index, const State& state) {
-  Frame& frame = frames()[index];
-  frame.fp_slot = state.fp_slot != nullptr ? state.fp_slot : &frame.fp;
-  if (frame.fp != state.fp) {
-    frame.fp = state.fp;
-    CarryFp(index);
-  }
-}
-
 // Does the step from frame `index` still lead to frame `index - 1`?
 bool Walker::VerifyStep(uint32_t index) {
-  State state;
-  if (StepFrom(frames()[index], &memory_, &state) != StepResult::kStepped) return false;
-  const Frame& caller = frames()[index - 1];
+  const Frame& frame = frames()[index];
+  State state{frame.pc, frame.sp, frame.fp, frame.fp_slot, (frame.flags & kFrameExactPc) != 0};
+  Rule rule;
+  if (StepFrom(frame.pc, state.exact, &memory_, &rule, &state) != StepResult::kStepped)
+    return false;
+  Frame& caller = frames()[index - 1];
   if (!Meets(caller, state)) return false;
-  Replace(index - 1, state);
+  if (state.fp_slot != nullptr) caller.fp_slot = state.fp_slot;
   return true;
 }
 
@@ -86,137 +58,252 @@ bool Walker::VerifyStep(uint32_t index) {
 bool Walker::VerifyEnd(uint32_t total) {
   if (end_ == StepResult::kOutermost || end_ == StepResult::kUnsupported) return true;
   if (end_ == StepResult::kTooDeep) return total == kMaxFrames;
-  State state;
-  return StepFrom(frames()[0], &memory_, &state) == end_;
+  const Frame& frame = frames()[0];
+  State state{frame.pc, frame.sp, frame.fp, nullptr, (frame.flags & kFrameExactPc) != 0};
+  Rule rule;
+  return StepFrom(frame.pc, state.exact, &memory_, &rule, &state) == end_;
+}
+
+// Of a frame with the pc and sp of the state: is it the state's, as far as the first step tells?
+inline bool Walker::MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot) {
+  if ((frame.flags & kFrameExactPc) != 0) return false;
+  if ((frame.flags & kFrameUsesFp) != 0 && frame.fp != LoadFp(fp_slot)) return false;
+  return (frame.flags & kFrameChecksPc) == 0 || PcChange((&frame)[-1]) == 0;
 }
 
 // Checks the remembered steps from frame `from` outwards. True if all are as they were; otherwise
-// `stop` is the frame whose step leads elsewhere. `added` is the number of new frames inside of
-// `from`.
-inline bool Walker::Verify(uint32_t from, uint32_t added, uint32_t* stop) {
-  Frame* frame = &frames()[from];
+// `stop` is the frame whose step leads elsewhere.
+[[gnu::always_inline]] inline bool Walker::Verify(uint32_t from, uint32_t total, uint32_t* stop) {
+  const Frame* frame = &frames()[from];
   for (;;) {
-    const Frame* const run_end = frame - frame->fast_run;
-    while (frame != run_end) {
-      Frame* const caller = frame - 1;
-      const uintptr_t return_slot = caller->sp + static_cast<uintptr_t>(arch::kReturnSlotOffset);
-      const uintptr_t pc_change = LoadWord(return_slot) ^ caller->pc;
-      const uintptr_t fp = *static_cast<const volatile uintptr_t*>(caller->fp_slot);
-      if ((pc_change | (fp ^ caller->fp)) != 0) [[unlikely]] {
-        if (pc_change != 0 || (caller->flags & kFrameUsesFp) != 0) {
-          *stop = static_cast<uint32_t>(frame - frames());
-          return false;
+    const uint16_t checks = frame->flags & kFrameChecks;
+    const Frame* const run_end = checks == 0 ? frame : frame - frame->run;
+    // These words are on the thread's own stack, so they may be read whatever those before them
+    // are.
+    if (checks == kFrameChecksPc) {
+      for (; frame - run_end >= 4; frame -= 4) {
+        if ((PcChange(frame[-1]) | PcChange(frame[-2]) | PcChange(frame[-3]) |
+             PcChange(frame[-4])) != 0) [[unlikely]] {
+          break;
         }
-        caller->fp = fp;  // nobody needs it further out
-        CarryFp(static_cast<uint32_t>(caller - frames()));
       }
-      frame = caller;
+      for (; frame != run_end; --frame) {
+        if (PcChange(frame[-1]) != 0) [[unlikely]]
+          break;
+      }
+    } else if (checks != 0) {
+      for (; frame - run_end >= 2; frame -= 2) {
+        if ((PcChange(frame[-1]) | FpChange(frame[-1]) | PcChange(frame[-2]) |
+             FpChange(frame[-2])) != 0) [[unlikely]] {
+          break;
+        }
+      }
+      for (; frame != run_end; --frame) {
+        if ((PcChange(frame[-1]) | FpChange(frame[-1])) != 0) [[unlikely]]
+          break;
+      }
     }
     const uint32_t index = static_cast<uint32_t>(frame - frames());
     *stop = index;
-    if (index == 0) return VerifyEnd(from + 1 + added);
-    if (!VerifyStep(index)) return false;
-    --frame;
+    if (frame != run_end) return false;
+    if (index == 0) return VerifyEnd(total);
+    if ((frame->flags & kFrameChecks) == 0) {
+      if (!VerifyStep(index)) return false;
+      --frame;
+    }
   }
 }
 
-// Takes the remembered frames from `from` (inner) to `to` (outer) over among the new ones.
-void Walker::Retake(uint32_t from, uint32_t to, uint32_t* top) {
-  for (uint32_t i = from + 1; i-- > to;) {
-    const bool own_slot = frames()[i].fp_slot == &frames()[i].fp;
-    Frame& copy = frames()[--*top];
-    copy = frames()[i];
-    if (own_slot) copy.fp_slot = nullptr;
+// The flags of a frame with a simple rule, by what that does with fp and by kFrameUsesFp of the
+// frame outside of it.
+struct FlagsOf {
+  uint8_t of[16] = {};
+  constexpr FlagsOf() {
+    for (uint32_t i = 0; i < 16; ++i) {
+      const bool reads = (i & packed::kReadsFp) != 0;
+      const bool saves = (i & packed::kSavesFp) != 0;
+      const bool outer_uses = (i & kFrameUsesFp) != 0;
+      of[i] = static_cast<uint8_t>(kFrameChecksPc | (saves && outer_uses ? kFrameChecksFp : 0) |
+                                   (reads || (!saves && outer_uses) ? kFrameUsesFp : 0));
+    }
   }
-}
+};
+static_assert((kFrameUsesFp & (packed::kReadsFp | packed::kSavesFp)) == 0);
+constexpr FlagsOf kFlagsOf;
 
-// Moves the new frames, [top, kMaxFrames), behind the first `kept` ones and completes them.
-inline Stack Walker::Finish(uint32_t kept, uint32_t top) {
+// Moves the new frames, from `top` to the end, behind the first `kept` ones and completes them.
+inline Stack Walker::Finish(uint32_t kept, const Frame* top) {
   const bool complete = IsComplete(end_);
   uint64_t hash = complete ? kWholeStackSeed : kCutStackSeed;
-  uint16_t outer_uses_fp = 0;
-  uint16_t run = 0;
+  // Of the frame outside of the next one.
+  uint32_t flags = 0;
+  uint32_t run = 0;
+  Frame* frame = frames() + kept;
   if (kept > 0) {
-    const Frame& outer = frames()[kept - 1];
-    hash = outer.hash;
-    outer_uses_fp = outer.flags & kFrameUsesFp;
-    run = outer.fast_run;
+    hash = frame[-1].hash;
+    flags = frame[-1].flags;
+    run = frame[-1].run;
   }
-  uint32_t count = kept;
-  for (uint32_t i = top; i < kMaxFrames; ++i, ++count) {
-    const Frame from = frames()[i];
-    Frame& frame = frames()[count];
-    const uint16_t base = from.flags & static_cast<uint16_t>(~kFrameUsesFp);
-    const bool fast = (base & kFrameFastStep) != 0 && count > 0;
-    run = fast ? static_cast<uint16_t>(run + 1) : uint16_t{0};
-    if ((base & kFramePassesFp) == 0) outer_uses_fp = 0;
-    if ((base & kFrameReadsFp) != 0) outer_uses_fp = kFrameUsesFp;
-    hash = MixFrame(hash, from.pc, (base & kFrameExactPc) != 0);
-    frame.pc = from.pc;
-    frame.sp = from.sp;
-    frame.fp = from.fp;
-    frame.fp_slot = from.fp_slot != nullptr ? from.fp_slot : &frame.fp;
-    frame.hash = hash;
-    frame.rule = from.rule;
-    frame.flags = base | outer_uses_fp;
-    frame.fast_run = run;
+  for (const Frame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
+    const auto shape = static_cast<uint32_t>(top->hash);
+    const uint32_t outer = flags;
+    uint32_t exact = 0;
+    if (!IsSlow(shape)) [[likely]] {
+      flags = kFlagsOf.of[(shape & (packed::kReadsFp | packed::kSavesFp)) | (outer & kFrameUsesFp)];
+    } else {
+      exact = shape & kFrameExactPc;
+      flags = (shape & (kFrameExactPc | kFrameRestorer)) |
+              ((shape & kSlowPassesFp) != 0 ? outer & kFrameUsesFp : 0) |
+              ((shape & kSlowReadsFp) != 0 ? kFrameUsesFp : 0);
+    }
+    run = ((flags ^ outer) & kFrameChecks) == 0 ? run + 1 : 1;
+    const uintptr_t pc = top->pc;
+    const uintptr_t* const fp_slot = top->fp_slot;
+    hash = MixFrame(hash, pc, exact != 0);
+    frame->pc = pc;
+    frame->sp = top->sp;
+    frame->fp = LoadFp(fp_slot);
+    frame->fp_slot = fp_slot;
+    frame->hash = hash;
+    frame->flags = static_cast<uint16_t>(flags);
+    frame->run = static_cast<uint16_t>(run);
   }
+  const auto count = static_cast<uint32_t>(frame - frames());
   std::atomic_signal_fence(std::memory_order_release);
   count_ = count;
   return {frames(), count, kept, hash, complete};
 }
 
+// The same if no frame uses fp, neither of the new ones nor of those kept. REQUIRES: kept > 0.
+inline Stack Walker::FinishWithoutFp(uint32_t kept, const Frame* top) {
+  Frame* frame = frames() + kept;
+  uint64_t hash = frame[-1].hash;
+  uint32_t run = (frame[-1].flags & kFrameChecks) == kFrameChecksPc ? frame[-1].run : 0;
+  for (const Frame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
+    const uintptr_t pc = top->pc;
+    hash = MixFrame(hash, pc, false);
+    frame->pc = pc;
+    frame->sp = top->sp;
+    frame->hash = hash;
+    frame->flags = kFrameChecksPc;
+    frame->run = static_cast<uint16_t>(++run);
+  }
+  const auto count = static_cast<uint32_t>(frame - frames());
+  std::atomic_signal_fence(std::memory_order_release);
+  count_ = count;
+  return {frames(), count, kept, hash, IsComplete(end_)};
+}
+
+// All frames are new.
+[[gnu::noinline]] Stack Walker::FinishAll(Frame* top, StepResult end) {
+  end_ = end;
+  if (end == StepResult::kTooDeep && !IsSlow(static_cast<uint32_t>(top->hash))) {
+    // The outermost one has no step that could be checked.
+    top->hash = kSlow | ((top->hash & packed::kReadsFp) != 0 ? kSlowReadsFp : 0);
+  }
+  return Finish(0, top);
+}
+
+// Steps from the newest frame by any rule; what is in `state` is its state.
+[[gnu::noinline]] StepResult Walker::StepNew(Frame* frame, State* state) {
+  const bool exact = state->exact;
+  Rule rule;
+  const StepResult result = StepFrom(state->pc, exact, &memory_, &rule, state);
+  uint64_t shape = kSlow | (exact ? kFrameExactPc : 0);
+  if (rule.ReadsFp()) shape |= kSlowReadsFp;
+  if (rule.PassesFp()) shape |= kSlowPassesFp;
+  if (rule.kind == RuleKind::kSignal) shape |= kFrameRestorer;
+  frame->hash = shape;
+  return result;
+}
+
 Stack Walker::Walk(const Registers& registers) {
   const bool same_thread = memory_.StartWalk(registers.sp);
   const uint32_t generation = unwind_generation.load(std::memory_order_acquire);
-  uint32_t old = same_thread && generation == generation_ ? count_ : 0;
+  const uint32_t old = same_thread && generation == generation_ ? count_ : 0;
   count_ = 0;  // a walk that is left by longjmp leaves nothing behind
   generation_ = generation;
   std::atomic_signal_fence(std::memory_order_acq_rel);
 
-  State state{registers.pc, registers.sp, registers.fp, nullptr, false};
-  uint32_t top = kMaxFrames;  // new frames are [top, kMaxFrames)
+  register_fp_ = registers.fp;
+  uintptr_t pc = registers.pc;
+  uintptr_t sp = registers.sp;
+  const uintptr_t* fp_slot = &register_fp_;
   frames_[0].sp = ~uintptr_t{0};
   // Remembered frames up to this one may still be met.
-  Frame* candidate = frames() + old - 1;
+  const Frame* last = frames() + old - 1;
+  const Frame* candidate = last;
+  Frame* top = frames() + kMaxFrames;  // new frames are from here to the end
+  const auto take_place = [&] {
+    if (--top != last) [[likely]]
+      return true;
+    // No room between: the innermost remembered frame goes.
+    candidate = --last;
+    return top >= frames();
+  };
+  uintptr_t own_end = memory_.EndOf(sp);
+  bool with_fp = false;  // a new frame may use fp
   for (;;) {
     // Old and new frames are of similar size: mostly one is passed, and not by a branch, which
     // would often be guessed wrong.
-    candidate -= candidate->sp < state.sp;
-    candidate -= candidate->sp < state.sp;
-    while (candidate->sp < state.sp) --candidate;
-    if (Meets(*candidate, state)) {
+    candidate = PassIfInside(PassIfInside(candidate, sp), sp);
+    while (candidate->sp < sp) --candidate;
+    if (candidate->pc == pc && candidate->sp == sp && MayGoOnFrom(*candidate, fp_slot)) {
       const uint32_t met = static_cast<uint32_t>(candidate - frames());
-      Replace(met, state);
       uint32_t stop;
-      if (Verify(met, kMaxFrames - top, &stop)) return Finish(met + 1, top);
-      Retake(met, stop, &top);
-      old = stop;
-      candidate = frames() + old - 1;
-      state = StateOf(frames()[top]);
-    } else {
-      if (top == 0) {
-        end_ = StepResult::kTooDeep;
-        return Finish(0, top);
+      if (Verify(met, met + 1 + static_cast<uint32_t>(frames() + kMaxFrames - top), &stop)) {
+        frames()[met].fp_slot = fp_slot;
+        if (with_fp || (frames()[met].flags & kFrameUsesFp) != 0) return Finish(met + 1, top);
+        return FinishWithoutFp(met + 1, top);
       }
-      if (top == old) {  // no room between: the innermost remembered frame goes
-        --old;
-        if (candidate >= frames() + old) --candidate;
+      last = frames() + stop - 1;
+      candidate = last;
+    }
+    if (!take_place()) [[unlikely]]
+      return FinishAll(frames(), StepResult::kTooDeep);
+    top->pc = pc;
+    top->sp = sp;
+    top->fp_slot = fp_slot;
+    PackedRule rule;
+    if (!internal::rule_cache.FindTagged(pc - 1, &rule)) [[unlikely]]
+      rule = internal::FindRuleSlow(pc, false);
+    top->hash = rule;
+    if (packed::IsSimple(rule)) [[likely]] {
+      const auto offset = static_cast<uintptr_t>(packed::CfaOffset(rule));
+      const auto fp_offset = static_cast<uintptr_t>(packed::FpOffset(rule));
+      uintptr_t cfa = sp + offset;
+      bool fits = cfa <= own_end;
+      if ((rule & packed::kReadsFp) != 0) {
+        with_fp = true;
+        cfa = LoadFp(fp_slot) + offset;
+        const uintptr_t lowest = cfa + fp_offset;  // fp's slot, or the return slot
+        fits = cfa <= own_end && lowest >= sp && lowest < cfa && cfa % 8 == 0;
       }
-      Frame& frame = frames()[--top];
-      frame.pc = state.pc;
-      frame.sp = state.sp;
-      frame.fp = state.fp;
-      frame.fp_slot = state.fp_slot;
-      frame.rule = FindRule(state.pc, state.exact);
+      if (fits) [[likely]] {
+        const uintptr_t caller = LoadWord(cfa + static_cast<uintptr_t>(arch::kReturnSlotOffset));
+        if (IsCode(caller)) [[likely]] {
+          const bool saves = (rule & packed::kSavesFp) != 0;
+          fp_slot = saves ? reinterpret_cast<const uintptr_t*>(cfa + fp_offset) : fp_slot;
+          pc = caller;
+          sp = cfa;
+          continue;
+        }
+      }
     }
-    const StepResult result = StepNew(&frames()[top], &memory_, &state);
-    if (result != StepResult::kStepped) [[unlikely]] {
-      end_ = result;
-      return Finish(0, top);
+    with_fp = true;
+    State state{pc, sp, LoadFp(fp_slot), nullptr, false};
+    for (;;) {
+      const StepResult result = StepNew(top, &state);
+      if (result != StepResult::kStepped) return FinishAll(top, result);
+      if (state.fp_slot != nullptr) fp_slot = state.fp_slot;
+      if (state.exact) candidate = last;  // another stack maybe: its frames may be anywhere
+      if (!state.exact && IsCode(state.pc)) break;
+      if (!take_place()) return FinishAll(frames(), StepResult::kTooDeep);
+      *top = {state.pc, state.sp, state.fp, fp_slot, 0, 0, 0};
     }
-    if (state.exact)
-      candidate = frames() + old - 1;  // another stack maybe: its frames may be anywhere
+    pc = state.pc;
+    sp = state.sp;
+    own_end = memory_.EndOf(sp);
   }
 }
 

@@ -7,12 +7,14 @@
 // words read.
 //   1. A remembered frame is met only if pc and sp are equal, and fp if some step further out reads
 //   it.
-//   2. From there every word that the old steps read is read again, strictly in order from inside
-//      out: a place further out is known only once the inner words have matched, and may be
-//      unmapped otherwise. At the first difference the walk goes on by stepping.
-//   3. The frame met is replaced by the new one, whose fp may come from elsewhere; where fp is
-//   merely
-//      passed on, the new value is carried outwards. So each remembered state is exact.
+//   2. From there every word that decides about the old steps is read again: return addresses, and
+//      the saved fp where a step further out reads it. Strictly in order from inside out, unless it
+//      lies on the thread's own stack: a place further out is known only once the inner words have
+//      matched, and may be unmapped otherwise. At the first difference the walk goes on by stepping
+//      from the frame that was met, which finds the fp that nobody needed so far.
+//   3. The fp of a remembered frame is right only if a step further out reads it (kFrameUsesFp);
+//      whether one does is known from the outer frames alone, so it does not change while the frame
+//      is remembered. Where the frame met got its fp from is taken over from the new walk.
 //   4. Rules change only with the loaded code: InvalidateUnwindRules() makes all Walkers forget.
 //
 // One Walker per thread, in zero-initialised memory that does not move: zeros are a valid fresh
@@ -56,21 +58,33 @@ class Walker {
   }
 
  private:
+  // While a frame is new, its hash is not known yet; in its place stand the low bits of the packed
+  // rule, if that was a simple one on the own stack, otherwise kSlow and flags.
+  // No simple rule has these five bits.
+  static constexpr uint32_t kSlow = 28;
+  static constexpr uint32_t kSlowReadsFp = 32;
+  static constexpr uint32_t kSlowPassesFp = 64;
+  static_assert(!packed::IsSimple(kSlow | kFrameExactPc | kFrameRestorer));
+  static_assert((kSlow & (kFrameExactPc | kFrameRestorer)) == 0);
+  static bool IsSlow(uint32_t shape) { return (shape & kSlow) == kSlow; }
+
   Frame* frames() { return frames_ + 1; }
 
   static bool Meets(const Frame& frame, const State& state);
-  void CarryFp(uint32_t index);
-  void Replace(uint32_t index, const State& state);
-  bool Verify(uint32_t from, uint32_t added, uint32_t* stop);
+  static bool MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot);
+  bool Verify(uint32_t from, uint32_t total, uint32_t* stop);
   bool VerifyStep(uint32_t index);
   bool VerifyEnd(uint32_t total);
-  void Retake(uint32_t from, uint32_t to, uint32_t* top);
-  Stack Finish(uint32_t kept, uint32_t top);
+  StepResult StepNew(Frame* frame, State* state);
+  Stack Finish(uint32_t kept, const Frame* top);
+  Stack FinishWithoutFp(uint32_t kept, const Frame* top);
+  Stack FinishAll(Frame* top, StepResult end);
 
   StackMemory memory_;
-  uint32_t generation_;  // unwind_generation when the frames were found
-  uint32_t count_;       // remembered frames; 0 during a walk
-  StepResult end_;       // why the remembered walk ended
+  uintptr_t register_fp_;  // where the walk began
+  uint32_t generation_;    // unwind_generation when the frames were found
+  uint32_t count_;         // remembered frames; 0 during a walk
+  StepResult end_;         // why the remembered walk ended
 
   // frames_[0] is a guard with the largest sp there is, so that a search ends without a test.
   // Behind it the remembered frames, root first. A walk puts its new frames at the back, growing

@@ -56,7 +56,9 @@ bool SameAsPlain(const Stack& stack, const std::vector<PlainFrame>& plain, const
   for (uint32_t i = 0; i < walk.count; ++i) {
     const Frame& frame = stack.frames[stack.count - 1 - i];
     const bool exact = (frame.flags & kFrameExactPc) != 0;
-    if (!Same({frame.pc, frame.sp, frame.fp, exact}, plain[i])) return false;
+    // The frame pointer is kept only where a step further out needs it.
+    const uintptr_t fp = (frame.flags & kFrameUsesFp) != 0 ? frame.fp : plain[i].fp;
+    if (!Same({frame.pc, frame.sp, fp, exact}, plain[i])) return false;
   }
   return true;
 }

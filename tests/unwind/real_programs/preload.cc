@@ -175,7 +175,7 @@ void Sample(const Registers& registers) {
   for (uint32_t i = 0; same && i < plain.count; ++i) {
     const Frame& frame = stack.frames[stack.count - 1 - i];
     same = frame.pc == state->plain[i].pc && frame.sp == state->plain[i].sp &&
-           frame.fp == state->plain[i].fp;
+           ((frame.flags & kFrameUsesFp) == 0 || frame.fp == state->plain[i].fp);
   }
   if (!same) __atomic_add_fetch(&report->remembered_differs, 1, __ATOMIC_RELAXED);
   if (!stack.complete) {
