@@ -141,8 +141,9 @@ class Recorder {
   struct TracedBlock {
     uintptr_t address;
     uint64_t size;  // requested
-    // Asks the allocator how large it is. Called late: by then the block's head is in the cache.
-    uint64_t (*usable)(uintptr_t address, uint64_t size);
+    // Asks the allocator how large it is; nullptr: as large as requested. Called late: by then the
+    // block's head is in the cache.
+    size_t (*usable)(uintptr_t address);
     wire::Function function;
     uint8_t alignment_log2;
   };
@@ -201,6 +202,8 @@ class Recorder {
   void TakeStatistics(uint64_t since_start);
   void PublishSampler(wire::Header* header) const;
   bool MayTrace();
+  TraceLane* ReadyLane(uint32_t bytes);
+  bool TraceAddressSlowly(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp);
   bool HasRoom(TraceLane* lane, uint32_t bytes);
   bool GetRoom(TraceLane* lane);
   void OncePerBuffer();

@@ -149,7 +149,35 @@ inline uint32_t Recorder::TraceStack(TraceLane* lane, const Registers& caller, u
   return number;
 }
 
+// The calling thread's lane, if all is as it mostly is and so many bytes fit: nothing stands in the
+// way of adding an event at once.
+inline TraceLane* Recorder::ReadyLane(uint32_t bytes) {
+  const ThreadState& thread = hg_thread;
+  TraceLane* lane = thread.lane;
+  if (lane == nullptr || lane->busy_sp != 0 || lane->room < bytes) [[unlikely]]
+    return nullptr;
+  if (lane->owner.load(std::memory_order_relaxed) != thread.token) [[unlikely]]
+    return nullptr;
+  const bool ready = process_state_->load(std::memory_order_acquire) ==
+                     static_cast<uint32_t>(ProcessState::kReady);
+  return ready && trace_clock_.counts_cycles() ? lane : nullptr;
+}
+
 bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp) {
+  TraceLane* lane = ReadyLane(kFreeBytes);
+  if (lane == nullptr) [[unlikely]]
+    return TraceAddressSlowly(kind, address, sp);
+  lane->busy_sp = sp;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
+               [] { return arch::CycleCounter(); });
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  lane->busy_sp = 0;
+  return true;
+}
+
+[[gnu::noinline]] bool Recorder::TraceAddressSlowly(wire::TraceEventKind kind, uintptr_t address,
+                                                    uintptr_t sp) {
   if (!MayTrace()) return false;
   ThreadState& thread = hg_thread;
   TraceLane* lane = lanes_.Enter(&thread, sp, &buffers_);
@@ -160,7 +188,7 @@ bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintpt
   const bool has_room = HasRoom(lane, kFreeBytes);
   if (has_room) [[likely]] {
     lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
-                 trace_clock_, /*ordered=*/false);
+                 [this] { return trace_clock_.Read(); });
   }
   lanes_.Leave(lane, &buffers_);
   return has_room;
@@ -168,24 +196,28 @@ bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintpt
 
 void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
                           const Registers& caller) {
-  if (!MayTrace()) return;
   ThreadState& thread = hg_thread;
-  TraceLane* lane = lanes_.Enter(&thread, caller.sp, &buffers_);
-  if (lane == nullptr) [[unlikely]]
-    return buffers_.CountLost();
-  if (HasRoom(lane, kAllocationBytes)) [[likely]] {
-    __builtin_prefetch(reinterpret_cast<const char*>(block.address) - sizeof(size_t));
-    const uint32_t number = TraceStack(lane, caller, thread.labels);
-    const uint64_t usable = block.usable(block.address, block.size);
-    lane->Append(wire::TraceAllocation{.time = 0,
-                                       .what = wire::PackTraceWhat(kind, block.address),
-                                       .size = block.size,
-                                       .stack = number,
-                                       .slack = Slack(block.size, usable),
-                                       .function = static_cast<uint8_t>(block.function),
-                                       .alignment_log2 = block.alignment_log2},
-                 trace_clock_, /*ordered=*/true);
+  TraceLane* lane = ReadyLane(kAllocationBytes);
+  if (lane != nullptr) [[likely]] {
+    lane->busy_sp = caller.sp;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    if (!MayTrace()) return;
+    lane = lanes_.Enter(&thread, caller.sp, &buffers_);
+    if (lane == nullptr) return buffers_.CountLost();
+    if (!HasRoom(lane, kAllocationBytes)) return lanes_.Leave(lane, &buffers_);
   }
+  __builtin_prefetch(reinterpret_cast<const char*>(block.address) - sizeof(size_t));
+  const uint32_t number = TraceStack(lane, caller, thread.labels);
+  const uint64_t usable = block.usable != nullptr ? block.usable(block.address) : block.size;
+  lane->Append(wire::TraceAllocation{.time = 0,
+                                     .what = wire::PackTraceWhat(kind, block.address),
+                                     .size = block.size,
+                                     .stack = number,
+                                     .slack = Slack(block.size, usable),
+                                     .function = static_cast<uint8_t>(block.function),
+                                     .alignment_log2 = block.alignment_log2},
+               [this] { return trace_clock_.ReadOrdered(); });
   lanes_.Leave(lane, &buffers_);
 }
 
@@ -203,7 +235,10 @@ void Recorder::TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t 
                                        .slack = 0,
                                        .function = 0,
                                        .alignment_log2 = 0},
-                 trace_clock_, kind == wire::TraceEventKind::kMap);
+                 [&] {
+                   const bool ordered = kind == wire::TraceEventKind::kMap;
+                   return ordered ? trace_clock_.ReadOrdered() : trace_clock_.Read();
+                 });
   }
   lanes_.Leave(lane, &buffers_);
 }

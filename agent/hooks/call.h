@@ -117,8 +117,7 @@ inline wire::Function KindOf(const Call& call) {
 }
 
 inline uint64_t UsableSize(uintptr_t block, uint64_t requested) {
-  if (!Traits().can_tell_usable) return requested;
-  return Real<size_t(uintptr_t)>(kFn_malloc_usable_size)(block);
+  return internal::usable_size != nullptr ? internal::usable_size(block) : requested;
 }
 
 // The block that an allocating call was given; 0 if it was refused.

@@ -166,8 +166,13 @@ HG_END hg_lookup_\name
 
 .macro HG_TRACE_ALLOCATE name
 HG_BEGIN hg_trace_\name
+  .ifc \name, malloc
+  .set hg_index_malloc, hg_index
+  jmp hg_traced_malloc
+  .else
   movl $hg_index, %eax
   jmp hg_traced_block
+  .endif
 HG_END hg_trace_\name
 .endm
 .macro HG_TRACE_SIZE1 name
@@ -200,6 +205,14 @@ HG_BEGIN hg_trace_\name
   jz 1f
   pushq %rdi
   .cfi_adjust_cfa_offset 8
+  .ifc \name, free        // what others go on to, and the most frequent
+  movq 8(%rsp), %rsi
+  leaq 16(%rsp), %rdx
+  call hg_record_free
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+1:HG_REAL
+  .else
   pushq %rsi
   .cfi_adjust_cfa_offset 8
   pushq %rdx
@@ -213,9 +226,6 @@ HG_BEGIN hg_trace_\name
   .cfi_adjust_cfa_offset -8
   popq %rdi
   .cfi_adjust_cfa_offset -8
-  .ifc \name, free        // what others go on to, and the most frequent
-1:HG_REAL
-  .else
 1:movl $hg_index, %eax
   jmp hg_pass_on
   .endif
@@ -340,6 +350,30 @@ HG_END \label
   .globl hg_passing_on
   .hidden hg_passing_on
 hg_passing_on:
+
+// malloc, with the stack: Registers, the size, the block.
+HG_BEGIN hg_traced_malloc
+  subq $40, %rsp
+  .cfi_adjust_cfa_offset 40
+  movq %rdi, 32(%rsp)
+  call *(hg_real + 8 * hg_index_malloc)(%rip)
+  testq %rax, %rax
+  jz 1f
+  movq %rax, 24(%rsp)
+  movq 40(%rsp), %rdx      // the caller's pc, sp, fp after the return
+  movq %rdx, 0(%rsp)
+  leaq 48(%rsp), %rdx
+  movq %rdx, 8(%rsp)
+  movq %rbp, 16(%rsp)
+  movq %rax, %rdi
+  movq 32(%rsp), %rsi
+  movq %rsp, %rdx
+  call hg_record_malloc
+  movq 24(%rsp), %rax
+1:addq $40, %rsp
+  .cfi_adjust_cfa_offset -40
+  ret
+HG_END hg_traced_malloc
 
 // eax: index; the arguments are in their places.
 HG_BEGIN hg_pass_on

@@ -5,6 +5,7 @@
 #ifndef HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
 #define HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "agent/hooks/functions.h"
@@ -66,17 +67,36 @@ void StartCounting();
 // What was found out about the allocator.
 struct AllocatorTraits {
   AllocatorIdentity identity;
-  // malloc_usable_size is the allocator's own.
-  bool can_tell_usable = false;
 };
 const AllocatorTraits& Traits();
 
+// Code, for the questions below, which are asked for every block while tracing.
+struct CodeRange {
+  uintptr_t start = 0;
+  uintptr_t bytes = 0;
+  bool Has(uintptr_t pc) const { return pc - start < bytes; }
+};
+namespace internal {
+inline constinit std::atomic<uint32_t> allocator_objects{0};  // 0: glibc, or none found yet
+// operator new and its form with an alignment, which the others call, where they pass on to malloc.
+inline constinit CodeRange operator_new[2];
+bool IsInsideAllocatorObject(uintptr_t pc);
+// malloc_usable_size, if it is the allocator's own.
+using UsableSizeFunction = size_t(uintptr_t block);
+inline constinit UsableSizeFunction* usable_size = nullptr;
+}  // namespace internal
+
 // True if the caller is the allocator itself: jemalloc's operator new, for one, calls malloc by
 // name. Such a call was counted already at its outer end.
-bool IsInsideAllocator(uintptr_t pc);
+inline bool IsInsideAllocator(uintptr_t pc) {
+  return internal::allocator_objects.load(std::memory_order_acquire) != 0 &&
+         internal::IsInsideAllocatorObject(pc);
+}
 
 // True if the caller is an operator new that is not counted itself: the block is asked for by new.
-bool IsOperatorNew(uintptr_t pc);
+inline bool IsOperatorNew(uintptr_t pc) {
+  return internal::operator_new[0].Has(pc) || internal::operator_new[1].Has(pc);
+}
 
 // The real function with its type.
 template <typename Signature>

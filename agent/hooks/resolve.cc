@@ -18,20 +18,12 @@ constexpr const char* kNames[kFunctionCount] = {
 #undef X
 };
 
-struct Range {
-  uintptr_t start;
-  uintptr_t end;
-};
-
 constexpr uint32_t kMaxAllocatorObjects = 4;
 
 AllocatorTraits traits;
 char allocator_path[512];
 bool counted[kFunctionCount];  // by the rule above
-Range allocator_object[kMaxAllocatorObjects];
-std::atomic<uint32_t> allocator_objects;
-// operator new and its form with an alignment, which the others call, where they pass on to malloc.
-Range operator_new[2];
+CodeRange allocator_object[kMaxAllocatorObjects];
 std::atomic<uint32_t> resolved;
 std::atomic<Mode> current_mode;
 
@@ -98,12 +90,13 @@ AnyFunction FallbackFor(uint32_t f) {
 }
 
 void AddAllocatorObject(const Definition& definition) {
+  using internal::allocator_objects;
   const uint32_t n = allocator_objects.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < n; ++i) {
     if (allocator_object[i].start == definition.start) return;
   }
   if (n == kMaxAllocatorObjects) return;
-  allocator_object[n] = {definition.start, definition.end};
+  allocator_object[n] = {definition.start, definition.end - definition.start};
   allocator_objects.store(n + 1, std::memory_order_release);
 }
 
@@ -175,7 +168,7 @@ void Adopt(uint32_t f, const Definition& definition, const Definition& malloc_de
   hg_real[f] = reinterpret_cast<AnyFunction>(definition.address);
   if (!counted[f] && (f == kFn__Znwm || f == kFn__ZnwmSt11align_val_t)) {
     const auto start = reinterpret_cast<uintptr_t>(definition.address);
-    operator_new[f == kFn__Znwm ? 0 : 1] = {start, start + definition.bytes};
+    internal::operator_new[f == kFn__Znwm ? 0 : 1] = {start, definition.bytes};
   }
 }
 
@@ -201,7 +194,9 @@ void ResolveRealFunctions() {
   for (uint32_t f = 0; f < kFunctionCount; ++f) {
     if (definitions[f].address != nullptr) Adopt(f, definitions[f], malloc_definition);
   }
-  traits.can_tell_usable = counted[kFn_malloc_usable_size];
+  if (counted[kFn_malloc_usable_size]) {
+    internal::usable_size = Real<size_t(uintptr_t)>(kFn_malloc_usable_size);
+  }
   for (uint32_t f = 0; f < kFunctionCount; ++f) {
     if (hg_real[f] == nullptr && !IsOperator(f)) hg_real[f] = FallbackFor(f);
     if (hg_real[f] != nullptr) hg_entry[f] = hg_real[f];
@@ -235,17 +230,10 @@ Mode CurrentMode() { return current_mode.load(std::memory_order_relaxed); }
 
 const AllocatorTraits& Traits() { return traits; }
 
-bool IsInsideAllocator(uintptr_t pc) {
+bool internal::IsInsideAllocatorObject(uintptr_t pc) {
   const uint32_t n = allocator_objects.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < n; ++i) {
-    if (allocator_object[i].start <= pc && pc < allocator_object[i].end) return true;
-  }
-  return false;
-}
-
-bool IsOperatorNew(uintptr_t pc) {
-  for (const Range& range : operator_new) {
-    if (pc - range.start < range.end - range.start) return true;
+    if (allocator_object[i].Has(pc)) return true;
   }
   return false;
 }

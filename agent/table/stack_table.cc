@@ -7,25 +7,7 @@ namespace {
 
 using wire::SegmentKind;
 
-uint64_t Mix(uint64_t hash, uint64_t salt) {
-  uint64_t key = (hash ^ salt) * 0x9FB21C651E98DF25;
-  key ^= key >> 32;
-  return key < 2 ? key + 2 : key;  // 0 and 1 are not keys
-}
-
 }  // namespace
-
-uint64_t StackTable::NodeKey(uint64_t hash, uint64_t layout) { return Mix(hash, layout); }
-
-uint64_t StackTable::StackKey(uint64_t hash, uint64_t layout) {
-  return Mix(hash, layout ^ 0xA0761D6478BD642F);
-}
-
-uint64_t StackTable::NameOf(const Stack& stack, const ModuleTable& modules, uint16_t flags,
-                            uint16_t labels) {
-  const uint64_t hash = stack.hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
-  return StackKey(hash, modules.layout());
-}
 
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                             const Stack& stack, wire::Loss* loss, uint16_t flags, uint16_t labels) {

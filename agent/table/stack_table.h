@@ -34,7 +34,10 @@ class StackTable {
 
   // What the stack is known by; never 0.
   static uint64_t NameOf(const Stack& stack, const ModuleTable& modules, uint16_t flags,
-                         uint16_t labels);
+                         uint16_t labels) {
+    const uint64_t hash = stack.hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
+    return Mix(hash, modules.layout() ^ 0xA0761D6478BD642F);
+  }
 
   void CountAllocation(GaugeFile* file, uint32_t stack, uint64_t size, const Weight& weight) const;
   void CountFree(GaugeFile* file, uint32_t stack, const Weight& weight) const;
@@ -52,8 +55,12 @@ class StackTable {
  private:
   uint32_t InternNode(GaugeFile* file, ModuleTable* modules, const char* main_program,
                       const Stack& stack, wire::Loss* loss);
-  static uint64_t NodeKey(uint64_t hash, uint64_t layout);
-  static uint64_t StackKey(uint64_t hash, uint64_t layout);
+  static uint64_t Mix(uint64_t hash, uint64_t salt) {
+    uint64_t key = (hash ^ salt) * 0x9FB21C651E98DF25;
+    key ^= key >> 32;
+    return key < 2 ? key + 2 : key;  // 0 and 1 are not keys
+  }
+  static uint64_t NodeKey(uint64_t hash, uint64_t layout) { return Mix(hash, layout); }
 
   BucketTable index_;
   std::atomic<uint32_t> nodes_;   // taken so far, without node 0

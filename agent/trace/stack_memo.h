@@ -28,8 +28,11 @@ class StackMemo {
   // 0 if it is not there. `key` is not 0, and all its bits are well mixed.
   uint32_t Find(uint64_t key) const {
     if (sets_ == nullptr) return 0;
-    for (const std::atomic<uint64_t>& entry : SetOf(key).entry) {
-      const uint64_t word = entry.load(std::memory_order_acquire);
+    const Set& set = SetOf(key);
+    const uint32_t first = FirstOf(key);
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < kWays; ++i) {
+      const uint64_t word = set.entry[first ^ i].load(std::memory_order_acquire);
       if ((word ^ key) << kNumberBits == 0) return static_cast<uint32_t>(word >> kTagBits);
     }
     return 0;
@@ -38,8 +41,10 @@ class StackMemo {
   void Keep(uint64_t key, uint32_t number) {
     if (sets_ == nullptr || number >> kNumberBits != 0) return;
     Set& set = SetOf(key);
+    const uint32_t first = FirstOf(key);
     std::atomic<uint64_t>* place = &set.entry[number % kWays];
-    for (std::atomic<uint64_t>& entry : set.entry) {
+    for (uint32_t i = kWays; i-- > 0;) {
+      std::atomic<uint64_t>& entry = set.entry[first ^ i];
       if (entry.load(std::memory_order_relaxed) == 0) place = &entry;
     }
     place->store(uint64_t{number} << kTagBits | (key & kTagMask), std::memory_order_release);
@@ -62,6 +67,8 @@ class StackMemo {
   static_assert(sizeof(Set) == 64);
 
   Set& SetOf(uint64_t key) const { return sets_[key >> (64 - kSetBits)]; }
+  // The entry of the set to look at first.
+  static uint32_t FirstOf(uint64_t key) { return static_cast<uint32_t>(key >> kTagBits) % kWays; }
 
   Set* sets_ = nullptr;
 };

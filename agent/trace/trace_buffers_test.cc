@@ -15,6 +15,7 @@
 
 #include "agent/sample/thread_token.h"
 #include "agent/trace/lane_pool.h"
+#include "agent/trace/trace_clock.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -94,9 +95,9 @@ TEST_F(TraceBuffersTest, HoldTheEventsInOrderOfTime) {
   allocation.what = wire::PackTraceWhat(wire::TraceEventKind::kAllocate, 0x1000);
   allocation.size = 48;
   allocation.stack = 5;
-  lane->Append(allocation, clock_, true);
-  lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 0x1000)}, clock_,
-               false);
+  lane->Append(allocation, [this] { return clock_.ReadOrdered(); });
+  lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 0x1000)},
+               [this] { return clock_.Read(); });
   EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 48);
   wire::TraceAllocation first;
   wire::TraceFree second;
@@ -117,8 +118,8 @@ TEST_F(TraceBuffersTest, AreFilledToTheLastByte) {
   wire::TraceBufferHeader* buffer = lane->buffer;
   uint32_t events = 0;
   for (; lane->room >= sizeof(wire::TraceFree); ++events) {
-    lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 16)}, clock_,
-                 false);
+    lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 16)},
+                 [this] { return clock_.Read(); });
   }
   EXPECT_EQ(events, (wire::kSegmentBytes - sizeof(wire::TraceBufferHeader)) / 16);
   EXPECT_EQ(buffer->position, wire::kSegmentBytes);
@@ -154,7 +155,7 @@ TEST_F(TraceBuffersTest, AreNotTakenOnTheWordOfARecorderThatLies) {
   lane->buffer->round = 99;
   lane->buffer->position = ~0u;
   wire::TraceBufferHeader* buffer = lane->buffer;
-  lane->Append(wire::TraceFree{}, clock_, false);
+  lane->Append(wire::TraceFree{}, [this] { return clock_.Read(); });
   EXPECT_EQ(buffer->position, sizeof(wire::TraceBufferHeader) + 16);
   // Still held, whatever is said of it.
   buffer->released = 1;
@@ -240,7 +241,7 @@ TEST_F(LanePoolTest, AHandlerThatJumpedAwayLeavesTheLanesUsable) {
   ASSERT_NE(inner, lane);
   // The same place calls again.
   EXPECT_EQ(lanes_->Enter(&hg_thread, 1000, buffers_.get()), lane);
-  lane->Append(wire::TraceFree{}, clock_, false);
+  lane->Append(wire::TraceFree{}, [this] { return clock_.Read(); });
   EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 16);
   EXPECT_EQ(lanes_->Enter(&hg_thread, 500, buffers_.get()), inner);
 }
@@ -265,7 +266,7 @@ TEST_F(LanePoolTest, AThreadThatIsNoMoreLeavesItsLaneToOthers) {
     lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
     buffers_->TryTake(file_.get(), lane);
     buffer = lane->buffer;
-    lane->Append(wire::TraceFree{}, clock_, false);
+    lane->Append(wire::TraceFree{}, [this] { return clock_.Read(); });
     lanes_->Leave(lane, buffers_.get());
     lanes_->CloseOfTheDead(buffers_.get());
     EXPECT_EQ(buffer->closed, 0u);

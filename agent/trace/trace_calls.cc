@@ -28,17 +28,23 @@ inline bool IsPassedOn(uintptr_t pc) {
 }
 
 // False if this call is not to be recorded.
-inline bool Counts(uintptr_t pc) {
-  if (!recorder.tracing()) [[unlikely]] {
+[[gnu::noinline]] bool CountsAfterAll(uintptr_t pc) {
+  if (!recorder.tracing()) {
     SetMode(Mode::kTraceOver);
     return false;
   }
   return !IsInsideAllocator(pc) && !IsPassedOn(pc);
 }
+// The answer for most: nothing more needs to be asked.
+inline bool CountsSurely(uintptr_t pc) {
+  return recorder.tracing() && internal::allocator_objects.load(std::memory_order_acquire) == 0 &&
+         !IsPassedOn(pc);
+}
+inline bool Counts(uintptr_t pc) { return CountsSurely(pc) || CountsAfterAll(pc); }
 
 inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
   if (ThreadIsExcluded()) return;
-  recorder.TraceBlock(kind, {block, size, &UsableSize, KindOf(call), AlignmentOf(call)},
+  recorder.TraceBlock(kind, {block, size, internal::usable_size, KindOf(call), AlignmentOf(call)},
                       call.caller);
 }
 
@@ -77,9 +83,22 @@ uintptr_t Resize(const Call& call) {
 }  // namespace
 }  // namespace heapgauge::agent
 
+HG_HIDDEN void hg_record_malloc(uintptr_t block, size_t size,
+                                const heapgauge::agent::Registers* caller);
 HG_HIDDEN uintptr_t hg_record_allocate(const heapgauge::agent::Call* call);
 HG_HIDDEN uintptr_t hg_record_resize(const heapgauge::agent::Call* call);
 HG_HIDDEN void hg_record_free(uintptr_t block, uintptr_t pc, uintptr_t sp);
+
+// The most frequent one, of which all is known.
+void hg_record_malloc(uintptr_t block, size_t size, const heapgauge::agent::Registers* caller) {
+  using namespace heapgauge::agent;
+  if (!Counts(caller->pc) || ThreadIsExcluded()) return;
+  const bool by_new = IsOperatorNew(caller->pc);
+  const auto function =
+      by_new ? heapgauge::wire::Function::kNew : heapgauge::wire::Function::kMalloc;
+  recorder.TraceBlock(heapgauge::wire::TraceEventKind::kAllocate,
+                      {block, size, internal::usable_size, function, 0}, *caller);
+}
 
 uintptr_t hg_record_allocate(const heapgauge::agent::Call* call) {
   return heapgauge::agent::Allocate(*call);
@@ -89,7 +108,19 @@ uintptr_t hg_record_resize(const heapgauge::agent::Call* call) {
   return heapgauge::agent::Resize(*call);
 }
 
+namespace {
+[[gnu::noinline]] void RecordFreeAfterAll(uintptr_t block, uintptr_t pc, uintptr_t sp) {
+  using namespace heapgauge::agent;
+  if (CountsAfterAll(pc)) {
+    recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
+  }
+}
+}  // namespace
+
 void hg_record_free(uintptr_t block, uintptr_t pc, uintptr_t sp) {
   using namespace heapgauge::agent;
-  if (Counts(pc)) recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
+  // Both are jumps: nothing is put on the stack here.
+  if (!CountsSurely(pc)) [[unlikely]]
+    return RecordFreeAfterAll(block, pc, sp);
+  recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
 }

@@ -17,6 +17,8 @@ class TraceClock {
     needs_no_kernel_ = cycles_ || os::ClockNeedsNoKernel();
   }
 
+  bool counts_cycles() const { return cycles_; }
+
   // Before whatever comes next can be seen by another processor.
   uint64_t Read() const { return cycles_ ? arch::CycleCounter() : os::FineMonotonicNs(); }
   // And after all that came before.

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "agent/trace/trace_clock.h"
 #include "agent/unwind/walker.h"
 #include "wire/gauge_format.h"
 
@@ -32,16 +31,17 @@ struct alignas(64) TraceLane {
   uint32_t probe;          // the same if other threads may ask whether it is still there, else 0
   Walker walker;
 
-  // Adds one event; all but the time is set. REQUIRES: room. A signal handler may get in between
-  // any two steps, and may never come back: then the event is not there, or it is there as a whole.
-  template <typename Event>
-  void Append(Event event, const TraceClock& clock, bool ordered) {
+  // Adds one event; all but the time is set, which `clock` tells. REQUIRES: room. A signal handler
+  // may get in between any two steps, and may never come back: then the event is not there, or it
+  // is there as a whole.
+  template <typename Event, typename Clock>
+  void Append(Event event, const Clock& clock) {
     const uint32_t position = wire::kSegmentBytes - room;
     auto* place = reinterpret_cast<Event*>(reinterpret_cast<char*>(buffer) + position);
     std::atomic_ref<uint32_t> shown(buffer->position);
     shown.store(position | 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    event.time = ordered ? clock.ReadOrdered() : clock.Read();
+    event.time = clock();
     *place = event;
     room -= static_cast<uint32_t>(sizeof event);
     shown.store(position + static_cast<uint32_t>(sizeof event), std::memory_order_release);
