@@ -207,7 +207,8 @@ class Recorder {
   bool HasRoom(TraceLane* lane, uint32_t bytes);
   bool GetRoom(TraceLane* lane);
   void OncePerBuffer();
-  uint32_t TraceStack(TraceLane* lane, const Registers& caller, uint16_t labels);
+  Stack TraceWalk(TraceLane* lane, const Registers& caller);
+  uint32_t TraceStack(const Stack& stack, uint16_t labels);
   // A mapping, or what is taken away of it.
   void TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t length, uint32_t stack);
 

@@ -120,8 +120,7 @@ void Recorder::OncePerBuffer() {
   }
 }
 
-// The number of the stack, 0 if it cannot be kept.
-inline uint32_t Recorder::TraceStack(TraceLane* lane, const Registers& caller, uint16_t labels) {
+inline Stack Recorder::TraceWalk(TraceLane* lane, const Registers& caller) {
   Stack stack = lane->walker.Walk(caller);
   if (modules_.any_gone()) [[unlikely]] {
     // Frames that stayed where they were keep their objects in place.
@@ -132,12 +131,13 @@ inline uint32_t Recorder::TraceStack(TraceLane* lane, const Registers& caller, u
       break;
     }
   }
-  const uint64_t name = StackTable::NameOf(stack, modules_, 0, labels);
-  uint32_t number = memo_.Find(name);
-  if (number != 0) [[likely]]
-    return number;
+  return stack;
+}
+
+// The number of a stack that the memo does not know, 0 if it cannot be kept.
+[[gnu::noinline]] uint32_t Recorder::TraceStack(const Stack& stack, uint16_t labels) {
   wire::Loss loss = wire::Loss::kNoRoom;
-  number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss, 0, labels);
+  uint32_t number = stacks_.Intern(&file_, &modules_, exe_, stack, &loss, 0, labels);
   // Another thread is changing the list of modules: rather be late than without a stack.
   constexpr int kTries = 20;
   for (int i = 0; number == 0 && loss == wire::Loss::kBusy && i < kTries; ++i) {
@@ -208,16 +208,27 @@ void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
     if (!HasRoom(lane, kAllocationBytes)) return lanes_.Leave(lane, &buffers_);
   }
   __builtin_prefetch(reinterpret_cast<const char*>(block.address) - sizeof(size_t));
-  const uint32_t number = TraceStack(lane, caller, thread.labels);
+  const Stack stack = TraceWalk(lane, caller);
+  const uint64_t name = StackTable::NameOf(stack, modules_, 0, thread.labels);
+  memo_.Prefetch(name);
   const uint64_t usable = block.usable != nullptr ? block.usable(block.address) : block.size;
-  lane->Append(wire::TraceAllocation{.time = 0,
-                                     .what = wire::PackTraceWhat(kind, block.address),
-                                     .size = block.size,
-                                     .stack = number,
-                                     .slack = Slack(block.size, usable),
-                                     .function = static_cast<uint8_t>(block.function),
-                                     .alignment_log2 = block.alignment_log2},
-               [this] { return trace_clock_.ReadOrdered(); });
+  wire::TraceAllocation event{.time = 0,
+                              .what = wire::PackTraceWhat(kind, block.address),
+                              .size = block.size,
+                              .stack = 0,
+                              .slack = Slack(block.size, usable),
+                              .function = static_cast<uint8_t>(block.function),
+                              .alignment_log2 = block.alignment_log2};
+  const auto clock = [this] { return trace_clock_.ReadOrdered(); };
+  // Reading the clock takes as long as the memo's answer is on its way.
+  const auto know_stack = [this, name](wire::TraceAllocation* known) {
+    known->stack = memo_.Find(name);
+    return known->stack != 0;
+  };
+  if (!lane->AppendIf(event, clock, know_stack)) [[unlikely]] {
+    event.stack = TraceStack(stack, thread.labels);
+    lane->Append(event, clock);
+  }
   lanes_.Leave(lane, &buffers_);
 }
 

@@ -25,6 +25,11 @@ class StackMemo {
     if (sets_ == nullptr) sets_ = static_cast<Set*>(os::MapPrivate(kSets * sizeof(Set)));
   }
 
+  // Find will soon be called.
+  void Prefetch(uint64_t key) const {
+    if (sets_ != nullptr) __builtin_prefetch(&SetOf(key));
+  }
+
   // 0 if it is not there. `key` is not 0, and all its bits are well mixed.
   uint32_t Find(uint64_t key) const {
     if (sets_ == nullptr) return 0;

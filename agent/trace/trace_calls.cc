@@ -122,5 +122,8 @@ void hg_record_free(uintptr_t block, uintptr_t pc, uintptr_t sp) {
   // Both are jumps: nothing is put on the stack here.
   if (!CountsSurely(pc)) [[unlikely]]
     return RecordFreeAfterAll(block, pc, sp);
+  // Where glibc keeps the size, and the list that the block goes to: it will want them next.
+  __builtin_prefetch(reinterpret_cast<const char*>(block) - sizeof(size_t), 1);
+  __builtin_prefetch(reinterpret_cast<const char*>(block), 1);
   recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
 }

@@ -35,16 +35,27 @@ struct alignas(64) TraceLane {
   // may get in between any two steps, and may never come back: then the event is not there, or it
   // is there as a whole.
   template <typename Event, typename Clock>
-  void Append(Event event, const Clock& clock) {
+  void Append(const Event& event, const Clock& clock) {
+    AppendIf(event, clock, [](Event*) { return true; });
+  }
+  // The same with one more look at the event after the clock was read; if `complete` says no, there
+  // is none.
+  template <typename Event, typename Clock, typename Complete>
+  bool AppendIf(Event event, const Clock& clock, const Complete& complete) {
     const uint32_t position = wire::kSegmentBytes - room;
     auto* place = reinterpret_cast<Event*>(reinterpret_cast<char*>(buffer) + position);
     std::atomic_ref<uint32_t> shown(buffer->position);
     shown.store(position | 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     event.time = clock();
+    if (!complete(&event)) [[unlikely]] {
+      shown.store(position, std::memory_order_release);
+      return false;
+    }
     *place = event;
     room -= static_cast<uint32_t>(sizeof event);
     shown.store(position + static_cast<uint32_t>(sizeof event), std::memory_order_release);
+    return true;
   }
 };
 
