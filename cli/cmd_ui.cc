@@ -12,6 +12,7 @@
 #include "cli/http_host.h"
 #include "cli/pprof/viewer.h"
 #include "cli/symbol_options.h"
+#include "cli/ui_queries.h"
 #include "cli/ui_sources.h"
 #include "cli/until_ended.h"
 #include "core/symbolize/name_cache.h"
@@ -45,7 +46,8 @@ int Ui(const UiOptions& options) {
   how.use_debuginfod = !options.symbols.no_debuginfod;
   const auto processes =
       std::make_shared<endpoint::GaugeProcesses>(endpoint::GaugeProcesses::Choice{}, how);
-  const auto sources = std::make_shared<endpoint::api::Sources>(processes);
+  const auto sources =
+      std::make_shared<endpoint::api::Sources>(processes, MakeQueries(options.symbols));
   const Status added = AddSources(options.sources, options.symbols, how, sources.get());
   if (!added) return FailWith(added.error());
   const auto host = HttpHost::Open(options.http, processes, sources);

@@ -116,8 +116,8 @@ std::string WithMember(std::string object, std::string_view name, std::string_vi
 
 std::span<const Resource* const> AllResources() {
   static constexpr const Resource* kAll[] = {
-      &kSourcesResource, &kSummaryResource,  &kFlameResource,    &kFrameResource,
-      &kTableResource,   &kTimelineResource, &kProcessesResource};
+      &kSourcesResource,  &kSummaryResource,   &kFlameResource, &kFrameResource, &kTableResource,
+      &kTimelineResource, &kProcessesResource, &kDiffResource,  &kQueryResource};
   return kAll;
 }
 
@@ -127,10 +127,10 @@ namespace heapgauge::endpoint {
 
 std::span<const Route> ApiRoutes() {
   using namespace api;  // NOLINT: only the table
-  static const std::array kRoutes = {RouteOf<&kSourcesResource>(),  RouteOf<&kSummaryResource>(),
-                                     RouteOf<&kFlameResource>(),    RouteOf<&kFrameResource>(),
-                                     RouteOf<&kTableResource>(),    RouteOf<&kTimelineResource>(),
-                                     RouteOf<&kProcessesResource>()};
+  static const std::array kRoutes = {
+      RouteOf<&kSourcesResource>(),   RouteOf<&kSummaryResource>(), RouteOf<&kFlameResource>(),
+      RouteOf<&kFrameResource>(),     RouteOf<&kTableResource>(),   RouteOf<&kTimelineResource>(),
+      RouteOf<&kProcessesResource>(), RouteOf<&kDiffResource>(),    RouteOf<&kQueryResource>()};
   return kRoutes;
 }
 

@@ -66,6 +66,8 @@ extern const Resource kFrameResource;
 extern const Resource kTableResource;
 extern const Resource kTimelineResource;
 extern const Resource kProcessesResource;
+extern const Resource kDiffResource;
+extern const Resource kQueryResource;
 
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();

@@ -127,6 +127,24 @@ TEST(Api, TablesHaveTheFiguresOfTheCommandLine) {
   }
 }
 
+TEST(Api, ComparesWithAnotherMoment) {
+  OneProcess host;
+  host.process->has_peak = true;
+  host.process->peak = testing::MakeHeapProfile();
+  host.process->peak.value(0, kInuseSpace) = 16 << 20;
+  const json answer = Get(&host, "/api/v1/diff?base-peak=1");
+  EXPECT_EQ(answer["total"]["change"]["value"], -(10 << 20));
+  ASSERT_EQ(answer["changes"].size(), 1u);
+  EXPECT_EQ(answer["changes"][0]["function"], "Server::LoadCache(int)");
+  EXPECT_EQ(answer["changes"][0]["kind"], "shrunk");
+  EXPECT_EQ(Get(&host, "/api/v1/diff?base-hold=a&hold=a")["change_count"], 0);
+}
+
+TEST(Api, SaysSoWhereThereIsNoSql) {
+  OneProcess host;
+  EXPECT_EQ(host.Get("/api/v1/query?sql=SELECT%201").status, 409);
+}
+
 TEST(Api, KeepsOneSnapshotForThoseWhoAskForIt) {
   OneProcess host;
   Get(&host, "/api/v1/summary?hold=a");
@@ -171,6 +189,7 @@ TEST(Api, SaysSoIfTheProcessCannotBeRead) {
   OneProcess host;
   host.process->error = "the file is gone";
   for (const Resource* resource : AllResources()) {
+    if (resource == &kQueryResource) continue;
     const Response response = host.Get("/" + std::string(resource->path));
     if (resource == &kSourcesResource || resource == &kProcessesResource) {
       EXPECT_EQ(response.status, 200);

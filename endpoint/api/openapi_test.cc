@@ -63,7 +63,7 @@ std::vector<std::string> Differences(const json& value, const json& described,
   } else if (type == "array") {
     if (!value.is_array()) return {where + " is no list"};
     for (const json& one : value) add(Differences(one, schema["items"], where + "[]"));
-  } else {
+  } else if (!type.empty()) {
     const bool right = type == "string"    ? value.is_string()
                        : type == "boolean" ? value.is_boolean()
                        : type == "integer" ? value.is_number_integer()
@@ -125,6 +125,7 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   host.process->profile.timeline = {point};
   host.process->facts.lost = {{"table full", 3}};
   for (const Resource* resource : AllResources()) {
+    if (resource == &kQueryResource) continue;  // this host has no SQL
     ExpectAsDescribed(host.Get(PathOf(*resource)), *resource);
     ExpectAsDescribed(host.Get(PathOf(*resource) + "?granularity=addresses"), *resource);
   }

@@ -18,6 +18,10 @@
 #include "endpoint/api/filter.h"
 #include "endpoint/process.h"
 
+namespace heapgauge::trace {
+class TraceFile;
+}
+
 namespace heapgauge::endpoint::api {
 
 class Source {
@@ -49,6 +53,7 @@ class Source {
 
   // Behind a source of this kind; null for others.
   virtual std::shared_ptr<Process> process() { return nullptr; }
+  virtual std::shared_ptr<const trace::TraceFile> trace() { return nullptr; }
 };
 
 // "process", "trace", "profile".

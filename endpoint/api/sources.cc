@@ -80,6 +80,7 @@ class Renamed final : public Source {
   }
   Result<Timeline> Over(const Stretch& stretch) override { return source_->Over(stretch); }
   std::shared_ptr<Process> process() override { return source_->process(); }
+  std::shared_ptr<const trace::TraceFile> trace() override { return source_->trace(); }
 
  private:
   const std::shared_ptr<Source> source_;

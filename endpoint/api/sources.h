@@ -42,9 +42,15 @@ class Opened {
   Recent<std::shared_ptr<const Timeline>> timelines_{8};
 };
 
+class Queries;
+
 class Sources {
  public:
-  explicit Sources(std::shared_ptr<Processes> processes) : processes_(std::move(processes)) {}
+  // `queries`: SQL, where the host has it; may be null.
+  explicit Sources(std::shared_ptr<Processes> processes, std::shared_ptr<Queries> queries = nullptr)
+      : processes_(std::move(processes)), queries_(std::move(queries)) {}
+
+  const std::shared_ptr<Queries>& queries() const { return queries_; }
 
   // One more, before all that were not added. Its id is made different from the others'.
   void Add(std::shared_ptr<Source> source);
@@ -58,6 +64,7 @@ class Sources {
   std::shared_ptr<Opened> OfProcess(const std::shared_ptr<Process>& process);
 
   const std::shared_ptr<Processes> processes_;
+  const std::shared_ptr<Queries> queries_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Opened>> added_;
   std::map<std::shared_ptr<Process>, std::shared_ptr<Opened>> of_processes_;

@@ -114,12 +114,14 @@ export function test(name, run) {
 }
 
 export async function runAll() {
+  let passed = 0;
   let failed = 0;
   const wanted = process.argv[2];
   for (const { name, run } of tests) {
     if (wanted && !name.includes(wanted)) continue;
     try {
       await run();
+      ++passed;
       console.log(`ok      ${name}`);
     } catch (error) {
       ++failed;
@@ -129,6 +131,6 @@ export async function runAll() {
   await browser?.close();
   await Promise.all(children.map((child) => stop(child, "SIGKILL")));
   rmSync(folder, { recursive: true, force: true });
-  console.log(`${tests.length - failed} passed, ${failed} failed`);
+  console.log(`${passed} passed, ${failed} failed`);
   process.exit(failed === 0 ? 0 : 1);
 }

@@ -132,6 +132,54 @@ test("the table has the rows of the command line, and leads to the flame graph",
   await server.stop();
 });
 
+test("a finding leads to its stacks", async () => {
+  const server = await serve(TRACE);
+  const page = await open(server.url);
+  const finding = page.getByRole("link", { name: /^LoadTables grew to/ });
+  await finding.click();
+  await canvasOf(page).waitFor();
+  assert.equal((await hashOf(page)).focus, "^LoadTables$");
+  assert.equal(await totalOf(page), flameTotal("--focus", "^LoadTables$", TRACE));
+  await quiet(page);
+  await server.stop();
+});
+
+test("two moments are compared as the command line compares them", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=compare`);
+  await page.getByPlaceholder("2s, 40%, peak").fill("0.5s");
+  await page.keyboard.press("Enter");
+  await page.getByTestId("changes").waitFor();
+  const diff = JSON.parse(heapgauge("diff", "--json", `${TRACE}@0.5s`, TRACE));
+  const rows = page.getByTestId("changes").locator("tbody tr");
+  assert.equal(await rows.count(), diff.changes.length);
+  assert.ok((await rows.first().innerText()).includes(diff.changes[0].function));
+  await picture(page, "compare-light");
+  await quiet(page);
+  await server.stop();
+});
+
+test("a query shows the rows of the command line", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=query`);
+  await page.getByText("Tables").waitFor();
+  const sql = "SELECT function, live_bytes FROM stacks ORDER BY live_bytes DESC LIMIT 3";
+  await page.getByRole("textbox", { name: "Statement" }).fill(sql);
+  await page.keyboard.press("Control+Enter");
+  await page.getByTestId("query-rows").waitFor();
+  const expected = JSON.parse(heapgauge("query", "--json", sql, TRACE));
+  const shown = await page.getByTestId("query-rows").locator("tbody tr").allInnerTexts();
+  assert.deepEqual(shown.map((row) => row.split("\t")), expected.map((row) => [row.function, String(row.live_bytes)]));
+  await picture(page, "query-light");
+  // What is wrong is said, and nothing breaks.
+  await page.getByRole("textbox", { name: "Statement" }).fill("DROP TABLE stacks");
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.getByRole("alert").waitFor();
+  page.complaints = page.complaints.filter((text) => !/status of 4/.test(text));
+  await quiet(page);
+  await server.stop();
+});
+
 test("names of any kind are text, and an empty profile is a profile", async () => {
   const hostile = join(folder, "hostile.txt");
   const names = ['<script>alert("1")</script>', "a'b\"c&amp;", "x".repeat(10_000), "<img src=x onerror=alert(2)>"];
@@ -183,7 +231,7 @@ test("a process that runs is followed, also when it ends", async () => {
 
 test("dark, on a narrow screen, at twice the size", async () => {
   const server = await serve(TRACE);
-  const views = ["overview", "timeline", "flame", "table"];
+  const views = ["overview", "timeline", "flame", "table", "compare", "query"];
   const looks = [
     ["dark", { colorScheme: "dark" }],
     ["phone", { viewport: { width: 390, height: 800 } }],

@@ -2,7 +2,7 @@
 // the API is beside its folder.
 
 import type {
-  FlameAnswer, FrameAnswer, ProcessesAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
+  DiffAnswer, FlameAnswer, FrameAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
 
 export interface Answers {
@@ -13,6 +13,8 @@ export interface Answers {
   table: TableAnswer;
   timeline: TimelineAnswer;
   processes: ProcessesAnswer;
+  diff: DiffAnswer;
+  query: QueryAnswer;
 }
 export type Resource = keyof Answers;
 export type Parameters = Readonly<Record<string, string>>;

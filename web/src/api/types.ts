@@ -188,3 +188,34 @@ export interface ProcessAnswer {
 export interface ProcessesAnswer {
   processes: ProcessAnswer[];
 }
+
+export interface DiffChange {
+  function?: string;
+  file?: string;
+  module?: string;
+  line?: number;
+  kind: string;
+  before: Estimate;
+  after: Estimate;
+  change: Estimate;
+  beyond_chance: boolean;
+  objects_before?: number;
+  objects_after?: number;
+}
+
+export interface DiffAnswer {
+  unit: string;
+  granularity: string;
+  profiles: { source: string; figure: number }[];
+  notes: string[];
+  total: DiffChange;
+  change_count: number;
+  changes: DiffChange[];
+}
+
+export interface QueryAnswer {
+  columns: string[];
+  rows: (string | number | null)[][];
+  cut: boolean;
+  schema: string;
+}

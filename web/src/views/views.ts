@@ -1,9 +1,11 @@
 // The views of the page, in the order of their tabs. A new view is one file and one line here.
 
 import type { ComponentType } from "preact";
+import { CompareView } from "./compare";
 import { FlameView } from "./flame";
 import { OverviewView } from "./overview";
 import { ProcessesView } from "./processes";
+import { QueryView } from "./query";
 import { TableView } from "./table";
 import { TimelineView } from "./timeline";
 
@@ -19,5 +21,7 @@ export const VIEWS: View[] = [
   { word: "timeline", title: "Timeline", filtered: true, component: TimelineView },
   { word: "flame", title: "Flame graph", filtered: true, component: FlameView },
   { word: "table", title: "Table", filtered: true, component: TableView },
+  { word: "compare", title: "Compare", filtered: true, component: CompareView },
+  { word: "query", title: "Query", filtered: true, component: QueryView },
   { word: "processes", title: "Processes", filtered: false, component: ProcessesView },
 ];

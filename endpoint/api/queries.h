@@ -1,0 +1,38 @@
+// SQL over a source, where the host has it: SQLite is not for every program that serves a page
+// about itself.
+//
+// Threads: any number at a time.
+#ifndef HEAPGAUGE_ENDPOINT_API_QUERIES_H_
+#define HEAPGAUGE_ENDPOINT_API_QUERIES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/result.h"
+#include "endpoint/api/source.h"
+
+namespace heapgauge::endpoint::api {
+
+class Queries {
+ public:
+  struct Answer {
+    std::vector<std::string> columns;
+    Json rows = Json::Array();  // lists of values
+    bool cut = false;           // there are more
+  };
+
+  virtual ~Queries() = default;
+  // The result of the last statement. `profile` is what the source holds, for one that is no trace.
+  virtual Result<Answer> Run(Source* source, const std::shared_ptr<const Profile>& profile,
+                             const std::string& sql, uint64_t rows) = 0;
+  // The tables in words.
+  virtual Result<std::string> Schema(Source* source,
+                                     const std::shared_ptr<const Profile>& profile) = 0;
+};
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_QUERIES_H_
