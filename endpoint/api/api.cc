@@ -24,11 +24,6 @@ std::string WithoutDashes(std::string message) {
   return message;
 }
 
-Response JsonFailure(const Error& error) {
-  const Response plain = FailureOf(error);
-  return JsonText(plain.status, Json{{"error", WithoutDashes(error.message)}}.Line() + "\n");
-}
-
 template <const Resource* resource>
 Reply Handle(const Call& call) {
   return Answer(call, *resource);
@@ -42,6 +37,13 @@ Route RouteOf() {
 
 }  // namespace
 
+Response JsonFailure(const Error& error) {
+  const Response plain = FailureOf(error);
+  return JsonText(plain.status, Json{{"error", WithoutDashes(error.message)}}.Line() + "\n");
+}
+
+Response JsonReply(std::string text) { return JsonText(200, std::move(text)); }
+
 Response Answer(const Call& call, const Resource& resource) {
   // A page of another site may make a browser ask, and some measure how long it takes.
   if (call.request.is_cross_site()) {
@@ -52,7 +54,7 @@ Response Answer(const Call& call, const Resource& resource) {
   if (!filter) return JsonFailure(filter.error());
   auto text = resource.answer(call, *filter);
   if (!text) return JsonFailure(text.error());
-  return JsonText(200, *std::move(text));
+  return JsonReply(*std::move(text));
 }
 
 Result<std::shared_ptr<Opened>> OpenedOf(const Call& call, const Filter& filter) {
@@ -128,9 +130,11 @@ namespace heapgauge::endpoint {
 std::span<const Route> ApiRoutes() {
   using namespace api;  // NOLINT: only the table
   static const std::array kRoutes = {
-      RouteOf<&kSourcesResource>(),   RouteOf<&kSummaryResource>(), RouteOf<&kFlameResource>(),
-      RouteOf<&kFrameResource>(),     RouteOf<&kTableResource>(),   RouteOf<&kTimelineResource>(),
-      RouteOf<&kProcessesResource>(), RouteOf<&kDiffResource>(),    RouteOf<&kQueryResource>()};
+      RouteOf<&kSourcesResource>(),   RouteOf<&kSummaryResource>(),
+      RouteOf<&kFlameResource>(),     RouteOf<&kFrameResource>(),
+      RouteOf<&kTableResource>(),     RouteOf<&kTimelineResource>(),
+      RouteOf<&kProcessesResource>(), RouteOf<&kDiffResource>(),
+      RouteOf<&kQueryResource>(),     Route{kControlPath, "POST", HandleControl, false}};
   return kRoutes;
 }
 

@@ -38,6 +38,10 @@ struct Resource {
 // Reads the filter, has the resource answer, and makes the reply.
 Response Answer(const Call& call, const Resource& resource);
 
+// {"error": "..."} with the status of its kind.
+Response JsonFailure(const Error& error);
+Response JsonReply(std::string text);
+
 // The source that the filter means, and its profile.
 struct Looked {
   std::shared_ptr<Opened> opened;
@@ -68,6 +72,10 @@ extern const Resource kTimelineResource;
 extern const Resource kProcessesResource;
 extern const Resource kDiffResource;
 extern const Resource kQueryResource;
+
+// POST api/v1/control: see control.cc.
+inline constexpr std::string_view kControlPath = "api/v1/control";
+Reply HandleControl(const Call& call);
 
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();

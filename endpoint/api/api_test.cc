@@ -140,6 +140,26 @@ TEST(Api, ComparesWithAnotherMoment) {
   EXPECT_EQ(Get(&host, "/api/v1/diff?base-hold=a&hold=a")["change_count"], 0);
 }
 
+TEST(Api, ChangesAProcessOnlyByPostAndOnlyForItsOwnPages) {
+  OneProcess host;
+  EXPECT_EQ(Parsed(host.Post("/api/v1/control?action=disable"))["seen"], true);
+  EXPECT_FALSE(host.process->facts.active);
+  EXPECT_EQ(host.Post("/api/v1/control?action=sample&bytes=64K").status, 200);
+  EXPECT_EQ(host.process->facts.interval, 64u << 10);
+  EXPECT_EQ(host.Post("/api/v1/control?action=reset&pid=4242").status, 200);
+  EXPECT_EQ(host.process->resets, 1);
+  EXPECT_EQ(host.Get("/api/v1/control?action=enable").status, 405);
+  EXPECT_EQ(host.Post("/api/v1/control?action=enable", {{"Sec-Fetch-Site", "cross-site"}}).status,
+            403);
+  EXPECT_FALSE(host.process->facts.active);
+  EXPECT_EQ(host.Post("/api/v1/control?action=explode").status, 400);
+  EXPECT_EQ(host.Post("/api/v1/control?action=sample&bytes=x").status, 400);
+  EXPECT_EQ(host.Post("/api/v1/control?action=enable&what=1").status, 400);
+  EXPECT_EQ(host.Post("/api/v1/control?action=enable&pid=7").status, 404);
+  host.process->control_error = "it does not run any more";
+  EXPECT_EQ(host.Post("/api/v1/control?action=enable").status, 409);
+}
+
 TEST(Api, SaysSoWhereThereIsNoSql) {
   OneProcess host;
   EXPECT_EQ(host.Get("/api/v1/query?sql=SELECT%201").status, 409);

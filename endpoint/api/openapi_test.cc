@@ -86,6 +86,7 @@ TEST(OpenApi, DescribesEveryResourceAndNoOther) {
   for (const auto& [path, item] : Document()["paths"].items()) described.insert(path);
   std::set<std::string> served;
   for (const Resource* resource : AllResources()) served.insert(PathOf(*resource));
+  served.insert("/" + std::string(kControlPath));
   EXPECT_EQ(described, served);
   std::set<std::string> routes;
   for (const Route& route : ApiRoutes()) routes.insert("/" + std::string(route.path));
@@ -130,10 +131,22 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
     ExpectAsDescribed(host.Get(PathOf(*resource) + "?granularity=addresses"), *resource);
   }
   ExpectAsDescribed(host.Get("/api/v1/table?cumulative=1"), kTableResource);
+  ExpectAsDescribed(host.Get("/api/v1/summary?brief=1"), kSummaryResource);
   ExpectAsDescribed(host.Get("/api/v1/flame?callers=1"), kFlameResource);
   const json failure = json::parse(host.Get("/api/v1/flame?what=1").body);
   EXPECT_EQ(Differences(failure, Document()["components"]["schemas"]["Error"], "error"),
             std::vector<std::string>());
+}
+
+TEST(OpenApi, DescribesWhatAChangeAnswers) {
+  OneProcess host;
+  for (const char* words : {"action=disable", "action=sample&bytes=64K&pid=4242", "action=dump"}) {
+    const Response response = host.Post("/api/v1/control?" + std::string(words));
+    ASSERT_EQ(response.status, 200) << response.body;
+    EXPECT_EQ(Differences(json::parse(response.body),
+                          Document()["components"]["schemas"]["Control"], words),
+              std::vector<std::string>());
+  }
 }
 
 TEST(OpenApi, NoticesWhatIsNotDescribed) {

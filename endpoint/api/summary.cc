@@ -14,6 +14,9 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
+// What takes a while is left out.
+constexpr std::string_view kParameters[] = {"brief"};
+
 Json Choice(const std::string& title, Json parameters) {
   return {{"title", title}, {"parameters", std::move(parameters)}};
 }
@@ -82,6 +85,7 @@ Json FindingsJson(const std::vector<Finding>& findings, Source::Kind kind) {
 }
 
 Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
+  HG_ASSIGN(const bool brief, FlagOf(call, "brief"));
   HG_ASSIGN(const Looked looked, LookAt(call, filter));
   const Profile& profile = *looked.subject->profile();
   const Recording& recording = profile.recording;
@@ -100,6 +104,7 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
                {"choices", ChoicesOf(facts.kind, *looked.subject)},
                {"notes", profile.notes}};
   if (!IsRecorded(recording)) json["recording"] = nullptr;  // of other tools
+  if (brief) return json.Line();
   std::string memory = "null";
   std::optional<MemorySurvey> survey;
   if (const auto process = looked.opened->source().process()) {
@@ -117,6 +122,6 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kSummaryResource = {"api/v1/summary", {}, AnswerSummary};
+const Resource kSummaryResource = {"api/v1/summary", kParameters, AnswerSummary};
 
 }  // namespace heapgauge::endpoint::api

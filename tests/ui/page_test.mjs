@@ -212,6 +212,9 @@ test("a process that runs is followed, also when it ends", async () => {
   const row = page.getByTestId("processes").getByRole("row", { name: new RegExp(`${program.pid}`) });
   await row.waitFor();
   assert.match(await row.innerText(), /grow_on_request/);
+  // It may sleep, and notice later; that it was asked to is said at once.
+  await row.getByRole("button", { name: "finer" }).click();
+  await page.getByRole("status").filter({ hasText: `${program.pid}: sample` }).waitFor();
   await picture(page, "processes-light");
   await row.getByRole("link").click();
   const live = page.getByTestId("live-total");

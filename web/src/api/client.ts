@@ -35,9 +35,22 @@ export async function ask<R extends Resource>(
   parameters: Parameters,
   signal?: AbortSignal,
 ): Promise<Answers[R]> {
+  return (await request(addressOf(resource, parameters), signal ? { signal } : {})) as Answers[R];
+}
+
+export type Action = "enable" | "disable" | "sample" | "reset" | "dump";
+
+// Changes how a process is sampled; what the server says of it.
+export async function control(pid: number, action: Action, bytes?: string): Promise<{ seen: boolean; file?: string }> {
+  const query = new URLSearchParams({ pid: String(pid), action, ...(bytes ? { bytes } : {}) });
+  return (await request(`../api/v1/control?${query.toString()}`, { method: "POST" })) as { seen: boolean; file?: string };
+}
+
+async function request(address: string, how: RequestInit): Promise<unknown> {
+  const signal = how.signal;
   let response: Response;
   try {
-    response = await fetch(addressOf(resource, parameters), signal ? { signal } : {});
+    response = await fetch(address, how);
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError("the server does not answer; was it stopped?", 0);
@@ -53,5 +66,5 @@ export async function ask<R extends Resource>(
     const message = (answer as { error?: unknown }).error;
     throw new ApiError(typeof message === "string" ? message : `the server answered ${response.status}`, response.status);
   }
-  return answer as Answers[R];
+  return answer;
 }

@@ -84,7 +84,7 @@ export interface SummaryAnswer {
   choices: Choice[];
   findings?: Finding[];
   notes: string[];
-  memory: MemoryAnswer | null;
+  memory?: MemoryAnswer | null;
 }
 
 export interface FlameName {

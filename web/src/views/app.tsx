@@ -94,7 +94,7 @@ export function App({ store }: { store: Store }) {
 // Which figure, and what the filter leaves: each word can be changed or taken away.
 function FilterBar() {
   const { state, store, source, hold } = usePage();
-  const parameters = useMemo(() => (source ? { source: source.id, ...(source.live ? { hold: "choices" } : {}) } : null), [source, hold]);
+  const parameters = useMemo(() => (source ? { source: source.id, brief: "1", ...(source.live ? { hold: "choices" } : {}) } : null), [source, hold]);
   const { data: summary } = useAsk("summary", parameters);
   const choices = summary?.choices ?? [];
   const chosen = choices.findIndex((choice) => ["value", "blocks", "sort", "type"].every((word) => (choice.parameters[word] ?? "") === (state[word] ?? "")));
