@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const double seconds = CpuSeconds() - start;
-  unsigned long leaked = 0, dubious = 0, reachable = 0, suppressed = 0;
+  [[maybe_unused]] unsigned long leaked = 0, dubious = 0, reachable = 0, suppressed = 0;
   VALGRIND_COUNT_LEAK_BLOCKS(leaked, dubious, reachable, suppressed);
   printf("{\"seconds\": %.6f, \"planted\": %lu, \"lost\": %lu, \"possible\": %lu}\n", seconds, lost,
          leaked, dubious);

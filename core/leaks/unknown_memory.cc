@@ -6,7 +6,6 @@ namespace heapgauge::leaks {
 namespace {
 
 using PageBits = UnknownMemory::PageBits;
-constexpr uint32_t kPageWords = UnknownMemory::kPageWords;
 constexpr uint64_t kMaxAddress = uint64_t{1} << 47;
 constexpr uint64_t kRegionsOfGib = 1024;
 

@@ -92,7 +92,7 @@ class UnknownMemory {
 // Calls run(first, count) for each run of set bits.
 template <typename Run>
 void ForEachRun(const UnknownMemory::PageBits& bits, Run&& run) {
-  constexpr uint32_t kEnd = UnknownMemory::kPageWords;
+  static constexpr uint32_t kEnd = UnknownMemory::kPageWords;
   const auto next = [&bits](uint32_t at, bool value) {
     while (at < kEnd) {
       uint64_t chunk = value ? bits[at / 64] : ~bits[at / 64];
