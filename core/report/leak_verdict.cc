@@ -14,7 +14,6 @@ namespace {
 
 using leaks::Amount;
 using leaks::Check;
-using leaks::Kind;
 using leaks::LossRecord;
 using leaks::LossRecords;
 
@@ -82,13 +81,13 @@ std::string LeakVerdict(const LeaksSubject& subject) {
     return name + (grows.empty() ? ": memory was not looked at, so no block can be called lost."
                                  : ": " + grows + "; whether it is lost is not known.");
   }
-  if (losses.of(Kind::kDefinite).known != 0) {
-    Amount lost = losses.of(Kind::kDefinite);
-    lost.Add(losses.of(Kind::kIndirect));
+  if (losses.of(leaks::Kind::kDefinite).known != 0) {
+    Amount lost = losses.of(leaks::Kind::kDefinite);
+    lost.Add(losses.of(leaks::Kind::kIndirect));
     size_t places = 0;
     uint64_t newest = UINT64_MAX;
     for (const LossRecord& record : losses.records) {
-      if (record.kind != Kind::kDefinite || record.suppressed()) continue;
+      if (record.kind != leaks::Kind::kDefinite || record.suppressed()) continue;
       ++places;
       newest = std::min(newest, leaks::NewestAge(check, record));
     }
@@ -112,10 +111,10 @@ std::string LeakVerdict(const LeaksSubject& subject) {
   }
   if (!grows.empty()) return name + ": nothing is definitely lost, but " + grows + ".";
   if (!check.known.exact) return name + ": " + NoLossAmongSamples(subject);
-  if (losses.of(Kind::kPossible).known != 0) {
+  if (losses.of(leaks::Kind::kPossible).known != 0) {
     return fmt::format("{}: nothing is definitely lost; {} in {} blocks are possibly lost.", name,
-                       words.Roughly(losses.of(Kind::kPossible).bytes),
-                       FormatCount(std::round(losses.of(Kind::kPossible).blocks.value)));
+                       words.Roughly(losses.of(leaks::Kind::kPossible).bytes),
+                       FormatCount(std::round(losses.of(leaks::Kind::kPossible).blocks.value)));
   }
   if (losses.in_use.known == 0) {
     return name + ": no leak; all blocks were freed.";
@@ -124,8 +123,8 @@ std::string LeakVerdict(const LeaksSubject& subject) {
     return name + ": no leak but those that are suppressed.";
   }
   return fmt::format("{}: no leak; all {} live blocks can be reached ({}).", name,
-                     WithCommas(static_cast<double>(losses.of(Kind::kReachable).known)),
-                     words.Roughly(losses.of(Kind::kReachable).bytes));
+                     WithCommas(static_cast<double>(losses.of(leaks::Kind::kReachable).known)),
+                     words.Roughly(losses.of(leaks::Kind::kReachable).bytes));
 }
 
 }  // namespace heapgauge

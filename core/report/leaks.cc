@@ -15,12 +15,12 @@ namespace {
 using leaks::Amount;
 using leaks::Check;
 using leaks::Heuristic;
-using leaks::Kind;
 using leaks::LossRecord;
 using leaks::LossRecords;
 
 // In memcheck's order.
-constexpr Kind kOrder[] = {Kind::kDefinite, Kind::kIndirect, Kind::kPossible, Kind::kReachable};
+constexpr leaks::Kind kOrder[] = {leaks::Kind::kDefinite, leaks::Kind::kIndirect,
+                                  leaks::Kind::kPossible, leaks::Kind::kReachable};
 
 const leaks::Change* ChangeOf(const LeaksSubject& subject, size_t record) {
   return subject.changes != nullptr ? &subject.changes->records[record] : nullptr;
@@ -63,7 +63,7 @@ class Writer {
 
  private:
   void Verdict() {
-    const bool lost = losses_.of(Kind::kDefinite).known != 0;
+    const bool lost = losses_.of(leaks::Kind::kDefinite).known != 0;
     text_.Add(LeakVerdict(subject_), lost ? Style::kWarning : Style::kTitle).Add("\n\n");
   }
 
@@ -232,11 +232,11 @@ class Writer {
       return;
     }
     text_.Add("LEAK SUMMARY:\n", Style::kHeading);
-    for (const Kind kind : kOrder) {
+    for (const leaks::Kind kind : kOrder) {
       const auto* change = subject_.changes != nullptr
                                ? &subject_.changes->kinds[static_cast<size_t>(kind)]
                                : nullptr;
-      const bool bad = kind == Kind::kDefinite && losses_.of(kind).known != 0;
+      const bool bad = kind == leaks::Kind::kDefinite && losses_.of(kind).known != 0;
       text_.Add(fmt::format("{:>18}: ", leaks::KindPhrase(kind)));
       text_.Add(words_.Both(losses_.of(kind), change), bad ? Style::kWarning : Style::kPlain);
       text_ += "\n";
@@ -264,13 +264,14 @@ class Writer {
   }
 
   void NotShown() {
-    if (!check_.known.exact && losses_.of(Kind::kPossible).known != 0 && !options_.valgrind_style) {
+    if (!check_.known.exact && losses_.of(leaks::Kind::kPossible).known != 0 &&
+        !options_.valgrind_style) {
       text_.Add(
           "Possibly lost: only memory that was not sampled points to it; mostly it is in use.\n",
           Style::kDim);
     }
     std::string kinds;
-    for (const Kind kind : kOrder) {
+    for (const leaks::Kind kind : kOrder) {
       if (leaks::Has(options_.show_kinds, kind) || losses_.of(kind).known == 0) continue;
       if (!kinds.empty()) kinds += ", ";
       kinds += leaks::KindPhrase(kind);

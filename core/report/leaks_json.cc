@@ -12,7 +12,6 @@ namespace {
 
 using leaks::Amount;
 using leaks::Check;
-using leaks::Kind;
 using leaks::LossRecord;
 using leaks::StackFrame;
 
@@ -121,7 +120,7 @@ Json SummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   const bool exact = check.known.exact;
   Json json = {{"verdict", LeakVerdict(subject)}};
   for (uint32_t k = leaks::kKinds; k-- > 0;) {
-    json[KindName(static_cast<Kind>(k))] = AmountJson(losses.kinds[k], exact);
+    json[KindName(static_cast<leaks::Kind>(k))] = AmountJson(losses.kinds[k], exact);
   }
   json["suppressed"] = AmountJson(losses.suppressed, exact);
   Json heuristics = Json::Object();
@@ -140,7 +139,7 @@ Json SummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   if (subject.changes != nullptr) {
     Json changes = Json::Object();
     for (uint32_t k = leaks::kKinds; k-- > 0;) {
-      changes[KindName(static_cast<Kind>(k))] = ChangeJson(subject.changes->kinds[k]);
+      changes[KindName(static_cast<leaks::Kind>(k))] = ChangeJson(subject.changes->kinds[k]);
     }
     changes["suppressed"] = ChangeJson(subject.changes->suppressed);
     changes["gone_records"] = subject.changes->gone;

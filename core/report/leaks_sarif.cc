@@ -9,12 +9,11 @@
 namespace heapgauge {
 namespace {
 
-using leaks::Kind;
 using leaks::LossRecord;
 using leaks::StackFrame;
 
 struct Rule {
-  Kind kind;
+  leaks::Kind kind;
   const char* id;
   const char* name;
   const char* level;
@@ -23,19 +22,19 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-    {Kind::kDefinite, "definite", "DefinitelyLost", "error", "Memory is definitely lost.",
+    {leaks::Kind::kDefinite, "definite", "DefinitelyLost", "error", "Memory is definitely lost.",
      "Nothing in the program points to the block any more, so it can never be freed."},
-    {Kind::kIndirect, "indirect", "IndirectlyLost", "warning", "Memory is indirectly lost.",
+    {leaks::Kind::kIndirect, "indirect", "IndirectlyLost", "warning", "Memory is indirectly lost.",
      "Only blocks that are lost themselves point to the block. Mostly it goes away with the leak "
      "of the block that leads to it."},
-    {Kind::kPossible, "possible", "PossiblyLost", "warning", "Memory is possibly lost.",
+    {leaks::Kind::kPossible, "possible", "PossiblyLost", "warning", "Memory is possibly lost.",
      "The only pointers are to the middle of the block, or in memory of which nobody knows "
      "whether it is in use."},
-    {Kind::kReachable, "reachable", "StillReachable", "note", "Memory was not freed.",
+    {leaks::Kind::kReachable, "reachable", "StillReachable", "note", "Memory was not freed.",
      "The program still has a pointer to the block and has not freed it."},
 };
 
-size_t RuleOf(Kind kind) {
+size_t RuleOf(leaks::Kind kind) {
   size_t i = 0;
   while (kRules[i].kind != kind) ++i;
   return i;

@@ -11,7 +11,6 @@
 namespace heapgauge {
 namespace {
 
-using leaks::Kind;
 using leaks::StackFrame;
 
 // As memcheck's --xtree-leak has them, which kcachegrind shows under these names.
@@ -33,7 +32,7 @@ XtreeCosts CostsOf(const leaks::LossRecord& record) {
   const auto kind = static_cast<size_t>(record.kind);
   costs[kind] = record.own.bytes.value;
   costs[5 + kind] = record.own.blocks.value;
-  if (record.kind == Kind::kDefinite) {
+  if (record.kind == leaks::Kind::kDefinite) {
     costs[3] += record.indirect.bytes.value;
     costs[4] = record.indirect.bytes.value;
   }
