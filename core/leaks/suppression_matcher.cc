@@ -81,7 +81,7 @@ bool MatchesGlob(std::string_view pattern, std::string_view text) {
 }
 
 SuppressionMatcher::SuppressionMatcher(const Suppressions& suppressions, const Profile& profile)
-    : suppressions_(suppressions), profile_(profile), allocation_(profile) {
+    : suppressions_(suppressions), profile_(profile) {
   for (size_t i = 0; i < suppressions.rules().size(); ++i) {
     if (!suppressions.rules()[i].pattern.empty()) lsan_.push_back(static_cast<uint32_t>(i));
   }
@@ -102,13 +102,12 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
   if (kind != Kind::kReachable) {
     for (const StackFrame& frame : stack) best = std::min(best, LsanRuleOf(frame));
   }
-  // The agent's stacks mostly begin with the caller of malloc, Valgrind's with malloc.
-  const bool called = stack.empty() || !allocation_.Is(stack.front());
+  // The agent's stacks begin with the caller of malloc, Valgrind's with malloc.
   const size_t end = std::min<size_t>(rules.size(), best);
   for (size_t i = 0; i < end; ++i) {
     const SuppressionRule& rule = rules[i];
     if (!rule.pattern.empty() || !Has(rule.kinds, kind)) continue;
-    if (Matches(rule, stack, false) || (called && Matches(rule, stack, true))) {
+    if (Matches(rule, stack, false) || Matches(rule, stack, true)) {
       return static_cast<uint32_t>(i);
     }
   }

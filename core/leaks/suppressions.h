@@ -85,7 +85,6 @@ class SuppressionMatcher {
 
   const Suppressions& suppressions_;
   const Profile& profile_;
-  AllocationFrames allocation_;
   std::unordered_map<uint64_t, uint32_t> known_;     // by leaf and kind
   std::unordered_map<uint32_t, uint32_t> by_frame_;  // the first of LeakSanitizer's rules
   std::vector<uint32_t> lsan_;                       // indexes of these

@@ -74,6 +74,13 @@ TEST_F(SuppressionsTest, MayNameTheAllocatingFunctionThatTheAgentDoesNotShow) {
   EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:malloc\nfun:_ZN5Cache*")));
 }
 
+TEST_F(SuppressionsTest, MayNameItInFrontOfFunctionsThatAllocateForTheirCaller) {
+  stack_ = maker_.Stack({"strdup", "LoseName()", "main"});
+  EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:strdup\nfun:LoseName*\nfun:main")));
+  EXPECT_TRUE(Silences(Entry("fun:strdup\nfun:LoseName*")));
+  EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:LoseName*")));
+}
+
 TEST_F(SuppressionsTest, MatchObjectsAndSources) {
   EXPECT_TRUE(Silences(Entry("obj:/opt/app/bin/server")));
   EXPECT_TRUE(Silences(Entry("obj:*/server\nobj:*")));
@@ -137,6 +144,15 @@ TEST_F(SuppressionsTest, ThatAreGeneratedMatch) {
   EXPECT_EQ(line, "leak:^Cache::Insert$\n");
   EXPECT_TRUE(Silences(line));
   EXPECT_EQ(GenerateSuppression(profile, kNone, Kind::kDefinite), "");
+}
+
+TEST_F(SuppressionsTest, ThatAreGeneratedEndWithMainAsStacksOfValgrindDo) {
+  stack_ = maker_.Stack({"f()", "main", "__libc_start_main", "_start"});
+  const Profile profile = maker_.check().known.profile;
+  const std::string entry =
+      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  EXPECT_NE(entry.find("   fun:main\n}\n"), std::string::npos) << entry;
+  EXPECT_TRUE(Silences(entry));
 }
 
 TEST_F(SuppressionsTest, TellWhatIsWrongAndWhere) {
