@@ -25,24 +25,25 @@ class Server(EndToEnd):
         """The server, with a client that keeps it busy."""
         self.process = subprocess.Popen(command, env=clean_environment(**settings), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.addCleanup(self.stop)
+        self.addCleanup(self.stop, self.process)
         line = self.process.stdout.readline()
         self.assertTrue(line.startswith("port "), line)
         _, self.port, _, pid = line.split()
         self.pid = int(pid)
         self.client = subprocess.Popen([SERVER, "load", self.port, str(RATE), str(ALL)], env=clean_environment(),
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.stop, self.client)
 
     def start_sampled(self):
         self.gauges = self.fresh_directory()
         self.start([SERVER, "serve"], LD_PRELOAD=AGENT, HEAPGAUGE_DIR=str(self.gauges), HEAPGAUGE_SAMPLE="64K")
 
-    def stop(self):
-        for process in (self.client, self.process):
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            process.stdout.close()
+    @staticmethod
+    def stop(process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stdout.close()
 
     def status(self):
         out = subprocess.run([SERVER, "ask", self.port], env=clean_environment(), capture_output=True, text=True,
@@ -88,7 +89,7 @@ class Sampled(Server):
         check = self.leaks(self.pid)
         after = self.status()
         self.finish_load()  # no request failed because of the check
-        self.stop()
+        self.stop(self.process)
         said = self.sentences(check)
         self.assertEqual(self.suspects(check), {"finish_session", "remember"}, said)
         self.assertIn(check["check"]["look"], ("copy", "own copy"))
