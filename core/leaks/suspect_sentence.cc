@@ -93,6 +93,10 @@ std::string SentenceOf(const Check& check, const Suspect& suspect) {
     std::string text =
         fmt::format("lost {}: no pointer leads to {} of {} {}", WithRange(suspect.lost_bytes),
                     suspect.lost_blocks, suspect.live_blocks, Blocks(check, suspect.live_blocks));
+    if (suspect.possible_blocks > 0 && !check.known.exact) {
+      text += fmt::format(", and to {} more only from memory that nobody knows",
+                          suspect.possible_blocks);
+    }
     if (suspect.oldest_lost_ns > 0) text += ", oldest " + FormatDuration(suspect.oldest_lost_ns);
     if (suspect.grows) text += "; " + Grows(suspect.growth);
     return text;

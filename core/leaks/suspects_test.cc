@@ -127,6 +127,19 @@ TEST(Suspects, BlocksThatOthersPointToAreSaidToBe) {
       << found.suspects[0].sentence;
 }
 
+TEST(Suspects, WhatMayBeLostIsToldBesideWhatIs) {
+  MadeUpPast past(6);
+  const uint32_t leak = past.Live({.samples = 60}, "drop_request");
+  past.Sentence(leak, Kind::kDefinite);
+  for (size_t i = 0; i < 5; ++i) past.raw().verdicts[i].kind = Kind::kPossible;
+  const Suspects found = FindSuspects(past.check());
+  ASSERT_EQ(found.suspects.size(), 1u);
+  EXPECT_NE(found.suspects[0].sentence.find("and to 5 more only from memory that nobody knows"),
+            std::string::npos)
+      << found.suspects[0].sentence;
+  EXPECT_EQ(found.suspects[0].lost_blocks + 5, found.suspects[0].live_blocks);
+}
+
 TEST(Suspects, NothingKnownIsNobody) {
   Check check;
   const Suspects found = FindSuspects(check);
