@@ -29,7 +29,8 @@ class Fold {
       Status read;
       const bool wanted = !options_.wanted || options_.wanted(i);
       if (wanted && !failed_) {
-        read = trace_.ReadSegment(i, options_.parts, &segment);
+        const uint32_t parts = options_.parts_of ? options_.parts_of(i) : options_.parts;
+        read = trace_.ReadSegment(i, parts, &segment);
         if (read && fold_.each) fold_.each(worker, i, segment);
       }
       // A segment is taken by one thread and the ones before it by threads that are at work, so the

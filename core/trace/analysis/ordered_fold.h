@@ -24,6 +24,8 @@ struct OrderedFoldOptions {
   ProgressSink* progress = nullptr;
   // Segments for which it is false are not read; empty: all are.
   std::function<bool(size_t)> wanted;
+  // For each segment what is needed in place of `parts`; empty: that.
+  std::function<uint32_t(size_t)> parts_of;
 };
 
 struct OrderedFold {

@@ -69,10 +69,8 @@ void ReallocChains::End(const Block& last) {
 }
 
 void ReallocChains::Add(const Segment& segment) {
-  // A block is born of another one that dies at the same event, so both are in this segment, and
-  // they are more than there are events.
-  const SegmentInfo& info = segment.info;
-  if (uint64_t{info.births} + info.deaths == info.events && open_.empty()) return;
+  if (!HasAny(segment.info) && open_.empty()) return;
+  // A block is born of another one that dies at the same event, so both are in this segment.
   const size_t old_count = std::min<size_t>(segment.info.old_deaths, segment.blocks.size());
   std::unordered_map<uint64_t, size_t> resized;
   for (size_t i = 0; i < old_count; ++i) {

@@ -44,7 +44,12 @@ class ReallocChains {
   ReallocChains(const BlockGroups& groups, const Matcher* matcher)
       : groups_(groups), matcher_(matcher) {}
 
-  // REQUIRES: segments in order, read with kOldBlocks, kNewBlocks and kAddresses.
+  // Whether a segment has blocks that were made of others: each is born at the event at which the
+  // other one dies.
+  static bool HasAny(const SegmentInfo& info) {
+    return uint64_t{info.births} + info.deaths != info.events;
+  }
+  // REQUIRES: segments in order, read with kOldBlocks, kNewBlocks, and kAddresses if there are any.
   void Add(const Segment& segment);
   void AddSurvivor(const Block& block) { End(block); }
 

@@ -69,13 +69,18 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
   OrderedFoldOptions options;
   options.workers = WorkersFor(trace, groups.size() * sizeof(GroupStats) + (4 << 20));
   options.progress = progress;
-  options.parts = kOldBlocks | kNewBlocks | kAddresses | kDetails;
-  if (!request.wants_counts && !request.wants_chains) {
-    options.wanted = [&](size_t segment) {
-      return std::any_of(moments.begin(), moments.end(),
-                         [&](const LiveMoment& moment) { return moment.Concerns(trace, segment); });
-    };
-  }
+  const auto has_live = [&](size_t segment) {
+    return std::any_of(moments.begin(), moments.end(),
+                       [&](const LiveMoment& moment) { return moment.Concerns(trace, segment); });
+  };
+  // Only pages and chains need addresses.
+  options.parts_of = [&](size_t segment) -> uint32_t {
+    const bool moves = request.wants_chains && ReallocChains::HasAny(trace.segments()[segment]);
+    const bool places = moves || has_live(segment) || matcher != nullptr;
+    constexpr uint32_t kLeast = kOldBlocks | kNewBlocks | kDetails;
+    return places ? kLeast | kAddresses : kLeast;
+  };
+  if (!request.wants_counts && !request.wants_chains) options.wanted = has_live;
   const size_t counters = request.wants_counts ? options.workers : 1;
   std::vector<StatsCounts> counts(counters, StatsCounts(trace, groups, request));
   std::vector<LiveSets> live(options.workers);

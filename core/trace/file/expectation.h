@@ -50,10 +50,14 @@ class KnownShapes {
 
 // Of one stack of the segment.
 struct StackMemory {
-  uint64_t shapes = 0;  // places of its last four, 16 bits each
-  uint32_t next = 0;    // stack that its thread used after it
-  uint32_t replaced = 0;
+  static_assert(kRecentShapes == 4 && kMaxStacks <= 1U << 30);
 
+  uint64_t shapes = 0;    // places of its last four, 16 bits each
+  uint32_t next = 0;      // stack that its thread used after it
+  uint32_t number_4 = 0;  // its number times 4, and which of the four is replaced next
+
+  uint32_t number() const { return number_4 / 4; }
+  void SetNumber(uint32_t number) { number_4 = number * 4; }
   // kRecentShapes: not among them.
   uint32_t Find(uint32_t place) const {
     constexpr uint64_t kOnes = 0x0001'0001'0001'0001;
@@ -64,7 +68,8 @@ struct StackMemory {
   uint32_t At(uint32_t index) const { return shapes >> 16 * index & 0xffff; }
   // In place of the oldest.
   void Add(uint32_t place) {
-    const uint32_t shift = 16 * (replaced++ % kRecentShapes);
+    const uint32_t shift = 16 * (number_4 % kRecentShapes);
+    number_4 = (number_4 & ~3U) | ((number_4 + 1) & 3);
     shapes = (shapes & ~(uint64_t{0xffff} << shift)) | uint64_t{place} << shift;
   }
 };

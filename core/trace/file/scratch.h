@@ -20,9 +20,8 @@ struct Scratch {
   ColumnBuffer columns[kSegmentColumns];
   Decompressor decompressor;
   Expectation expectation;
-  std::vector<uint32_t> sorted;       // stacks of the segment
-  std::vector<uint32_t> stacks;       // in order of appearance
-  std::vector<StackMemory> memories;  // of these
+  std::vector<uint32_t> sorted;     // stacks of the segment
+  std::vector<StackMemory> stacks;  // the same, in order of appearance
 };
 
 class ScratchPool {

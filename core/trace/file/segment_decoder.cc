@@ -43,12 +43,12 @@ class Decoding {
   Status OrderStacks() {
     HG_ASSIGN(ColumnReader in, Load(kStackOrderColumn));
     const std::vector<uint32_t>& sorted = scratch_.sorted;
-    scratch_.stacks.resize(sorted.size());
+    scratch_.stacks.assign(sorted.size(), {});
     stack_bytes_ = BytesOfPlaces(sorted.size());
-    for (uint32_t& stack : scratch_.stacks) {
+    for (StackMemory& stack : scratch_.stacks) {
       const uint64_t rank = in.Little(stack_bytes_);
       if (rank >= sorted.size()) return chunk_.Damaged("bad order of stacks");
-      stack = sorted[rank];
+      stack.SetNumber(sorted[rank]);
     }
     if (!in.done()) return chunk_.Damaged("bad order of stacks");
     return {};
@@ -84,7 +84,6 @@ class Decoding {
     if (event_.left() != info_.events) return chunk_.Damaged("too few events");
     Expectation& expectation = scratch_.expectation;
     expectation.Begin(size_t{limits_.threads} + 1, with_new_ ? info_.births : 0);
-    scratch_.memories.assign(scratch_.stacks.size(), {});
     if (with_addresses_) expectation.BeginAddresses();
     // What is there already is written over, not made again.
     old_count_ = with_old_ ? info_.old_deaths : 0;
@@ -245,7 +244,7 @@ class Decoding {
     if (births_ == info_.births) return false;
     Expectation& expectation = scratch_.expectation;
     ThreadMemory& thread = expectation.threads[now_];
-    uint32_t& expected = scratch_.memories[thread.stack].next;
+    uint32_t& expected = scratch_.stacks[thread.stack].next;
     if ((byte & kOtherStack) != 0) {
       uint32_t place = stack_low_.Byte();
       if (stack_bytes_ > 1) place |= uint32_t{stack_middle_.Byte()} << 8;
@@ -260,12 +259,12 @@ class Decoding {
     block.birth_ns = time_ns_;
     block.death_ns = kNever;
     block.previous = died;
-    block.stack = scratch_.stacks[place];
+    block.stack = scratch_.stacks[place].number();
     block.thread = now_ - 1;
     block.death_thread = kNoIndex;
     block.distance = kForeign;
     block.resized_away = false;
-    DecodeShape(byte >> kShapeShift, &scratch_.memories[place], &block);
+    DecodeShape(byte >> kShapeShift, &scratch_.stacks[place], &block);
     block.address = 0;
     if (with_addresses_ && !DecodeAddress(expected_address, &block)) return false;
     expectation.born.Bear(births_, &thread);
@@ -278,8 +277,7 @@ class Decoding {
     const uint32_t place = stack_low_.Peek(kAhead) |
                            (stack_bytes_ > 1 ? uint32_t{stack_middle_.Peek(kAhead)} << 8 : 0);
     if (place >= scratch_.stacks.size()) return;
-    __builtin_prefetch(&scratch_.memories[place], 1);
-    __builtin_prefetch(&scratch_.stacks[place]);
+    __builtin_prefetch(&scratch_.stacks[place], 1);
   }
 
   void DecodeShape(uint32_t code, StackMemory* stack, Block* block) {
@@ -351,7 +349,7 @@ class Decoding {
         place >= scratch_.stacks.size()) {
       return false;
     }
-    block.stack = scratch_.stacks[place];
+    block.stack = scratch_.stacks[place].number();
     block.size = old_size_.Number();
     const uint8_t flags = old_flag_.Byte();
     block.is_mapping = (flags & kOldIsMapping) != 0;
