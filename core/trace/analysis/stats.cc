@@ -37,10 +37,10 @@ struct LiveSets {
 };
 
 // The peak by the index of the file alone; how many blocks it had is in its segment.
-Result<StatsPeak> PeakOfAll(const TraceFile& trace) {
+Result<StatsPeak> PeakOfAll(const TraceFile& trace, std::optional<uint64_t> known_blocks) {
   HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());
-  StatsPeak result{peak.bytes, 0, peak.time_ns};
-  if (peak.bytes == 0) return result;
+  StatsPeak result{peak.bytes, known_blocks.value_or(0), peak.time_ns};
+  if (peak.bytes == 0 || known_blocks) return result;
   Segment segment;
   HG_TRY(trace.ReadSegment(peak.segment, kOldBlocks | kNewBlocks | kEvents, &segment));
   result.blocks = segment.info.live_blocks_before;
@@ -98,9 +98,13 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
     for (size_t i = 0; i < moments.size(); ++i) {
       if (moments[i].Concerns(trace, index)) concerned.push_back(i);
     }
+    constexpr size_t kAhead = 8;
     ForEachDeath(segment, [&](const Block& block, size_t at) {
       if (!matches(block)) return;
-      if (request.wants_counts) counts[worker].Add(block);
+      if (request.wants_counts) {
+        if (at + kAhead < segment.blocks.size()) counts[worker].Prefetch((&block)[kAhead]);
+        counts[worker].Add(block);
+      }
       if (marked != nullptr) marked->Mark(block.number);
       for (const size_t i : concerned) {
         if (moments[i].WasLive(index, at, block)) live[worker].Add(i, block, groups.Of(block));
@@ -122,17 +126,23 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
   }));
 
   for (size_t i = 1; i < counts.size(); ++i) counts[0].Add(counts[i]);
-  TraceStats stats = counts[0].Take();
-  if (request.wants_counts) {
-    HG_ASSIGN(stats.peak,
-              marked == nullptr ? PeakOfAll(trace) : FindPeakOf(trace, *marked, progress));
-  }
-  stats.chains = chains.total();
-  stats.chain_rows = chains.Rows();
   for (size_t i = 1; i < live.size(); ++i) {
     live[0].Add(live[i]);
     live[i] = {};
   }
+  TraceStats stats = counts[0].Take();
+  if (request.wants_counts && marked != nullptr) {
+    HG_ASSIGN(stats.peak, FindPeakOf(trace, *marked, progress));
+  } else if (request.wants_counts) {
+    std::optional<uint64_t> blocks;  // at the peak, if that is asked for anyway
+    const auto peak = std::find(request.moments.begin(), request.moments.end(), "peak");
+    if (peak != request.moments.end()) {
+      blocks = live[0].sets[static_cast<size_t>(peak - request.moments.begin())].blocks.size();
+    }
+    HG_ASSIGN(stats.peak, PeakOfAll(trace, blocks));
+  }
+  stats.chains = chains.total();
+  stats.chain_rows = chains.Rows();
   constexpr uint64_t kUnits[] = {4 << 10, 64 << 10, 1 << 20};
   for (size_t i = 0; i < moments.size(); ++i) {
     LiveSets::Set& set = live[0].sets[i];

@@ -42,6 +42,10 @@ class StatsCounts {
 
   // REQUIRES: the block is as at its death, or live at the end of the trace.
   void Add(const Block& block);
+  // Of a block that comes soon.
+  void Prefetch(const Block& block) const {
+    __builtin_prefetch(&sums_.groups[groups_->Of(block)], 1);
+  }
   void Add(const StatsCounts& other);
   // Everything but peak, chains and pages.
   TraceStats Take();
