@@ -222,7 +222,7 @@ void SegmentEncoder::TellShape(const Birth& b) {
 uint8_t SegmentEncoder::EncodeShape(const Birth& b, StackMemory* stack) {
   if (b.is_mapping || b.size >= kLarge) [[unlikely]] {
     TellShape(b);
-    return (b.is_mapping ? kMappingShape : kLargeShape) << kShapeShift;
+    return static_cast<uint8_t>((b.is_mapping ? kMappingShape : kLargeShape) << kShapeShift);
   }
   const uint64_t key = KnownShapes::KeyOf(b);
   const uint32_t place = KnownShapes::PlaceOf(key);
