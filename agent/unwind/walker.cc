@@ -11,10 +11,10 @@ inline bool IsCode(uintptr_t pc) { return (pc - 1) >> arch::kAddressBits == 0; }
 
 // The next frame outwards if this one is inside of sp. The compiler is kept from making a branch of
 // it.
-inline const Frame* PassIfInside(const Frame* frame, uintptr_t sp) {
+inline Frame* PassIfInside(Frame* frame, uintptr_t sp) {
   uintptr_t bytes = frame->sp < sp ? sizeof(Frame) : 0;
   __asm__("" : "+r"(bytes));
-  return reinterpret_cast<const Frame*>(reinterpret_cast<uintptr_t>(frame) - bytes);
+  return reinterpret_cast<Frame*>(reinterpret_cast<uintptr_t>(frame) - bytes);
 }
 
 // What has changed in the word that a frame's pc was read from, and in that of its fp.
@@ -41,23 +41,24 @@ inline bool Walker::Meets(const Frame& frame, const State& state) {
          ((frame.flags & kFrameUsesFp) == 0 || frame.fp == state.fp);
 }
 
-// Does the step from frame `index` still lead to frame `index - 1`?
-bool Walker::VerifyStep(uint32_t index) {
-  const Frame& frame = frames()[index];
+// Does the step from a remembered frame still lead to the next one outwards?
+[[gnu::noinline]] bool Walker::VerifyStep(const Frame& frame) {
   State state{frame.pc, frame.sp, frame.fp, frame.fp_slot, (frame.flags & kFrameExactPc) != 0};
   Rule rule;
-  if (StepFrom(frame.pc, state.exact, &memory_, &rule, &state) != StepResult::kStepped)
+  if (StepFrom(frame.pc, state.exact, &memory_, &rule, &state) != StepResult::kStepped) {
     return false;
-  Frame& caller = frames()[index - 1];
+  }
+  Frame& caller = frames()[&frame - frames() - 1];
   if (!Meets(caller, state)) return false;
   if (state.fp_slot != nullptr) caller.fp_slot = state.fp_slot;
   return true;
 }
 
-// Does the walk still end at frame 0? `total` is how many frames the stack has.
-bool Walker::VerifyEnd(uint32_t total) {
+// Does the walk still end at the outermost frame? The stack is made of the remembered frames up to
+// `from` and the new ones.
+inline bool Walker::VerifyEnd(const Frame* from, const Frame* top) {
   if (end_ == StepResult::kOutermost || end_ == StepResult::kUnsupported) return true;
-  if (end_ == StepResult::kTooDeep) return total == kMaxFrames;
+  if (end_ == StepResult::kTooDeep) return from + 1 == top;
   const Frame& frame = frames()[0];
   State state{frame.pc, frame.sp, frame.fp, nullptr, (frame.flags & kFrameExactPc) != 0};
   Rule rule;
@@ -72,9 +73,10 @@ inline bool Walker::MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot) {
 }
 
 // Checks the remembered steps from frame `from` outwards. True if all are as they were; otherwise
-// `stop` is the frame whose step leads elsewhere.
-[[gnu::always_inline]] inline bool Walker::Verify(uint32_t from, uint32_t total, uint32_t* stop) {
-  const Frame* frame = &frames()[from];
+// `stop` is the frame whose step leads elsewhere. The new frames begin at `top`.
+[[gnu::always_inline]] inline bool Walker::Verify(const Frame* from, const Frame* top,
+                                                  const Frame** stop) {
+  const Frame* frame = from;
   for (;;) {
     const uint16_t checks = frame->flags & kFrameChecks;
     const Frame* const run_end = checks == 0 ? frame : frame - frame->run;
@@ -103,12 +105,11 @@ inline bool Walker::MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot) {
           break;
       }
     }
-    const uint32_t index = static_cast<uint32_t>(frame - frames());
-    *stop = index;
+    *stop = frame;
     if (frame != run_end) return false;
-    if (index == 0) return VerifyEnd(total);
+    if (frame == frames()) return VerifyEnd(from, top);
     if ((frame->flags & kFrameChecks) == 0) {
-      if (!VerifyStep(index)) return false;
+      if (!VerifyStep(*frame)) return false;
       --frame;
     }
   }
@@ -131,14 +132,15 @@ struct FlagsOf {
 static_assert((kFrameUsesFp & (packed::kReadsFp | packed::kSavesFp)) == 0);
 constexpr FlagsOf kFlagsOf;
 
-// Moves the new frames, from `top` to the end, behind the first `kept` ones and completes them.
-inline Stack Walker::Finish(uint32_t kept, const Frame* top) {
+// Moves the new frames, from `top` to the end, behind those that are kept, to `frame`, and
+// completes them.
+inline Stack Walker::Finish(Frame* frame, const Frame* top) {
+  const auto kept = static_cast<uint32_t>(frame - frames());
   const bool complete = IsComplete(end_);
   uint64_t hash = complete ? kWholeStackSeed : kCutStackSeed;
   // Of the frame outside of the next one.
   uint32_t flags = 0;
   uint32_t run = 0;
-  Frame* frame = frames() + kept;
   if (kept > 0) {
     hash = frame[-1].hash;
     flags = frame[-1].flags;
@@ -174,9 +176,9 @@ inline Stack Walker::Finish(uint32_t kept, const Frame* top) {
   return {frames(), count, kept, hash, complete};
 }
 
-// The same if no frame uses fp, neither of the new ones nor of those kept. REQUIRES: kept > 0.
-inline Stack Walker::FinishWithoutFp(uint32_t kept, const Frame* top) {
-  Frame* frame = frames() + kept;
+// The same if no frame uses fp, neither of the new ones nor of those kept, of which there are some.
+inline Stack Walker::FinishWithoutFp(Frame* frame, const Frame* top) {
+  const auto kept = static_cast<uint32_t>(frame - frames());
   uint64_t hash = frame[-1].hash;
   uint32_t run = (frame[-1].flags & kFrameChecks) == kFrameChecksPc ? frame[-1].run : 0;
   for (const Frame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
@@ -201,7 +203,7 @@ inline Stack Walker::FinishWithoutFp(uint32_t kept, const Frame* top) {
     // The outermost one has no step that could be checked.
     top->hash = kSlow | ((top->hash & packed::kReadsFp) != 0 ? kSlowReadsFp : 0);
   }
-  return Finish(0, top);
+  return Finish(frames(), top);
 }
 
 // Steps from the newest frame by any rule; what is in `state` is its state.
@@ -231,8 +233,8 @@ Stack Walker::Walk(const Registers& registers) {
   const uintptr_t* fp_slot = &register_fp_;
   frames_[0].sp = ~uintptr_t{0};
   // Remembered frames up to this one may still be met.
-  const Frame* last = frames() + old - 1;
-  const Frame* candidate = last;
+  Frame* last = frames() + old - 1;
+  Frame* candidate = last;
   Frame* top = frames() + kMaxFrames;  // new frames are from here to the end
   const auto take_place = [&] {
     if (--top != last) [[likely]]
@@ -249,15 +251,14 @@ Stack Walker::Walk(const Registers& registers) {
     candidate = PassIfInside(PassIfInside(candidate, sp), sp);
     while (candidate->sp < sp) --candidate;
     if (candidate->pc == pc && candidate->sp == sp && MayGoOnFrom(*candidate, fp_slot)) {
-      const uint32_t met = static_cast<uint32_t>(candidate - frames());
-      uint32_t stop;
-      if (Verify(met, met + 1 + static_cast<uint32_t>(frames() + kMaxFrames - top), &stop)) {
-        frames()[met].fp_slot = fp_slot;
-        if (with_fp || (frames()[met].flags & kFrameUsesFp) != 0) return Finish(met + 1, top);
-        return FinishWithoutFp(met + 1, top);
+      const Frame* stop;
+      if (Verify(candidate, top, &stop)) {
+        candidate->fp_slot = fp_slot;
+        if (with_fp || (candidate->flags & kFrameUsesFp) != 0) return Finish(candidate + 1, top);
+        return FinishWithoutFp(candidate + 1, top);
       }
-      last = frames() + stop - 1;
-      candidate = last;
+      candidate -= candidate - stop + 1;
+      last = candidate;
     }
     if (!take_place()) [[unlikely]]
       return FinishAll(frames(), StepResult::kTooDeep);

@@ -72,12 +72,12 @@ class Walker {
 
   static bool Meets(const Frame& frame, const State& state);
   static bool MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot);
-  bool Verify(uint32_t from, uint32_t total, uint32_t* stop);
-  bool VerifyStep(uint32_t index);
-  bool VerifyEnd(uint32_t total);
+  bool Verify(const Frame* from, const Frame* top, const Frame** stop);
+  bool VerifyStep(const Frame& frame);
+  bool VerifyEnd(const Frame* from, const Frame* top);
   StepResult StepNew(Frame* frame, State* state);
-  Stack Finish(uint32_t kept, const Frame* top);
-  Stack FinishWithoutFp(uint32_t kept, const Frame* top);
+  Stack Finish(Frame* frame, const Frame* top);
+  Stack FinishWithoutFp(Frame* frame, const Frame* top);
   Stack FinishAll(Frame* top, StepResult end);
 
   StackMemory memory_;
