@@ -176,18 +176,26 @@ inline Stack Walker::Finish(Frame* frame, const Frame* top) {
   return {frames(), count, kept, hash, complete};
 }
 
-// The same if no frame uses fp, neither of the new ones nor of those kept, of which there are some.
-inline Stack Walker::FinishWithoutFp(Frame* frame, const Frame* top) {
+// The same if all new frames have these flags: they have nothing to do with fp, as those that are
+// kept, or all do what a frame does that has a frame pointer. Some are kept.
+template <uint16_t kFlags>
+inline Stack Walker::FinishAlike(Frame* frame, const Frame* top) {
   const auto kept = static_cast<uint32_t>(frame - frames());
   uint64_t hash = frame[-1].hash;
-  uint32_t run = (frame[-1].flags & kFrameChecks) == kFrameChecksPc ? frame[-1].run : 0;
+  constexpr uint16_t kChecks = kFlags & kFrameChecks;
+  uint32_t run = (frame[-1].flags & kFrameChecks) == kChecks ? frame[-1].run : 0;
   for (const Frame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
     const uintptr_t pc = top->pc;
     hash = MixFrame(hash, pc, false);
     frame->pc = pc;
     frame->sp = top->sp;
+    if constexpr ((kFlags & kFrameUsesFp) != 0) {
+      const uintptr_t* const fp_slot = top->fp_slot;
+      frame->fp = LoadFp(fp_slot);
+      frame->fp_slot = fp_slot;
+    }
     frame->hash = hash;
-    frame->flags = kFrameChecksPc;
+    frame->flags = kFlags;
     frame->run = static_cast<uint16_t>(++run);
   }
   const auto count = static_cast<uint32_t>(frame - frames());
@@ -244,7 +252,9 @@ Stack Walker::Walk(const Registers& registers) {
     return top >= frames();
   };
   uintptr_t own_end = memory_.EndOf(sp);
-  bool with_fp = false;  // a new frame may use fp
+  // What some of the new frames' rules do, and what all do.
+  PackedRule some = 0;
+  PackedRule all = ~PackedRule{0};
   for (;;) {
     // Old and new frames are of similar size: mostly one is passed, and not by a branch, which
     // would often be guessed wrong.
@@ -254,8 +264,15 @@ Stack Walker::Walk(const Registers& registers) {
       const Frame* stop;
       if (Verify(candidate, top, &stop)) {
         candidate->fp_slot = fp_slot;
-        if (with_fp || (candidate->flags & kFrameUsesFp) != 0) return Finish(candidate + 1, top);
-        return FinishWithoutFp(candidate + 1, top);
+        constexpr PackedRule kFp = packed::kReadsFp | packed::kSavesFp;
+        const bool kept_use_fp = (candidate->flags & kFrameUsesFp) != 0;
+        if (!kept_use_fp && (some & packed::kReadsFp) == 0) {
+          return FinishAlike<kFrameChecksPc>(candidate + 1, top);
+        }
+        if (kept_use_fp && (all & kFp) == kFp) {
+          return FinishAlike<kFrameChecks | kFrameUsesFp>(candidate + 1, top);
+        }
+        return Finish(candidate + 1, top);
       }
       candidate -= candidate - stop + 1;
       last = candidate;
@@ -269,13 +286,14 @@ Stack Walker::Walk(const Registers& registers) {
     if (!internal::rule_cache.FindTagged(pc - 1, &rule)) [[unlikely]]
       rule = internal::FindRuleSlow(pc, false);
     top->hash = rule;
+    some |= rule;
+    all &= rule;
     if (packed::IsSimple(rule)) [[likely]] {
       const auto offset = static_cast<uintptr_t>(packed::CfaOffset(rule));
       const auto fp_offset = static_cast<uintptr_t>(packed::FpOffset(rule));
       uintptr_t cfa = sp + offset;
       bool fits = cfa <= own_end;
       if ((rule & packed::kReadsFp) != 0) {
-        with_fp = true;
         cfa = LoadFp(fp_slot) + offset;
         const uintptr_t lowest = cfa + fp_offset;  // fp's slot, or the return slot
         fits = cfa <= own_end && lowest >= sp && lowest < cfa && cfa % 8 == 0;
@@ -291,7 +309,8 @@ Stack Walker::Walk(const Registers& registers) {
         }
       }
     }
-    with_fp = true;
+    some = packed::kReadsFp;  // or something else that needs a look
+    all = 0;
     State state{pc, sp, LoadFp(fp_slot), nullptr, false};
     for (;;) {
       const StepResult result = StepNew(top, &state);

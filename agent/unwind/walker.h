@@ -77,7 +77,8 @@ class Walker {
   bool VerifyEnd(const Frame* from, const Frame* top);
   StepResult StepNew(Frame* frame, State* state);
   Stack Finish(Frame* frame, const Frame* top);
-  Stack FinishWithoutFp(Frame* frame, const Frame* top);
+  template <uint16_t kFlags>
+  Stack FinishAlike(Frame* frame, const Frame* top);
   Stack FinishAll(Frame* top, StepResult end);
 
   StackMemory memory_;
