@@ -118,8 +118,9 @@ std::string WithMember(std::string object, std::string_view name, std::string_vi
 
 std::span<const Resource* const> AllResources() {
   static constexpr const Resource* kAll[] = {
-      &kSourcesResource,  &kSummaryResource,   &kFlameResource, &kFrameResource, &kTableResource,
-      &kTimelineResource, &kProcessesResource, &kDiffResource,  &kQueryResource};
+      &kSourcesResource, &kSummaryResource,  &kFlameResource,     &kFrameResource,
+      &kTableResource,   &kTimelineResource, &kProcessesResource, &kDiffResource,
+      &kQueryResource,   &kLifetimesResource};
   return kAll;
 }
 
@@ -129,12 +130,17 @@ namespace heapgauge::endpoint {
 
 std::span<const Route> ApiRoutes() {
   using namespace api;  // NOLINT: only the table
-  static const std::array kRoutes = {
-      RouteOf<&kSourcesResource>(),   RouteOf<&kSummaryResource>(),
-      RouteOf<&kFlameResource>(),     RouteOf<&kFrameResource>(),
-      RouteOf<&kTableResource>(),     RouteOf<&kTimelineResource>(),
-      RouteOf<&kProcessesResource>(), RouteOf<&kDiffResource>(),
-      RouteOf<&kQueryResource>(),     Route{kControlPath, "POST", HandleControl, false}};
+  static const std::array kRoutes = {RouteOf<&kSourcesResource>(),
+                                     RouteOf<&kSummaryResource>(),
+                                     RouteOf<&kFlameResource>(),
+                                     RouteOf<&kFrameResource>(),
+                                     RouteOf<&kTableResource>(),
+                                     RouteOf<&kTimelineResource>(),
+                                     RouteOf<&kProcessesResource>(),
+                                     RouteOf<&kDiffResource>(),
+                                     RouteOf<&kQueryResource>(),
+                                     RouteOf<&kLifetimesResource>(),
+                                     Route{kControlPath, "POST", HandleControl, false}};
   return kRoutes;
 }
 

@@ -72,6 +72,7 @@ extern const Resource kTimelineResource;
 extern const Resource kProcessesResource;
 extern const Resource kDiffResource;
 extern const Resource kQueryResource;
+extern const Resource kLifetimesResource;
 
 // POST api/v1/control: see control.cc.
 inline constexpr std::string_view kControlPath = "api/v1/control";

@@ -186,7 +186,8 @@ TEST(Api, RefusesWhatItDoesNotKnowInOneLine) {
         "/api/v1/flame?focus=(", "/api/v1/flame?sort=size", "/api/v1/flame?at=2s",
         "/api/v1/flame?value=left", "/api/v1/flame?value=nothing", "/api/v1/flame?min-size=x",
         "/api/v1/table?rows=-1", "/api/v1/table?granularity=words", "/api/v1/flame?focus=a&focus=b",
-        "/api/v1/timeline?from=x", "/api/v1/flame?type=none", "/api/v1/flame?blocks=yes"}) {
+        "/api/v1/timeline?from=x", "/api/v1/lifetimes", "/api/v1/flame?type=none",
+        "/api/v1/flame?blocks=yes"}) {
     const Response response = host.Get(target);
     EXPECT_EQ(response.status, 400) << target << response.body;
     const json answer = Parsed(response);
@@ -209,7 +210,7 @@ TEST(Api, SaysSoIfTheProcessCannotBeRead) {
   OneProcess host;
   host.process->error = "the file is gone";
   for (const Resource* resource : AllResources()) {
-    if (resource == &kQueryResource) continue;
+    if (resource == &kQueryResource || resource == &kLifetimesResource) continue;
     const Response response = host.Get("/" + std::string(resource->path));
     if (resource == &kSourcesResource || resource == &kProcessesResource) {
       EXPECT_EQ(response.status, 200);

@@ -126,7 +126,8 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   host.process->profile.timeline = {point};
   host.process->facts.lost = {{"table full", 3}};
   for (const Resource* resource : AllResources()) {
-    if (resource == &kQueryResource) continue;  // this host has no SQL
+    // There is no SQL here, and no trace.
+    if (resource == &kQueryResource || resource == &kLifetimesResource) continue;
     ExpectAsDescribed(host.Get(PathOf(*resource)), *resource);
     ExpectAsDescribed(host.Get(PathOf(*resource) + "?granularity=addresses"), *resource);
   }

@@ -51,6 +51,9 @@ class Source {
   virtual Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) = 0;
   virtual Result<Timeline> Over(const Stretch& stretch) = 0;
 
+  // How long blocks live, as JSON; only a trace knows.
+  virtual Result<std::string> Lifetimes(const Filter& filter, size_t rows);
+
   // Behind a source of this kind; null for others.
   virtual std::shared_ptr<Process> process() { return nullptr; }
   virtual std::shared_ptr<const trace::TraceFile> trace() { return nullptr; }

@@ -21,6 +21,12 @@ const char* KindName(Source::Kind kind) {
   return "profile";
 }
 
+Result<std::string> Source::Lifetimes(const Filter& /*filter*/, size_t /*rows*/) {
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      "only a trace knows how long blocks lived: heapgauge run --trace -o FILE.hgt -- COMMAND");
+}
+
 Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
   const bool live = source_->facts().live;
   const std::string key = filter.ProfileKey() + (live ? "#" + filter.hold : "");
@@ -79,6 +85,9 @@ class Renamed final : public Source {
     return source_->Ask(filter);
   }
   Result<Timeline> Over(const Stretch& stretch) override { return source_->Over(stretch); }
+  Result<std::string> Lifetimes(const Filter& filter, size_t rows) override {
+    return source_->Lifetimes(filter, rows);
+  }
   std::shared_ptr<Process> process() override { return source_->process(); }
   std::shared_ptr<const trace::TraceFile> trace() override { return source_->trace(); }
 

@@ -1,9 +1,12 @@
 #include "endpoint/api/trace_source.h"
 
+#include <optional>
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/report/lifetimes.h"
 #include "core/report/timeline_bands.h"
+#include "core/trace/analysis/lifetimes.h"
 #include "core/trace/analysis/trace_timeline.h"
 #include "core/trace/trace_moment.h"
 
@@ -51,6 +54,30 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
     NameBands(*stacks, &made);
   }
   return std::move(made.timeline);
+}
+
+Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(trace::Filter blocks, FilterOf(question, *trace_));
+  if (!question.from.empty()) {
+    HG_ASSIGN(blocks.born_from_ns, trace::ParseMoment(*trace_, question.from));
+  }
+  if (!question.to.empty()) {
+    HG_ASSIGN(blocks.born_to_ns, trace::ParseMoment(*trace_, question.to));
+  }
+  HG_ASSIGN(const auto stacks, answers_.Stacks());
+  std::optional<trace::Matcher> matcher;
+  if (blocks != trace::Filter()) {
+    HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, *trace_, *stacks));
+  }
+  const trace::BlockGroups groups(*stacks, trace::GroupBy::kFunction, trace_->threads().size());
+  trace::LifetimeRequest request;
+  if (matcher) request.matcher = &*matcher;
+  request.rows = rows;
+  HG_ASSIGN(const trace::LifetimeReport report,
+            trace::ReadLifetimes(*trace_, groups, request, nullptr));
+  const TraceSubject subject{trace_.get(), stacks.get(), &groups, blocks.Text(), trace_->notes()};
+  return LifetimesJson(subject, report);
 }
 
 }  // namespace heapgauge::endpoint::api

@@ -2,7 +2,7 @@
 // the API is beside its folder.
 
 import type {
-  DiffAnswer, FlameAnswer, FrameAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
+  DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
 
 export interface Answers {
@@ -15,6 +15,7 @@ export interface Answers {
   processes: ProcessesAnswer;
   diff: DiffAnswer;
   query: QueryAnswer;
+  lifetimes: LifetimesAnswer;
 }
 export type Resource = keyof Answers;
 export type Parameters = Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 import { CompareView } from "./compare";
 import { FlameView } from "./flame";
+import { LifetimesView } from "./lifetimes";
 import { OverviewView } from "./overview";
 import { ProcessesView } from "./processes";
 import { QueryView } from "./query";
@@ -21,6 +22,7 @@ export const VIEWS: View[] = [
   { word: "timeline", title: "Timeline", filtered: true, component: TimelineView },
   { word: "flame", title: "Flame graph", filtered: true, component: FlameView },
   { word: "table", title: "Table", filtered: true, component: TableView },
+  { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
   { word: "compare", title: "Compare", filtered: true, component: CompareView },
   { word: "query", title: "Query", filtered: true, component: QueryView },
   { word: "processes", title: "Processes", filtered: false, component: ProcessesView },
