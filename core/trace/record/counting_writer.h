@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,19 +47,23 @@ class CountingWriter final : public TraceWriter {
   void AddMarker(const Marker& marker) override {
     if (file_) file_->AddMarker(marker);
   }
-  void Allocate(const Block& block) override {
-    Born(block);
-    if (file_) file_->Allocate(block);
+  void Born(const Birth& block) override {
+    ++totals_.events;
+    CountBirth(block);
+    if (file_) file_->Born(block);
   }
-  void Free(const Block& block) override {
-    Died(block);
-    if (file_) file_->Free(block);
+  void Died(const Birth& block, const Death& death) override {
+    ++totals_.events;
+    CountDeath(block);
+    if (file_) file_->Died(block, death);
   }
-  void Reallocate(const Block& old, const Block& block) override {
-    Died(old);
-    Born(block);
-    if (file_) file_->Reallocate(old, block);
+  void Resized(const Birth& old, const Death& death, const Birth& block) override {
+    ++totals_.events;
+    CountDeath(old);
+    CountBirth(block);
+    if (file_) file_->Resized(old, death, block);
   }
+  bool Expect(std::span<const uint32_t> stacks) override { return file_ && file_->Expect(stacks); }
   Status Flush() override { return file_ ? file_->Flush() : Status(); }
   void AddSurvivor(const Block& block) override {
     if (file_) file_->AddSurvivor(block);
@@ -66,16 +71,31 @@ class CountingWriter final : public TraceWriter {
   Status Finish(const Facts& ended) override { return file_ ? file_->Finish(ended) : Status(); }
   uint64_t bytes_written() const override { return file_ ? file_->bytes_written() : 0; }
 
+  Totals totals() const override { return file_ ? file_->totals() : totals_; }
+
  private:
-  void Born(const Block& block) {
+  void CountBirth(const Birth& block) {
+    ++totals_.blocks;
     if (block.is_mapping) return;
     ++usage_.allocations;
     usage_.allocated_bytes += block.size;
+    ++totals_.live_blocks;
+    totals_.live_bytes += block.size;
+    if (totals_.live_bytes > totals_.peak_bytes) {
+      totals_.peak_bytes = totals_.live_bytes;
+      totals_.peak_ns = block.birth_ns;
+    }
   }
-  void Died(const Block& block) { usage_.frees += block.is_mapping ? 0 : 1; }
+  void CountDeath(const Birth& block) {
+    if (block.is_mapping) return;
+    ++usage_.frees;
+    --totals_.live_blocks;
+    totals_.live_bytes -= block.size;
+  }
 
   std::unique_ptr<TraceWriter> file_;
   HeapUsage usage_;
+  Totals totals_;  // for want of a file that counts
 };
 
 }  // namespace heapgauge::trace
