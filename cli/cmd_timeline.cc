@@ -11,8 +11,6 @@
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "core/analysis/massif_of_moments.h"
-#include "core/trace/analysis/trace_massif.h"
-#include "core/trace/analysis/trace_timeline.h"
 #include "core/base/peeking_stream.h"
 #include "core/base/text.h"
 #include "core/formats/massif/massif_parser.h"
@@ -20,6 +18,8 @@
 #include "core/report/ms_print.h"
 #include "core/report/timeline.h"
 #include "core/report/timeline_bands.h"
+#include "core/trace/analysis/trace_massif.h"
+#include "core/trace/analysis/trace_timeline.h"
 #include "core/trace/trace_moment.h"
 
 namespace heapgauge::cli {

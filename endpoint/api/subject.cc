@@ -8,7 +8,9 @@
 namespace heapgauge::endpoint::api {
 
 Subject::Subject(std::shared_ptr<const Profile> profile)
-    : profile_(std::move(profile)), measures_(MeasuresOf(*profile_)) {}
+    : profile_(std::move(profile)),
+      measures_(MeasuresOf(*profile_)),
+      trees_(profile_->nodes.size() > kLargeProfile ? kTreesOfLarge : kTrees) {}
 
 const std::vector<HeapFigures>& Subject::Figures() {
   if (figures_.size() != profile_->rows.size()) figures_ = FiguresOfRows(*profile_);

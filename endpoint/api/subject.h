@@ -55,10 +55,15 @@ class Subject {
 
   const std::shared_ptr<const Profile> profile_;
   const Measures measures_;
+  // A tree has 16 bytes for each node of the profile.
+  static constexpr size_t kLargeProfile = 4 << 20;
+  static constexpr size_t kTrees = 4;
+  static constexpr size_t kTreesOfLarge = 2;
+
   std::mutex mutex_;
   std::vector<HeapFigures> figures_;  // by row; empty: not made yet
   Recent<std::shared_ptr<const Entities>> entities_{3};
-  Recent<std::shared_ptr<const Tree>> trees_{4};
+  Recent<std::shared_ptr<const Tree>> trees_;
   Recent<std::shared_ptr<const Table>> tables_{4};
 };
 

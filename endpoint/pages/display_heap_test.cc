@@ -14,7 +14,8 @@ class DisplayHeapTest : public ::testing::Test {
     const Request request;
     const auto parameters = ParseQuery(query);
     if (!parameters) return ErrorText(400, "malformed");
-    const Call call{request, "pprof/heap", "", *parameters, process, processes, kept, *sources, limits};
+    const Call call{request,   "pprof/heap", "",       *parameters, process,
+                    processes, kept,         *sources, limits};
     return DisplayHeap(call).response;
   }
 
