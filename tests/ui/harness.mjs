@@ -72,10 +72,16 @@ export function stop(child, signal = "SIGTERM") {
   });
 }
 
+// On a machine that is busy with other things a start may hang; another one does not.
+async function launch() {
+  const options = { executablePath: BROWSER, timeout: 60_000, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] };
+  return chromium.launch(options).catch(() => chromium.launch(options)).catch(() => chromium.launch(options));
+}
+
 let browser;
 // A page of its own, as another person would have; what it complains of is an error.
 export async function open(url, options = {}) {
-  browser ??= await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox", "--disable-gpu"] });
+  browser ??= await launch();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.complaints = [];
