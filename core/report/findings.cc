@@ -67,7 +67,7 @@ class Finder {
         const double seconds = static_cast<double>(recording_.duration_ns) / 1e9;
         text += fmt::format(": {} a second", FormatBytes(allocated / seconds));
       }
-      Add(Finding::Kind::kChurn, std::move(text), allocated / total, row, true);
+      Add(ProfileFinding::Kind::kChurn, std::move(text), allocated / total, row, true);
     }
   }
 
@@ -75,7 +75,7 @@ class Finder {
     const auto resident = static_cast<double>(survey.accounting.resident);
     const auto kept = static_cast<double>(survey.accounting.part(Part::kFree));
     if (!(resident > 0) || kept < kMuchFree * resident) return;
-    Add(Finding::Kind::kMemory,
+    Add(ProfileFinding::Kind::kMemory,
         fmt::format("{} of the {} in memory is {}: kept for later, nobody uses it",
                     FormatBytes(kept), FormatBytes(resident),
                     PartLabel(Part::kFree, survey.allocator)),
@@ -85,14 +85,14 @@ class Finder {
   void Doubts() {
     if (recording_.interval == 0 || recording_.pid == 0) return;
     if (const uint64_t lost = recording_.lost_samples(); lost > 0) {
-      Add(Finding::Kind::kSamples,
+      Add(ProfileFinding::Kind::kSamples,
           fmt::format("{} samples found no room, about {}: heapgauge doctor {} says why",
                       FormatCount(static_cast<double>(lost)),
                       FormatBytes(static_cast<double>(recording_.lost_bytes)), recording_.pid),
           0, nullptr, false);
     }
     if (recording_.live_samples < kFewSamples) {
-      Add(Finding::Kind::kSamples,
+      Add(ProfileFinding::Kind::kSamples,
           fmt::format(
               "The figures rest on {} live samples: ranges are wide; heapgauge ctl {} sample 64K "
               "takes more",
@@ -101,9 +101,10 @@ class Finder {
     }
   }
 
-  std::vector<Finding> Take() {
-    std::stable_sort(findings_.begin(), findings_.end(),
-                     [](const Finding& a, const Finding& b) { return a.weight > b.weight; });
+  std::vector<ProfileFinding> Take() {
+    std::stable_sort(
+        findings_.begin(), findings_.end(),
+        [](const ProfileFinding& a, const ProfileFinding& b) { return a.weight > b.weight; });
     return std::move(findings_);
   }
 
@@ -114,7 +115,7 @@ class Finder {
     const std::string of_all = FormatShare(share, 1);
     const double freed = allocated > 0 ? 1 - live / allocated : 1;
     if (freed >= kNextToNothing) {
-      Add(Finding::Kind::kHolder,
+      Add(ProfileFinding::Kind::kHolder,
           fmt::format("{} holds {}, {} of the live heap", labels_[row.entity], size, of_all), share,
           &row, false);
       return;
@@ -122,16 +123,16 @@ class Finder {
     const std::string when = recording_.duration_ns == 0
                                  ? std::string()
                                  : " in " + FormatDuration(recording_.duration_ns);
-    Add(Finding::Kind::kGrowth,
+    Add(ProfileFinding::Kind::kGrowth,
         fmt::format("{} grew to {}{}, {} of the live heap, and {} of it was freed",
                     labels_[row.entity], size, when, of_all,
                     freed * 100 < 0.1 ? "nothing" : FormatShare(freed, 1)),
         share, &row, false);
   }
 
-  void Add(Finding::Kind kind, std::string text, double weight, const FunctionRow* row,
+  void Add(ProfileFinding::Kind kind, std::string text, double weight, const FunctionRow* row,
            bool allocated) {
-    Finding finding{kind, std::move(text), weight, "", allocated};
+    ProfileFinding finding{kind, std::move(text), weight, "", allocated};
     if (row != nullptr) {
       finding.function = profile_.functions[report_.entities[row->entity].function].name;
     }
@@ -142,29 +143,29 @@ class Finder {
   const FunctionReport& report_;
   const Recording& recording_;
   Labels labels_;
-  std::vector<Finding> findings_;
+  std::vector<ProfileFinding> findings_;
 };
 
 }  // namespace
 
-const char* FindingKindName(Finding::Kind kind) {
+const char* FindingKindName(ProfileFinding::Kind kind) {
   switch (kind) {
-    case Finding::Kind::kGrowth:
+    case ProfileFinding::Kind::kGrowth:
       return "growth";
-    case Finding::Kind::kHolder:
+    case ProfileFinding::Kind::kHolder:
       return "holder";
-    case Finding::Kind::kChurn:
+    case ProfileFinding::Kind::kChurn:
       return "churn";
-    case Finding::Kind::kMemory:
+    case ProfileFinding::Kind::kMemory:
       return "memory";
-    case Finding::Kind::kSamples:
+    case ProfileFinding::Kind::kSamples:
       break;
   }
   return "samples";
 }
 
-std::vector<Finding> FindingsOf(const Profile& profile, const FunctionReport& report,
-                                const MemorySurvey* survey) {
+std::vector<ProfileFinding> FindingsOf(const Profile& profile, const FunctionReport& report,
+                                       const MemorySurvey* survey) {
   Finder finder(profile, report);
   if (report.measures.name == "live") {
     finder.Holders();

@@ -14,7 +14,7 @@
 
 namespace heapgauge {
 
-struct Finding {
+struct ProfileFinding {
   enum class Kind { kGrowth, kHolder, kChurn, kMemory, kSamples };
   Kind kind = Kind::kHolder;
   std::string text;
@@ -24,12 +24,12 @@ struct Finding {
 };
 
 // "growth", "holder", "churn", "memory", "samples".
-const char* FindingKindName(Finding::Kind kind);
+const char* FindingKindName(ProfileFinding::Kind kind);
 
 // `report` is by functions, with flat figures. `survey` may be null. The weightiest first; none for
 // profiles that do not know live memory.
-std::vector<Finding> FindingsOf(const Profile& profile, const FunctionReport& report,
-                                const MemorySurvey* survey);
+std::vector<ProfileFinding> FindingsOf(const Profile& profile, const FunctionReport& report,
+                                       const MemorySurvey* survey);
 
 }  // namespace heapgauge
 

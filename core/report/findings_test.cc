@@ -9,7 +9,7 @@ namespace {
 
 using testing::Maker;
 
-std::vector<Finding> Find(const Profile& profile, const MemorySurvey* survey = nullptr) {
+std::vector<ProfileFinding> Find(const Profile& profile, const MemorySurvey* survey = nullptr) {
   FunctionOptions options;
   options.flat_only = true;
   const auto report = AggregateFunctions(profile, options);
@@ -17,9 +17,9 @@ std::vector<Finding> Find(const Profile& profile, const MemorySurvey* survey = n
   return FindingsOf(profile, *report, survey);
 }
 
-std::vector<std::string> Texts(const std::vector<Finding>& findings) {
+std::vector<std::string> Texts(const std::vector<ProfileFinding>& findings) {
   std::vector<std::string> texts;
-  for (const Finding& finding : findings) texts.push_back(finding.text);
+  for (const ProfileFinding& finding : findings) texts.push_back(finding.text);
   return texts;
 }
 
@@ -37,7 +37,7 @@ Maker Server() {
 
 TEST(Findings, SayWhoGrowsWhoHoldsAndWhoChurns) {
   Maker m = Server();
-  const std::vector<Finding> findings = Find(m.profile());
+  const std::vector<ProfileFinding> findings = Find(m.profile());
   EXPECT_EQ(
       Texts(findings),
       (std::vector<std::string>{

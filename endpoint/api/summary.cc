@@ -63,9 +63,9 @@ std::string Exactly(const std::string& name) {
   return text + "$";
 }
 
-Json FindingsJson(const std::vector<Finding>& findings, Source::Kind kind) {
+Json FindingsJson(const std::vector<ProfileFinding>& findings, Source::Kind kind) {
   Json list = Json::Array();
-  for (const Finding& finding : findings) {
+  for (const ProfileFinding& finding : findings) {
     Json parameters = Json::Object();
     if (!finding.function.empty()) {
       parameters["view"] = "flame";
@@ -73,7 +73,7 @@ Json FindingsJson(const std::vector<Finding>& findings, Source::Kind kind) {
       if (finding.allocated) {
         parameters[kind == Source::Kind::kTrace ? "value" : "sort"] = "allocated";
       }
-    } else if (finding.kind == Finding::Kind::kSamples) {
+    } else if (finding.kind == ProfileFinding::Kind::kSamples) {
       parameters["view"] = "processes";
     }
     list.Add({{"kind", FindingKindName(finding.kind)},

@@ -41,7 +41,7 @@ class LeakRuns(harness.EndToEnd):
         same length: shells and interpreters keep them on the heap."""
         if self.environments is not None:
             return self.environments
-        usual = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "PWD": os.getcwd(),
+        usual = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.gauges), "LC_ALL": "C", "PWD": os.getcwd(),
                  "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
 
         def seen(tool, environment):

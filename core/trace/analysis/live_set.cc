@@ -73,8 +73,8 @@ bool LiveMoment::Concerns(const TraceFile& trace, size_t segment) const {
   return trace.segments()[segment].oldest_birth < born_;
 }
 
-LiveBlock LiveBlock::Make(const Block& block, uint32_t group) {
-  LiveBlock live;
+PlacedBlock PlacedBlock::Make(const Block& block, uint32_t group) {
+  PlacedBlock live;
   live.address = block.address;
   live.group = group;
   live.packed_size = static_cast<uint32_t>(block.size);

@@ -48,13 +48,13 @@ class LiveMoment {
   std::vector<bool> dead_;  // by index in the segment: was dead by then
 };
 
-struct LiveBlock {
+struct PlacedBlock {
   uint64_t address = 0;
   uint32_t packed_size = 0;
   uint32_t group = 0;
 
   // Sizes from 2 GiB on are rounded up to multiples of 64 KiB.
-  static LiveBlock Make(const Block& block, uint32_t group);
+  static PlacedBlock Make(const Block& block, uint32_t group);
   uint64_t size() const {
     return packed_size < kLarge ? packed_size : uint64_t{packed_size - kLarge} << 16;
   }
@@ -62,7 +62,7 @@ struct LiveBlock {
  private:
   static constexpr uint32_t kLarge = uint32_t{1} << 31;
 };
-static_assert(sizeof(LiveBlock) == 16);
+static_assert(sizeof(PlacedBlock) == 16);
 
 }  // namespace heapgauge::trace
 

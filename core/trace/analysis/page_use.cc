@@ -9,13 +9,13 @@ namespace {
 // A range with what is in it: `members` are the blocks that touch it.
 struct Range {
   uint64_t live_bytes = 0;
-  std::vector<const LiveBlock*> members;
+  std::vector<const PlacedBlock*> members;
 };
 
 // Calls range(r) for each range with live bytes, from the lowest on; those in the midst of a large
 // block, which are full, as full(count). REQUIRES: sorted by address.
 template <typename OnRange, typename OnFull>
-void Walk(const std::vector<LiveBlock>& blocks, uint64_t unit, const OnRange& on_range,
+void Walk(const std::vector<PlacedBlock>& blocks, uint64_t unit, const OnRange& on_range,
           const OnFull& on_full) {
   Range range;
   uint64_t at = UINT64_MAX;  // number of the range
@@ -26,7 +26,7 @@ void Walk(const std::vector<LiveBlock>& blocks, uint64_t unit, const OnRange& on
     range.live_bytes = 0;
     range.members.clear();
   };
-  for (const LiveBlock& block : blocks) {
+  for (const PlacedBlock& block : blocks) {
     const uint64_t begin = block.address;
     // A block of no bytes has an address all the same.
     const uint64_t end = begin + std::max<uint64_t>(block.size(), 1);
@@ -54,7 +54,7 @@ void Walk(const std::vector<LiveBlock>& blocks, uint64_t unit, const OnRange& on
   flush();
 }
 
-RangeUse MeasureRanges(const std::vector<LiveBlock>& blocks, uint64_t unit) {
+RangeUse MeasureRanges(const std::vector<PlacedBlock>& blocks, uint64_t unit) {
   RangeUse use;
   use.unit = unit;
   Walk(
@@ -72,7 +72,7 @@ RangeUse MeasureRanges(const std::vector<LiveBlock>& blocks, uint64_t unit) {
   return use;
 }
 
-void FindPins(const std::vector<LiveBlock>& blocks, PageUse* use) {
+void FindPins(const std::vector<PlacedBlock>& blocks, PageUse* use) {
   const uint64_t unit = use->pin_unit;
   std::unordered_map<uint32_t, PinRow> rows;
   Walk(
@@ -84,7 +84,7 @@ void FindPins(const std::vector<LiveBlock>& blocks, PageUse* use) {
         use->pinned_bytes += free;
         const uint64_t members = range.members.size();
         for (uint64_t i = 0; i < members; ++i) {
-          const LiveBlock& block = *range.members[i];
+          const PlacedBlock& block = *range.members[i];
           PinRow& row = rows[block.group];
           row.group = block.group;
           row.pinned_bytes += free / members + (i < free % members ? 1 : 0);
@@ -103,21 +103,21 @@ void FindPins(const std::vector<LiveBlock>& blocks, PageUse* use) {
 }  // namespace
 
 PageUse MeasurePageUse(const std::vector<uint64_t>& units, uint64_t pin_unit,
-                       std::vector<LiveBlock>* blocks) {
+                       std::vector<PlacedBlock>* blocks) {
   PageUse use;
   use.pin_unit = pin_unit;
   // What cannot be in an address space is damage.
   constexpr uint64_t kAddresses = uint64_t{1} << 57;
   blocks->erase(std::remove_if(blocks->begin(), blocks->end(),
-                               [](const LiveBlock& block) {
+                               [](const PlacedBlock& block) {
                                  return block.address == 0 || block.address >= kAddresses;
                                }),
                 blocks->end());
-  std::sort(blocks->begin(), blocks->end(), [](const LiveBlock& a, const LiveBlock& b) {
+  std::sort(blocks->begin(), blocks->end(), [](const PlacedBlock& a, const PlacedBlock& b) {
     return a.address != b.address ? a.address < b.address : a.packed_size < b.packed_size;
   });
   if (!blocks->empty()) use.lowest = blocks->front().address;
-  for (const LiveBlock& block : *blocks) {
+  for (const PlacedBlock& block : *blocks) {
     use.highest = std::max(use.highest, block.address + block.size());
   }
   for (const uint64_t unit : units) use.ranges.push_back(MeasureRanges(*blocks, unit));

@@ -54,7 +54,7 @@ struct PageUse {
 
 // Sorts `blocks`. `pin_unit` is the size of ranges for `pins`.
 PageUse MeasurePageUse(const std::vector<uint64_t>& units, uint64_t pin_unit,
-                       std::vector<LiveBlock>* blocks);
+                       std::vector<PlacedBlock>* blocks);
 
 }  // namespace heapgauge::trace
 

@@ -9,14 +9,14 @@
 namespace heapgauge::trace {
 namespace {
 
-LiveBlock At(uint64_t address, uint64_t size, uint32_t group = 0) {
+PlacedBlock At(uint64_t address, uint64_t size, uint32_t group = 0) {
   Block block;
   block.address = address;
   block.size = size;
-  return LiveBlock::Make(block, group);
+  return PlacedBlock::Make(block, group);
 }
 
-TEST(LiveBlock, KeepsSizesExactBelowTwoGigabytes) {
+TEST(PlacedBlock, KeepsSizesExactBelowTwoGigabytes) {
   EXPECT_EQ(At(1, 0).size(), 0u);
   EXPECT_EQ(At(1, (1u << 31) - 1).size(), (1u << 31) - 1);
   EXPECT_EQ(At(1, uint64_t{1} << 40).size(), uint64_t{1} << 40);
@@ -25,7 +25,7 @@ TEST(LiveBlock, KeepsSizesExactBelowTwoGigabytes) {
 }
 
 TEST(PageUse, CountsPagesThatBlocksTouch) {
-  std::vector<LiveBlock> blocks = {At(0x10000, 16), At(0x10ff8, 16), At(0x20000, 3 * 4096)};
+  std::vector<PlacedBlock> blocks = {At(0x10000, 16), At(0x10ff8, 16), At(0x20000, 3 * 4096)};
   const PageUse use = MeasurePageUse({4096, 65536}, 4096, &blocks);
   ASSERT_EQ(use.ranges.size(), 2u);
   EXPECT_EQ(use.ranges[0].ranges, 5u) << "two by the small blocks, three by the large one";
@@ -41,8 +41,8 @@ TEST(PageUse, CountsPagesThatBlocksTouch) {
 TEST(PageUse, SharesTheFreeBytesOfNearlyEmptyPagesAmongTheirBlocks) {
   // A page with one block of group 1, one with blocks of both, one that is more than a quarter
   // full.
-  std::vector<LiveBlock> blocks = {At(0x10000, 96, 1), At(0x11000, 100, 1), At(0x11100, 200, 2),
-                                   At(0x12000, 2000, 3)};
+  std::vector<PlacedBlock> blocks = {At(0x10000, 96, 1), At(0x11000, 100, 1), At(0x11100, 200, 2),
+                                     At(0x12000, 2000, 3)};
   const PageUse use = MeasurePageUse({4096}, 4096, &blocks);
   EXPECT_EQ(use.pinned_ranges, 2u);
   EXPECT_EQ(use.pinned_bytes, 4000u + 3796u);
@@ -59,7 +59,7 @@ TEST(PageUse, SharesTheFreeBytesOfNearlyEmptyPagesAmongTheirBlocks) {
 TEST(PageUse, IsWhatCountingEachByteGives) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 50; ++round) {
-    std::vector<LiveBlock> blocks;
+    std::vector<PlacedBlock> blocks;
     std::map<uint64_t, uint64_t> in_page;
     uint64_t address = 0x7000;
     for (int i = 0; i < 60; ++i) {
@@ -94,8 +94,8 @@ TEST(PageUse, IsWhatCountingEachByteGives) {
 }
 
 TEST(PageUse, BearsBlocksThatCannotBe) {
-  std::vector<LiveBlock> blocks = {At(0, 100),     At(UINT64_MAX, 100), At(0x1000, UINT64_MAX),
-                                   At(0x2000, 50), At(0x2000, 50),      At(0x5000, 0)};
+  std::vector<PlacedBlock> blocks = {At(0, 100),     At(UINT64_MAX, 100), At(0x1000, UINT64_MAX),
+                                     At(0x2000, 50), At(0x2000, 50),      At(0x5000, 0)};
   const PageUse use = MeasurePageUse({4096, 1 << 20}, 65536, &blocks);
   EXPECT_EQ(use.ranges.size(), 2u);
   EXPECT_LE(use.ranges[0].live_bytes, use.ranges[0].bytes());

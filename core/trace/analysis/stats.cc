@@ -14,7 +14,7 @@ namespace {
 // The live sets of all moments, as one thread finds them.
 struct LiveSets {
   struct Set {
-    std::vector<LiveBlock> blocks;
+    std::vector<PlacedBlock> blocks;
     uint64_t bytes = 0;
     uint64_t slack_bytes = 0;
   };
@@ -22,7 +22,7 @@ struct LiveSets {
 
   void Add(size_t moment, const Block& block, uint32_t group) {
     Set& set = sets[moment];
-    set.blocks.push_back(LiveBlock::Make(block, group));
+    set.blocks.push_back(PlacedBlock::Make(block, group));
     set.bytes += block.size;
     set.slack_bytes += block.slack;
   }
