@@ -18,6 +18,18 @@ const hashOf = (page) => page.evaluate(() => Object.fromEntries(new URLSearchPar
 const canvasOf = (page) => page.getByTestId("flame-canvas");
 const totalOf = async (page) => (await page.getByTestId("flame-total").locator("b").textContent()).trim();
 
+// Where something is, once it stays there: charts are drawn again when more of their data comes.
+async function placeOf(locator) {
+  for (let tries = 0, last = ""; tries < 100; ++tries) {
+    await locator.waitFor();
+    const box = await locator.boundingBox();
+    if (box && JSON.stringify(box) === last) return box;
+    last = JSON.stringify(box);
+    await locator.page().waitForTimeout(300);
+  }
+  throw new Error("it does not come to rest");
+}
+
 async function quiet(page) {
   assert.deepEqual(page.complaints, []);
   await page.context().close();
@@ -40,8 +52,7 @@ test("a range that is brushed is what every view is about", async () => {
   const server = await serve(TRACE);
   const page = await open(`${server.url}#view=timeline`);
   const over = page.locator(".u-over").first();
-  await over.waitFor();
-  const box = await over.boundingBox();
+  const box = await placeOf(over);
   await page.mouse.move(box.x + box.width * 0.25, box.y + 100);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.5, box.y + 110, { steps: 5 });
@@ -55,7 +66,7 @@ test("a range that is brushed is what every view is about", async () => {
   assert.equal(await totalOf(page), flameTotal("--from", from, "--to", to, "--value", "left", TRACE));
   // A moment in place of it.
   await page.getByRole("link", { name: "Timeline" }).click();
-  await over.waitFor();
+  await placeOf(over);
   await page.mouse.click(box.x + box.width * 0.7, box.y + 100);
   await until(page, () => location.hash.includes("at="));
   const { at } = await hashOf(page);
@@ -69,9 +80,7 @@ test("a range that is brushed is what every view is about", async () => {
 test("the flame graph zooms, goes back, searches and turns over", async () => {
   const server = await serve(TRACE);
   const page = await open(`${server.url}#view=flame&value=allocated`);
-  await canvasOf(page).waitFor();
-  await page.waitForTimeout(100);
-  const box = await canvasOf(page).boundingBox();
+  const box = await placeOf(canvasOf(page));
   await picture(page, "flame-light");
   await page.mouse.move(box.x + 20, box.y + 50);
   await page.getByTestId("flame-details").waitFor();
@@ -94,8 +103,12 @@ test("the flame graph zooms, goes back, searches and turns over", async () => {
   await until(page, (root) => new URLSearchParams(location.hash.slice(1)).get("root") !== root, zoomed.root);
   await page.goBack();
   await until(page, (root) => new URLSearchParams(location.hash.slice(1)).get("root") === root, zoomed.root);
+  // Keys are about the picture that is there, so the new one has to be there first.
+  const answered = page.waitForResponse((response) => response.url().includes("/flame?") && response.url().includes("callers=1"));
   await page.getByRole("button", { name: "bottom-up" }).click();
   await until(page, () => !location.hash.includes("root="));
+  await answered;
+  await page.locator("[data-testid=flame-canvas][aria-busy=false]").waitFor();
   await canvasOf(page).focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");

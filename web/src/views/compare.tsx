@@ -48,7 +48,7 @@ export function CompareView() {
         {isTrace && same && (
           <label>
             at{" "}
-            <input class="moment" value={state["base-at"] ?? ""} placeholder="2s, 40%, peak" onChange={(event) => store.change({ "base-at": event.currentTarget.value.trim() })} />
+            <input class="moment" key={state["base-at"]} defaultValue={state["base-at"] ?? ""} placeholder="2s, 40%, peak" onChange={(event) => store.change({ "base-at": event.currentTarget.value.trim() })} />
           </label>
         )}
         {!isTrace && same && source?.kind === "process" && <Toggle word="base-peak" values={[["", "choose", "nothing yet"], ["1", "its peak", "the largest heap so far"]]} />}

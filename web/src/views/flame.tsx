@@ -199,6 +199,7 @@ function Graph({ flame, width, matches, loading }: GraphProps) {
           tabIndex={0}
           role="application"
           aria-roledescription="flame graph"
+          aria-busy={loading}
           aria-label={`Flame graph, ${rows} levels. Arrow keys move, Enter zooms in, Escape zooms out.`}
           data-testid="flame-canvas"
           onClick={onClick}
