@@ -8,6 +8,30 @@
 namespace heapgauge::leaks {
 namespace {
 
+// '*' stands for any text; '?' for any character, if `one_of_any`.
+bool Matches(std::string_view pattern, std::string_view text, bool one_of_any) {
+  size_t p = 0;
+  size_t t = 0;
+  size_t star = std::string_view::npos;
+  size_t mark = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+    } else if (p < pattern.size() && ((one_of_any && pattern[p] == '?') || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
 // What the innermost frame may be called that Valgrind shows and the agent leaves out.
 constexpr std::string_view kAllocators[] = {
     "malloc",        "calloc",        "realloc",        "reallocarray", "memalign",
@@ -24,29 +48,9 @@ bool MatchesTemplate(std::string_view pattern, std::string_view text) {
   }
   const bool to_the_end = !pattern.empty() && pattern.back() == '$';
   if (to_the_end) pattern.remove_suffix(1);
-  // '?' means nothing there.
-  size_t star = std::string_view::npos;
-  size_t mark = 0;
   glob += pattern;
   if (!to_the_end) glob += '*';
-  size_t p = 0;
-  size_t t = 0;
-  while (t < text.size()) {
-    if (p < glob.size() && glob[p] == '*') {
-      star = p++;
-      mark = t;
-    } else if (p < glob.size() && glob[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < glob.size() && glob[p] == '*') ++p;
-  return p == glob.size();
+  return Matches(glob, text, false);
 }
 
 // The linker's name, without a symbol's version.
@@ -58,26 +62,7 @@ std::string_view SystemName(const Function& function) {
 }  // namespace
 
 bool MatchesGlob(std::string_view pattern, std::string_view text) {
-  size_t p = 0;
-  size_t t = 0;
-  size_t star = std::string_view::npos;
-  size_t mark = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      mark = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return Matches(pattern, text, true);
 }
 
 SuppressionMatcher::SuppressionMatcher(const Suppressions& suppressions, const Profile& profile)
