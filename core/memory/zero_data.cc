@@ -1,37 +1,22 @@
 #include "core/memory/zero_data.h"
 
-#include <elf.h>
-
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
-#include "core/base/file.h"
+#include "core/memory/program_headers.h"
 
 namespace heapgauge {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint32_t kMaxSegments = 256;
 
 // The size of the object in memory, from the page of its lowest address on.
 std::optional<uint64_t> ExtentOf(const std::string& path) {
-  const auto file = File::OpenForReading(path);
-  if (!file) return std::nullopt;
-  Elf64_Ehdr header{};
-  if (file->ReadAt(0, &header, sizeof header) != sizeof header ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return std::nullopt;
-  }
+  const auto segments = ReadProgramHeaders(path);
+  if (!segments) return std::nullopt;
   uint64_t low = ~uint64_t{0};
   uint64_t high = 0;
-  for (uint32_t i = 0; i < std::min<uint32_t>(header.e_phnum, kMaxSegments); ++i) {
-    Elf64_Phdr segment{};
-    if (file->ReadAt(header.e_phoff + uint64_t{i} * sizeof segment, &segment, sizeof segment) !=
-        sizeof segment) {
-      return std::nullopt;
-    }
+  for (const Elf64_Phdr& segment : *segments) {
     if (segment.p_type != PT_LOAD) continue;
     if (segment.p_memsz > uint64_t{1} << 46 || segment.p_vaddr > uint64_t{1} << 47) {
       return std::nullopt;
