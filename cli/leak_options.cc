@@ -1,5 +1,7 @@
 #include "cli/leak_options.h"
 
+#include <fmt/format.h>
+
 #include "cli/cli.h"
 #include "cli/report_source.h"
 #include "core/leaks/leak_kinds.h"
@@ -23,7 +25,8 @@ void AddLeakOptions(Command sub, LeakOptions* options) {
           "kinds that are errors; the same by default")
       .InGroup(group);
   sub.Add("--error-exitcode", &options->error_exitcode,
-          "exit with this code if there are errors; 1 by default, 0 for never")
+          fmt::format("exit with this code if there are errors; {} by default, 0 for never",
+                      options->error_exitcode))
       .Between(0, 255)
       .InGroup(group);
   sub.Add("--leak-resolution", &options->resolution,
