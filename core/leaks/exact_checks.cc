@@ -13,7 +13,7 @@
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
 #include "core/leaks/scan.h"
-#include "core/trace/record/exact_blocks.h"
+#include "core/leaks/exact_blocks.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -23,7 +23,7 @@ constexpr uint64_t kMostOfStack = uint64_t{64} << 20;
 // All that can be told without a look at its memory.
 Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
   Check check;
-  check.known = trace::ExactBlocks(recorder);
+  check.known = ExactBlocks(recorder);
   const Recording& recording = check.known.profile.recording;
   check.pid = recorder->pid();
   check.executable = recording.program;

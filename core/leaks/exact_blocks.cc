@@ -1,4 +1,4 @@
-#include "core/trace/record/exact_blocks.h"
+#include "core/leaks/exact_blocks.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,14 @@
 #include "core/formats/gauge/gauge_modules.h"
 #include "core/trace/file/stacks_reader.h"
 
-namespace heapgauge::trace {
+namespace heapgauge::leaks {
 namespace {
 
+using trace::LoadShared;
+using trace::MappedGauge;
+using trace::StackEntry;
+using trace::StackTables;
+using trace::TraceFile;
 using wire::SegmentKind;
 
 // The records of the gauge file that the stacks of some blocks lead to, numbered anew.
@@ -102,16 +107,16 @@ class NeededTables {
 };
 
 // By address; of two that overlap the younger one is there.
-void Order(std::vector<leaks::Block>* blocks) {
-  std::sort(blocks->begin(), blocks->end(), [](const leaks::Block& a, const leaks::Block& b) {
+void Order(std::vector<Block>* blocks) {
+  std::sort(blocks->begin(), blocks->end(), [](const Block& a, const Block& b) {
     return a.address != b.address ? a.address < b.address : a.birth_ns < b.birth_ns;
   });
   size_t kept = 0;
   for (size_t i = 0; i < blocks->size(); ++i) {
-    const leaks::Block block = (*blocks)[i];
+    const Block block = (*blocks)[i];
     bool overlaps = false;
     while (kept != 0) {
-      const leaks::Block& before = (*blocks)[kept - 1];
+      const Block& before = (*blocks)[kept - 1];
       if (before.address + std::max<uint64_t>(before.size, 1) <= block.address) break;
       if (before.birth_ns > block.birth_ns) {
         overlaps = true;
@@ -126,12 +131,12 @@ void Order(std::vector<leaks::Block>* blocks) {
 
 }  // namespace
 
-leaks::KnownBlocks ExactBlocks(ProcessRecorder* recorder) {
-  leaks::KnownBlocks known;
+KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder) {
+  KnownBlocks known;
   NeededTables tables(&recorder->gauge());
-  recorder->matcher().ForEachSurvivor([&](const Block& block) {
+  recorder->matcher().ForEachSurvivor([&](const trace::Block& block) {
     if (block.is_mapping) return;
-    leaks::Block out;
+    Block out;
     out.address = block.address;
     out.size = std::min(block.size, UINT64_MAX - block.address);
     out.birth_ns = block.birth_ns;
@@ -155,4 +160,4 @@ leaks::KnownBlocks ExactBlocks(ProcessRecorder* recorder) {
   return known;
 }
 
-}  // namespace heapgauge::trace
+}  // namespace heapgauge::leaks

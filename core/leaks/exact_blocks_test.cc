@@ -1,4 +1,4 @@
-#include "core/trace/record/exact_blocks.h"
+#include "core/leaks/exact_blocks.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,11 +9,19 @@
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/testing/traced_gauge.h"
 
-namespace heapgauge::trace {
+namespace heapgauge::leaks {
 namespace {
 
-using testing::GaugeBuilder;
-using testing::TracedGauge;
+using heapgauge::testing::GaugeBuilder;
+using heapgauge::testing::TracedGauge;
+using trace::ClockPair;
+using trace::CountingWriter;
+using trace::Facts;
+using trace::LeakAnswer;
+using trace::LeakQuestion;
+using trace::ProcessRecorder;
+using trace::TakePair;
+using trace::TraceWriter;
 
 class ExactBlocksOfAProgram : public ::testing::Test {
  protected:
@@ -37,7 +45,7 @@ class ExactBlocksOfAProgram : public ::testing::Test {
     builder.header().start_monotonic_ns = start_ns;
     return builder;
   }
-  std::vector<uint64_t> AddressesOf(const leaks::KnownBlocks& known, uint32_t stack) const {
+  std::vector<uint64_t> AddressesOf(const KnownBlocks& known, uint32_t stack) const {
     std::vector<uint64_t> addresses;
     const NodeId leaf = known.stacks.at(stack).leaf;
     for (NodeId node = leaf; node != kNone; node = known.profile.nodes[node].parent) {
@@ -61,7 +69,7 @@ TEST_F(ExactBlocksOfAProgram, AreThoseThatWereNotFreedWithTheirStacks) {
   buffer.Allocate(first + 2, 0x7000, 0, 3);
   buffer.Free(first + 3, 0x9000);
   recorder_->CatchUp();
-  const leaks::KnownBlocks known = ExactBlocks(recorder_.get());
+  const KnownBlocks known = ExactBlocks(recorder_.get());
   EXPECT_TRUE(known.exact);
   ASSERT_EQ(known.blocks.size(), 2U);
   EXPECT_EQ(known.blocks[0].address, 0x5000U);
@@ -94,9 +102,9 @@ TEST_F(ExactBlocksOfAProgram, NeverOverlap) {
   buffer.Allocate(first + 2, 0x4ff8, 0x10, 1);
   buffer.Allocate(first + 3, 0x7ff0, 0x40, 1);
   recorder_->CatchUp();
-  const leaks::KnownBlocks known = ExactBlocks(recorder_.get());
+  const KnownBlocks known = ExactBlocks(recorder_.get());
   for (size_t i = 1; i < known.blocks.size(); ++i) {
-    const leaks::Block& before = known.blocks[i - 1];
+    const Block& before = known.blocks[i - 1];
     EXPECT_LE(before.address + before.size, known.blocks[i].address);
   }
   EXPECT_EQ(known.blocks.size(), 3U);
@@ -106,7 +114,7 @@ TEST_F(ExactBlocksOfAProgram, SurviveStacksThatMakeNoSense) {
   auto buffer = gauge_.Take(0, 1, 1);
   buffer.Allocate(MonotonicNow(), 0xff'ffff'ffff'fff0, UINT64_MAX, 4'000'000'000U);
   recorder_->CatchUp();
-  const leaks::KnownBlocks known = ExactBlocks(recorder_.get());
+  const KnownBlocks known = ExactBlocks(recorder_.get());
   ASSERT_EQ(known.blocks.size(), 1U);
   EXPECT_EQ(known.blocks[0].stack, 0U);
   EXPECT_EQ(known.stacks.at(0).leaf, kNone);
@@ -143,4 +151,4 @@ TEST_F(ExactBlocksOfAProgram, QuestionsAreAnsweredOnce) {
 }
 
 }  // namespace
-}  // namespace heapgauge::trace
+}  // namespace heapgauge::leaks
