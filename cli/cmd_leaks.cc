@@ -9,7 +9,7 @@
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/check_process.h"
-#include "core/leaks/owner_path.h"
+#include "core/leaks/scan/owner_path.h"
 #include "core/report/leak_owners.h"
 
 namespace heapgauge::cli {

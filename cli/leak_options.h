@@ -11,9 +11,9 @@
 #include "cli/command_line.h"
 #include "cli/report_options.h"
 #include "core/base/result.h"
-#include "core/leaks/earlier_check.h"
-#include "core/leaks/loss_records.h"
-#include "core/leaks/suppressions.h"
+#include "core/leaks/losses/earlier_check.h"
+#include "core/leaks/losses/loss_records.h"
+#include "core/leaks/losses/suppressions.h"
 #include "core/report/leaks.h"
 
 namespace heapgauge::cli {

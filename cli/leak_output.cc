@@ -6,9 +6,9 @@
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "cli/symbol_options.h"
-#include "core/leaks/data_symbols.h"
-#include "core/leaks/leak_kinds.h"
-#include "core/leaks/suspects.h"
+#include "core/leaks/growth/suspects.h"
+#include "core/leaks/losses/leak_kinds.h"
+#include "core/leaks/scan/data_symbols.h"
 #include "core/report/leak_owners.h"
 
 namespace heapgauge::cli {

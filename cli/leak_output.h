@@ -4,7 +4,7 @@
 
 #include "cli/leak_options.h"
 #include "core/leaks/check.h"
-#include "core/leaks/owner_path.h"
+#include "core/leaks/scan/owner_path.h"
 
 namespace heapgauge::cli {
 

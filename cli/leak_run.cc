@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/leak_output.h"
 #include "core/base/text.h"
-#include "core/leaks/loss_records.h"
+#include "core/leaks/losses/loss_records.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bench/programs/leak_heap.h"
-#include "core/leaks/scan.h"
+#include "core/leaks/scan/scan.h"
 
 namespace {
 

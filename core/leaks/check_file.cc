@@ -11,8 +11,8 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/read_profile.h"
-#include "core/leaks/sampled_blocks.h"
-#include "core/leaks/traced_blocks.h"
+#include "core/leaks/blocks/sampled_blocks.h"
+#include "core/leaks/blocks/traced_blocks.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::leaks {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/formats/gauge/testing/gauge_builder.h"
-#include "core/leaks/suspects.h"
+#include "core/leaks/growth/suspects.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::leaks {

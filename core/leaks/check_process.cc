@@ -9,11 +9,11 @@
 #include "core/base/process_status.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_memory.h"
+#include "core/leaks/blocks/sampled_blocks.h"
 #include "core/leaks/capture/agent_copy.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
-#include "core/leaks/sampled_blocks.h"
 
 namespace heapgauge::leaks {
 namespace {

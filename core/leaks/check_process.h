@@ -17,7 +17,7 @@
 #include "core/leaks/capture/agent_copy.h"
 #include "core/leaks/check.h"
 #include "core/leaks/memory_image.h"
-#include "core/leaks/scan.h"
+#include "core/leaks/scan/scan.h"
 
 namespace heapgauge::leaks {
 

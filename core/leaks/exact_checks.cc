@@ -9,11 +9,11 @@
 
 #include "core/base/process.h"
 #include "core/formats/gauge/gauge_memory.h"
+#include "core/leaks/blocks/exact_blocks.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
-#include "core/leaks/scan.h"
-#include "core/leaks/exact_blocks.h"
+#include "core/leaks/scan/scan.h"
 
 namespace heapgauge::leaks {
 namespace {

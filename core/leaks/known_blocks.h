@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/leaks/stack_history.h"
+#include "core/leaks/growth/stack_history.h"
 #include "core/model/profile.h"
 
 namespace heapgauge::leaks {

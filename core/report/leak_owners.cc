@@ -8,7 +8,7 @@
 
 #include "core/base/regex.h"
 #include "core/base/text.h"
-#include "core/leaks/stack_frames.h"
+#include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leak_words.h"
 

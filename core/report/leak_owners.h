@@ -19,8 +19,8 @@
 
 #include "core/base/json.h"
 #include "core/base/result.h"
-#include "core/leaks/data_symbols.h"
-#include "core/leaks/owner_path.h"
+#include "core/leaks/scan/data_symbols.h"
+#include "core/leaks/scan/owner_path.h"
 #include "core/report/leaks.h"
 
 namespace heapgauge {

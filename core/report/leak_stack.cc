@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/leaks/stack_frames.h"
+#include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_parts.h"
 #include "core/report/short_name.h"
 

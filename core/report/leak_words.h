@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/leaks/earlier_check.h"
-#include "core/leaks/loss_records.h"
+#include "core/leaks/losses/earlier_check.h"
+#include "core/leaks/losses/loss_records.h"
 #include "core/report/styled_text.h"
 
 namespace heapgauge {

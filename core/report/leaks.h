@@ -11,12 +11,12 @@
 
 #include "core/base/text_sink.h"
 #include "core/leaks/check.h"
-#include "core/leaks/earlier_check.h"
-#include "core/leaks/leak_kinds.h"
-#include "core/leaks/loss_records.h"
-#include "core/leaks/stack_frames.h"
-#include "core/leaks/suppressions.h"
-#include "core/leaks/suspects.h"
+#include "core/leaks/growth/suspects.h"
+#include "core/leaks/losses/earlier_check.h"
+#include "core/leaks/losses/leak_kinds.h"
+#include "core/leaks/losses/loss_records.h"
+#include "core/leaks/losses/stack_frames.h"
+#include "core/leaks/losses/suppressions.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
 

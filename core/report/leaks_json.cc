@@ -3,7 +3,7 @@
 #include "core/analysis/interval.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/leaks/stack_frames.h"
+#include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leaks.h"
 

@@ -2,7 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/leaks/stack_frames.h"
+#include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_words.h"
 #include "core/report/leaks.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "core/base/text.h"
-#include "core/leaks/stack_frames.h"
+#include "core/leaks/losses/stack_frames.h"
 #include "core/report/leaks.h"
 
 namespace heapgauge {

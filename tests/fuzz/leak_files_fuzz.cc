@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/leaks/earlier_check.h"
-#include "core/leaks/loss_records.h"
-#include "core/leaks/suppressions.h"
+#include "core/leaks/losses/earlier_check.h"
+#include "core/leaks/losses/loss_records.h"
+#include "core/leaks/losses/suppressions.h"
 #include "core/leaks/testing/make_check.h"
 
 using heapgauge::leaks::Kind;

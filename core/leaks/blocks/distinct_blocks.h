@@ -1,0 +1,18 @@
+// Brings blocks into the order that checks need. A pure function.
+#ifndef HEAPGAUGE_CORE_LEAKS_BLOCKS_DISTINCT_BLOCKS_H_
+#define HEAPGAUGE_CORE_LEAKS_BLOCKS_DISTINCT_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/leaks/known_blocks.h"
+
+namespace heapgauge::leaks {
+
+// Sorts by address and drops the older one of two that overlap: a free that nobody saw leaves its
+// block behind, and another one gets its place. Returns how many were dropped.
+uint64_t MakeDistinct(std::vector<Block>* blocks);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_BLOCKS_DISTINCT_BLOCKS_H_

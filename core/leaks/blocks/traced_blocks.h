@@ -1,0 +1,19 @@
+// The blocks that are live at the end of an exact trace, and what became of those that are not:
+// all of them are known, and how much each stack held over time.
+#ifndef HEAPGAUGE_CORE_LEAKS_BLOCKS_TRACED_BLOCKS_H_
+#define HEAPGAUGE_CORE_LEAKS_BLOCKS_TRACED_BLOCKS_H_
+
+#include "core/base/result.h"
+#include "core/leaks/known_blocks.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::leaks {
+
+// Mappings are left out. Reads the sums of all segments and the events of at most 128, one after
+// the other; memory for the live blocks, and for the amounts over time of the stacks that they are
+// from.
+Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_BLOCKS_TRACED_BLOCKS_H_

@@ -1,0 +1,230 @@
+#include <algorithm>
+
+#include "core/base/symbol_name.h"
+#include "core/base/text.h"
+#include "core/leaks/losses/leak_kinds.h"
+#include "core/leaks/losses/suppressions.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+// '*' stands for any text; '?' for any character, if `one_of_any`.
+bool Matches(std::string_view pattern, std::string_view text, bool one_of_any) {
+  size_t p = 0;
+  size_t t = 0;
+  size_t star = std::string_view::npos;
+  size_t mark = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+    } else if (p < pattern.size() && ((one_of_any && pattern[p] == '?') || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+// What the innermost frame may be called that Valgrind shows and the agent leaves out.
+constexpr std::string_view kAllocators[] = {
+    "malloc",        "calloc",        "realloc",        "reallocarray", "memalign",
+    "aligned_alloc", "valloc",        "posix_memalign", "pvalloc",      "_Znwm",
+    "_Znam",         "operator new*", "_ZnwmSt*",       "_ZnamSt*",     "operator new[]*"};
+
+// LeakSanitizer's: a part of the text unless '^' or '$' say otherwise; '*' is any text.
+bool MatchesTemplate(std::string_view pattern, std::string_view text) {
+  std::string glob;
+  if (!pattern.empty() && pattern.front() == '^') {
+    pattern.remove_prefix(1);
+  } else {
+    glob += '*';
+  }
+  const bool to_the_end = !pattern.empty() && pattern.back() == '$';
+  if (to_the_end) pattern.remove_suffix(1);
+  glob += pattern;
+  if (!to_the_end) glob += '*';
+  return Matches(glob, text, false);
+}
+
+// The linker's name, without a symbol's version.
+std::string_view SystemName(const Function& function) {
+  const std::string_view name = function.system_name.empty() ? function.name : function.system_name;
+  return name.substr(0, name.find('@'));
+}
+
+}  // namespace
+
+bool MatchesGlob(std::string_view pattern, std::string_view text) {
+  return Matches(pattern, text, true);
+}
+
+SuppressionMatcher::SuppressionMatcher(const Suppressions& suppressions, const Profile& profile)
+    : suppressions_(suppressions), profile_(profile) {
+  for (size_t i = 0; i < suppressions.rules().size(); ++i) {
+    if (!suppressions.rules()[i].pattern.empty()) lsan_.push_back(static_cast<uint32_t>(i));
+  }
+}
+
+uint32_t SuppressionMatcher::Match(NodeId leaf, Kind kind) {
+  const uint64_t key = uint64_t{leaf} << 8 | static_cast<uint64_t>(kind);
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  const uint32_t rule = Find(FramesOf(profile_, leaf), kind);
+  known_.emplace(key, rule);
+  return rule;
+}
+
+uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kind) {
+  const std::vector<SuppressionRule>& rules = suppressions_.rules();
+  uint32_t best = kNone;
+  if (kind != Kind::kReachable) {
+    for (const StackFrame& frame : stack) best = std::min(best, LsanRuleOf(frame));
+  }
+  // The agent's stacks begin with the caller of malloc, Valgrind's with malloc.
+  const size_t end = std::min<size_t>(rules.size(), best);
+  for (size_t i = 0; i < end; ++i) {
+    const SuppressionRule& rule = rules[i];
+    if (!rule.pattern.empty() || !Has(rule.kinds, kind)) continue;
+    if (Matches(rule, stack, false) || Matches(rule, stack, true)) {
+      return static_cast<uint32_t>(i);
+    }
+  }
+  return best;
+}
+
+// With `called`, the stack has one more frame in front, that of the allocating function.
+bool SuppressionMatcher::Matches(const SuppressionRule& rule, const std::vector<StackFrame>& stack,
+                                 bool called) {
+  using What = SuppressionFrame::What;
+  const std::vector<SuppressionFrame>& frames = rule.frames;
+  const size_t depth = stack.size() + (called ? 1 : 0);
+  const auto frame_at = [&](size_t i) -> const StackFrame* {
+    if (!called) return &stack[i];
+    return i == 0 ? nullptr : &stack[i - 1];
+  };
+  size_t p = 0;
+  size_t f = 0;
+  size_t any = SIZE_MAX;  // the last "..."
+  size_t mark = 0;
+  while (p < frames.size()) {
+    if (frames[p].what == What::kAny) {
+      any = p++;
+      mark = f;
+    } else if (f < depth && Matches(frames[p], frame_at(f))) {
+      ++p;
+      ++f;
+    } else if (any != SIZE_MAX && mark < depth) {
+      p = any + 1;
+      f = ++mark;
+    } else {
+      return false;
+    }
+  }
+  return true;  // outer frames do not matter
+}
+
+bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFrame* frame) const {
+  using What = SuppressionFrame::What;
+  const std::string_view glob = pattern.pattern;
+  if (frame == nullptr) {
+    return pattern.what == What::kFunction &&
+           std::any_of(std::begin(kAllocators), std::end(kAllocators), [&](std::string_view name) {
+             return MatchesGlob(glob, name) || MatchesGlob(name, glob);
+           });
+  }
+  if (pattern.what == What::kObject) {
+    const Module* module = ModuleOf(profile_, *frame);
+    return module != nullptr && MatchesGlob(glob, module->path);
+  }
+  const Function* function = FunctionOf(profile_, *frame);
+  if (function == nullptr || function->placeholder) {
+    return pattern.what == What::kFunction && glob == "*";
+  }
+  if (pattern.what == What::kSource) {
+    if (pattern.line != 0 && profile_.frames[frame->frame].line != pattern.line) return false;
+    return MatchesGlob(glob, function->file) || MatchesGlob(glob, BaseName(function->file));
+  }
+  if (MatchesGlob(glob, SystemName(*function)) || MatchesGlob(glob, function->name)) return true;
+  // Parameters can be left out, as nobody remembers them.
+  return glob.find('(') == std::string_view::npos &&
+         MatchesGlob(glob, WithoutParameters(function->name));
+}
+
+uint32_t SuppressionMatcher::LsanRuleOf(const StackFrame& frame) {
+  if (lsan_.empty()) return kNone;
+  // Frames of a location that is not known have no number; a location's number serves as well.
+  const uint32_t key = frame.frame == kNone ? frame.location | 0x80000000u : frame.frame;
+  const auto known = by_frame_.find(key);
+  if (known != by_frame_.end()) return known->second;
+  const Module* module = ModuleOf(profile_, frame);
+  const Function* function = FunctionOf(profile_, frame);
+  uint32_t found = kNone;
+  for (const uint32_t rule : lsan_) {
+    const std::string& pattern = suppressions_.rules()[rule].pattern;
+    const bool matches =
+        (module != nullptr && (MatchesTemplate(pattern, module->path) ||
+                               MatchesTemplate(pattern, BaseName(module->path)))) ||
+        (function != nullptr && !function->placeholder &&
+         (MatchesTemplate(pattern, function->name) ||
+          MatchesTemplate(pattern, SystemName(*function)) ||
+          MatchesTemplate(pattern, WithoutParameters(function->name)) ||
+          (!function->file.empty() && MatchesTemplate(pattern, function->file))));
+    if (matches) {
+      found = rule;
+      break;
+    }
+  }
+  by_frame_.emplace(key, found);
+  return found;
+}
+
+std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) {
+  constexpr size_t kFrames = 24;  // Valgrind takes no more
+  const std::vector<StackFrame> stack = FramesOf(profile, leaf);
+  AllocationFrames allocation(profile);
+  const size_t end = FramesUpToMain(profile, stack);
+  std::string frames;
+  size_t count = 0;
+  // Which function allocated is all the same, and the agent need not have seen it.
+  for (size_t i = allocation.Count(stack); i < end && count < kFrames; ++i, ++count) {
+    const Function* function = FunctionOf(profile, stack[i]);
+    const Module* module = ModuleOf(profile, stack[i]);
+    if (function != nullptr && !function->placeholder) {
+      const std::string name(SystemName(*function));
+      // Valgrind ends a line's text at its end; patterns have no way to quote.
+      frames += "   fun:" + Printable(name) + "\n";
+    } else if (module != nullptr && !module->path.empty()) {
+      frames += "   obj:" + Printable(module->path) + "\n";
+    } else {
+      frames += "   obj:*\n";
+    }
+  }
+  if (count == 0) return "";
+  return std::string("{\n   <insert_a_suppression_name_here>\n   Memcheck:Leak\n") +
+         "   match-leak-kinds: " + KindName(kind) + "\n   ...\n" + frames + "}\n";
+}
+
+std::string GenerateLsanSuppression(const Profile& profile, NodeId leaf) {
+  const std::vector<StackFrame> stack = FramesOf(profile, leaf);
+  AllocationFrames allocation(profile);
+  for (size_t i = allocation.Count(stack); i < stack.size(); ++i) {
+    const Function* function = FunctionOf(profile, stack[i]);
+    if (function != nullptr && !function->placeholder) {
+      return "leak:^" + Printable(WithoutParameters(function->name)) + "$\n";
+    }
+    const Module* module = ModuleOf(profile, stack[i]);
+    if (module != nullptr && !module->path.empty()) {
+      return "leak:^" + Printable(BaseName(module->path)) + "$\n";
+    }
+  }
+  return "";
+}
+
+}  // namespace heapgauge::leaks

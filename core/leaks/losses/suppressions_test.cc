@@ -1,0 +1,196 @@
+#include "core/leaks/losses/suppressions.h"
+
+#include <gtest/gtest.h>
+
+#include "core/leaks/testing/make_check.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+using testing::CheckMaker;
+
+Suppressions Read(const std::string& text) {
+  Suppressions suppressions;
+  const Status status = suppressions.AddText(text, "my.supp");
+  EXPECT_TRUE(status) << status.error().message;
+  return suppressions;
+}
+
+std::string ErrorOf(const std::string& text) {
+  Suppressions suppressions;
+  const Status status = suppressions.AddText(text, "my.supp");
+  return status ? "" : status.error().message;
+}
+
+std::string Entry(const std::string& lines) {
+  return "{\n  name\n  Memcheck:Leak\n" + lines + "\n}\n";
+}
+
+class SuppressionsTest : public ::testing::Test {
+ protected:
+  SuppressionsTest() {
+    stack_ = maker_.StackAt(
+        {maker_.Function("Cache::Insert(Key const&, int)", "_ZN5Cache6InsertERK3Keyi"),
+         maker_.Function("Serve(int)", "_Z5Servei"), maker_.Function("main")});
+  }
+
+  bool Silences(const std::string& text, Kind kind = Kind::kDefinite) {
+    const Suppressions suppressions = Read(text);
+    const Profile profile = maker_.check().known.profile;
+    SuppressionMatcher matcher(suppressions, profile);
+    return matcher.Match(maker_.check().known.stacks[stack_].leaf, kind) != kNone;
+  }
+
+  CheckMaker maker_;
+  uint32_t stack_ = 0;
+};
+
+TEST_F(SuppressionsTest, MatchMangledAndReadableNames) {
+  EXPECT_TRUE(Silences(Entry("fun:_ZN5Cache6InsertERK3Keyi")));
+  EXPECT_TRUE(Silences(Entry("fun:_ZN5Cache*")));
+  EXPECT_TRUE(Silences(Entry("fun:Cache::Insert(Key const&, int)")));
+  EXPECT_TRUE(Silences(Entry("fun:Cache::Insert")));
+  EXPECT_TRUE(Silences(Entry("fun:Cache::In?ert")));
+  EXPECT_FALSE(Silences(Entry("fun:Cache::Ins")));
+  EXPECT_FALSE(Silences(Entry("fun:Serve")));
+}
+
+TEST_F(SuppressionsTest, GoFromTheInnermostFrameOutwards) {
+  EXPECT_TRUE(Silences(Entry("fun:Cache::Insert\nfun:Serve\nfun:main")));
+  EXPECT_FALSE(Silences(Entry("fun:Cache::Insert\nfun:main")));
+  EXPECT_TRUE(Silences(Entry("fun:Cache::Insert\n...\nfun:main")));
+  EXPECT_TRUE(Silences(Entry("...\nfun:main")));
+  EXPECT_TRUE(Silences(Entry("...\nfun:Serve\n...")));
+  EXPECT_FALSE(Silences(Entry("fun:Cache::Insert\nfun:Serve\nfun:main\nfun:_start")));
+  EXPECT_FALSE(Silences(Entry("...\nfun:Serve\nfun:Cache*")));
+}
+
+TEST_F(SuppressionsTest, MayNameTheAllocatingFunctionThatTheAgentDoesNotShow) {
+  EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZN5Cache*")));
+  EXPECT_TRUE(Silences(Entry("fun:_Znwm\nfun:_ZN5Cache*")));
+  EXPECT_TRUE(Silences(Entry("fun:*alloc\nfun:_ZN5Cache*")));
+  EXPECT_TRUE(Silences(Entry("fun:operator new(unsigned long)\nfun:_ZN5Cache*")));
+  EXPECT_FALSE(Silences(Entry("fun:free\nfun:_ZN5Cache*")));
+  EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:malloc\nfun:_ZN5Cache*")));
+}
+
+TEST_F(SuppressionsTest, MayNameItInFrontOfFunctionsThatAllocateForTheirCaller) {
+  stack_ = maker_.Stack({"strdup", "LoseName()", "main"});
+  EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:strdup\nfun:LoseName*\nfun:main")));
+  EXPECT_TRUE(Silences(Entry("fun:strdup\nfun:LoseName*")));
+  EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:LoseName*")));
+}
+
+TEST_F(SuppressionsTest, MatchObjectsAndSources) {
+  EXPECT_TRUE(Silences(Entry("obj:/opt/app/bin/server")));
+  EXPECT_TRUE(Silences(Entry("obj:*/server\nobj:*")));
+  EXPECT_FALSE(Silences(Entry("obj:*/libfoo.so")));
+  EXPECT_TRUE(Silences(Entry("src:server.cc")));
+  EXPECT_TRUE(Silences(Entry("src:/src/*:10")));
+  EXPECT_FALSE(Silences(Entry("src:server.cc:11")));
+}
+
+TEST_F(SuppressionsTest, AreForTheKindsTheyName) {
+  const std::string text = Entry("match-leak-kinds: possible,reachable\nfun:Cache::*");
+  EXPECT_FALSE(Silences(text, Kind::kDefinite));
+  EXPECT_TRUE(Silences(text, Kind::kPossible));
+  EXPECT_TRUE(Silences(text, Kind::kReachable));
+  EXPECT_TRUE(Silences(Entry("match-leak-kinds:all\nfun:Cache::*"), Kind::kIndirect));
+}
+
+TEST_F(SuppressionsTest, PassOverEntriesOfOtherTools) {
+  const Suppressions suppressions =
+      Read("{\n a\n Memcheck:Param\n write(buf)\n fun:x\n}\n{\n b\n Helgrind:Race\n fun:x\n}\n" +
+           std::string("{\n c\n Addrcheck,Memcheck:Leak\n fun:x\n}\n"));
+  ASSERT_EQ(suppressions.rules().size(), 1u);
+  EXPECT_EQ(suppressions.rules()[0].name, "c");
+}
+
+TEST_F(SuppressionsTest, OfLeakSanitizerMatchAnyFrameByAnyName) {
+  EXPECT_TRUE(Silences("leak:Insert\n"));
+  EXPECT_TRUE(Silences("# why\n\nleak:Serve"));
+  EXPECT_TRUE(Silences("leak:_ZN5Cache\r\n"));
+  EXPECT_TRUE(Silences("leak:server.cc\n"));
+  EXPECT_TRUE(Silences("leak:bin/server\n"));
+  EXPECT_TRUE(Silences("leak:^server$\n"));
+  EXPECT_TRUE(Silences("leak:^Cache::*Key\n"));
+  EXPECT_TRUE(Silences("leak:^main$\n"));
+  EXPECT_FALSE(Silences("leak:^Insert\n"));
+  EXPECT_FALSE(Silences("leak:Cache::Ins$\n"));
+  EXPECT_FALSE(Silences("leak:Inse?t\n"));
+  EXPECT_FALSE(Silences("leak:Insert\n", Kind::kReachable));
+}
+
+TEST_F(SuppressionsTest, AreTriedInTheirOrder) {
+  const Suppressions suppressions = Read("leak:nothing\n" + Entry("fun:Cache*") + "leak:Cache\n");
+  const Profile profile = maker_.check().known.profile;
+  SuppressionMatcher matcher(suppressions, profile);
+  EXPECT_EQ(matcher.Match(maker_.check().known.stacks[stack_].leaf, Kind::kDefinite), 1u);
+  EXPECT_EQ(matcher.Match(maker_.check().known.stacks[stack_].leaf, Kind::kDefinite), 1u);
+  EXPECT_EQ(suppressions.rules()[1].line, 2u);
+}
+
+TEST_F(SuppressionsTest, ThatAreGeneratedMatch) {
+  const Profile profile = maker_.check().known.profile;
+  const NodeId leaf = maker_.check().known.stacks[stack_].leaf;
+  const std::string entry = GenerateSuppression(profile, leaf, Kind::kDefinite);
+  EXPECT_EQ(entry,
+            "{\n   <insert_a_suppression_name_here>\n   Memcheck:Leak\n"
+            "   match-leak-kinds: definite\n   ...\n   fun:_ZN5Cache6InsertERK3Keyi\n"
+            "   fun:_Z5Servei\n   fun:main\n}\n");
+  EXPECT_TRUE(Silences(entry));
+  EXPECT_FALSE(Silences(entry, Kind::kReachable));
+  const std::string line = GenerateLsanSuppression(profile, leaf);
+  EXPECT_EQ(line, "leak:^Cache::Insert$\n");
+  EXPECT_TRUE(Silences(line));
+  EXPECT_EQ(GenerateSuppression(profile, kNone, Kind::kDefinite), "");
+}
+
+TEST_F(SuppressionsTest, ThatAreGeneratedEndWithMainAsStacksOfValgrindDo) {
+  stack_ = maker_.Stack({"f()", "main", "__libc_start_main", "_start"});
+  const Profile profile = maker_.check().known.profile;
+  const std::string entry =
+      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  EXPECT_NE(entry.find("   fun:main\n}\n"), std::string::npos) << entry;
+  EXPECT_TRUE(Silences(entry));
+}
+
+TEST_F(SuppressionsTest, TellWhatIsWrongAndWhere) {
+  EXPECT_EQ(ErrorOf("# fine\nrace:foo\n"),
+            "suppressions 'my.supp': line 2: neither '{' (Valgrind) nor 'leak:' (LeakSanitizer): "
+            "'race:foo'");
+  EXPECT_EQ(ErrorOf("leak:\n"),
+            "suppressions 'my.supp': line 1: no pattern behind 'leak:': 'leak:'");
+  EXPECT_EQ(ErrorOf("\n{\n a\n Memcheck:Leak\n fun:x\n"),
+            "suppressions 'my.supp': the entry at line 2 lacks '}'");
+  EXPECT_EQ(ErrorOf("{\n a\n Memcheck:Leak\n}\n"),
+            "suppressions 'my.supp': the entry at line 1 lacks fun:, obj: or src: lines");
+  EXPECT_EQ(ErrorOf(Entry("frame:x")),
+            "suppressions 'my.supp': line 4: not fun:, obj:, src: or ...: 'frame:x'");
+  EXPECT_NE(ErrorOf(Entry("match-leak-kinds: lost\nfun:x")).find("line 4: 'lost' is no kind"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(std::string("\x01\xff\0{", 4)).find("line 1"), std::string::npos);
+}
+
+TEST_F(SuppressionsTest, AreBounded) {
+  std::string many;
+  for (size_t i = 0; i <= Suppressions::kMaxRules; ++i) many += "leak:x\n";
+  EXPECT_NE(ErrorOf(many).find("line 20001: more than 20000 rules"), std::string::npos);
+  std::string deep;
+  for (size_t i = 0; i <= Suppressions::kMaxFrames; ++i) deep += "fun:x\n";
+  EXPECT_NE(ErrorOf(Entry(deep)).find("more than 500 frames"), std::string::npos);
+  EXPECT_NE(ErrorOf("leak:" + std::string(5000, 'x')).find("too long"), std::string::npos);
+}
+
+TEST(MatchesGlob, TakesBoundedTimeForHostilePatterns) {
+  std::string pattern;
+  for (int i = 0; i < 1000; ++i) pattern += "a*";
+  EXPECT_FALSE(MatchesGlob(pattern + "b", std::string(10'000, 'a')));
+  EXPECT_TRUE(MatchesGlob(pattern, std::string(10'000, 'a')));
+  EXPECT_TRUE(MatchesGlob("", ""));
+  EXPECT_FALSE(MatchesGlob("", "a"));
+  EXPECT_TRUE(MatchesGlob("**", ""));
+}
+
+}  // namespace
+}  // namespace heapgauge::leaks

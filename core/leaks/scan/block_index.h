@@ -1,0 +1,128 @@
+// Which block an address lies in. A leak check asks this for every word of memory that could be a
+// pointer, millions of times, so the answer should take one read of memory, from a table that is
+// small and by address, so that it can be asked for ahead.
+//
+// The table is cut into parts of one GiB of address space. Where blocks lie close together and all
+// begin with a multiple of 16, as those of most allocators do, a part has a bit for each 16 bytes
+// that says whether a block begins there, and for each 64 of them the number of blocks before: a
+// 64th of the heap. Other parts have as many buckets as blocks. Besides, blocks take 16 bytes each.
+// Built once, then read-only and safe to share.
+#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_INDEX_H_
+#define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_INDEX_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/address_range.h"
+#include "core/leaks/known_blocks.h"
+
+namespace heapgauge::leaks {
+
+// The aligned words that lie wholly in a block.
+inline AddressRange WordsOf(const AddressRange& extent) {
+  const uint64_t start = (extent.start + 7) & ~uint64_t{7};
+  return {start, std::max(start, extent.end & ~uint64_t{7})};
+}
+
+class BlockIndex {
+ public:
+  // A block of no bytes gets one. Where two overlap against the rule, the first one is cut short.
+  // REQUIRES: `blocks` by address.
+  explicit BlockIndex(const std::vector<Block>& blocks);
+  // The same for any ranges. REQUIRES: by address.
+  explicit BlockIndex(std::vector<AddressRange> ranges);
+
+  size_t size() const { return count_; }
+  const AddressRange& extent(uint32_t block) const { return extents_[block]; }
+
+  // No block has an address outside of [low, low + span).
+  uint64_t low() const { return low_; }
+  uint64_t span() const { return span_; }
+
+  // The block that holds the address, or kNoBlock.
+  uint32_t Find(uint64_t address) const {
+    const Guess guess = GuessFrom(RowOf(address), address);
+    return guess.is_start ? guess.block : Check(guess.block, address);
+  }
+
+  // Find in three steps, for callers that look up many. First where to look, to be prefetched;
+  // null: it is in no block.
+  struct Row {
+    uint64_t starts = 0;     // bit n: a block begins 16 n bytes from the start
+    uint32_t block = 0;      // how many begin before; of a bucket: the first that reaches into it
+    uint32_t is_bucket = 0;  // then there are no bits
+  };
+  const Row* RowOf(uint64_t address) const {
+    if (address - low_ >= span_) return nullptr;
+    const Part& part = parts_[part_of_[(address >> kPartBits) - (low_ >> kPartBits)]];
+    const uint64_t offset = (address & (kPartSize - 1)) - part.first;
+    return offset < part.size ? &rows_[part.row + (offset >> part.shift)] : nullptr;
+  }
+  // Then a block that it may be in, or one before that; kNoBlock: it is in none. If it is the start
+  // of a block, the answer is known.
+  struct Guess {
+    uint32_t block = kNoBlock;
+    bool is_start = false;
+  };
+  static Guess GuessFrom(const Row* row, uint64_t address) {
+    if (row == nullptr) return {};
+    if (row->is_bucket != 0) return {row->block, false};
+    const uint64_t up_to = row->starts << (63 - (address >> 4 & 63));
+    return {row->block + Bits(up_to) - 1, (up_to >> 63) != 0 && (address & 15) == 0};
+  }
+  // The block that holds the address, from there on, or kNoBlock.
+  uint32_t Check(uint32_t block, uint64_t address) const {
+    if (block == kNoBlock) return kNoBlock;
+    for (uint32_t last = block + kSteps; block != last; ++block) {
+      // The one behind the last block is at the end of all addresses.
+      if (address < extents_[block].end) {
+        return address >= extents_[block].start ? block : kNoBlock;
+      }
+    }
+    return Search(block, address);
+  }
+
+  // The first block that ends after the address; size() if none does.
+  uint32_t FirstEndingAfter(uint64_t address) const;
+
+ private:
+  static constexpr int kPartBits = 30;
+  static constexpr uint64_t kPartSize = uint64_t{1} << kPartBits;
+  static constexpr uint64_t kMaxAddress = uint64_t{1} << 47;  // no program has memory above
+  static constexpr uint32_t kSteps = 8;
+  static constexpr uint32_t kRowShift = 10;  // 64 times 16 bytes
+  struct Part {
+    uint32_t first = 0;  // offset of its first byte in the GiB
+    uint32_t size = 0;   // up to the end of its last block
+    uint32_t shift = 0;  // of an offset, to the number of its row
+    uint64_t row = 0;
+  };
+
+  // What the processor's own instruction does, which not every one has.
+  static uint32_t Bits(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return static_cast<uint32_t>(word * 0x0101010101010101 >> 56);
+  }
+
+  void Build();
+  void BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number);
+  void AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last);
+  void AddBuckets(uint64_t from, uint64_t to, uint32_t shift, uint32_t block);
+  uint32_t Search(uint32_t block, uint64_t address) const;
+
+  std::vector<AddressRange> extents_;  // and one behind the last
+  size_t count_ = 0;
+  uint64_t low_ = 0;
+  uint64_t span_ = 0;
+  std::vector<uint32_t> part_of_;  // by GiB; 0: none
+  std::vector<Part> parts_{{}};    // the first one is empty
+  std::vector<Row> rows_;
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_INDEX_H_

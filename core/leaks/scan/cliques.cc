@@ -1,0 +1,71 @@
+#include "core/leaks/scan/cliques.h"
+
+#include "core/leaks/scan/block_bits.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+// Groups that joined others name leaders that are none any more. `former` has these in the order in
+// which they joined.
+void FindLastLeaders(const std::vector<uint32_t>& former, std::vector<Verdict>* verdicts) {
+  if (former.empty()) return;
+  std::vector<Verdict>& all = *verdicts;
+  // Whom a former leader follows in the end, or kNoBlock. Whoever it joined may have joined another
+  // later, and comes first here.
+  std::vector<uint32_t> last(all.size(), kNoBlock);
+  for (auto it = former.rbegin(); it != former.rend(); ++it) {
+    const uint32_t leader = all[*it].leader;
+    last[*it] = last[leader] == kNoBlock ? leader : last[leader];
+  }
+  for (Verdict& verdict : all) {
+    if (verdict.kind == Kind::kIndirect && last[verdict.leader] != kNoBlock) {
+      verdict.leader = last[verdict.leader];
+    }
+  }
+}
+
+}  // namespace
+
+void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
+  std::vector<Verdict>& all = *verdicts;
+  // In a group, and not its leader; or not lost.
+  BlockBits grouped(all.size());
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind != Kind::kDefinite) grouped.Set(i);
+  }
+  // Most of the time goes into waiting for memory of blocks that others point to.
+  constexpr uint32_t kAhead = 16;
+  const auto prefetch = [&](uint32_t from) {
+    edges.ForEach(from, [&](uint64_t, uint32_t to, Place) {
+      if (grouped.Has(to)) return;
+      __builtin_prefetch(&all[to], 1);
+      edges.Prefetch(to);
+    });
+  };
+  std::vector<uint32_t> to_follow;
+  std::vector<uint32_t> former;  // leaders
+  for (uint32_t leader = 0; leader < all.size(); ++leader) {
+    if (leader + kAhead < all.size() && !grouped.Has(leader + kAhead)) prefetch(leader + kAhead);
+    if (grouped.Has(leader)) continue;
+    to_follow.push_back(leader);
+    while (!to_follow.empty()) {
+      const uint32_t from = to_follow.back();
+      to_follow.pop_back();
+      edges.ForEach(from, [&](uint64_t address, uint32_t to, Place) {
+        if (grouped.Has(to) || to == leader) return;
+        grouped.Set(to);
+        Verdict& verdict = all[to];
+        verdict.kind = Kind::kIndirect;
+        verdict.leader = leader;
+        verdict.from = from;
+        verdict.pointer = address;
+        verdict.has_pointer = true;
+        // All that a former leader (before this one) reaches is in groups already.
+        (to > leader ? to_follow : former).push_back(to);
+      });
+    }
+  }
+  FindLastLeaders(former, verdicts);
+}
+
+}  // namespace heapgauge::leaks

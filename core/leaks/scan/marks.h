@@ -1,0 +1,128 @@
+// What a leak check knows of each block while it goes on: reached or not, by which pointer, and
+// pointers into the middle of blocks that must be judged once all others were followed.
+//
+// Owned by one thread. Some 26 bytes for each block.
+#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_
+#define HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/leaks/memory_image.h"
+#include "core/leaks/roots.h"
+#include "core/leaks/scan/block_bits.h"
+#include "core/leaks/scan/block_index.h"
+#include "core/leaks/scan/heuristics.h"
+#include "core/leaks/verdict.h"
+
+namespace heapgauge::leaks {
+
+// Where a pointer is: in a block, or outside of all; `address` of a register is its number.
+struct Origin {
+  uint64_t address = 0;
+  uint32_t block = kNoBlock;
+  bool is_register = false;
+};
+
+class Marks {
+ public:
+  Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roots, uint32_t heuristics);
+
+  bool reached(uint32_t block) const { return reached_.Has(block); }
+  // Nothing that points to it changes what is known of it.
+  bool settled(uint32_t block) const { return settled_.Has(block); }
+  void Prefetch(uint32_t block) const { __builtin_prefetch(&verdicts_[block], 1); }
+
+  // A root, or memory that is reached, points to this place of the block.
+  void Reach(uint32_t block, Place place, const Origin& origin) {
+    if (settled(block)) return;
+    if (reached(block)) {
+      if (place == Place::kStart) NeedsNoHeuristic(block);
+    } else if (place == Place::kStart) {
+      Mark(block, Heuristic::kNone, origin);
+    } else {
+      AddInterior(block, place, origin);
+    }
+  }
+
+  // What its first words say. Those that are needed to judge pointers must be told before: of
+  // BlocksToKnow(), in order, without repeats.
+  void SetFacts(uint32_t block, BlockFacts facts) { facts_[block] = facts | kFactsKnown; }
+  std::vector<uint32_t> BlocksToKnow() const;
+
+  // Judges the pointers into blocks that are not reached by others. Whether any block was reached
+  // by one of them; then there may be new ones to judge once that was followed.
+  bool JudgeInteriors();
+  // Whether there are so many that those which cannot matter should be forgotten.
+  bool has_many_interiors() const { return interiors_.size() >= trim_at_; }
+  void TrimInteriors();
+
+  // Blocks that were reached and whose pointers nobody has followed yet: those before a limit.
+  // Others are left to whoever comes to them in order.
+  std::vector<uint32_t>& to_follow() { return to_follow_; }
+  void set_follow_before(uint32_t block) { follow_before_ = block; }
+
+  // Once nothing more can be reached. A block that is not reached gets possible; false if it is
+  // either already.
+  bool MarkPossible(uint32_t block, const Origin& origin) {
+    if (reached(block) || (state_[block] & kPossible) != 0) return false;
+    SetPossible(block, origin);
+    return true;
+  }
+  // All blocks that interior pointers led to.
+  void MarkInteriorsPossible(std::vector<uint32_t>* marked);
+
+  std::vector<Verdict>& verdicts() { return verdicts_; }
+
+ private:
+  // Bits of state_; of the others, bit n says that a pointer to Place n was seen.
+  static constexpr uint8_t kInteriors = 0x1e;
+  static constexpr uint8_t kPossible = 64;
+  static constexpr BlockFacts kFactsKnown = 128;
+  struct Interior {
+    Origin origin;
+    uint32_t block;
+    Place place;
+  };
+
+  void Mark(uint32_t block, Heuristic heuristic, const Origin& origin) {
+    reached_.Set(block);
+    if (heuristic == Heuristic::kNone) settled_.Set(block);
+    Verdict& verdict = verdicts_[block];
+    verdict.kind = Kind::kReachable;
+    verdict.heuristic = heuristic;
+    SetOrigin(origin, &verdict);
+    if (block < follow_before_) to_follow_.push_back(block);
+  }
+  static void SetOrigin(const Origin& origin, Verdict* verdict) {
+    verdict->pointer = origin.address;
+    verdict->from = origin.block;
+    verdict->by_register = origin.is_register;
+    verdict->has_pointer = true;
+  }
+  void NeedsNoHeuristic(uint32_t block);
+  void AddInterior(uint32_t block, Place place, const Origin& origin);
+  void SetPossible(uint32_t block, const Origin& origin);
+  bool IsIdle(uint32_t block, Place place) const {
+    return (facts_[block] & kFactsKnown) != 0 && !heuristics_.MayCount(facts_[block], place);
+  }
+  bool PointsTo(const Interior& interior, uint64_t* address) const;
+
+  const MemoryImage& image_;
+  const BlockIndex& index_;
+  const Roots& roots_;
+  Heuristics heuristics_;
+  std::vector<uint8_t> state_;
+  BlockBits reached_;
+  BlockBits settled_;
+  std::vector<BlockFacts> facts_;
+  std::vector<Verdict> verdicts_;
+  std::vector<Interior> interiors_;
+  size_t trim_at_ = 1 << 16;
+  std::vector<uint32_t> to_follow_;
+  uint32_t follow_before_ = 0;
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_

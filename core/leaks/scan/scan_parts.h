@@ -1,0 +1,83 @@
+// What both kinds of scan are made of: of all blocks (exact_scan.cc) and of some (sampled_scan.cc).
+// Only scan.cc and these two use it.
+//
+// Owned by one thread.
+#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_PARTS_H_
+#define HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_PARTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/leaks/scan/block_index.h"
+#include "core/leaks/scan/block_reader.h"
+#include "core/leaks/scan/edge_list.h"
+#include "core/leaks/scan/marks.h"
+#include "core/leaks/scan/pointer_finder.h"
+#include "core/leaks/scan/range_reader.h"
+#include "core/leaks/scan/scan.h"
+
+namespace heapgauge::leaks {
+
+struct ScanState {
+  ScanState(const MemoryImage& image, const std::vector<Block>& blocks, const Roots& all_roots,
+            const ScanOptions& options)
+      : roots(all_roots),
+        index(blocks),
+        marks(image, index, all_roots, options.heuristics),
+        edges(blocks.size()),
+        reader(image),
+        progress(options.progress) {}
+
+  void Tell() {
+    if (progress == nullptr) return;
+    progress->Report("searching memory for pointers",
+                     reader.read_bytes() + reader.unreadable_bytes(), total_bytes, "bytes");
+  }
+
+  const Roots& roots;
+  BlockIndex index;
+  Marks marks;
+  EdgeList edges;  // of blocks that were not reached when they were read
+  RangeReader reader;
+  ProgressSink* progress;
+  uint64_t total_bytes = 0;  // that will be read, about
+  // How many pointers and blocks are followed together; tests take few.
+  size_t batch = PointerFinder<int>::kBatch;
+  size_t follow_together = 256;
+};
+
+// Judges pointers into the middle of blocks; see Marks.
+bool JudgeInteriors(ScanState* state);
+void TrimInteriors(ScanState* state);
+
+// Tells `finder` of all words of roots that lie in no block.
+template <typename Finder>
+void ReadRoots(ScanState* state, Finder* finder) {
+  for (const RootRange& root : state->roots.ranges) {
+    uint64_t start = root.range.start;
+    uint32_t block = state->index.FirstEndingAfter(start);
+    while (start < root.range.end) {
+      const bool last =
+          block >= state->index.size() || state->index.extent(block).start >= root.range.end;
+      const uint64_t end = last ? root.range.end : state->index.extent(block).start;
+      state->reader.Read(start, end, [&](uint64_t address, const uint64_t* words, size_t count) {
+        finder->Add(words, count, address, kNoBlock);
+        state->Tell();
+      });
+      if (last) break;
+      start = state->index.extent(block++).end;
+    }
+  }
+  finder->Flush();
+}
+
+// Follows edges of blocks that are possibly lost, then groups what is left.
+void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible);
+
+void ScanExact(ScanState* state);
+void ScanSampled(ScanState* state);
+void ScanAll(ScanState* state, bool exact);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_PARTS_H_
