@@ -1,6 +1,5 @@
 #include "endpoint/api/api.h"
 
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -29,11 +28,26 @@ Reply Handle(const Call& call) {
   return Answer(call, *resource);
 }
 
-// The methods that a resource takes, and no process in the path needed.
-template <const Resource* resource>
-Route RouteOf() {
-  return {resource->path, "GET, HEAD", Handle<resource>, false};
-}
+// Resources and their routes: nobody has to name the process in the path.
+template <const Resource*... resources>
+struct ResourceList {
+  static constexpr const Resource* kAll[] = {resources...};
+  static std::vector<Route> Routes() {
+    return {Route{resources->path, "GET, HEAD", Handle<resources>, false}...};
+  }
+};
+
+// A new resource is one file and one line here.
+using Everything = ResourceList<&kSourcesResource,    //
+                                &kSummaryResource,    //
+                                &kFlameResource,      //
+                                &kFrameResource,      //
+                                &kTableResource,      //
+                                &kTimelineResource,   //
+                                &kLifetimesResource,  //
+                                &kDiffResource,       //
+                                &kQueryResource,      //
+                                &kProcessesResource>;
 
 }  // namespace
 
@@ -116,31 +130,18 @@ std::string WithMember(std::string object, std::string_view name, std::string_vi
   return object;
 }
 
-std::span<const Resource* const> AllResources() {
-  static constexpr const Resource* kAll[] = {
-      &kSourcesResource, &kSummaryResource,  &kFlameResource,     &kFrameResource,
-      &kTableResource,   &kTimelineResource, &kProcessesResource, &kDiffResource,
-      &kQueryResource,   &kLifetimesResource};
-  return kAll;
-}
+std::span<const Resource* const> AllResources() { return Everything::kAll; }
 
 }  // namespace heapgauge::endpoint::api
 
 namespace heapgauge::endpoint {
 
 std::span<const Route> ApiRoutes() {
-  using namespace api;  // NOLINT: only the table
-  static const std::array kRoutes = {RouteOf<&kSourcesResource>(),
-                                     RouteOf<&kSummaryResource>(),
-                                     RouteOf<&kFlameResource>(),
-                                     RouteOf<&kFrameResource>(),
-                                     RouteOf<&kTableResource>(),
-                                     RouteOf<&kTimelineResource>(),
-                                     RouteOf<&kProcessesResource>(),
-                                     RouteOf<&kDiffResource>(),
-                                     RouteOf<&kQueryResource>(),
-                                     RouteOf<&kLifetimesResource>(),
-                                     Route{kControlPath, "POST", HandleControl, false}};
+  static const std::vector<Route> kRoutes = [] {
+    std::vector<Route> routes = api::Everything::Routes();
+    routes.push_back({api::kControlPath, "POST", api::HandleControl, false});
+    return routes;
+  }();
   return kRoutes;
 }
 
