@@ -33,6 +33,7 @@ struct TimelineCommand {
   std::string unit = "time";
   bool massif = false;
   uint64_t bands = 0;
+  uint64_t lanes = 0;
   uint64_t points = 1000;
   uint64_t columns = 0;  // 0: as the output suggests
   uint64_t rows = 0;
@@ -153,6 +154,7 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
   request.to_ns = range.to;
   request.steps = steps;
   request.bands = command.bands;
+  request.lanes = command.lanes;
   HG_ASSIGN(trace::TraceTimeline made,
             trace::ReadTraceTimeline(*source.trace, request, BeginProgress()));
   if (!made.stacks.empty()) {
@@ -235,6 +237,12 @@ int RunTimeline(const TimelineCommand& command) {
     return FailWith("--top needs a trace (run --trace): " + Printable(command.source) +
                     " does not know what single stacks had over time");
   }
+  if (command.lanes > 0 && (source->trace == nullptr || AxisOf(command) != TimeAxis::kTime)) {
+    return FailWith(source->trace == nullptr
+                        ? "--threads needs a trace (run --trace): " + Printable(command.source) +
+                              " does not know what single threads did"
+                        : std::string("--threads needs --unit time"));
+  }
   const Terminal target = Target(command.report);
   TimelineOptions options;
   options.layout = target.layout();
@@ -282,6 +290,8 @@ Examples:
           "allocations and frees so far")
       .OneOf({"time", "ns", "ms", "bytes", "allocations"});
   sub.Add("--top", &command->bands, "so many stacks, largest at the peak, each over time")
+      .Between(0, 1000);
+  sub.Add("--threads", &command->lanes, "so many threads, the busiest, each over time")
       .Between(0, 1000);
   sub.Flag("--json", &report->json, "points and totals as JSON");
   sub.Flag("--csv", &report->csv, "points as CSV");

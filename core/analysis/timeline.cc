@@ -21,8 +21,13 @@ TimelineStep StepTo(uint64_t begin, uint64_t end, uint64_t time_ns, uint64_t liv
 
 uint64_t Growth(uint64_t before, uint64_t after) { return after > before ? after - before : 0; }
 
-void NoteResident(uint64_t bytes, TimelineStep* step) {
-  step->resident_bytes = std::max(step->resident_bytes, bytes);
+// What the kernel said of the process.
+void NoteMemory(const TimelineStep& from, TimelineStep* step) {
+  for (uint64_t TimelineStep::*const field :
+       {&TimelineStep::resident_bytes, &TimelineStep::proportional_bytes,
+        &TimelineStep::swapped_bytes, &TimelineStep::cgroup_bytes, &TimelineStep::cgroup_limit}) {
+    step->*field = std::max(step->*field, from.*field);
+  }
 }
 
 void AddFlow(const TimelineStep& from, double share, TimelineStep* to) {
@@ -73,7 +78,7 @@ void Summarize(Timeline* timeline) {
   timeline->sum = {};
   for (const TimelineStep& step : timeline->steps) {
     AddFlow(step, 1, &timeline->sum);
-    NoteResident(step.resident_bytes, &timeline->sum);
+    NoteMemory(step, &timeline->sum);
     if (step.most_bytes > timeline->peak.bytes) {
       timeline->peak = {step.end, step.time_ns, step.most_bytes,
                         step.most_bytes == step.live_bytes ? step.live_blocks : 0};
@@ -183,6 +188,11 @@ Timeline InSteps(const Timeline& timeline, size_t count) {
   Timeline out = timeline;
   out.steps.assign(count, {});
   for (Timeline::Band& band : out.bands) band.most.assign(count, 0);
+  for (Timeline::Lane& lane : out.lanes) {
+    for (auto* values : {&lane.allocated_bytes, &lane.allocated_blocks, &lane.freed_bytes}) {
+      values->assign(count, 0);
+    }
+  }
   if (count == 0 || timeline.steps.empty()) return out;
   const auto length = static_cast<double>(timeline.to - timeline.from);
   const auto n = static_cast<double>(count);
@@ -198,7 +208,7 @@ Timeline InSteps(const Timeline& timeline, size_t count) {
     TimelineStep& step = out.steps[i];
     step.live_bytes = step.most_bytes = step.least_bytes = held->live_bytes;
     step.live_blocks = held->live_blocks;
-    NoteResident(held->resident_bytes, &step);
+    NoteMemory(*held, &step);
   };
   for (size_t s = 0; s < timeline.steps.size(); ++s) {
     const TimelineStep& step = timeline.steps[s];
@@ -216,10 +226,16 @@ Timeline InSteps(const Timeline& timeline, size_t count) {
     into.least_bytes = std::min(into.least_bytes, step.least_bytes);
     into.live_bytes = step.live_bytes;
     into.live_blocks = step.live_blocks;
-    NoteResident(step.resident_bytes, &into);
+    NoteMemory(step, &into);
     for (size_t b = 0; b < out.bands.size(); ++b) {
       uint64_t& most = out.bands[b].most[at];
       most = std::max(most, timeline.bands[b].most[s]);
+    }
+    for (size_t l = 0; l < out.lanes.size(); ++l) {
+      const Timeline::Lane& lane = timeline.lanes[l];
+      out.lanes[l].allocated_bytes[at] += lane.allocated_bytes[s];
+      out.lanes[l].allocated_blocks[at] += lane.allocated_blocks[s];
+      out.lanes[l].freed_bytes[at] += lane.freed_bytes[s];
     }
     for (size_t i = before(begin + 1e-9); i <= at; ++i) {
       const double from = std::max(begin, static_cast<double>(i));

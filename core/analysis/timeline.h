@@ -35,7 +35,12 @@ struct TimelineStep {
   uint64_t allocated_blocks = 0;
   uint64_t freed_bytes = 0;
   uint64_t freed_blocks = 0;
-  uint64_t resident_bytes = 0;  // the most within; 0 unknown
+  // The most within; 0 unknown.
+  uint64_t resident_bytes = 0;
+  uint64_t proportional_bytes = 0;  // PSS
+  uint64_t swapped_bytes = 0;
+  uint64_t cgroup_bytes = 0;  // of the process's cgroup
+  uint64_t cgroup_limit = 0;
 };
 
 struct Timeline {
@@ -56,6 +61,16 @@ struct Timeline {
     uint64_t peak_bytes = 0;          // live at the peak of all
     std::vector<uint64_t> most;       // live, the most within each step
   };
+  // What one thread did, within each step.
+  struct Lane {
+    uint32_t thread = 0;   // the kernel's number; of the others 0
+    std::string name;      // "" unknown
+    uint64_t threads = 1;  // how many it stands for
+    bool is_rest = false;  // all threads that have no lane of their own
+    std::vector<uint64_t> allocated_bytes;
+    std::vector<uint64_t> allocated_blocks;
+    std::vector<uint64_t> freed_bytes;
+  };
 
   TimeAxis axis = TimeAxis::kTime;
   uint64_t from = 0;  // on the axis
@@ -69,9 +84,10 @@ struct Timeline {
   std::vector<TimelineStep> steps;  // in order, without gaps
   Moment peak;
   Moment last;       // at the end
-  TimelineStep sum;  // allocated and freed of all steps; most resident
+  TimelineStep sum;  // allocated and freed of all steps; the most of each kind of memory
   std::vector<Marker> markers;
   std::vector<Band> bands;
+  std::vector<Lane> lanes;  // the busiest first, the rest last
   std::vector<std::string> notes;
 };
 

@@ -38,6 +38,7 @@ class Report {
     Resident();
     Flow();
     Bands();
+    Lanes();
     return std::move(text_);
   }
 
@@ -85,6 +86,10 @@ class Report {
       Line("RSS",
            fmt::format("{} at the most{}", Bytes(sum.resident_bytes),
                        ResidentFits(timeline_) ? std::string(", the line in the graph") : ""));
+    }
+    if (sum.cgroup_limit > 0) {
+      Line("cgroup", fmt::format("{} at the most, of {} that it may have", Bytes(sum.cgroup_bytes),
+                                 Bytes(sum.cgroup_limit)));
     }
   }
 
@@ -168,6 +173,28 @@ class Report {
       text_.Add(
           CutTo(names.empty() ? "(unknown stack)" : names, std::max(width(), used + 20) - used));
       text_.Add("\n");
+    }
+  }
+
+  // All lines have the same scale, so that threads can be compared.
+  void Lanes() {
+    if (timeline_.lanes.empty()) return;
+    uint64_t most = 0;
+    for (const Timeline::Lane& lane : drawn().lanes) {
+      for (const uint64_t bytes : lane.allocated_bytes) most = std::max(most, bytes);
+    }
+    text_.Add("\n").Add("Threads that allocated and freed most often", Style::kHeading).Add("\n");
+    for (const Timeline::Lane& lane : drawn().lanes) {
+      uint64_t bytes = 0;
+      uint64_t blocks = 0;
+      for (const uint64_t value : lane.allocated_bytes) bytes += value;
+      for (const uint64_t value : lane.allocated_blocks) blocks += value;
+      text_.Add(BarLine(Bytes(bytes), lane.allocated_bytes, most, Style::kGrowth, utf8()));
+      const std::string name = lane.is_rest
+                                   ? fmt::format("{} other threads", Count(lane.threads))
+                                   : fmt::format("{} {}", lane.thread, Printable(lane.name));
+      text_.AddRight("", kGutter).Add(CutTo(name, 40)).Add("  ");
+      text_.Add(Count(blocks) + " blocks", Style::kDim).Add("\n");
     }
   }
 

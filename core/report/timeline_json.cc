@@ -1,5 +1,7 @@
 // The timeline for scripts: JSON and CSV of report/timeline.h.
 
+#include <numeric>
+
 #include "core/base/json.h"
 #include "core/report/csv.h"
 #include "core/report/timeline.h"
@@ -11,6 +13,39 @@ Json MomentJson(const Timeline::Moment& moment, const Timeline& timeline) {
   Json json = {{"time_ns", moment.time_ns}, {"live_bytes", moment.bytes}};
   if (moment.blocks > 0) json["live_blocks"] = moment.blocks;
   if (timeline.axis != TimeAxis::kTime) json["at"] = moment.at;
+  return json;
+}
+
+void AddMemory(const TimelineStep& step, Json* point) {
+  const auto add = [&](const char* name, uint64_t value) {
+    if (value > 0) (*point)[name] = value;
+  };
+  add("resident_bytes", step.resident_bytes);
+  add("proportional_bytes", step.proportional_bytes);
+  add("swapped_bytes", step.swapped_bytes);
+  add("cgroup_bytes", step.cgroup_bytes);
+  add("cgroup_limit", step.cgroup_limit);
+}
+
+Json NumbersJson(const std::vector<uint64_t>& values) {
+  Json list = Json::Array();
+  for (const uint64_t value : values) list.Add(value);
+  return list;
+}
+
+Json LaneJson(const Timeline::Lane& lane) {
+  const auto sum = [](const std::vector<uint64_t>& values) {
+    return std::accumulate(values.begin(), values.end(), uint64_t{0});
+  };
+  Json json = {{"thread", lane.is_rest ? Json(nullptr) : Json(lane.thread)},
+               {"thread_name", lane.name},
+               {"threads", lane.threads},
+               {"allocated_bytes", sum(lane.allocated_bytes)},
+               {"allocated_blocks", sum(lane.allocated_blocks)},
+               {"freed_bytes", sum(lane.freed_bytes)}};
+  json["over_time"] = {{"allocated_bytes", NumbersJson(lane.allocated_bytes)},
+                       {"allocated_blocks", NumbersJson(lane.allocated_blocks)},
+                       {"freed_bytes", NumbersJson(lane.freed_bytes)}};
   return json;
 }
 
@@ -40,6 +75,7 @@ std::string TimelineJson(const Timeline& timeline) {
     }
   }
   if (timeline.sum.resident_bytes > 0) json["most_resident_bytes"] = timeline.sum.resident_bytes;
+  if (timeline.sum.cgroup_limit > 0) json["cgroup_limit"] = timeline.sum.cgroup_limit;
   Json points = Json::Array();
   for (const TimelineStep& step : timeline.steps) {
     Json point = Json::Object();
@@ -59,7 +95,7 @@ std::string TimelineJson(const Timeline& timeline) {
         point["freed_blocks"] = step.freed_blocks;
       }
     }
-    if (step.resident_bytes > 0) point["resident_bytes"] = step.resident_bytes;
+    AddMemory(step, &point);
     points.Add(std::move(point));
   }
   json["points"] = std::move(points);
@@ -73,13 +109,16 @@ std::string TimelineJson(const Timeline& timeline) {
   if (!timeline.bands.empty()) {
     Json stacks = Json::Array();
     for (const Timeline::Band& band : timeline.bands) {
-      Json most = Json::Array();
-      for (const uint64_t bytes : band.most) most.Add(bytes);
       stacks.Add({{"frames", Json(band.frames)},
                   {"peak_bytes", band.peak_bytes},
-                  {"most_bytes", std::move(most)}});
+                  {"most_bytes", NumbersJson(band.most)}});
     }
     json["stacks"] = std::move(stacks);
+  }
+  if (!timeline.lanes.empty()) {
+    Json threads = Json::Array();
+    for (const Timeline::Lane& lane : timeline.lanes) threads.Add(LaneJson(lane));
+    json["threads"] = std::move(threads);
   }
   json["notes"] = Json(timeline.notes);
   return json.Text();

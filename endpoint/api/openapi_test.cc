@@ -9,6 +9,7 @@
 
 #include "endpoint/api/api.h"
 #include "endpoint/testing/ask.h"
+#include "endpoint/testing/one_trace.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
@@ -137,6 +138,19 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   const json failure = json::parse(host.Get("/api/v1/flame?what=1").body);
   EXPECT_EQ(Differences(failure, Document()["components"]["schemas"]["Error"], "error"),
             std::vector<std::string>());
+}
+
+TEST(OpenApi, DescribesEveryFieldOfATrace) {
+  trace::testing::MakeTrace made;
+  trace::testing::AddRandomEvents({}, &made);
+  trace::MemoryPoint point;
+  point.time_ns = 1;
+  point.resident_bytes = point.proportional_bytes = point.swapped_bytes = 4096;
+  point.cgroup_bytes = point.cgroup_limit = 8192;
+  made.Memory(point);
+  testing::OneTrace host(made);
+  ExpectAsDescribed(host.Get("/api/v1/timeline?stacks=2&threads=1&steps=20"), kTimelineResource);
+  ExpectAsDescribed(host.Get("/api/v1/lifetimes"), kLifetimesResource);
 }
 
 TEST(OpenApi, DescribesWhatAChangeAnswers) {

@@ -58,9 +58,9 @@ Result<Timeline> TimelineIfKnown(const Profile& profile, const TimeRange& range)
 
 Result<Timeline> ProcessSource::Over(const Stretch& stretch) {
   HG_ASSIGN(const TimeRange range, RangeSinceStart(stretch));
-  if (stretch.stacks > 0) {
+  if (stretch.stacks + stretch.threads > 0) {
     return Fail(ErrorCode::kInvalidArgument,
-                "a sampled process does not know what single stacks had over time");
+                "a sampled process does not know what single stacks and threads did over time");
   }
   HG_ASSIGN(const std::shared_ptr<const Profile> profile, process_->Take(Moment::kNow));
   return TimelineIfKnown(*profile, range);

@@ -42,6 +42,7 @@ class Source {
     std::string to;
     size_t steps = 1000;  // where there is a choice
     size_t stacks = 0;    // the largest ones, each over time
+    size_t threads = 0;   // the busiest ones, each over time
   };
 
   virtual ~Source() = default;

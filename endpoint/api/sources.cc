@@ -55,7 +55,8 @@ Result<std::shared_ptr<const Timeline>> Opened::Over(const Source::Stretch& stre
   const bool live = source_->facts().live;
   std::string key;
   for (const std::string& part :
-       {stretch.from, stretch.to, std::to_string(stretch.steps), std::to_string(stretch.stacks)}) {
+       {stretch.from, stretch.to, std::to_string(stretch.steps), std::to_string(stretch.stacks),
+        std::to_string(stretch.threads)}) {
     key.append(part).push_back('\0');
   }
   if (!live) {

@@ -7,7 +7,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"steps", "stacks"};
+constexpr std::string_view kParameters[] = {"steps", "stacks", "threads"};
 
 Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
   Source::Stretch stretch;
@@ -15,6 +15,7 @@ Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
   stretch.to = filter.words.to;
   HG_ASSIGN(stretch.steps, NumberOf(call, "steps", 1, 10'000, 1000));
   HG_ASSIGN(stretch.stacks, NumberOf(call, "stacks", 0, 50, 0));
+  HG_ASSIGN(stretch.threads, NumberOf(call, "threads", 0, 100, 0));
   HG_ASSIGN(const auto opened, OpenedOf(call, filter));
   HG_ASSIGN(const auto timeline, opened->Over(stretch));
   return TimelineJson(*timeline);

@@ -48,6 +48,7 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
   }
   request.steps = stretch.steps;
   request.bands = stretch.stacks;
+  request.lanes = stretch.threads;
   HG_ASSIGN(trace::TraceTimeline made, trace::ReadTraceTimeline(*trace_, request));
   if (!made.stacks.empty()) {
     HG_ASSIGN(const auto stacks, answers_.Stacks());

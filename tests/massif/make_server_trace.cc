@@ -1,5 +1,5 @@
-// Writes a trace of a make-believe server: make_server_trace FILE [ROUNDS]. It loads tables, works on
-// requests whose memory swings, keeps a cache that grows and is trimmed, and leaks a little. All
+// Writes a trace of a make-believe server: make_server_trace FILE [ROUNDS]. It loads tables, works
+// on requests whose memory swings, keeps a cache that grows and is trimmed, and leaks a little. All
 // names are in the file, so nothing has to be symbolized.
 
 #include <cstdio>
@@ -9,6 +9,7 @@
 
 #include "core/trace/testing/make_trace.h"
 
+using heapgauge::trace::MemoryPoint;
 using heapgauge::trace::testing::FakeFrame;
 using heapgauge::trace::testing::MakeTrace;
 
@@ -39,10 +40,11 @@ int main(int argc, char** argv) {
   uint64_t live = 0;
   std::deque<uint64_t> cached;
   std::vector<uint64_t> requests;
+  uint32_t thread = 0;  // who works
   const auto allocate = [&](uint64_t size, uint32_t stack) {
     now += 200 + random() % 800;
     live += size;
-    return m.Allocate(now, 0, size, stack);
+    return m.Allocate(now, thread, size, stack);
   };
   const auto release = [&](uint64_t block) {
     now += 100 + random() % 400;
@@ -51,9 +53,12 @@ int main(int argc, char** argv) {
   };
   for (int i = 0; i < 300; ++i) allocate(20'000 + random() % 4000, tables);
   m.Mark(now, "tables loaded");
+  m.NameThread(0, "server");
+  for (uint32_t i = 1; i <= 5; ++i) m.NameThread(i, "worker-" + std::to_string(i));
   for (uint64_t round = 0; round < rounds; ++round) {
     now = std::max(now, round * kRoundNs);
     const uint64_t load = 1 + round * 8 / rounds % 4;  // comes and goes
+    thread = 1 + static_cast<uint32_t>(round / 50 % (load + 1));
     for (uint64_t i = 0; i < load; ++i)
       requests.push_back(allocate(30'000 + random() % 60'000, body));
     for (uint64_t i = 0; i < load; ++i) release(allocate(5'000 + random() % 1000, reply));
@@ -64,7 +69,15 @@ int main(int argc, char** argv) {
     }
     if (round % 20 == 0) allocate(2'000, leak);
     while (requests.size() > 8 * load) release(requests.front()), requests.erase(requests.begin());
-    if (round % 20 == 0) m.Memory(now, 9'000'000 + live + live / 8);
+    if (round % 20 == 0) {
+      MemoryPoint point;
+      point.time_ns = now;
+      point.resident_bytes = 9'000'000 + live + live / 8;
+      point.proportional_bytes = point.resident_bytes - 3'000'000;
+      point.cgroup_bytes = point.resident_bytes + 5'000'000;
+      point.cgroup_limit = 48 << 20;
+      m.Memory(point);
+    }
   }
   while (!cached.empty() && cached.size() > 100) release(cached.front()), cached.pop_front();
   for (const uint64_t block : requests) release(block);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/analysis/timeline_steps.h"
+#include "core/trace/analysis/thread_lanes.h"
 #include "core/trace/live_stacks.h"
 
 namespace heapgauge::trace {
@@ -85,6 +86,7 @@ class Reader {
     AddMarkers();
     Summarize(&timeline);
     if (request_.bands > 0) HG_TRY(AddBands());
+    if (request_.lanes > 0) HG_TRY(AddThreadLanes(trace_, request_.lanes, &timeline, progress_));
     return std::move(result_);
   }
 
@@ -264,16 +266,31 @@ class Reader {
 
   // The last sample counts until there is another.
   void AddMemory() {
+    struct Field {
+      uint64_t MemoryPoint::*from;
+      uint64_t TimelineStep::*to;
+    };
+    constexpr Field kFields[] = {
+        {&MemoryPoint::resident_bytes, &TimelineStep::resident_bytes},
+        {&MemoryPoint::proportional_bytes, &TimelineStep::proportional_bytes},
+        {&MemoryPoint::swapped_bytes, &TimelineStep::swapped_bytes},
+        {&MemoryPoint::cgroup_bytes, &TimelineStep::cgroup_bytes},
+        {&MemoryPoint::cgroup_limit, &TimelineStep::cgroup_limit},
+    };
     std::vector<TimelineStep>& steps = result_.timeline.steps;
     for (const MemoryPoint& point : trace_.memory()) {
-      if (point.resident_bytes == 0 || point.time_ns > request_.to_ns) continue;
-      TimelineStep& step = steps[point.time_ns < request_.from_ns ? 0 : StepAt(point.time_ns)];
-      step.resident_bytes = point.time_ns < request_.from_ns
-                                ? point.resident_bytes
-                                : std::max(step.resident_bytes, point.resident_bytes);
+      if (point.time_ns > request_.to_ns) continue;
+      const bool is_before = point.time_ns < request_.from_ns;
+      TimelineStep& step = steps[is_before ? 0 : StepAt(point.time_ns)];
+      for (const Field& field : kFields) {
+        const uint64_t value = point.*field.from;
+        if (value != 0) step.*field.to = is_before ? value : std::max(step.*field.to, value);
+      }
     }
     for (size_t i = 1; i < steps.size(); ++i) {
-      if (steps[i].resident_bytes == 0) steps[i].resident_bytes = steps[i - 1].resident_bytes;
+      for (const Field& field : kFields) {
+        if (steps[i].*field.to == 0) steps[i].*field.to = steps[i - 1].*field.to;
+      }
     }
   }
 

@@ -23,6 +23,7 @@ struct TimelineRequest {
   uint64_t to_ns = kNever;  // the end
   size_t steps = 1000;      // at least 1
   size_t bands = 0;         // stacks that were largest at the peak of the range, to be followed
+  size_t lanes = 0;         // threads that did the most within it; needs the axis kTime
 };
 
 struct TraceTimeline {

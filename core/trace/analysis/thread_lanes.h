@@ -1,0 +1,26 @@
+// What each thread allocated and freed over time: the lanes of a timeline. A server whose memory
+// jumps shows here whose work it was.
+//
+// Reads all blocks of the range once; twice where there are so many threads that a row of figures
+// for each would not fit into memory.
+#ifndef HEAPGAUGE_CORE_TRACE_ANALYSIS_THREAD_LANES_H_
+#define HEAPGAUGE_CORE_TRACE_ANALYSIS_THREAD_LANES_H_
+
+#include <cstddef>
+
+#include "core/analysis/timeline.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge::trace {
+
+// Adds lanes to a timeline whose steps are made: the `most` threads that allocated and freed most
+// often, then one for all others that did anything. Heap blocks only. REQUIRES: the axis is time.
+Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
+                      ProgressSink* progress = nullptr,
+                      size_t rows_at_once = 0);  // 0: as memory allows; tests have their own
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_ANALYSIS_THREAD_LANES_H_
