@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include "cli/report_source.h"
-#include "core/analysis/allocation_frames.h"
 #include "core/analysis/measures.h"
-#include "core/formats/pprof/pprof_writer.h"
-#include "core/report/recording_text.h"
+#include "core/report/exports.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -22,20 +20,12 @@ int Proto(const ReportOptions& options) {
       return FailWith(chosen.error());
     }
   }
-  const auto selected = SelectRows(loaded->profile, {options.focus, options.ignore});
-  if (!selected) return FailWith(selected.error());
-  Profile& profile = loaded->profile;
-  profile.comments.push_back(std::string("written by heapgauge ") + Version());
-  const Measures measures = MeasuresOf(profile);
-  const bool recorded = IsRecorded(profile.recording);
-  if (recorded && measures.is_memory) {
-    profile.comments.push_back("live " + LiveText(profile.Total(measures.main), profile.recording));
-  }
-  for (const std::string& note : loaded->notes) profile.comments.push_back(note);
-  // Profiles by other tools say themselves what to leave out, and keep their empty stacks.
-  const PprofWriteOptions write = {recorded ? AllocationFunctionRegex() : "", *selected,
-                                   recorded ? "(unknown stack)" : "", true};
-  return DeliverBy(options, [&](TextSink* out) { return WritePprof(profile, write, out); });
+  ExportOptions how;
+  how.filter = {options.focus, options.ignore};
+  how.notes = loaded->notes;
+  how.writer = std::string("heapgauge ") + Version();
+  return DeliverBy(options,
+                   [&](TextSink* out) { return WriteExplainedPprof(loaded->profile, how, out); });
 }
 
 }  // namespace

@@ -139,6 +139,7 @@ namespace heapgauge::endpoint {
 std::span<const Route> ApiRoutes() {
   static const std::vector<Route> kRoutes = [] {
     std::vector<Route> routes = api::Everything::Routes();
+    routes.push_back({api::kExportPath, "GET, HEAD", api::HandleExport, false});
     routes.push_back({api::kControlPath, "POST", api::HandleControl, false});
     return routes;
   }();

@@ -78,6 +78,11 @@ extern const Resource kLifetimesResource;
 inline constexpr std::string_view kControlPath = "api/v1/control";
 Reply HandleControl(const Call& call);
 
+// GET api/v1/export: a file in place of JSON, see export.cc.
+inline constexpr std::string_view kExportPath = "api/v1/export";
+std::span<const std::string_view> ExportParameters();
+Reply HandleExport(const Call& call);
+
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();
 

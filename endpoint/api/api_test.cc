@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/report/exports.h"
 #include "core/report/top.h"
 #include "endpoint/testing/ask.h"
 
@@ -158,6 +159,30 @@ TEST(Api, ChangesAProcessOnlyByPostAndOnlyForItsOwnPages) {
   EXPECT_EQ(host.Post("/api/v1/control?action=enable&pid=7").status, 404);
   host.process->control_error = "it does not run any more";
   EXPECT_EQ(host.Post("/api/v1/control?action=enable").status, 409);
+}
+
+TEST(Api, WritesFilesForOtherTools) {
+  OneProcess host;
+  const Response proto = host.Get("/api/v1/export?format=pprof&focus=Read");
+  ASSERT_EQ(proto.status, 200) << proto.body;
+  EXPECT_EQ(proto.Header("Content-Disposition"), "attachment; filename=\"server-4242.pb.gz\"");
+  const auto profile = testing::ReadBody(proto);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->Total(profile->DefaultType()).value, 2 << 20);
+  EXPECT_EQ(host.Get("/api/v1/export").body, host.Get("/api/v1/export?format=pprof").body);
+  const Response stacks = host.Get("/api/v1/export?format=collapsed&sort=allocated");
+  EXPECT_NE(stacks.body.find("main;Server::LoadCache "), std::string::npos) << stacks.body;
+  for (const ExportFormat& format : ExportFormats()) {
+    const Response response = host.Get("/api/v1/export?format=" + std::string(format.name));
+    EXPECT_EQ(response.status, 200) << format.name << response.body;
+    EXPECT_EQ(response.Header("Content-Type"), format.media_type);
+    EXPECT_GT(response.body.size(), 50u) << format.name;
+  }
+  EXPECT_EQ(host.Get("/api/v1/export?format=exe").status, 400);
+  EXPECT_EQ(host.Get("/api/v1/export?what=1").status, 400);
+  EXPECT_EQ(host.Get("/api/v1/export?focus=(").status, 400);
+  EXPECT_EQ(host.Get("/api/v1/export", {{"Sec-Fetch-Site", "cross-site"}}).status, 403);
+  EXPECT_EQ(host.Post("/api/v1/export").status, 405);
 }
 
 TEST(Api, SaysSoWhereThereIsNoSql) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "core/report/exports.h"
 #include "endpoint/api/api.h"
 #include "endpoint/testing/ask.h"
 #include "endpoint/testing/one_trace.h"
@@ -88,6 +89,7 @@ TEST(OpenApi, DescribesEveryResourceAndNoOther) {
   std::set<std::string> served;
   for (const Resource* resource : AllResources()) served.insert(PathOf(*resource));
   served.insert("/" + std::string(kControlPath));
+  served.insert("/" + std::string(kExportPath));
   EXPECT_EQ(described, served);
   std::set<std::string> routes;
   for (const Route& route : ApiRoutes()) routes.insert("/" + std::string(route.path));
@@ -109,6 +111,26 @@ TEST(OpenApi, DescribesEveryParameterAndNoOther) {
     taken.insert(resource->parameters.begin(), resource->parameters.end());
     EXPECT_EQ(described, taken) << resource->path;
   }
+}
+
+TEST(OpenApi, DescribesTheExport) {
+  const json& get = Document()["paths"]["/" + std::string(kExportPath)]["get"];
+  std::multiset<std::string> described;
+  for (const json& parameter : get["parameters"]) {
+    const std::string name = parameter.contains("$ref") ? parameter["$ref"] : parameter["name"];
+    described.insert(name.substr(name.rfind('/') + 1));
+  }
+  std::multiset<std::string> taken(FilterParameters().begin(), FilterParameters().end());
+  taken.insert(ExportParameters().begin(), ExportParameters().end());
+  EXPECT_EQ(described, taken);
+  std::set<std::string> formats;
+  for (const ExportFormat& format : ExportFormats()) {
+    formats.insert(std::string(format.name));
+    EXPECT_TRUE(get["responses"]["200"]["content"].contains(
+        std::string(format.media_type.substr(0, format.media_type.find(';')))))
+        << format.name;
+  }
+  EXPECT_EQ(get["parameters"][0]["schema"]["enum"].get<std::set<std::string>>(), formats);
 }
 
 void ExpectAsDescribed(const Response& response, const Resource& resource) {

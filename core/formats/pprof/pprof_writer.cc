@@ -231,8 +231,8 @@ class PprofWriting {
       WriteType(kPeriodType, profile_.period_type);
     }
     out_.NumberUnlessZero(kPeriod, static_cast<uint64_t>(profile_.period));
-    for (const std::string& comment : profile_.comments) {
-      out_.Number(kComment, strings_.Add(comment));
+    for (const auto* comments : {&profile_.comments, &options_.comments}) {
+      for (const std::string& comment : *comments) out_.Number(kComment, strings_.Add(comment));
     }
     if (profile_.default_type < profile_.sample_types.size()) {
       out_.Number(kDefaultSampleType,

@@ -29,6 +29,8 @@ struct PprofWriteOptions {
   // The name of the function that stands for a stack that is empty; "" leaves it empty.
   std::string empty_stack;
   bool gzip = true;
+  // Beside those of the profile.
+  std::vector<std::string> comments = {};
 };
 
 Status WritePprof(const Profile& profile, const PprofWriteOptions& options, TextSink* out);

@@ -1,9 +1,15 @@
-// Asks the server that the page came from. The page may be below any path (/ui/, /pid/4242/ui/, a mount point):
-// the API is beside its folder.
+// Asks for what the page shows. Who answers is one of two: the server that the page came from, or the page itself,
+// where it is a report that has its answers inside (report.ts).
 
+import { ApiError } from "./answerer";
+import type { Answerer, Parameters } from "./answerer";
+import { reportIn } from "./report";
 import type {
   DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
+
+export { ApiError } from "./answerer";
+export type { Parameters } from "./answerer";
 
 export interface Answers {
   sources: SourcesAnswer;
@@ -18,25 +24,27 @@ export interface Answers {
   lifetimes: LifetimesAnswer;
 }
 export type Resource = keyof Answers;
-export type Parameters = Readonly<Record<string, string>>;
 
-export class ApiError extends Error {
-  constructor(message: string, readonly status: number) {
-    super(message);
-  }
-}
-
-export function addressOf(resource: Resource, parameters: Parameters): string {
+// The page may be below any path (/ui/, /pid/4242/ui/, a mount point): the API is beside its folder.
+export function addressOf(resource: string, parameters: Parameters): string {
   const query = new URLSearchParams(parameters).toString();
   return `../api/v1/${resource}${query ? `?${query}` : ""}`;
 }
+
+const server: Answerer = {
+  served: true,
+  notes: [],
+  answer: (resource, parameters, signal) => request(addressOf(resource, parameters), signal ? { signal } : {}),
+};
+
+export const answerer: Answerer = reportIn(globalThis.document) ?? server;
 
 export async function ask<R extends Resource>(
   resource: R,
   parameters: Parameters,
   signal?: AbortSignal,
 ): Promise<Answers[R]> {
-  return (await request(addressOf(resource, parameters), signal ? { signal } : {})) as Answers[R];
+  return (await answerer.answer(resource, parameters, signal)) as Answers[R];
 }
 
 export type Action = "enable" | "disable" | "sample" | "reset" | "dump";

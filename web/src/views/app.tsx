@@ -1,15 +1,18 @@
 // The page: which source, which view, which filter.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ask } from "../api/client";
+import { answerer, ask } from "../api/client";
 import type { SourceFacts } from "../api/types";
 import { filterOf, stateText, withSource, withWords } from "../model/state";
 import type { State, Store } from "../model/state";
+import { ExportMenu } from "./export_menu";
+import { Exports } from "./exports";
 import { Page, useAsk, usePage } from "./hooks";
 import type { PageContext } from "./hooks";
 import { applyTheme, Problem, storedTheme } from "./parts";
 import type { Theme } from "./parts";
 import { VIEWS } from "./views";
+import "./app.css";
 
 const AGAIN_MS = 2000; // how often a process that runs is looked at
 
@@ -42,7 +45,8 @@ export function App({ store }: { store: Store }) {
     return () => clearInterval(timer);
   }, [source?.live, paused]);
 
-  const page: PageContext = useMemo(() => ({ store, state, source, hold }), [store, state, source, hold]);
+  const [exports] = useState(() => new Exports());
+  const page: PageContext = useMemo(() => ({ store, state, source, hold, exports }), [store, state, source, hold, exports]);
   const view = VIEWS.find((one) => one.word === (state.view ?? "overview")) ?? VIEWS[0]!;
   const View = view.component;
   useEffect(() => {
@@ -77,7 +81,9 @@ export function App({ store }: { store: Store }) {
           ))}
         </nav>
         <span class="grow" />
+        {!answerer.served && <ReportNotes />}
         {source?.live && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? "▶ go on" : "⏸ pause"}</button>}
+        <ExportMenu view={view.word} filtered={view.filtered} />
         <ThemeButton />
       </header>
       {source && view.filtered && <FilterBar key={source.id} />}
@@ -85,7 +91,8 @@ export function App({ store }: { store: Store }) {
         <Problem error={error} />
         {sources && !source && state.source && !error && <Problem error={`there is no source '${state.source}' here`} />}
         {sources && sources.length === 0 && <p class="empty">There is nothing to show. Start a program with: heapgauge run -- ./program</p>}
-        {(source || !view.filtered) && <View key={source?.id} />}
+        {view.served && !answerer.served && <p class="empty">A saved report has no answers for this view. The server has: heapgauge ui SOURCE</p>}
+        {(source || !view.filtered) && (answerer.served || !view.served) && <View key={source?.id} />}
       </main>
     </Page.Provider>
   );
@@ -133,6 +140,16 @@ function FilterBar() {
       </form>
       {words.length > 0 && <button type="button" onClick={() => store.set(withSource(state, state.source ?? ""))}>Clear all</button>}
     </div>
+  );
+}
+
+// Of a saved report: what is not in it.
+function ReportNotes() {
+  return (
+    <details class="report-notes">
+      <summary>saved report</summary>
+      <ul>{answerer.notes.map((note) => <li key={note}>{note}</li>)}</ul>
+    </details>
   );
 }
 

@@ -7,12 +7,14 @@ import type { Answers, Parameters, Resource } from "../api/client";
 import type { SourceFacts } from "../api/types";
 import { filterOf } from "../model/state";
 import type { State, Store } from "../model/state";
+import type { Exports } from "./exports";
 
 export interface PageContext {
   store: Store;
   state: State;
   source: SourceFacts | null;
   hold: string; // which snapshot of a process that runs; changes as time goes by
+  exports: Exports; // what can be saved of the view
 }
 
 export const Page = createContext<PageContext | null>(null);
@@ -46,6 +48,8 @@ export function useAsk<R extends Resource>(resource: R, parameters: Parameters |
   const key = parameters === null ? null : JSON.stringify(parameters);
   const last = useRef(parameters);
   last.current = parameters;
+  const exports = useContext(Page)?.exports;
+  useEffect(() => (last.current === null ? undefined : exports?.note({ resource, parameters: last.current })), [exports, resource, key]);
   useEffect(() => {
     const wanted = last.current;
     if (key === null || wanted === null) return;

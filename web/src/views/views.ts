@@ -14,6 +14,7 @@ export interface View {
   word: string; // in the address
   title: string;
   filtered: boolean; // it is about a source and its filter
+  served?: true; // it is nothing without a server
   component: ComponentType;
 }
 
@@ -24,6 +25,6 @@ export const VIEWS: View[] = [
   { word: "table", title: "Table", filtered: true, component: TableView },
   { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
   { word: "compare", title: "Compare", filtered: true, component: CompareView },
-  { word: "query", title: "Query", filtered: true, component: QueryView },
-  { word: "processes", title: "Processes", filtered: false, component: ProcessesView },
+  { word: "query", title: "Query", filtered: true, served: true, component: QueryView },
+  { word: "processes", title: "Processes", filtered: false, served: true, component: ProcessesView },
 ];
