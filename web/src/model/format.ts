@@ -90,7 +90,7 @@ function formatTime(ns: number): string {
   if (ns < 999.5e3) return `${threeDigits(ns / 1e3)}us`;
   if (ns < 999.5e6) return `${threeDigits(ns / 1e6)}ms`;
   if (ns < 99.95e9) return `${threeDigits(ns / 1e9)}s`;
-  return formatDuration(ns);
+  return formatDuration(Math.min(ns, 2 ** 64)); // the command line counts in 64 bits
 }
 
 const NANOSECONDS: Record<string, number> = {
