@@ -30,6 +30,7 @@
 #include "agent/table/peak.h"
 #include "agent/table/pool_table.h"
 #include "agent/table/stack_table.h"
+#include "agent/trace/block_room.h"
 #include "agent/trace/lane_pool.h"
 #include "agent/trace/stack_memo.h"
 #include "agent/trace/trace_buffers.h"
@@ -140,10 +141,8 @@ class Recorder {
   uint64_t TraceNow() const { return trace_clock_.ReadOrdered(); }
   struct TracedBlock {
     uintptr_t address;
-    uint64_t size;  // requested
-    // Asks the allocator how large it is; nullptr: as large as requested. Called late: by then the
-    // block's head is in the cache.
-    size_t (*usable)(uintptr_t address);
+    uint64_t size;    // requested
+    BlockRoom* room;  // tells how large it is; asked late: by then the head is in the cache
     wire::Function function;
     uint8_t alignment_log2;
   };

@@ -211,7 +211,7 @@ void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
   const Stack stack = TraceWalk(lane, caller);
   const uint64_t name = StackTable::NameOf(stack, modules_, 0, thread.labels);
   memo_.Prefetch(name);
-  const uint64_t usable = block.usable != nullptr ? block.usable(block.address) : block.size;
+  const uint64_t usable = block.room->Of(block.address, block.size);
   wire::TraceAllocation event{.time = 0,
                               .what = wire::PackTraceWhat(kind, block.address),
                               .size = block.size,

@@ -11,6 +11,7 @@
 #include "agent/hooks/functions.h"
 #include "agent/recorder.h"
 #include "agent/sys/visibility.h"
+#include "agent/trace/block_room.h"
 
 namespace heapgauge::agent {
 
@@ -84,6 +85,7 @@ bool IsInsideAllocatorObject(uintptr_t pc);
 // malloc_usable_size, if it is the allocator's own.
 using UsableSizeFunction = size_t(uintptr_t block);
 inline constinit UsableSizeFunction* usable_size = nullptr;
+inline constinit BlockRoom block_room;  // the same for traces
 }  // namespace internal
 
 // True if the caller is the allocator itself: jemalloc's operator new, for one, calls malloc by

@@ -196,6 +196,8 @@ void ResolveRealFunctions() {
   }
   if (counted[kFn_malloc_usable_size]) {
     internal::usable_size = Real<size_t(uintptr_t)>(kFn_malloc_usable_size);
+    internal::block_room.Use(internal::usable_size,
+                             traits.identity.kind == wire::Allocator::kGlibc);
   }
   for (uint32_t f = 0; f < kFunctionCount; ++f) {
     if (hg_real[f] == nullptr && !IsOperator(f)) hg_real[f] = FallbackFor(f);

@@ -44,7 +44,7 @@ inline bool Counts(uintptr_t pc) { return CountsSurely(pc) || CountsAfterAll(pc)
 
 inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
   if (ThreadIsExcluded()) return;
-  recorder.TraceBlock(kind, {block, size, internal::usable_size, KindOf(call), AlignmentOf(call)},
+  recorder.TraceBlock(kind, {block, size, &internal::block_room, KindOf(call), AlignmentOf(call)},
                       call.caller);
 }
 
@@ -97,7 +97,7 @@ void hg_record_malloc(uintptr_t block, size_t size, const heapgauge::agent::Regi
   const auto function =
       by_new ? heapgauge::wire::Function::kNew : heapgauge::wire::Function::kMalloc;
   recorder.TraceBlock(heapgauge::wire::TraceEventKind::kAllocate,
-                      {block, size, internal::usable_size, function, 0}, *caller);
+                      {block, size, &internal::block_room, function, 0}, *caller);
 }
 
 uintptr_t hg_record_allocate(const heapgauge::agent::Call* call) {
