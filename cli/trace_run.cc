@@ -16,6 +16,7 @@
 #include "cli/trace_summary.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/base/steady_heap.h"
 #include "core/base/text.h"
 #include "core/trace/record/recorder.h"
 
@@ -149,6 +150,7 @@ Status CheckWithoutTrace(const TraceRunOptions& options) {
 }
 
 int RunTraced(const TraceRun& run, LaunchSpec spec) {
+  MakeHeapSteady();
   trace::RecorderOptions options;
   if (const Status status = Prepare(run, &spec, &options); !status) {
     return FailWith(status.error());

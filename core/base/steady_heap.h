@@ -1,0 +1,16 @@
+// Makes the heap of this process one that a program with large tables lives on for long: memory that
+// was freed is kept for the next table rather than given back and asked for again, which costs a
+// page fault for each 4 KiB, and there are large pages under it where the kernel has them.
+//
+// For a whole process, by its main program; a library has no business with it. REQUIRES: one
+// thread.
+#ifndef HEAPGAUGE_CORE_BASE_STEADY_HEAP_H_
+#define HEAPGAUGE_CORE_BASE_STEADY_HEAP_H_
+
+namespace heapgauge {
+
+void MakeHeapSteady();
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_BASE_STEADY_HEAP_H_
