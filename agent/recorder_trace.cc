@@ -32,6 +32,7 @@ bool Recorder::StartTracing(const TraceSettings& settings) {
   trace_settings_ = settings;
   trace_clock_.Use(settings.clock);
   if (!buffers_.Start(settings, file_.header())) return false;
+  file_.ExpectFilling();
   traced_process_ = os::ProcessId();
   lanes_.Start(traced_process_);
   memo_.Start();

@@ -103,6 +103,11 @@ void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint) {
   return Mapped(Syscall(SYS_mmap, hint, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset));
 }
 
+void PrepareForWriting(void* address, size_t bytes) {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
+  Syscall(SYS_madvise, address, bytes, kPopulateWrite);
+}
+
 void Unmap(void* address, size_t bytes) {
   ForgetRange(reinterpret_cast<uint64_t>(address), bytes);
   Syscall(SYS_munmap, address, bytes);

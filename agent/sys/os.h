@@ -14,6 +14,9 @@ namespace heapgauge::agent::os {
 void* MapPrivate(size_t bytes);
 // Maps `bytes` of the open file from `offset`, shared and writable, at `hint` if that is free.
 void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint);
+// Has the kernel prepare mapped memory for writing at once, not page by page as it is touched. It
+// may not know how to: then nothing happens.
+void PrepareForWriting(void* address, size_t bytes);
 void Unmap(void* address, size_t bytes);
 // What MapPrivate has given out, for those who account for the process's memory.
 struct PrivateRange {

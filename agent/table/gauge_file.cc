@@ -63,6 +63,7 @@ void GaugeFile::DetachAllButHeader() {
 void GaugeFile::MoveTo(GaugeFile* into) {
   into->device_ = device_;
   into->inode_ = inode_;
+  into->will_be_filled_ = will_be_filled_;
   into->segment_count_.store(segment_count_.load());
   into->growing_.store(0);
   into->retry_at_ns_.store(retry_at_ns_.load());
@@ -159,6 +160,7 @@ char* GaugeFile::MakeOnDisk(uint32_t* index) {
       segment = os::MapShared(fd, *index * kSegment, kSegment, hint);
     }
     if (segment != nullptr) {
+      if (will_be_filled_) os::PrepareForWriting(segment, kSegment);
       last_mapped_.store(static_cast<char*>(segment), std::memory_order_relaxed);
     } else {
       uint32_t mine = *index + 1;  // give the place back if no other thread went on behind it

@@ -89,6 +89,10 @@ class GaugeFile {
   // ordinal. nullptr if it cannot.
   char* MakeSegment(wire::SegmentKind kind, uint32_t ordinal);
 
+  // Every segment from now on will be written from one end to the other, and soon: while tracing
+  // they fill within milliseconds.
+  void ExpectFilling() { will_be_filled_ = true; }
+
   // Makes segments ahead of need, for a program that will soon allow no system calls.
   void ReserveSpare();
 
@@ -116,6 +120,7 @@ class GaugeFile {
   wire::Header* header_ = nullptr;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
+  bool will_be_filled_ = false;
   std::atomic<uint32_t> growing_;        // threads at it
   std::atomic<uint32_t> segment_count_;  // private copy: the header's is not read back
   std::atomic<uint64_t> retry_at_ns_;
