@@ -4,6 +4,7 @@
 #include "core/report/diff.h"
 #include "core/analysis/sort_choice.h"
 #include "endpoint/api/api.h"
+#include "endpoint/api/base.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
@@ -11,26 +12,6 @@ namespace {
 constexpr std::string_view kParameters[] = {"base",       "base-at",   "base-from",
                                             "base-to",    "base-peak", "base-hold",
                                             "cumulative", "rows",      "only-sure"};
-
-// The filter, but for where and when.
-Result<Filter> BaseOf(const Call& call, const Filter& filter) {
-  Filter base = filter;
-  const auto word = [&](std::string_view name) {
-    return std::string(call.Parameter(name).value_or(""));
-  };
-  if (const std::string source = word("base"); !source.empty()) base.source = source;
-  base.words.at = word("base-at");
-  base.words.from = word("base-from");
-  base.words.to = word("base-to");
-  base.hold = word("base-hold");
-  HG_ASSIGN(base.peak, FlagOf(call, "base-peak"));
-  return base;
-}
-
-std::string NameOf(const Looked& looked) {
-  const std::string& moment = looked.subject->profile()->recording.moment;
-  return looked.opened->source().facts().title + (moment.empty() ? "" : " " + moment);
-}
 
 Result<std::string> AnswerDiff(const Call& call, const Filter& filter) {
   HG_ASSIGN(const bool cumulative, FlagOf(call, "cumulative"));
