@@ -125,15 +125,7 @@ class Comparer {
 
  private:
   Status CheckTypes() const {
-    const Measures first = MeasuresOf(first_);
-    for (const Profile* profile : profiles_) {
-      const Measures m = MeasuresOf(*profile);
-      if (m.unit == first.unit && m.name == first.name) continue;
-      return Fail(ErrorCode::kInvalidArgument, "cannot compare " + Printable(first.type) + " (" +
-                                                   Printable(first.unit) + ") with " +
-                                                   Printable(m.type) + " (" + Printable(m.unit) +
-                                                   "); --type chooses another sample type");
-    }
+    for (const Profile* profile : profiles_) HG_TRY(CheckComparable(first_, *profile));
     return {};
   }
 
@@ -291,6 +283,16 @@ const char* ChangeKindName(ChangeKind kind) {
       break;
   }
   return "same";
+}
+
+Status CheckComparable(const Profile& first, const Profile& other) {
+  const Measures one = MeasuresOf(first);
+  const Measures two = MeasuresOf(other);
+  if (two.unit == one.unit && two.name == one.name) return {};
+  return Fail(ErrorCode::kInvalidArgument, "cannot compare " + Printable(one.type) + " (" +
+                                               Printable(one.unit) + ") with " +
+                                               Printable(two.type) + " (" + Printable(two.unit) +
+                                               "); --type chooses another sample type");
 }
 
 Result<Comparison> Compare(const std::vector<const Profile*>& profiles,

@@ -62,6 +62,9 @@ struct Comparison {
   std::vector<ChangeRow> rows;  // by size of the change, largest first
 };
 
+// Fails if the two count different things.
+Status CheckComparable(const Profile& first, const Profile& other);
+
 // From the first to the last of at least two profiles; those between fill in the series. `sort`
 // chooses the figure: kAllocated, or the main one. Fails if the profiles count different things.
 Result<Comparison> Compare(const std::vector<const Profile*>& profiles,

@@ -119,6 +119,18 @@ Entities::Entities(const Profile& profile, Granularity granularity) : granularit
   }
 }
 
+Entities Entities::OnePerLocation() const {
+  Entities same;
+  same.granularity_ = granularity_;
+  same.entities_ = entities_;
+  for (EntityId id = 0; id < entities_.size(); ++id) {
+    same.entities_[id].location = id;
+    same.first_.push_back(id);
+    same.ids_.push_back(id);
+  }
+  return same;
+}
+
 std::string IdentityOf(const Profile& profile, const Entities& entities, EntityId id) {
   const Entity& entity = entities[id];
   const Function& function = profile.functions[entity.function];

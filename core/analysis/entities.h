@@ -43,6 +43,10 @@ class Entities {
   // that many frames.
   EntityId Of(LocationId location, uint32_t k) const { return ids_[first_[location] + k]; }
 
+  // The same entities in a profile whose locations are these entities, by number, with one frame
+  // each.
+  Entities OnePerLocation() const;
+
   Granularity granularity() const { return granularity_; }
   size_t size() const { return entities_.size(); }
   const Entity& operator[](EntityId id) const { return entities_[id]; }

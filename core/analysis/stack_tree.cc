@@ -58,8 +58,12 @@ class StackTree::Opener {
 
   Made Root() const {
     Made root;
-    root.node.value = tree_.total_;
-    if (!tree_.callers_) return root;
+    tree_.total_.AddTo(&root.node);
+    if (tree_.is_through()) {
+      Center(&root);
+      return root;
+    }
+    if (!tree_.options_.callers) return root;
     for (RowId row = 0; row < tree_.flat_.size(); ++row) {
       if (tree_.flat_[row].node != kNone) root.spots.push_back({tree_.flat_[row], row});
     }
@@ -69,11 +73,12 @@ class StackTree::Opener {
   // The children of a node. Takes its spots away.
   std::vector<Made> Open(bool is_root, Made* parent) {
     children_.clear();
-    if (is_root && tree_.unreadable_ > 0) Child(kNone, kNone).node.value += tree_.unreadable_;
-    if (tree_.callers_) {
+    const bool all = is_root && !tree_.is_through();
+    if (all && tree_.unreadable_.value > 0) tree_.unreadable_.AddTo(&Child(kNone, kNone).node);
+    if (tree_.options_.callers) {
       for (const Spot& spot : parent->spots) StepOut(spot);
     } else {
-      StepIn(is_root, parent);
+      StepIn(all, parent);
     }
     parent->spots = {};
     parent->node.opened = true;
@@ -87,6 +92,23 @@ class StackTree::Opener {
   }
 
  private:
+  // The root of a tree that begins at some functions.
+  void Center(Made* root) const {
+    for (uint32_t i = 0; i < tree_.centers_.size(); ++i) {
+      Spot spot{tree_.centers_[i], i};
+      const EntityId entity = tree_.EntityAt(spot.at);
+      if (i == 0) {
+        root->node.entity = entity;
+        root->node.frame = FrameAt(spot.at);
+        root->node.inlined = tree_.profile_.frames[root->node.frame].inlined;
+      }
+      Join(FrameAt(spot.at), &root->node);
+      if (root->node.entity != entity) root->node.entity = kNone;  // of several
+      if (tree_.options_.callers) Advance(&spot.at);
+      root->spots.push_back(spot);
+    }
+  }
+
   uint32_t& Slot(EntityId entity) { return entity == kNone ? child_of_.back() : child_of_[entity]; }
 
   Made& Child(EntityId entity, uint32_t frame) {
@@ -124,7 +146,7 @@ class StackTree::Opener {
       child.node.recursive = !tree_.entities_.joins_calls();
       Join(FrameAt(spot.at), &child.node);
     }
-    child.node.value += tree_.row_values_[spot.row];
+    tree_.SumFrom(spot.start).AddTo(&child.node);
     child.spots.push_back(spot);
   }
 
@@ -136,36 +158,39 @@ class StackTree::Opener {
   }
 
   // Inwards: what each place calls; calls of itself belong to the node.
-  void StepIn(bool is_root, Made* parent) {
+  void StepIn(bool all, Made* parent) {
     work_ = std::move(parent->spots);
-    if (is_root) EnterAll(tree_.first_root_, &parent->node);
+    if (all) EnterAll(tree_.first_root_, kNone, &parent->node);
     while (!work_.empty()) {
       const Spot spot = work_.back();
       work_.pop_back();
+      // The root of a tree that begins at several functions has places of each.
+      const EntityId caller =
+          tree_.FramesAt(spot.at.node) > 0 ? tree_.EntityAt(spot.at) : parent->node.entity;
       if (spot.at.k > 0) {
-        Enter({{spot.at.node, spot.at.k - 1}, kNone}, &parent->node);
+        Enter({{spot.at.node, spot.at.k - 1}, kNone}, caller, &parent->node);
       } else {
-        EnterAll(tree_.first_child_[spot.at.node], &parent->node);
+        EnterAll(tree_.first_child_[spot.at.node], caller, &parent->node);
       }
     }
   }
 
-  void EnterAll(NodeId first, Node* parent) {
+  void EnterAll(NodeId first, EntityId caller, Node* parent) {
     for (NodeId node = first; node != kNone; node = tree_.next_sibling_[node]) {
       const uint32_t frames = tree_.FramesAt(node);
       if (frames > 0) {
-        Enter({{node, frames - 1}, kNone}, parent);
+        Enter({{node, frames - 1}, kNone}, caller, parent);
       } else {
         work_.push_back({{node, 0}, kNone});  // nobody knows what it is: on to what it calls
       }
     }
   }
 
-  void Enter(const Spot& spot, Node* parent) {
-    const double value = tree_.ValueAt(spot);
-    if (!(value > 0)) return;
+  void Enter(const Spot& spot, EntityId caller, Node* parent) {
+    const Sum sum = tree_.SumAt(spot.at);
+    if (!(sum.value > 0)) return;
     const EntityId entity = tree_.EntityAt(spot.at);
-    if (parent->entity == entity) {
+    if (caller == entity) {
       parent->recursive = !tree_.entities_.joins_calls();
       Join(FrameAt(spot.at), parent);
       work_.push_back(spot);
@@ -173,7 +198,7 @@ class StackTree::Opener {
     }
     Made& child = Child(entity, FrameAt(spot.at));
     Join(FrameAt(spot.at), &child.node);
-    child.node.value += value;
+    sum.AddTo(&child.node);
     child.spots.push_back(spot);
   }
 
@@ -184,29 +209,55 @@ class StackTree::Opener {
 };
 
 StackTree::StackTree(const Profile& profile, const Entities& entities,
-                     std::vector<double> row_values, bool callers)
+                     std::vector<double> row_values, Options options)
     : profile_(profile),
       entities_(entities),
       row_values_(std::move(row_values)),
-      callers_(callers),
+      options_(std::move(options)),
       flat_(profile.rows.size()) {
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
   for (RowId row = 0; row < profile.rows.size(); ++row) {
     if (!(row_values_[row] > 0)) continue;
-    total_ += row_values_[row];
+    total_.Add(RowSum(row));
     flat_[row] = FlatFrame(profile, row, allocation_frames);
-    if (flat_[row].node == kNone) unreadable_ += row_values_[row];
+    if (flat_[row].node == kNone) unreadable_.Add(RowSum(row));
   }
-  if (!callers_) AddUp();
+  if (!options_.callers || is_through()) AddUp();
+  if (is_through()) FindCenters();
+}
+
+StackTree::Sum StackTree::RowSum(RowId row) const {
+  Sum sum{row_values_[row], 0, 0};
+  if (!options_.sides.empty()) {
+    sum.before = options_.sides[row].before;
+    sum.after = options_.sides[row].after;
+  }
+  return sum;
+}
+
+StackTree::Sum StackTree::Below(NodeId node) const {
+  if (sides_below_.empty()) return {below_[node], 0, 0};
+  return {below_[node], sides_below_[node].before, sides_below_[node].after};
+}
+
+StackTree::Sum StackTree::SumFrom(uint32_t start) const {
+  return is_through() ? center_sums_[start] : RowSum(start);
 }
 
 void StackTree::AddUp() {
   const size_t count = profile_.nodes.size();
   below_.resize(count);
+  if (!options_.sides.empty()) sides_below_.resize(count);
+  const auto add = [this](NodeId to, const Sum& sum) {
+    below_[to] += sum.value;
+    if (sides_below_.empty()) return;
+    sides_below_[to].before += sum.before;
+    sides_below_[to].after += sum.after;
+  };
   for (RowId row = 0; row < flat_.size(); ++row) {
     const FramePlace& at = flat_[row];
     if (at.node == kNone) continue;
-    below_[at.node] += row_values_[row];
+    add(at.node, RowSum(row));
     if (at.k > 0) ends_early_.emplace_back(at.node, at.k);
   }
   // Rows that end in a node end at the same frame of it, which depends on its location alone.
@@ -221,21 +272,44 @@ void StackTree::AddUp() {
     NodeId& first = parent == kNone ? first_root_ : first_child_[parent];
     next_sibling_[node] = first;
     first = node;
-    if (parent != kNone) below_[parent] += below_[node];
+    if (parent != kNone) add(parent, Below(node));
   }
 }
 
-double StackTree::ValueAt(const Spot& spot) const {
-  const NodeId node = spot.at.node;
+void StackTree::FindCenters() {
+  std::vector<bool> inside(profile_.nodes.size());
+  total_ = {};
+  for (NodeId node = 0; node < inside.size(); ++node) {
+    if (!(below_[node] > 0)) continue;
+    const NodeId parent = profile_.nodes[node].parent;
+    if (parent != kNone && inside[parent]) {
+      inside[node] = true;
+      continue;
+    }
+    for (uint32_t k = FramesAt(node); k-- > 0;) {
+      const FramePlace at{node, k};
+      if (!options_.through[EntityAt(at)]) continue;
+      inside[node] = true;
+      const Sum sum = SumAt(at);
+      if (sum.value > 0) {
+        centers_.push_back(at);
+        center_sums_.push_back(sum);
+        total_.Add(sum);
+      }
+      break;
+    }
+  }
+}
+
+StackTree::Sum StackTree::SumAt(const FramePlace& at) const {
   const auto early =
-      std::lower_bound(ends_early_.begin(), ends_early_.end(), std::pair(node, uint32_t{0}));
-  const bool ended =
-      early != ends_early_.end() && early->first == node && spot.at.k < early->second;
-  if (!ended) return below_[node];
+      std::lower_bound(ends_early_.begin(), ends_early_.end(), std::pair(at.node, uint32_t{0}));
+  const bool ended = early != ends_early_.end() && early->first == at.node && at.k < early->second;
+  if (!ended) return Below(at.node);
   // Further in there is only what it calls.
-  double called = 0;
-  for (NodeId child = first_child_[node]; child != kNone; child = next_sibling_[child]) {
-    called += below_[child];
+  Sum called;
+  for (NodeId child = first_child_[at.node]; child != kNone; child = next_sibling_[child]) {
+    called.Add(Below(child));
   }
   return called;
 }
@@ -306,34 +380,43 @@ std::vector<bool> StackTree::RowsBelow(const std::vector<Step>& path) const {
   Opener opener(*this);
   const std::vector<Made> way = Follow(path, &opener);
   if (way.size() != path.size() + 1) return rows;
-  if (path.empty()) {
+  if (path.empty() && !is_through()) {
     for (RowId row = 0; row < rows.size(); ++row) rows[row] = row_values_[row] > 0;
     return rows;
   }
   const Made& at = way.back();
-  if (at.node.entity == kNone) {
+  if (at.node.entity == kNone && !is_through()) {
     for (RowId row = 0; row < rows.size(); ++row) {
       rows[row] = row_values_[row] > 0 && flat_[row].node == kNone;
     }
     return rows;
   }
-  if (callers_) {
-    for (const Spot& spot : at.spots) rows[spot.row] = true;
+  if (options_.callers && !is_through()) {
+    for (const Spot& spot : at.spots) rows[spot.start] = true;
     return rows;
   }
+  std::vector<FramePlace> places;
+  for (const Spot& spot : at.spots) {
+    places.push_back(options_.callers ? centers_[spot.start] : spot.at);
+  }
+  MarkInside(places, &rows);
+  return rows;
+}
+
+void StackTree::MarkInside(const std::vector<FramePlace>& places, std::vector<bool>* rows) const {
   // From which frame inwards a node of the trie belongs to it; 0 and everything above: all.
   constexpr uint32_t kOutside = ~uint32_t{0};
   std::vector<uint32_t> inside(profile_.nodes.size(), kOutside);
-  for (const Spot& spot : at.spots) inside[spot.at.node] = spot.at.k;
+  for (const FramePlace& at : places) inside[at.node] = at.k;
   for (NodeId node = 0; node < inside.size(); ++node) {
     const NodeId parent = profile_.nodes[node].parent;
     if (parent != kNone && inside[parent] != kOutside) inside[node] = FramesAt(node);
   }
-  for (RowId row = 0; row < rows.size(); ++row) {
+  for (RowId row = 0; row < rows->size(); ++row) {
     const FramePlace& flat = flat_[row];
-    rows[row] = flat.node != kNone && inside[flat.node] != kOutside && flat.k <= inside[flat.node];
+    if (flat.node == kNone || inside[flat.node] == kOutside) continue;
+    (*rows)[row] = flat.k <= inside[flat.node];
   }
-  return rows;
 }
 
 }  // namespace heapgauge

@@ -7,6 +7,12 @@
 // below each of them was added up once. From what allocates outwards it is a set of rows on their
 // way out.
 //
+// The tree can also begin at some functions in place of the outermost callers: inwards with what
+// they call, outwards with who calls them. A stack that passes several of them is taken at the
+// outermost one, so that the two trees together show it whole.
+//
+// Beside its value a row can have one before and one after; nodes then have the sums of both.
+//
 // Steps name nodes from outside: a number for each entity, the same in every profile of the
 // program, so that a path of them means the same call after the filter changed, or in another
 // process.
@@ -34,11 +40,13 @@ Step StepOf(const Profile& profile, const Entities& entities, EntityId id);
 class StackTree {
  public:
   struct Node {
-    uint32_t parent = kNone;    // in the same list; a smaller index
-    EntityId entity = kNone;    // kNone: the root, or stacks that cannot be read
-    uint32_t frame = kNone;     // one of its frames
-    double value = 0;           // of the node and all it calls
-    double self = 0;            // what is in none of its children; only for nodes that were opened
+    uint32_t parent = kNone;  // in the same list; a smaller index
+    EntityId entity = kNone;  // kNone: the root, or stacks that cannot be read
+    uint32_t frame = kNone;   // one of its frames
+    double value = 0;         // of the node and all it calls
+    double self = 0;          // what is in none of its children; only for nodes that were opened
+    double before = 0;        // of two sides, where rows have them
+    double after = 0;
     size_t depth = 0;           // below the first of the list
     bool opened = false;        // its children were looked for
     bool lines_differ = false;  // as in CallTree::Node
@@ -61,22 +69,48 @@ class StackTree {
     bool cut = false;         // there would have been more than `most`
   };
 
+  struct Sides {
+    double before = 0;
+    double after = 0;
+  };
+  struct Options {
+    bool callers = false;
+    std::vector<bool> through = {};  // by entity: where it begins; empty: it has all stacks
+    std::vector<Sides> sides = {};   // by row; empty: there are none
+  };
+
   // One value for each row; rows without one (0 or less) are not there.
   StackTree(const Profile& profile, const Entities& entities, std::vector<double> row_values,
-            bool callers);
+            Options options);
 
   View Look(const Question& question) const;
 
   // Which rows are in the node that the path leads to; none if it does not exist.
   std::vector<bool> RowsBelow(const std::vector<Step>& path) const;
 
-  double total() const { return total_; }
+  double total() const { return total_.value; }
+  Sides sides() const { return {total_.before, total_.after}; }
 
  private:
-  // A frame of the trie that was entered from outside; for callers, of a row on its way out.
+  struct Sum {
+    double value = 0;
+    double before = 0;
+    double after = 0;
+    void Add(const Sum& other) {
+      value += other.value;
+      before += other.before;
+      after += other.after;
+    }
+    void AddTo(Node* node) const {
+      node->value += value;
+      node->before += before;
+      node->after += after;
+    }
+  };
+  // A frame of the trie that was entered from outside; for callers, of a stack on its way out.
   struct Spot {
     FramePlace at;
-    RowId row = kNone;  // callers only
+    uint32_t start = kNone;  // callers only: the row, or the one of `centers_`, where it began
   };
   // A node with what is needed to find its children.
   struct Made {
@@ -85,8 +119,15 @@ class StackTree {
   };
   class Opener;
 
+  bool is_through() const { return !options_.through.empty(); }
   void AddUp();
-  double ValueAt(const Spot& spot) const;
+  void FindCenters();
+  Sum RowSum(RowId row) const;
+  Sum Below(NodeId node) const;
+  Sum SumAt(const FramePlace& at) const;
+  Sum SumFrom(uint32_t start) const;
+  // Adds the rows at these places and below.
+  void MarkInside(const std::vector<FramePlace>& places, std::vector<bool>* rows) const;
   EntityId EntityAt(const FramePlace& at) const {
     return entities_.Of(profile_.nodes[at.node].location, at.k);
   }
@@ -99,12 +140,15 @@ class StackTree {
   const Profile& profile_;
   const Entities& entities_;
   const std::vector<double> row_values_;
-  const bool callers_;
+  const Options options_;
   std::vector<FramePlace> flat_;  // by row: where it ends; kNone for those without a value as well
-  double unreadable_ = 0;         // of rows with an empty stack
-  double total_ = 0;
-  // Of the trie; callers need none of it.
+  Sum unreadable_;                // of rows with an empty stack
+  Sum total_;
+  std::vector<FramePlace> centers_;  // where `through` was met
+  std::vector<Sum> center_sums_;
+  // Of the trie; callers of all stacks need none of it.
   std::vector<double> below_;        // by node: rows that end there or below
+  std::vector<Sides> sides_below_;   // the same; empty: there are no sides
   std::vector<NodeId> first_child_;  // of nodes that hold something
   std::vector<NodeId> next_sibling_;
   NodeId first_root_ = kNone;

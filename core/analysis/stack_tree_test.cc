@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
 
+#include "core/analysis/allocation_frames.h"
 #include "core/analysis/call_tree.h"
 #include "core/analysis/pruned_tree.h"
 #include "core/model/testing/profile_maker.h"
@@ -86,7 +89,7 @@ TEST(StackTree, HasTheNodesAndFiguresOfTheCallTree) {
     for (const Granularity granularity : {Granularity::kFunctions, Granularity::kFiles}) {
       const Entities entities(profile, granularity);
       for (const bool callers : {false, true}) {
-        const StackTree tree(profile, entities, LiveBytes(profile), callers);
+        const StackTree tree(profile, entities, LiveBytes(profile), {callers});
         const StackTree::View view = tree.Look({});
         ASSERT_TRUE(view.found);
         EXPECT_FALSE(view.cut);
@@ -103,7 +106,7 @@ TEST(StackTree, ShowsTheSameBelowAnyNode) {
     const Profile profile = RandomProfile(seed);
     const Entities entities(profile, Granularity::kFunctions);
     for (const bool callers : {false, true}) {
-      const StackTree tree(profile, entities, LiveBytes(profile), callers);
+      const StackTree tree(profile, entities, LiveBytes(profile), {callers});
       const std::vector<StackTree::Node> all = tree.Look({}).nodes;
       const std::vector<double> values = LiveBytes(profile);
       for (size_t i = 0; i < all.size(); ++i) {
@@ -138,7 +141,7 @@ TEST(StackTree, LeavesOutWhatIsTooThinTooDeepOrTooMuch) {
   m.Row({g, f, main_}, 10);
   m.Row({h, main_}, 1);
   const Entities entities(m.profile(), Granularity::kFunctions);
-  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), false);
+  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), {});
   const auto drawn = [&](const StackTree::Question& question) {
     std::string text;
     for (const StackTree::Node& node : tree.Look(question).nodes) {
@@ -160,7 +163,7 @@ TEST(StackTree, SaysHowFarAPathGoesThatDoesNotExist) {
   const auto main_ = m.Function("main");
   m.Row({f, main_}, 100);
   const Entities entities(m.profile(), Granularity::kFunctions);
-  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), false);
+  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), {});
   const Step to_main = StepOf(m.profile(), entities, entities.Of(main_, 0));
   const StackTree::View view = tree.Look({{to_main, to_main ^ 1}, 100, 0, 1000});
   EXPECT_FALSE(view.found);
@@ -173,10 +176,98 @@ TEST(StackTree, OfNothingIsARoot) {
   const Profile empty;
   const Entities entities(empty, Granularity::kFunctions);
   for (const bool callers : {false, true}) {
-    const StackTree tree(empty, entities, {}, callers);
+    const StackTree tree(empty, entities, {}, {callers});
     EXPECT_EQ(tree.Look({}).nodes.size(), 1u);
     EXPECT_EQ(tree.total(), 0);
   }
+}
+
+// The functions of a row from the outermost one inwards, without those that only allocate; direct
+// calls of itself are one.
+std::vector<EntityId> CallsOf(const Profile& profile, const Entities& entities, RowId row) {
+  std::vector<EntityId> calls;
+  FramePlace at = FlatFrame(profile, row, CountAllocationFrames(profile));
+  while (at.node != kNone) {
+    const LocationId location = profile.nodes[at.node].location;
+    for (; at.k < profile.locations[location].frame_count; ++at.k) {
+      const EntityId entity = entities.Of(location, at.k);
+      if (calls.empty() || calls.back() != entity) calls.push_back(entity);
+    }
+    at = {profile.nodes[at.node].parent, 0};
+  }
+  std::reverse(calls.begin(), calls.end());
+  return calls;
+}
+
+TEST(StackTree, BeginsAtTheOutermostOfSomeFunctionsBothWays) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const Profile profile = RandomProfile(seed);
+    const Entities entities(profile, Granularity::kFunctions);
+    const std::vector<double> values = LiveBytes(profile);
+    std::vector<bool> through(entities.size());
+    for (const EntityId id : {seed % 5, (seed / 5) % 7}) through[id % entities.size()] = true;
+    for (const bool callers : {false, true}) {
+      Paths expected;
+      double total = 0;
+      for (RowId row = 0; row < profile.rows.size(); ++row) {
+        if (values[row] == 0) continue;
+        std::vector<EntityId> calls = CallsOf(profile, entities, row);
+        const auto center =
+            std::find_if(calls.begin(), calls.end(), [&](EntityId id) { return through[id]; });
+        if (center == calls.end()) continue;
+        total += values[row];
+        std::vector<EntityId> way(center + 1, calls.end());
+        if (callers) way.assign(std::make_reverse_iterator(center), calls.rend());
+        std::string path;
+        for (const EntityId id : way) {
+          path += "/" + NameOf(profile, entities, id);
+          expected[path] += values[row];
+        }
+      }
+      const StackTree tree(profile, entities, values, {callers, through});
+      EXPECT_EQ(tree.total(), total);
+      const StackTree::View view = tree.Look({});
+      ASSERT_EQ(PathsOf(profile, entities, view.nodes), expected)
+          << "seed " << seed << " callers " << callers;
+      for (size_t i = 0; i < view.nodes.size(); ++i) {
+        std::vector<Step> path;
+        for (auto at = static_cast<uint32_t>(i); view.nodes[at].parent != kNone;
+             at = view.nodes[at].parent) {
+          path.insert(path.begin(), StepOf(profile, entities, view.nodes[at].entity));
+        }
+        const std::vector<bool> rows = tree.RowsBelow(path);
+        double sum = 0;
+        for (RowId row = 0; row < rows.size(); ++row) sum += rows[row] ? values[row] : 0;
+        ASSERT_EQ(sum, view.nodes[i].value) << "seed " << seed << " node " << i;
+      }
+    }
+  }
+}
+
+TEST(StackTree, AddsUpWhatWasBeforeAndAfter) {
+  Maker m;
+  const auto f = m.Function("f");
+  const auto g = m.Function("g");
+  const auto main_ = m.Function("main");
+  m.Row({f, main_}, 100);
+  m.Row({g, f, main_}, 10);
+  m.Row({g, main_}, 4);
+  const Entities entities(m.profile(), Granularity::kFunctions);
+  const std::vector<StackTree::Sides> sides = {{30, 100}, {10, 0}, {4, 4}};
+  const std::vector<bool> to_g = {false, true, false};
+  const auto drawn = [&](bool callers, const std::vector<bool>& through) {
+    const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), {callers, through, sides});
+    std::string text;
+    for (const StackTree::Node& node : tree.Look({}).nodes) {
+      text += NameOf(m.profile(), entities, node.entity) + " " +
+              std::to_string(static_cast<int>(node.before)) + ">" +
+              std::to_string(static_cast<int>(node.after)) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(drawn(false, {}), "? 44>104 main 44>104 f 40>100 g 10>0 g 4>4 ");
+  EXPECT_EQ(drawn(true, {}), "? 44>104 f 30>100 main 30>100 g 14>4 f 10>0 main 10>0 main 4>4 ");
+  EXPECT_EQ(drawn(true, to_g), "g 14>4 f 10>0 main 10>0 main 4>4 ");
 }
 
 }  // namespace
