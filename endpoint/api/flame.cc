@@ -7,11 +7,13 @@
 #include "core/report/labels.h"
 #include "core/report/report_json.h"
 #include "endpoint/api/api.h"
+#include "endpoint/api/base.h"
+#include "endpoint/api/looked_tree.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"root", "depth", "width", "callers", "most"};
+constexpr auto kParameters = WithTreeParameters({"root", "depth", "width", "most"});
 
 // Names that nodes share, one for each entity.
 class NameTable {
@@ -54,9 +56,8 @@ Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
   HG_ASSIGN(question.depth, NumberOf(call, "depth", 1, 1000, 64));
   HG_ASSIGN(const uint64_t width, NumberOf(call, "width", 1, 100'000, 2000));
   HG_ASSIGN(question.most, NumberOf(call, "most", 1, 200'000, 20'000));
-  HG_ASSIGN(const bool callers, FlagOf(call, "callers"));
-  HG_ASSIGN(const Looked looked, LookAt(call, filter));
-  HG_ASSIGN(const auto tree, looked.subject->TreeOf(filter, callers));
+  HG_ASSIGN(const LookedTree looked, LookAtTree(call, filter));
+  const auto& tree = looked.tree;
   // What is narrower than a pixel cannot be seen. The root tells how much a pixel is.
   StackTree::Question root = question;
   root.depth = 0;
@@ -64,26 +65,38 @@ Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
   if (where.found) question.least = where.nodes[0].value / static_cast<double>(width);
   const StackTree::View view = where.found ? tree->tree->Look(question) : where;
 
-  const Profile& profile = *looked.subject->profile();
-  const Measures& measures = looked.subject->measures();
+  const Profile& profile = *tree->profile;
+  const Measures& measures = looked.now.subject->measures();
   NameTable names;
   Json path = Json::Array();
   for (const StackTree::Node& node : view.path) {
     // The root of all has no name.
-    path.Add({{"name", node.parent == kNone ? Json(nullptr) : Json(names.Of(node.entity))},
-              {"value", node.value}});
+    const bool named = node.parent != kNone || node.entity != kNone;
+    path.Add(
+        {{"name", named ? Json(names.Of(node.entity)) : Json(nullptr)}, {"value", node.value}});
   }
   std::vector<uint32_t> parents, name_of, flags;
-  std::vector<double> values, selves;
+  std::vector<double> values, selves, before, after;
   for (const StackTree::Node& node : view.nodes) {
     parents.push_back(node.parent == kNone ? 0 : node.parent);
-    const bool is_root = node.parent == kNone && question.path.empty();
+    const bool is_root = node.parent == kNone && question.path.empty() && node.entity == kNone;
     name_of.push_back(is_root ? 0 : names.Of(node.entity));
     values.push_back(node.value);
     selves.push_back(node.opened ? node.self : 0);
     flags.push_back(FlagsOf(node));
+    before.push_back(node.before);
+    after.push_back(node.after);
   }
-  const Recording& recording = profile.recording;
+  Json nodes = {{"parent", parents},
+                {"name", name_of},
+                {"value", values},
+                {"self", selves},
+                {"flags", flags}};
+  if (tree->compares) {
+    nodes["before"] = before;
+    nodes["after"] = after;
+  }
+  const Recording& recording = looked.now.subject->profile()->recording;
   Json json = {{"name", measures.name},
                {"unit", measures.unit},
                {"sort", tree->sort == SortKey::kAllocated ? "allocated"
@@ -97,12 +110,12 @@ Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
                {"cut", view.cut},
                {"path", std::move(path)},
                {"names", names.ToJson(profile, *tree->entities, filter.names)},
-               {"nodes",
-                {{"parent", parents},
-                 {"name", name_of},
-                 {"value", values},
-                 {"self", selves},
-                 {"flags", flags}}}};
+               {"nodes", std::move(nodes)}};
+  if (tree->compares) {
+    const StackTree::Sides sides = tree->tree->sides();
+    const std::vector<std::string> profiles = {NameOf(*looked.base), NameOf(looked.now)};
+    json["compared"] = {{"profiles", profiles}, {"before", sides.before}, {"after", sides.after}};
+  }
   return json.Line();
 }
 

@@ -4,29 +4,30 @@
 #include "core/report/labels.h"
 #include "core/report/report_json.h"
 #include "endpoint/api/api.h"
+#include "endpoint/api/looked_tree.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"root", "callers"};
+constexpr auto kParameters = WithTreeParameters({"root"});
 
 Result<std::string> AnswerFrame(const Call& call, const Filter& filter) {
   HG_ASSIGN(const std::vector<Step> path, StepsOf(call.Parameter("root").value_or("")));
-  HG_ASSIGN(const bool callers, FlagOf(call, "callers"));
-  HG_ASSIGN(const Looked looked, LookAt(call, filter));
-  HG_ASSIGN(const auto tree, looked.subject->TreeOf(filter, callers));
+  HG_ASSIGN(const LookedTree looked, LookAtTree(call, filter));
+  const auto& tree = looked.tree;
   StackTree::Question question;
   question.path = path;
   question.depth = 0;
   const StackTree::View view = tree->tree->Look(question);
   if (!view.found) return Fail(ErrorCode::kNotFound, "there is no such call in this profile");
-  const Profile& profile = *looked.subject->profile();
-  const Measures& measures = looked.subject->measures();
-  const HeapFigures figures = looked.subject->FiguresOf(tree->tree->RowsBelow(path));
+  const Profile& profile = *tree->profile;
+  const Recording& recording = looked.now.subject->profile()->recording;
+  const Measures& measures = looked.now.subject->measures();
+  const HeapFigures figures = looked.now.subject->FiguresOf(tree->RowsBelow(path));
   const StackTree::Node& node = view.nodes[0];
-  Json json =
-      path.empty() ? Json{{"function", "all"}} : EntityJson(profile, *tree->entities, node.entity);
-  if (!path.empty() && node.entity != kNone) {
+  const bool named = !path.empty() || node.entity != kNone;
+  Json json = named ? EntityJson(profile, *tree->entities, node.entity) : Json{{"function", "all"}};
+  if (named && node.entity != kNone) {
     std::string place = PlaceOf(profile, tree->entities->granularity(), node.frame);
     if (node.lines_differ) place = place.substr(0, place.rfind(':'));
     json["place"] = place;
@@ -37,9 +38,13 @@ Result<std::string> AnswerFrame(const Call& call, const Filter& filter) {
   json["inlined"] = node.inlined;
   json["recursive"] = node.recursive;
   json["value"] = node.value;
-  json["figures"] = FiguresJson(figures, measures, profile.recording);
+  if (tree->compares) {
+    json["before"] = node.before;
+    json["after"] = node.after;
+  }
+  json["figures"] = FiguresJson(figures, measures, recording);
   Json stack = Json::Array();
-  for (size_t i = 1; i < view.path.size(); ++i) {
+  for (size_t i = view.path[0].entity == kNone ? 1 : 0; i < view.path.size(); ++i) {
     stack.Add(EntityJson(profile, *tree->entities, view.path[i].entity));
   }
   json["stack"] = std::move(stack);

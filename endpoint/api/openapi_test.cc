@@ -157,6 +157,8 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   ExpectAsDescribed(host.Get("/api/v1/table?cumulative=1"), kTableResource);
   ExpectAsDescribed(host.Get("/api/v1/summary?brief=1"), kSummaryResource);
   ExpectAsDescribed(host.Get("/api/v1/flame?callers=1"), kFlameResource);
+  ExpectAsDescribed(host.Get("/api/v1/flame?through=main&base-peak=1"), kFlameResource);
+  ExpectAsDescribed(host.Get("/api/v1/frame?collapse=.&base-peak=1"), kFrameResource);
   const json failure = json::parse(host.Get("/api/v1/flame?what=1").body);
   EXPECT_EQ(Differences(failure, Document()["components"]["schemas"]["Error"], "error"),
             std::vector<std::string>());

@@ -1,5 +1,6 @@
 #include "endpoint/api/subject.h"
 
+#include <atomic>
 #include <utility>
 
 #include "core/analysis/measures.h"
@@ -7,9 +8,19 @@
 
 namespace heapgauge::endpoint::api {
 
+namespace {
+
+uint64_t NextNumber() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
 Subject::Subject(std::shared_ptr<const Profile> profile)
     : profile_(std::move(profile)),
       measures_(MeasuresOf(*profile_)),
+      number_(NextNumber()),
       trees_(profile_->nodes.size() > kLargeProfile ? kTreesOfLarge : kTrees) {}
 
 const std::vector<HeapFigures>& Subject::Figures() {
@@ -38,37 +49,6 @@ std::shared_ptr<const Entities> Subject::EntitiesOf(Granularity granularity) {
   const std::string key = GranularityName(granularity);
   if (auto* known = entities_.Find(key)) return *known;
   return entities_.Keep(key, std::make_shared<const Entities>(*profile_, granularity));
-}
-
-Result<std::shared_ptr<const Subject::Tree>> Subject::TreeOf(const Filter& filter, bool callers) {
-  const std::lock_guard lock(mutex_);
-  const std::string key = filter.RowsKey() + (callers ? "callers" : "");
-  if (auto* known = trees_.Find(key)) return *known;
-  const Granularity granularity = GranularityOf(filter.granularity);
-  auto made = std::make_shared<Tree>();
-  HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
-  if (made->sort == SortKey::kAge) made->sort = SortKey::kLive;  // ages are no sums
-  HG_ASSIGN(const std::vector<bool> selected,
-            SelectRows(*profile_, {filter.focus, filter.ignore}, granularity));
-  const std::vector<HeapFigures>& figures = Figures();
-  std::vector<double> values(figures.size());
-  // As in the trees of the command line: of a change, what shrank has no place in a picture of
-  // parts.
-  const bool only_growth = measures_.is_change && made->sort == SortKey::kLive;
-  for (RowId row = 0; row < figures.size(); ++row) {
-    const double value = SortValue(figures[row], made->sort, 0);
-    if (only_growth && value <= 0) {
-      if (selected[row]) made->shrunk += value;
-      continue;
-    }
-    made->total.Add(figures[row]);
-    if (!selected[row]) continue;
-    made->selected.Add(figures[row]);
-    values[row] = value;
-  }
-  made->entities = EntitiesOf(granularity);
-  made->tree = std::make_unique<StackTree>(*profile_, *made->entities, std::move(values), callers);
-  return trees_.Keep(key, std::move(made));
 }
 
 Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& filter,

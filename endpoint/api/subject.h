@@ -6,6 +6,7 @@
 #ifndef HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
 #define HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,14 +23,27 @@ namespace heapgauge::endpoint::api {
 
 class Subject {
  public:
+  // How a tree is made of the rows that a filter leaves.
+  struct Shape {
+    bool callers = false;
+    std::string through;   // a regular expression: the functions that the tree begins at; "" all
+    std::string collapse;  // the same: whose calls of themselves are left out
+    std::shared_ptr<Subject> base;  // what it is compared with; null: nothing
+  };
   // The tree that a filter leaves, and the totals beside it.
   struct Tree {
+    std::shared_ptr<const Profile> profile;  // whose stacks they are: the subject's own, or folded
     std::shared_ptr<const Entities> entities;
     std::unique_ptr<const StackTree> tree;
     SortKey sort = SortKey::kLive;
     HeapFigures total;
     HeapFigures selected;
-    double shrunk = 0;  // see GrownTree::shrunk
+    double shrunk = 0;          // see GrownTree::shrunk
+    bool compares = false;      // nodes have a value before and one after
+    std::vector<RowId> row_of;  // by row of the subject, where stacks are folded; else empty
+
+    // Which rows of the subject are in a node.
+    std::vector<bool> RowsBelow(const std::vector<Step>& path) const;
   };
   struct Table {
     FunctionReport report;
@@ -44,7 +58,8 @@ class Subject {
   HeapFigures Total();
   HeapFigures FiguresOf(const std::vector<bool>& rows);
 
-  Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, bool callers);
+  // Fails if a regular expression is none, or if the base counts something else.
+  Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, const Shape& shape);
   // Flat figures alone take a tenth of the time, so a table has the others only if it is by them.
   Result<std::shared_ptr<const Table>> TableOf(const Filter& filter, bool cumulative);
 
@@ -52,9 +67,14 @@ class Subject {
   // REQUIRES, of all these: mutex_ is held.
   const std::vector<HeapFigures>& Figures();
   std::shared_ptr<const Entities> EntitiesOf(Granularity granularity);
+  // By row, of those that the filter leaves; adds up the totals.
+  Result<std::vector<double>> ValuesOf(const Filter& filter, bool with_shrunk, Tree* made);
+  Status Fold(const Filter& filter, const Shape& shape, const std::vector<double>& base_values,
+              Tree* made, std::vector<double>* values, StackTree::Options* options);
 
   const std::shared_ptr<const Profile> profile_;
   const Measures measures_;
+  const uint64_t number_;  // no other subject of this process has it
   // A tree has 16 bytes for each node of the profile.
   static constexpr size_t kLargeProfile = 4 << 20;
   static constexpr size_t kTrees = 4;

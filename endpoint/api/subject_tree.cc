@@ -1,0 +1,129 @@
+// Trees of a subject: of its own stacks, of stacks without recursion, and beside another subject's.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/analysis/compare.h"
+#include "core/analysis/fold_stacks.h"
+#include "core/analysis/sort_choice.h"
+#include "endpoint/api/subject.h"
+
+namespace heapgauge::endpoint::api {
+
+std::vector<bool> Subject::Tree::RowsBelow(const std::vector<Step>& path) const {
+  std::vector<bool> rows = tree->RowsBelow(path);
+  if (row_of.empty()) return rows;
+  std::vector<bool> own(row_of.size());
+  for (RowId row = 0; row < own.size(); ++row) own[row] = rows[row_of[row]];
+  return own;
+}
+
+Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_shrunk, Tree* made) {
+  HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
+  if (made->sort == SortKey::kAge) made->sort = SortKey::kLive;  // ages are no sums
+  HG_ASSIGN(const std::vector<bool> selected, SelectRows(*profile_, {filter.focus, filter.ignore},
+                                                         GranularityOf(filter.granularity)));
+  const std::vector<HeapFigures>& figures = Figures();
+  std::vector<double> values(figures.size());
+  // As in the trees of the command line: of a change, what shrank has no place in a picture of
+  // parts.
+  const bool only_growth = !with_shrunk && measures_.is_change && made->sort == SortKey::kLive;
+  for (RowId row = 0; row < figures.size(); ++row) {
+    const double value = SortValue(figures[row], made->sort, 0);
+    if (only_growth && value <= 0) {
+      if (selected[row]) made->shrunk += value;
+      continue;
+    }
+    made->total.Add(figures[row]);
+    if (!selected[row]) continue;
+    made->selected.Add(figures[row]);
+    values[row] = value;
+  }
+  return values;
+}
+
+Status Subject::Fold(const Filter& filter, const Shape& shape,
+                     const std::vector<double>& base_values, Tree* made,
+                     std::vector<double>* values, StackTree::Options* options) {
+  const Granularity granularity = GranularityOf(filter.granularity);
+  std::shared_ptr<const Profile> stacks = profile_;
+  std::shared_ptr<const Entities> entities;
+  if (shape.base != nullptr) {
+    HG_ASSIGN(Profile both, SideBySide(*profile_, *shape.base->profile()));
+    stacks = std::make_shared<const Profile>(std::move(both));
+    entities = std::make_shared<const Entities>(*stacks, granularity);
+  } else {
+    entities = EntitiesOf(granularity);
+  }
+  std::vector<bool> collapse;
+  if (!shape.collapse.empty()) {
+    HG_ASSIGN(collapse, MatchEntities(*stacks, *entities, shape.collapse));
+  }
+  FoldedStacks folded = FoldStacks(*stacks, *entities, collapse);
+  const size_t own = values->size();
+  std::vector<StackTree::Sides> sides(folded.profile.rows.size());
+  for (RowId row = 0; row < folded.row_of.size(); ++row) {
+    StackTree::Sides& to = sides[folded.row_of[row]];
+    if (row < own) {
+      to.after += (*values)[row];
+    } else {
+      to.before += base_values[row - own];
+    }
+  }
+  // A box is as wide as the larger of its two sides, so that what went is seen as well.
+  values->resize(sides.size());
+  for (RowId row = 0; row < sides.size(); ++row) {
+    (*values)[row] = shape.base == nullptr
+                         ? sides[row].after
+                         : std::max(std::fabs(sides[row].before), std::fabs(sides[row].after));
+  }
+  if (shape.base != nullptr) options->sides = std::move(sides);
+  folded.row_of.resize(own);
+  made->row_of = std::move(folded.row_of);
+  made->profile = std::make_shared<const Profile>(std::move(folded.profile));
+  made->entities = std::make_shared<const Entities>(std::move(folded.entities));
+  return {};
+}
+
+Result<std::shared_ptr<const Subject::Tree>> Subject::TreeOf(const Filter& filter,
+                                                             const Shape& shape) {
+  std::string key = filter.RowsKey() + (shape.callers ? "callers" : "");
+  for (const std::string& part : {shape.through, shape.collapse}) key.append(1, '\0').append(part);
+  if (shape.base != nullptr) key.append(1, '\0').append(std::to_string(shape.base->number_));
+  const auto known = [&]() -> std::shared_ptr<const Tree> {
+    auto* found = trees_.Find(key);
+    return found == nullptr ? nullptr : *found;
+  };
+  if (const std::lock_guard lock(mutex_); auto found = known()) return found;
+  auto made = std::make_shared<Tree>();
+  made->compares = shape.base != nullptr;
+  // Before this one is locked: somebody may compare the two the other way round, or one with
+  // itself.
+  std::vector<double> base_values;
+  if (shape.base != nullptr) {
+    HG_TRY(CheckComparable(*shape.base->profile(), *profile_));
+    const std::lock_guard lock(shape.base->mutex_);
+    Tree unused;
+    HG_ASSIGN(base_values, shape.base->ValuesOf(filter, true, &unused));
+  }
+  const std::lock_guard lock(mutex_);
+  if (auto found = known()) return found;
+  HG_ASSIGN(std::vector<double> values, ValuesOf(filter, shape.base != nullptr, made.get()));
+  StackTree::Options options;
+  options.callers = shape.callers;
+  if (shape.base != nullptr || !shape.collapse.empty()) {
+    HG_TRY(Fold(filter, shape, base_values, made.get(), &values, &options));
+  } else {
+    made->profile = profile_;
+    made->entities = EntitiesOf(GranularityOf(filter.granularity));
+  }
+  if (!shape.through.empty()) {
+    HG_ASSIGN(options.through, MatchEntities(*made->profile, *made->entities, shape.through));
+  }
+  made->tree = std::make_unique<StackTree>(*made->profile, *made->entities, std::move(values),
+                                           std::move(options));
+  return trees_.Keep(key, std::move(made));
+}
+
+}  // namespace heapgauge::endpoint::api
