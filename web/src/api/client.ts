@@ -28,6 +28,19 @@ export type Resource = keyof Answers;
 // The page may be below any path (/ui/, /pid/4242/ui/, a mount point): the API is beside its folder.
 export function addressOf(resource: string, parameters: Parameters): string {
   const query = new URLSearchParams(parameters).toString();
+export class ApiError extends Error {
+  constructor(message: string, readonly status: number) {
+    super(message);
+  }
+}
+
+export function addressOf(resource: Resource, parameters: Parameters): string {
+  const words = new URLSearchParams(parameters);
+  // Live at each of several moments: the page has them in one word.
+  const moments = parameters["live-at"]?.split(",") ?? [];
+  if (moments.length > 1) words.delete("live-at");
+  if (moments.length > 1) for (const moment of moments) words.append("live-at", moment);
+  const query = words.toString();
   return `../api/v1/${resource}${query ? `?${query}` : ""}`;
 }
 

@@ -151,6 +151,19 @@ export interface TimelinePoint {
   allocated_bytes?: number;
   freed_bytes?: number;
   resident_bytes?: number;
+  proportional_bytes?: number;
+  cgroup_bytes?: number;
+  cgroup_limit?: number;
+}
+
+export interface ThreadLane {
+  thread: number | null; // null: all that have no lane of their own
+  thread_name: string;
+  threads: number;
+  allocated_bytes: number;
+  allocated_blocks: number;
+  freed_bytes: number;
+  over_time: { allocated_bytes: number[]; allocated_blocks: number[]; freed_bytes: number[] };
 }
 
 export interface TimelineAnswer {
@@ -162,9 +175,11 @@ export interface TimelineAnswer {
   allocated_bytes?: number;
   freed_bytes?: number;
   most_resident_bytes?: number;
+  cgroup_limit?: number;
   points: TimelinePoint[];
   markers: { time_ns: number; text: string }[];
   stacks?: { frames: string[]; peak_bytes: number; most_bytes: number[] }[];
+  threads?: ThreadLane[];
 }
 
 export interface ProcessAnswer {

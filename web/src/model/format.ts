@@ -128,7 +128,7 @@ export function axisTime(seconds: number, step: number): string {
     return whole >= 60 ? `${Math.floor(whole / 60)}:${two(whole % 60)}:${text}` : `${whole}:${text}`;
   }
   if (step < 1e-3) return `${(seconds * 1e6).toFixed(step < 1e-6 ? 3 : 0)}us`;
-  if (step < 0.1) return `${(seconds * 1e3).toFixed(0)}ms`;
+  if (step < 0.1) return `${seconds.toFixed(step < 0.01 ? 3 : 2)}s`;
   return `${seconds.toFixed(step < 1 ? 1 : 0)}s`;
 }
 

@@ -1,0 +1,229 @@
+// The timeline in a real browser: two ranges, threads, marks, zoom, and the figures of the command line.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { BUILD, folder, heapgauge, open, picture, runAll, serve, test, until } from "./harness.mjs";
+
+const TRACE = join(folder, "server.hgt");
+assert.equal(spawnSync(join(BUILD, "bin/heapgauge_make_server_trace"), [TRACE]).status, 0);
+
+const hashOf = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+const wordIs = (page, word, value) => until(page, ([name, text]) => (new URLSearchParams(location.hash.slice(1)).get(name) ?? "") === text, [word, value]);
+const hasWord = (page, word) => until(page, (name) => new URLSearchParams(location.hash.slice(1)).get(name), word);
+
+// "all 94.5 MB", the root of the flame graph in a terminal.
+function flameTotal(...words) {
+  return /all (\S+ \S+?B)/.exec(heapgauge("flame", "--text", ...words))[1];
+}
+
+// All lanes are there, so nothing moves any more.
+async function timelineOf(page) {
+  await page.getByRole("list", { name: "Threads" }).waitFor();
+  await until(page, () => document.querySelectorAll("[data-testid=timeline] .u-legend .u-series").length > 8);
+  await until(page, () => !document.querySelector(".charts.loading"));
+  const box = await page.locator(".u-over").first().boundingBox();
+  return { at: (part) => [box.x + box.width * part, box.y + 60] };
+}
+
+async function drag(page, plot, from, to) {
+  await page.mouse.move(...plot.at(from));
+  await page.mouse.down();
+  await page.mouse.move(...plot.at((from + to) / 2), { steps: 3 });
+  await page.mouse.move(...plot.at(to), { steps: 3 });
+  await page.mouse.up();
+}
+
+async function quiet(page) {
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+}
+
+async function flameShows(page, expected) {
+  await page.getByRole("link", { name: "Flame graph" }).click();
+  await until(page, (text) => document.querySelector("[data-testid=flame-total] b")?.textContent.trim() === text, expected);
+}
+
+test("two ranges ask for what was allocated in one and is still live in the other", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline`);
+  const plot = await timelineOf(page);
+  await drag(page, plot, 0.2, 0.3);
+  await hasWord(page, "from");
+  assert.equal((await hashOf(page)).value, "left");
+  await page.keyboard.down("Shift");
+  await drag(page, plot, 0.4, 0.45);
+  await page.keyboard.up("Shift");
+  await hasWord(page, "live-at");
+  const words = await hashOf(page);
+  assert.equal(words.value, "allocated");
+  const [b1, b2] = words["live-at"].split(",");
+  await page.getByTestId("shade-a").waitFor();
+  await page.getByTestId("shade-b").waitFor();
+  await picture(page, "timeline-two-ranges-light");
+  const asked = ["--from", words.from, "--to", words.to, "--value", "allocated", "--live-at", b1, "--live-at", b2];
+  await flameShows(page, flameTotal(...asked, TRACE));
+  // Somebody else sees the same.
+  const other = await open(page.url());
+  await until(other, (text) => document.querySelector("[data-testid=flame-total] b")?.textContent.trim() === text, flameTotal(...asked, TRACE));
+  await quiet(other);
+  // Without the second one it is what was left.
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.getByRole("button", { name: "Remove range B" }).click();
+  await wordIs(page, "live-at", "");
+  assert.equal((await hashOf(page)).value, "left");
+  await page.getByRole("button", { name: "Remove range A" }).click();
+  await wordIs(page, "from", "");
+  assert.equal((await hashOf(page)).value, undefined);
+  await quiet(page);
+  await server.stop();
+});
+
+test("the second range can be asked for by a button, and is one moment if it is clicked", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline&from=1s&to=2s&value=left`);
+  const plot = await timelineOf(page);
+  await page.getByRole("button", { name: "B still live at…" }).click();
+  await page.mouse.click(...plot.at(0.8));
+  await hasWord(page, "live-at");
+  const words = await hashOf(page);
+  assert.ok(!words["live-at"].includes(","), words["live-at"]);
+  assert.equal(words.from, "1s");
+  await flameShows(page, flameTotal("--from", "1s", "--to", "2s", "--value", "allocated", "--live-at", words["live-at"], TRACE));
+  await quiet(page);
+  await server.stop();
+});
+
+test("keys move, choose ranges, zoom and go back", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline`);
+  await timelineOf(page);
+  const axis = page.getByRole("slider");
+  await axis.focus();
+  await page.keyboard.press("Home");
+  for (let i = 0; i < 3; ++i) await page.keyboard.press("PageDown");
+  await page.keyboard.down("Shift");
+  await page.keyboard.press("PageDown");
+  await page.keyboard.up("Shift");
+  await hasWord(page, "from");
+  const chosen = await hashOf(page);
+  const end = JSON.parse(heapgauge("timeline", "--json", "--points", "1", TRACE)).to_ns / 1e9;
+  assert.ok(Math.abs(parseFloat(chosen.from) - 0.3 * end) < 1e-3, chosen.from);
+  assert.ok(Math.abs(parseFloat(chosen.to) - 0.4 * end) < 1e-3, chosen.to);
+  assert.match(await axis.getAttribute("aria-valuetext"), /live \d/);
+  await page.keyboard.press("b");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await hasWord(page, "live-at");
+  await page.keyboard.press("+");
+  await hasWord(page, "zfrom");
+  await page.getByTestId("whole").waitFor();
+  await page.keyboard.press("0");
+  await wordIs(page, "zfrom", "");
+  await page.keyboard.press("Escape");
+  await wordIs(page, "live-at", "");
+  await page.keyboard.press("Escape");
+  await wordIs(page, "from", "");
+  await page.keyboard.press("Enter");
+  await hasWord(page, "at");
+  await quiet(page);
+  await server.stop();
+});
+
+test("the wheel zooms where the pointer is, and the figures are those of that part", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline`);
+  const plot = await timelineOf(page);
+  await page.mouse.move(...plot.at(0.5));
+  await page.mouse.wheel(0, -600);
+  await hasWord(page, "zfrom");
+  await page.getByTestId("whole").waitFor();
+  const { zfrom, zto } = await hashOf(page);
+  const part = JSON.parse(heapgauge("timeline", "--json", "--from", zfrom, "--to", zto, TRACE));
+  const peak = (part.peak.live_bytes / 1024 / 1024).toFixed(1);
+  await until(page, (text) => document.querySelector("[data-testid=timeline-total] b").textContent === text, `${peak} MB`);
+  await picture(page, "timeline-zoomed-light");
+  await page.getByRole("button", { name: "Whole time" }).click();
+  await wordIs(page, "zfrom", "");
+  await page.goBack();
+  await wordIs(page, "zfrom", zfrom);
+  await quiet(page);
+  await server.stop();
+});
+
+test("all lanes tell about the moment that is pointed at", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline`);
+  const plot = await timelineOf(page);
+  await page.mouse.move(...plot.at(0.5));
+  const told = page.getByTestId("read-out");
+  await until(page, () => !document.querySelector("[data-testid=read-out]").classList.contains("dim"));
+  const text = await told.innerText();
+  const timeline = JSON.parse(heapgauge("timeline", "--json", TRACE));
+  const at = parseFloat(/at\s+([0-9.]+)s/.exec(text)[1]) * 1e9;
+  // The pointer is between two pixels: the step, or one beside it.
+  const near = timeline.points.filter((point) => Math.abs(point.time_ns - at) < 3 * (timeline.to_ns / 1000));
+  const live = /live\s+(\S+) MB/.exec(text)[1];
+  assert.ok(near.some((point) => (point.live_bytes / 1024 / 1024).toFixed(1) === live), `${live} at ${at}`);
+  assert.match(text, /cgroup\s+\S+ MB of 48\.0 MB/);
+  assert.match(text, /busiest\s+worker-/);
+  assert.match(text, /allocated\s+\S+ [kM]B\/s/);
+  // A lane: that thread.
+  const lane = await page.locator("canvas[data-lane-plot='1']").boundingBox();
+  await page.mouse.move(lane.x + lane.width / 2, lane.y + 8);
+  await until(page, () => /thread\s+worker-/.test(document.querySelector("[data-testid=read-out]").innerText));
+  await quiet(page);
+  await server.stop();
+});
+
+test("threads are those of the command line, and one can be chosen", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline`);
+  await timelineOf(page);
+  const { threads } = JSON.parse(heapgauge("timeline", "--json", "--threads", "8", "--points", "400", TRACE));
+  const rows = page.getByRole("list", { name: "Threads" }).getByRole("listitem");
+  assert.equal(await rows.count(), threads.length);
+  assert.deepEqual(await rows.locator(".lane-name").allInnerTexts(), threads.map((thread) => thread.thread_name));
+  const mb = (bytes) => `${(bytes / 1024 / 1024).toFixed(bytes / 1024 / 1024 >= 99.95 ? 0 : 1)} MB`;
+  assert.ok((await rows.first().getByRole("button").getAttribute("aria-label")).includes(`allocated ${mb(threads[0].allocated_bytes)}`));
+  await rows.first().getByRole("button").click();
+  await wordIs(page, "thread", String(threads[0].thread));
+  await page.getByRole("link", { name: "Flame graph" }).click();
+  await until(page, (text) => document.querySelector("[data-testid=flame-total] b")?.textContent.trim() === text, flameTotal("--thread", String(threads[0].thread), TRACE));
+  await quiet(page);
+  await server.stop();
+});
+
+test("marks can be read and followed", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=timeline`);
+  await timelineOf(page);
+  const { markers, peak } = JSON.parse(heapgauge("timeline", "--json", "--points", "1", TRACE));
+  const marks = page.getByTestId("marks").getByRole("listitem");
+  assert.equal(await marks.count(), markers.length + 1);
+  assert.match(await marks.first().innerText(), /peak/);
+  assert.match(await marks.nth(1).innerText(), new RegExp(markers[0].text));
+  await marks.first().getByRole("button").click();
+  await hasWord(page, "at");
+  assert.ok(Math.abs(parseFloat((await hashOf(page)).at) * 1e9 - peak.time_ns) < 1000);
+  await quiet(page);
+  await server.stop();
+});
+
+test("in other light, on a narrow screen and by touch", async () => {
+  const server = await serve(TRACE);
+  const dark = await open(`${server.url}#view=timeline&from=1s&to=1.6s&live-at=3s&value=allocated`, { colorScheme: "dark" });
+  await timelineOf(dark);
+  await picture(dark, "timeline-dark");
+  await quiet(dark);
+  const phone = await open(`${server.url}#view=timeline`, { viewport: { width: 400, height: 800 }, hasTouch: true });
+  const plot = await timelineOf(phone);
+  assert.ok((await phone.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)) <= 0);
+  await phone.touchscreen.tap(...plot.at(0.5));
+  await hasWord(phone, "at");
+  await picture(phone, "timeline-phone");
+  await quiet(phone);
+  await server.stop();
+});
+
+await runAll();
