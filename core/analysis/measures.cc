@@ -18,7 +18,7 @@ size_t FirstOf(const Profile& profile, std::initializer_list<std::string_view> n
   return kNone;
 }
 
-// Figures of a trace beside live and allocated memory, as headings have them.
+// Figures of a trace or a leak check beside live and allocated memory, as headings have them.
 struct TraceFigure {
   std::string_view prefix;  // of its two sample types
   std::string_view name;
@@ -31,6 +31,7 @@ constexpr TraceFigure kTraceFigures[] = {
     {"lifetime", "lifetime"},
     {"left", "left"},
     {"never_freed", "never freed"},
+    {"lost", "lost"},
 };
 
 const TraceFigure* TraceFigureOf(std::string_view type) {

@@ -22,12 +22,13 @@ uint64_t Rounded(double value) {
   return value > 0 && value < 1e19 ? static_cast<uint64_t>(std::llround(std::min(value, 9e18))) : 0;
 }
 
-Result<Check> CheckTrace(const std::string& path) {
-  HG_ASSIGN(const std::shared_ptr<const trace::TraceFile> file, trace::TraceFile::Open(path));
+}  // namespace
+
+Result<Check> CheckTrace(const trace::TraceFile& file, const trace::TraceFile::Stacks& stacks) {
   Check check;
-  HG_ASSIGN(check.known, TracedBlocks(*file));
+  HG_ASSIGN(check.known, TracedBlocks(file, stacks));
   SetFacts(&check);
-  check.threads = static_cast<uint32_t>(file->threads().size());
+  check.threads = static_cast<uint32_t>(file.threads().size());
   double allocations = 0;
   double frees = 0;
   double allocated_bytes = 0;
@@ -39,15 +40,13 @@ Result<Check> CheckTrace(const std::string& path) {
   check.allocations = Rounded(allocations);
   check.frees = Rounded(frees);
   check.allocated_bytes = Rounded(allocated_bytes);
-  const trace::Facts& facts = file->facts();
+  const trace::Facts& facts = file.facts();
   if (facts.lost_events != 0) {
     check.notes.push_back(fmt::format("{} events were lost: some blocks may have been freed",
                                       FormatCount(static_cast<double>(facts.lost_events))));
   }
   return check;
 }
-
-}  // namespace
 
 void SetFacts(Check* check) {
   const Profile& profile = check->known.profile;
@@ -77,7 +76,11 @@ Result<Check> CheckFile(const std::string& path) {
   HG_ASSIGN(const File file, File::OpenForReading(path));
   char start[512];
   const ProfileFormat format = DetectFormat({start, file.ReadAt(0, start, sizeof start)});
-  if (format == ProfileFormat::kTrace) return CheckTrace(path);
+  if (format == ProfileFormat::kTrace) {
+    HG_ASSIGN(const std::shared_ptr<const trace::TraceFile> trace, trace::TraceFile::Open(path));
+    HG_ASSIGN(const std::shared_ptr<const trace::TraceFile::Stacks> stacks, trace->ReadStacks());
+    return CheckTrace(*trace, *stacks);
+  }
   if (format != ProfileFormat::kGauge) {
     return Fail(
         ErrorCode::kUnsupported,

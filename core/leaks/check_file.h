@@ -8,12 +8,16 @@
 
 #include "core/base/result.h"
 #include "core/leaks/check.h"
+#include "core/trace/trace_file.h"
 
 namespace heapgauge::leaks {
 
 // A gauge file (also of a program that runs), a dump, or an exact trace. Other formats know sums
 // only and are refused. Names are not looked for.
 Result<Check> CheckFile(const std::string& path);
+
+// The same for a trace that is open already; `stacks` are its own, with or without names.
+Result<Check> CheckTrace(const trace::TraceFile& file, const trace::TraceFile::Stacks& stacks);
 
 // Fills in what is known of the program from the profile of the blocks: who it is, when, and its
 // sums since it began, of a sampled one estimates.

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/report/labels.h"
+#include "core/report/leaks_page.h"
 #include "core/report/memory.h"
 
 namespace heapgauge {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kMostHolders = 3;
 constexpr size_t kMostChurners = 2;
+constexpr size_t kMostLeaks = 3;
 constexpr double kLargeHolder = 0.1;   // of the live heap
 constexpr double kLargeChurner = 0.2;  // of all that was allocated
 constexpr double kNextToNothing = 0.05;
@@ -132,7 +134,7 @@ class Finder {
 
   void Add(ProfileFinding::Kind kind, std::string text, double weight, const FunctionRow* row,
            bool allocated) {
-    ProfileFinding finding{kind, std::move(text), weight, "", allocated};
+    ProfileFinding finding{kind, std::move(text), weight, "", allocated, ""};
     if (row != nullptr) {
       finding.function = profile_.functions[report_.entities[row->entity].function].name;
     }
@@ -158,6 +160,8 @@ const char* FindingKindName(ProfileFinding::Kind kind) {
       return "churn";
     case ProfileFinding::Kind::kMemory:
       return "memory";
+    case ProfileFinding::Kind::kLeak:
+      return "leak";
     case ProfileFinding::Kind::kSamples:
       break;
   }
@@ -174,6 +178,28 @@ std::vector<ProfileFinding> FindingsOf(const Profile& profile, const FunctionRep
   if (survey != nullptr) finder.Memory(*survey);
   finder.Doubts();
   return finder.Take();
+}
+
+void AddLeakFindings(const LeaksSubject& subject, std::vector<ProfileFinding>* findings) {
+  const double total = subject.losses->in_use.bytes.value;
+  std::vector<ProfileFinding> leaks;
+  for (const leaks::Suspect& suspect : subject.suspects->suspects) {
+    if (leaks.size() == kMostLeaks) break;
+    ProfileFinding finding;
+    finding.kind = ProfileFinding::Kind::kLeak;
+    finding.text = Printable(suspect.Text());
+    const double bytes = suspect.lost ? suspect.lost_bytes.value : suspect.live_bytes.value;
+    finding.weight = total > 0 ? bytes / total : 0;
+    const size_t record = RecordOfSuspect(subject, suspect);
+    if (record < subject.losses->records.size()) finding.leak = LeakKey(subject, record);
+    // Suspects are named without parameters.
+    std::erase_if(*findings, [&](const ProfileFinding& other) {
+      return other.kind == ProfileFinding::Kind::kGrowth &&
+             other.function.substr(0, other.function.find('(')) == suspect.function;
+    });
+    leaks.push_back(std::move(finding));
+  }
+  findings->insert(findings->begin(), leaks.begin(), leaks.end());
 }
 
 }  // namespace heapgauge

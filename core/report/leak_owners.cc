@@ -162,6 +162,10 @@ Result<std::vector<LeakOwner>> FindLeakOwners(const LeaksSubject& subject, const
   return OwnersOfRecords(subject, records, symbols);
 }
 
+LeakOwner FindLeakOwner(const LeaksSubject& subject, uint32_t record, leaks::DataSymbols* symbols) {
+  return std::move(OwnersOfRecords(subject, {record}, symbols).front());
+}
+
 StyledText LeakOwnersText(const LeaksSubject& subject, const LeaksOptions& options,
                           const std::string& asked, const std::vector<LeakOwner>& owners) {
   const Check& check = *subject.check;
@@ -217,41 +221,39 @@ StyledText LeakOwnersText(const LeaksSubject& subject, const LeaksOptions& optio
   return text;
 }
 
-std::string LeakOwnersJson(const LeaksSubject& subject, const std::vector<LeakOwner>& owners) {
+Json LeakOwnerJson(const LeaksSubject& subject, const LeakOwner& owner, size_t most_frames) {
   const Check& check = *subject.check;
-  Json list = Json::Array();
-  for (const LeakOwner& owner : owners) {
-    const leaks::Block& block = check.known.blocks[owner.block];
-    Json json = {{"record", subject.losses->records[owner.record].number},
-                 {"kind", KindName(check.verdicts[owner.block].kind)},
-                 {"address", block.address},
-                 {"size", block.size}};
-    Json path = Json::Array();
-    for (size_t i = 0; i < owner.places.size(); ++i) {
-      Json place = {{"place", owner.places[i]}, {"address", owner.path.places[i].address}};
-      if (owner.path.places[i].block != leaks::kNoBlock) {
-        const leaks::Block& holder = check.known.blocks[owner.path.places[i].block];
-        place["block"] = holder.address;
-        Json stack = Json::Array();
-        const NodeId leaf = check.known.stacks[holder.stack].leaf;
-        for (const leaks::StackFrame& frame : leaks::FramesOf(check.known.profile, leaf)) {
-          stack.Add(LeakFrameJson(check.known.profile, frame));
-        }
-        place["stack"] = std::move(stack);
-      }
-      path.Add(std::move(place));
+  const leaks::Block& block = check.known.blocks[owner.block];
+  Json json = {{"record", subject.losses->records[owner.record].number},
+               {"kind", KindName(check.verdicts[owner.block].kind)},
+               {"address", block.address},
+               {"size", block.size}};
+  Json path = Json::Array();
+  for (size_t i = 0; i < owner.places.size(); ++i) {
+    Json place = {{"place", owner.places[i]}, {"address", owner.path.places[i].address}};
+    if (owner.path.places[i].block != leaks::kNoBlock) {
+      const leaks::Block& holder = check.known.blocks[owner.path.places[i].block];
+      place["block"] = holder.address;
+      place["stack"] =
+          LeakStackJson(check.known.profile, check.known.stacks[holder.stack].leaf, most_frames);
     }
-    json["path"] = std::move(path);
-    json["left_out"] = owner.path.left_out;
-    Json roots = Json::Array();
-    for (const auto& [root, blocks] : owner.roots) {
-      roots.Add({{"root", root}, {"blocks_known", blocks}});
-    }
-    json["roots"] = std::move(roots);
-    json["pointers"] = owner.pointers;
-    json["pointer_count"] = owner.pointer_count;
-    list.Add(std::move(json));
+    path.Add(std::move(place));
   }
+  json["path"] = std::move(path);
+  json["left_out"] = owner.path.left_out;
+  Json roots = Json::Array();
+  for (const auto& [root, blocks] : owner.roots) {
+    roots.Add({{"root", root}, {"blocks_known", blocks}});
+  }
+  json["roots"] = std::move(roots);
+  json["pointers"] = owner.pointers;
+  json["pointer_count"] = owner.pointer_count;
+  return json;
+}
+
+std::string LeakOwnersJson(const LeaksSubject& subject, const std::vector<LeakOwner>& owners) {
+  Json list = Json::Array();
+  for (const LeakOwner& owner : owners) list.Add(LeakOwnerJson(subject, owner));
   return Json{{"format", "heapgauge-leak-owners"}, {"version", 1}, {"owners", std::move(list)}}
       .Text();
 }

@@ -19,7 +19,6 @@
 
 #include "core/base/json.h"
 #include "core/base/result.h"
-#include "core/leaks/scan/data_symbols.h"
 #include "core/leaks/scan/owner_path.h"
 #include "core/report/leaks.h"
 
@@ -46,8 +45,14 @@ std::optional<uint64_t> AskedAddress(std::string_view asked);
 Result<std::vector<LeakOwner>> FindLeakOwners(const LeaksSubject& subject, const std::string& asked,
                                               size_t limit, leaks::DataSymbols* symbols);
 
+// Of one record, by its index. REQUIRES: the check looked at memory.
+LeakOwner FindLeakOwner(const LeaksSubject& subject, uint32_t record, leaks::DataSymbols* symbols);
+
 StyledText LeakOwnersText(const LeaksSubject& subject, const LeaksOptions& options,
                           const std::string& asked, const std::vector<LeakOwner>& owners);
+// At most so many frames of each stack.
+Json LeakOwnerJson(const LeaksSubject& subject, const LeakOwner& owner,
+                   size_t most_frames = SIZE_MAX);
 std::string LeakOwnersJson(const LeaksSubject& subject, const std::vector<LeakOwner>& owners);
 
 }  // namespace heapgauge

@@ -15,11 +15,19 @@ namespace heapgauge {
 StyledText LeakSuspectsText(const LeaksSubject& subject, const LeaksOptions& options);
 // REQUIRES: the subject has suspects.
 Json LeakSuspectsJson(const LeaksSubject& subject);
+Json LeakSuspectJson(const LeaksSubject& subject, const leaks::Suspect& suspect);
 
 // The frames of a stack, one on each line, without what only allocates and what called main.
 void AddLeakStack(const Profile& profile, NodeId leaf, const std::string& indent,
                   const LeaksOptions& options, leaks::AllocationFrames* allocation,
                   StyledText* text);
+
+// Members of the JSON of a check: docs/formats/leaks-json.md.
+Json LeakCheckJson(const leaks::Check& check);
+Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options);
+Json LeakSuppressionsJson(const LeaksSubject& subject);
+Json LeakRecordJson(const LeaksSubject& subject, size_t index, size_t most_frames = SIZE_MAX);
+Json LeakStackJson(const Profile& profile, NodeId leaf, size_t most_frames = SIZE_MAX);
 
 // Function, file, line, module and address, as far as they are known.
 Json LeakFrameJson(const Profile& profile, const leaks::StackFrame& frame);

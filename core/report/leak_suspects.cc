@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/leaks/growth/suspect_sentence.h"
@@ -47,31 +49,21 @@ void AddSuspect(const Suspect& suspect, const std::string& lead, const Layout& l
              dim ? Style::kDim : Style::kPlain, out);
 }
 
-Json SuspectJson(const Suspect& suspect, bool looked) {
-  Json json = {{"function", suspect.function},
-               {"sentence", suspect.sentence},
-               {"lost", suspect.lost},
-               {"grows", suspect.grows},
-               {"live_bytes", EstimateJson(suspect.live_bytes)},
-               {"live_blocks_known", suspect.live_blocks}};
-  if (looked) {
-    json["lost_bytes"] = EstimateJson(suspect.lost_bytes);
-    json["lost_blocks_known"] = suspect.lost_blocks;
-    json["possible_blocks_known"] = suspect.possible_blocks;
-    json["lost_share"] = Json{{"low", suspect.lost_share.low}, {"high", suspect.lost_share.high}};
-    json["oldest_lost_age_ns"] = suspect.oldest_lost_ns;
-  }
-  const leaks::GrowthEvidence& growth = suspect.growth;
-  json["trend"] = leaks::TrendName(growth.trend);
-  json["p"] = growth.p;
-  if (suspect.grows) {
-    json["bytes_per_second"] = Json{{"value", growth.bytes_per_second},
-                                    {"low", growth.bytes_per_second_95.low},
-                                    {"high", growth.bytes_per_second_95.high}};
-  }
-  if (growth.freed_share >= 0) json["freed_share"] = growth.freed_share;
-  json["oldest_age_ns"] = growth.oldest_ns;
-  json["median_age_ns"] = growth.median_age_ns;
+Json Numbers(const std::vector<uint64_t>& values) {
+  Json list = Json::Array();
+  for (const uint64_t value : values) list.Add(value);
+  return list;
+}
+
+Json Whole(const std::vector<double>& values) {
+  Json list = Json::Array();
+  for (const double value : values) list.Add(static_cast<long long>(std::llround(value)));
+  return list;
+}
+
+Json AgesJson(const leaks::Suspects& all, const Suspect& suspect, bool looked) {
+  Json json = {{"step_ns", all.run_ns / leaks::kAgeParts}, {"bytes", Whole(suspect.born_bytes)}};
+  if (looked) json["lost_bytes"] = Whole(suspect.born_lost_bytes);
   return json;
 }
 
@@ -110,14 +102,46 @@ StyledText LeakSuspectsText(const LeaksSubject& subject, const LeaksOptions& opt
   return text;
 }
 
-Json LeakSuspectsJson(const LeaksSubject& subject) {
+Json LeakSuspectJson(const LeaksSubject& subject, const Suspect& suspect) {
   const bool looked = subject.check->look != leaks::Look::kNone;
+  Json json = {{"function", suspect.function},
+               {"sentence", suspect.sentence},
+               {"lost", suspect.lost},
+               {"grows", suspect.grows},
+               {"live_bytes", EstimateJson(suspect.live_bytes)},
+               {"live_blocks_known", suspect.live_blocks}};
+  if (looked) {
+    json["lost_bytes"] = EstimateJson(suspect.lost_bytes);
+    json["lost_blocks_known"] = suspect.lost_blocks;
+    json["possible_blocks_known"] = suspect.possible_blocks;
+    json["lost_share"] = Json{{"low", suspect.lost_share.low}, {"high", suspect.lost_share.high}};
+    json["oldest_lost_age_ns"] = suspect.oldest_lost_ns;
+  }
+  const leaks::GrowthEvidence& growth = suspect.growth;
+  json["trend"] = leaks::TrendName(growth.trend);
+  json["p"] = growth.p;
+  if (suspect.grows) {
+    json["bytes_per_second"] = Json{{"value", growth.bytes_per_second},
+                                    {"low", growth.bytes_per_second_95.low},
+                                    {"high", growth.bytes_per_second_95.high}};
+  }
+  if (growth.freed_share >= 0) json["freed_share"] = growth.freed_share;
+  json["oldest_age_ns"] = growth.oldest_ns;
+  json["median_age_ns"] = growth.median_age_ns;
+  json["ages"] = AgesJson(*subject.suspects, suspect, looked);
+  if (!suspect.least_live.empty()) json["least_live_bytes"] = Numbers(suspect.least_live);
+  return json;
+}
+
+Json LeakSuspectsJson(const LeaksSubject& subject) {
   Json suspects = Json::Array();
   for (const Suspect& suspect : subject.suspects->suspects) {
-    suspects.Add(SuspectJson(suspect, looked));
+    suspects.Add(LeakSuspectJson(subject, suspect));
   }
   Json others = Json::Array();
-  for (const Suspect& suspect : subject.suspects->others) others.Add(SuspectJson(suspect, looked));
+  for (const Suspect& suspect : subject.suspects->others) {
+    others.Add(LeakSuspectJson(subject, suspect));
+  }
   return {{"suspected", std::move(suspects)},
           {"not_suspected", std::move(others)},
           {"whole", subject.suspects->whole_sentence}};

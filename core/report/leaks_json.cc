@@ -57,7 +57,9 @@ Json ChangeJson(const leaks::Change& change) {
           {"blocks", Whole(change.blocks)}};
 }
 
-Json RecordJson(const LeaksSubject& subject, size_t index) {
+}  // namespace
+
+Json LeakRecordJson(const LeaksSubject& subject, size_t index, size_t most_frames) {
   const Check& check = *subject.check;
   const Profile& profile = check.known.profile;
   const LossRecord& record = subject.losses->records[index];
@@ -93,14 +95,21 @@ Json RecordJson(const LeaksSubject& subject, size_t index) {
   if (subject.changes != nullptr) json["change"] = ChangeJson(subject.changes->records[index]);
   json["id"] = id.places;
   json["fingerprint"] = id.functions;
-  Json stack = Json::Array();
-  for (const StackFrame& frame : leaks::FramesOf(profile, leaf))
-    stack.Add(LeakFrameJson(profile, frame));
-  json["stack"] = std::move(stack);
+  json["stack"] = LeakStackJson(profile, leaf, most_frames);
   return json;
 }
 
-Json CheckJson(const Check& check) {
+Json LeakStackJson(const Profile& profile, NodeId leaf, size_t most_frames) {
+  Json stack = Json::Array();
+  size_t taken = 0;
+  for (const StackFrame& frame : leaks::FramesOf(profile, leaf)) {
+    if (taken++ == most_frames) break;
+    stack.Add(LeakFrameJson(profile, frame));
+  }
+  return stack;
+}
+
+Json LeakCheckJson(const Check& check) {
   return {{"pid", check.pid},
           {"executable", check.executable},
           {"command_line", check.command_line},
@@ -114,7 +123,7 @@ Json CheckJson(const Check& check) {
           {"scan_cpu_ns", check.scan_ns}};
 }
 
-Json SummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
+Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   const Check& check = *subject.check;
   const leaks::LossRecords& losses = *subject.losses;
   const bool exact = check.known.exact;
@@ -149,7 +158,7 @@ Json SummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   return json;
 }
 
-Json SuppressionsJson(const LeaksSubject& subject) {
+Json LeakSuppressionsJson(const LeaksSubject& subject) {
   Json list = Json::Array();
   if (subject.suppressions == nullptr) return list;
   const auto& rules = subject.suppressions->rules();
@@ -165,8 +174,6 @@ Json SuppressionsJson(const LeaksSubject& subject) {
   }
   return list;
 }
-
-}  // namespace
 
 Json LeakFrameJson(const Profile& profile, const StackFrame& at) {
   const Function* function = FunctionOf(profile, at);
@@ -192,18 +199,18 @@ Json LeakFrameJson(const Profile& profile, const StackFrame& at) {
 
 Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, TextSink* out) {
   HG_TRY(out->Write("{\"format\": \"heapgauge-leaks\", \"version\": 1"));
-  HG_TRY(out->Write(",\n\"check\": " + CheckJson(*subject.check).Line()));
-  HG_TRY(out->Write(",\n\"summary\": " + SummaryJson(subject, options).Line()));
+  HG_TRY(out->Write(",\n\"check\": " + LeakCheckJson(*subject.check).Line()));
+  HG_TRY(out->Write(",\n\"summary\": " + LeakSummaryJson(subject, options).Line()));
   if (subject.suspects != nullptr) {
     HG_TRY(out->Write(",\n\"suspects\": " + LeakSuspectsJson(subject).Line()));
   }
-  HG_TRY(out->Write(",\n\"suppressions\": " + SuppressionsJson(subject).Line()));
+  HG_TRY(out->Write(",\n\"suppressions\": " + LeakSuppressionsJson(subject).Line()));
   HG_TRY(out->Write(",\n\"notes\": " + Json(subject.check->notes).Line()));
   HG_TRY(out->Write(",\n\"records\": ["));
   bool first = true;
   for (size_t i = subject.losses->records.size(); i-- > 0;) {
     if (!PassesFilter(subject, options.filter, i)) continue;
-    HG_TRY(out->Write((first ? "\n" : ",\n") + RecordJson(subject, i).Line()));
+    HG_TRY(out->Write((first ? "\n" : ",\n") + LeakRecordJson(subject, i).Line()));
     first = false;
   }
   return out->Write("\n]}\n");

@@ -104,17 +104,17 @@ class Histories {
 
 }  // namespace
 
-Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace) {
+Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
+                                 const trace::TraceFile::Stacks& stacks) {
   KnownBlocks known;
   known.exact = true;
-  HG_ASSIGN(const std::shared_ptr<const trace::TraceFile::Stacks> stacks, trace.ReadStacks());
-  known.profile = stacks->profile;
+  known.profile = stacks.profile;
   known.profile.recording = trace.facts().recording;
   known.now_ns = trace.end_ns();
   known.profile.recording.duration_ns = known.now_ns;
   known.stacks.resize(std::max<size_t>(trace.stack_count(), 1));
-  for (size_t i = 0; i < std::min(known.stacks.size(), stacks->stacks.size()); ++i) {
-    known.stacks[i] = {stacks->stacks[i].leaf, stacks->stacks[i].labels};
+  for (size_t i = 0; i < std::min(known.stacks.size(), stacks.stacks.size()); ++i) {
+    known.stacks[i] = {stacks.stacks[i].leaf, stacks.stacks[i].labels};
   }
   const std::vector<trace::Thread>& threads = trace.threads();
   HG_TRY(trace.ForEachSurvivor([&](const trace::Block& block) {

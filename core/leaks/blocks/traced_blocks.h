@@ -11,8 +11,9 @@ namespace heapgauge::leaks {
 
 // Mappings are left out. Reads the sums of all segments and the events of at most 128, one after
 // the other; memory for the live blocks, and for the amounts over time of the stacks that they are
-// from.
-Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace);
+// from. `stacks` are those of the trace, with or without names.
+Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
+                                 const trace::TraceFile::Stacks& stacks);
 
 }  // namespace heapgauge::leaks
 

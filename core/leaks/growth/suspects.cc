@@ -59,6 +59,7 @@ class Judging {
   Suspects Run() {
     MakeUnits();
     Suspects result;
+    result.run_ns = clock_.length_ns();
     for (auto& [function, units] : functions_) {
       std::vector<Suspect> judged;
       for (const Unit& unit : units) judged.push_back(Judge(unit));
@@ -119,9 +120,17 @@ class Judging {
     }
   }
 
+  size_t PartOf(const Block& block) const {
+    const auto part = static_cast<size_t>(clock_.ByTime(block.birth_ns) * kAgeParts);
+    return std::min(part, kAgeParts - 1);
+  }
+
   Suspect Judge(const Unit& unit) const {
     Suspect s;
     s.stacks = unit.stacks;
+    s.born_bytes.resize(kAgeParts);
+    s.born_lost_bytes.resize(kAgeParts);
+    s.least_live = unit.history.least_live;
     std::vector<const Block*> blocks;
     blocks.reserve(unit.blocks.size());
     for (const uint32_t index : unit.blocks) {
@@ -130,11 +139,14 @@ class Judging {
       const Estimate bytes = BytesOf(block);
       s.live_bytes.Add(bytes);
       ++s.live_blocks;
+      const size_t part = PartOf(block);
+      s.born_bytes[part] += bytes.value;
       if (check_.verdicts.empty()) continue;
       const Kind kind = check_.verdicts[index].kind;
       if (kind == Kind::kPossible) ++s.possible_blocks;
       if (kind != Kind::kDefinite && kind != Kind::kIndirect) continue;
       s.lost_bytes.Add(bytes);
+      s.born_lost_bytes[part] += bytes.value;
       ++s.lost_blocks;
       const uint64_t birth = std::min(block.birth_ns, known_.now_ns);
       s.oldest_lost_ns = std::max(s.oldest_lost_ns, known_.now_ns - birth);

@@ -31,6 +31,8 @@
 
 namespace heapgauge::leaks {
 
+inline constexpr size_t kAgeParts = 24;
+
 struct Suspect {
   std::string function;          // as people read it, without parameters; "?" if nothing is known
   std::vector<uint32_t> stacks;  // of KnownBlocks::stacks, the one that holds most first
@@ -49,6 +51,12 @@ struct Suspect {
   Interval lost_share;          // of the blocks
   uint64_t oldest_lost_ns = 0;  // age
   GrowthEvidence growth;
+  // The run in kAgeParts of equal length, the oldest first: the live bytes that were born in each,
+  // and those of them that are lost.
+  std::vector<double> born_bytes;
+  std::vector<double> born_lost_bytes;
+  // Of an exact trace: as StackHistory has it.
+  std::vector<uint64_t> least_live;
 
   bool suspected() const { return lost || grows; }
   // "cache_insert holds 1.2 GB and grows ...".
@@ -61,6 +69,7 @@ struct Suspects {
   // Of the heap as a whole, where its timeline is known.
   GrowthEvidence whole;
   std::string whole_sentence;  // "the heap as a whole grows 31 MB/min"; "" if it does not
+  uint64_t run_ns = 0;         // how long the run is that ages are told of
 };
 
 Suspects FindSuspects(const Check& check, const GrowthLimits& limits = {});

@@ -167,6 +167,21 @@ StackId StackIdOf(const Profile& profile, NodeId leaf) {
   return {places.Text(), functions.Text()};
 }
 
+EarlierCheck Remember(const Check& check, const LossRecords& losses) {
+  EarlierCheck earlier;
+  earlier.unix_ns = check.unix_ns;
+  earlier.pid = check.pid;
+  earlier.records.reserve(losses.records.size());
+  for (const LossRecord& record : losses.records) {
+    // Whole numbers, as in a file.
+    earlier.records.push_back(
+        {RecordKind(record), StackIdOf(check.known.profile, check.known.stacks[record.stack].leaf),
+         std::round(record.own.bytes.value), std::round(record.indirect.bytes.value),
+         std::round(record.own.blocks.value)});
+  }
+  return earlier;
+}
+
 Result<EarlierCheck> ReadEarlierCheck(const std::string& path) {
   HG_ASSIGN(const std::string text, ReadWholeFile(path, EarlierCheck::kMaxFileBytes + 1));
   if (text.size() > EarlierCheck::kMaxFileBytes) {

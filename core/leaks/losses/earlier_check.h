@@ -45,6 +45,8 @@ struct EarlierCheck {
   std::vector<EarlierRecord> records;
 };
 
+// A check that is at hand, to compare a later one with.
+EarlierCheck Remember(const Check& check, const LossRecords& losses);
 Result<EarlierCheck> ReadEarlierCheck(const std::string& path);
 Result<EarlierCheck> ParseEarlierCheck(std::string_view json, const std::string& name);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/leaks/scan/data_symbols.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -9,9 +9,10 @@
 #include <string>
 
 #include "core/leaks/check.h"
-#include "core/leaks/scan/data_symbols.h"
 
 namespace heapgauge::leaks {
+
+class DataSymbols;
 
 struct PointerPlace {
   enum class In : uint8_t {

@@ -1,0 +1,243 @@
+#include "core/report/leaks_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/base/regex.h"
+#include "core/base/text.h"
+#include "core/leaks/growth/run_clock.h"
+#include "core/leaks/growth/site_names.h"
+#include "core/report/leak_owners.h"
+#include "core/report/leak_parts.h"
+
+namespace heapgauge {
+namespace {
+
+using leaks::Check;
+using leaks::LossRecord;
+using leaks::StackFrame;
+using leaks::Suspect;
+
+constexpr size_t kOwnerFrames = 24;
+
+NodeId LeafOf(const LeaksSubject& subject, uint32_t stack) {
+  return subject.check->known.stacks[stack].leaf;
+}
+
+const char* KindOf(const LeaksSubject& subject, const LossRecord& record) {
+  return subject.check->look == leaks::Look::kNone ? "unknown" : RecordKind(record);
+}
+
+// "cache.cc:42"; "" if no frame of the stack has a line.
+std::string PlaceText(const Profile& profile, const std::vector<StackFrame>& stack) {
+  const size_t at = PlaceOfLeak(profile, stack);
+  if (at >= stack.size() || stack[at].frame == kNone) return "";
+  const Function* function = FunctionOf(profile, stack[at]);
+  if (function == nullptr || function->file.empty()) return "";
+  std::string text(BaseName(function->file));
+  const uint32_t line = profile.frames[stack[at].frame].line;
+  return line == 0 ? text : text + ":" + std::to_string(line);
+}
+
+// Which stacks the expressions leave.
+class StackFilter {
+ public:
+  static Result<StackFilter> Compile(const Profile& profile, const LeaksPage& page) {
+    StackFilter filter(profile);
+    for (const auto& [pattern, regex] :
+         {std::pair(&page.focus, &filter.focus_), std::pair(&page.ignore, &filter.ignore_)}) {
+      if (pattern->empty()) continue;
+      HG_ASSIGN(Regex compiled, Regex::CompileTyped(*pattern));
+      *regex = std::make_unique<Regex>(std::move(compiled));
+    }
+    return filter;
+  }
+
+  bool Passes(NodeId leaf) const {
+    if (focus_ == nullptr && ignore_ == nullptr) return true;
+    bool found = focus_ == nullptr;
+    for (const StackFrame& frame : leaks::FramesOf(profile_, leaf)) {
+      const Function* function = FunctionOf(profile_, frame);
+      if (function == nullptr) continue;
+      if (ignore_ != nullptr && ignore_->Matches(function->name)) return false;
+      found = found || focus_->Matches(function->name);
+    }
+    return found;
+  }
+
+ private:
+  explicit StackFilter(const Profile& profile) : profile_(profile) {}
+  const Profile& profile_;
+  std::unique_ptr<Regex> focus_;
+  std::unique_ptr<Regex> ignore_;
+};
+
+// How many records each stack has.
+std::vector<uint32_t> CountRecords(const LeaksSubject& subject) {
+  std::vector<uint32_t> counts(subject.check->known.stacks.size());
+  for (const LossRecord& record : subject.losses->records) ++counts[record.stack];
+  return counts;
+}
+
+class PageMaker {
+ public:
+  PageMaker(const LeaksSubject& subject, const LeaksPage& page, const StackFilter& filter)
+      : subject_(subject),
+        page_(page),
+        filter_(filter),
+        names_(subject.check->known.profile),
+        of_stack_(CountRecords(subject)) {}
+
+  Json Suspects(const std::vector<Suspect>& all, uint64_t* count) {
+    Json list = Json::Array();
+    *count = 0;
+    for (const Suspect& suspect : all) {
+      const bool passes =
+          std::any_of(suspect.stacks.begin(), suspect.stacks.end(),
+                      [&](uint32_t stack) { return filter_.Passes(LeafOf(subject_, stack)); });
+      if (!passes || ++*count > page_.suspects) continue;
+      Json json = LeakSuspectJson(subject_, suspect);
+      AddRecords(suspect, &json);
+      list.Add(std::move(json));
+    }
+    return list;
+  }
+
+  Json Records(uint64_t* count) {
+    const leaks::LossRecords& losses = *subject_.losses;
+    Json list = Json::Array();
+    *count = 0;
+    for (size_t i = losses.records.size(); i-- > 0;) {
+      const LossRecord& record = losses.records[i];
+      const uint32_t bit = record.suppressed() ? kSuppressedBit : leaks::Bit(record.kind);
+      if ((page_.kinds & bit) == 0 || !PassesFilter(subject_, page_.changes, i) ||
+          !filter_.Passes(LeafOf(subject_, record.stack)) || ++*count > page_.records) {
+        continue;
+      }
+      list.Add(Record(i, page_.frames));
+    }
+    return list;
+  }
+
+  Json Record(size_t index, size_t frames) {
+    const Profile& profile = subject_.check->known.profile;
+    const NodeId leaf = LeafOf(subject_, subject_.losses->records[index].stack);
+    const std::vector<StackFrame> stack = leaks::FramesOf(profile, leaf);
+    Json json = LeakRecordJson(subject_, index, frames);
+    json["key"] = LeakKey(subject_, index);
+    json["name"] = names_.Of(leaf);
+    json["place"] = PlaceText(profile, stack);
+    json["frame_count"] = stack.size();
+    return json;
+  }
+
+ private:
+  void AddRecords(const Suspect& suspect, Json* json) {
+    uint64_t count = 0;
+    for (const uint32_t stack : suspect.stacks) count += of_stack_[stack];
+    (*json)["record_count"] = count;
+    (*json)["stack_count"] = suspect.stacks.size();
+    if (count != 0) (*json)["record"] = LeakKey(subject_, RecordOfSuspect(subject_, suspect));
+  }
+
+  const LeaksSubject& subject_;
+  const LeaksPage& page_;
+  const StackFilter& filter_;
+  leaks::SiteNames names_;
+  const std::vector<uint32_t> of_stack_;
+};
+
+// When the blocks of one record were born; null where single blocks are not known any more.
+Json AgesOf(const LeaksSubject& subject, size_t record) {
+  const leaks::KnownBlocks& known = subject.check->known;
+  if (subject.losses->record_of.size() != known.blocks.size() || known.blocks.empty()) return {};
+  const leaks::RunClock clock(known.profile, known.now_ns);
+  std::vector<double> bytes(leaks::kAgeParts);
+  for (size_t i = 0; i < known.blocks.size(); ++i) {
+    if (subject.losses->record_of[i] != record) continue;
+    const auto part = static_cast<size_t>(clock.ByTime(known.blocks[i].birth_ns) *
+                                          static_cast<double>(leaks::kAgeParts));
+    bytes[std::min(part, leaks::kAgeParts - 1)] +=
+        static_cast<double>(known.blocks[i].size) * std::max(known.blocks[i].weight, 1.0);
+  }
+  for (double& sum : bytes) sum = std::round(sum);
+  return {{"step_ns", clock.length_ns() / leaks::kAgeParts}, {"bytes", bytes}};
+}
+
+}  // namespace
+
+std::string LeakKey(const LeaksSubject& subject, size_t record) {
+  const LossRecord& of = subject.losses->records[record];
+  return std::string(KindOf(subject, of)) + "-" +
+         leaks::StackIdOf(subject.check->known.profile, LeafOf(subject, of.stack)).places;
+}
+
+size_t FindLeak(const LeaksSubject& subject, std::string_view key) {
+  const auto& records = subject.losses->records;
+  for (size_t i = records.size(); i-- > 0;) {
+    if (key.starts_with(KindOf(subject, records[i])) && LeakKey(subject, i) == key) return i;
+  }
+  return records.size();
+}
+
+size_t RecordOfSuspect(const LeaksSubject& subject, const Suspect& suspect) {
+  const auto& records = subject.losses->records;
+  size_t best = records.size();
+  const auto is_lost = [&](size_t i) { return records[i].kind >= leaks::Kind::kIndirect; };
+  for (size_t i = records.size(); i-- > 0;) {
+    if (best != records.size() && (is_lost(best) || !is_lost(i))) continue;
+    const bool own = std::find(suspect.stacks.begin(), suspect.stacks.end(), records[i].stack) !=
+                     suspect.stacks.end();
+    if (own) best = i;
+  }
+  return best;
+}
+
+Result<Json> LeaksPageJson(const LeaksSubject& subject, const LeaksPage& page) {
+  HG_ASSIGN(const StackFilter filter, StackFilter::Compile(subject.check->known.profile, page));
+  PageMaker maker(subject, page, filter);
+  LeaksOptions options;
+  // As the command line: of samples, that only memory of unknown blocks points to one is no news.
+  if (!subject.check->known.exact) options.error_kinds = leaks::Bit(leaks::Kind::kDefinite);
+  uint64_t suspected = 0;
+  uint64_t others = 0;
+  uint64_t records = 0;
+  Json json = {{"check", LeakCheckJson(*subject.check)},
+               {"summary", LeakSummaryJson(subject, options)}};
+  Json suspects = {{"suspected", maker.Suspects(subject.suspects->suspects, &suspected)},
+                   {"not_suspected", maker.Suspects(subject.suspects->others, &others)},
+                   {"whole", subject.suspects->whole_sentence},
+                   {"run_ns", subject.suspects->run_ns}};
+  suspects["suspected_count"] = suspected;
+  suspects["not_suspected_count"] = others;
+  json["suspects"] = std::move(suspects);
+  json["suppressions"] = LeakSuppressionsJson(subject);
+  json["notes"] = subject.check->notes;
+  json["records"] = maker.Records(&records);
+  json["record_count"] = records;
+  return json;
+}
+
+Json LeakDetailsJson(const LeaksSubject& subject, size_t record, leaks::DataSymbols* symbols) {
+  const Profile& profile = subject.check->known.profile;
+  const LossRecord& of = subject.losses->records[record];
+  const NodeId leaf = LeafOf(subject, of.stack);
+  const LeaksPage page;
+  const auto filter = StackFilter::Compile(profile, page);
+  PageMaker maker(subject, page, *filter);
+  Json json = {{"record", maker.Record(record, SIZE_MAX)},
+               {"ages", AgesOf(subject, record)},
+               {"suppressions",
+                {{"valgrind", leaks::GenerateSuppression(profile, leaf, of.kind)},
+                 {"lsan", leaks::GenerateLsanSuppression(profile, leaf)}}},
+               {"owner", nullptr}};
+  if (subject.check->look != leaks::Look::kNone) {
+    json["owner"] = LeakOwnerJson(
+        subject, FindLeakOwner(subject, static_cast<uint32_t>(record), symbols), kOwnerFrames);
+  }
+  return json;
+}
+
+}  // namespace heapgauge
