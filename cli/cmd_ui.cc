@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/cli.h"
@@ -12,6 +13,7 @@
 #include "cli/http_host.h"
 #include "cli/pprof/viewer.h"
 #include "cli/symbol_options.h"
+#include "cli/ui_leaks.h"
 #include "cli/ui_queries.h"
 #include "cli/ui_sources.h"
 #include "cli/until_ended.h"
@@ -26,6 +28,7 @@ struct UiOptions {
   HttpOptions http;
   std::vector<std::string> sources;
   SymbolOptions symbols;
+  std::vector<std::string> suppressions;
   bool no_browser = false;
 };
 
@@ -39,6 +42,10 @@ bool HasScreen() {
 }
 
 int Ui(const UiOptions& options) {
+  leaks::Suppressions suppressions;
+  for (const std::string& path : options.suppressions) {
+    if (const Status read = suppressions.AddFile(path); !read) return FailWith(read.error());
+  }
   const UntilEnded ended;
   endpoint::GaugeProcessOptions how;
   if (!options.symbols.no_cache) how.name_cache = DefaultNameCacheDir();
@@ -46,8 +53,8 @@ int Ui(const UiOptions& options) {
   how.use_debuginfod = !options.symbols.no_debuginfod;
   const auto processes =
       std::make_shared<endpoint::GaugeProcesses>(endpoint::GaugeProcesses::Choice{}, how);
-  const auto sources =
-      std::make_shared<endpoint::api::Sources>(processes, MakeQueries(options.symbols));
+  const auto sources = std::make_shared<endpoint::api::Sources>(
+      processes, MakeQueries(options.symbols), MakeLeakChecker(std::move(suppressions)));
   const Status added = AddSources(options.sources, options.symbols, how, sources.get());
   if (!added) return FailWith(added.error());
   const auto host = HttpHost::Open(options.http, processes, sources);
@@ -85,6 +92,9 @@ Examples:
   sub.Add("SOURCE", &options->sources,
           "profiles of any format, traces, PIDs, directories of gauge files, URLs");
   AddHttpOptions(sub, &options->http, "where to listen (127.0.0.1, any free port)");
+  sub.Add("--suppressions", &options->suppressions,
+          "file of leaks to live with, as heapgauge leaks takes it (may be given several times)")
+      .OneEachTime();
   sub.Flag("--no-browser", &options->no_browser, "only print the address");
   AddSymbolOptions(sub, &options->symbols);
   sub.OnChosen([=] { *action = [=] { return Ui(*options); }; });

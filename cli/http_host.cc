@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/command_line.h"
+#include "cli/ui_leaks.h"
 #include "core/base/blocked_signals.h"
 #include "core/base/file.h"
 #include "endpoint/api/sources.h"
@@ -28,7 +29,8 @@ HttpHost::HttpHost(std::shared_ptr<endpoint::Processes> processes,
                    std::shared_ptr<endpoint::api::Sources> sources)
     : endpoint_(processes,
                 sources != nullptr ? std::move(sources)
-                                   : std::make_shared<endpoint::api::Sources>(processes),
+                                   : std::make_shared<endpoint::api::Sources>(processes, nullptr,
+                                                                              MakeLeakChecker()),
                 BesideTheProcess()) {}
 
 Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,

@@ -57,6 +57,7 @@ class GaugeProcess final : public Process {
   Result<std::string> Dump() override;
   Result<MemorySurvey> Memory() override;
   std::vector<Engine*> engines() override { return options_.engines; }
+  std::string gauge_path() const override { return path_; }
 
  private:
   // The last snapshot of one kind.

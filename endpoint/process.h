@@ -56,6 +56,9 @@ class Process {
   virtual Result<MemorySurvey> Memory() = 0;
 
   virtual std::vector<Engine*> engines() { return {}; }
+
+  // The file that is behind it; "" none.
+  virtual std::string gauge_path() const { return {}; }
 };
 
 class Processes {

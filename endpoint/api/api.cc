@@ -45,6 +45,8 @@ using Everything = ResourceList<&kSourcesResource,    //
                                 &kTableResource,      //
                                 &kTimelineResource,   //
                                 &kLifetimesResource,  //
+                                &kLeaksResource,      //
+                                &kLeakResource,       //
                                 &kDiffResource,       //
                                 &kQueryResource,      //
                                 &kProcessesResource>;
@@ -141,6 +143,7 @@ std::span<const Route> ApiRoutes() {
     std::vector<Route> routes = api::Everything::Routes();
     routes.push_back({api::kExportPath, "GET, HEAD", api::HandleExport, false});
     routes.push_back({api::kControlPath, "POST", api::HandleControl, false});
+    routes.push_back({api::kLeakCheckPath, "POST", api::HandleLeakCheck, false});
     return routes;
   }();
   return kRoutes;

@@ -73,6 +73,8 @@ extern const Resource kProcessesResource;
 extern const Resource kDiffResource;
 extern const Resource kQueryResource;
 extern const Resource kLifetimesResource;
+extern const Resource kLeaksResource;
+extern const Resource kLeakResource;
 
 // POST api/v1/control: see control.cc.
 inline constexpr std::string_view kControlPath = "api/v1/control";
@@ -82,6 +84,10 @@ Reply HandleControl(const Call& call);
 inline constexpr std::string_view kExportPath = "api/v1/export";
 std::span<const std::string_view> ExportParameters();
 Reply HandleExport(const Call& call);
+
+// POST api/v1/leaks/check: see leaks.cc.
+inline constexpr std::string_view kLeakCheckPath = "api/v1/leaks/check";
+Reply HandleLeakCheck(const Call& call);
 
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();

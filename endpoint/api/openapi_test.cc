@@ -10,6 +10,7 @@
 #include "core/report/exports.h"
 #include "endpoint/api/api.h"
 #include "endpoint/testing/ask.h"
+#include "endpoint/testing/fake_checker.h"
 #include "endpoint/testing/one_trace.h"
 
 namespace heapgauge::endpoint::api {
@@ -90,6 +91,7 @@ TEST(OpenApi, DescribesEveryResourceAndNoOther) {
   for (const Resource* resource : AllResources()) served.insert(PathOf(*resource));
   served.insert("/" + std::string(kControlPath));
   served.insert("/" + std::string(kExportPath));
+  served.insert("/" + std::string(kLeakCheckPath));
   EXPECT_EQ(described, served);
   std::set<std::string> routes;
   for (const Route& route : ApiRoutes()) routes.insert("/" + std::string(route.path));
@@ -149,8 +151,9 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   host.process->profile.timeline = {point};
   host.process->facts.lost = {{"table full", 3}};
   for (const Resource* resource : AllResources()) {
-    // There is no SQL here, and no trace.
+    // There is no SQL here, no trace, and nobody who looks at memory.
     if (resource == &kQueryResource || resource == &kLifetimesResource) continue;
+    if (resource == &kLeaksResource || resource == &kLeakResource) continue;
     ExpectAsDescribed(host.Get(PathOf(*resource)), *resource);
     ExpectAsDescribed(host.Get(PathOf(*resource) + "?granularity=addresses"), *resource);
   }
@@ -175,6 +178,25 @@ TEST(OpenApi, DescribesEveryFieldOfATrace) {
   testing::OneTrace host(made);
   ExpectAsDescribed(host.Get("/api/v1/timeline?stacks=2&threads=1&steps=20"), kTimelineResource);
   ExpectAsDescribed(host.Get("/api/v1/lifetimes"), kLifetimesResource);
+}
+
+TEST(OpenApi, DescribesEveryFieldOfALeakCheck) {
+  testing::CheckedProcess host;
+  for (const double weight : {1.0, 50.0}) {
+    host.checker->check = testing::MakeLeakCheck(weight);
+    const Response done = host.Post(std::string("/") + std::string(kLeakCheckPath));
+    ASSERT_EQ(done.status, 200) << done.body;
+    EXPECT_EQ(Differences(json::parse(done.body), Document()["components"]["schemas"]["LeakCheck"],
+                          "check"),
+              std::vector<std::string>());
+    const Response leaks = host.Get(PathOf(kLeaksResource));
+    ExpectAsDescribed(leaks, kLeaksResource);
+    for (const json& record : json::parse(leaks.body)["records"]) {
+      ExpectAsDescribed(
+          host.Get(PathOf(kLeakResource) + "?record=" + record["key"].get<std::string>()),
+          kLeakResource);
+    }
+  }
 }
 
 TEST(OpenApi, DescribesWhatAChangeAnswers) {

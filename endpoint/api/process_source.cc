@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/leaks/check_file.h"
 #include "core/trace/trace_moment.h"
 
 namespace heapgauge::endpoint::api {
@@ -30,6 +31,16 @@ Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) 
   }
   const bool peak = filter.peak || question.at == "peak";
   return process_->TakeWithNames(peak ? Moment::kPeak : Moment::kNow);
+}
+
+Result<leaks::Check> ProcessSource::LeaksOfFile() {
+  const std::string path = process_->gauge_path();
+  if (path.empty()) {
+    return Fail(ErrorCode::kUnavailable, "there is no gauge file of this process here");
+  }
+  HG_ASSIGN(leaks::Check check, leaks::CheckFile(path));
+  process_->AddNames(&check.known.profile);
+  return check;
 }
 
 Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch) {

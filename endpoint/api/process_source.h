@@ -18,6 +18,7 @@ class ProcessSource final : public Source {
   Facts facts() override;
   Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
   Result<Timeline> Over(const Stretch& stretch) override;
+  Result<leaks::Check> LeaksOfFile() override;
   std::shared_ptr<Process> process() override { return process_; }
 
  private:

@@ -14,6 +14,7 @@
 
 #include "core/analysis/timeline.h"
 #include "core/base/result.h"
+#include "core/leaks/check.h"
 #include "core/model/profile.h"
 #include "endpoint/api/filter.h"
 #include "endpoint/process.h"
@@ -54,6 +55,10 @@ class Source {
 
   // How long blocks live, as JSON; only a trace knows.
   virtual Result<std::string> Lifetimes(const Filter& filter, size_t rows);
+
+  // What it alone tells about leaks, with names: what was never freed, ages, growth. Only traces
+  // and gauge files know single blocks.
+  virtual Result<leaks::Check> LeaksOfFile();
 
   // Behind a source of this kind; null for others.
   virtual std::shared_ptr<Process> process() { return nullptr; }

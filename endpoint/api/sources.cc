@@ -5,6 +5,7 @@
 
 #include "core/analysis/measures.h"
 #include "core/base/text.h"
+#include "core/leaks/losses/lost_profile.h"
 #include "endpoint/api/process_source.h"
 
 namespace heapgauge::endpoint::api {
@@ -27,7 +28,41 @@ Result<std::string> Source::Lifetimes(const Filter& /*filter*/, size_t /*rows*/)
       "only a trace knows how long blocks lived: heapgauge run --trace -o FILE.hgt -- COMMAND");
 }
 
+Result<leaks::Check> Source::LeaksOfFile() {
+  return Fail(ErrorCode::kInvalidArgument,
+              "this profile does not tell single blocks and their ages; leaks are looked for in "
+              "running processes, gauge files and traces: heapgauge run --trace -o FILE.hgt -- "
+              "COMMAND");
+}
+
+Result<std::shared_ptr<Subject>> Opened::LostSubject(const Filter& filter) {
+  const KeptChecks::Pointer judged = checks_.Last();
+  if (judged == nullptr || !judged->looked()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "what is lost is not known: no leak check has looked at its memory; the view Leaks "
+                "does that of a running program");
+  }
+  Filter rest = filter;
+  rest.words.value.clear();
+  rest.words.blocks = false;
+  HG_ASSIGN(const trace::Question question, QuestionOf(rest.words));
+  if (question.any() || filter.peak) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "what is lost is known of the moment of the check; it takes no other moment or kind "
+        "of block");
+  }
+  const std::string key = filter.ProfileKey() + "#lost " + std::to_string(judged->number);
+  const std::lock_guard lock(mutex_);
+  if (const Answer* known = answers_.Find(key)) return known->subject;
+  auto profile = std::make_shared<const Profile>(
+      leaks::LostProfile(judged->check, judged->losses, filter.words.blocks));
+  auto subject = std::make_shared<Subject>(profile);
+  return answers_.Keep(key, {std::move(profile), std::move(subject)}).subject;
+}
+
 Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
+  if (filter.words.value == kLostValue) return LostSubject(filter);
   const bool live = source_->facts().live;
   const std::string key = filter.ProfileKey() + (live ? "#" + filter.hold : "");
   const bool may_keep = !live || !filter.hold.empty();
@@ -89,6 +124,7 @@ class Renamed final : public Source {
   Result<std::string> Lifetimes(const Filter& filter, size_t rows) override {
     return source_->Lifetimes(filter, rows);
   }
+  Result<leaks::Check> LeaksOfFile() override { return source_->LeaksOfFile(); }
   std::shared_ptr<Process> process() override { return source_->process(); }
   std::shared_ptr<const trace::TraceFile> trace() override { return source_->trace(); }
 
@@ -109,13 +145,13 @@ void Sources::Add(std::shared_ptr<Source> source) {
   };
   for (int i = 2; taken(); ++i) name = id + "-" + std::to_string(i);
   if (name != id) source = std::make_shared<Renamed>(std::move(source), name);
-  added_.push_back(std::make_shared<Opened>(std::move(source)));
+  added_.push_back(std::make_shared<Opened>(std::move(source), checker_));
 }
 
 std::shared_ptr<Opened> Sources::OfProcess(const std::shared_ptr<Process>& process) {
   std::shared_ptr<Opened>& opened = of_processes_[process];
   if (opened == nullptr) {
-    opened = std::make_shared<Opened>(std::make_shared<ProcessSource>(process));
+    opened = std::make_shared<Opened>(std::make_shared<ProcessSource>(process), checker_);
   }
   return opened;
 }

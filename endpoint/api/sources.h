@@ -14,6 +14,8 @@
 
 #include "core/base/result.h"
 #include "endpoint/api/filter.h"
+#include "endpoint/api/kept_checks.h"
+#include "endpoint/api/leak_checker.h"
 #include "endpoint/api/recent.h"
 #include "endpoint/api/source.h"
 #include "endpoint/api/subject.h"
@@ -21,12 +23,17 @@
 
 namespace heapgauge::endpoint::api {
 
+// The value of a source whose memory was looked at, beside those of a trace.
+inline constexpr std::string_view kLostValue = "lost";
+
 // A source with what it answered.
 class Opened {
  public:
-  explicit Opened(std::shared_ptr<Source> source) : source_(std::move(source)) {}
+  explicit Opened(std::shared_ptr<Source> source, std::shared_ptr<LeakChecker> checker = nullptr)
+      : source_(std::move(source)), checks_(source_.get(), std::move(checker)) {}
 
   Source& source() { return *source_; }
+  KeptChecks& checks() { return checks_; }
   Result<std::shared_ptr<Subject>> SubjectOf(const Filter& filter);
   Result<std::shared_ptr<const Timeline>> Over(const Source::Stretch& stretch);
 
@@ -36,7 +43,11 @@ class Opened {
     std::shared_ptr<Subject> subject;
   };
 
+  // Of the figure "lost": the last check as a profile.
+  Result<std::shared_ptr<Subject>> LostSubject(const Filter& filter);
+
   const std::shared_ptr<Source> source_;
+  KeptChecks checks_;
   std::mutex mutex_;
   Recent<Answer> answers_{8};
   Recent<std::shared_ptr<const Timeline>> timelines_{8};
@@ -46,9 +57,12 @@ class Queries;
 
 class Sources {
  public:
-  // `queries`: SQL, where the host has it; may be null.
-  explicit Sources(std::shared_ptr<Processes> processes, std::shared_ptr<Queries> queries = nullptr)
-      : processes_(std::move(processes)), queries_(std::move(queries)) {}
+  // `queries`: SQL, where the host has it; may be null. So may `checker`.
+  explicit Sources(std::shared_ptr<Processes> processes, std::shared_ptr<Queries> queries = nullptr,
+                   std::shared_ptr<LeakChecker> checker = nullptr)
+      : processes_(std::move(processes)),
+        queries_(std::move(queries)),
+        checker_(std::move(checker)) {}
 
   const std::shared_ptr<Queries>& queries() const { return queries_; }
 
@@ -65,6 +79,7 @@ class Sources {
 
   const std::shared_ptr<Processes> processes_;
   const std::shared_ptr<Queries> queries_;
+  const std::shared_ptr<LeakChecker> checker_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Opened>> added_;
   std::map<std::shared_ptr<Process>, std::shared_ptr<Opened>> of_processes_;

@@ -53,6 +53,12 @@ Json ChoicesOf(Source::Kind kind, const Subject& subject) {
   return choices;
 }
 
+// What a look at memory adds.
+void AddLostChoices(Json* choices) {
+  choices->Add(Choice("lost", {{"value", kLostValue}}));
+  choices->Add(Choice("lost blocks", {{"value", kLostValue}, {"blocks", "1"}}));
+}
+
 // A regular expression that matches this name and no other.
 std::string Exactly(const std::string& name) {
   std::string text = "^";
@@ -73,6 +79,9 @@ Json FindingsJson(const std::vector<ProfileFinding>& findings, Source::Kind kind
       if (finding.allocated) {
         parameters[kind == Source::Kind::kTrace ? "value" : "sort"] = "allocated";
       }
+    } else if (finding.kind == ProfileFinding::Kind::kLeak) {
+      parameters["view"] = "leaks";
+      if (!finding.leak.empty()) parameters["leak"] = finding.leak;
     } else if (finding.kind == ProfileFinding::Kind::kSamples) {
       parameters["view"] = "processes";
     }
@@ -93,6 +102,9 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
   const Source::Facts facts = looked.opened->source().facts();
   HeapFigures total = looked.subject->Total();
   total.live_bytes = OrNothingSampled(total.live_bytes, recording);
+  Json choices = ChoicesOf(facts.kind, *looked.subject);
+  const KeptChecks::Pointer check = looked.opened->checks().Last();
+  if (check != nullptr && check->looked()) AddLostChoices(&choices);
   Json json = {{"source", SourceJson(facts)},
                {"recording", RecordingJson(recording)},
                {"state", IsRecorded(recording) ? StateText(recording) : ""},
@@ -101,7 +113,7 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
                {"unit", measures.unit},
                {"total", FiguresJson(total, measures, recording)},
                {"stacks", profile.rows.size()},
-               {"choices", ChoicesOf(facts.kind, *looked.subject)},
+               {"choices", std::move(choices)},
                {"notes", profile.notes}};
   if (!IsRecorded(recording)) json["recording"] = nullptr;  // of other tools
   if (brief) return json.Line();
@@ -115,8 +127,10 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
   }
   Filter plain;  // whatever rows the page shows
   HG_ASSIGN(const auto table, looked.subject->TableOf(plain, false));
-  json["findings"] =
-      FindingsJson(FindingsOf(profile, table->report, survey ? &*survey : nullptr), facts.kind);
+  std::vector<ProfileFinding> findings =
+      FindingsOf(profile, table->report, survey ? &*survey : nullptr);
+  if (check != nullptr) AddLeakFindings(check->Subject(nullptr), &findings);
+  json["findings"] = FindingsJson(findings, facts.kind);
   return WithMember(json.Line(), "memory", memory);
 }
 

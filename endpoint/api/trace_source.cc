@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/leaks/check_file.h"
 #include "core/report/lifetimes.h"
 #include "core/report/timeline_bands.h"
 #include "core/trace/analysis/lifetimes.h"
@@ -55,6 +56,11 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
     NameBands(*stacks, &made);
   }
   return std::move(made.timeline);
+}
+
+Result<leaks::Check> TraceSource::LeaksOfFile() {
+  HG_ASSIGN(const auto stacks, answers_.Stacks());
+  return leaks::CheckTrace(*trace_, *stacks);
 }
 
 Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {

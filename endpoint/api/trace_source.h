@@ -22,6 +22,7 @@ class TraceSource final : public Source {
   Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
   Result<Timeline> Over(const Stretch& stretch) override;
   Result<std::string> Lifetimes(const Filter& filter, size_t rows) override;
+  Result<leaks::Check> LeaksOfFile() override;
   std::shared_ptr<const trace::TraceFile> trace() override { return trace_; }
 
  private:

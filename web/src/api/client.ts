@@ -3,6 +3,7 @@
 
 import { ApiError } from "./answerer";
 import type { Answerer, Parameters } from "./answerer";
+import type { LeakAnswer, LeakCheckAnswer, LeaksAnswer } from "./leaks";
 import { reportIn } from "./report";
 import type {
   DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
@@ -22,19 +23,13 @@ export interface Answers {
   diff: DiffAnswer;
   query: QueryAnswer;
   lifetimes: LifetimesAnswer;
+  leaks: LeaksAnswer;
+  "leaks/record": LeakAnswer;
 }
 export type Resource = keyof Answers;
 
 // The page may be below any path (/ui/, /pid/4242/ui/, a mount point): the API is beside its folder.
 export function addressOf(resource: string, parameters: Parameters): string {
-  const query = new URLSearchParams(parameters).toString();
-export class ApiError extends Error {
-  constructor(message: string, readonly status: number) {
-    super(message);
-  }
-}
-
-export function addressOf(resource: Resource, parameters: Parameters): string {
   const words = new URLSearchParams(parameters);
   // Live at each of several moments: the page has them in one word.
   const moments = parameters["live-at"]?.split(",") ?? [];
@@ -66,6 +61,11 @@ export type Action = "enable" | "disable" | "sample" | "reset" | "dump";
 export async function control(pid: number, action: Action, bytes?: string): Promise<{ seen: boolean; file?: string }> {
   const query = new URLSearchParams({ pid: String(pid), action, ...(bytes ? { bytes } : {}) });
   return (await request(`../api/v1/control?${query.toString()}`, { method: "POST" })) as { seen: boolean; file?: string };
+}
+
+// Looks at the memory of a process for leaks, which stops it for a moment.
+export async function checkLeaks(source: string): Promise<LeakCheckAnswer> {
+  return (await request(`../api/v1/leaks/check?${new URLSearchParams({ source }).toString()}`, { method: "POST" })) as LeakCheckAnswer;
 }
 
 async function request(address: string, how: RequestInit): Promise<unknown> {

@@ -101,7 +101,14 @@ export function App({ store }: { store: Store }) {
 // Which figure, and what the filter leaves: each word can be changed or taken away.
 function FilterBar() {
   const { state, store, source, hold } = usePage();
-  const parameters = useMemo(() => (source ? { source: source.id, brief: "1", ...(source.live ? { hold: "choices" } : {}) } : null), [source, hold]);
+  // A look at memory adds figures.
+  const [checks, setChecks] = useState(0);
+  useEffect(() => {
+    const checked = () => setChecks((before) => before + 1);
+    window.addEventListener("heapgauge-check", checked);
+    return () => window.removeEventListener("heapgauge-check", checked);
+  }, []);
+  const parameters = useMemo(() => (source ? { source: source.id, brief: "1", ...(source.live ? { hold: `choices${checks}` } : {}) } : null), [source, hold, checks]);
   const { data: summary } = useAsk("summary", parameters);
   const choices = summary?.choices ?? [];
   const chosen = choices.findIndex((choice) => ["value", "blocks", "sort", "type"].every((word) => (choice.parameters[word] ?? "") === (state[word] ?? "")));

@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 import { CompareView } from "./compare";
 import { FlameView } from "./flame";
+import { LeaksView } from "./leaks";
 import { LifetimesView } from "./lifetimes";
 import { OverviewView } from "./overview";
 import { ProcessesView } from "./processes";
@@ -23,6 +24,7 @@ export const VIEWS: View[] = [
   { word: "timeline", title: "Timeline", filtered: true, component: TimelineView },
   { word: "flame", title: "Flame graph", filtered: true, component: FlameView },
   { word: "table", title: "Table", filtered: true, component: TableView },
+  { word: "leaks", title: "Leaks", filtered: true, component: LeaksView },
   { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
   { word: "compare", title: "Compare", filtered: true, component: CompareView },
   { word: "query", title: "Query", filtered: true, served: true, component: QueryView },

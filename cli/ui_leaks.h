@@ -1,0 +1,16 @@
+// Leak checks for the page of a host that is beside the programs: `ui`, `serve`, `run --http`.
+#ifndef HEAPGAUGE_CLI_UI_LEAKS_H_
+#define HEAPGAUGE_CLI_UI_LEAKS_H_
+
+#include <memory>
+
+#include "core/leaks/losses/suppressions.h"
+#include "endpoint/api/leak_checker.h"
+
+namespace heapgauge::cli {
+
+std::shared_ptr<endpoint::api::LeakChecker> MakeLeakChecker(leaks::Suppressions suppressions = {});
+
+}  // namespace heapgauge::cli
+
+#endif  // HEAPGAUGE_CLI_UI_LEAKS_H_
