@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/report/csv.h"
 #include "core/report/diff.h"
+#include "core/report/labels.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 
@@ -40,6 +42,19 @@ Side SideOf(const DiffSources& sources, const Comparison& made, const ChangeRow&
           report.rows[gone ? row.in_before : row.in_after]};
 }
 
+// What the rows that are gone, or all others, are called.
+Labels LabelsOf(const DiffSources& sources, const Comparison& made,
+                const std::vector<const ChangeRow*>& shown, bool gone, const DiffOptions& options) {
+  std::vector<EntityId> entities;
+  for (const ChangeRow* row : shown) {
+    if (gone != (row->in_after == kNone)) continue;
+    entities.push_back(SideOf(sources, made, *row).row.entity);
+  }
+  return Labels(gone ? *sources.profiles.front() : *sources.profiles.back(),
+                gone ? made.before.entities : made.after.entities, std::move(entities),
+                options.names, options.layout);
+}
+
 }  // namespace
 
 std::string DiffJson(const DiffSources& sources, const Comparison& made,
@@ -51,14 +66,25 @@ std::string DiffJson(const DiffSources& sources, const Comparison& made,
     if (IsRecorded(r)) profile["recording"] = RecordingJson(r);
     profiles.Add(std::move(profile));
   }
-  Json rows = Json::Array();
+  std::vector<const ChangeRow*> shown;
   size_t count = 0;
   for (const ChangeRow& row : made.rows) {
     if (row.figures.kind == ChangeKind::kSame) continue;
     if (options.only_sure && !row.figures.beyond_chance) continue;
-    if (++count > options.rows) continue;
+    if (++count <= options.rows) shown.push_back(&row);
+  }
+  const Labels gone = LabelsOf(sources, made, shown, true, options);
+  const Labels there = LabelsOf(sources, made, shown, false, options);
+  Json rows = Json::Array();
+  for (const ChangeRow* row_shown : shown) {
+    const ChangeRow& row = *row_shown;
     const Side side = SideOf(sources, made, row);
     Json entry = EntityJson(side.profile, side.report.entities, side.row.entity);
+    entry["label"] = (row.in_after == kNone ? gone : there)[side.row.entity];
+    entry["place"] =
+        side.row.frame == kNone
+            ? std::string()
+            : PlaceOf(side.profile, side.report.entities.granularity(), side.row.frame);
     if (side.row.frame != kNone && !side.report.entities.joins_calls()) {
       entry["line"] = side.profile.frames[side.row.frame].line;
     }

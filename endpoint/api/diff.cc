@@ -31,6 +31,7 @@ Result<std::string> AnswerDiff(const Call& call, const Filter& filter) {
   HG_ASSIGN(const Comparison comparison, Compare(sources.profiles, options));
   DiffOptions shown;
   shown.rows = rows;
+  if (filter.names == "whole") shown.names = Names::kWhole;
   shown.cumulative = cumulative;
   shown.only_sure = only_sure;
   return DiffJson(sources, comparison, shown);
