@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,6 +30,7 @@ struct UiOptions {
   std::vector<std::string> sources;
   SymbolOptions symbols;
   std::vector<std::string> suppressions;
+  std::string dump_directory;
   bool no_browser = false;
 };
 
@@ -51,6 +53,11 @@ int Ui(const UiOptions& options) {
   if (!options.symbols.no_cache) how.name_cache = DefaultNameCacheDir();
   how.debug_directories = options.symbols.debug_paths;
   how.use_debuginfod = !options.symbols.no_debuginfod;
+  if (!options.dump_directory.empty()) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(options.dump_directory, error);
+    how.dump_directory = error ? options.dump_directory : absolute.string();
+  }
   const auto processes =
       std::make_shared<endpoint::GaugeProcesses>(endpoint::GaugeProcesses::Choice{}, how);
   const auto sources = std::make_shared<endpoint::api::Sources>(
@@ -95,6 +102,8 @@ Examples:
   sub.Add("--suppressions", &options->suppressions,
           "file of leaks to live with, as heapgauge leaks takes it (may be given several times)")
       .OneEachTime();
+  sub.Add("--dump-dir", &options->dump_directory,
+          "directory for dumps that the page asks for; without it there are none");
   sub.Flag("--no-browser", &options->no_browser, "only print the address");
   AddSymbolOptions(sub, &options->symbols);
   sub.OnChosen([=] { *action = [=] { return Ui(*options); }; });

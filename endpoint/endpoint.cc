@@ -152,6 +152,7 @@ class Endpoint::State {
     Target target = FindProcess(path, match.begin, processes_.get());
     if (target.problem && (route.needs_process || target.named)) return *std::move(target.problem);
     call.process = std::move(target.process);
+    call.is_named = target.named;
     return route.handle(call);
   }
 

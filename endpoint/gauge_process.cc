@@ -117,15 +117,18 @@ std::vector<std::vector<std::string>> GaugeProcess::NamesOf(
   return names.Answer(questions);
 }
 
+Status GaugeProcess::CheckRuns() {
+  HG_ASSIGN(const Recording facts, Facts());
+  if (facts.state == RecordingState::kLive) return {};
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("process {} does not run any more ({}); its data can be read, not "
+                          "changed",
+                          facts.pid, StateText(facts)));
+}
+
 template <typename Change>
 Result<bool> GaugeProcess::ChangeAndWait(Change&& change) {
-  HG_ASSIGN(const Recording facts, Facts());
-  if (facts.state != RecordingState::kLive) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("process {} does not run any more ({}); its data can be read, not "
-                            "changed",
-                            facts.pid, StateText(facts)));
-  }
+  HG_TRY(CheckRuns());
   HG_ASSIGN(GaugeControl control, GaugeControl::Open(path_));
   HG_TRY(change(&control));
   if (options_.nudge) options_.nudge();
@@ -154,12 +157,31 @@ Result<bool> GaugeProcess::Reset() {
   return ChangeAndWait([](GaugeControl* control) { return control->RequestReset(); });
 }
 
-Result<std::string> GaugeProcess::Dump() {
+Status GaugeProcess::MayDump() {
   if (options_.dump_directory.empty()) {
     return Fail(ErrorCode::kUnavailable,
                 "there is no directory for dumps; give the server one (--dump-dir)");
   }
+  return {};
+}
+
+Result<std::string> GaugeProcess::Dump() {
+  HG_TRY(MayDump());
   return DumpGaugeTo(path_, {options_.dump_directory, ""}, wire::DumpReason::kRequest);
+}
+
+std::shared_ptr<Process> GaugeProcess::OfDump(const std::string& path) {
+  return std::make_shared<GaugeProcess>(path, options_);
+}
+
+Status GaugeProcess::MayChange() {
+  HG_TRY(CheckRuns());
+  HG_TRY(GaugeControl::Open(path_));
+  return {};
+}
+
+std::optional<uint64_t> GaugeProcess::ResidentBytes() {
+  return CheckRuns() ? heapgauge::ResidentBytes(pid_) : std::nullopt;
 }
 
 Result<MemorySurvey> GaugeProcess::Memory() {

@@ -55,6 +55,10 @@ class GaugeProcess final : public Process {
   Result<bool> SetInterval(uint64_t bytes) override;
   Result<bool> Reset() override;
   Result<std::string> Dump() override;
+  std::shared_ptr<Process> OfDump(const std::string& path) override;
+  Status MayChange() override;
+  Status MayDump() override;
+  std::optional<uint64_t> ResidentBytes() override;
   Result<MemorySurvey> Memory() override;
   std::vector<Engine*> engines() override { return options_.engines; }
   std::string gauge_path() const override { return path_; }
@@ -73,6 +77,7 @@ class GaugeProcess final : public Process {
     std::shared_ptr<const Profile> profile;
   };
 
+  Status CheckRuns();
   template <typename Change>
   Result<bool> ChangeAndWait(Change&& change);
   void Forget();

@@ -113,6 +113,19 @@ std::shared_ptr<const KeptProfile> KeptProfiles::Find(uint32_t pid, std::string_
   return nullptr;
 }
 
+std::shared_ptr<const KeptProfile> KeptProfiles::Find(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& kept : kept_) {
+    if (kept->id == id) return kept;
+  }
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<const KeptProfile>> KeptProfiles::List() const {
+  const std::lock_guard lock(mutex_);
+  return {kept_.rbegin(), kept_.rend()};
+}
+
 std::vector<std::shared_ptr<const KeptProfile>> KeptProfiles::List(uint32_t pid,
                                                                    std::string_view type) const {
   const std::lock_guard lock(mutex_);

@@ -58,8 +58,12 @@ class KeptProfiles {
   // Null unless there is one of that process and type by that id.
   std::shared_ptr<const KeptProfile> Find(uint32_t pid, std::string_view type,
                                           std::string_view id) const;
+  // By its id alone, whatever process and type it is of; null: none.
+  std::shared_ptr<const KeptProfile> Find(std::string_view id) const;
   // Newest first.
   std::vector<std::shared_ptr<const KeptProfile>> List(uint32_t pid, std::string_view type) const;
+  // All of them, newest first.
+  std::vector<std::shared_ptr<const KeptProfile>> List() const;
 
   // False if that window is open already. Of more than kMostWindows the oldest is forgotten: its
   // client, or its process, is gone.

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,15 @@ class Process {
   // A dump into the directory that the host was told; its path. Fails, naming the directory, if
   // that is missing or cannot be written.
   virtual Result<std::string> Dump() = 0;
+  // What such a dump holds; null where the host cannot open it.
+  virtual std::shared_ptr<Process> OfDump(const std::string& /*path*/) { return nullptr; }
 
+  // Whether the calls above can be made now; what is in their way, in one line.
+  virtual Status MayChange() { return {}; }
+  virtual Status MayDump() { return {}; }
+
+  // As the kernel counts it now; nothing if that is not known here.
+  virtual std::optional<uint64_t> ResidentBytes() { return {}; }
   virtual Result<MemorySurvey> Memory() = 0;
 
   virtual std::vector<Engine*> engines() { return {}; }

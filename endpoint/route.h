@@ -36,6 +36,7 @@ struct Call {
   KeptProfiles& kept;
   api::Sources& sources;
   const Limits& limits;
+  bool is_named = false;  // the path named the process; else it is the only one that runs
 
   // The value of a parameter; nothing if it is not there.
   std::optional<std::string_view> Parameter(std::string_view name) const;

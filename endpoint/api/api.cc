@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "endpoint/answers.h"
+#include "endpoint/api/snapshot_source.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
@@ -49,6 +50,7 @@ using Everything = ResourceList<&kSourcesResource,    //
                                 &kLeakResource,       //
                                 &kDiffResource,       //
                                 &kQueryResource,      //
+                                &kSnapshotsResource,  //
                                 &kProcessesResource>;
 
 }  // namespace
@@ -74,7 +76,8 @@ Response Answer(const Call& call, const Resource& resource) {
 }
 
 Result<std::shared_ptr<Opened>> OpenedOf(const Call& call, const Filter& filter) {
-  return call.sources.Find(filter.source, call.process);
+  if (IsSnapshotId(filter.source)) return OpenedSnapshot(call, filter.source);
+  return call.sources.Find(filter.source, call.process, call.is_named);
 }
 
 Result<Looked> LookAt(const Call& call, const Filter& filter) {
@@ -144,6 +147,7 @@ std::span<const Route> ApiRoutes() {
     routes.push_back({api::kExportPath, "GET, HEAD", api::HandleExport, false});
     routes.push_back({api::kControlPath, "POST", api::HandleControl, false});
     routes.push_back({api::kLeakCheckPath, "POST", api::HandleLeakCheck, false});
+    routes.push_back({api::kSnapshotsPath, "POST", api::HandleNewSnapshot, false});
     return routes;
   }();
   return kRoutes;

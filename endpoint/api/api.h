@@ -76,6 +76,12 @@ extern const Resource kLifetimesResource;
 extern const Resource kLeaksResource;
 extern const Resource kLeakResource;
 
+extern const Resource kSnapshotsResource;
+
+// POST api/v1/snapshots: takes one, see snapshots.cc.
+inline constexpr std::string_view kSnapshotsPath = "api/v1/snapshots";
+Reply HandleNewSnapshot(const Call& call);
+
 // POST api/v1/control: see control.cc.
 inline constexpr std::string_view kControlPath = "api/v1/control";
 Reply HandleControl(const Call& call);

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "endpoint/api/api.h"
+#include "endpoint/api/process_source.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
@@ -54,7 +55,13 @@ Result<std::string> Control(const Call& call) {
   HG_ASSIGN(const Done done,
             Act(process.get(), action, std::string(call.Parameter("bytes").value_or(""))));
   Json json = {{"pid", process->pid()}, {"action", action}, {"seen", done.seen}};
-  if (!done.file.empty()) json["file"] = done.file;
+  if (!done.file.empty()) {
+    json["file"] = done.file;
+    if (auto dump = process->OfDump(done.file)) {
+      json["source"] = call.sources.AddDump(
+          std::make_shared<ProcessSource>(std::move(dump), Printable(BaseName(done.file))));
+    }
+  }
   return json.Line();
 }
 

@@ -210,6 +210,17 @@ TEST(OpenApi, DescribesWhatAChangeAnswers) {
   }
 }
 
+TEST(OpenApi, DescribesWhatANewSnapshotAnswers) {
+  OneProcess host;
+  const Response taken = host.Post("/api/v1/snapshots?source=4242");
+  ASSERT_EQ(taken.status, 200) << taken.body;
+  EXPECT_EQ(Differences(json::parse(taken.body), Document()["components"]["schemas"]["Snapshot"],
+                        "new snapshot"),
+            std::vector<std::string>());
+  ExpectAsDescribed(host.Get("/api/v1/snapshots"), kSnapshotsResource);
+  ExpectAsDescribed(host.Get("/api/v1/sources"), kSourcesResource);
+}
+
 TEST(OpenApi, NoticesWhatIsNotDescribed) {
   const json& schema = Document()["components"]["schemas"]["Estimate"];
   const json answer = {{"value", "1"}, {"low", 1}, {"more", 1}};

@@ -1,5 +1,8 @@
 // GET api/v1/processes: every process that the host serves, with what it holds now.
 
+#include <optional>
+#include <vector>
+
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "endpoint/api/api.h"
@@ -8,6 +11,31 @@ namespace heapgauge::endpoint::api {
 namespace {
 
 constexpr size_t kMost = 200;
+constexpr uint64_t kRateNs = 10'000'000'000;
+
+// Bytes per second that were allocated in the last few seconds; nothing if there are no two points
+// of time.
+std::optional<double> AllocationRate(const std::vector<TimelinePoint>& points) {
+  if (points.size() < 2) return {};
+  const TimelinePoint& last = points.back();
+  size_t first = points.size() - 2;
+  while (first > 0 && points[first].time_ns + kRateNs > last.time_ns) --first;
+  const TimelinePoint& begin = points[first];
+  // After a reset it counts anew.
+  if (last.time_ns <= begin.time_ns || last.allocated_bytes < begin.allocated_bytes) return {};
+  return static_cast<double>(last.allocated_bytes - begin.allocated_bytes) * 1e9 /
+         static_cast<double>(last.time_ns - begin.time_ns);
+}
+
+// Whether it can be asked to change or dump, else why not.
+void AddPermissions(Process* process, Json* json) {
+  const Status change = process->MayChange();
+  (*json)["may_change"] = change.has_value();
+  if (!change) (*json)["why_no_change"] = change.error().message;
+  const Status dump = process->MayDump();
+  (*json)["may_dump"] = dump.has_value();
+  if (!dump) (*json)["why_no_dump"] = dump.error().message;
+}
 
 Json ProcessJson(Process* process) {
   Json json = {{"pid", process->pid()}};
@@ -36,6 +64,9 @@ Json ProcessJson(Process* process) {
   json["interval_in_force"] = r.interval_in_force;
   json["start_unix_ns"] = r.start_unix_ns;
   json["duration_ns"] = r.duration_ns;
+  if (const auto rate = AllocationRate((*profile)->timeline)) json["allocation_rate"] = *rate;
+  if (const auto resident = process->ResidentBytes()) json["resident_bytes"] = *resident;
+  AddPermissions(process, &json);
   return json;
 }
 
@@ -44,7 +75,9 @@ Result<std::string> AnswerProcesses(const Call& call, const Filter& /*filter*/) 
   size_t count = 0;
   for (const auto& process : call.processes.List()) {
     if (++count > kMost) break;
-    list.Add(ProcessJson(process.get()));
+    Json json = ProcessJson(process.get());
+    json["source"] = call.sources.IdOf(process->pid());
+    list.Add(std::move(json));
   }
   return Json{{"processes", std::move(list)}}.Line();
 }

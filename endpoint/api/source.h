@@ -35,6 +35,8 @@ class Source {
     Kind kind = Kind::kProfile;
     bool live = false;  // answers change as time goes by
     uint32_t pid = 0;   // 0 unknown
+    // Of a profile that is kept of a process: when it was taken, since 1970; 0 it is no such.
+    int64_t taken_unix_ns = 0;
   };
 
   // What of its time is asked for; words as in Filter.

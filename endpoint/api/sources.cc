@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/leaks/losses/lost_profile.h"
 #include "endpoint/api/process_source.h"
+#include "endpoint/api/snapshot_source.h"
 
 namespace heapgauge::endpoint::api {
 
@@ -133,19 +134,44 @@ class Renamed final : public Source {
   const std::string id_;
 };
 
+// The process itself, or what it left; a copy that was made of it meanwhile is another thing.
+bool IsFileOf(Process* process, uint32_t pid) {
+  if (process == nullptr || process->pid() != pid) return false;
+  const auto facts = process->Facts();
+  return !facts || (facts->state != RecordingState::kSnapshot && !facts->is_dump);
+}
+
 }  // namespace
+
+std::shared_ptr<Source> Sources::WithOwnId(std::shared_ptr<Source> source) {
+  const std::string id = source->facts().id;
+  std::string name = id;
+  const auto is_taken = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const auto& other) { return other->source().facts().id == name; });
+  };
+  for (int i = 2; is_taken(added_) || is_taken(dumps_); ++i) name = id + "-" + std::to_string(i);
+  if (name != id) source = std::make_shared<Renamed>(std::move(source), name);
+  return source;
+}
 
 void Sources::Add(std::shared_ptr<Source> source) {
   const std::lock_guard lock(mutex_);
-  const std::string id = source->facts().id;
-  std::string name = id;
-  const auto taken = [&] {
-    return std::any_of(added_.begin(), added_.end(),
-                       [&](const auto& other) { return other->source().facts().id == name; });
-  };
-  for (int i = 2; taken(); ++i) name = id + "-" + std::to_string(i);
-  if (name != id) source = std::make_shared<Renamed>(std::move(source), name);
-  added_.push_back(std::make_shared<Opened>(std::move(source), checker_));
+  added_.push_back(std::make_shared<Opened>(WithOwnId(std::move(source)), checker_));
+}
+
+std::string Sources::AddDump(std::shared_ptr<Source> source) {
+  const std::lock_guard lock(mutex_);
+  dumps_.push_back(std::make_shared<Opened>(WithOwnId(std::move(source)), checker_));
+  if (dumps_.size() > kMostDumps) dumps_.pop_front();
+  return dumps_.back()->source().facts().id;
+}
+
+std::shared_ptr<Opened> Sources::OfSnapshot(const std::shared_ptr<const KeptProfile>& kept) {
+  const std::lock_guard lock(mutex_);
+  if (auto* known = snapshots_.Find(kept->id)) return *known;
+  return snapshots_.Keep(kept->id,
+                         std::make_shared<Opened>(std::make_shared<SnapshotSource>(kept)));
 }
 
 std::shared_ptr<Opened> Sources::OfProcess(const std::shared_ptr<Process>& process) {
@@ -166,18 +192,30 @@ std::vector<std::shared_ptr<Opened>> Sources::List() {
   });
   for (const auto& process : processes) {
     const bool added = std::any_of(added_.begin(), added_.end(), [&](const auto& other) {
-      return other->source().process() != nullptr &&
-             other->source().process()->pid() == process->pid();
+      return IsFileOf(other->source().process().get(), process->pid());
     });
     if (!added) list.push_back(OfProcess(process));
   }
+  list.insert(list.end(), dumps_.begin(), dumps_.end());
   return list;
 }
 
+std::string Sources::IdOf(uint32_t pid) {
+  for (const auto& opened : List()) {
+    if (IsFileOf(opened->source().process().get(), pid)) return opened->source().facts().id;
+  }
+  return {};
+}
+
 Result<std::shared_ptr<Opened>> Sources::Find(const std::string& id,
-                                              const std::shared_ptr<Process>& process) {
+                                              const std::shared_ptr<Process>& process,
+                                              bool is_named) {
   if (id.empty() && process != nullptr) {
     const std::lock_guard lock(mutex_);
+    if (!is_named && !added_.empty()) return added_.front();
+    for (const auto& opened : added_) {
+      if (IsFileOf(opened->source().process().get(), process->pid())) return opened;
+    }
     return OfProcess(process);
   }
   const auto list = List();

@@ -6,6 +6,7 @@
 #ifndef HEAPGAUGE_ENDPOINT_API_SOURCES_H_
 #define HEAPGAUGE_ENDPOINT_API_SOURCES_H_
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,10 @@
 #include "endpoint/api/source.h"
 #include "endpoint/api/subject.h"
 #include "endpoint/process.h"
+
+namespace heapgauge::endpoint {
+struct KeptProfile;
+}
 
 namespace heapgauge::endpoint::api {
 
@@ -69,12 +74,26 @@ class Sources {
   // One more, before all that were not added. Its id is made different from the others'.
   void Add(std::shared_ptr<Source> source);
 
+  // A dump that was just made, behind all others; of more than kMostDumps the oldest is forgotten.
+  // Its id.
+  static constexpr size_t kMostDumps = 64;
+  std::string AddDump(std::shared_ptr<Source> source);
+
   std::vector<std::shared_ptr<Opened>> List();
-  // The one of that id; "": the given process, else the first.
+  // The one of that id; "": the given process if the path named it, else the first that was added,
+  // else the given process, else the first of all.
   Result<std::shared_ptr<Opened>> Find(const std::string& id,
-                                       const std::shared_ptr<Process>& process);
+                                       const std::shared_ptr<Process>& process, bool is_named);
+
+  // The id of the source that is this process; "" none.
+  std::string IdOf(uint32_t pid);
+
+  // A profile that is kept. The last few stay open; the host knows whether it is still there.
+  std::shared_ptr<Opened> OfSnapshot(const std::shared_ptr<const KeptProfile>& kept);
 
  private:
+  // REQUIRES, of these: mutex_ is held.
+  std::shared_ptr<Source> WithOwnId(std::shared_ptr<Source> source);
   std::shared_ptr<Opened> OfProcess(const std::shared_ptr<Process>& process);
 
   const std::shared_ptr<Processes> processes_;
@@ -82,6 +101,8 @@ class Sources {
   const std::shared_ptr<LeakChecker> checker_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Opened>> added_;
+  std::deque<std::shared_ptr<Opened>> dumps_;  // oldest first
+  Recent<std::shared_ptr<Opened>> snapshots_{6};
   std::map<std::shared_ptr<Process>, std::shared_ptr<Opened>> of_processes_;
 };
 

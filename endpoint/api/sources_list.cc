@@ -1,6 +1,7 @@
 // GET api/v1/sources: what there is to look at.
 
 #include "endpoint/api/api.h"
+#include "endpoint/api/snapshot_source.h"
 #include "endpoint/api/source_json.h"
 
 namespace heapgauge::endpoint::api {
@@ -11,6 +12,7 @@ Json SourceJson(const Source::Facts& facts) {
                {"kind", KindName(facts.kind)},
                {"live", facts.live}};
   if (facts.pid != 0) json["pid"] = facts.pid;
+  if (facts.taken_unix_ns != 0) json["taken_unix_ns"] = facts.taken_unix_ns;
   return json;
 }
 
@@ -25,6 +27,7 @@ Result<std::string> AnswerSources(const Call& call, const Filter& filter) {
     if (++count > kMost) break;
     list.Add(SourceJson(opened->source().facts()));
   }
+  for (const auto& kept : call.kept.List()) list.Add(SourceJson(FactsOf(*kept)));
   Json json = {{"sources", std::move(list)}, {"chosen", nullptr}};
   if (const auto chosen = OpenedOf(call, filter)) json["chosen"] = (*chosen)->source().facts().id;
   return json.Line();

@@ -8,6 +8,7 @@
 #define HEAPGAUGE_ENDPOINT_TESTING_FAKE_PROCESS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +109,16 @@ class FakeProcess : public Process {
     if (!dump_error.empty()) return Fail(ErrorCode::kIo, dump_error);
     return std::string("/var/dumps/server.4242.0001.hg");
   }
+  std::shared_ptr<Process> OfDump(const std::string& /*path*/) override { return dump; }
+  Status MayChange() override {
+    if (!control_error.empty()) return Fail(ErrorCode::kUnavailable, control_error);
+    return {};
+  }
+  Status MayDump() override {
+    if (!dump_error.empty()) return Fail(ErrorCode::kUnavailable, dump_error);
+    return {};
+  }
+  std::optional<uint64_t> ResidentBytes() override { return resident; }
   Result<MemorySurvey> Memory() override {
     if (!error.empty()) return Fail(ErrorCode::kUnavailable, error);
     MemorySurvey result = survey;
@@ -125,6 +136,8 @@ class FakeProcess : public Process {
   std::string error;          // of everything that reads
   std::string control_error;  // of everything that changes
   std::string dump_error;
+  std::shared_ptr<FakeProcess> dump;  // what a dump holds; null: it cannot be opened
+  std::optional<uint64_t> resident = uint64_t{20} << 20;
   bool seen = true;
   int taken = 0;
   int resets = 0;
