@@ -160,13 +160,15 @@ test("a finding leads to its stacks", async () => {
 test("two moments are compared as the command line compares them", async () => {
   const server = await serve(TRACE);
   const page = await open(`${server.url}#view=compare`);
-  await page.getByPlaceholder("2s, 40%, peak").fill("0.5s");
+  await page.getByLabel("Base: when").selectOption("at");
+  await page.getByLabel("Base: at").fill("0.5s");
   await page.keyboard.press("Enter");
   await page.getByTestId("changes").waitFor();
   const diff = JSON.parse(heapgauge("diff", "--json", `${TRACE}@0.5s`, TRACE));
   const rows = page.getByTestId("changes").locator("tbody tr");
+  await until(page, (text) => document.querySelector("[data-testid=diff-total]")?.textContent.includes(text), "at 500ms");
   assert.equal(await rows.count(), diff.changes.length);
-  assert.ok((await rows.first().innerText()).includes(diff.changes[0].function));
+  assert.ok((await rows.first().innerText()).includes(diff.changes[0].label));
   await picture(page, "compare-light");
   await quiet(page);
   await server.stop();
@@ -240,10 +242,10 @@ test("a process that runs is followed, also when it ends", async () => {
   await row.waitFor();
   assert.match(await row.innerText(), /grow_on_request/);
   // It may sleep, and notice later; that it was asked to is said at once.
-  await row.getByRole("button", { name: "finer" }).click();
+  await row.getByLabel(/^Sample process/).selectOption("16384");
   await page.getByRole("status").filter({ hasText: `${program.pid}: sample` }).waitFor();
   await picture(page, "processes-light");
-  await row.getByRole("link").click();
+  await row.getByRole("link").first().click();
   const live = page.getByTestId("live-total");
   await live.waitFor();
   const before = await live.textContent();

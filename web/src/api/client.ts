@@ -3,8 +3,10 @@
 
 import { ApiError } from "./answerer";
 import type { Answerer, Parameters } from "./answerer";
+import { connection } from "./connection";
 import type { LeakAnswer, LeakCheckAnswer, LeaksAnswer } from "./leaks";
 import { reportIn } from "./report";
+import type { Snapshot, SnapshotsAnswer } from "./snapshots";
 import type {
   DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
@@ -25,6 +27,7 @@ export interface Answers {
   lifetimes: LifetimesAnswer;
   leaks: LeaksAnswer;
   "leaks/record": LeakAnswer;
+  snapshots: SnapshotsAnswer;
 }
 export type Resource = keyof Answers;
 
@@ -57,10 +60,22 @@ export async function ask<R extends Resource>(
 
 export type Action = "enable" | "disable" | "sample" | "reset" | "dump";
 
+export interface Done {
+  seen: boolean;
+  file?: string; // of a dump
+  source?: string; // the source that it is now
+}
+
 // Changes how a process is sampled; what the server says of it.
-export async function control(pid: number, action: Action, bytes?: string): Promise<{ seen: boolean; file?: string }> {
+export async function control(pid: number, action: Action, bytes?: string): Promise<Done> {
   const query = new URLSearchParams({ pid: String(pid), action, ...(bytes ? { bytes } : {}) });
-  return (await request(`../api/v1/control?${query.toString()}`, { method: "POST" })) as { seen: boolean; file?: string };
+  return (await request(`../api/v1/control?${query.toString()}`, { method: "POST" })) as Done;
+}
+
+// Takes a profile of a process now; the server keeps it.
+export async function takeSnapshot(source: string): Promise<Snapshot> {
+  const query = new URLSearchParams({ source });
+  return (await request(`../api/v1/snapshots?${query.toString()}`, { method: "POST" })) as Snapshot;
 }
 
 // Looks at the memory of a process for leaks, which stops it for a moment.
@@ -69,14 +84,25 @@ export async function checkLeaks(source: string): Promise<LeakCheckAnswer> {
 }
 
 async function request(address: string, how: RequestInit): Promise<unknown> {
+  ++connection.pending;
+  try {
+    return await answerOf(address, how);
+  } finally {
+    --connection.pending;
+  }
+}
+
+async function answerOf(address: string, how: RequestInit): Promise<unknown> {
   const signal = how.signal;
   let response: Response;
   try {
     response = await fetch(address, how);
   } catch (error) {
     if (signal?.aborted) throw error;
+    connection.lost();
     throw new ApiError("the server does not answer; was it stopped?", 0);
   }
+  connection.answered();
   let answer: unknown;
   try {
     answer = await response.json();

@@ -25,6 +25,7 @@ export interface SourceFacts {
   kind: "process" | "trace" | "profile";
   live: boolean;
   pid?: number;
+  taken_unix_ns?: number; // a snapshot of a process
 }
 
 export interface SourcesAnswer {
@@ -184,6 +185,7 @@ export interface TimelineAnswer {
 
 export interface ProcessAnswer {
   pid: number;
+  source: string; // its id
   error?: string;
   name?: string;
   program?: string;
@@ -196,8 +198,15 @@ export interface ProcessAnswer {
   samples?: number;
   live_samples?: number;
   lost_samples?: number;
+  interval?: number;
   interval_in_force?: number;
   duration_ns?: number;
+  allocation_rate?: number;
+  resident_bytes?: number;
+  may_change?: boolean;
+  why_no_change?: string;
+  may_dump?: boolean;
+  why_no_dump?: string;
 }
 
 export interface ProcessesAnswer {
@@ -209,6 +218,8 @@ export interface DiffChange {
   file?: string;
   module?: string;
   line?: number;
+  label: string;
+  place: string;
   kind: string;
   before: Estimate;
   after: Estimate;

@@ -1,16 +1,20 @@
 // The page: which source, which view, which filter.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { answerer, ask } from "../api/client";
-import type { SourceFacts } from "../api/types";
+import { answerer } from "../api/client";
+import { connection } from "../api/connection";
 import { filterOf, stateText, withSource, withWords } from "../model/state";
 import type { State, Store } from "../model/state";
+import { ConnectionBanner } from "./connection";
 import { ExportMenu } from "./export_menu";
 import { Exports } from "./exports";
 import { Page, useAsk, usePage } from "./hooks";
 import type { PageContext } from "./hooks";
 import { applyTheme, Problem, storedTheme } from "./parts";
 import type { Theme } from "./parts";
+import { ShareButton } from "./share";
+import { SourceOptions } from "./sources";
+import { isSnapshot, useSource, useSources } from "./use_sources";
 import { VIEWS } from "./views";
 import "./app.css";
 
@@ -19,36 +23,32 @@ const AGAIN_MS = 2000; // how often a process that runs is looked at
 export function App({ store }: { store: Store }) {
   const [state, setState] = useState<State>(store.state);
   useEffect(() => store.listen(() => setState(store.state)), [store]);
-  const [sources, setSources] = useState<SourceFacts[] | null>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  useEffect(() => {
-    ask("sources", {}).then(
-      (answer) => {
-        setSources(answer.sources);
-        setChosen(answer.chosen);
-        setError(null);
-      },
-      (problem: unknown) => setError(problem instanceof Error ? problem.message : String(problem)),
-    );
-  }, [state.source]);
+  const { sources, chosen, error, lookAgain } = useSources(state.source);
   const id = state.source ?? chosen;
-  const source = useMemo(() => sources?.find((one) => one.id === id) ?? null, [sources, id]);
+  const { source, gone } = useSource(sources, id);
 
   const [paused, setPaused] = useState(false);
   const [hold, setHold] = useState(() => Date.now().toString(36));
   useEffect(() => {
     if (!source?.live || paused) return;
     const timer = setInterval(() => {
-      if (!document.hidden) setHold(Date.now().toString(36));
+      // What was asked for is shown before the next is asked for, however long it takes.
+      if (!document.hidden && connection.pending === 0) setHold(Date.now().toString(36));
     }, AGAIN_MS);
     return () => clearInterval(timer);
   }, [source?.live, paused]);
 
   const [exports] = useState(() => new Exports());
-  const page: PageContext = useMemo(() => ({ store, state, source, hold, exports }), [store, state, source, hold, exports]);
+  const page: PageContext = useMemo(
+    () => ({ store, state, source, sources: sources ?? [], hold, lookAgain, exports }),
+    [store, state, source, sources, hold, lookAgain, exports],
+  );
   const view = VIEWS.find((one) => one.word === (state.view ?? "overview")) ?? VIEWS[0]!;
   const View = view.component;
+  // Whoever is sent the address later may find other sources before this one.
+  useEffect(() => {
+    if (!state.source && chosen && view.filtered) store.change({ source: chosen }, true);
+  }, [state.source, chosen, view.filtered, store]);
   useEffect(() => {
     document.title = `${source ? `${source.title} · ` : ""}${view.title} · heapgauge`;
   }, [source, view]);
@@ -71,8 +71,8 @@ export function App({ store }: { store: Store }) {
         <label class="source">
           <span class="hidden">Source</span>
           <select value={id ?? ""} onChange={(event) => store.set(withSource(state, event.currentTarget.value))}>
-            {(sources ?? []).map((one) => <option key={one.id} value={one.id}>{one.title}{one.live ? " (live)" : ""}</option>)}
-            {sources && !source && <option value={id ?? ""}>{id ?? "nothing to show"}</option>}
+            <SourceOptions sources={sources ?? []} />
+            {sources && !sources.some((one) => one.id === id) && <option value={id ?? ""}>{source?.title ?? (isSnapshot(id) ? "a snapshot that is gone" : id) ?? "nothing to show"}</option>}
           </select>
         </label>
         <nav aria-label="Views">
@@ -80,21 +80,39 @@ export function App({ store }: { store: Store }) {
             <a key={one.word} href={`#${stateText(withWords(state, { view: one.word }))}`} aria-current={one === view ? "page" : undefined}>{one.title}</a>
           ))}
         </nav>
-        <span class="grow" />
-        {!answerer.served && <ReportNotes />}
-        {source?.live && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? "▶ go on" : "⏸ pause"}</button>}
-        <ExportMenu view={view.word} filtered={view.filtered} />
-        <ThemeButton />
+        <span class="tools">
+          {!answerer.served && <ReportNotes />}
+          {source?.live && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? "▶ go on" : "⏸ pause"}</button>}
+          <ShareButton />
+          <ExportMenu view={view.word} filtered={view.filtered} />
+          <ThemeButton />
+        </span>
       </header>
+      <ConnectionBanner />
+      {gone && <p class="banner" role="status" data-testid="gone"><b>{source?.title} is gone</b> and left no file on the server. These are its last figures.</p>}
       {source && view.filtered && <FilterBar key={source.id} />}
       <main>
         <Problem error={error} />
-        {sources && !source && state.source && !error && <Problem error={`there is no source '${state.source}' here`} />}
+        {sources && !source && state.source && !error && <Missing id={state.source} />}
         {sources && sources.length === 0 && <p class="empty">There is nothing to show. Start a program with: heapgauge run -- ./program</p>}
         {view.served && !answerer.served && <p class="empty">A saved report has no answers for this view. The server has: heapgauge ui SOURCE</p>}
         {(source || !view.filtered) && (answerer.served || !view.served) && <View key={source?.id} />}
       </main>
     </Page.Provider>
+  );
+}
+
+// A source that the address names and the server does not have.
+function Missing({ id }: { id: string }) {
+  const { state, sources } = usePage();
+  const text = isSnapshot(id)
+    ? "This snapshot is not kept any more: the server keeps the last 32 of each process, as long as it runs."
+    : `There is no source '${id}' here.`;
+  return (
+    <div class="problem" role="alert" data-testid="missing">
+      {text}
+      {sources.length > 0 && <> There is: {sources.slice(0, 8).map((one, i) => <span key={one.id}>{i > 0 && ", "}<a href={`#${stateText(withSource(state, one.id))}`}>{one.title}</a></span>)}</>}
+    </div>
   );
 }
 
@@ -163,11 +181,12 @@ function ReportNotes() {
 function ThemeButton() {
   const [theme, setTheme] = useState<Theme>(storedTheme);
   const next: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
-  const titles: Record<Theme, string> = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
+  const titles: Record<Theme, string> = { auto: "◐", light: "☀", dark: "☾" };
   return (
     <button
       type="button"
-      title="Light or dark"
+      title={`Light or dark: ${theme}`}
+      aria-label={`Light or dark: ${theme}`}
       onClick={() => {
         setTheme(next[theme]);
         applyTheme(next[theme]);

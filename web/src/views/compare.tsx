@@ -1,79 +1,106 @@
-// What changed: two sources, or two moments of one.
+// What changed: any two sources, snapshots, or moments of a trace.
 
 import { useMemo } from "preact/hooks";
 import type { DiffAnswer, DiffChange } from "../api/types";
+import { isSame, swapped } from "../model/compare";
 import { formatCount, formatRange, formatValue } from "../model/format";
 import { stateText, withWords } from "../model/state";
+import { CompareSide } from "./compare_side";
+import "./compare.css";
 import { useAsk, useFilter, usePage } from "./hooks";
+import { NewProfile } from "./new_profile";
 import { Problem, Toggle } from "./parts";
 
 // Blue for less, orange for more: told apart by those who do not see red or green.
 const MORE = "#d9731a";
 const LESS = "#2f74c0";
 
+const BASE_WORDS = ["base", "base-at", "base-from", "base-to", "base-peak"];
+
 function signed(value: number, unit: string): string {
+  if (value === 0) return "0";
   return value > 0 ? `+${formatValue(value, unit)}` : formatValue(value, unit);
 }
 
+const orDash = (value: number, unit: string) => (value === 0 ? "-" : formatValue(value, unit));
+
 export function CompareView() {
-  const { state, store, source } = usePage();
+  const { state, store, source, sources, hold } = usePage();
   const filter = useFilter();
-  const { data: sources } = useAsk("sources", NO_WORDS);
-  const isTrace = source?.kind === "trace";
-  const base = state.base ?? "";
-  const same = !base || base === source?.id;
-  const chosen = !same || Boolean(state["base-at"] || state["base-peak"]);
+  const page = source?.id ?? "";
+  const same = isSame(state, page);
+  const base = sources.find((one) => one.id === (state.base || page));
   const parameters = useMemo(() => {
-    if (!chosen) return null;
+    if (same) return null;
     const words: Record<string, string> = { ...filter };
-    for (const word of ["base", "base-at", "base-peak", "cumulative", "only-sure"]) {
+    for (const word of [...BASE_WORDS, "cumulative", "only-sure"]) {
       const value = state[word];
       if (value) words[word] = value;
     }
+    if (base?.live) words["base-hold"] = hold;
     return words;
-  }, [filter, chosen, state]);
-  const { data, error, loading } = useAsk("diff", parameters);
-  const others = (sources?.sources ?? []).filter((one) => one.id !== source?.id);
+  }, [filter, same, state, base?.live, hold]);
+  const { data: answer, error, loading } = useAsk("diff", parameters);
+  const data = same ? null : answer;
 
   return (
     <section class="view compare" aria-label="Compare">
-      <div class="bar">
-        <label>
-          compare with{" "}
-          <select value={base} onChange={(event) => store.change({ base: event.currentTarget.value, "base-at": "", "base-peak": "" })}>
-            <option value="">{source?.title ?? "this source"} at another moment</option>
-            {others.map((one) => <option key={one.id} value={one.id}>{one.title}</option>)}
-          </select>
-        </label>
-        {isTrace && same && (
-          <label>
-            at{" "}
-            <input class="moment" key={state["base-at"]} defaultValue={state["base-at"] ?? ""} placeholder="2s, 40%, peak" onChange={(event) => store.change({ "base-at": event.currentTarget.value.trim() })} />
-          </label>
-        )}
-        {!isTrace && same && source?.kind === "process" && <Toggle word="base-peak" values={[["", "choose", "nothing yet"], ["1", "its peak", "the largest heap so far"]]} />}
-        <Toggle word="cumulative" values={[["", "flat", "what a function itself asked for"], ["1", "cumulative", "with all it calls"]]} />
-        <Toggle word="only-sure" values={[["", "all", "every change"], ["1", "beyond chance", "without what sampling explains"]]} />
-        <span class="grow" />
-        {data && <Total data={data} />}
+      <div class="sides">
+        <CompareSide side="base" figure={data ? orDash(data.total.before.value, data.unit) : ""} />
+        <button type="button" class="swap" title="Swap base and new" aria-label="Swap base and new" onClick={() => store.change(swapped(state, page))}>⇄</button>
+        <CompareSide side="new" figure={data ? orDash(data.total.after.value, data.unit) : ""} />
       </div>
-      <Problem error={error} />
-      {!chosen && <p class="empty">Choose what to compare with: another source{isTrace ? ", or a moment of this trace" : source?.kind === "process" ? ", or its own peak" : ""}.</p>}
-      {chosen && !data && !error && <p class="empty">reading…</p>}
-      {data && <Changes data={data} loading={loading} />}
+      {!same && <Problem error={error} />}
+      {same && <FirstSteps />}
+      {!same && !data && !error && <p class="empty">reading…</p>}
+      {data && (
+        <>
+          <Verdict data={data} />
+          <div class="bar">
+            <Toggle word="cumulative" values={[["", "flat", "what a function itself asked for"], ["1", "cumulative", "with all it calls"]]} />
+            <Toggle word="only-sure" values={[["", "all", "every change"], ["1", "beyond chance", "without what sampling explains"]]} />
+            <a href={`#${stateText(withWords(state, { view: "flame", root: "" }))}`} data-testid="diff-flame">As a flame graph</a>
+            <span class="grow" />
+            {data.changes.some((row) => !row.beyond_chance) && <span class="dim">dim and ~: chance explains it</span>}
+          </div>
+          <Changes data={data} loading={loading} />
+        </>
+      )}
     </section>
   );
 }
 
-const NO_WORDS = {};
-
-function Total({ data }: { data: DiffAnswer }) {
-  const [before, after] = data.profiles;
+// Nothing is chosen yet: what can be done with what there is.
+function FirstSteps() {
+  const { state, store, source, sources } = usePage();
+  const others = sources.filter((one) => one.id !== source?.id && (one.kind !== "process" || one.live));
+  const to = (words: Record<string, string>) => `#${stateText(withWords(state, words))}`;
   return (
-    <span class="total" data-testid="diff-total">
-      {before?.source} → {after?.source}: <b>{signed(data.total.change.value, data.unit)}</b>
-      {data.total.change.high > data.total.change.low && <> (95 %: {formatRange(data.total.change.low, data.total.change.high, data.unit)})</>}
-    </span>
+    <div class="first-steps">
+      {source?.kind === "trace" && <p>Compare the end with <a href={to({ "base-at": "peak" })}>the peak</a>, with <a href={to({ "base-at": "50%" })}>half-way</a>, or with any moment or range of this trace.</p>}
+      {source?.live && (
+        <p>
+          <NewProfile source={source.id} title="Take a profile now and see what changes from here on" onTaken={(taken) => store.change({ base: taken.id, peak: "" })} />{" "}
+          keeps what {source.title} holds now. Then see what changes from there on.
+        </p>
+      )}
+      {source?.kind === "process" && <p>Or compare with <a href={to({ "base-peak": "1" })}>its peak</a>.</p>}
+      {others.length > 0
+        ? <p>{source?.kind === "profile" ? "Choose a base, for example " : "Or with another source: "}{others.slice(0, 6).map((one, i) => <span key={one.id}>{i > 0 && ", "}<a href={to({ base: one.id, "base-at": "", "base-peak": "" })}>{one.title}</a></span>)}.</p>
+        : source?.kind === "profile" && <p>There is nothing to compare with: start heapgauge ui with two profiles.</p>}
+    </div>
+  );
+}
+
+function Verdict({ data }: { data: DiffAnswer }) {
+  const [before, after] = data.profiles;
+  const { change } = data.total;
+  return (
+    <p class="verdict" data-testid="diff-total">
+      <b class={`large ${change.value > 0 ? "more" : change.value < 0 ? "less" : ""}`}>{change.value === 0 ? "no change" : signed(change.value, data.unit)}</b>
+      {change.high > change.low && <span class="dim"> (95 %: {formatRange(change.low, change.high, data.unit)})</span>}
+      <span class="dim"> from {before?.source} to {after?.source}</span>
+    </p>
   );
 }
 
@@ -82,23 +109,29 @@ function Changes({ data, loading }: { data: DiffAnswer; loading: boolean }) {
   const most = Math.max(...data.changes.map((row) => Math.abs(row.change.value)), 1);
   if (data.changes.length === 0) return <p class="empty">Nothing changed.</p>;
   const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  const nameOf = (row: DiffChange) => row.function ?? row.file ?? row.module ?? "";
+  const nameOf = (row: DiffChange) => row.function ?? row.file ?? row.module ?? row.label;
+  const ranges = data.changes.some((row) => row.change.high > row.change.low);
+  const objects = data.changes.some((row) => row.objects_after !== undefined);
   return (
     <div class={`wide-scroll padded${loading ? " loading" : ""}`}>
       <table class="plain changes" data-testid="changes">
         <thead>
-          <tr><th class="right">change</th><th class="middle">less | more</th><th class="right">95 % range</th><th class="right">before</th><th class="right">after</th><th class="right">objects</th><th>function</th></tr>
+          <tr>
+            <th class="right">change</th><th class="middle wide-only">less | more</th>{ranges && <th class="right wide-only">95 % range</th>}
+            <th class="right">before</th><th class="right">after</th>{objects && <th class="right wide-only">objects</th>}<th class="wide-only"><span class="hidden">kind</span></th><th>{data.granularity.replace(/s$/, "")}</th>
+          </tr>
         </thead>
         <tbody>
-          {data.changes.map((row) => (
-            <tr key={nameOf(row) + String(row.line)} class={row.beyond_chance ? "" : "unsure"}>
+          {data.changes.map((row, i) => (
+            <tr key={`${nameOf(row)} ${String(row.line)} ${i}`} class={row.beyond_chance ? "" : "unsure"}>
               <td class="right strong">{signed(row.change.value, data.unit)}</td>
-              <td class="middle"><ChangeBar part={row.change.value / most} /></td>
-              <td class="right dim">{row.change.high > row.change.low ? formatRange(row.change.low, row.change.high, data.unit) : ""}{row.beyond_chance ? "" : " ~"}</td>
-              <td class="right">{formatValue(row.before.value, data.unit)}</td>
-              <td class="right">{formatValue(row.after.value, data.unit)}</td>
-              <td class="right dim">{row.objects_after !== undefined && row.objects_before !== undefined ? `${formatCount(row.objects_before)} → ${formatCount(row.objects_after)}` : ""}</td>
-              <td class="name" title={nameOf(row)}><a href={`#${stateText(withWords(state, { view: "flame", focus: `^${escaped(nameOf(row))}$`, root: "" }))}`}>{nameOf(row)}</a></td>
+              <td class="middle wide-only"><ChangeBar part={row.change.value / most} /></td>
+              {ranges && <td class="right dim wide-only">{row.change.high > row.change.low ? formatRange(row.change.low, row.change.high, data.unit) : ""}{row.beyond_chance ? "" : " ~"}</td>}
+              <td class="right">{orDash(row.before.value, data.unit)}</td>
+              <td class="right">{orDash(row.after.value, data.unit)}</td>
+              {objects && <td class="right wide-only">{signed((row.objects_after ?? 0) - (row.objects_before ?? 0), "count")}</td>}
+              <td class="kind wide-only">{row.kind}</td>
+              <td class="name" title={nameOf(row)}><a href={`#${stateText(withWords(state, { view: "flame", focus: `^${escaped(nameOf(row))}$`, root: "" }))}`}>{row.label}</a> <span class="dim">{row.place}</span></td>
             </tr>
           ))}
         </tbody>

@@ -3,6 +3,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, ask } from "../api/client";
+import { connection } from "../api/connection";
 import type { Answers, Parameters, Resource } from "../api/client";
 import type { SourceFacts } from "../api/types";
 import { filterOf } from "../model/state";
@@ -13,8 +14,10 @@ export interface PageContext {
   store: Store;
   state: State;
   source: SourceFacts | null;
+  sources: SourceFacts[];
   hold: string; // which snapshot of a process that runs; changes as time goes by
   exports: Exports; // what can be saved of the view
+  lookAgain: () => void; // there may be other sources now
 }
 
 export const Page = createContext<PageContext | null>(null);
@@ -42,7 +45,15 @@ export interface Asked<T> {
   loading: boolean;
 }
 
-// Asks again whenever the parameters change; null asks nothing.
+// How often the server came back after it was gone: what is on the page is asked for again then.
+export function useRound(): number {
+  const [round, setRound] = useState(connection.round);
+  useEffect(() => connection.listen(() => setRound(connection.round)), []);
+  return round;
+}
+
+// Asks again whenever the parameters change; null asks nothing. That the server does not answer is said once for the
+// whole page, which keeps what it has.
 export function useAsk<R extends Resource>(resource: R, parameters: Parameters | null): Asked<Answers[R]> {
   const [asked, setAsked] = useState<Asked<Answers[R]>>({ data: null, error: null, loading: parameters !== null });
   const key = parameters === null ? null : JSON.stringify(parameters);
@@ -50,6 +61,7 @@ export function useAsk<R extends Resource>(resource: R, parameters: Parameters |
   last.current = parameters;
   const exports = useContext(Page)?.exports;
   useEffect(() => (last.current === null ? undefined : exports?.note({ resource, parameters: last.current })), [exports, resource, key]);
+  const round = useRound();
   useEffect(() => {
     const wanted = last.current;
     if (key === null || wanted === null) return;
@@ -60,10 +72,11 @@ export function useAsk<R extends Resource>(resource: R, parameters: Parameters |
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const message = error instanceof ApiError ? error.message : String(error);
-        setAsked((before) => ({ ...before, error: message, loading: false }));
+        const unreachable = error instanceof ApiError && error.status === 0;
+        setAsked((before) => (unreachable ? { ...before, loading: false } : { ...before, error: message, loading: false }));
       },
     );
     return () => controller.abort();
-  }, [resource, key]);
+  }, [resource, key, round]);
   return asked;
 }

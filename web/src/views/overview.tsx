@@ -8,6 +8,8 @@ import { formatBytes, formatCount, formatDuration, formatShare, formatValue } fr
 import { stateText, withWords } from "../model/state";
 import { Chart } from "./chart";
 import { useAsk, useFilter, usePage } from "./hooks";
+import "./overview.css";
+import { Headline } from "./overview_headline";
 import { Problem, useDark, useSize } from "./parts";
 
 const PART_TITLES: Record<string, string> = {
@@ -42,25 +44,6 @@ export function OverviewView() {
         </>
       )}
     </section>
-  );
-}
-
-function Headline({ summary }: { summary: SummaryAnswer }) {
-  const r = summary.recording;
-  if (!r) return <h1>{summary.source.title}</h1>;
-  return (
-    <header class="headline">
-      <h1>{r.program.split("/").pop()} <span class="dim">pid {r.pid}</span></h1>
-      <p>
-        {summary.state} {r.moment && <b>{r.moment}</b>} {r.filter && <span>{r.filter}</span>}
-        <span class="dim"> · {r.allocator}</span>
-        {r.exact
-          ? <span class="dim"> · every allocation and free</span>
-          : <span class="dim"> · 1 sample in {formatBytes(r.interval_in_force)}, {formatCount(r.samples)} samples, {formatCount(r.live_samples)} live{Object.keys(r.lost).length > 0 ? ", some lost" : ""}</span>}
-        {!r.active && <b> · sampling is off</b>}
-      </p>
-      <code class="command">{r.command_line.join(" ")}</code>
-    </header>
   );
 }
 

@@ -1,0 +1,22 @@
+// A choice among sources: files and processes, then the snapshots that are kept of each process.
+
+import type { SourceFacts } from "../api/types";
+import { grouped } from "../model/compare";
+
+function label(one: SourceFacts): string {
+  return `${one.title}${one.live ? " (live)" : ""}`;
+}
+
+export function SourceOptions({ sources, figures }: { sources: SourceFacts[]; figures?: Map<string, string> }) {
+  // In its group, a snapshot is known by its time.
+  const text = (one: SourceFacts) => (figures?.has(one.id) ? `${one.title.replace(/^.* at (?=[\d:]+ UTC)/, "")} · ${figures.get(one.id)}` : label(one));
+  return (
+    <>
+      {grouped(sources).map((group) =>
+        group.title === ""
+          ? group.sources.map((one) => <option key={one.id} value={one.id}>{text(one)}</option>)
+          : <optgroup key={group.title} label={group.title}>{group.sources.map((one) => <option key={one.id} value={one.id}>{text(one)}</option>)}</optgroup>,
+      )}
+    </>
+  );
+}
