@@ -82,6 +82,9 @@ class StackTree {
   // One value for each row; rows without one (0 or less) are not there.
   StackTree(const Profile& profile, const Entities& entities, std::vector<double> row_values,
             Options options);
+  StackTree(const Profile& profile, const Entities& entities, std::vector<double> row_values,
+            bool callers)
+      : StackTree(profile, entities, std::move(row_values), Options{callers}) {}
 
   View Look(const Question& question) const;
 

@@ -89,7 +89,7 @@ TEST(StackTree, HasTheNodesAndFiguresOfTheCallTree) {
     for (const Granularity granularity : {Granularity::kFunctions, Granularity::kFiles}) {
       const Entities entities(profile, granularity);
       for (const bool callers : {false, true}) {
-        const StackTree tree(profile, entities, LiveBytes(profile), {callers});
+        const StackTree tree(profile, entities, LiveBytes(profile), callers);
         const StackTree::View view = tree.Look({});
         ASSERT_TRUE(view.found);
         EXPECT_FALSE(view.cut);
@@ -106,7 +106,7 @@ TEST(StackTree, ShowsTheSameBelowAnyNode) {
     const Profile profile = RandomProfile(seed);
     const Entities entities(profile, Granularity::kFunctions);
     for (const bool callers : {false, true}) {
-      const StackTree tree(profile, entities, LiveBytes(profile), {callers});
+      const StackTree tree(profile, entities, LiveBytes(profile), callers);
       const std::vector<StackTree::Node> all = tree.Look({}).nodes;
       const std::vector<double> values = LiveBytes(profile);
       for (size_t i = 0; i < all.size(); ++i) {
@@ -141,7 +141,7 @@ TEST(StackTree, LeavesOutWhatIsTooThinTooDeepOrTooMuch) {
   m.Row({g, f, main_}, 10);
   m.Row({h, main_}, 1);
   const Entities entities(m.profile(), Granularity::kFunctions);
-  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), {});
+  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), false);
   const auto drawn = [&](const StackTree::Question& question) {
     std::string text;
     for (const StackTree::Node& node : tree.Look(question).nodes) {
@@ -163,7 +163,7 @@ TEST(StackTree, SaysHowFarAPathGoesThatDoesNotExist) {
   const auto main_ = m.Function("main");
   m.Row({f, main_}, 100);
   const Entities entities(m.profile(), Granularity::kFunctions);
-  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), {});
+  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), false);
   const Step to_main = StepOf(m.profile(), entities, entities.Of(main_, 0));
   const StackTree::View view = tree.Look({{to_main, to_main ^ 1}, 100, 0, 1000});
   EXPECT_FALSE(view.found);
@@ -176,7 +176,7 @@ TEST(StackTree, OfNothingIsARoot) {
   const Profile empty;
   const Entities entities(empty, Granularity::kFunctions);
   for (const bool callers : {false, true}) {
-    const StackTree tree(empty, entities, {}, {callers});
+    const StackTree tree(empty, entities, {}, callers);
     EXPECT_EQ(tree.Look({}).nodes.size(), 1u);
     EXPECT_EQ(tree.total(), 0);
   }

@@ -35,6 +35,7 @@ class Subject {
     std::shared_ptr<const Profile> profile;  // whose stacks they are: the subject's own, or folded
     std::shared_ptr<const Entities> entities;
     std::unique_ptr<const StackTree> tree;
+    std::vector<bool> rows;  // that are in it
     SortKey sort = SortKey::kLive;
     HeapFigures total;
     HeapFigures selected;
@@ -60,6 +61,9 @@ class Subject {
 
   // Fails if a regular expression is none, or if the base counts something else.
   Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, const Shape& shape);
+  Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, bool callers) {
+    return TreeOf(filter, Shape{callers, {}, {}, nullptr});
+  }
   // Flat figures alone take a tenth of the time, so a table has the others only if it is by them.
   Result<std::shared_ptr<const Table>> TableOf(const Filter& filter, bool cumulative);
 

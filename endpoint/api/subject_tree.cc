@@ -12,10 +12,10 @@
 namespace heapgauge::endpoint::api {
 
 std::vector<bool> Subject::Tree::RowsBelow(const std::vector<Step>& path) const {
-  std::vector<bool> rows = tree->RowsBelow(path);
-  if (row_of.empty()) return rows;
+  std::vector<bool> below = tree->RowsBelow(path);
+  if (row_of.empty()) return below;
   std::vector<bool> own(row_of.size());
-  for (RowId row = 0; row < own.size(); ++row) own[row] = rows[row_of[row]];
+  for (RowId row = 0; row < own.size(); ++row) own[row] = below[row_of[row]];
   return own;
 }
 
@@ -26,6 +26,7 @@ Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_sh
                                                          GranularityOf(filter.granularity)));
   const std::vector<HeapFigures>& figures = Figures();
   std::vector<double> values(figures.size());
+  made->rows.resize(figures.size());
   // As in the trees of the command line: of a change, what shrank has no place in a picture of
   // parts.
   const bool only_growth = !with_shrunk && measures_.is_change && made->sort == SortKey::kLive;
@@ -39,6 +40,7 @@ Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_sh
     if (!selected[row]) continue;
     made->selected.Add(figures[row]);
     values[row] = value;
+    made->rows[row] = true;
   }
   return values;
 }

@@ -106,7 +106,9 @@ export interface FlameAnswer {
   cut: boolean;
   path: { name: number | null; value: number }[];
   names: FlameName[];
-  nodes: { parent: number[]; name: number[]; value: number[]; self: number[]; flags: number[] };
+  // Where two profiles are compared, a value is the larger of two sides.
+  nodes: { parent: number[]; name: number[]; value: number[]; self: number[]; flags: number[]; before?: number[]; after?: number[] };
+  compared?: { profiles: [string, string]; before: number; after: number };
 }
 
 export interface FrameAnswer {
@@ -118,6 +120,8 @@ export interface FrameAnswer {
   inlined: boolean;
   recursive: boolean;
   value: number;
+  before?: number;
+  after?: number;
   figures: Figures;
   stack: { function?: string; file?: string; module?: string }[];
 }

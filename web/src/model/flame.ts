@@ -68,6 +68,19 @@ export function nodeAt(flame: Flame, level: number, x: number): number {
   return -1;
 }
 
+// The first node of a level that reaches to `x` or further right, as a place in the level.
+export function firstFrom(flame: Flame, level: Uint32Array, x: number): number {
+  let low = 0;
+  let high = level.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const node = level[middle]!;
+    if (flame.left[node]! + flame.width[node]! <= x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 // The steps from the root of all to an ancestor (by its place in the path), or to a node.
 export function pathToAncestor(flame: Flame, index: number): string {
   let text = "";
@@ -86,8 +99,13 @@ export function pathToNode(flame: Flame, node: number): string {
   return pathToAncestor(flame, flame.ancestors) + below;
 }
 
+// The picture begins with all stacks, not with a call.
+export function beginsWithAll(flame: Flame): boolean {
+  return flame.ancestors === 0 && flame.answer.path[0]?.name == null;
+}
+
 export function labelOf(flame: Flame, node: number): string {
-  if (node === 0 && flame.ancestors === 0) return "all";
+  if (node === 0 && beginsWithAll(flame)) return "all";
   return flame.answer.names[flame.answer.nodes.name[node]!]!.label;
 }
 
@@ -126,11 +144,16 @@ export function search(flame: Flame, matches: (label: string) => boolean): { nam
   const names = Uint8Array.from(flame.answer.names, (name) => (matches(name.label) ? 1 : 0));
   const inside = new Uint8Array(flame.count);
   let share = 0;
-  for (let i = flame.ancestors === 0 ? 1 : 0; i < flame.count; ++i) {
+  for (let i = beginsWithAll(flame) ? 1 : 0; i < flame.count; ++i) {
     const above = i > 0 && inside[flame.answer.nodes.parent[i]!] === 1;
     const own = names[flame.answer.nodes.name[i]!] === 1;
     inside[i] = above || own ? 1 : 0;
     if (own && !above) share += flame.width[i]!;
   }
   return { names, share: Math.min(1, share) };
+}
+
+// A regular expression that matches this name and no other.
+export function exactly(name: string): string {
+  return `^${name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`;
 }

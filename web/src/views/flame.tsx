@@ -1,80 +1,140 @@
-// The flame graph: who called whom to hold the memory.
+// The flame graph: who called whom to hold the memory. From either end, from one function both ways, or two
+// profiles at once.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask } from "../api/client";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { mainEstimate, treeName, treeValueText } from "../model/figures";
-import { ancestorLabel, labelOf, layOut, matcherOf, neighbour, pathToAncestor, pathToNode, search } from "../model/flame";
+import { layOut, matcherOf, search } from "../model/flame";
 import type { Flame } from "../model/flame";
+import type { ChangeScale } from "../model/flame_change";
 import { formatShare } from "../model/format";
-import { FlameCanvas, ROW } from "./flame_canvas";
-import type { Hit } from "./flame_canvas";
-import { FrameDetails } from "./frame_details";
+import { baseOf, CompareBar } from "./flame_compare";
+import { Crumbs } from "./flame_crumbs";
+import { FlameGraph } from "./flame_graph";
+import type { Pointed } from "./flame_graph";
+import { FunctionList, Sandwich } from "./flame_sandwich";
+import { changeText, FrameDetails } from "./frame_details";
 import { useAsk, useFilter, usePage } from "./hooks";
-import { Menu } from "./menu";
-import type { MenuItem } from "./menu";
-import { Problem, Toggle, useDark, useSize } from "./parts";
+import { Problem, Toggle, useSize } from "./parts";
+import "./flame.css";
 
 export function FlameView() {
-  const { state, store } = usePage();
+  const { state } = usePage();
   const filter = useFilter();
-  const root = state.root ?? "";
   const [area, size] = useSize<HTMLDivElement>();
   const width = Math.max(200, Math.round(size.width / 100) * 100);
-  const parameters = useMemo(
-    () => ({
-      ...filter,
-      ...(root ? { root } : {}),
-      ...(state.callers ? { callers: "1" } : {}),
-      width: String(width * 2),
-    }),
-    [filter, root, state.callers, width],
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const change = state.diff === "absolute" || state.diff === "relative" ? state.diff : null;
+  const base = useMemo(() => (change ? baseOf(state) : null), [change, state]);
+  const sandwich = Boolean(state.through) || state.callers === "both";
+  const words = useMemo(
+    () => ({ ...filter, ...(state.collapse ? { collapse: state.collapse } : {}), ...(sandwich && state.through ? { through: state.through } : {}), ...base }),
+    [filter, state.collapse, state.through, sandwich, base],
   );
-  const { data, error, loading } = useAsk("flame", size.width > 0 ? parameters : null);
-  const flame = useMemo(() => (data ? layOut(data) : null), [data]);
-  const matches = useMemo(() => {
-    const matcher = matcherOf(state.search ?? "");
-    return flame && matcher ? search(flame, matcher) : null;
-  }, [flame, state.search]);
-  // The call that was zoomed into is not there any more: show the whole.
-  useEffect(() => {
-    if (data && !data.found && root && !loading) store.change({ root: "" }, true);
-  }, [data, loading, root, store]);
-
+  const ready = size.width > 0 && (!change || base !== null);
+  const scale = base ? (change as ChangeScale) : null;
+  const [total, setTotal] = useState<Flame | null>(null);
   return (
-    <section class="view flame" aria-label="Flame graph">
+    <section class={`view flame${sandwich ? " has-list" : ""}`} aria-label="Flame graph">
       <div class="bar">
-        <Toggle word="callers" values={[["", "top-down", "callers above what they call"], ["1", "bottom-up", "what allocates, then its callers"]]} also={{ root: "" }} />
-        <Toggle word="upwards" values={[["", "icicle", "the root at the top"], ["1", "flame", "the root at the bottom"]]} />
-        <label class="search">
-          <span>search</span>
-          <input
-            id="flame-search"
-            type="search"
-            placeholder="function ( / )"
-            value={state.search ?? ""}
-            onInput={(event) => store.change({ search: event.currentTarget.value }, true)}
-          />
-        </label>
-        {matches && <span class="matched" role="status">matched {formatShare(matches.share, 1)}</span>}
+        <Shape sandwich={sandwich} />
+        {!sandwich && <Toggle word="upwards" values={[["", "icicle", "the root at the top"], ["1", "flame", "the root at the bottom"]]} />}
+        <Toggle word="diff" values={[["", "figures", "what there is"], ["absolute", "change", "what changed, the largest change in full colour"], ["relative", "change in %", "what changed, against what it was"]]} also={{ root: "", above: "" }} />
+        <Collapse />
+        <Search />
+        {!sandwich && total && <Matched flame={total} />}
         <span class="grow" />
-        {flame && <Total flame={flame} />}
+        {!sandwich && ready && total && <Total flame={total} />}
       </div>
-      {flame && <Crumbs flame={flame} />}
-      <Problem error={error} />
-      <div class="flame-area" ref={area}>
-        {flame && flame.answer.value > 0 && <Graph flame={flame} width={size.width} matches={matches?.names ?? null} loading={loading} />}
-        {flame && !(flame.answer.value > 0) && <p class="empty">Nothing here: no stack is left by the filter, or nothing was allocated.</p>}
-        {!flame && !error && <p class="empty">reading…</p>}
+      {change && <CompareBar />}
+      <div class="flame-sides">
+        {sandwich && <FunctionList />}
+        <div class="flame-area" ref={area}>
+          {change && !base && <p class="empty">Choose what to compare with.</p>}
+          {ready && sandwich && state.through && <Sandwich words={words} width={size.width} change={scale} onPoint={setPointed} />}
+          {ready && sandwich && !state.through && <p class="empty">Choose a function: its callers will be above it, what it calls below.</p>}
+          {ready && !sandwich && <Whole words={words} pixels={width * 2} width={size.width} change={scale} onPoint={setPointed} onTotal={setTotal} />}
+          {ready && (!sandwich || state.through) && <FrameDetails pointed={pointed} />}
+        </div>
       </div>
     </section>
   );
 }
 
+// From which end; and the words that only one of the shapes has.
+function Shape({ sandwich }: { sandwich: boolean }) {
+  const { state, store } = usePage();
+  const now = sandwich ? "both" : (state.callers ?? "");
+  const shapes = [
+    ["", "top-down", "callers above what they call"],
+    ["1", "bottom-up", "what allocates, then its callers"],
+    ["both", "sandwich", "callers and callees of one function"],
+  ] as const;
+  return (
+    <span class="toggle" role="group">
+      {shapes.map(([value, title, hint]) => (
+        <button key={value} type="button" title={hint} aria-pressed={now === value} onClick={() => store.change({ callers: value, root: "", above: "", ...(value === "both" ? {} : { through: "" }) })}>
+          {title}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+function Collapse() {
+  const { state, store } = usePage();
+  const one = state.collapse && state.collapse !== ".";
+  return (
+    <>
+      <button type="button" aria-pressed={state.collapse === "."} title="Where a function is on the stack again, leave out what is between" onClick={() => store.change({ collapse: state.collapse === "." ? "" : ".", root: "", above: "" })}>
+        collapse recursion
+      </button>
+      {one && (
+        <span class="chip">
+          <span class="dim">collapsed</span> {state.collapse}
+          <button type="button" aria-label="Show its recursion" onClick={() => store.change({ collapse: "", root: "", above: "" })}>×</button>
+        </span>
+      )}
+    </>
+  );
+}
+
+function Search() {
+  const { state, store } = usePage();
+  return (
+    <label class="search">
+      <span class="hidden">search</span>
+      <input id="flame-search" type="search" placeholder="search function ( / )" value={state.search ?? ""} onInput={(event) => store.change({ search: event.currentTarget.value }, true)} />
+    </label>
+  );
+}
+
+function useMatches(flame: Flame | null) {
+  const { state } = usePage();
+  return useMemo(() => {
+    const matcher = matcherOf(state.search ?? "");
+    return flame && matcher ? search(flame, matcher) : null;
+  }, [flame, state.search]);
+}
+
+function Matched({ flame }: { flame: Flame }) {
+  const matches = useMatches(flame);
+  return matches ? <span class="matched" role="status">matched {formatShare(matches.share, 1)}</span> : null;
+}
+
 function Total({ flame }: { flame: Flame }) {
   const { answer } = flame;
+  const text = (value: number) => treeValueText(value, answer.sort, answer.unit);
+  if (answer.compared) {
+    const { before, after, profiles } = answer.compared;
+    return (
+      <span class="total" data-testid="flame-total" title={`${profiles[0]} → ${profiles[1]}`}>
+        {treeName(answer.sort, answer.name)} {text(before)} → {text(after)}: <b>{changeText(before, after, answer.sort, answer.unit)}</b>
+      </span>
+    );
+  }
   return (
     <span class="total" data-testid="flame-total">
-      {treeName(answer.sort, answer.name)} <b>{treeValueText(answer.value, answer.sort, answer.unit)}</b>
+      {treeName(answer.sort, answer.name)} <b>{text(answer.value)}</b>
       {mainEstimate(answer.selected).value !== mainEstimate(answer.total).value && answer.sort === "live" && (
         <> of {treeValueText(mainEstimate(answer.total).value, "live", answer.unit)}</>
       )}
@@ -84,138 +144,44 @@ function Total({ flame }: { flame: Flame }) {
   );
 }
 
-// The way from the root to what is shown.
-function Crumbs({ flame }: { flame: Flame }) {
-  const { store } = usePage();
-  if (flame.ancestors === 0) return null;
-  const places = Array.from({ length: flame.ancestors + 1 }, (_, i) => i);
-  return (
-    <nav class="crumbs" aria-label="Where this is">
-      {places.map((i) => (
-        <button key={i} type="button" disabled={i === flame.ancestors} title={ancestorLabel(flame, i)} onClick={() => store.change({ root: pathToAncestor(flame, i) })}>
-          {ancestorLabel(flame, i)}
-        </button>
-      ))}
-    </nav>
-  );
-}
-
-interface GraphProps {
-  flame: Flame;
+interface WholeProps {
+  words: Record<string, string>;
+  pixels: number;
   width: number;
-  matches: Uint8Array | null;
-  loading: boolean;
+  change: ChangeScale | null;
+  onPoint: (pointed: Pointed | null) => void;
+  onTotal: (flame: Flame | null) => void;
 }
 
-function Graph({ flame, width, matches, loading }: GraphProps) {
+// All stacks from one end.
+function Whole({ words, pixels, width, change, onPoint, onTotal }: WholeProps) {
   const { state, store } = usePage();
-  const filter = useFilter();
-  const dark = useDark();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const drawing = useRef<FlameCanvas | null>(null);
-  const [selected, setSelected] = useState(-1);
-  const [hovered, setHovered] = useState(-1);
-  const [menu, setMenu] = useState<{ x: number; y: number; node: number } | null>(null);
-  const upwards = state.upwards === "1";
-  const rows = flame.ancestors + flame.levels.length;
-
+  const root = state.root ?? "";
+  const [detail, setDetail] = useState(1);
+  useEffect(() => setDetail(1), [root, words]);
+  const tree = useMemo(() => ({ ...words, ...(state.callers === "1" ? { callers: "1" } : {}) }), [words, state.callers]);
+  const parameters = useMemo(() => ({ ...tree, ...(root ? { root } : {}), width: String(Math.min(100_000, pixels * detail)) }), [tree, root, pixels, detail]);
+  const { data, error, loading } = useAsk("flame", parameters);
+  const flame = useMemo(() => (data ? layOut(data) : null), [data]);
+  const matches = useMatches(flame);
+  useEffect(() => onTotal(flame), [flame, onTotal]);
+  useEffect(() => () => onTotal(null), [onTotal]);
+  // The call that was zoomed into is not there any more: show the whole.
   useEffect(() => {
-    drawing.current = new FlameCanvas(canvas.current!);
-    return () => drawing.current?.dispose();
-  }, []);
-  useEffect(() => {
-    setSelected(-1);
-    setHovered(-1);
-  }, [flame]);
-  useEffect(() => drawing.current?.show(flame, { dark, upwards, selected, hovered, matches }), [flame, dark, upwards, selected, hovered, matches]);
-  useEffect(() => drawing.current?.resize(width, rows * ROW), [width, rows]);
-
-  const zoom = useCallback(
-    (node: number) => {
-      if (node < 0) return;
-      drawing.current?.zoomTo(node);
-      store.change({ root: pathToNode(flame, node) });
-    },
-    [flame, store],
-  );
-  const zoomOut = useCallback(() => {
-    if (flame.ancestors > 0) store.change({ root: pathToAncestor(flame, flame.ancestors - 1) });
-  }, [flame, store]);
-
-  const hitOf = (event: MouseEvent): Hit | null => {
-    const box = canvas.current!.getBoundingClientRect();
-    return drawing.current?.hit(event.clientX - box.left, event.clientY - box.top) ?? null;
-  };
-  const onClick = (event: MouseEvent) => {
-    const hit = hitOf(event);
-    setMenu(null);
-    if (!hit) return;
-    if (hit.node < 0) store.change({ root: pathToAncestor(flame, hit.ancestor) });
-    else if (hit.node === 0) zoomOut();
-    else zoom(hit.node);
-  };
-  const onKey = (event: KeyboardEvent) => {
-    const inwards = upwards ? "ArrowUp" : "ArrowDown";
-    const outwards = upwards ? "ArrowDown" : "ArrowUp";
-    const at = selected < 0 ? 0 : selected;
-    const go = (node: number) => setSelected(node);
-    if (event.key === inwards) go(selected < 0 ? 0 : neighbour(flame, at, "in"));
-    else if (event.key === outwards) go(neighbour(flame, at, "out"));
-    else if (event.key === "ArrowLeft") go(neighbour(flame, at, "left"));
-    else if (event.key === "ArrowRight") go(neighbour(flame, at, "right"));
-    else if (event.key === "Enter") zoom(selected);
-    else if (event.key === "Escape" || event.key === "Backspace") zoomOut();
-    else return;
-    event.preventDefault();
-  };
-
-  const shown = hovered >= 0 ? hovered : selected;
-  const items = (node: number): MenuItem[] => {
-    const path = pathToNode(flame, node);
-    const nameOf = async () => {
-      const frame = await ask("frame", { ...filter, root: path, ...(state.callers ? { callers: "1" } : {}) });
-      return frame;
-    };
-    const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    const set = (word: "focus" | "ignore") => () =>
-      void nameOf().then((frame) => store.change({ [word]: `^${escaped(frame.function ?? frame.file ?? frame.module ?? "")}$`, root: "" }));
-    return [
-      { title: "Zoom in", act: () => zoom(node) },
-      { title: "Only stacks through it", act: set("focus") },
-      { title: "Leave its stacks out", act: set("ignore") },
-      { title: "Who calls it", act: () => void nameOf().then((frame) => store.change({ focus: `^${escaped(frame.function ?? "")}$`, callers: "1", root: "" })) },
-      {
-        title: "Copy the stack",
-        act: () => void nameOf().then((frame) => navigator.clipboard.writeText(frame.stack.map((one) => one.function ?? one.file ?? one.module ?? "").join("\n"))),
-      },
-    ];
-  };
-
+    if (data && !data.found && root && !loading) store.change({ root: "" }, true);
+  }, [data, loading, root, store]);
+  const onDetail = useCallback((times: number) => setDetail((before) => Math.max(before, times)), []);
   return (
     <>
-      <div class={`flame-scroll${loading ? " loading" : ""}`}>
-        <canvas
-          ref={canvas}
-          tabIndex={0}
-          role="application"
-          aria-roledescription="flame graph"
-          aria-busy={loading}
-          aria-label={`Flame graph, ${rows} levels. Arrow keys move, Enter zooms in, Escape zooms out.`}
-          data-testid="flame-canvas"
-          onClick={onClick}
-          onMouseMove={(event) => setHovered(hitOf(event)?.node ?? -1)}
-          onMouseLeave={() => setHovered(-1)}
-          onKeyDown={onKey}
-          onContextMenu={(event) => {
-            const hit = hitOf(event);
-            if (!hit || hit.node <= 0) return;
-            event.preventDefault();
-            setMenu({ x: event.clientX, y: event.clientY, node: hit.node });
-          }}
-        />
-      </div>
-      <FrameDetails flame={flame} node={shown} callers={state.callers === "1"} label={shown >= 0 ? labelOf(flame, shown) : ""} />
-      {menu && <Menu x={menu.x} y={menu.y} items={items(menu.node)} onClose={() => setMenu(null)} />}
+      {flame && <Crumbs flame={flame} word="root" />}
+      <Problem error={error} />
+      {flame && flame.answer.value > 0 && (
+        <div class={`flame-scroll${loading ? " loading" : ""}`}>
+          <FlameGraph flame={flame} words={tree} rootWord="root" title="Flame graph" testid="flame-canvas" upwards={state.upwards === "1"} width={width} matches={matches?.names ?? null} change={change} loading={loading} onPoint={onPoint} onDetail={onDetail} />
+        </div>
+      )}
+      {flame && !(flame.answer.value > 0) && <p class="empty">Nothing here: no stack is left by the filter, or nothing was allocated.</p>}
+      {!flame && !error && <p class="empty">reading…</p>}
     </>
   );
 }

@@ -1,20 +1,28 @@
 // Draws a flame graph on a canvas and tells what is under the pointer. Knows nothing of the page around it.
+//
+// What is drawn is a window of the picture: all of it, or the part that a wheel or a drag chose.
 
 import { boxColour } from "../model/colours";
-import { ancestorLabel, labelOf, nodeAt } from "../model/flame";
+import { ancestorLabel, beginsWithAll, firstFrom, labelOf, nodeAt } from "../model/flame";
 import type { Flame } from "../model/flame";
+import { changeColours, SHADES, shadesOf } from "../model/flame_change";
+import type { ChangeScale } from "../model/flame_change";
 
 export const ROW = 20;
 const FONT = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 const LEAST_DRAWN = 0.4; // pixels
+const LEAST_TEXT = 3; // letters
 const ZOOM_MS = 160;
+const MOST_SCALE = 64;
 
 export interface Look {
   dark: boolean;
   upwards: boolean; // the root at the bottom
+  hideRoot: boolean; // somebody else draws it
   selected: number; // node; -1 none
   hovered: number;
   matches: Uint8Array | null; // by name
+  change: ChangeScale | null; // colours tell what changed
 }
 
 export interface Hit {
@@ -22,19 +30,28 @@ export interface Hit {
   ancestor: number;
 }
 
+interface Window {
+  left: number;
+  width: number;
+}
+const WHOLE: Window = { left: 0, width: 1 };
+
 export class FlameCanvas {
   private readonly context: CanvasRenderingContext2D;
   private flame: Flame | null = null;
-  private look: Look = { dark: false, upwards: false, selected: -1, hovered: -1, matches: null };
+  private look: Look = { dark: false, upwards: false, hideRoot: false, selected: -1, hovered: -1, matches: null, change: null };
   private width = 0;
   private height = 0;
   private letter = 7;
-  private colours: string[] = [];
+  private colours: string[] = []; // by name, or by shade
+  private shades: Int8Array | null = null;
+  private labels: string[] = []; // by node, those that were needed
   private frame = 0;
-  // The part of the picture that is shown, while it moves.
-  private from = { left: 0, width: 1 };
-  private to = { left: 0, width: 1 };
-  private begun = 0;
+  private shown = WHOLE;
+  private from = WHOLE;
+  private to = WHOLE;
+  private begun = 0; // of a movement; 0: it stands still
+  frames = 0; // drawn so far
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     const context = canvas.getContext("2d", { alpha: false });
@@ -42,19 +59,25 @@ export class FlameCanvas {
     this.context = context;
   }
 
-  rows(): number {
-    return this.flame ? this.flame.ancestors + this.flame.levels.length : 0;
-  }
-
   show(flame: Flame, look: Look): void {
-    const changed = flame !== this.flame || look.dark !== this.look.dark;
-    if (flame !== this.flame) this.settle();
+    const other = flame !== this.flame;
+    const changed = other || look.dark !== this.look.dark || look.change !== this.look.change;
+    if (other) this.labels = [];
+    // The same call with more detail: the window stays where it is.
+    if (other && this.flame && !sameRoot(flame, this.flame)) this.shown = WHOLE;
+    if (other) this.begun = 0;
     this.flame = flame;
     this.look = look;
     if (changed) {
-      this.colours = flame.answer.names.map((name) => boxColour(name.module ?? "", name.label, look.dark));
+      this.shades = look.change ? shadesOf(flame, look.change) : null;
+      this.colours = this.shades ? changeColours(look.dark) : flame.answer.names.map((name) => boxColour(name.module ?? "", name.label, look.dark));
     }
     this.plan();
+  }
+
+  // How much finer than the whole the picture is.
+  scale(): number {
+    return 1 / (this.begun > 0 ? this.to.width : this.shown.width);
   }
 
   resize(width: number, height: number): void {
@@ -74,30 +97,68 @@ export class FlameCanvas {
   // Moves towards a node, so that the eye can follow; the next picture will begin with it.
   zoomTo(node: number): void {
     const flame = this.flame;
-    if (!flame || node < 0 || window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    this.from = { left: 0, width: 1 };
-    this.to = { left: flame.left[node]!, width: Math.max(flame.width[node]!, 1e-9) };
-    this.begun = performance.now();
-    this.plan();
+    if (!flame || node < 0) return;
+    this.move({ left: flame.left[node]!, width: Math.max(flame.width[node]!, 1e-9) });
+  }
+
+  // Wider or narrower around a point of the canvas; whether anything changed.
+  scaleAt(x: number, factor: number): boolean {
+    const now = this.begun > 0 ? this.to : this.shown;
+    const width = Math.min(1, Math.max(1 / MOST_SCALE, now.width / factor));
+    if (width === now.width) return false;
+    const at = now.left + (x / this.width) * now.width;
+    this.jump({ left: at - (x / this.width) * width, width });
+    return true;
+  }
+
+  // By pixels; whether anything changed.
+  pan(pixels: number): boolean {
+    const before = this.shown.left;
+    this.jump({ left: this.shown.left + (pixels / this.width) * this.shown.width, width: this.shown.width });
+    return this.shown.left !== before;
+  }
+
+  showWhole(): void {
+    this.move(WHOLE);
   }
 
   hit(x: number, y: number): Hit | null {
     const flame = this.flame;
     if (!flame || this.width === 0) return null;
-    const line = this.look.upwards ? Math.floor((this.height - y) / ROW) : Math.floor(y / ROW);
+    const line = (this.look.upwards ? Math.floor((this.height - y) / ROW) : Math.floor(y / ROW)) + (this.look.hideRoot ? 1 : 0);
     if (line < 0) return null;
     if (line < flame.ancestors) return { node: -1, ancestor: line };
-    const node = nodeAt(flame, line - flame.ancestors, x / this.width);
+    const node = nodeAt(flame, line - flame.ancestors, this.shown.left + (x / this.width) * this.shown.width);
     return node < 0 ? null : { node, ancestor: -1 };
+  }
+
+  // Where a node is on the canvas, for a menu that the keyboard opens.
+  placeOf(node: number): { x: number; y: number } {
+    const flame = this.flame;
+    if (!flame || node < 0) return { x: 0, y: 0 };
+    const x = ((flame.left[node]! - this.shown.left) / this.shown.width) * this.width;
+    return { x: Math.min(this.width, Math.max(0, x)), y: this.top(flame.depth[node]! + flame.ancestors) + ROW };
   }
 
   dispose(): void {
     cancelAnimationFrame(this.frame);
   }
 
-  private settle(): void {
+  private jump(to: Window): void {
     this.begun = 0;
-    this.from = this.to = { left: 0, width: 1 };
+    this.shown = { left: Math.min(1 - to.width, Math.max(0, to.left)), width: to.width };
+    this.plan();
+  }
+
+  private move(to: Window): void {
+    if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      if (to === WHOLE) this.jump(to);
+      return;
+    }
+    this.from = this.shown;
+    this.to = to;
+    this.begun = performance.now();
+    this.plan();
   }
 
   private plan(): void {
@@ -106,71 +167,110 @@ export class FlameCanvas {
   }
 
   private top(line: number): number {
-    return this.look.upwards ? this.height - (line + 1) * ROW : line * ROW;
+    const row = line - (this.look.hideRoot ? 1 : 0);
+    return this.look.upwards ? this.height - (row + 1) * ROW : row * ROW;
   }
 
   private draw(now: number): void {
     const flame = this.flame;
     const { context } = this;
+    ++this.frames;
     context.fillStyle = this.look.dark ? "#16181c" : "#fbfaf7";
     context.fillRect(0, 0, this.width, this.height);
     if (!flame) return;
-    const moving = this.begun > 0;
-    const part = moving ? Math.min(1, (now - this.begun) / ZOOM_MS) : 1;
-    const eased = 1 - (1 - part) ** 3;
-    const left = this.from.left + (this.to.left - this.from.left) * eased;
-    const width = this.from.width * (this.to.width / this.from.width) ** eased;
-    const scale = this.width / (moving ? width : 1);
-    const offset = moving ? left : 0;
+    if (this.begun > 0) {
+      const part = Math.min(1, Math.max(0, now - this.begun) / ZOOM_MS);
+      const eased = 1 - (1 - part) ** 3;
+      const width = this.from.width * (this.to.width / this.from.width) ** eased;
+      const along = this.to.width === this.from.width ? eased : (this.from.width - width) / (this.from.width - this.to.width);
+      this.shown = { left: this.from.left + (this.to.left - this.from.left) * along, width };
+      if (part === 1) this.begun = 0;
+    }
     context.font = FONT;
     context.textBaseline = "middle";
     this.drawAncestors(flame);
-    for (let level = 0; level < flame.levels.length; ++level) this.drawLevel(flame, level, offset, scale);
-    if (moving && part < 1) this.plan();
+    for (let level = 0; level < flame.levels.length; ++level) this.drawLevel(flame, level);
+    this.drawOutline(flame, this.look.hovered, 1);
+    this.drawOutline(flame, this.look.selected, 2);
+    if (this.begun > 0) this.plan();
   }
 
   private drawAncestors(flame: Flame): void {
-    for (let i = 0; i < flame.ancestors; ++i) {
-      this.box(0, this.width, i, this.look.dark ? "#2b2e34" : "#dedbd2", ancestorLabel(flame, i), this.look.dark ? "#b9bdc4" : "#4a4a46");
+    for (let i = this.look.hideRoot ? 1 : 0; i < flame.ancestors; ++i) {
+      this.box(0, this.width, i, this.look.dark ? "#2b2e34" : "#dedbd2");
+      this.text(0, this.width, i, ancestorLabel(flame, i), this.look.dark ? "#b9bdc4" : "#4a4a46");
     }
   }
 
-  private drawLevel(flame: Flame, level: number, offset: number, scale: number): void {
+  private colourOf(flame: Flame, node: number): string {
+    const { dark, matches } = this.look;
+    const name = flame.answer.nodes.name[node]!;
+    if (node === 0 && beginsWithAll(flame) && !this.shades) return dark ? "#3a3d44" : "#d8d4c8";
+    if (matches && !(node === 0 && beginsWithAll(flame))) {
+      if (matches[name] !== 1) return dark ? "#24262b" : "#ece9e2";
+      if (!this.shades) return dark ? "#b5379b" : "#ee6fd6";
+    }
+    return this.shades ? this.colours[this.shades[node]! + SHADES]! : this.colours[name]!;
+  }
+
+  // Boxes first, then their names: a canvas is fastest if it is asked for the same again and again.
+  private drawLevel(flame: Flame, level: number): void {
     const line = level + flame.ancestors;
+    if (line === 0 && this.look.hideRoot) return;
+    const nodes = flame.levels[level]!;
+    const { left, width } = this.shown;
+    const scale = this.width / width;
+    const least = LEAST_DRAWN / scale;
+    const begin = firstFrom(flame, nodes, left);
+    const end = left + width;
+    const broad = (LEAST_TEXT * this.letter + 8) / scale;
+    let named = 0;
+    for (let i = begin; i < nodes.length; ++i) {
+      const node = nodes[i]!;
+      if (flame.left[node]! > end) break;
+      if (flame.width[node]! < least) continue;
+      if (flame.width[node]! >= broad) ++named;
+      const x = Math.max(0, (flame.left[node]! - left) * scale);
+      this.box(x, Math.min(this.width, (flame.left[node]! + flame.width[node]! - left) * scale) - x, line, this.colourOf(flame, node));
+    }
     const ink = this.look.dark ? "#f2f2f0" : "#17181a";
-    const names = flame.answer.nodes.name;
-    const { matches } = this.look;
-    for (const node of flame.levels[level]!) {
-      const x = (flame.left[node]! - offset) * scale;
-      const width = flame.width[node]! * scale;
-      if (width < LEAST_DRAWN || x > this.width || x + width < 0) continue;
-      const isAll = node === 0 && flame.ancestors === 0;
-      let colour = isAll ? (this.look.dark ? "#3a3d44" : "#d8d4c8") : this.colours[names[node]!]!;
-      if (matches && !isAll) {
-        if (matches[names[node]!] === 1) colour = this.look.dark ? "#b5379b" : "#ee6fd6";
-        else colour = this.look.dark ? "#24262b" : "#ece9e2";
-      }
-      const begin = Math.max(0, x);
-      this.box(begin, Math.min(this.width, x + width) - begin, line, colour, width > 3 * this.letter ? labelOf(flame, node) : "", ink);
-      if (node === this.look.selected || node === this.look.hovered) this.outline(begin, Math.min(this.width, x + width) - begin, line, node === this.look.selected);
+    for (let i = begin; i < nodes.length && named > 0; ++i) {
+      const node = nodes[i]!;
+      if (flame.left[node]! > end) break;
+      if (flame.width[node]! < broad) continue;
+      --named;
+      const x = Math.max(0, (flame.left[node]! - left) * scale);
+      this.text(x, Math.min(this.width, (flame.left[node]! + flame.width[node]! - left) * scale) - x, line, (this.labels[node] ??= labelOf(flame, node)), ink);
     }
   }
 
-  private box(x: number, width: number, line: number, colour: string, label: string, ink: string): void {
-    const { context } = this;
-    const y = this.top(line);
-    context.fillStyle = colour;
-    context.fillRect(x, y, Math.max(LEAST_DRAWN, width - (width > 3 ? 1 : 0)), ROW - 1);
-    const room = Math.floor((width - 8) / this.letter);
-    if (room < 3 || !label) return;
-    context.fillStyle = ink;
-    context.fillText(label.length > room ? `${label.slice(0, room - 1)}…` : label, x + 4, y + ROW / 2);
+  private box(x: number, width: number, line: number, colour: string): void {
+    this.context.fillStyle = colour;
+    this.context.fillRect(x, this.top(line), Math.max(LEAST_DRAWN, width - (width > 3 ? 1 : 0)), ROW - 1);
   }
 
-  private outline(x: number, width: number, line: number, strong: boolean): void {
+  private text(x: number, width: number, line: number, label: string, ink: string): void {
+    const room = Math.floor((width - 8) / this.letter);
+    if (room < LEAST_TEXT) return;
+    this.context.fillStyle = ink;
+    this.context.fillText(label.length > room ? `${label.slice(0, room - 1)}…` : label, x + 4, this.top(line) + ROW / 2);
+  }
+
+  private drawOutline(flame: Flame, node: number, thick: number): void {
+    const line = node < 0 ? 0 : flame.depth[node]! + flame.ancestors;
+    if (node < 0 || (line === 0 && this.look.hideRoot)) return;
+    const scale = this.width / this.shown.width;
+    const x = Math.max(0, (flame.left[node]! - this.shown.left) * scale);
+    const end = Math.min(this.width, (flame.left[node]! + flame.width[node]! - this.shown.left) * scale);
+    if (end < x) return;
     const { context } = this;
     context.strokeStyle = this.look.dark ? "#ffffff" : "#000000";
-    context.lineWidth = strong ? 2 : 1;
-    context.strokeRect(x + 1, this.top(line) + 1, Math.max(1, width - 3), ROW - 3);
+    context.lineWidth = thick;
+    context.strokeRect(x + 1, this.top(line) + 1, Math.max(1, end - x - 3), ROW - 3);
   }
+}
+
+function sameRoot(a: Flame, b: Flame): boolean {
+  const text = (flame: Flame) => JSON.stringify([flame.answer.value, flame.answer.path.map((place) => (place.name === null ? null : flame.answer.names[place.name]!.step))]);
+  return text(a) === text(b);
 }
