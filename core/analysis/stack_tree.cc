@@ -160,7 +160,9 @@ class StackTree::Opener {
   // Inwards: what each place calls; calls of itself belong to the node.
   void StepIn(bool all, Made* parent) {
     work_ = std::move(parent->spots);
-    if (all) EnterAll(tree_.first_root_, kNone, &parent->node);
+    for (size_t i = 0; all && i < tree_.roots_.size(); ++i) {
+      EnterNode(tree_.roots_[i], kNone, &parent->node);
+    }
     while (!work_.empty()) {
       const Spot spot = work_.back();
       work_.pop_back();
@@ -170,19 +172,18 @@ class StackTree::Opener {
       if (spot.at.k > 0) {
         Enter({{spot.at.node, spot.at.k - 1}, kNone}, caller, &parent->node);
       } else {
-        EnterAll(tree_.first_child_[spot.at.node], caller, &parent->node);
+        tree_.ForEachChild(spot.at.node,
+                           [&](NodeId child) { EnterNode(child, caller, &parent->node); });
       }
     }
   }
 
-  void EnterAll(NodeId first, EntityId caller, Node* parent) {
-    for (NodeId node = first; node != kNone; node = tree_.next_sibling_[node]) {
-      const uint32_t frames = tree_.FramesAt(node);
-      if (frames > 0) {
-        Enter({{node, frames - 1}, kNone}, caller, parent);
-      } else {
-        work_.push_back({{node, 0}, kNone});  // nobody knows what it is: on to what it calls
-      }
+  void EnterNode(NodeId node, EntityId caller, Node* parent) {
+    const uint32_t frames = tree_.FramesAt(node);
+    if (frames > 0) {
+      Enter({{node, frames - 1}, kNone}, caller, parent);
+    } else {
+      work_.push_back({{node, 0}, kNone});  // nobody knows what it is: on to what it calls
     }
   }
 
@@ -236,8 +237,9 @@ StackTree::Sum StackTree::RowSum(RowId row) const {
 }
 
 StackTree::Sum StackTree::Below(NodeId node) const {
-  if (sides_below_.empty()) return {below_[node], 0, 0};
-  return {below_[node], sides_below_[node].before, sides_below_[node].after};
+  const uint32_t knot = KnotOf(node);
+  if (sides_below_.empty()) return {below_[knot], 0, 0};
+  return {below_[knot], sides_below_[knot].before, sides_below_[knot].after};
 }
 
 StackTree::Sum StackTree::SumFrom(uint32_t start) const {
@@ -245,34 +247,61 @@ StackTree::Sum StackTree::SumFrom(uint32_t start) const {
 }
 
 void StackTree::AddUp() {
-  const size_t count = profile_.nodes.size();
-  below_.resize(count);
-  if (!options_.sides.empty()) sides_below_.resize(count);
-  const auto add = [this](NodeId to, const Sum& sum) {
-    below_[to] += sum.value;
-    if (sides_below_.empty()) return;
-    sides_below_[to].before += sum.before;
-    sides_below_[to].after += sum.after;
-  };
-  for (RowId row = 0; row < flat_.size(); ++row) {
-    const FramePlace& at = flat_[row];
+  const std::vector<heapgauge::Node>& nodes = profile_.nodes;
+  holds_ = RankedBits(nodes.size());
+  knots_ = RankedBits(nodes.size());
+  for (const FramePlace& at : flat_) {
     if (at.node == kNone) continue;
-    add(at.node, RowSum(row));
+    holds_.Set(at.node);
+    knots_.Set(at.node);
     if (at.k > 0) ends_early_.emplace_back(at.node, at.k);
   }
   // Rows that end in a node end at the same frame of it, which depends on its location alone.
   std::sort(ends_early_.begin(), ends_early_.end());
   ends_early_.erase(std::unique(ends_early_.begin(), ends_early_.end()), ends_early_.end());
-  first_child_.assign(count, kNone);
-  next_sibling_.assign(count, kNone);
-  for (size_t i = count; i-- > 0;) {
-    if (!(below_[i] > 0)) continue;
-    const auto node = static_cast<NodeId>(i);
-    const NodeId parent = profile_.nodes[node].parent;
-    NodeId& first = parent == kNone ? first_root_ : first_child_[parent];
-    next_sibling_[node] = first;
-    first = node;
-    if (parent != kNone) add(parent, Below(node));
+  std::vector<NodeId> apart;  // from their parents, the last first
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (!holds_[i]) continue;
+    const NodeId parent = nodes[i].parent;
+    if (parent == kNone) {
+      roots_.push_back(static_cast<NodeId>(i));
+      continue;
+    }
+    holds_.Set(parent);
+    if (parent + 1 == i) continue;
+    knots_.Set(parent);
+    apart.push_back(static_cast<NodeId>(i));
+  }
+  std::reverse(roots_.begin(), roots_.end());
+  knots_.Count();
+  first_further_.assign(knots_.ones(), kNone);
+  further_.reserve(apart.size());
+  for (const NodeId child : apart) {
+    uint32_t& first = first_further_[KnotOf(nodes[child].parent)];
+    further_.push_back({child, first});
+    first = static_cast<uint32_t>(further_.size() - 1);
+  }
+  SumUp();
+}
+
+void StackTree::SumUp() {
+  below_.resize(knots_.ones());
+  if (!options_.sides.empty()) sides_below_.resize(knots_.ones());
+  const auto add = [this](uint32_t knot, const Sum& sum) {
+    below_[knot] += sum.value;
+    if (sides_below_.empty()) return;
+    sides_below_[knot].before += sum.before;
+    sides_below_[knot].after += sum.after;
+  };
+  for (RowId row = 0; row < flat_.size(); ++row) {
+    if (flat_[row].node != kNone) add(KnotOf(flat_[row].node), RowSum(row));
+  }
+  // Children have larger ids, so a knot is complete when its turn comes.
+  for (size_t i = profile_.nodes.size(); i-- > 0;) {
+    if (!knots_[i]) continue;
+    NodeId parent = profile_.nodes[i].parent;
+    while (parent != kNone && !knots_[parent]) parent = profile_.nodes[parent].parent;
+    if (parent != kNone) add(KnotOf(parent), Below(static_cast<NodeId>(i)));
   }
 }
 
@@ -280,7 +309,7 @@ void StackTree::FindCenters() {
   std::vector<bool> inside(profile_.nodes.size());
   total_ = {};
   for (NodeId node = 0; node < inside.size(); ++node) {
-    if (!(below_[node] > 0)) continue;
+    if (!holds_[node]) continue;
     const NodeId parent = profile_.nodes[node].parent;
     if (parent != kNone && inside[parent]) {
       inside[node] = true;
@@ -308,9 +337,7 @@ StackTree::Sum StackTree::SumAt(const FramePlace& at) const {
   if (!ended) return Below(at.node);
   // Further in there is only what it calls.
   Sum called;
-  for (NodeId child = first_child_[at.node]; child != kNone; child = next_sibling_[child]) {
-    called.Add(Below(child));
-  }
+  ForEachChild(at.node, [&](NodeId child) { called.Add(Below(child)); });
   return called;
 }
 

@@ -29,6 +29,7 @@
 
 #include "core/analysis/entities.h"
 #include "core/analysis/functions.h"
+#include "core/base/ranked_bits.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
@@ -124,6 +125,21 @@ class StackTree {
 
   bool is_through() const { return !options_.through.empty(); }
   void AddUp();
+  void SumUp();
+  // The first knot at a node or further in. REQUIRES: it holds something.
+  uint32_t KnotOf(NodeId node) const { return knots_.Rank(node); }
+  // All that hold something.
+  template <typename Function>
+  void ForEachChild(NodeId node, const Function& function) const {
+    const NodeId behind = node + 1;
+    if (behind < profile_.nodes.size() && profile_.nodes[behind].parent == node && holds_[behind]) {
+      function(behind);
+    }
+    if (!knots_[node]) return;
+    for (uint32_t at = first_further_[KnotOf(node)]; at != kNone; at = further_[at].next) {
+      function(further_[at].child);
+    }
+  }
   void FindCenters();
   Sum RowSum(RowId row) const;
   Sum Below(NodeId node) const;
@@ -149,12 +165,21 @@ class StackTree {
   Sum total_;
   std::vector<FramePlace> centers_;  // where `through` was met
   std::vector<Sum> center_sums_;
-  // Of the trie; callers of all stacks need none of it.
-  std::vector<double> below_;        // by node: rows that end there or below
-  std::vector<Sides> sides_below_;   // the same; empty: there are no sides
-  std::vector<NodeId> first_child_;  // of nodes that hold something
-  std::vector<NodeId> next_sibling_;
-  NodeId first_root_ = kNone;
+  // Of the trie; callers of all stacks need none of it. Most nodes only lead on to the one behind
+  // them: they hold what that holds, and nothing is kept for them. The others are knots: rows end
+  // there, or stacks part.
+  RankedBits holds_;                // by node: rows end there or below
+  RankedBits knots_;                // by node
+  std::vector<double> below_;       // by knot: rows that end there or below
+  std::vector<Sides> sides_below_;  // the same; empty: there are no sides
+  // Children that are not behind their parents, in lists.
+  struct Further {
+    NodeId child = kNone;
+    uint32_t next = kNone;
+  };
+  std::vector<Further> further_;
+  std::vector<uint32_t> first_further_;  // by knot
+  std::vector<NodeId> roots_;
   // Nodes in which rows end before the innermost frame, and at which; sorted.
   std::vector<std::pair<NodeId, uint32_t>> ends_early_;
 };

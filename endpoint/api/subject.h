@@ -79,7 +79,7 @@ class Subject {
   const std::shared_ptr<const Profile> profile_;
   const Measures measures_;
   const uint64_t number_;  // no other subject of this process has it
-  // A tree has 16 bytes for each node of the profile.
+  // A tree has some bytes for each node of the profile where stacks part, more where it is folded.
   static constexpr size_t kLargeProfile = 4 << 20;
   static constexpr size_t kTrees = 4;
   static constexpr size_t kTreesOfLarge = 2;

@@ -44,7 +44,15 @@ Json ChoicesOf(Source::Kind kind, const Subject& subject) {
   if (m.name == "live" || m.has_allocated()) {
     choices.Add(Choice(m.name, Json::Object()));
     if (m.has_objects()) choices.Add(Choice(m.name + " objects", {{"sort", "count"}}));
+    if (kind == Source::Kind::kProcess && profile.recording.peak_bytes > 0) {
+      choices.Add(Choice("peak", {{"peak", "1"}}));
+      choices.Add(Choice("peak objects", {{"peak", "1"}, {"sort", "count"}}));
+    }
     if (m.has_allocated()) choices.Add(Choice("allocated", {{"sort", "allocated"}}));
+    if (m.allocated_objects != kNone) {
+      choices.Add(
+          Choice("allocated objects", {{"type", profile.sample_types[m.allocated_objects].name}}));
+    }
     return choices;
   }
   for (const SampleType& type : profile.sample_types) {

@@ -129,7 +129,7 @@ function FilterBar() {
   const parameters = useMemo(() => (source ? { source: source.id, brief: "1", ...(source.live ? { hold: `choices${checks}` } : {}) } : null), [source, hold, checks]);
   const { data: summary } = useAsk("summary", parameters);
   const choices = summary?.choices ?? [];
-  const chosen = choices.findIndex((choice) => ["value", "blocks", "sort", "type"].every((word) => (choice.parameters[word] ?? "") === (state[word] ?? "")));
+  const chosen = choices.findIndex((choice) => ["value", "blocks", "sort", "type", "peak"].every((word) => (choice.parameters[word] ?? "") === (state[word] ?? "")));
   const words = Object.entries(filterOf(state)).filter(([word]) => !["source", "value", "blocks", "sort", "type", "granularity", "names"].includes(word));
   const [draft, setDraft] = useState("");
   return (
@@ -141,7 +141,7 @@ function FilterBar() {
             value={String(Math.max(0, chosen))}
             onChange={(event) => {
               const choice = choices[Number(event.currentTarget.value)];
-              store.change({ value: "", blocks: "", sort: "", type: "", ...choice?.parameters });
+              store.change({ value: "", blocks: "", sort: "", type: "", peak: "", ...choice?.parameters });
             }}
           >
             {choices.map((choice, i) => <option key={choice.title} value={String(i)}>{choice.title}</option>)}

@@ -43,14 +43,14 @@ export function FlameView() {
         <Search />
         {!sandwich && total && <Matched flame={total} />}
         <span class="grow" />
-        {!sandwich && ready && total && <Total flame={total} />}
+        {ready && !change && total && <Total flame={total} />}
       </div>
-      {change && <CompareBar />}
+      {change && <CompareBar>{ready && total && <Total flame={total} />}</CompareBar>}
       <div class="flame-sides">
         {sandwich && <FunctionList />}
         <div class="flame-area" ref={area}>
           {change && !base && <p class="empty">Choose what to compare with.</p>}
-          {ready && sandwich && state.through && <Sandwich words={words} width={size.width} change={scale} onPoint={setPointed} />}
+          {ready && sandwich && state.through && <Sandwich words={words} width={size.width} change={scale} onPoint={setPointed} onTotal={setTotal} />}
           {ready && sandwich && !state.through && <p class="empty">Choose a function: its callers will be above it, what it calls below.</p>}
           {ready && !sandwich && <Whole words={words} pixels={width * 2} width={size.width} change={scale} onPoint={setPointed} onTotal={setTotal} />}
           {ready && (!sandwich || state.through) && <FrameDetails pointed={pointed} />}

@@ -19,6 +19,7 @@ export interface Look {
   dark: boolean;
   upwards: boolean; // the root at the bottom
   hideRoot: boolean; // somebody else draws it
+  center: boolean; // it is what the picture is about
   selected: number; // node; -1 none
   hovered: number;
   matches: Uint8Array | null; // by name
@@ -39,7 +40,7 @@ const WHOLE: Window = { left: 0, width: 1 };
 export class FlameCanvas {
   private readonly context: CanvasRenderingContext2D;
   private flame: Flame | null = null;
-  private look: Look = { dark: false, upwards: false, hideRoot: false, selected: -1, hovered: -1, matches: null, change: null };
+  private look: Look = { dark: false, upwards: false, hideRoot: false, center: false, selected: -1, hovered: -1, matches: null, change: null };
   private width = 0;
   private height = 0;
   private letter = 7;
@@ -197,9 +198,19 @@ export class FlameCanvas {
 
   private drawAncestors(flame: Flame): void {
     for (let i = this.look.hideRoot ? 1 : 0; i < flame.ancestors; ++i) {
+      if (i === 0 && this.look.center) {
+        this.drawCenter(ancestorLabel(flame, 0));
+        continue;
+      }
       this.box(0, this.width, i, this.look.dark ? "#2b2e34" : "#dedbd2");
       this.text(0, this.width, i, ancestorLabel(flame, i), this.look.dark ? "#b9bdc4" : "#4a4a46");
     }
+  }
+
+  // The eye finds it first: light where all else is dark.
+  private drawCenter(label: string): void {
+    this.box(0, this.width, 0, this.look.dark ? "#d9dbde" : "#3b3f46");
+    this.text(0, this.width, 0, label, this.look.dark ? "#17181a" : "#ffffff");
   }
 
   private colourOf(flame: Flame, node: number): string {
@@ -217,6 +228,7 @@ export class FlameCanvas {
   private drawLevel(flame: Flame, level: number): void {
     const line = level + flame.ancestors;
     if (line === 0 && this.look.hideRoot) return;
+    if (line === 0 && this.look.center) return this.drawCenter(labelOf(flame, 0));
     const nodes = flame.levels[level]!;
     const { left, width } = this.shown;
     const scale = this.width / width;

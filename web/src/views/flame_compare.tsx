@@ -1,5 +1,6 @@
 // What a flame graph is compared with, and what its colours mean.
 
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { State } from "../model/state";
 import { changeColours, SHADES } from "../model/flame_change";
@@ -20,7 +21,7 @@ export function baseOf(state: State): Record<string, string> | null {
 
 const NO_WORDS = {};
 
-export function CompareBar() {
+export function CompareBar({ children }: { children: ComponentChildren }) {
   const { state, store, source } = usePage();
   const { data } = useAsk("sources", NO_WORDS);
   const base = state.base ?? "";
@@ -54,6 +55,7 @@ export function CompareBar() {
           <input type="checkbox" checked={state["base-peak"] === "1"} onChange={(event) => store.change({ "base-peak": event.currentTarget.checked ? "1" : "" })} /> its peak
         </label>
       )}
+      {children}
       <span class="grow" />
       <Legend />
     </div>

@@ -29,6 +29,7 @@ interface Props {
   testid: string;
   upwards: boolean;
   hideRoot?: boolean;
+  center?: boolean; // the root is the function that all of it is about
   width: number;
   matches: Uint8Array | null;
   change: ChangeScale | null;
@@ -37,7 +38,7 @@ interface Props {
   onDetail: (times: number) => void; // the picture was scaled: more boxes can be seen
 }
 
-export function FlameGraph({ flame, words, rootWord, title, testid, upwards, hideRoot = false, width, matches, change, loading, onPoint, onDetail }: Props) {
+export function FlameGraph({ flame, words, rootWord, title, testid, upwards, hideRoot = false, center = false, width, matches, change, loading, onPoint, onDetail }: Props) {
   const { store } = usePage();
   const dark = useDark();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -61,8 +62,8 @@ export function FlameGraph({ flame, words, rootWord, title, testid, upwards, hid
     setMenu(null);
   }, [flame]);
   useEffect(
-    () => drawing.current?.show(flame, { dark, upwards, hideRoot, selected, hovered, matches, change }),
-    [flame, dark, upwards, hideRoot, selected, hovered, matches, change],
+    () => drawing.current?.show(flame, { dark, upwards, hideRoot, center, selected, hovered, matches, change }),
+    [flame, dark, upwards, hideRoot, center, selected, hovered, matches, change],
   );
   useEffect(() => drawing.current?.resize(width, rows * ROW), [width, rows]);
   const shown = hovered >= 0 ? hovered : selected;

@@ -1,8 +1,10 @@
 // A function between those that call it, above, and what it calls, below; and a list of functions to choose from.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Figures } from "../api/types";
 import { mainEstimate } from "../model/figures";
 import { exactly, layOut, matcherOf, search } from "../model/flame";
+import type { Flame } from "../model/flame";
 import type { ChangeScale } from "../model/flame_change";
 import { formatShare } from "../model/format";
 import { stateText, withWords } from "../model/state";
@@ -18,14 +20,17 @@ interface Props {
   width: number;
   change: ChangeScale | null;
   onPoint: (pointed: Pointed | null) => void;
+  onTotal: (flame: Flame | null) => void;
 }
 
-export function Sandwich({ words, width, change, onPoint }: Props) {
+export function Sandwich({ words, width, change, onPoint, onTotal }: Props) {
   const { state, store } = usePage();
   const [detail, setDetail] = useState([1, 1]);
   const halves = [useHalf(words, "1", state.above ?? "", width * 2 * detail[0]!), useHalf(words, "", state.root ?? "", width * 2 * detail[1]!)] as const;
   const [above, below] = halves;
   const scroll = useRef<HTMLDivElement>(null);
+  useEffect(() => onTotal(below.flame), [below.flame, onTotal]);
+  useEffect(() => () => onTotal(null), [onTotal]);
   // The function itself in sight, however deep its callers are.
   const callerRows = above.flame ? above.flame.ancestors + above.flame.levels.length : 0;
   useEffect(() => {
@@ -46,7 +51,7 @@ export function Sandwich({ words, width, change, onPoint }: Props) {
       {below.flame && <Crumbs flame={below.flame} word="root" title="Callees" />}
       <div class="flame-scroll" ref={scroll}>
         {above.flame && above.flame.answer.value > 0 && (
-          <FlameGraph flame={above.flame} words={above.words} rootWord="above" title="Callers" testid="flame-callers" upwards width={width} matches={above.matches?.names ?? null} change={change} loading={above.loading} onPoint={onPoint} onDetail={(times) => setDetail(([_, other]) => [times, other!])} />
+          <FlameGraph flame={above.flame} words={above.words} rootWord="above" title="Callers" testid="flame-callers" upwards center width={width} matches={above.matches?.names ?? null} change={change} loading={above.loading} onPoint={onPoint} onDetail={(times) => setDetail(([_, other]) => [times, other!])} />
         )}
         {below.flame && below.flame.answer.value > 0 && (
           <FlameGraph flame={below.flame} words={below.words} rootWord="root" title="Callees" testid="flame-callees" upwards={false} hideRoot width={width} matches={below.matches?.names ?? null} change={change} loading={below.loading} onPoint={onPoint} onDetail={(times) => setDetail(([other]) => [other!, times])} />
@@ -83,8 +88,10 @@ export function FunctionList() {
   const rows = (data?.rows ?? []).filter((row) => !matcher || matcher(row.label));
   const chosen = useRef<HTMLAnchorElement>(null);
   useEffect(() => chosen.current?.scrollIntoView({ block: "nearest" }), [state.through, data]);
-  const valueOf = (figures: Parameters<typeof mainEstimate>[0]) =>
-    state.sort === "allocated" ? (figures.allocated_bytes?.value ?? 0) : state.sort === "count" ? (figures.live_objects ?? figures.objects ?? 0) : mainEstimate(figures).value;
+  // Of a profile about what was allocated, live bytes are only beside it.
+  const sort = state.sort ?? (state.value === "allocated" && !state.blocks ? "allocated" : "live");
+  const valueOf = (figures: Figures) =>
+    sort === "allocated" ? (figures.allocated_bytes?.value ?? 0) : sort === "count" ? (figures.live_objects ?? figures.objects ?? 0) : mainEstimate(figures).value;
   const total = data ? valueOf(data.total) : 0;
   return (
     <nav class="function-list" aria-label="Functions">
