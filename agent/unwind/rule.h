@@ -94,6 +94,14 @@ inline constexpr PackedRule kSavesFp = 1 << kFpKindShift;
 static_assert((static_cast<int>(RuleKind::kFpRelative) & kReadsFp) != 0);
 static_assert((static_cast<int>(RuleKind::kSpRelative) & kReadsFp) == 0);
 static_assert(static_cast<int>(FpKind::kCfaRelative) == 1);
+// The rule of a function with a frame pointer: fp was pushed right below the return address, and
+// points there.
+inline constexpr PackedRule kFramePointer =
+    static_cast<uint64_t>(RuleKind::kFpRelative) | uint64_t{1} << kFpKindShift |
+    uint64_t{static_cast<uint8_t>(-2)} << kFpOffsetShift | uint64_t{2} << kCfaOffsetShift;
+constexpr bool IsFramePointer(PackedRule rule) {
+  return ((rule ^ kFramePointer) & ~kFreeMask) == 0;
+}
 }  // namespace packed
 
 // 0 if the rule does not fit.

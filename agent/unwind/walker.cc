@@ -251,7 +251,10 @@ Stack Walker::Walk(const Registers& registers) {
     candidate = --last;
     return top >= frames();
   };
+  // fp and the return address above it fit below the end.
+  const auto fp_end_of = [](uintptr_t end) { return end == 0 ? 0 : end - 15; };
   uintptr_t own_end = memory_.EndOf(sp);
+  uintptr_t fp_end = fp_end_of(own_end);
   // What some of the new frames' rules do, and what all do.
   PackedRule some = 0;
   PackedRule all = ~PackedRule{0};
@@ -288,7 +291,20 @@ Stack Walker::Walk(const Registers& registers) {
     top->hash = rule;
     some |= rule;
     all &= rule;
-    if (packed::IsSimple(rule)) [[likely]] {
+    if (packed::IsFramePointer(rule)) {
+      // Where this frame's place is known from fp alone, it does not wait for the rule: the
+      // processor goes on by guessing which kind of rule it will be.
+      const uintptr_t fp = LoadFp(fp_slot);
+      if (fp >= sp && fp % 8 == 0 && fp < fp_end) [[likely]] {
+        const uintptr_t caller = LoadWord(fp + sizeof(uintptr_t));
+        if (IsCode(caller)) [[likely]] {
+          fp_slot = reinterpret_cast<const uintptr_t*>(fp);
+          pc = caller;
+          sp = fp + 2 * sizeof(uintptr_t);
+          continue;
+        }
+      }
+    } else if (packed::IsSimple(rule)) [[likely]] {
       const auto offset = static_cast<uintptr_t>(packed::CfaOffset(rule));
       const auto fp_offset = static_cast<uintptr_t>(packed::FpOffset(rule));
       uintptr_t cfa = sp + offset;
@@ -324,6 +340,7 @@ Stack Walker::Walk(const Registers& registers) {
     pc = state.pc;
     sp = state.sp;
     own_end = memory_.EndOf(sp);
+    fp_end = fp_end_of(own_end);
   }
 }
 
