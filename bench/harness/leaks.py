@@ -1,8 +1,8 @@
 """A leak check of one heap by us, by LeakSanitizer and by memcheck: CPU time of the check alone.
 
 The heap has a million blocks of 256 bytes on average, a third of them lost (programs/leak_heap.h), once
-with few pointers in it and once with many. Ours is read from outside with process_vm_readv, which counts; the
-others look at their own memory. LeakSanitizer is built with gcc and with clang, if there is one, and the
+with few pointers in it and once with many. Ours is made from outside, of a copy; what the copy and the thread that holds it
+use counts, making the copy does not (that is the pause). The others look at their own memory. LeakSanitizer is built with gcc and with clang, if there is one, and the
 faster of both is taken. Everybody takes turns."""
 
 import json

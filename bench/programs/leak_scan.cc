@@ -1,12 +1,12 @@
-// Our scan of the heap in leak_heap.h, as a check of a program does it: from another process, with
-// process_vm_readv. Prints the CPU time of the scan, the reading included.
+// Our scan of the heap in leak_heap.h, as a check of a program does it: of a copy that another
+// process is made to fork. Prints the CPU time of the scan, that of the copy and of the thread that
+// holds it included, and how long the program stood still for the copy.
 //
 //     leak_scan BLOCKS LINKS [ROUNDS]
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,26 +14,14 @@
 #include <vector>
 
 #include "bench/programs/leak_heap.h"
+#include "core/leaks/capture/picture.h"
+#include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/scan/scan.h"
 
 namespace {
 
 using heapgauge::leaks::Block;
 using heapgauge::leaks::Kind;
-
-class ProcessImage : public heapgauge::leaks::MemoryImage {
- public:
-  explicit ProcessImage(pid_t pid) : pid_(pid) {}
-  size_t Read(uint64_t address, size_t size, void* to) const override {
-    const iovec local = {to, size};
-    const iovec remote = {reinterpret_cast<void*>(address), size};
-    const ssize_t got = process_vm_readv(pid_, &local, 1, &remote, 1, 0);
-    return got < 0 ? 0 : static_cast<size_t>(got);
-  }
-
- private:
-  pid_t pid_;
-};
 
 // What the program tells, in memory that both share.
 struct Shared {
@@ -86,17 +74,25 @@ int main(int argc, char** argv) {
   const auto globals = reinterpret_cast<uint64_t>(&leak_heap::globals);
   roots.ranges.push_back(
       {{globals, globals + sizeof leak_heap::globals}, heapgauge::leaks::RootKind::kData, 0, 0});
-  const ProcessImage image(program);
   for (int round = 0; round < rounds; ++round) {
+    const auto picture = heapgauge::leaks::Picture::Take(static_cast<uint32_t>(program), {});
+    if (!picture) {
+      fprintf(stderr, "leak_scan: %s\n", picture.error().message.c_str());
+      break;
+    }
+    const heapgauge::leaks::ProcessMemoryImage image(picture->get());
     const auto result = heapgauge::leaks::Scan(image, blocks, true, roots, {});
+    (*picture)->Release();
     uint64_t kinds[heapgauge::leaks::kKinds] = {};
     for (const auto& verdict : result.verdicts) ++kinds[static_cast<size_t>(verdict.kind)];
     const uint64_t lost =
         kinds[static_cast<size_t>(Kind::kDefinite)] + kinds[static_cast<size_t>(Kind::kIndirect)];
     printf(
-        "{\"seconds\": %.6f, \"planted\": %lu, \"lost\": %lu, \"possible\": %lu, \"bytes\": %lu}\n",
+        "{\"seconds\": %.6f, \"planted\": %lu, \"lost\": %lu, \"possible\": %lu, \"bytes\": %lu, "
+        "\"paused\": %.6f}\n",
         static_cast<double>(result.cpu_ns) / 1e9, shared->lost, lost,
-        kinds[static_cast<size_t>(Kind::kPossible)], result.scanned_bytes);
+        kinds[static_cast<size_t>(Kind::kPossible)], result.scanned_bytes,
+        static_cast<double>((*picture)->pause_ns()) / 1e9);
   }
   kill(program, SIGKILL);
   waitpid(program, nullptr, 0);

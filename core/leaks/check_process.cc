@@ -67,6 +67,10 @@ void TakeTotals(const std::string& gauge_path, Check* check) {
   check->allocated_bytes = totals.allocated_bytes;
 }
 
+Error CopyHasEnded() {
+  return {ErrorCode::kUnavailable, "the copy of the program ended before its memory was read"};
+}
+
 // What both ways of looking have in common.
 class ProcessCheck {
  public:
@@ -99,10 +103,11 @@ class ProcessCheck {
     HG_ASSIGN(const std::unique_ptr<Picture> picture, Picture::Take(pid_, how));
     check_.look = picture->look();
     check_.threads = static_cast<uint32_t>(picture->threads().size());
-    ProcessMemoryImage image(picture->memory_process());
+    ProcessMemoryImage image(picture.get());
     HG_TRY(Search(
         image, picture->memory_process(), picture->threads(), true,
         [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); }));
+    if (!picture->intact()) return tl::unexpected(CopyHasEnded());
     picture->Release();
     check_.pause_ns = picture->pause_ns();
     for (const std::string& note : picture->notes()) check_.notes.push_back(note);
@@ -118,10 +123,7 @@ class ProcessCheck {
     check_.threads = status ? status->threads : 0;
     HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false,
                   [](const std::vector<AddressRange>&) {}));
-    if (!copy->alive()) {
-      return Fail(ErrorCode::kUnavailable,
-                  "the copy of the program ended before its memory was read");
-    }
+    if (!copy->alive()) return tl::unexpected(CopyHasEnded());
     check_.pause_ns = copy->pause_ns();
     check_.notes.push_back(
         "the program may not be traced, so its agent copied it while other threads went on: "

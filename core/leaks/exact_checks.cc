@@ -19,6 +19,7 @@ namespace heapgauge::leaks {
 namespace {
 
 constexpr uint64_t kMostOfStack = uint64_t{64} << 20;
+constexpr uint64_t kLeastForCopy = uint64_t{32} << 20;
 
 // All that can be told without a look at its memory.
 Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
@@ -91,12 +92,12 @@ void HoldByHeap(const std::vector<Block>& blocks, Roots* roots) {
 }
 
 Status Scan(trace::ProcessRecorder* recorder, const trace::LeakQuestion& question,
-            uint32_t heuristics, const Picture& picture, Check* check) {
-  const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture.threads(), question);
+            uint32_t heuristics, Picture* picture, Check* check) {
+  const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture->threads(), question);
   HG_ASSIGN(const GaugeMemory gauge, ReadGaugeMemory(recorder->gauge().path()));
-  ProcessMemoryImage image(picture.memory_process());
+  ProcessMemoryImage image(picture);
   RootsInput input;
-  input.process = picture.memory_process();
+  input.process = picture->memory_process();
   input.program = recorder->pid();
   input.threads = &threads;
   input.blocks = &check->known.blocks;
@@ -110,12 +111,15 @@ Status Scan(trace::ProcessRecorder* recorder, const trace::LeakQuestion& questio
   options.heuristics = heuristics;
   ScanResult result =
       leaks::Scan(image, check->known.blocks, check->known.exact, roots.roots, options);
+  if (!picture->intact()) {
+    return Fail(ErrorCode::kUnavailable, "the copy of the program ended before all was read");
+  }
   check->verdicts = std::move(result.verdicts);
   check->roots = std::move(roots.roots);
   check->scanned_bytes = result.scanned_bytes;
   check->scan_ns = result.cpu_ns;
   check->threads = static_cast<uint32_t>(threads.size());
-  check->look = picture.look();
+  check->look = picture->look();
   return {};
 }
 
@@ -179,12 +183,19 @@ trace::LeakAnswer ExactChecks::Look(trace::ProcessRecorder* recorder,
                                     const trace::LeakQuestion& question,
                                     const trace::HeapUsage& usage) {
   PictureOptions options;
-  options.in_place = true;
+  // A copy is searched more quickly than a program that is only stopped; making it takes a moment.
+  options.in_place = ResidentBytes(recorder->pid()).value_or(0) < kLeastForCopy;
+  options.may_wait = true;
+  bool caught_up = false;
+  options.while_stopped = [&] {
+    recorder->CatchUp();
+    caught_up = true;
+  };
   auto picture = Picture::Take(recorder->pid(), options);
-  recorder->CatchUp();
+  if (!caught_up) recorder->CatchUp();
   Check check = Begin(recorder, usage);
   check.at_exit = question.reason == wire::CheckReason::kExit;
-  Status status = picture ? Scan(recorder, question, options_.heuristics, **picture, &check)
+  Status status = picture ? Scan(recorder, question, options_.heuristics, picture->get(), &check)
                           : Status(tl::unexpected<Error>(picture.error()));
   if (picture) {
     (*picture)->Release();

@@ -18,6 +18,7 @@
 #include "core/leaks/capture/process_copy.h"
 #include "core/leaks/capture/remote_call.h"
 #include "core/leaks/capture/stopped_process.h"
+#include "core/leaks/capture/traced_thread.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -71,6 +72,29 @@ class Picture::Tracer {
     thread_.join();
   }
 
+  // `work` is done by the thread that traces.
+  void Ask(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      work_ = std::move(work);
+    }
+    changed_.notify_all();
+  }
+  void WaitForWork() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !work_; });
+  }
+  bool PrepareSearch() {
+    if (look != Look::kCopy) return false;
+    if (!prepared_) {
+      Ask([this] { can_search_ = searching_.Prepare(static_cast<pid_t>(memory_process), site_); });
+      WaitForWork();
+      prepared_ = true;
+    }
+    return can_search_;
+  }
+  SearchingCopy* searching() { return &searching_; }
+
   uint32_t memory_process = 0;
   Look look = Look::kNone;
   std::vector<CapturedThread> threads;
@@ -110,10 +134,9 @@ class Picture::Tracer {
   Status Take(pid_t process, const PictureOptions& options, StoppedProcess* stopped,
               ProcessCopy* copy) {
     std::string why_no_copy = options.in_place ? "" : WhyNoCalls(process);
-    CallSite site;
     if (!options.in_place && why_no_copy.empty()) {
-      site = FindCallSiteOf(process);
-      if (!site.complete()) why_no_copy = "its C library is not one that is known";
+      site_ = FindCallSiteOf(process);
+      if (!site_.complete()) why_no_copy = "its C library is not one that is known";
     }
     if (!why_no_copy.empty() && !options.may_look_in_place) {
       return Fail(ErrorCode::kUnsupported,
@@ -130,7 +153,7 @@ class Picture::Tracer {
     }
     bool copied = false;
     if (!options.in_place && why_no_copy.empty()) {
-      const Status forked = copy->Fork(stopped, site);
+      const Status forked = copy->Fork(stopped, site_);
       copied = forked.has_value();
       if (!copied) why_no_copy = forked.error().message;
       // It is not known what became of the call; the process is let go as it is.
@@ -149,7 +172,7 @@ class Picture::Tracer {
       return Fail(ErrorCode::kUnsupported,
                   fmt::format("process {} cannot be copied: {}", process, why_no_copy));
     }
-    if (!options.in_place) {
+    if (!options.in_place && !options.may_wait) {
       notes.push_back(
           "the program could not be copied, and stood still while its memory was searched: " +
           why_no_copy);
@@ -161,14 +184,23 @@ class Picture::Tracer {
 
   void WaitForRelease(StoppedProcess* stopped) {
     std::unique_lock lock(mutex_);
-    const auto released = [this] { return released_; };
+    const auto called = [this] { return released_ || work_; };
     // Threads that waited in the kernel stop when they come out of it: not for long.
-    if (look == Look::kCopy) {
-      while (!stopped->LetStragglersGo()) {
-        if (changed_.wait_for(lock, std::chrono::milliseconds(1), released)) return;
+    bool all_free = look != Look::kCopy;
+    while (!released_) {
+      all_free = all_free || stopped->LetStragglersGo();
+      if (all_free) {
+        changed_.wait(lock, called);
+      } else {
+        changed_.wait_for(lock, std::chrono::milliseconds(1), called);
       }
+      if (!work_) continue;
+      lock.unlock();
+      work_();
+      lock.lock();
+      work_ = nullptr;
+      changed_.notify_all();
     }
-    changed_.wait(lock, released);
   }
 
   std::thread thread_;
@@ -176,7 +208,12 @@ class Picture::Tracer {
   std::condition_variable changed_;
   bool taken_ = false;
   bool released_ = false;
+  std::function<void()> work_;  // that is asked for, until it is done
   Error error_;
+  CallSite site_;
+  SearchingCopy searching_;
+  bool prepared_ = false;
+  bool can_search_ = false;
 };
 
 Picture::Picture(std::unique_ptr<Tracer> tracer) : tracer_(std::move(tracer)) {}
@@ -191,6 +228,17 @@ Result<std::unique_ptr<Picture>> Picture::Take(uint32_t process, const PictureOp
 uint32_t Picture::memory_process() const { return tracer_->memory_process; }
 Look Picture::look() const { return tracer_->look; }
 const std::vector<CapturedThread>& Picture::threads() const { return tracer_->threads; }
+bool Picture::PrepareSearch() { return tracer_->PrepareSearch(); }
+void Picture::AskCopy(std::function<void(SearchingCopy*)> work) {
+  tracer_->Ask([this, work = std::move(work)] { work(tracer_->searching()); });
+}
+void Picture::WaitForCopy() { tracer_->WaitForWork(); }
+bool Picture::intact() const {
+  if (tracer_->look != Look::kCopy) return true;
+  const auto copy = static_cast<pid_t>(tracer_->memory_process);
+  const char state = StateOf(copy, copy);
+  return state != '\0' && state != 'Z' && state != 'X';
+}
 void Picture::Release() { tracer_->Release(); }
 uint64_t Picture::pause_ns() const { return tracer_->pause_ns; }
 const std::vector<std::string>& Picture::notes() const { return tracer_->notes; }

@@ -1,8 +1,9 @@
 // The memory and the registers of a running program, all of one instant.
 //
 // The threads are stopped, their registers read, and one of them is made to fork. The program then
-// goes on, and the copy, which never runs, is read as long as it takes; pages are shared with the
-// program until one of them is written to. Afterwards the copy is killed.
+// goes on, and the copy, which runs nothing of it, is read as long as it takes, or searches itself
+// (searching_copy.h); pages are shared with the program until one of them is written to. Afterwards
+// the copy is killed.
 //
 // The program does not notice: the copy is a child that sends no signal when it ends, and wait()
 // does not see such children (only __WALL and __WCLONE do, which debuggers use). It shares the
@@ -33,6 +34,7 @@
 
 #include "core/base/result.h"
 #include "core/leaks/capture/captured_thread.h"
+#include "core/leaks/capture/searching_copy.h"
 #include "core/leaks/check.h"
 
 namespace heapgauge::leaks {
@@ -42,6 +44,7 @@ struct PictureOptions {
   std::function<void()> while_stopped;
   bool in_place = false;          // make no copy
   bool may_look_in_place = true;  // if no copy can be made; otherwise ErrorCode::kUnsupported
+  bool may_wait = false;          // the program waits anyway: it is no news that it stood still
 };
 
 class Picture {
@@ -55,6 +58,16 @@ class Picture {
   uint32_t memory_process() const;
   Look look() const;
   const std::vector<CapturedThread>& threads() const;
+
+  // Makes the copy ready to search its own memory; false if it cannot.
+  bool PrepareSearch();
+  // Has the thread that traces the copy do something with it, and returns at once. REQUIRES:
+  // PrepareSearch was true, and what was asked for before was waited for.
+  void AskCopy(std::function<void(SearchingCopy*)> work);
+  void WaitForCopy();
+
+  // Whether the memory is still there: a copy may be killed when memory is short.
+  bool intact() const;
 
   // Ends the copy, or lets the program go on. From here on there is no memory to be read.
   void Release();

@@ -6,6 +6,7 @@
 #define HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_MEMORY_IMAGE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,9 +16,13 @@
 
 namespace heapgauge::leaks {
 
+class Picture;
+
 class ProcessMemoryImage final : public MemoryImage {
  public:
   explicit ProcessMemoryImage(uint32_t process);
+  // Of a copy, which can be searched as well. It must outlive this.
+  explicit ProcessMemoryImage(Picture* picture);
 
   // Nothing can be read outside of these, which are sorted and merged. Without this call, holes are
   // found by trying.
@@ -25,8 +30,12 @@ class ProcessMemoryImage final : public MemoryImage {
 
   size_t Read(uint64_t address, size_t size, void* to) const override;
   uint64_t NextReadable(uint64_t address, uint64_t end) const override;
+  // One at a time.
+  std::unique_ptr<WordSearch> Search(std::vector<AddressRange> ranges, uint64_t low,
+                                     uint64_t span) const override;
 
  private:
+  Picture* picture_ = nullptr;
   uint32_t process_;
   std::optional<File> memory_;  // /proc/PID/mem, if it may be opened
   std::vector<AddressRange> readable_;

@@ -52,7 +52,7 @@ void SearchCode(pid_t process, const MappingUsage& mapping, CallSite* site) {
   }
 }
 
-bool IsCLibrary(std::string_view name) {
+bool HasCLibraryName(std::string_view name) {
   name = BaseName(name);
   return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-musl");
 }
@@ -128,7 +128,7 @@ CallSite FindCallSiteOf(pid_t process) {
   const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", process));
   if (!maps) return site;
   for (const MappingUsage& m : maps->mappings) {
-    if (m.executable && m.readable && IsCLibrary(m.name)) SearchCode(process, m, &site);
+    if (m.executable && m.readable && HasCLibraryName(m.name)) SearchCode(process, m, &site);
     if (site.complete()) return site;
   }
   // A static program has it within itself.

@@ -13,11 +13,10 @@
 
 namespace heapgauge::leaks {
 
-// Calls run(first, last, address, words, count) for memory that holds all words of the blocks in
-// [first, last) for which wanted(block), in pieces, and pause() now and then.
-template <typename Wanted, typename Run, typename Pause>
-void ReadRuns(const BlockIndex& index, RangeReader* reader, Wanted&& wanted, Run&& run,
-              Pause&& pause) {
+// Calls run(first, last, range) for memory that holds all words of the blocks in [first, last) for
+// which wanted(block): as long as kTogether at most, unless it is one block.
+template <typename Wanted, typename Run>
+void ForEachRunOfBlocks(const BlockIndex& index, Wanted&& wanted, Run&& run) {
   constexpr uint64_t kBridge = 2048;       // what may lie between two that are read together
   constexpr uint64_t kTogether = 4 << 20;  // then it is time for a pause
   const auto count = static_cast<uint32_t>(index.size());
@@ -36,12 +35,22 @@ void ReadRuns(const BlockIndex& index, RangeReader* reader, Wanted&& wanted, Run
       if (next.start - range.end > kBridge) break;
       range.end = next.end;
     }
+    run(first, last, range);
+    first = last;
+  }
+}
+
+// Calls run(first, last, address, words, count) for memory that holds all words of the blocks in
+// [first, last) for which wanted(block), in pieces, and pause() now and then.
+template <typename Wanted, typename Run, typename Pause>
+void ReadRuns(const BlockIndex& index, RangeReader* reader, Wanted&& wanted, Run&& run,
+              Pause&& pause) {
+  ForEachRunOfBlocks(index, wanted, [&](uint32_t first, uint32_t last, const AddressRange& range) {
     reader->Read(range.start, range.end, [&](uint64_t address, const uint64_t* words, size_t size) {
       run(first, last, address, words, size);
     });
-    first = last;
     pause();
-  }
+  });
 }
 
 // Calls words(block, address, words, count) for the words of each block for which wanted(block);

@@ -171,6 +171,39 @@ class BlockSink {
   bool source_reached_ = false;
 };
 
+// Has the memory searched where it is; false if that cannot be.
+template <typename Wanted, typename Finder>
+bool SearchBlocks(ScanState* state, Wanted&& wanted, Finder* finder) {
+  constexpr uint64_t kLeast = 1 << 20;  // less is read more quickly
+  constexpr uint64_t kMost = 1 << 30;   // at a time
+  std::vector<AddressRange> ranges;
+  uint64_t bytes = 0;
+  ForEachRunOfBlocks(state->index, wanted, [&](uint32_t, uint32_t, const AddressRange& range) {
+    bytes += range.size();
+    for (uint64_t at = range.start; at < range.end; at += kMost) {
+      ranges.push_back({at, std::min(range.end, at + kMost)});
+    }
+  });
+  if (bytes < kLeast) return false;
+  const auto search =
+      state->memory.Search(std::move(ranges), state->index.low(), state->index.span());
+  if (search == nullptr) return false;
+  uint32_t block = 0;
+  uint64_t told = 0;
+  WordSearch::Found found;
+  while (search->Next(&found)) {
+    finder->AddFound(found, &block);
+    const auto about = static_cast<uint64_t>(static_cast<double>(bytes) * block /
+                                             static_cast<double>(state->index.size()));
+    state->reader.Count(about - told, 0);
+    told = about;
+    state->Tell();
+  }
+  state->reader.Count(search->searched_bytes() - told, search->unreadable_bytes());
+  state->other_cpu_ns += search->cpu_ns();
+  return true;
+}
+
 }  // namespace
 
 void ScanExact(ScanState* state) {
@@ -186,14 +219,17 @@ void ScanExact(ScanState* state) {
   {
     BlockSink sink(state, &follower);
     PointerFinder<BlockSink> finder(&index, index.low(), index.span(), &sink, state->batch);
+    const auto wanted = [&](uint32_t block) { return !was_read.Has(block); };
     uint32_t block = 0;
-    ReadRuns(
-        index, &state->reader, [&](uint32_t wanted) { return !was_read.Has(wanted); },
-        [&](uint32_t first, uint32_t, uint64_t address, const uint64_t* words, size_t count) {
-          block = std::max(block, first);
-          finder.AddBlocks(words, count, address, &block);
-        },
-        [&] { state->Tell(); });
+    if (!SearchBlocks(state, wanted, &finder)) {
+      ReadRuns(
+          index, &state->reader, wanted,
+          [&](uint32_t first, uint32_t, uint64_t address, const uint64_t* words, size_t count) {
+            block = std::max(block, first);
+            finder.AddBlocks(words, count, address, &block);
+          },
+          [&] { state->Tell(); });
+    }
     finder.Flush();
   }
   state->edges.Finish();

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/leaks/memory_image.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/heuristics.h"
 #include "core/leaks/scan/word_filter.h"
@@ -77,6 +78,19 @@ class PointerFinder {
       words += part;
       count -= part;
       address += part * 8;
+    }
+    *block = at;
+  }
+
+  // The same for words that were found by somebody else.
+  void AddFound(const WordSearch::Found& found, uint32_t* block) {
+    uint32_t at = *block;
+    for (size_t i = 0; i < found.count; ++i) {
+      const uint64_t place = found.base + uint64_t{found.places[i]} * 8;
+      while (index_.extent(at).end < place + 8) ++at;
+      if (index_.extent(at).start > place) continue;
+      if (size_ == limit_) Flush();
+      batch_[size_++] = {found.values[i], place, at};
     }
     *block = at;
   }

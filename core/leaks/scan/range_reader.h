@@ -61,6 +61,12 @@ class RangeReader {
     }
   }
 
+  // What was searched without being read.
+  void Count(uint64_t searched, uint64_t unreadable) {
+    read_bytes_ += searched;
+    unreadable_bytes_ += unreadable;
+  }
+
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t unreadable_bytes() const { return unreadable_bytes_; }
 

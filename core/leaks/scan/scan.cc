@@ -106,7 +106,7 @@ ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool
   result.verdicts = std::move(state.marks.verdicts());
   result.scanned_bytes = state.reader.read_bytes();
   result.unreadable_bytes = state.reader.unreadable_bytes();
-  result.cpu_ns = CpuNow() - begin;
+  result.cpu_ns = CpuNow() - begin + state.other_cpu_ns;
   return result;
 }
 

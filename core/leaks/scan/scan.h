@@ -45,7 +45,7 @@ struct ScanResult {
   std::vector<Verdict> verdicts;  // of each block
   uint64_t scanned_bytes = 0;
   uint64_t unreadable_bytes = 0;
-  uint64_t cpu_ns = 0;
+  uint64_t cpu_ns = 0;  // of all who worked for it
 };
 
 // REQUIRES: `blocks` by address, without overlaps.

@@ -21,7 +21,8 @@ namespace heapgauge::leaks {
 struct ScanState {
   ScanState(const MemoryImage& image, const std::vector<Block>& blocks, const Roots& all_roots,
             const ScanOptions& options)
-      : roots(all_roots),
+      : memory(image),
+        roots(all_roots),
         index(blocks),
         marks(image, index, all_roots, options.heuristics),
         edges(blocks.size()),
@@ -34,13 +35,15 @@ struct ScanState {
                      reader.read_bytes() + reader.unreadable_bytes(), total_bytes, "bytes");
   }
 
+  const MemoryImage& memory;
   const Roots& roots;
   BlockIndex index;
   Marks marks;
   EdgeList edges;  // of blocks that were not reached when they were read
   RangeReader reader;
   ProgressSink* progress;
-  uint64_t total_bytes = 0;  // that will be read, about
+  uint64_t total_bytes = 0;   // that will be read, about
+  uint64_t other_cpu_ns = 0;  // that was spent elsewhere
   // How many pointers and blocks are followed together; tests take few.
   size_t batch = PointerFinder<int>::kBatch;
   size_t follow_together = 256;
