@@ -185,6 +185,27 @@ uint32_t SuppressionMatcher::LsanRuleOf(const StackFrame& frame) {
   return found;
 }
 
+namespace {
+
+// What a line of Valgrind's names the function by: its linker name. Of functions of one file alone
+// that is not always known, but for a number that tells them apart (":29"); the name itself is part
+// of it in any case.
+std::string PatternOf(const Function& function) {
+  const std::string_view name = SystemName(function);
+  const size_t colon = name.rfind(':');
+  const bool made_up = colon != std::string_view::npos && name.substr(0, colon) == function.name &&
+                       name.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+  if (!made_up) return std::string(name);
+  const std::string bare = WithoutParameters(function.name);
+  std::string_view last = std::string_view(bare).substr(0, bare.find('<'));
+  if (const size_t scope = last.rfind("::"); scope != std::string_view::npos) {
+    last.remove_prefix(scope + 2);
+  }
+  return "*" + std::string(last) + "*";
+}
+
+}  // namespace
+
 std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) {
   constexpr size_t kFrames = 24;  // Valgrind takes no more
   const std::vector<StackFrame> stack = FramesOf(profile, leaf);
@@ -197,9 +218,8 @@ std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) 
     const Function* function = FunctionOf(profile, stack[i]);
     const Module* module = ModuleOf(profile, stack[i]);
     if (function != nullptr && !function->placeholder) {
-      const std::string name(SystemName(*function));
       // Valgrind ends a line's text at its end; patterns have no way to quote.
-      frames += "   fun:" + Printable(name) + "\n";
+      frames += "   fun:" + Printable(PatternOf(*function)) + "\n";
     } else if (module != nullptr && !module->path.empty()) {
       frames += "   obj:" + Printable(module->path) + "\n";
     } else {

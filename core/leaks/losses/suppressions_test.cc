@@ -155,6 +155,17 @@ TEST_F(SuppressionsTest, ThatAreGeneratedEndWithMainAsStacksOfValgrindDo) {
   EXPECT_TRUE(Silences(entry));
 }
 
+// Without a linker name such a function is known by its name and line; lines move.
+TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfOneFileGoByTheirNames) {
+  const std::string name = "(anonymous namespace)::Lose<std::string>(int)";
+  stack_ = maker_.StackAt({maker_.Function(name, name + ":29"), maker_.Function("main")});
+  const Profile profile = maker_.check().known.profile;
+  const std::string entry =
+      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  EXPECT_NE(entry.find("   fun:*Lose*\n   fun:main\n"), std::string::npos) << entry;
+  EXPECT_TRUE(Silences(entry));
+}
+
 TEST_F(SuppressionsTest, TellWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorOf("# fine\nrace:foo\n"),
             "suppressions 'my.supp': line 2: neither '{' (Valgrind) nor 'leak:' (LeakSanitizer): "
