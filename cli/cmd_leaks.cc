@@ -1,6 +1,9 @@
 // leaks: what a program has lost, and what it holds that grows.
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "cli/cli.h"
 #include "cli/leak_output.h"
@@ -17,7 +20,7 @@ namespace {
 
 struct LeaksCommand {
   LeakOptions leaks;
-  std::string source;
+  std::vector<std::string> sources;
   std::string pick;
   bool no_memory = false;
 };
@@ -45,13 +48,45 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
   return leaks::CheckProcess(owner->pid, options);
 }
 
+// The dumps that are named, or all of a directory if they are of one run. Fewer than two: no
+// series.
+Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  if (command.sources.size() == 1 && command.pick.empty() &&
+      std::filesystem::is_directory(command.sources.front(), ignored)) {
+    HG_ASSIGN(paths, ListGaugeFiles(command.sources.front()));
+    const auto first = paths.empty() ? Result<GaugeOwner>(GaugeOwner()) : ReadOwner(paths.front());
+    const bool one_run =
+        paths.size() > 1 && first && std::all_of(paths.begin(), paths.end(), [&](const auto& path) {
+          const auto owner = ReadOwner(path);
+          return owner && owner->pid == first->pid &&
+                 owner->start_realtime_ns == first->start_realtime_ns;
+        });
+    if (one_run) return paths;
+    paths.clear();
+  }
+  for (const std::string& source : command.sources) {
+    HG_ASSIGN(std::string path, ResolveSource(source, command.pick));
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 int Leaks(const LeaksCommand& command) {
   auto setup = ReadLeakOptions(command.leaks);
   if (!setup) return FailWith(setup.error());
-  const auto path = ResolveSource(command.source, command.pick);
-  if (!path) return FailWith(path.error());
+  const auto paths = FilesOf(command);
+  if (!paths) return FailWith(paths.error());
+  std::string path = paths->front();
+  if (paths->size() > 1) {
+    auto series = leaks::ReadDumpSeries(*paths);
+    if (!series) return FailWith(series.error());
+    path = series->paths.back();
+    setup->dumps = *std::move(series);
+  }
   leaks::PointersTo pointers;
-  auto check = Take(command, *setup, *path, &pointers);
+  auto check = Take(command, *setup, path, &pointers);
   if (!check) return FailWith(check.error());
   if (!command.leaks.who_points_at.empty()) {
     return ShowOwners(*std::move(check), *std::move(setup), command.leaks, pointers);
@@ -87,8 +122,11 @@ Examples:
   heapgauge leaks --since now.json --increased 4242     what has grown since?
   heapgauge leaks --gen-suppressions all 4242           known ones, to be put into a file:
   heapgauge leaks --suppressions known.supp 4242
-  heapgauge leaks server.4242.hg                        it was killed; what grew?)");
-  sub.Add("SOURCE", &command->source, "PID, gauge file, trace, or directory with one gauge file")
+  heapgauge leaks server.4242.hg                        it was killed; what grew?
+  heapgauge leaks dumps/server.4242.*.hg                what grew from dump to dump?)");
+  sub.Add("SOURCE", &command->sources,
+          "PID, gauge file, trace, or directory; several dumps of one run, or a directory of them: "
+          "the last is checked, and growth told from all")
       .Required();
   sub.Add("--pick", &command->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});

@@ -11,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/report_options.h"
 #include "core/base/result.h"
+#include "core/leaks/growth/dump_series.h"
 #include "core/leaks/losses/earlier_check.h"
 #include "core/leaks/losses/loss_records.h"
 #include "core/leaks/losses/suppressions.h"
@@ -53,6 +54,7 @@ struct LeakSetup {
   uint32_t heuristics = ~0u;  // for ScanOptions
   leaks::Suppressions suppressions;
   std::optional<leaks::EarlierCheck> earlier;
+  std::optional<leaks::DumpSeries> dumps;  // of the same run, up to what is checked
 };
 Result<LeakSetup> ReadLeakOptions(const LeakOptions& options);
 

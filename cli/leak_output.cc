@@ -73,6 +73,7 @@ int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
   leaks::Suspects suspects;
   if (!check.at_exit) {
     suspects = leaks::FindSuspects(check);
+    if (setup.dumps) leaks::AddDumpEvidence(*setup.dumps, check, &suspects);
     subject.suspects = &suspects;
   }
   int written = kDone;

@@ -29,23 +29,27 @@ Result<Check> CheckTrace(const trace::TraceFile& file, const trace::TraceFile::S
   HG_ASSIGN(check.known, TracedBlocks(file, stacks));
   SetFacts(&check);
   check.threads = static_cast<uint32_t>(file.threads().size());
-  double allocations = 0;
-  double frees = 0;
-  double allocated_bytes = 0;
-  for (const StackHistory& history : check.known.histories) {
-    allocations += history.taken;
-    frees += history.freed;
-    allocated_bytes += history.allocated_bytes;
-  }
-  check.allocations = Rounded(allocations);
-  check.frees = Rounded(frees);
-  check.allocated_bytes = Rounded(allocated_bytes);
+  SetTracedTotals(&check);
   const trace::Facts& facts = file.facts();
   if (facts.lost_events != 0) {
     check.notes.push_back(fmt::format("{} events were lost: some blocks may have been freed",
                                       FormatCount(static_cast<double>(facts.lost_events))));
   }
   return check;
+}
+
+void SetTracedTotals(Check* check) {
+  double allocations = 0;
+  double frees = 0;
+  double allocated_bytes = 0;
+  for (const StackHistory& history : check->known.histories) {
+    allocations += history.taken;
+    frees += history.freed;
+    allocated_bytes += history.allocated_bytes;
+  }
+  check->allocations = Rounded(allocations);
+  check->frees = Rounded(frees);
+  check->allocated_bytes = Rounded(allocated_bytes);
 }
 
 void SetFacts(Check* check) {

@@ -19,6 +19,9 @@ Result<Check> CheckFile(const std::string& path);
 // The same for a trace that is open already; `stacks` are its own, with or without names.
 Result<Check> CheckTrace(const trace::TraceFile& file, const trace::TraceFile::Stacks& stacks);
 
+// The sums of a check whose blocks are a trace's.
+void SetTracedTotals(Check* check);
+
 // Fills in what is known of the program from the profile of the blocks: who it is, when, and its
 // sums since it began, of a sampled one estimates.
 void SetFacts(Check* check);

@@ -9,11 +9,13 @@
 #include "core/base/process_status.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_memory.h"
+#include "core/leaks/blocks/recorded_blocks.h"
 #include "core/leaks/blocks/sampled_blocks.h"
 #include "core/leaks/capture/agent_copy.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
+#include "core/leaks/check_file.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -172,9 +174,28 @@ bool MayLookInPlace(uint32_t pid, const Error& why_no_copy, const CheckOptions& 
          ResidentBytes(pid).value_or(0) <= options.in_place_up_to;
 }
 
+// By the trace that is written of it: its samples tell nothing. It must be stopped by us, so that
+// the moment is known to the microsecond.
+Result<Check> CheckTraced(uint32_t pid, uint64_t start_ns, CheckOptions options) {
+  HG_ASSIGN(const std::unique_ptr<RecordedBlocks> recorded, RecordedBlocks::Find(pid, start_ns));
+  options.while_stopped = [&] { recorded->Mark(); };
+  options.known_blocks = [&] { return recorded->Read(); };
+  ProcessCheck process(pid, options);
+  HG_TRY(process.Begin());
+  PictureOptions how;
+  how.may_look_in_place = false;
+  HG_ASSIGN(Check check, process.LookByTracing(how));
+  SetTracedTotals(&check);
+  return check;
+}
+
 }  // namespace
 
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options) {
+  uint64_t start_ns = 0;
+  if (!options.known_blocks && IsTraced(options.gauge_path, &start_ns)) {
+    return CheckTraced(pid, start_ns, options);
+  }
   ProcessCheck check(pid, options);
   HG_TRY(check.Begin());
   PictureOptions how;

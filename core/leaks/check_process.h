@@ -1,8 +1,9 @@
 // A leak check of a running program: takes a picture of it, finds its roots, and scans.
 //
-// What blocks are known comes from its gauge file, or from whoever asks. The live blocks must be
-// those of the instant of the picture: `while_stopped` is called then, to copy what will change;
-// the rest, such as stacks, can be read when the program runs again.
+// What blocks are known comes from its gauge file (samples), from the trace that is written of it
+// if it is traced (all of them, blocks/recorded_blocks.h), or from whoever asks. The live blocks
+// must be those of the instant of the picture: `while_stopped` is called then, to copy what will
+// change; the rest, such as stacks, can be read when the program runs again.
 //
 // Thread-safe for different programs. The program stands still for the time that Check::pause_ns
 // tells; picture.h says how that is done and what happens if we are killed.

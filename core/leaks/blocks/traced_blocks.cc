@@ -37,11 +37,14 @@ class Histories {
     std::vector<trace::StackSums> sums;
     for (size_t i = 0; i < trace_.segments().size(); ++i) {
       const trace::SegmentInfo& info = trace_.segments()[i];
+      if (info.begin_ns > known_.now_ns) break;
       LookUntil(info.begin_ns);
-      if (next_look_ < kLooks && LookTime(next_look_) < info.end_ns) {
+      const bool beyond = info.end_ns > known_.now_ns;
+      if (beyond || (next_look_ < kLooks && LookTime(next_look_) < info.end_ns)) {
         HG_TRY(trace_.ReadSegment(i, trace::kOldBlocks | trace::kNewBlocks | trace::kEvents,
                                   &segment));
         for (const trace::Event& event : segment.events) {
+          if (event.time_ns > known_.now_ns) break;
           LookUntil(event.time_ns);
           if (event.died != trace::kNoIndex) Died(segment.blocks[event.died]);
           if (event.born != trace::kNoIndex) Born(segment.blocks[event.born]);
@@ -105,27 +108,39 @@ class Histories {
 }  // namespace
 
 Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
-                                 const trace::TraceFile::Stacks& stacks) {
+                                 const trace::TraceFile::Stacks& stacks, uint64_t at_ns) {
   KnownBlocks known;
-  known.exact = true;
+  const bool at_end = at_ns == trace::kNever;
+  // What was left out because it lived short may have been live then.
+  known.exact = at_end || (trace.facts().lost_events == 0 && trace.facts().culled_below_ns == 0);
   known.profile = stacks.profile;
   known.profile.recording = trace.facts().recording;
-  known.now_ns = trace.end_ns();
+  known.now_ns = at_end ? trace.end_ns() : at_ns;
   known.profile.recording.duration_ns = known.now_ns;
   known.stacks.resize(std::max<size_t>(trace.stack_count(), 1));
   for (size_t i = 0; i < std::min(known.stacks.size(), stacks.stacks.size()); ++i) {
     known.stacks[i] = {stacks.stacks[i].leaf, stacks.stacks[i].labels};
   }
   const std::vector<trace::Thread>& threads = trace.threads();
-  HG_TRY(trace.ForEachSurvivor([&](const trace::Block& block) {
-    if (block.is_mapping) return;
+  const auto add = [&](const trace::Block& block) {
+    if (block.is_mapping || block.birth_ns > at_ns) return;
     Block& out = known.blocks.emplace_back();
     out.address = block.address;
     out.size = block.size;
     out.birth_ns = std::min(block.birth_ns, known.now_ns);
     out.stack = block.stack < known.stacks.size() ? block.stack : 0;
     out.thread = block.thread < threads.size() ? threads[block.thread].id : 0;
-  }));
+  };
+  HG_TRY(trace.ForEachSurvivor(add));
+  // Those that went later were there.
+  trace::Segment segment;
+  for (size_t i = trace.segments().size(); i-- > 0 && trace.segments()[i].end_ns > at_ns;) {
+    HG_TRY(
+        trace.ReadSegment(i, trace::kOldBlocks | trace::kNewBlocks | trace::kAddresses, &segment));
+    for (const trace::Block& block : segment.blocks) {
+      if (!block.is_live() && block.death_ns > at_ns) add(block);
+    }
+  }
   const uint64_t dropped = MakeDistinct(&known.blocks);
   known.profile.notes = trace.notes();
   if (dropped != 0) {

@@ -26,7 +26,7 @@ constexpr double kTurnsOver = 0.3;
 constexpr double kTooFewLevel = 2e-4;
 // The same for the oldest, where the other mistake is worse: a cache that has just been filled.
 constexpr double kTooFewOldLevel = 0.01;
-// Of a trace: a quarter of the run counts if so much of what is live was born in it.
+// A quarter of the run counts if so much of what is live was born in it.
 constexpr double kPresentShare = 0.02;
 constexpr size_t kTimelineParts = 16;
 
@@ -124,6 +124,13 @@ bool Ended(const Quarters& q) {
          BinomialAtMost(q[2] + q[3], all, 0.5) < kTooFewOldLevel;
 }
 
+// Of what has ended: nothing comes any more, or so little that a tenth of it is out of question.
+bool Stopped(const Quarters& q) {
+  const double all = Sum(q);
+  return q[3] <= kPresentShare * all &&
+         (q[3] == 0 || BinomialAtMost(q[3], all, 0.1) < kTooFewOldLevel);
+}
+
 // Births are the history: case 1 of the header.
 bool GrowsByBirths(const Quarters& q, double freed, const GrowthLimits& limits, double* p) {
   const double born = q[2] + q[3];
@@ -183,7 +190,7 @@ void JudgeSampled(const Births& births, const Births& by_work, const StackHistor
       (BinomialAtMost(q[0] + q[1], live, 0.5) < kTooFewOldLevel || LostItsOldest(by_work.counts))) {
     evidence->trend = Trend::kBounded;
   } else if (Ended(q)) {
-    evidence->trend = Trend::kStopped;
+    evidence->trend = Stopped(q) ? Trend::kStopped : Trend::kSlowing;
   } else {
     evidence->trend = Trend::kUnclear;
   }
@@ -235,6 +242,8 @@ const char* TrendName(Trend trend) {
       return "unclear";
     case Trend::kStopped:
       return "stopped";
+    case Trend::kSlowing:
+      return "slowing";
     case Trend::kBounded:
       return "bounded";
     case Trend::kGrowing:

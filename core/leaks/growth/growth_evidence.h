@@ -30,6 +30,9 @@
 //      swings up and down but always comes back does not grow. Blocks born in the second, third and
 //      fourth quarter must all be among the live ones.
 //
+// What does not grow by these may have stopped. It has if less than a fiftieth of what is live is
+// from the last quarter; else it only slows down, and nobody knows where it will end.
+//
 // Rates are the live bytes that were born in the window, over its length: the last half (1), the
 // two middle quarters (2; younger ones may yet die). docs/leak-evidence.md tells it at length.
 //
@@ -55,6 +58,7 @@ enum class Trend : uint8_t {
   kTooFew,    // samples to tell
   kUnclear,   // enough samples, but they do not decide
   kStopped,   // made at the start, or until some time ago; no more of it since
+  kSlowing,   // more of it comes, but far less than at first: as a cache does that fills up
   kBounded,   // comes and goes: what is old is freed
   kGrowing,
 };

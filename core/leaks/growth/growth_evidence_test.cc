@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -59,6 +61,26 @@ TEST(GrowthEvidence, WhatIsSeldomForgottenGrows) {
     past->Live({.samples = 2400, .lifetime = past->Seldom(0.05)}, "leak");
   });
   EXPECT_GE(found[Trend::kGrowing], kAlmostAll);
+}
+
+// A cache that has seen most of its keys: each time fewer are new, and nothing was freed yet.
+TEST(GrowthEvidence, WhatFillsUpSlowsDownAndHasNotStopped) {
+  auto found = Trends([](MadeUpPast* past) {
+    past->Live(
+        {.samples = 1500,
+         .birth = [past] { return std::min(0.999, -0.3 * std::log(1 - 0.96 * past->Even())); }},
+        "thumbnails");
+  });
+  EXPECT_EQ(found[Trend::kStopped], 0);
+  EXPECT_GE(found[Trend::kSlowing], kAlmostAll);
+  // Few samples decide less, and are not called stopped either.
+  found = Trends([](MadeUpPast* past) {
+    past->Live(
+        {.samples = 60,
+         .birth = [past] { return std::min(0.999, -0.3 * std::log(1 - 0.96 * past->Even())); }},
+        "thumbnails");
+  });
+  EXPECT_LE(found[Trend::kStopped], kPasts / 10);
 }
 
 TEST(GrowthEvidence, ACacheThatThrowsOutTheOldestIsBounded) {

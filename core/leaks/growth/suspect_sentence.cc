@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/text.h"
 
@@ -50,6 +52,7 @@ std::string Reached(const Check& check, const Suspect& suspect) {
 
 std::string NotSuspected(const Suspect& suspect) {
   const GrowthEvidence& growth = suspect.growth;
+  const double sum = std::accumulate(growth.quarters.begin(), growth.quarters.end(), 0.0);
   switch (growth.trend) {
     case Trend::kTooShort:
       return ": the run is too short to tell whether it grows";
@@ -60,6 +63,11 @@ std::string NotSuspected(const Suspect& suspect) {
     case Trend::kStopped:
       return fmt::format(" and has stopped growing: half of it is older than {}",
                          FormatDuration(growth.median_age_ns));
+    case Trend::kSlowing:
+      return fmt::format(
+          " and grows ever more slowly: {:.0f}% of it is from the last quarter of the run, half is "
+          "older than {}",
+          100 * growth.quarters[3] / std::max(sum, 1.0), FormatDuration(growth.median_age_ns));
     case Trend::kBounded:
       return fmt::format(
           " and is bounded: {:.0f}% of what it allocated was freed, half of the rest is younger "

@@ -121,6 +121,43 @@ class Sampled(Server):
                 print(f"run {run}: as it should be", flush=True)
 
 
+class Traced(Server):
+    def test_a_program_that_is_traced_is_checked_with_every_block_known(self):
+        self.gauges = self.fresh_directory()
+        trace = self.directory / "server.hgt"
+        self.start([HEAPGAUGE, "run", "--trace", "--quiet", "-o", str(trace), "--", SERVER, "serve"],
+                   HEAPGAUGE_DIR=str(self.gauges))
+        self.wait_for_requests(BEFORE_CHECK)
+        before = self.status()
+        check = self.leaks(self.pid)
+        after = self.status()
+        self.finish_load()
+        said = self.sentences(check)
+        self.assertTrue(check["check"]["exact"])
+        self.assertEqual(check["check"]["look"], "copy")
+        self.assertEqual(self.suspects(check), {"finish_session", "remember"}, said)
+        leak = check["functions"]["finish_session"][0]
+        self.assertTrue(leak["lost"] and leak["grows"], said)
+        # All but some whose addresses are still in old words on the stacks.
+        self.assertGreater(leak["lost_bytes"]["value"], before["dropped"] * 0.98)
+        self.assertLessEqual(leak["lost_bytes"]["value"], after["dropped"])
+        cache = check["functions"]["remember"][0]
+        self.assertTrue(cache["grows"] and not cache["lost"], said)
+        self.assertEqual(check["functions"]["keep_recent"][0]["trend"], "bounded", said)
+        # Nothing that is in use was called lost.
+        self.assertEqual({row["function"].split("::")[-1] for row in check["suspects"]["suspected"] if row["lost"]},
+                         {"finish_session"}, said)
+
+    def test_a_program_whose_trace_nobody_keeps_says_so(self):
+        self.gauges = self.fresh_directory()
+        self.start([HEAPGAUGE, "run", "--leaks", "--quiet", "--", SERVER, "serve"], HEAPGAUGE_DIR=str(self.gauges))
+        env = clean_environment(HEAPGAUGE_DIR=str(self.gauges))
+        done = subprocess.run([HEAPGAUGE, "leaks", str(self.pid)], env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=300)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is recorded whole, not sampled", done.stderr)
+
+
 class WithoutMemory(Server):
     def test_a_server_that_was_killed_leaves_its_growth_behind(self):
         self.start_sampled()

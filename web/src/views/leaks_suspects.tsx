@@ -66,7 +66,7 @@ function Row({ suspect, data }: { suspect: Suspect; data: LeaksAnswer }) {
 }
 
 const TRENDS: Record<string, string> = {
-  growing: "grows", bounded: "comes and goes: what is old is freed", stopped: "has stopped growing", unclear: "no clear trend", "too few": "too few samples to tell",
+  growing: "grows", bounded: "comes and goes: what is old is freed", stopped: "has stopped growing", slowing: "grows ever more slowly", unclear: "no clear trend", "too few": "too few samples to tell",
   "too short": "the run is too short to tell", unknown: "not known",
 };
 
