@@ -6,6 +6,7 @@
 #include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leaks.h"
+#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {
@@ -182,6 +183,9 @@ Json LeakFrameJson(const Profile& profile, const StackFrame& at) {
   Json json = Json::Object();
   if (function != nullptr && !function->placeholder) {
     json["function"] = function->name;
+    if (std::string label = ShortName(function->name); label != function->name) {
+      json["label"] = std::move(label);
+    }
     if (!function->system_name.empty() && function->system_name != function->name) {
       json["linker_name"] = function->system_name;
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/regex.h"
+#include "core/base/symbol_name.h"
 #include "core/base/text.h"
 #include "core/leaks/growth/run_clock.h"
 #include "core/leaks/growth/site_names.h"
@@ -30,9 +31,18 @@ const char* KindOf(const LeaksSubject& subject, const LossRecord& record) {
   return subject.check->look == leaks::Look::kNone ? "unknown" : RecordKind(record);
 }
 
-// "cache.cc:42"; "" if no frame of the stack has a line.
-std::string PlaceText(const Profile& profile, const std::vector<StackFrame>& stack) {
-  const size_t at = PlaceOfLeak(profile, stack);
+// Where the function of that name is in the stack, "cache.cc:42"; else where the leak is; "" if
+// neither has a line.
+std::string PlaceText(const Profile& profile, const std::vector<StackFrame>& stack,
+                      const std::string& name) {
+  size_t at = PlaceOfLeak(profile, stack);
+  for (size_t i = 0; i < stack.size(); ++i) {
+    const Function* function = FunctionOf(profile, stack[i]);
+    if (function == nullptr || function->file.empty()) continue;
+    if (WithoutParameters(function->name) != name) continue;
+    at = i;
+    break;
+  }
   if (at >= stack.size() || stack[at].frame == kNone) return "";
   const Function* function = FunctionOf(profile, stack[at]);
   if (function == nullptr || function->file.empty()) return "";
@@ -127,8 +137,9 @@ class PageMaker {
     const std::vector<StackFrame> stack = leaks::FramesOf(profile, leaf);
     Json json = LeakRecordJson(subject_, index, frames);
     json["key"] = LeakKey(subject_, index);
-    json["name"] = names_.Of(leaf);
-    json["place"] = PlaceText(profile, stack);
+    const std::string name = names_.Of(leaf);
+    json["name"] = name;
+    json["place"] = PlaceText(profile, stack, name);
     json["frame_count"] = stack.size();
     return json;
   }

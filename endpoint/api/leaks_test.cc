@@ -111,6 +111,7 @@ TEST(Leaks, ARecordTellsItsOwnerAndWhatSilencesIt) {
   EXPECT_EQ(cache["owner"]["roots"][0]["blocks_known"], 1);
   const json session = details(1);
   EXPECT_EQ(session["owner"]["path"].size(), 0u);
+  EXPECT_EQ(session["record"]["place"], "server.cc:11") << "of Session::Open, not of malloc";
   EXPECT_EQ(session["record"]["stack"].size(), 3u);
   EXPECT_NE(session["suppressions"]["valgrind"].get<std::string>().find("Memcheck:Leak"),
             std::string::npos);

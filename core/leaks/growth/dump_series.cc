@@ -18,6 +18,7 @@ namespace {
 constexpr double kLevelOfSeries = 0.05;
 constexpr double kLevelOfOne = 0.01;
 constexpr size_t kFewestForTrend = 6;
+constexpr double kShortestSeconds = 10;  // at first everything grows
 constexpr size_t kAmountsTold = 4;
 
 // The first, some in between and the last.
@@ -136,8 +137,8 @@ void AddDumpEvidence(const DumpSeries& series, const Check& check, Suspects* sus
     for (Suspect& suspect : *list) {
       const std::vector<double> amounts = AmountsOf(series, check, suspect);
       const Rise rise = RiseOf(amounts);
-      const bool rises =
-          amounts.size() >= kFewestForTrend && rise.p <= level && rise.slope > 0 && !check.at_exit;
+      const bool rises = amounts.size() >= kFewestForTrend && seconds >= kShortestSeconds &&
+                         rise.p <= level && rise.slope > 0 && !check.at_exit;
       if (rises && !suspect.grows) {
         SetGrowth(rise, amounts, seconds, &suspect);
         suspect.sentence = SentenceOf(check, suspect);

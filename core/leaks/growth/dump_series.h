@@ -7,8 +7,8 @@
 //   AddDumpEvidence(series, check, &suspects);
 //
 // What rises from dump to dump (Mann and Kendall's test, at the level that suspects.h divides among
-// all who are judged) grows, whatever else is known of it; six dumps are needed for that. Of fewer
-// the amounts are told, and nobody is accused by them.
+// all who are judged) grows, whatever else is known of it; six dumps over
+// ten seconds are needed for that. Of fewer the amounts are told, and nobody is accused by them.
 //
 // Memory for one number for each stack and dump. Pure functions but for reading.
 #ifndef HEAPGAUGE_CORE_LEAKS_GROWTH_DUMP_SERIES_H_

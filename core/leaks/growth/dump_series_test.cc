@@ -75,6 +75,14 @@ TEST_F(DumpEvidence, FewDumpsAccuseNobody) {
   EXPECT_EQ(s->least_live, (std::vector<uint64_t>{1'000'000, 2'000'000, 3'000'000, 4'000'000}));
 }
 
+TEST_F(DumpEvidence, AtFirstEverythingGrows) {
+  Past(100);
+  const std::vector<double> rising = {1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6};
+  Series(rising, rising);
+  for (size_t i = 0; i < rising.size(); ++i) series_.times_ns[i] = 1'000'000'000 * (i + 1);
+  EXPECT_TRUE(Judged().suspects.empty());
+}
+
 TEST_F(DumpEvidence, WhatComesAndGoesDoesNotGrow) {
   Past(100);
   Series({5e6, 1e6, 5.5e6, 1.2e6, 5.4e6, 1.1e6, 5.6e6, 1e6},

@@ -21,6 +21,7 @@ export interface Change {
 
 export interface LeakFrame {
   function?: string;
+  label?: string; // without template arguments and parameters
   file?: string;
   line?: number;
   inlined?: boolean;

@@ -85,7 +85,7 @@ export function readableStack(stack: LeakFrame[]): LeakFrame[] {
 }
 
 export function frameName(frame: LeakFrame): string {
-  if (frame.function) return frame.function;
+  if (frame.function) return frame.label ?? frame.function;
   const module = frame.module?.split("/").pop();
   return `${module ? `${module} ` : ""}0x${frame.address.toString(16)}`;
 }

@@ -11,7 +11,8 @@ export function Records({ data }: { data: LeaksAnswer }) {
   const { state, store } = usePage();
   const looked = data.check.look !== "none";
   const compared = data.since !== null;
-  const columns = 5 + (looked ? 1 : 0) + (compared ? 1 : 0);
+  const sampled = !data.check.exact;
+  const columns = 5 + (looked ? 1 : 0) + (sampled ? 1 : 0) + (compared ? 1 : 0);
   return (
     <div class="records padded">
       <h2>{looked ? "Loss records" : "What was never freed"} <span class="dim">{data.record_count}{data.record_count !== data.summary.records && ` of ${data.summary.records}`}{data.records.length < data.record_count && `, the largest ${data.records.length}`}</span></h2>
@@ -20,7 +21,7 @@ export function Records({ data }: { data: LeaksAnswer }) {
         : (
           <div class="wide-scroll">
             <table class="plain" data-testid="records">
-              <thead><tr>{looked && <th>kind</th>}<th class="right">bytes</th><th class="right">blocks</th>{compared && <th class="right">change</th>}<th class="right">oldest</th><th class="right">newest</th><th>allocated by</th></tr></thead>
+              <thead><tr>{looked && <th>kind</th>}<th class="right">bytes</th><th class="right">blocks</th>{sampled && <th class="right">sampled</th>}{compared && <th class="right">change</th>}<th class="right">oldest</th><th class="right">newest</th><th>allocated by</th></tr></thead>
               <tbody>
                 {data.records.map((record) => {
                   const open = state.leak === record.key && state.leakin === "records";
@@ -28,8 +29,9 @@ export function Records({ data }: { data: LeaksAnswer }) {
                     <Fragment key={record.key}>
                       <tr class={open ? "open" : ""}>
                         {looked && <td><KindCell record={record} /></td>}
-                        <td class="right strong">{bytesText(record)}{record.indirect_bytes > 0 && <span class="dim" title="lost along with it"> + {formatBytes(record.indirect_bytes)}</span>}</td>
-                        <td class="right">{blocksText(record)}{record.sampled_blocks_of_stack !== undefined && <span class="dim"> {record.sampled_blocks} of {record.sampled_blocks_of_stack} sampled</span>}</td>
+                        <td class="right"><b>{bareText(bytesText(record))}</b>{record.indirect_bytes > 0 && <span class="dim" title="lost along with it"> + {formatBytes(record.indirect_bytes)}</span>}</td>
+                        <td class="right">{bareText(blocksText(record))}</td>
+                        {sampled && <td class="right dim" title="sampled blocks of this kind, of all from the same stack">{record.sampled_blocks} of {record.sampled_blocks_of_stack}</td>}
                         {compared && <td class="right"><ChangeCell record={record} /></td>}
                         <td class="right">{formatDuration(record.oldest_age_ns)}</td>
                         <td class="right dim">{formatDuration(record.newest_age_ns)}</td>
@@ -49,6 +51,9 @@ export function Records({ data }: { data: LeaksAnswer }) {
     </div>
   );
 }
+
+// Under a heading that says what it counts.
+const bareText = (text: string): string => text.replace(/ (bytes|blocks?)$/, "").replace(/ \(95 %: (.*)\)$/, ", $1");
 
 function KindCell({ record }: { record: LeakRecord }) {
   if (record.kind === "unknown") return null;
