@@ -50,6 +50,7 @@ void AddList(Command app, Action* action);
 void AddPeek(Command app, Action* action);
 void AddQuery(Command app, Action* action);
 void AddRaw(Command app, Action* action);
+void AddReportPage(Command app, Action* action);
 void AddSpeedscope(Command app, Action* action);
 void AddHeaptrack(Command app, Action* action);
 void AddDhat(Command app, Action* action);

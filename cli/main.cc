@@ -25,6 +25,7 @@ First steps:
   heapgauge proto -o heap.pb.gz 4242      for go tool pprof
   heapgauge pprof -top heap.pb.gz         pprof's flags and output, on any profile
   heapgauge ui 4242                       look at it in a browser
+  heapgauge report -o x.html server.hgt   the same as one file, for others
   heapgauge serve                         the same for curl and pprof's clients
   heapgauge doctor 4242                   why is there no data, or little?
 
@@ -95,6 +96,7 @@ int Main(int argc, char** argv) {
   AddSave(root, &action);
   AddServe(root, &action);
   AddUi(root, &action);
+  AddReportPage(root, &action);
   AddMemory(root, &action);
   AddPs(root, &action);
   AddCtl(root, &action);

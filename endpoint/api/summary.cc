@@ -7,8 +7,8 @@
 #include "core/report/memory.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
-#include "core/trace/trace_profile.h"
 #include "endpoint/api/api.h"
+#include "endpoint/api/figure_choices.h"
 #include "endpoint/api/source_json.h"
 
 namespace heapgauge::endpoint::api {
@@ -21,42 +21,12 @@ Json Choice(const std::string& title, Json parameters) {
   return {{"title", title}, {"parameters", std::move(parameters)}};
 }
 
-// The figures that all views can be about, each with the parameters that ask for it.
 Json ChoicesOf(Source::Kind kind, const Subject& subject) {
   Json choices = Json::Array();
-  if (kind == Source::Kind::kTrace) {
-    for (const trace::Value value :
-         {trace::Value::kLive, trace::Value::kPeak, trace::Value::kAllocated, trace::Value::kFreed,
-          trace::Value::kGrowth, trace::Value::kTemporary, trace::Value::kLeft,
-          trace::Value::kNeverFreed, trace::Value::kLifetime}) {
-      const std::string name = trace::ValueName(value);
-      Json parameters = Json::Object();
-      if (value != trace::Value::kLive) parameters["value"] = name;
-      choices.Add(Choice(name, parameters));
-      if (value == trace::Value::kLifetime) continue;  // bytes times seconds
-      parameters["blocks"] = "1";
-      choices.Add(Choice(name + " blocks", std::move(parameters)));
-    }
-    return choices;
-  }
-  const Measures& m = subject.measures();
-  const Profile& profile = *subject.profile();
-  if (m.name == "live" || m.has_allocated()) {
-    choices.Add(Choice(m.name, Json::Object()));
-    if (m.has_objects()) choices.Add(Choice(m.name + " objects", {{"sort", "count"}}));
-    if (kind == Source::Kind::kProcess && profile.recording.peak_bytes > 0) {
-      choices.Add(Choice("peak", {{"peak", "1"}}));
-      choices.Add(Choice("peak objects", {{"peak", "1"}, {"sort", "count"}}));
-    }
-    if (m.has_allocated()) choices.Add(Choice("allocated", {{"sort", "allocated"}}));
-    if (m.allocated_objects != kNone) {
-      choices.Add(
-          Choice("allocated objects", {{"type", profile.sample_types[m.allocated_objects].name}}));
-    }
-    return choices;
-  }
-  for (const SampleType& type : profile.sample_types) {
-    choices.Add(Choice(type.name, {{"type", type.name}}));
+  for (const FigureChoice& choice : FigureChoices(kind, subject)) {
+    Json parameters = Json::Object();
+    for (const auto& [name, value] : choice.parameters) parameters[name] = value;
+    choices.Add(Choice(choice.title, std::move(parameters)));
   }
   return choices;
 }

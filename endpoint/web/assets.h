@@ -6,18 +6,24 @@
 #define HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_
 
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "core/base/result.h"
 
 namespace heapgauge::endpoint {
 
 struct WebAsset {
-  std::string_view name;  // "index.html", without a folder
-  std::string_view type;  // "text/html; charset=utf-8"
-  std::string_view gzip;  // its bytes
+  std::string_view name;    // "index.html", without a folder
+  std::string_view type;    // "text/html; charset=utf-8"
+  std::string_view gzip;    // its bytes
+  std::string_view sha256;  // of the bytes unpacked, in base64, as policies name them
 };
 
 // None in a program that was built where npm could not be had.
 std::span<const WebAsset> WebAssets();
+
+Result<std::string> Unpacked(const WebAsset& asset);
 
 }  // namespace heapgauge::endpoint
 

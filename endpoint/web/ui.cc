@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "core/base/byte_stream.h"
 #include "endpoint/route.h"
 #include "endpoint/web/assets.h"
 
@@ -21,17 +20,6 @@ constexpr const char* kNotBundled =
     "would show "
     "is at ../api/v1/summary and its neighbours; the command line has all of it.\n";
 
-Result<std::string> Unpacked(std::string_view gzip) {
-  HG_ASSIGN(const auto stream, Decompressed(StreamOf(gzip), "the web UI"));
-  std::string text;
-  char buffer[16 << 10];
-  while (true) {
-    HG_ASSIGN(const size_t count, stream->Read(buffer, sizeof(buffer)));
-    if (count == 0) return text;
-    text.append(buffer, count);
-  }
-}
-
 // A client that does not say so cannot read it packed.
 bool TakesGzip(const Request& request) {
   return request.Header("Accept-Encoding").find("gzip") != std::string_view::npos;
@@ -47,7 +35,7 @@ Reply Ui(const Call& call) {
       response.headers.emplace_back("Content-Encoding", "gzip");
       response.body = std::string(asset.gzip);
     } else {
-      auto text = Unpacked(asset.gzip);
+      auto text = Unpacked(asset);
       if (!text) return ErrorText(500, text.error().message);
       response.body = *std::move(text);
     }

@@ -1,0 +1,46 @@
+#include "endpoint/api/figure_choices.h"
+
+#include "core/trace/trace_profile.h"
+
+namespace heapgauge::endpoint::api {
+
+std::vector<FigureChoice> FigureChoices(Source::Kind kind, const Subject& subject) {
+  std::vector<FigureChoice> choices;
+  if (kind == Source::Kind::kTrace) {
+    for (const trace::Value value :
+         {trace::Value::kLive, trace::Value::kPeak, trace::Value::kAllocated, trace::Value::kFreed,
+          trace::Value::kGrowth, trace::Value::kTemporary, trace::Value::kLeft,
+          trace::Value::kNeverFreed, trace::Value::kLifetime}) {
+      const std::string name = trace::ValueName(value);
+      Headers parameters;
+      if (value != trace::Value::kLive) parameters.emplace_back("value", name);
+      choices.push_back({name, parameters});
+      if (value == trace::Value::kLifetime) continue;  // bytes times seconds
+      parameters.emplace_back("blocks", "1");
+      choices.push_back({name + " blocks", std::move(parameters)});
+    }
+    return choices;
+  }
+  const Measures& m = subject.measures();
+  const Profile& profile = *subject.profile();
+  if (m.name == "live" || m.has_allocated()) {
+    choices.push_back({m.name, {}});
+    if (m.has_objects()) choices.push_back({m.name + " objects", {{"sort", "count"}}});
+    if (kind == Source::Kind::kProcess && profile.recording.peak_bytes > 0) {
+      choices.push_back({"peak", {{"peak", "1"}}});
+      choices.push_back({"peak objects", {{"peak", "1"}, {"sort", "count"}}});
+    }
+    if (m.has_allocated()) choices.push_back({"allocated", {{"sort", "allocated"}}});
+    if (m.allocated_objects != kNone) {
+      choices.push_back(
+          {"allocated objects", {{"type", profile.sample_types[m.allocated_objects].name}}});
+    }
+    return choices;
+  }
+  for (const SampleType& type : profile.sample_types) {
+    choices.push_back({type.name, {{"type", type.name}}});
+  }
+  return choices;
+}
+
+}  // namespace heapgauge::endpoint::api

@@ -1,0 +1,154 @@
+// heapgauge report: one file that opens from disk, with no server, and shows what the page shows.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BUILD, folder, heapgauge, open, picture, runAll, serve, test, until } from "./harness.mjs";
+
+const TRACE = join(folder, "server.hgt");
+assert.equal(spawnSync(join(BUILD, "bin/heapgauge_make_server_trace"), [TRACE]).status, 0);
+const REPORT = join(folder, "report.html");
+assert.match(heapgauge("report", "-o", REPORT, TRACE), /^wrote .*answers\. It opens in a browser/);
+
+// As a person would: from disk. Nothing else is asked for.
+async function openFile(path, hash = "", options = {}) {
+  const page = await open(`file://${path}${hash}`, options);
+  page.on("request", (request) => {
+    if (!/^(blob|data):/.test(request.url()) && request.url().split("#")[0] !== `file://${path}`) page.complaints.push(`asks for ${request.url()}`);
+  });
+  return page;
+}
+
+async function quiet(page) {
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+}
+
+const totalOf = async (page) => (await page.getByTestId("flame-total").locator("b").textContent()).trim();
+const flameTotal = (...words) => /all (\S+ \S+?B)/.exec(heapgauge("flame", "--text", ...words))[1];
+
+test("the report shows the figures of the command line, from disk", async () => {
+  const page = await openFile(REPORT);
+  const live = /live\s+(\S+ \S+) in/.exec(heapgauge("top", TRACE))[1];
+  await page.getByTestId("live-total").waitFor();
+  assert.equal(await page.getByTestId("live-total").textContent(), live);
+  await page.getByText("Who holds it").waitFor();
+  await page.getByText("saved report").click();
+  await page.getByText("Everything that is shown is inside of this file").waitFor();
+  await picture(page, "report-light");
+  await page.getByText("saved report").click();
+  await page.getByRole("link", { name: "Table", exact: true }).click();
+  const first = page.getByTestId("table").locator(".all .row").first();
+  await first.waitFor();
+  const row = JSON.parse(heapgauge("top", "--json", "-n", "1", TRACE)).functions[0];
+  assert.ok((await first.innerText()).includes(row.label));
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.locator(".u-over").first().waitFor();
+  await page.getByRole("link", { name: "Lifetimes" }).click();
+  await page.getByTestId("heat").waitFor();
+  await quiet(page);
+});
+
+test("the flame graph zooms, searches and filters without a server", async () => {
+  const page = await openFile(REPORT, "#view=flame&value=allocated");
+  const canvas = page.getByTestId("flame-canvas");
+  await canvas.waitFor();
+  assert.equal(await totalOf(page), flameTotal("--value", "allocated", TRACE));
+  await canvas.focus();
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await page.getByRole("navigation", { name: "Where this is" }).waitFor();
+  await picture(page, "report-flame-light");
+  const zoomed = page.url();
+  // The same call, as the server shows it.
+  const server = await serve(TRACE);
+  const other = await open(server.url + new URL(zoomed).hash);
+  await other.getByRole("navigation", { name: "Where this is" }).waitFor();
+  assert.equal(await other.getByRole("navigation", { name: "Where this is" }).textContent(), await page.getByRole("navigation", { name: "Where this is" }).textContent());
+  assert.equal(await totalOf(other), await totalOf(page));
+  await quiet(other);
+  await server.stop();
+  await page.keyboard.press("/");
+  await page.keyboard.type("Request");
+  await page.getByText(/^matched /).waitFor();
+  await page.goto(`file://${REPORT}#view=flame&value=allocated&focus=Request`);
+  await until(page, (text) => document.querySelector("[data-testid=flame-total] b")?.textContent === text, flameTotal("--value", "allocated", "--focus", "Request", TRACE));
+  await quiet(page);
+});
+
+test("what is not in the report says so in one line", async () => {
+  const page = await openFile(REPORT, "#view=query");
+  await page.getByText("A saved report has no answers for this view").waitFor();
+  await page.goto(`file://${REPORT}#view=table&focus=Request`);
+  await page.getByText(/This report has no answer to that\. The profile itself has: heapgauge ui server\.hgt/).first().waitFor();
+  await quiet(page);
+});
+
+test("two sources are compared", async () => {
+  const old = join(folder, "old.pb.gz");
+  heapgauge("proto", "--at", "0.5s", "-o", old, TRACE);
+  const both = join(folder, "both.html");
+  heapgauge("report", "-o", both, old, TRACE);
+  const page = await openFile(both, "#view=compare&source=server.hgt&base=old.pb.gz");
+  await page.getByTestId("changes").waitFor();
+  const diff = JSON.parse(heapgauge("diff", "--json", old, TRACE));
+  assert.equal(await page.getByTestId("changes").locator("tbody tr").count(), diff.changes.length);
+  await quiet(page);
+});
+
+test("names of any kind are text, in the page and in the file", async () => {
+  const hostile = join(folder, "<script>alert(1)<\u2028!--.txt");
+  const names = ["</script><script>alert(2)</script>", "<!--", "\u2028\u2029", "x".repeat(10_000), "<img src=x onerror=alert(3)>"];
+  writeFileSync(hostile, Buffer.concat([Buffer.from(`${names.join(";")};`), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from(" 12\nmain;other 5\n")]));
+  const path = join(folder, "hostile.html");
+  heapgauge("report", "--title", "</title><script>alert(4)</script>", "-o", path, hostile);
+  const text = readFileSync(path, "utf8");
+  assert.equal(text.match(/<script/g).length, 2);
+  assert.ok(!text.includes("\u2028"));
+  for (const view of ["overview", "flame", "table", "timeline", "compare"]) {
+    const page = await openFile(path, `#view=${view}&cumulative=1`);
+    await page.locator("section.view").waitFor();
+    await until(page, () => !document.querySelector("main").textContent.includes("reading…"));
+    assert.equal(await page.locator("main script, main img").count(), 0);
+    if (view === "table") assert.ok((await page.getByTestId("table").innerText()).includes("</script>"));
+    await quiet(page);
+  }
+});
+
+test("a script that is put into the file does not run", async () => {
+  const path = join(folder, "changed.html");
+  writeFileSync(path, readFileSync(REPORT, "utf8").replace("</body>", "<script>document.title = 'changed'</script></body>"));
+  const page = await openFile(path);
+  await page.getByTestId("live-total").waitFor();
+  assert.notEqual(await page.title(), "changed");
+  assert.ok(page.complaints.some((text) => /Content Security Policy/.test(text)));
+  await page.context().close();
+});
+
+test("the same sources give the same bytes, within the size that is asked for", async () => {
+  const again = join(folder, "again.html");
+  heapgauge("report", "-o", again, TRACE);
+  assert.ok(readFileSync(again).equals(readFileSync(REPORT)));
+  const small = join(folder, "small.html");
+  assert.match(heapgauge("report", "--size", "30k", "-o", small, TRACE), /had no room/);
+  assert.ok(statSync(small).size < statSync(REPORT).size);
+  const page = await openFile(small, "#view=flame");
+  await page.getByTestId("flame-canvas").waitFor();
+  await page.getByText("saved report").click();
+  await page.getByText(/answers had no room in 30\.0 kB/).waitFor();
+  await quiet(page);
+});
+
+test("a picture is saved from a report, dark and on a phone", async () => {
+  const page = await openFile(REPORT, "#view=flame&value=allocated", { colorScheme: "dark", viewport: { width: 400, height: 800 } });
+  await page.getByTestId("flame-canvas").waitFor();
+  await page.getByRole("button", { name: "export" }).click();
+  const coming = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Picture (SVG)" }).click();
+  assert.equal((await coming).suggestedFilename(), "server-flame.svg");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth > 0), false);
+  await picture(page, "report-phone-dark");
+  await quiet(page);
+});
+
+await runAll();
