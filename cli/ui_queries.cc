@@ -14,7 +14,6 @@ namespace {
 
 using endpoint::api::Queries;
 
-constexpr double kSeconds = 30;
 constexpr uint64_t kMemory = uint64_t{1} << 30;
 constexpr size_t kMostText = 100'000;  // of one value
 
@@ -69,25 +68,55 @@ class SqliteQueries final : public Queries {
   explicit SqliteQueries(SymbolOptions symbols) : symbols_(std::move(symbols)) {}
 
   Result<Answer> Run(endpoint::api::Source* source, const std::shared_ptr<const Profile>& profile,
-                     const std::string& sql, uint64_t rows) override {
+                     const Statement& statement) override {
     const std::lock_guard lock(mutex_);
     query::QueryOptions options;
-    options.seconds = kSeconds;
+    options.seconds = static_cast<double>(statement.seconds);
     options.memory_bytes = kMemory;
     HG_ASSIGN(const auto query, query::Query::Open(TablesOf(source, profile), options));
     Answer answer;
-    Collected sink(rows, &answer);
-    HG_TRY(query->Run(sql, &sink));
+    Collected sink(statement.rows, &answer);
+    const Running running(this, statement.run, query.get());
+    HG_TRY(query->Run(statement.sql, &sink));
     return answer;
   }
 
-  Result<std::string> Schema(endpoint::api::Source* source,
-                             const std::shared_ptr<const Profile>& profile) override {
+  Result<Schema> SchemaOf(endpoint::api::Source* source,
+                          const std::shared_ptr<const Profile>& profile) override {
     const std::lock_guard lock(mutex_);
-    return query::SchemaText(TablesOf(source, profile));
+    query::Source* tables = TablesOf(source, profile);
+    query::SchemaParts parts = query::PartsOfSchema(tables);
+    return Schema{query::SchemaText(tables), std::move(parts.tables), std::move(parts.functions)};
+  }
+
+  bool Cancel(const std::string& run) override {
+    const std::lock_guard lock(running_mutex_);
+    if (running_ == nullptr || running_run_ != run) return false;
+    running_->Interrupt();
+    return true;
   }
 
  private:
+  // Says what runs as long as it lives.
+  class Running {
+   public:
+    Running(SqliteQueries* queries, const std::string& run, query::Query* query)
+        : queries_(queries) {
+      Set(run, query);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() { Set("", nullptr); }
+
+   private:
+    void Set(const std::string& run, query::Query* query) {
+      const std::lock_guard lock(queries_->running_mutex_);
+      queries_->running_ = query;
+      queries_->running_run_ = run;
+    }
+    SqliteQueries* queries_;
+  };
+
   struct Tables {
     std::shared_ptr<const void> of;  // the trace or profile
     std::shared_ptr<query::Source> source;
@@ -110,7 +139,10 @@ class SqliteQueries final : public Queries {
   }
 
   const SymbolOptions symbols_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // one statement at a time
+  std::mutex running_mutex_;
+  query::Query* running_ = nullptr;
+  std::string running_run_;
   endpoint::api::Recent<Tables> tables_{4};
 };
 

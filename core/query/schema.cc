@@ -55,4 +55,22 @@ std::string SchemaText(Source* source) {
   return text;
 }
 
+SchemaParts PartsOfSchema(Source* source) {
+  SchemaParts parts;
+  for (const auto& table : MakeAllTables(source)) {
+    if (!table->Available()) continue;
+    Json columns = Json::Array();
+    for (const Column& column : table->columns()) {
+      columns.Add(
+          {{"name", column.name}, {"type", Lower(column.type)}, {"meaning", column.meaning}});
+    }
+    parts.tables.Add(
+        {{"name", table->name()}, {"meaning", table->meaning()}, {"columns", std::move(columns)}});
+  }
+  for (const FunctionHelp& help : FunctionHelps()) {
+    parts.functions.Add({{"call", help.call}, {"meaning", help.meaning}});
+  }
+  return parts;
+}
+
 }  // namespace heapgauge::query

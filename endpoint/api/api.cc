@@ -145,6 +145,7 @@ std::span<const Route> ApiRoutes() {
   static const std::vector<Route> kRoutes = [] {
     std::vector<Route> routes = api::Everything::Routes();
     routes.push_back({api::kExportPath, "GET, HEAD", api::HandleExport, false});
+    routes.push_back({api::kCancelPath, "POST", api::HandleCancel, false});
     routes.push_back({api::kControlPath, "POST", api::HandleControl, false});
     routes.push_back({api::kLeakCheckPath, "POST", api::HandleLeakCheck, false});
     routes.push_back({api::kSnapshotsPath, "POST", api::HandleNewSnapshot, false});

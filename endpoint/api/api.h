@@ -95,6 +95,10 @@ Reply HandleExport(const Call& call);
 inline constexpr std::string_view kLeakCheckPath = "api/v1/leaks/check";
 Reply HandleLeakCheck(const Call& call);
 
+// POST api/v1/cancel: ends a query, see query.cc.
+inline constexpr std::string_view kCancelPath = "api/v1/cancel";
+Reply HandleCancel(const Call& call);
+
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();
 

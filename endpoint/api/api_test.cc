@@ -190,6 +190,12 @@ TEST(Api, WritesFilesForOtherTools) {
 TEST(Api, SaysSoWhereThereIsNoSql) {
   OneProcess host;
   EXPECT_EQ(host.Get("/api/v1/query?sql=SELECT%201").status, 409);
+  EXPECT_EQ(host.Get("/api/v1/query?sql=SELECT%201&seconds=0").status, 400);
+  EXPECT_EQ(Parsed(host.Post("/api/v1/cancel?run=a"))["ended"], false);
+  EXPECT_EQ(host.Post("/api/v1/cancel").status, 400);
+  EXPECT_EQ(host.Post("/api/v1/cancel?run=a&sql=b").status, 400);
+  EXPECT_EQ(host.Get("/api/v1/cancel?run=a").status, 405);
+  EXPECT_EQ(host.Post("/api/v1/cancel?run=a", {{"Sec-Fetch-Site", "cross-site"}}).status, 403);
 }
 
 TEST(Api, KeepsOneSnapshotForThoseWhoAskForIt) {

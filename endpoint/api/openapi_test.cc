@@ -92,6 +92,7 @@ TEST(OpenApi, DescribesEveryResourceAndNoOther) {
   served.insert("/" + std::string(kControlPath));
   served.insert("/" + std::string(kExportPath));
   served.insert("/" + std::string(kLeakCheckPath));
+  served.insert("/" + std::string(kCancelPath));
   EXPECT_EQ(described, served);
   std::set<std::string> routes;
   for (const Route& route : ApiRoutes()) routes.insert("/" + std::string(route.path));

@@ -24,13 +24,27 @@ class Queries {
     bool cut = false;           // there are more
   };
 
+  struct Statement {
+    std::string sql;
+    uint64_t rows = 0;     // at the most
+    uint64_t seconds = 0;  // that it may take
+    std::string run;       // who asks, for Cancel; "" nobody in particular
+  };
+
+  struct Schema {
+    std::string text;  // for people
+    Json tables;       // {name, meaning, columns: [{name, type, meaning}]}
+    Json functions;    // {call, meaning}
+  };
+
   virtual ~Queries() = default;
   // The result of the last statement. `profile` is what the source holds, for one that is no trace.
   virtual Result<Answer> Run(Source* source, const std::shared_ptr<const Profile>& profile,
-                             const std::string& sql, uint64_t rows) = 0;
-  // The tables in words.
-  virtual Result<std::string> Schema(Source* source,
-                                     const std::shared_ptr<const Profile>& profile) = 0;
+                             const Statement& statement) = 0;
+  virtual Result<Schema> SchemaOf(Source* source,
+                                  const std::shared_ptr<const Profile>& profile) = 0;
+  // Ends the statement of that run, if it is under way; whether it was.
+  virtual bool Cancel(const std::string& run) = 0;
 };
 
 }  // namespace heapgauge::endpoint::api

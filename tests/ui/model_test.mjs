@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,6 +31,14 @@ try {
   buildSync({ entryPoints, outdir: folder, bundle: true, platform: "node", format: "esm", target: "es2021", outExtension: { ".js": ".mjs" }, logLevel: "error" });
   const files = testsIn(join(WORK, "src")).map((path) => path.slice(join(WORK, "src").length)).map((path) => join(folder, path.replace(/\.tsx?$/, ".mjs")));
   failed = spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" }).status !== 0;
+
+  // The page offers the questions that docs/query.md works out, and core/query tests run those.
+  const examples = join(folder, "examples.mjs");
+  buildSync({ entryPoints: [join(WORK, "src/model/query_examples.ts")], outfile: examples, bundle: true, format: "esm", target: "es2021" });
+  const { EXAMPLES } = await import(examples);
+  const page = readFileSync(new URL("../../docs/query.md", import.meta.url), "utf8");
+  const worked = [...page.matchAll(/### (.*)\n[^#]*?```sql\n((?:-- any source\n)?)([^]*?)\n```/g)].map(([, title, any, sql]) => ({ title, sql, any: any !== "" }));
+  assert.deepEqual(EXAMPLES.map(({ title, sql, any }) => ({ title, sql, any })), worked);
 
   // Thousands of numbers, as the page and as the command line write them.
   const format = join(folder, "format.mjs");

@@ -174,27 +174,6 @@ test("two moments are compared as the command line compares them", async () => {
   await server.stop();
 });
 
-test("a query shows the rows of the command line", async () => {
-  const server = await serve(TRACE);
-  const page = await open(`${server.url}#view=query`);
-  await page.getByText("Tables").waitFor();
-  const sql = "SELECT function, live_bytes FROM stacks ORDER BY live_bytes DESC LIMIT 3";
-  await page.getByRole("textbox", { name: "Statement" }).fill(sql);
-  await page.keyboard.press("Control+Enter");
-  await page.getByTestId("query-rows").waitFor();
-  const expected = JSON.parse(heapgauge("query", "--json", sql, TRACE));
-  const shown = await page.getByTestId("query-rows").locator("tbody tr").allInnerTexts();
-  assert.deepEqual(shown.map((row) => row.split("\t")), expected.map((row) => [row.function, String(row.live_bytes)]));
-  await picture(page, "query-light");
-  // What is wrong is said, and nothing breaks.
-  await page.getByRole("textbox", { name: "Statement" }).fill("DROP TABLE stacks");
-  await page.getByRole("button", { name: "Run" }).click();
-  await page.getByRole("alert").waitFor();
-  page.complaints = page.complaints.filter((text) => !/status of 4/.test(text));
-  await quiet(page);
-  await server.stop();
-});
-
 test("a cell of the lifetimes leads to its blocks", async () => {
   const server = await serve(TRACE);
   const page = await open(`${server.url}#view=lifetimes`);

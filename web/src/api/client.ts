@@ -5,10 +5,11 @@ import { ApiError } from "./answerer";
 import type { Answerer, Parameters } from "./answerer";
 import { connection } from "./connection";
 import type { LeakAnswer, LeakCheckAnswer, LeaksAnswer } from "./leaks";
+import type { QueryAnswer } from "./query";
 import { reportIn } from "./report";
 import type { Snapshot, SnapshotsAnswer } from "./snapshots";
 import type {
-  DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, QueryAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
+  DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
 
 export { ApiError } from "./answerer";
@@ -81,6 +82,11 @@ export async function takeSnapshot(source: string): Promise<Snapshot> {
 // Looks at the memory of a process for leaks, which stops it for a moment.
 export async function checkLeaks(source: string): Promise<LeakCheckAnswer> {
   return (await request(`../api/v1/leaks/check?${new URLSearchParams({ source }).toString()}`, { method: "POST" })) as LeakCheckAnswer;
+}
+
+// Ends the query that was asked with this word.
+export async function cancel(run: string): Promise<void> {
+  await request(`../api/v1/cancel?${new URLSearchParams({ run }).toString()}`, { method: "POST" });
 }
 
 async function request(address: string, how: RequestInit): Promise<unknown> {

@@ -243,13 +243,6 @@ export interface DiffAnswer {
   changes: DiffChange[];
 }
 
-export interface QueryAnswer {
-  columns: string[];
-  rows: (string | number | null)[][];
-  cut: boolean;
-  schema: string;
-}
-
 export interface BlockCount {
   blocks: number;
   bytes: number;

@@ -12,7 +12,7 @@ export const FILTER_WORDS = [
 ] as const;
 
 // What stays when another source is chosen.
-const KEPT_WITH_SOURCE = ["view", "callers", "upwards", "granularity", "names", "cumulative", "sql"];
+const KEPT_WITH_SOURCE = ["view", "callers", "upwards", "granularity", "names", "cumulative", "sql", "saved"];
 
 export function parseState(hash: string): State {
   const state: Record<string, string> = {};

@@ -44,7 +44,7 @@ export function ExportMenu({ view, filtered }: { view: string; filtered: boolean
     const drawn = hasSvg(subject);
     if (drawn) list.push({ title: "Picture (SVG)", act: save("svg", "image/svg+xml", () => svgOf(subject)) });
     if (drawn || canvasesOf(subject).length > 0) list.push({ title: "Picture (PNG)", act: save("png", "image/png", () => pngOf(subject)) });
-    if (exports.answers(view).length > 0) {
+    if (exports.answers(view).length > 0 || exports.offer?.table) {
       list.push({ title: "Table (CSV)", act: save("csv", "text/csv;charset=utf-8", () => csvOf(subject)) });
       list.push({ title: "Figures (JSON)", act: save("json", "application/json", () => jsonOf(subject)) });
     }
