@@ -109,7 +109,7 @@ export class Report implements Answerer {
 
   private async look<T>(resource: string, parameters: Parameters): Promise<T> {
     const key = keyOf(resource, parameters);
-    if (!this.kept.has(key)) throw new ApiError(`This report has no answer to that. The profile itself has: ${this.data.command}`, 0);
+    if (!this.kept.has(key)) throw new ApiError(`This report has no answer to that. The profile itself has: ${this.data.command}`, 404);
     return (await this.open(key)) as T;
   }
 
