@@ -37,7 +37,8 @@ test("moments are written as the server reads them again", () => {
 test("an axis has as many digits as its steps need", () => {
   assert.equal(axisTime(2, 1), "2s");
   assert.equal(axisTime(2.5, 0.5), "2.5s");
-  assert.equal(axisTime(0.02, 0.01), "20ms");
+  assert.equal(axisTime(0.02, 0.01), "0.02s");
+  assert.equal(axisTime(0.002, 0.001), "0.002s");
   assert.equal(axisTime(90, 30), "1:30");
   assert.equal(axisTime(3661, 60), "1:01:01");
   assert.equal(exactTime(2.1041), "2.104s");
