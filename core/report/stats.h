@@ -32,6 +32,9 @@ StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats
 std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stats,
                       const trace::StatsRequest& request, const StatsOptions& options);
 
+// How blocks lie over pages at one moment, with the first `rows` of those that pin some.
+Json PageUseJson(const TraceSubject& subject, const trace::PageUse& use, size_t rows);
+
 // The name of a wire::Function: "malloc", "new[]".
 const char* CallName(size_t function);
 

@@ -140,45 +140,42 @@ Json ChainJson(const trace::ChainSums& c) {
             {"last_bytes", c.longest_last_bytes}}}};
 }
 
-Json PagesJson(const StatsInput& in) {
-  Json list = Json::Array();
-  for (const trace::PageUse& use : in.stats.pages) {
-    Json ranges = Json::Array();
-    for (const trace::RangeUse& range : use.ranges) {
-      Json fill = Json::Array();
-      for (const uint64_t count : range.by_fill) fill.Add(count);
-      ranges.Add({{"unit", range.unit},
-                  {"ranges", range.ranges},
-                  {"live_bytes", range.live_bytes},
-                  {"free_bytes", range.free_bytes()},
-                  {"by_eighths_full", std::move(fill)}});
-    }
-    Json pins = Json::Array();
-    for (const trace::PinRow& row : use.pins) {
-      Json pin = GroupJson(in.subject, row.group);
-      pin["pinned_bytes"] = row.pinned_bytes;
-      pin["blocks"] = row.blocks;
-      pin["block_bytes"] = row.live_bytes;
-      pin["ranges_alone"] = row.ranges_alone;
-      pins.Add(std::move(pin));
-    }
-    list.Add({{"at", use.name},
-              {"time_ns", use.time_ns},
-              {"blocks", use.blocks},
-              {"bytes", use.bytes},
-              {"slack_bytes", use.slack_bytes},
-              {"lowest_address", use.lowest},
-              {"highest_address", use.highest},
-              {"ranges", std::move(ranges)},
-              {"pin_unit", use.pin_unit},
-              {"pinned_ranges", use.pinned_ranges},
-              {"pinned_bytes", use.pinned_bytes},
-              {"pins", std::move(pins)}});
-  }
-  return list;
-}
-
 }  // namespace
+
+Json PageUseJson(const TraceSubject& subject, const trace::PageUse& use, size_t rows) {
+  Json ranges = Json::Array();
+  for (const trace::RangeUse& range : use.ranges) {
+    Json fill = Json::Array();
+    for (const uint64_t count : range.by_fill) fill.Add(count);
+    ranges.Add({{"unit", range.unit},
+                {"ranges", range.ranges},
+                {"live_bytes", range.live_bytes},
+                {"free_bytes", range.free_bytes()},
+                {"by_eighths_full", std::move(fill)}});
+  }
+  Json pins = Json::Array();
+  for (size_t i = 0; i < use.pins.size() && i < rows; ++i) {
+    const trace::PinRow& row = use.pins[i];
+    Json pin = GroupJson(subject, row.group);
+    pin["pinned_bytes"] = row.pinned_bytes;
+    pin["blocks"] = row.blocks;
+    pin["block_bytes"] = row.live_bytes;
+    pin["ranges_alone"] = row.ranges_alone;
+    pins.Add(std::move(pin));
+  }
+  return {{"at", use.name},
+          {"time_ns", use.time_ns},
+          {"blocks", use.blocks},
+          {"bytes", use.bytes},
+          {"slack_bytes", use.slack_bytes},
+          {"lowest_address", use.lowest},
+          {"highest_address", use.highest},
+          {"ranges", std::move(ranges)},
+          {"pin_unit", use.pin_unit},
+          {"pinned_ranges", use.pinned_ranges},
+          {"pinned_bytes", use.pinned_bytes},
+          {"pins", std::move(pins)}};
+}
 
 std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stats,
                       const trace::StatsRequest& request, const StatsOptions& options) {
@@ -231,7 +228,12 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
     json["realloc"] = ChainJson(stats.chains);
     json["realloc"]["rows"] = std::move(list);
   }
-  if (asked("pages")) json["pages"] = PagesJson(in);
+  if (asked("pages")) {
+    json["pages"] = Json::Array();
+    for (const trace::PageUse& use : stats.pages) {
+      json["pages"].Add(PageUseJson(subject, use, SIZE_MAX));
+    }
+  }
   return json.Text();
 }
 

@@ -48,6 +48,7 @@ using Everything = ResourceList<&kSourcesResource,    //
                                 &kLifetimesResource,  //
                                 &kLeaksResource,      //
                                 &kLeakResource,       //
+                                &kMemoryMapResource,  //
                                 &kDiffResource,       //
                                 &kQueryResource,      //
                                 &kSnapshotsResource,  //

@@ -75,7 +75,7 @@ extern const Resource kQueryResource;
 extern const Resource kLifetimesResource;
 extern const Resource kLeaksResource;
 extern const Resource kLeakResource;
-
+extern const Resource kMemoryMapResource;
 extern const Resource kSnapshotsResource;
 
 // POST api/v1/snapshots: takes one, see snapshots.cc.

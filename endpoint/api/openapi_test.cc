@@ -151,6 +151,12 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   point.live_bytes = 5;
   host.process->profile.timeline = {point};
   host.process->facts.lost = {{"table full", 3}};
+  host.process->survey = testing::SmallSurvey();
+  heapgauge::Block block;
+  block.row = 0;
+  block.address = 0x1000;
+  block.size = 100;
+  host.process->profile.blocks = {block};
   for (const Resource* resource : AllResources()) {
     // There is no SQL here, no trace, and nobody who looks at memory.
     if (resource == &kQueryResource || resource == &kLifetimesResource) continue;
@@ -179,6 +185,11 @@ TEST(OpenApi, DescribesEveryFieldOfATrace) {
   testing::OneTrace host(made);
   ExpectAsDescribed(host.Get("/api/v1/timeline?stacks=2&threads=1&steps=20"), kTimelineResource);
   ExpectAsDescribed(host.Get("/api/v1/lifetimes"), kLifetimesResource);
+  for (const char* by : {"function", "stack", "module", "thread"}) {
+    ExpectAsDescribed(
+        host.Get(std::string("/api/v1/memory-map?start=1&end=140737488355328&by=") + by),
+        kMemoryMapResource);
+  }
 }
 
 TEST(OpenApi, DescribesEveryFieldOfALeakCheck) {

@@ -4,6 +4,8 @@
 
 #include "core/base/text.h"
 #include "core/leaks/check_file.h"
+#include "core/memory/regions.h"
+#include "core/report/memory_map.h"
 #include "core/trace/trace_moment.h"
 
 namespace heapgauge::endpoint::api {
@@ -75,6 +77,13 @@ Result<Timeline> ProcessSource::Over(const Stretch& stretch) {
   }
   HG_ASSIGN(const std::shared_ptr<const Profile> profile, process_->Take(Moment::kNow));
   return TimelineIfKnown(*profile, range);
+}
+
+// The regions are those of now, whatever moment the filter asks for.
+Result<std::string> ProcessSource::MemoryMap(const Filter& /*filter*/, const MapWords& words) {
+  HG_ASSIGN(const MemorySurvey survey, process_->Memory());
+  HG_ASSIGN(const std::shared_ptr<const Profile> profile, process_->TakeWithNames(Moment::kNow));
+  return RegionMapJson(survey, RegionsOf(survey, *profile, words.rows), *profile);
 }
 
 }  // namespace heapgauge::endpoint::api

@@ -19,6 +19,7 @@ class ProcessSource final : public Source {
   Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
   Result<Timeline> Over(const Stretch& stretch) override;
   Result<leaks::Check> LeaksOfFile() override;
+  Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override;
   std::shared_ptr<Process> process() override { return process_; }
 
  private:

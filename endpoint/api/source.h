@@ -62,6 +62,19 @@ class Source {
   // and gauge files know single blocks.
   virtual Result<leaks::Check> LeaksOfFile();
 
+  // What of its memory is to be drawn.
+  struct MapWords {
+    size_t cells = 4096;          // at the most
+    std::string by = "function";  // whom blocks are counted for
+    uint64_t page = 4096;         // size of the ranges that blocks pin
+    size_t rows = 100;            // of each table
+    // Who holds these addresses is asked as well; 0, 0 not.
+    uint64_t start = 0;
+    uint64_t end = 0;
+  };
+  // How its memory lies in the address space, as JSON; a trace knows blocks, a process regions.
+  virtual Result<std::string> MemoryMap(const Filter& filter, const MapWords& words);
+
   // Behind a source of this kind; null for others.
   virtual std::shared_ptr<Process> process() { return nullptr; }
   virtual std::shared_ptr<const trace::TraceFile> trace() { return nullptr; }

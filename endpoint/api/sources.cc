@@ -62,6 +62,11 @@ Result<std::shared_ptr<Subject>> Opened::LostSubject(const Filter& filter) {
   return answers_.Keep(key, {std::move(profile), std::move(subject)}).subject;
 }
 
+Result<std::string> Source::MemoryMap(const Filter& /*filter*/, const MapWords& /*words*/) {
+  return Fail(ErrorCode::kInvalidArgument,
+              "this profile has no addresses; a trace and a process that runs do");
+}
+
 Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
   if (filter.words.value == kLostValue) return LostSubject(filter);
   const bool live = source_->facts().live;
@@ -126,6 +131,9 @@ class Renamed final : public Source {
     return source_->Lifetimes(filter, rows);
   }
   Result<leaks::Check> LeaksOfFile() override { return source_->LeaksOfFile(); }
+  Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override {
+    return source_->MemoryMap(filter, words);
+  }
   std::shared_ptr<Process> process() override { return source_->process(); }
   std::shared_ptr<const trace::TraceFile> trace() override { return source_->trace(); }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/report/stats.h"
 #include "core/report/timeline.h"
 #include "core/report/timeline_bands.h"
 #include "core/trace/analysis/trace_timeline.h"
@@ -61,6 +62,95 @@ TEST(TraceApi, ATimelineOfAPartHasOnlyThat) {
   EXPECT_EQ(part["threads"][0]["over_time"]["allocated_bytes"].size(), 10u);
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=101").status, 400);
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=x").status, 400);
+}
+
+TEST(TraceApi, PagesOfTheMemoryMapAreThoseOfStats) {
+  OneTrace host(Busy());
+  const auto stacks = *host.trace->ReadStacks();
+  for (const char* at : {"peak", "end", "40%25"}) {
+    const trace::BlockGroups groups(*stacks, trace::GroupBy::kFunction,
+                                    host.trace->threads().size());
+    trace::StatsRequest request;
+    request.moments = {std::string(at) == "40%25" ? "40%" : at};
+    const auto stats = trace::ReadStats(*host.trace, groups, request);
+    ASSERT_TRUE(stats);
+    StatsOptions options;
+    options.sections = {"pages"};
+    const TraceSubject subject{host.trace.get(), stacks.get(), &groups, "", {}};
+    const json expected = json::parse(StatsJson(subject, *stats, request, options))["pages"][0];
+    const json answer = host.Ask(std::string("/api/v1/memory-map?rows=2000&cells=300&at=") + at);
+    EXPECT_EQ(answer["pages"], expected);
+    // The cells hold all of it.
+    const json& map = answer["map"];
+    uint64_t bytes = 0;
+    for (const json& cell : map["live_bytes"]) bytes += cell.get<uint64_t>();
+    EXPECT_GE(bytes, expected["bytes"].get<uint64_t>());
+    EXPECT_LE(bytes, expected["bytes"].get<uint64_t>() + expected["blocks"].get<uint64_t>());
+    EXPECT_LE(map["live_bytes"].size(), 300u);
+    size_t cells = 0;
+    for (const json& area : map["areas"]) cells += area["cells"].get<size_t>();
+    EXPECT_EQ(cells, map["live_bytes"].size());
+    EXPECT_EQ(cells, map["largest"].size());
+  }
+}
+
+TEST(TraceApi, TheMemoryMapTellsWhoHoldsACell) {
+  MakeTrace made;
+  const auto place = [&](uint64_t address, uint64_t size, const char* function) {
+    trace::Block block;
+    block.birth_ns = 10 + made.blocks().size();
+    block.address = address;
+    block.size = size;
+    block.stack = made.Stack({function, "main"});
+    return made.Allocate(block);
+  };
+  place(0x10000, 500, "Small");
+  place(0x10400, 900, "Large");
+  made.Free(100, place(0x12000, 4000, "Gone"));
+  OneTrace host(made);
+  const json answer = host.Ask("/api/v1/memory-map?start=65536&end=69632");
+  EXPECT_EQ(answer["map"]["unit"], 4096);
+  EXPECT_EQ(answer["map"]["live_bytes"], json::array({1400}));
+  EXPECT_EQ(answer["names"][0]["label"], "Large");
+  EXPECT_EQ(answer["holders"]["bytes"], 1400);
+  ASSERT_EQ(answer["holders"]["rows"].size(), 2u);
+  EXPECT_EQ(answer["holders"]["rows"][1]["function"], "Small");
+  EXPECT_EQ(answer["pages"]["pinned_bytes"], 0);  // it is a third full
+  const json before = host.Ask("/api/v1/memory-map?at=50ns");
+  EXPECT_EQ(before["map"]["live_bytes"], json::array({1400, 0, 4000}));
+  EXPECT_EQ(before["map"]["largest"][1], -1);
+  const json one = host.Ask("/api/v1/memory-map?function=Small");
+  EXPECT_EQ(one["map"]["live_bytes"], json::array({500}));
+  for (const char* bad : {"cells=0", "by=words", "page=5K", "start=9&end=3", "at=tomorrow"}) {
+    EXPECT_EQ(host.Get(std::string("/api/v1/memory-map?") + bad).status, 400) << bad;
+  }
+}
+
+TEST(TraceApi, AnEmptyTraceHasAnEmptyMap) {
+  OneTrace host{MakeTrace()};
+  EXPECT_EQ(host.Ask("/api/v1/memory-map")["map"]["live_bytes"], json::array());
+}
+
+TEST(ProcessApi, TheMemoryMapHasTheRegions) {
+  testing::OneProcess host;
+  host.process->survey = testing::SmallSurvey();
+  Block block;
+  block.row = 0;
+  block.address = 0x2000;
+  block.size = 300;
+  host.process->profile.blocks = {block};
+  const json answer = json::parse(host.Get("/api/v1/memory-map").body);
+  EXPECT_EQ(answer["kind"], "process");
+  ASSERT_EQ(answer["regions"].size(), 3u);
+  EXPECT_EQ(answer["regions"][0]["owner"], "heap");
+  EXPECT_EQ(answer["regions"][0]["live_bytes"], 300);
+  EXPECT_EQ(answer["regions"][0]["largest"]["function"], "Server::LoadCache(int)");
+  EXPECT_EQ(answer["regions"][0]["swapped_bytes"], 0x1000 * 5 / 6);
+  EXPECT_EQ(answer["owners"][0]["owner"], "heap");
+  uint64_t sum = 0;
+  for (const json& part : answer["parts"]) sum += part["bytes"].get<uint64_t>();
+  EXPECT_EQ(sum, answer["resident_bytes"].get<uint64_t>());
+  EXPECT_EQ(json::parse(host.Get("/api/v1/memory-map?rows=1").body)["left_out"], 2);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include "core/base/text.h"
 #include "core/leaks/check_file.h"
 #include "core/report/lifetimes.h"
+#include "core/report/memory_map.h"
 #include "core/report/timeline_bands.h"
 #include "core/trace/analysis/lifetimes.h"
+#include "core/trace/analysis/stats.h"
 #include "core/trace/analysis/trace_timeline.h"
 #include "core/trace/trace_moment.h"
 
@@ -63,8 +65,7 @@ Result<leaks::Check> TraceSource::LeaksOfFile() {
   return leaks::CheckTrace(*trace_, *stacks);
 }
 
-Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+Result<trace::Filter> TraceSource::BlocksOf(const trace::Question& question) const {
   HG_ASSIGN(trace::Filter blocks, FilterOf(question, *trace_));
   if (!question.from.empty()) {
     HG_ASSIGN(blocks.born_from_ns, trace::ParseMoment(*trace_, question.from));
@@ -72,6 +73,72 @@ Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {
   if (!question.to.empty()) {
     HG_ASSIGN(blocks.born_to_ns, trace::ParseMoment(*trace_, question.to));
   }
+  return blocks;
+}
+
+struct TraceSource::Placed {
+  std::shared_ptr<const trace::TraceFile::Stacks> stacks;
+  std::unique_ptr<const trace::BlockGroups> groups;
+  std::string filter;
+  trace::PageUse use;
+  std::vector<trace::PlacedBlock> blocks;
+};
+
+Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(const Filter& filter,
+                                                                         const MapWords& words) {
+  const std::string key = filter.ProfileKey() + "#" + words.by + "#" + std::to_string(words.page);
+  const std::lock_guard lock(placed_mutex_);
+  if (placed_ != nullptr && placed_key_ == key) return placed_;
+  placed_ = nullptr;
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question));
+  auto placed = std::make_shared<Placed>();
+  HG_ASSIGN(placed->stacks, answers_.Stacks());
+  std::optional<trace::Matcher> matcher;
+  if (blocks != trace::Filter()) {
+    HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, *trace_, *placed->stacks));
+  }
+  placed->filter = blocks.Text();
+  placed->groups = std::make_unique<const trace::BlockGroups>(
+      *placed->stacks, trace::GroupByOf(words.by), trace_->threads().size());
+  trace::StatsRequest request;
+  if (matcher) request.matcher = &*matcher;
+  request.wants_chains = request.wants_counts = false;
+  request.pin_unit = words.page;
+  const std::string otherwise = filter.peak ? "peak" : "end";
+  request.moments = {question.at.empty() ? otherwise : question.at};
+  request.take_blocks = [&](size_t, std::vector<trace::PlacedBlock> taken) {
+    placed->blocks = std::move(taken);
+  };
+  HG_ASSIGN(trace::TraceStats stats, ReadStats(*trace_, *placed->groups, request));
+  placed->use = std::move(stats.pages.at(0));
+  constexpr size_t kKeptBlocks = 8 << 20;
+  if (placed->blocks.size() <= kKeptBlocks) {
+    placed_ = placed;
+    placed_key_ = key;
+  }
+  return placed;
+}
+
+Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords& words) {
+  HG_ASSIGN(const auto placed, PlacedAt(filter, words));
+  const TraceSubject subject{trace_.get(), placed->stacks.get(), placed->groups.get(),
+                             placed->filter, trace_->notes()};
+  BlockMapInput input;
+  input.use = &placed->use;
+  input.map = trace::MapAddresses(placed->blocks, words.cells);
+  input.rows = words.rows;
+  if (words.end > words.start) {
+    input.start = words.start;
+    input.end = words.end;
+    input.holders = trace::FindHolders(placed->blocks, words.start, words.end);
+  }
+  return BlockMapJson(subject, input);
+}
+
+Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question));
   HG_ASSIGN(const auto stacks, answers_.Stacks());
   std::optional<trace::Matcher> matcher;
   if (blocks != trace::Filter()) {

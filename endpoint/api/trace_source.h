@@ -5,6 +5,7 @@
 #define HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "core/trace/trace_answers.h"
@@ -23,12 +24,22 @@ class TraceSource final : public Source {
   Result<Timeline> Over(const Stretch& stretch) override;
   Result<std::string> Lifetimes(const Filter& filter, size_t rows) override;
   Result<leaks::Check> LeaksOfFile() override;
+  Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override;
   std::shared_ptr<const trace::TraceFile> trace() override { return trace_; }
 
  private:
+  // The blocks of one moment: who looks at the map asks about many places of it.
+  struct Placed;
+  Result<std::shared_ptr<const Placed>> PlacedAt(const Filter& filter, const MapWords& words);
+  // What the filter leaves of the blocks, by when they were born too.
+  Result<trace::Filter> BlocksOf(const trace::Question& question) const;
+
   const std::shared_ptr<const trace::TraceFile> trace_;
   const std::string name_;
   trace::TraceAnswers answers_;
+  std::mutex placed_mutex_;
+  std::string placed_key_;
+  std::shared_ptr<const Placed> placed_;  // the last, unless it is very large
 };
 
 }  // namespace heapgauge::endpoint::api

@@ -43,6 +43,35 @@ inline Profile MakeHeapProfile() {
   return profile;
 }
 
+// A heap with a page of another owner in its mapping, and a library.
+inline MemorySurvey SmallSurvey() {
+  MemorySurvey survey;
+  MappingUsage heap;
+  heap.start = 0x1000;
+  heap.end = 0x9000;
+  heap.name = "[heap]";
+  heap.readable = heap.writable = true;
+  heap.resident = 0x6000;
+  heap.private_dirty = 0x6000;
+  heap.swapped = 0x1000;
+  MappingUsage library;
+  library.start = 0x20000;
+  library.end = 0x30000;
+  library.name = "/usr/lib/<b>libx.so";
+  library.inode = 7;
+  library.readable = library.executable = true;
+  library.resident = 0x4000;
+  survey.smaps.mappings = {heap, library};
+  survey.pieces = {{0x1000, 0x8000, Owner::kHeap, 0, kNoRecord, 0x5000},
+                   {0x8000, 0x9000, Owner::kStack, 0, kNoRecord, 0x1000},
+                   {0x20000, 0x30000, Owner::kProgram, 1, kNoRecord, 0x4000}};
+  survey.accounting.resident = 0xa000;
+  survey.accounting.parts[static_cast<size_t>(Part::kFree)] = 0x5000;
+  survey.accounting.parts[static_cast<size_t>(Part::kStacks)] = 0x1000;
+  survey.accounting.parts[static_cast<size_t>(Part::kProgram)] = 0x4000;
+  return survey;
+}
+
 class FakeProcess : public Process {
  public:
   explicit FakeProcess(uint32_t pid, Profile taken_profile = MakeHeapProfile())

@@ -155,6 +155,7 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
     use.bytes = set.bytes;
     use.slack_bytes = set.slack_bytes;
     stats.pages.push_back(std::move(use));
+    if (request.take_blocks) request.take_blocks(i, std::move(set.blocks));
     set = {};
   }
   return stats;

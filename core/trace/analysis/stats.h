@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,8 @@ struct StatsRequest {
   // What need not be known is not read.
   bool wants_chains = true;
   bool wants_counts = true;
+  // Gets the blocks that are live at each of the moments, sorted by address; may be empty.
+  std::function<void(size_t moment, std::vector<PlacedBlock> blocks)> take_blocks = {};
 };
 
 Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
