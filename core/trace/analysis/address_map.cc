@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace heapgauge::trace {
 namespace {
 
 // So many empty cells in a row are left out.
-constexpr uint64_t kGap = 32;
+constexpr uint64_t kGap = 64;
+// A picture of more pieces is hard to read: cells are made larger, up to so many times, to join
+// them.
+constexpr size_t kFewAreas = 16;
+constexpr uint64_t kMostJoining = 16;
 // Beyond all addresses: one cell holds everything.
 constexpr uint64_t kMostUnit = uint64_t{1} << 57;
 
@@ -81,6 +86,14 @@ AddressMap MapAddresses(const std::vector<PlacedBlock>& blocks, size_t most_cell
   while (CountCells(ranges) > most_cells && map.unit < kMostUnit) {
     map.unit *= 2;
     ranges = AreasOf(blocks, map.unit, most_cells);
+  }
+  const uint64_t joined_up_to = map.unit * kMostJoining;
+  for (uint64_t unit = map.unit; ranges.size() > kFewAreas && unit < joined_up_to;) {
+    unit *= 2;
+    std::vector<CellRange> joined = AreasOf(blocks, unit, most_cells);
+    if (CountCells(joined) > most_cells || joined.size() > kFewAreas) continue;
+    ranges = std::move(joined);
+    map.unit = unit;
   }
   for (const CellRange& range : ranges) {
     map.areas.push_back({range.first * map.unit, map.cells.size(), range.last - range.first + 1});

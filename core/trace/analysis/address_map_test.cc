@@ -46,6 +46,19 @@ TEST(AddressMap, LeavesOutWhereNothingLives) {
   EXPECT_EQ(map.cells[1].largest, AddressMap::kNobody);
 }
 
+TEST(AddressMap, HasLargerCellsRatherThanManyPieces) {
+  std::vector<PlacedBlock> blocks;
+  for (uint64_t i = 0; i < 40; ++i) blocks.push_back(At(0x100000 + i * (300 << 10), 100));
+  const AddressMap map = MapAddresses(blocks, 4000);
+  EXPECT_EQ(map.areas.size(), 1u);
+  EXPECT_EQ(map.unit, 8192u);
+  // Not at any price: these are too far apart.
+  blocks.clear();
+  for (uint64_t i = 0; i < 40; ++i) blocks.push_back(At(0x100000 + (i << 32), 100));
+  EXPECT_EQ(MapAddresses(blocks, 4000).areas.size(), 40u);
+  EXPECT_EQ(MapAddresses(blocks, 4000).unit, 4096u);
+}
+
 TEST(AddressMap, StaysWithinItsBounds) {
   std::mt19937_64 random(3);
   std::vector<PlacedBlock> blocks;

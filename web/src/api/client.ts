@@ -8,6 +8,7 @@ import type { LeakAnswer, LeakCheckAnswer, LeaksAnswer } from "./leaks";
 import type { QueryAnswer } from "./query";
 import { reportIn } from "./report";
 import type { Snapshot, SnapshotsAnswer } from "./snapshots";
+import type { MemoryMapAnswer } from "./memory_map";
 import type {
   DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
@@ -29,6 +30,7 @@ export interface Answers {
   leaks: LeaksAnswer;
   "leaks/record": LeakAnswer;
   snapshots: SnapshotsAnswer;
+  "memory-map": MemoryMapAnswer;
 }
 export type Resource = keyof Answers;
 

@@ -5,6 +5,7 @@ import { CompareView } from "./compare";
 import { FlameView } from "./flame";
 import { LeaksView } from "./leaks";
 import { LifetimesView } from "./lifetimes";
+import { MemoryView } from "./memory";
 import { OverviewView } from "./overview";
 import { ProcessesView } from "./processes";
 import { QueryView } from "./query";
@@ -26,6 +27,7 @@ export const VIEWS: View[] = [
   { word: "table", title: "Table", filtered: true, component: TableView },
   { word: "leaks", title: "Leaks", filtered: true, component: LeaksView },
   { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
+  { word: "memory", title: "Memory map", filtered: true, component: MemoryView },
   { word: "compare", title: "Compare", filtered: true, component: CompareView },
   { word: "query", title: "Query", filtered: true, served: true, component: QueryView },
   { word: "processes", title: "Processes", filtered: false, served: true, component: ProcessesView },
