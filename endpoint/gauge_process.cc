@@ -50,9 +50,11 @@ Result<std::shared_ptr<const Profile>> GaugeProcess::Take(Moment moment) {
   Shared& shared = shared_[static_cast<size_t>(moment)];
   const uint64_t arrived = options_.clock();
   const std::lock_guard lock(shared.mutex);
-  // Whoever had to wait for one that was being read takes that.
+  // Whoever had to wait for one that was being read takes that; but once a program has ended, none
+  // that says it runs.
   const bool fresh = shared.profile != nullptr &&
-                     (arrived < shared.begun_ns + kSharedNs || arrived <= shared.done_ns);
+                     (arrived < shared.begun_ns + kSharedNs || arrived <= shared.done_ns) &&
+                     (shared.profile->recording.state != RecordingState::kLive || CheckRuns());
   if (fresh) return shared.profile;
   shared.profile = nullptr;
   const uint64_t begun = options_.clock();

@@ -148,6 +148,32 @@ TEST_F(GaugeProcessTest, SharesASnapshotBetweenThoseWhoAskAtOnce) {
   EXPECT_EQ(second->rows.size(), 1u);
 }
 
+// What was taken just before the end would otherwise be the last that is known of it.
+TEST_F(GaugeProcessTest, SaysThatAProgramHasEndedAtOnce) {
+  GaugeBuilder builder;
+  builder.AddModule("/bin/server", 0x1000, 0x9000);
+  builder.AddLive(builder.AddStack({0x1234}), 4096);
+  builder.WriteTo(Path("x.1.hg"));
+  GaugeProcessOptions options;
+  g_now = 1'000'000'000;
+  options.clock = [] { return g_now; };
+  GaugeProcess process(Path("x.1.hg"), options);
+  // A program that runs has its file mapped.
+  const int file = open(Path("x.1.hg").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  void* const mapped = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+  close(file);
+  ASSERT_NE(mapped, MAP_FAILED);
+  ASSERT_EQ((*process.Take(Moment::kNow))->recording.state, RecordingState::kLive);
+  EXPECT_TRUE(process.MayChange());
+  EXPECT_GT(process.ResidentBytes().value_or(0), 0u);
+  munmap(mapped, 4096);
+  g_now += 1;
+  EXPECT_NE((*process.Take(Moment::kNow))->recording.state, RecordingState::kLive);
+  EXPECT_FALSE(process.MayChange());
+  EXPECT_FALSE(process.ResidentBytes());
+}
+
 TEST_F(GaugeProcessTest, ServesManyThreads) {
   GaugeBuilder builder;
   AddThisProgram(&builder);
