@@ -2,7 +2,7 @@
 
 import type { ProcessAnswer } from "../api/types";
 
-export type ProcessKey = "pid" | "program" | "live" | "rate" | "resident" | "allocated" | "samples" | "age";
+export type ProcessKey = "pid" | "program" | "live" | "rate" | "resident" | "samples" | "age";
 
 function valueOf(process: ProcessAnswer, key: ProcessKey): number | string {
   switch (key) {
@@ -11,7 +11,6 @@ function valueOf(process: ProcessAnswer, key: ProcessKey): number | string {
     case "live": return process.live_bytes?.value ?? -1;
     case "rate": return process.allocation_rate ?? -1;
     case "resident": return process.resident_bytes ?? -1;
-    case "allocated": return process.allocated_bytes?.value ?? -1;
     case "samples": return process.samples ?? -1;
     case "age": return process.duration_ns ?? -1;
   }

@@ -82,8 +82,8 @@ export function App({ store }: { store: Store }) {
         </nav>
         <span class="tools">
           {!answerer.served && <ReportNotes />}
-          {source?.live && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? "▶ go on" : "⏸ pause"}</button>}
-          <ShareButton />
+          {source?.live && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? "Go on" : "Pause"}</button>}
+          {answerer.served && <ShareButton />}
           <ExportMenu view={view.word} filtered={view.filtered} />
           <ThemeButton />
         </span>

@@ -29,10 +29,10 @@ export function OverviewView() {
         <>
           <Headline summary={summary} />
           <div class="cards">
-            <Findings summary={summary} />
             <Heap summary={summary} />
             {summary.memory && summary.memory.resident_bytes > 0 && <Resident memory={summary.memory} />}
             <Sparkline />
+            <Findings summary={summary} />
             <Holders />
           </div>
           {summary.notes.length > 0 && (
@@ -136,11 +136,11 @@ function Sparkline() {
   const { data: timeline } = useAsk("timeline", parameters);
   const data = useMemo(() => timeline && [timeline.points.map((p) => p.time_ns / 1e9), timeline.points.map((p) => p.most_bytes ?? p.live_bytes)], [timeline]);
   return (
-    <article class="card" hidden={!timeline || timeline.points.length === 0}>
+    <article class="card over-time" hidden={!timeline || timeline.points.length === 0}>
       <h2><a href={`#${stateText(withWords(state, { view: "timeline" }))}`}>Over time</a></h2>
       <div class="sparkline" ref={area}>
         {timeline && data && timeline.points.length > 0 && size.width > 0 && (
-          <Chart name="Live heap over time" compact lines={[{ label: "live", colour: SERIES[0]!, fill: dark ? "#3b78c455" : "#3b78c433", width: 2 }]} data={data} width={size.width} height={90} dark={dark} />
+          <Chart name="Live heap over time" compact lines={[{ label: "live", colour: SERIES[0]!, fill: dark ? "#3b78c455" : "#3b78c433", width: 2 }]} data={data} width={size.width} height={110} dark={dark} />
         )}
       </div>
       {timeline && <p class="dim">{formatDuration(timeline.to_ns - timeline.from_ns)}; peak {formatBytes(timeline.peak.live_bytes)} at {formatDuration(timeline.peak.time_ns)}</p>}
