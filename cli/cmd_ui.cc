@@ -58,8 +58,9 @@ int Ui(const UiOptions& options) {
     const auto absolute = std::filesystem::absolute(options.dump_directory, error);
     how.dump_directory = error ? options.dump_directory : absolute.string();
   }
-  const auto processes =
-      std::make_shared<endpoint::GaugeProcesses>(endpoint::GaugeProcesses::Choice{}, how);
+  endpoint::GaugeProcesses::Choice choice;
+  choice.directories = DirectoriesAmong(options.sources);
+  const auto processes = std::make_shared<endpoint::GaugeProcesses>(std::move(choice), how);
   const auto sources = std::make_shared<endpoint::api::Sources>(
       processes, MakeQueries(options.symbols), MakeLeakChecker(std::move(suppressions)));
   const Status added = AddSources(options.sources, options.symbols, how, sources.get());
@@ -93,6 +94,7 @@ scripts as well: docs/api.md.
 Examples:
   heapgauge ui                              the processes of this host
   heapgauge ui 4242                         a running program
+  heapgauge ui /run/gauges                  the processes and dumps of a directory
   heapgauge ui server.hgt                   a trace: any moment, any range
   heapgauge ui old.pb.gz new.pb.gz          profiles of any format
   heapgauge ui --http 127.0.0.1:9710 --no-browser server.hgt)");

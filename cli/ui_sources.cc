@@ -55,7 +55,11 @@ Status AddOne(const std::string& word, const SymbolOptions& symbols,
     if (paths.empty()) {
       return Fail(ErrorCode::kNotFound, "'" + Printable(word) + "' holds no gauge files (*.hg)");
     }
-    for (const std::string& path : paths) HG_TRY(AddGauge(path, how, sources));
+    // Its processes come and go (DirectoriesAmong); what was copied of them stays.
+    for (const std::string& path : paths) {
+      const auto owner = ReadOwner(path);
+      if (owner && owner->is_copy) HG_TRY(AddGauge(path, how, sources));
+    }
     return {};
   }
   std::string path = word;
@@ -81,6 +85,15 @@ Status AddOne(const std::string& word, const SymbolOptions& symbols,
 }
 
 }  // namespace
+
+std::vector<std::string> DirectoriesAmong(const std::vector<std::string>& words) {
+  std::vector<std::string> directories;
+  std::error_code ignored;
+  for (const std::string& word : words) {
+    if (std::filesystem::is_directory(word, ignored)) directories.push_back(word);
+  }
+  return directories;
+}
 
 Status AddSources(const std::vector<std::string>& words, const SymbolOptions& symbols,
                   const endpoint::GaugeProcessOptions& how, Sources* sources) {

@@ -13,9 +13,12 @@
 
 namespace heapgauge::cli {
 
-// A gauge file or PID is watched, a directory stands for all gauge files in it, a trace answers for
-// any moment, and whatever else is a profile is read once. Fails at the first that cannot be
-// opened.
+// Directories among them: the processes that the page shows are those in there, also ones that
+// start later.
+std::vector<std::string> DirectoriesAmong(const std::vector<std::string>& words);
+
+// A gauge file or PID is watched, a directory stands for the dumps in it, a trace answers for any
+// moment, and whatever else is a profile is read once. Fails at the first that cannot be opened.
 Status AddSources(const std::vector<std::string>& words, const SymbolOptions& symbols,
                   const endpoint::GaugeProcessOptions& how, endpoint::api::Sources* sources);
 

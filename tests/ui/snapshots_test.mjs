@@ -276,15 +276,39 @@ test("sources of every kind open", async () => {
   }
   await quiet(page);
   await server.stop();
-  // A directory stands for all gauge files in it.
-  const all = await serve(folder);
-  const every = await open(`${all.url}#view=overview`);
-  await every.getByTestId("live-total").waitFor();
-  const titles = await every.locator(".source option").allInnerTexts();
-  assert.ok(titles.some((title) => title.includes(`grow_on_request ${program.pid}`)), titles.join(", "));
-  await quiet(every);
+  await stop(host);
   await stop(program, "SIGKILL");
-  await all.stop();
+});
+
+test("a directory shows its processes as they come, and its dumps", async () => {
+  const place = join(folder, "gauges");
+  mkdirSync(place);
+  const startThere = async () => {
+    const program = start(join(BUILD, "bin/targets/grow_on_request"), [], { LD_PRELOAD: join(BUILD, "lib/libheapgauge.so"), HEAPGAUGE_SAMPLE: "64K", HEAPGAUGE_DIR: place });
+    await lineOf(program.stdout, /ready/);
+    const done = lineOf(program.stdout, /ok/);
+    program.stdin.write("a 8\n");
+    await done;
+    return program;
+  };
+  const first = await startThere();
+  assert.equal(spawnSync(HEAPGAUGE, ["ctl", String(first.pid), "dump", "-o", join(place, "kept.hg")], { env: { ...process.env, HEAPGAUGE_DIR: place } }).status, 0);
+  const server = await serve(place);
+  const page = await open(`${server.url}#view=processes`);
+  const rows = page.getByTestId("processes").locator("tbody tr");
+  await rows.first().waitFor();
+  assert.equal(await rows.count(), 1); // and none of other directories
+  const second = await startThere();
+  await until(page, (pid) => [...document.querySelectorAll("[data-testid=processes] tbody tr")].some((row) => row.textContent.startsWith(pid)), String(second.pid));
+  const titles = await page.locator(".source option").allInnerTexts();
+  assert.equal(titles.filter((title) => title.includes(String(first.pid))).length, 2, titles.join(", ")); // itself, and its dump
+  await page.goto(`${server.url}#view=overview&source=kept.hg`);
+  await page.getByTestId("live-total").waitFor();
+  assert.equal(await textOf(page.getByTestId("live-total")), /live\s+(\S+ \S+)/.exec(heapgauge("top", join(place, "kept.hg")))[1]);
+  await quiet(page);
+  await stop(first, "SIGKILL");
+  await stop(second, "SIGKILL");
+  await server.stop();
 });
 
 await runAll();

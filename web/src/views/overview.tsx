@@ -66,7 +66,7 @@ function Heap({ summary }: { summary: SummaryAnswer }) {
   return (
     <article class="card">
       <h2>{summary.name === "live" ? "Live heap" : summary.name}</h2>
-      <p class="large" data-testid="live-total">{formatValue(main.value, summary.unit)}</p>
+      <p class="large" data-testid="live-total">{summary.name === "growth" && main.value > 0 ? "+" : ""}{formatValue(main.value, summary.unit)}</p>
       {range && <p class="dim">95 %: {range}</p>}
       <div class="numbers">
         {objects !== undefined && <Number title="objects" figure={formatCount(objects)} />}
