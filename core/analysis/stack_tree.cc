@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <string>
+#include <utility>
 
 #include "core/analysis/allocation_frames.h"
 
@@ -83,6 +84,7 @@ class StackTree::Opener {
     parent->spots = {};
     parent->node.opened = true;
     parent->node.self = parent->node.value;
+    parent->node.children = static_cast<uint32_t>(children_.size());
     for (const Made& child : children_) {
       parent->node.self -= child.node.value;
       Slot(child.node.entity) = kNone;
@@ -374,6 +376,17 @@ StackTree::View StackTree::Look(const Question& question) const {
   made[0].node.depth = 0;
   std::priority_queue<Candidate> heaviest;
   heaviest.push({made[0].node.value, 0});
+  std::vector<uint32_t> in_open{0};  // by node made: its place in the open paths, or kNone
+  const auto may_follow = [&](const Node& child, uint32_t parent, bool is_first) {
+    uint32_t place = kNone;
+    if (question.open != nullptr && in_open[parent] != kNone) {
+      const auto& steps = question.open->nodes[in_open[parent]];
+      const auto step = steps.find(StepOf(profile_, entities_, child.entity));
+      if (step != steps.end()) place = step->second;
+    }
+    in_open.push_back(place);
+    return (question.open == nullptr || place != kNone) && (is_first || !question.heaviest);
+  };
   while (!heaviest.empty()) {
     const uint32_t at = heaviest.top().node;
     heaviest.pop();
@@ -383,6 +396,7 @@ StackTree::View StackTree::Look(const Question& question) const {
       return a.node.value != b.node.value ? a.node.value > b.node.value
                                           : a.node.entity < b.node.entity;
     });
+    bool is_first = true;
     for (Made& child : children) {
       if (child.node.value < question.least) continue;
       if (made.size() >= question.most) {
@@ -391,13 +405,20 @@ StackTree::View StackTree::Look(const Question& question) const {
       }
       child.node.parent = at;
       child.node.depth = made[at].node.depth + 1;
-      heaviest.push({child.node.value, static_cast<uint32_t>(made.size())});
+      if (may_follow(child.node, at, std::exchange(is_first, false))) {
+        heaviest.push({child.node.value, static_cast<uint32_t>(made.size())});
+      }
       made.push_back(std::move(child));
     }
   }
   std::vector<Node> nodes;
   nodes.reserve(made.size());
-  for (const Made& one : made) nodes.push_back(one.node);
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (question.last_level && !made[i].node.opened) {
+      opener.Open(question.path.empty() && i == 0, &made[i]);
+    }
+    nodes.push_back(made[i].node);
+  }
   view.nodes = InOrder(nodes);
   return view;
 }

@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -53,13 +54,22 @@ class StackTree {
     bool lines_differ = false;  // as in CallTree::Node
     bool inlined = false;
     bool recursive = false;
+    uint32_t children = 0;  // how many it has; only for nodes that were opened
+  };
+
+  // Paths that somebody opened one by one, as a tree of steps: where each leads on to.
+  struct OpenPaths {
+    std::vector<std::map<Step, uint32_t>> nodes{1};  // the first is where the look begins
   };
 
   struct Question {
-    std::vector<Step> path;  // from the root to where the look begins
-    size_t depth = 100;      // levels below it
-    double least = 0;        // children that hold less are left out
-    size_t most = 20'000;    // nodes; the heaviest are kept
+    std::vector<Step> path;           // from the root to where the look begins
+    size_t depth = 100;               // levels below it
+    double least = 0;                 // children that hold less are left out
+    size_t most = 20'000;             // nodes; the heaviest are kept
+    bool heaviest = false;            // of the children of each node only the heaviest is opened
+    const OpenPaths* open = nullptr;  // if not null, only these nodes are opened
+    bool last_level = false;          // `self` and `children` are told of the others as well
   };
 
   struct View {

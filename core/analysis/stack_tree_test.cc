@@ -131,6 +131,54 @@ TEST(StackTree, ShowsTheSameBelowAnyNode) {
   }
 }
 
+TEST(StackTree, FollowsTheHeaviestCallsAlone) {
+  Maker m;
+  const auto f = m.Function("f");
+  const auto g = m.Function("g");
+  const auto h = m.Function("h");
+  const auto main_ = m.Function("main");
+  m.Row({g, f, main_}, 100);
+  m.Row({h, f, main_}, 10);
+  m.Row({g, h, main_}, 60);
+  const Entities entities(m.profile(), Granularity::kFunctions);
+  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), false);
+  StackTree::Question question;
+  question.heaviest = true;
+  question.last_level = true;
+  std::string text;
+  for (const StackTree::Node& node : tree.Look(question).nodes) {
+    text += NameOf(m.profile(), entities, node.entity) + std::to_string(node.children) + " ";
+  }
+  EXPECT_EQ(text, "?1 main2 f2 g0 h0 h1 ");  // what the second h calls is not there
+}
+
+TEST(StackTree, OpensWhatIsAskedForAlone) {
+  Maker m;
+  const auto f = m.Function("f");
+  const auto g = m.Function("g");
+  const auto h = m.Function("h");
+  const auto main_ = m.Function("main");
+  m.Row({g, f, main_}, 100);
+  m.Row({g, h, main_}, 60);
+  const Entities entities(m.profile(), Granularity::kFunctions);
+  const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), false);
+  const auto step = [&](LocationId id) {
+    return StepOf(m.profile(), entities, entities.Of(id, 0));
+  };
+  const auto drawn = [&](const StackTree::OpenPaths& open) {
+    StackTree::Question question;
+    question.open = &open;
+    std::string text;
+    for (const StackTree::Node& node : tree.Look(question).nodes) {
+      text += NameOf(m.profile(), entities, node.entity) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(drawn({{{}}}), "? main ");
+  EXPECT_EQ(drawn({{{{step(main_), 1}}, {}}}), "? main f h ");
+  EXPECT_EQ(drawn({{{{step(main_), 1}}, {{step(h), 2}, {step(g), 2}}, {}}}), "? main f h g ");
+}
+
 TEST(StackTree, LeavesOutWhatIsTooThinTooDeepOrTooMuch) {
   Maker m;
   const auto f = m.Function("f");

@@ -2,14 +2,10 @@
 #include "core/base/json.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
-
 #include <algorithm>
-#include <cmath>
-#include <unordered_map>
 
-#include "core/analysis/allocation_frames.h"
 #include "core/analysis/interval.h"
+#include "core/analysis/neighbours.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
@@ -19,129 +15,35 @@
 namespace heapgauge {
 namespace {
 
-struct Neighbour {
-  EntityId entity = kNone;  // kNone as a caller: nobody, the stack begins here; as a callee: itself
-  HeapFigures figures;
-  RowId last_row = kNone;  // that was counted
-};
-
-struct Peeked {
-  size_t row = 0;  // in FunctionReport::rows
-  std::vector<Neighbour> callers;
-  std::vector<Neighbour> callees;
-};
-
 struct PeekData {
   FunctionReport report;
   std::vector<Peeked> functions;  // the heaviest first
   size_t matching = 0;
 };
 
-class Collector {
- public:
-  Collector(const Profile& profile, const PeekOptions& options)
-      : profile_(profile), options_(options) {}
-
-  Result<PeekData> Run() {
-    FunctionOptions functions;
-    functions.filter = options_.filter;
-    functions.granularity = options_.granularity;
-    functions.sort = options_.sort;
-    functions.cumulative = true;
-    HG_TRY(CheckPattern(options_.pattern));
-    HG_ASSIGN(data_.report, AggregateFunctions(profile_, functions));
-    Match();
-    if (data_.functions.empty()) {
-      return Fail(ErrorCode::kNotFound,
-                  "no function of the profile matches '" + Printable(options_.pattern) + "'");
-    }
-    HG_ASSIGN(const std::vector<bool> selected,
-              SelectRows(profile_, options_.filter, options_.granularity));
-    const std::vector<HeapFigures> figures = FiguresOfRows(profile_);
-    const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile_);
-    for (RowId row = 0; row < profile_.rows.size(); ++row) {
-      if (selected[row]) AddRow(row, figures[row], allocation_frames);
-    }
-    for (Peeked& peeked : data_.functions) {
-      Sort(&peeked.callers);
-      Sort(&peeked.callees);
-    }
-    return std::move(data_);
+Result<PeekData> Collect(const Profile& profile, const PeekOptions& options) {
+  FunctionOptions functions;
+  functions.filter = options.filter;
+  functions.granularity = options.granularity;
+  functions.sort = options.sort;
+  functions.cumulative = true;
+  HG_TRY(CheckPattern(options.pattern));
+  PeekData data;
+  HG_ASSIGN(data.report, AggregateFunctions(profile, functions));
+  NeighbourOptions neighbours;
+  neighbours.pattern = options.pattern;
+  neighbours.filter = options.filter;
+  neighbours.sort = options.sort;
+  neighbours.most = options.rows;
+  HG_ASSIGN(Neighbours found, FindNeighbours(profile, data.report, neighbours));
+  if (found.functions.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                "no function of the profile matches '" + Printable(options.pattern) + "'");
   }
-
- private:
-  void Match() {
-    RE2::Options re_options(RE2::Quiet);
-    re_options.set_max_mem(16 << 20);
-    const RE2 re(options_.pattern, re_options);
-    place_.resize(data_.report.entities.size(), kNone);
-    for (size_t i = 0; i < data_.report.rows.size(); ++i) {
-      const EntityId id = data_.report.rows[i].entity;
-      if (id == kNone || !RE2::PartialMatch(TextOf(id), re)) continue;
-      if (++data_.matching > options_.rows) continue;
-      place_[id] = static_cast<uint32_t>(data_.functions.size());
-      data_.functions.push_back({i, {}, {}});
-    }
-  }
-
-  const std::string& TextOf(EntityId id) const {
-    static const std::string kNothing;
-    const Entity& entity = data_.report.entities[id];
-    if (options_.granularity == Granularity::kModules) {
-      return entity.module == kNone ? kNothing : profile_.modules[entity.module].path;
-    }
-    const Function& function = profile_.functions[entity.function];
-    return options_.granularity == Granularity::kFiles ? function.file : function.name;
-  }
-
-  void AddRow(RowId row, const HeapFigures& f, const std::vector<uint32_t>& allocation_frames) {
-    const Entities& entities = data_.report.entities;
-    const FramePlace flat = FlatFrame(profile_, row, allocation_frames);
-    stack_.clear();
-    uint32_t k = flat.k;
-    for (NodeId node = flat.node; node != kNone; node = profile_.nodes[node].parent, k = 0) {
-      const LocationId id = profile_.nodes[node].location;
-      for (; k < profile_.locations[id].frame_count; ++k) {
-        const EntityId entity = entities.Of(id, k);
-        // Calls of itself are not neighbours.
-        if (stack_.empty() || stack_.back() != entity) stack_.push_back(entity);
-      }
-    }
-    for (size_t i = 0; i < stack_.size(); ++i) {
-      const uint32_t at = place_[stack_[i]];
-      if (at == kNone) continue;
-      Count(row, f, i == 0 ? kNone : stack_[i - 1], at, &Peeked::callees);
-      Count(row, f, i + 1 == stack_.size() ? kNone : stack_[i + 1], at, &Peeked::callers);
-    }
-  }
-
-  void Count(RowId row, const HeapFigures& f, EntityId entity, uint32_t at,
-             std::vector<Neighbour> Peeked::*side) {
-    std::vector<Neighbour>& list = data_.functions[at].*side;
-    auto& index = index_[side == &Peeked::callers ? 0 : 1];
-    const auto [it, is_new] =
-        index.emplace(uint64_t{at} << 32 | entity, static_cast<uint32_t>(list.size()));
-    if (is_new) list.push_back({entity, {}, kNone});
-    Neighbour& neighbour = list[it->second];
-    if (neighbour.last_row == row) return;
-    neighbour.last_row = row;
-    neighbour.figures.Add(f);
-  }
-
-  void Sort(std::vector<Neighbour>* list) const {
-    std::stable_sort(list->begin(), list->end(), [&](const Neighbour& a, const Neighbour& b) {
-      return std::fabs(SortValue(a.figures, options_.sort, 0)) >
-             std::fabs(SortValue(b.figures, options_.sort, 0));
-    });
-  }
-
-  const Profile& profile_;
-  const PeekOptions& options_;
-  PeekData data_;
-  std::vector<uint32_t> place_;  // by entity, in data_.functions
-  std::unordered_map<uint64_t, uint32_t> index_[2];
-  std::vector<EntityId> stack_;
-};
+  data.functions = std::move(found.functions);
+  data.matching = found.matching;
+  return data;
+}
 
 class PeekTable {
  public:
@@ -247,14 +149,14 @@ class PeekTable {
 
 Result<StyledText> PeekText(const Profile& profile, const std::vector<std::string>& notes,
                             const PeekOptions& options) {
-  HG_ASSIGN(const PeekData data, Collector(profile, options).Run());
+  HG_ASSIGN(const PeekData data, Collect(profile, options));
   StyledText text = RecordingText(profile, data.report.total, notes, options.layout);
   text.Add(SelectedText(data.report)).Add("\n");
   return text.Add(PeekTable(profile, data, options).Draw());
 }
 
 Result<std::string> PeekJson(const Profile& profile, const PeekOptions& options) {
-  HG_ASSIGN(const PeekData data, Collector(profile, options).Run());
+  HG_ASSIGN(const PeekData data, Collect(profile, options));
   const Measures& measures = data.report.measures;
   const auto side = [&](const std::vector<Neighbour>& list) {
     Json json = Json::Array();
