@@ -44,6 +44,8 @@ using Everything = ResourceList<&kSourcesResource,    //
                                 &kFlameResource,      //
                                 &kFrameResource,      //
                                 &kTableResource,      //
+                                &kTreeResource,       //
+                                &kPeekResource,       //
                                 &kTimelineResource,   //
                                 &kLifetimesResource,  //
                                 &kLeaksResource,      //

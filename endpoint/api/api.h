@@ -68,6 +68,8 @@ extern const Resource kSummaryResource;
 extern const Resource kFlameResource;
 extern const Resource kFrameResource;
 extern const Resource kTableResource;
+extern const Resource kTreeResource;
+extern const Resource kPeekResource;
 extern const Resource kTimelineResource;
 extern const Resource kProcessesResource;
 extern const Resource kDiffResource;

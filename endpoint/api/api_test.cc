@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/report/exports.h"
+#include "core/report/peek.h"
 #include "core/report/top.h"
 #include "endpoint/testing/ask.h"
 
@@ -128,6 +129,94 @@ TEST(Api, TablesHaveTheFiguresOfTheCommandLine) {
         &host, std::string("/api/v1/table?first=1&rows=1&cumulative=") + (cumulative ? "1" : "0"));
     EXPECT_EQ(page["rows"], json::array({answer["rows"][1]}));
   }
+}
+
+TEST(Api, TablesShowNamesThatMatchInAnyOrder) {
+  OneProcess host;
+  const auto names = [&](const std::string& words) {
+    std::string text;
+    const json answer = Get(&host, "/api/v1/table?cumulative=1&" + words);
+    for (const json& row : answer["rows"]) {
+      text += row["label"].get<std::string>() + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(names("rows=200"), "main Server::LoadCache Server::ReadRequest Server::Scratch ");
+  EXPECT_EQ(names("reverse=1"), "Server::Scratch Server::ReadRequest Server::LoadCache main ");
+  EXPECT_EQ(names("order=name"), "Server::LoadCache Server::ReadRequest Server::Scratch main ");
+  EXPECT_EQ(names("match=^server"), "Server::LoadCache Server::ReadRequest Server::Scratch ");
+  EXPECT_EQ(names("match=cache("), "Server::LoadCache ") << "the plain text of a name";
+  const json page = Get(&host, "/api/v1/table?cumulative=1&match=server&first=1");
+  EXPECT_EQ(page["count"], 3);
+  EXPECT_EQ(page["row_count"], 4);
+  EXPECT_EQ(page["rows"].size(), 2u);
+  EXPECT_TRUE(Get(&host, "/api/v1/table?both=1")["rows"][0].contains("cum"));
+  EXPECT_EQ(host.Get("/api/v1/table?order=size").status, 400);
+}
+
+// The rows of a tree, each with its depth: ".Server::LoadCache 6".
+std::string RowsOf(const json& tree) {
+  std::vector<size_t> depth;
+  std::string text;
+  for (const json& node : tree["nodes"]) {
+    const bool is_first = node["parent"].is_null();
+    depth.push_back(is_first ? 0 : depth[node["parent"].get<size_t>()] + 1);
+    EXPECT_EQ(node["value"], node["figures"]["live_bytes"]["value"]);
+    if (is_first) continue;
+    text += std::string(depth.back() - 1, '.') + node["label"].get<std::string>() + " " +
+            std::to_string(node["value"].get<int>() >> 20) + "\n";
+  }
+  return text;
+}
+
+TEST(Api, OpensTheRowsOfATreeOneByOne) {
+  OneProcess host;
+  const json closed = Get(&host, "/api/v1/tree");
+  EXPECT_EQ(RowsOf(closed), "main 8\n");
+  EXPECT_EQ(closed["nodes"][1]["children"], 2);
+  EXPECT_EQ(closed["nodes"][1]["self"], 0);
+  const std::string step = closed["nodes"][1]["step"];
+  const std::string open = "main 8\n.Server::LoadCache 6\n.Server::ReadRequest 2\n";
+  EXPECT_EQ(RowsOf(Get(&host, "/api/v1/tree?open=" + step)), open);
+  EXPECT_EQ(RowsOf(Get(&host, "/api/v1/tree?heaviest=1")), open);
+  EXPECT_EQ(RowsOf(Get(&host, "/api/v1/tree?open=" + step + "&rows=1")),
+            "main 8\n.Server::LoadCache 6\n");
+  EXPECT_EQ(RowsOf(Get(&host, "/api/v1/tree?callers=1")),
+            "Server::LoadCache 6\nServer::ReadRequest 2\n");
+  EXPECT_EQ(RowsOf(Get(&host, "/api/v1/tree?root=" + step)),
+            "Server::LoadCache 6\nServer::ReadRequest 2\n");
+  EXPECT_EQ(Get(&host, "/api/v1/tree?root=AAAAAA")["found"], false);
+  for (const char* walk : {"AAAAA", "AAAAAA..", ".", "AAAA A"}) {
+    EXPECT_EQ(host.Get("/api/v1/tree?open=" + std::string(walk)).status, 400) << walk;
+  }
+}
+
+TEST(Api, ShowsCallersAndCalleesAsTheCommandLine) {
+  OneProcess host;
+  Profile profile = host.process->profile;
+  profile.recording = host.process->facts;
+  PeekOptions options;
+  options.pattern = "Server";
+  const json expected = json::parse(*PeekJson(profile, options));
+  json answer = Get(&host, "/api/v1/peek?pattern=Server");
+  EXPECT_EQ(answer["matching"], expected["matching"]);
+  ASSERT_EQ(answer["functions"].size(), expected["functions"].size());
+  for (size_t i = 0; i < expected["functions"].size(); ++i) {
+    const json& function = answer["functions"][i];
+    for (const char* field : {"function", "flat", "cum"}) {
+      EXPECT_EQ(function[field], expected["functions"][i][field]);
+    }
+    for (const char* side : {"callers", "callees"}) {
+      const json& wanted = expected["functions"][i][side];
+      ASSERT_EQ(function[side].size(), wanted.size());
+      for (size_t k = 0; k < wanted.size(); ++k) {
+        EXPECT_EQ(function[side][k]["function"], wanted[k]["function"]);
+        EXPECT_EQ(function[side][k]["figures"], wanted[k]["figures"]);
+      }
+    }
+  }
+  EXPECT_EQ(Get(&host, "/api/v1/peek?pattern=nothing")["functions"].size(), 0u);
+  EXPECT_EQ(host.Get("/api/v1/peek?pattern=(").status, 400);
 }
 
 TEST(Api, ComparesWithAnotherMoment) {

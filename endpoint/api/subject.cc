@@ -45,6 +45,16 @@ HeapFigures Subject::FiguresOf(const std::vector<bool>& rows) {
   return sum;
 }
 
+std::vector<HeapFigures> Subject::SumsOf(const std::vector<uint32_t>& group_of_row, size_t count) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<HeapFigures>& figures = Figures();
+  std::vector<HeapFigures> sums(count);
+  for (RowId row = 0; row < figures.size(); ++row) {
+    if (group_of_row[row] != kNone) sums[group_of_row[row]].Add(figures[row]);
+  }
+  return sums;
+}
+
 std::shared_ptr<const Entities> Subject::EntitiesOf(Granularity granularity) {
   const std::string key = GranularityName(granularity);
   if (auto* known = entities_.Find(key)) return *known;
@@ -52,9 +62,9 @@ std::shared_ptr<const Entities> Subject::EntitiesOf(Granularity granularity) {
 }
 
 Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& filter,
-                                                               bool cumulative) {
+                                                               bool cumulative, bool both) {
   const std::lock_guard lock(mutex_);
-  const std::string key = filter.RowsKey() + (cumulative ? "cum" : "");
+  const std::string key = filter.RowsKey() + (cumulative ? "cum" : both ? "both" : "");
   if (auto* known = tables_.Find(key)) return *known;
   auto made = std::make_shared<Table>();
   HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
@@ -63,7 +73,8 @@ Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& fil
   options.sort = made->sort;
   options.cumulative = cumulative;
   options.granularity = GranularityOf(filter.granularity);
-  options.flat_only = !cumulative;
+  made->has_cum = cumulative || both;
+  options.flat_only = !made->has_cum;
   HG_ASSIGN(made->report, AggregateFunctions(*profile_, options));
   return tables_.Keep(key, std::move(made));
 }

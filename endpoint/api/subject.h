@@ -49,6 +49,7 @@ class Subject {
   struct Table {
     FunctionReport report;
     SortKey sort = SortKey::kLive;
+    bool has_cum = false;
   };
 
   explicit Subject(std::shared_ptr<const Profile> profile);
@@ -58,14 +59,18 @@ class Subject {
   // Of all rows.
   HeapFigures Total();
   HeapFigures FiguresOf(const std::vector<bool>& rows);
+  // What the rows of each of `count` groups hold together; kNone: in no group.
+  std::vector<HeapFigures> SumsOf(const std::vector<uint32_t>& group_of_row, size_t count);
 
   // Fails if a regular expression is none, or if the base counts something else.
   Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, const Shape& shape);
   Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, bool callers) {
     return TreeOf(filter, Shape{callers, {}, {}, nullptr});
   }
-  // Flat figures alone take a tenth of the time, so a table has the others only if it is by them.
-  Result<std::shared_ptr<const Table>> TableOf(const Filter& filter, bool cumulative);
+  // Flat figures alone take a tenth of the time, so a table has the others only if it is by them,
+  // or if `both` are wanted.
+  Result<std::shared_ptr<const Table>> TableOf(const Filter& filter, bool cumulative,
+                                               bool both = false);
 
  private:
   // REQUIRES, of all these: mutex_ is held.

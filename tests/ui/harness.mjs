@@ -34,10 +34,14 @@ function environment(more = {}) {
 
 // The output of a command of heapgauge.
 export function heapgauge(...words) {
-  const done = spawnSync(HEAPGAUGE, words, { env: environment(), encoding: "utf8" });
+  return heapgauge.in({}, ...words);
+}
+// The same with more in its environment.
+heapgauge.in = (more, ...words) => {
+  const done = spawnSync(HEAPGAUGE, words, { env: environment(more), encoding: "utf8" });
   if (done.status !== 0) throw new Error(`heapgauge ${words.join(" ")}: ${done.stderr}`);
   return done.stdout;
-}
+};
 
 export function start(command, words, more) {
   const child = spawn(command, words, { env: environment(more), stdio: ["pipe", "pipe", "pipe"] });

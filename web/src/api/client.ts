@@ -12,6 +12,7 @@ import type { MemoryMapAnswer } from "./memory_map";
 import type {
   DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
+import type { PeekAnswer, TreeAnswer } from "./tree";
 
 export { ApiError } from "./answerer";
 export type { Parameters } from "./answerer";
@@ -22,6 +23,8 @@ export interface Answers {
   flame: FlameAnswer;
   frame: FrameAnswer;
   table: TableAnswer;
+  tree: TreeAnswer;
+  peek: PeekAnswer;
   timeline: TimelineAnswer;
   processes: ProcessesAnswer;
   diff: DiffAnswer;

@@ -130,10 +130,11 @@ export interface TableRow {
   function?: string;
   file?: string;
   module?: string;
+  line?: number;
   label: string;
   place: string;
   flat: Figures;
-  cum?: Figures; // only in a table by cumulative figures
+  cum?: Figures; // if both are asked for
 }
 
 export interface TableAnswer {
@@ -143,7 +144,8 @@ export interface TableAnswer {
   total: Figures;
   selected: Figures;
   first: number;
-  count: number;
+  count: number; // rows that match
+  row_count: number;
   rows: TableRow[];
 }
 

@@ -1,6 +1,7 @@
 // The views of the page, in the order of their tabs. A new view is one file and one line here.
 
 import type { ComponentType } from "preact";
+import { CallersView } from "./callers";
 import { CompareView } from "./compare";
 import { FlameView } from "./flame";
 import { LeaksView } from "./leaks";
@@ -11,6 +12,7 @@ import { ProcessesView } from "./processes";
 import { QueryView } from "./query";
 import { TableView } from "./table";
 import { TimelineView } from "./timeline";
+import { TreeView } from "./tree";
 
 export interface View {
   word: string; // in the address
@@ -25,6 +27,8 @@ export const VIEWS: View[] = [
   { word: "timeline", title: "Timeline", filtered: true, component: TimelineView },
   { word: "flame", title: "Flame graph", filtered: true, component: FlameView },
   { word: "table", title: "Table", filtered: true, component: TableView },
+  { word: "tree", title: "Call tree", filtered: true, component: TreeView },
+  { word: "callers", title: "Callers", filtered: true, component: CallersView },
   { word: "leaks", title: "Leaks", filtered: true, component: LeaksView },
   { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
   { word: "memory", title: "Memory map", filtered: true, component: MemoryView },

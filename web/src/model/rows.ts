@@ -1,0 +1,33 @@
+// Figures of rows as the command line prints them: which estimate a table, tree or listing of callers is about, its
+// text, its share.
+
+import type { Estimate, Figures } from "../api/types";
+import { mainEstimate } from "./figures";
+import { formatBytes, formatPlusMinus, formatShare, formatValue } from "./format";
+
+// Sorted by what was allocated, a row is about that; otherwise about the main figure.
+export function rowEstimate(figures: Figures, sort: string): Estimate {
+  return (sort === "allocated" ? figures.allocated_bytes : undefined) ?? mainEstimate(figures);
+}
+
+export function rowText(estimate: Estimate, sort: string, unit: string): string {
+  if (estimate.value === 0) return "-";
+  return sort === "allocated" ? formatBytes(estimate.value) : formatValue(estimate.value, unit);
+}
+
+export function rowName(sort: string, name: string): string {
+  return sort === "allocated" ? "allocated" : name;
+}
+
+export function plusMinus(estimate: Estimate): string {
+  return formatPlusMinus(estimate.value, estimate.low, estimate.high);
+}
+
+export function shareText(estimate: Estimate, whole: Estimate): string {
+  return estimate.value === 0 ? "-" : formatShare(estimate.value, whole.value);
+}
+
+// As a part of a bar.
+export function sharePart(value: number, whole: number): number {
+  return whole > 0 ? Math.min(1, Math.max(0, value / whole)) : 0;
+}

@@ -1,0 +1,79 @@
+// The columns of the table: which there are, what stands in them, and what sorts by them. As `heapgauge top` has them.
+
+import type { Figures, TableAnswer, TableRow } from "../api/types";
+import { hasRange, mainEstimate, rangeText } from "./figures";
+import { formatBytes, formatCount, formatDuration, formatPlusMinus, formatShare, formatValue } from "./format";
+import type { State } from "./state";
+
+export interface Column {
+  word: string;
+  title: string;
+  explained: string;
+  class: string;
+  text: (row: TableRow) => string;
+  hint?: (row: TableRow) => string;
+  words?: Record<string, string>; // of the address, which sort by it
+  isSorted?: (state: State) => boolean;
+}
+
+// As the command line writes it: nothing is a dash.
+const orDash = (value: number, text: string) => (value === 0 ? "-" : text);
+
+export function columnsOf(table: TableAnswer, sort: string): Column[] {
+  const { unit, total } = table;
+  const both = table.rows.some((row) => row.cum);
+  const cum = (row: TableRow): Figures => row.cum ?? row.flat;
+  // Rows have a share of what they are sorted by: of what was allocated, or of the main figure.
+  const shared = (f: Figures) => (sort === "allocated" ? (f.allocated_bytes?.value ?? 0) : mainEstimate(f).value);
+  const share = (f: Figures) => orDash(shared(f), formatShare(shared(f), shared(total)));
+  const main = (f: Figures) => orDash(mainEstimate(f).value, formatValue(mainEstimate(f).value, unit));
+  const byFigure = (key: string, cumulative: boolean) => (state: State) =>
+    !state.order && (state.sort ?? "live") === key && (state.cumulative === "1") === cumulative;
+  const columns: Column[] = [
+    {
+      word: "flat", title: table.name, explained: "what it asked for itself", class: "", text: (row) => main(row.flat),
+      words: { sort: "" }, isSorted: byFigure("live", false),
+    },
+    {
+      word: "range", title: "95 % range", explained: "where the true figure is, 95 times in 100; sorts by how unsure it is", class: "broad dim",
+      text: (row) => rangeText(mainEstimate(row.flat), unit), words: { order: "range" }, isSorted: (state) => state.order === "range",
+    },
+    { word: "share", title: "share", explained: "of all", class: "narrow dim", text: (row) => share(row.flat) },
+  ];
+  if (both) {
+    columns.push({
+      word: "cum", title: "cum", explained: "with all it calls", class: "", text: (row) => main(cum(row)),
+      hint: (row) => rangeText(mainEstimate(cum(row)), unit), words: { sort: "", cumulative: "1" }, isSorted: byFigure("live", true),
+    });
+    columns.push({ word: "cum-share", title: "share", explained: "of all, with all it calls", class: "narrow dim", text: (row) => share(cum(row)) });
+  }
+  if (total.live_objects !== undefined || total.objects !== undefined) {
+    const count = (f: Figures) => f.live_objects ?? f.objects ?? 0;
+    columns.push({
+      word: "objects", title: "objects", explained: "blocks", class: "slim", text: (row) => orDash(count(row.flat), formatCount(count(row.flat))),
+      words: { sort: "count" }, isSorted: byFigure("count", false),
+    });
+  }
+  if (total.allocated_bytes && total.live_bytes) {
+    columns.push({
+      word: "allocated", title: "allocated", explained: "ever, also what was freed since", class: "", text: (row) => formatBytes(row.flat.allocated_bytes?.value ?? 0),
+      words: { sort: "allocated" }, isSorted: byFigure("allocated", false),
+    });
+    columns.push({
+      word: "allocated-range", title: "±", explained: "of what was allocated", class: "narrow dim",
+      text: (row) => (row.flat.allocated_bytes ? formatPlusMinus(row.flat.allocated_bytes.value, row.flat.allocated_bytes.low, row.flat.allocated_bytes.high) : ""),
+    });
+  }
+  if (total.mean_age_ns !== undefined) {
+    columns.push({
+      word: "age", title: "age", explained: "mean age of what is live", class: "narrow",
+      text: (row) => (row.flat.mean_age_ns === undefined ? "-" : formatDuration(row.flat.mean_age_ns)),
+      hint: (row) => (row.flat.oldest_age_ns === undefined ? "" : `the oldest: ${formatDuration(row.flat.oldest_age_ns)}`),
+      words: { sort: "age" }, isSorted: byFigure("age", false),
+    });
+  }
+  // Figures that are exact have no range.
+  const unsure = (f: Figures) => hasRange(mainEstimate(f)) || (f.allocated_bytes !== undefined && hasRange(f.allocated_bytes));
+  const exact = !table.rows.some((row) => unsure(row.flat));
+  return exact ? columns.filter((column) => !column.word.endsWith("range")) : columns;
+}
