@@ -110,6 +110,18 @@ Result<bool> FlagOf(const Call& call, std::string_view name) {
   return number == 1;
 }
 
+Result<std::string> ChoiceOf(const Call& call, std::string_view name,
+                             std::initializer_list<std::string_view> words) {
+  const auto text = call.Parameter(name);
+  if (!text || text->empty()) return std::string(*words.begin());
+  std::string all;
+  for (const std::string_view word : words) {
+    if (word == *text) return std::string(word);
+    all.append(" ").append(word);
+  }
+  return Fail(ErrorCode::kInvalidArgument, std::string(name) + " is one of:" + all);
+}
+
 std::string StepText(Step step) {
   std::string text(kStepLetters, 'A');
   for (size_t i = kStepLetters; i-- > 0; step >>= 6) text[i] = kLetters[step & 63];

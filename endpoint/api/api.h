@@ -12,6 +12,7 @@
 #define HEAPGAUGE_ENDPOINT_API_API_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,6 +55,9 @@ Result<Looked> LookAt(const Call& call, const Filter& filter);
 Result<uint64_t> NumberOf(const Call& call, std::string_view name, uint64_t least, uint64_t most,
                           uint64_t otherwise);
 Result<bool> FlagOf(const Call& call, std::string_view name);
+// One of these words; the first if it is not given.
+Result<std::string> ChoiceOf(const Call& call, std::string_view name,
+                             std::initializer_list<std::string_view> words);
 
 // Steps of a path as people's addresses have them: six letters each.
 std::string StepText(Step step);

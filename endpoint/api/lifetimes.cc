@@ -6,12 +6,16 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"rows"};
+constexpr std::string_view kParameters[] = {"rows", "by", "order"};
 
 Result<std::string> AnswerLifetimes(const Call& call, const Filter& filter) {
-  HG_ASSIGN(const uint64_t rows, NumberOf(call, "rows", 0, 1000, 20));
+  Source::LifetimeWords words;
+  HG_ASSIGN(words.rows, NumberOf(call, "rows", 0, 1000, words.rows));
+  HG_ASSIGN(words.by, ChoiceOf(call, "by", {"function", "stack", "module", "thread"}));
+  HG_ASSIGN(words.order,
+            ChoiceOf(call, "order", {"blocks", "bytes", "never", "temporary", "lifetime"}));
   HG_ASSIGN(const auto opened, OpenedOf(call, filter));
-  return opened->source().Lifetimes(filter, rows);
+  return opened->source().Lifetimes(filter, words);
 }
 
 }  // namespace

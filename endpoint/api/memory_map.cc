@@ -22,12 +22,7 @@ Result<std::string> AnswerMemoryMap(const Call& call, const Filter& filter) {
   if (words.start > words.end) {
     return Fail(ErrorCode::kInvalidArgument, "start is behind end");
   }
-  if (const auto by = call.Parameter("by"); by && !by->empty()) {
-    if (*by != "function" && *by != "stack" && *by != "module" && *by != "thread") {
-      return Fail(ErrorCode::kInvalidArgument, "by is one of: function stack module thread");
-    }
-    words.by = *by;
-  }
+  HG_ASSIGN(words.by, ChoiceOf(call, "by", {"function", "stack", "module", "thread"}));
   if (const auto page = call.Parameter("page"); page && !page->empty()) {
     const auto size = ParseSize(*page);
     constexpr uint64_t kLeast = 64;

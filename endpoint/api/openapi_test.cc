@@ -186,6 +186,7 @@ TEST(OpenApi, DescribesEveryFieldOfATrace) {
   ExpectAsDescribed(host.Get("/api/v1/timeline?stacks=2&threads=1&steps=20"), kTimelineResource);
   ExpectAsDescribed(host.Get("/api/v1/lifetimes"), kLifetimesResource);
   for (const char* by : {"function", "stack", "module", "thread"}) {
+    ExpectAsDescribed(host.Get(std::string("/api/v1/lifetimes?by=") + by), kLifetimesResource);
     ExpectAsDescribed(
         host.Get(std::string("/api/v1/memory-map?start=1&end=140737488355328&by=") + by),
         kMemoryMapResource);

@@ -55,8 +55,13 @@ class Source {
   virtual Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) = 0;
   virtual Result<Timeline> Over(const Stretch& stretch) = 0;
 
+  struct LifetimeWords {
+    size_t rows = 20;
+    std::string by = "function";   // whom blocks are counted for
+    std::string order = "blocks";  // of the rows
+  };
   // How long blocks live, as JSON; only a trace knows.
-  virtual Result<std::string> Lifetimes(const Filter& filter, size_t rows);
+  virtual Result<std::string> Lifetimes(const Filter& filter, const LifetimeWords& words);
 
   // What it alone tells about leaks, with names: what was never freed, ages, growth. Only traces
   // and gauge files know single blocks.

@@ -23,7 +23,7 @@ const char* KindName(Source::Kind kind) {
   return "profile";
 }
 
-Result<std::string> Source::Lifetimes(const Filter& /*filter*/, size_t /*rows*/) {
+Result<std::string> Source::Lifetimes(const Filter& /*filter*/, const LifetimeWords& /*words*/) {
   return Fail(
       ErrorCode::kInvalidArgument,
       "only a trace knows how long blocks lived: heapgauge run --trace -o FILE.hgt -- COMMAND");
@@ -127,8 +127,8 @@ class Renamed final : public Source {
     return source_->Ask(filter);
   }
   Result<Timeline> Over(const Stretch& stretch) override { return source_->Over(stretch); }
-  Result<std::string> Lifetimes(const Filter& filter, size_t rows) override {
-    return source_->Lifetimes(filter, rows);
+  Result<std::string> Lifetimes(const Filter& filter, const LifetimeWords& words) override {
+    return source_->Lifetimes(filter, words);
   }
   Result<leaks::Check> LeaksOfFile() override { return source_->LeaksOfFile(); }
   Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override {

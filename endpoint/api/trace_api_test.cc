@@ -4,9 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/report/lifetimes.h"
 #include "core/report/stats.h"
 #include "core/report/timeline.h"
 #include "core/report/timeline_bands.h"
+#include "core/trace/analysis/lifetimes.h"
 #include "core/trace/analysis/trace_timeline.h"
 #include "endpoint/testing/one_trace.h"
 
@@ -62,6 +64,25 @@ TEST(TraceApi, ATimelineOfAPartHasOnlyThat) {
   EXPECT_EQ(part["threads"][0]["over_time"]["allocated_bytes"].size(), 10u);
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=101").status, 400);
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=x").status, 400);
+}
+
+TEST(TraceApi, LifetimesAreThoseOfTheCommandLine) {
+  OneTrace host(Busy());
+  const auto stacks = *host.trace->ReadStacks();
+  for (const auto& [by, order] : {std::pair<const char*, const char*>{"function", "blocks"},
+                                  {"stack", "never"},
+                                  {"thread", "lifetime"}}) {
+    const trace::BlockGroups groups(*stacks, trace::GroupByOf(by), host.trace->threads().size());
+    trace::LifetimeRequest request;
+    request.sort = trace::LifetimeSortOf(order);
+    request.rows = 7;
+    const auto report = trace::ReadLifetimes(*host.trace, groups, request, nullptr);
+    ASSERT_TRUE(report);
+    const TraceSubject subject{host.trace.get(), stacks.get(), &groups, "", host.trace->notes()};
+    EXPECT_EQ(host.Ask(std::string("/api/v1/lifetimes?rows=7&by=") + by + "&order=" + order),
+              json::parse(LifetimesJson(subject, *report)));
+  }
+  EXPECT_EQ(host.Get("/api/v1/lifetimes?order=size").status, 400);
 }
 
 TEST(TraceApi, PagesOfTheMemoryMapAreThoseOfStats) {

@@ -136,7 +136,7 @@ Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords&
   return BlockMapJson(subject, input);
 }
 
-Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {
+Result<std::string> TraceSource::Lifetimes(const Filter& filter, const LifetimeWords& words) {
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
   HG_ASSIGN(const trace::Filter blocks, BlocksOf(question));
   HG_ASSIGN(const auto stacks, answers_.Stacks());
@@ -144,10 +144,11 @@ Result<std::string> TraceSource::Lifetimes(const Filter& filter, size_t rows) {
   if (blocks != trace::Filter()) {
     HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, *trace_, *stacks));
   }
-  const trace::BlockGroups groups(*stacks, trace::GroupBy::kFunction, trace_->threads().size());
+  const trace::BlockGroups groups(*stacks, trace::GroupByOf(words.by), trace_->threads().size());
   trace::LifetimeRequest request;
   if (matcher) request.matcher = &*matcher;
-  request.rows = rows;
+  request.rows = words.rows;
+  request.sort = trace::LifetimeSortOf(words.order);
   HG_ASSIGN(const trace::LifetimeReport report,
             trace::ReadLifetimes(*trace_, groups, request, nullptr));
   const TraceSubject subject{trace_.get(), stacks.get(), &groups, blocks.Text(), trace_->notes()};

@@ -22,7 +22,7 @@ class TraceSource final : public Source {
   Facts facts() override;
   Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
   Result<Timeline> Over(const Stretch& stretch) override;
-  Result<std::string> Lifetimes(const Filter& filter, size_t rows) override;
+  Result<std::string> Lifetimes(const Filter& filter, const LifetimeWords& words) override;
   Result<leaks::Check> LeaksOfFile() override;
   Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override;
   std::shared_ptr<const trace::TraceFile> trace() override { return trace_; }

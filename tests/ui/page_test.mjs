@@ -171,20 +171,6 @@ test("two moments are compared as the command line compares them", async () => {
   await server.stop();
 });
 
-test("a cell of the lifetimes leads to its blocks", async () => {
-  const server = await serve(TRACE);
-  const page = await open(`${server.url}#view=lifetimes`);
-  await page.getByTestId("heat").waitFor();
-  const report = JSON.parse(heapgauge("lifetimes", "--json", TRACE));
-  assert.equal(await page.getByTestId("heat").locator("tbody tr").count(), report.sizes.length);
-  await picture(page, "lifetimes-light");
-  await page.getByTestId("heat").locator("button").first().click();
-  await canvasOf(page).waitFor();
-  assert.ok((await hashOf(page))["max-size"]);
-  await quiet(page);
-  await server.stop();
-});
-
 test("names of any kind are text, and an empty profile is a profile", async () => {
   const hostile = join(folder, "hostile.txt");
   const names = ['<script>alert("1")</script>', "a'b\"c&amp;", "x".repeat(10_000), "<img src=x onerror=alert(2)>"];

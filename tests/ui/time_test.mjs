@@ -210,6 +210,82 @@ test("marks can be read and followed", async () => {
   await server.stop();
 });
 
+// Rows of the heat map have a size each, columns a step of lifetimes.
+const cellOf = (page, row, step) => page.getByTestId("heat").locator(`button[data-row="${row}"][data-step="${step}"]`);
+const bytesText = (bytes) => (bytes < 1023.5 ? `${bytes} B` : bytes < 1023.5 * 1024 ? `${(bytes / 1024).toFixed(bytes / 1024 >= 99.95 ? 0 : 1)} kB` : `${(bytes / 1024 / 1024).toFixed(bytes / 1024 / 1024 >= 99.95 ? 0 : 1)} MB`);
+
+test("cells of the lifetimes that are brushed choose the blocks of all views", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=lifetimes`);
+  await page.getByTestId("heat").waitFor();
+  await page.getByTestId("lifetime-rows").waitFor();
+  const report = JSON.parse(heapgauge("lifetimes", "--json", "--sort", "bytes", TRACE));
+  assert.equal(await page.getByTestId("heat").locator("tbody tr").count(), report.sizes.length);
+  const largest = [0, 0];
+  report.sizes.forEach((size, row) => size.by_lifetime.forEach((cell, step) => {
+    if (cell.bytes > report.sizes[largest[0]].by_lifetime[largest[1]].bytes) largest.splice(0, 2, row, step);
+  }));
+  assert.equal(await cellOf(page, ...largest).innerText(), bytesText(report.sizes[largest[0]].by_lifetime[largest[1]].bytes));
+  const first = await page.getByTestId("lifetime-rows").locator("tbody tr").first().innerText();
+  assert.ok(first.includes(bytesText(report.rows[0].bytes)), first);
+  await picture(page, "lifetimes-light");
+  // Over all sizes from a cell on, and two steps of lifetimes.
+  const from = cellOf(page, largest[0], 4);
+  const to = cellOf(page, report.sizes.length - 1, 5);
+  await from.hover();
+  await page.mouse.down();
+  await to.hover();
+  await page.mouse.up();
+  await hasWord(page, "min-lifetime");
+  const words = await hashOf(page);
+  const asked = ["--min-size", words["min-size"], "--max-size", words["max-size"], "--min-lifetime", words["min-lifetime"], "--max-lifetime", words["max-lifetime"], "--freed"];
+  const part = JSON.parse(heapgauge("lifetimes", "--json", ...asked, TRACE));
+  let blocks = 0;
+  report.sizes.slice(largest[0]).forEach((size) => [4, 5].forEach((step) => (blocks += size.by_lifetime[step].blocks)));
+  assert.equal(part.total.blocks, blocks);
+  assert.ok((await page.getByTestId("chosen").innerText()).startsWith(`${bytesText(part.total.bytes)} in ${blocks.toLocaleString("en-US")} blocks`));
+  await until(page, (text) => document.querySelector("[data-testid=lifetime-rows] tbody tr td:nth-child(2)")?.innerText === text, bytesText(part.rows[0].bytes));
+  await picture(page, "lifetimes-brushed-light");
+  // Somebody else sees the same cells chosen; the flame graph has the same blocks.
+  const other = await open(page.url());
+  await other.getByTestId("chosen").waitFor();
+  assert.equal(await other.getByTestId("chosen").innerText(), await page.getByTestId("chosen").innerText());
+  await quiet(other);
+  await page.getByTestId("chosen").getByRole("link", { name: "Flame graph" }).click();
+  await until(page, (text) => document.querySelector("[data-testid=flame-total] b")?.textContent.trim() === text, flameTotal("--value", "allocated", ...asked, TRACE));
+  await quiet(page);
+  await server.stop();
+});
+
+test("lifetimes by keys, blocks, stacks, and never freed", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=lifetimes`, { colorScheme: "dark" });
+  await page.getByTestId("lifetime-rows").waitFor();
+  const report = JSON.parse(heapgauge("lifetimes", "--json", TRACE));
+  await page.getByTitle("how many blocks").click();
+  const cell = report.sizes[0].by_lifetime.findIndex((one) => one.blocks > 0);
+  await until(page, ([step, text]) => document.querySelector(`[data-testid=heat] button[data-row="0"][data-step="${step}"]`).innerText === text, [cell, report.sizes[0].by_lifetime[cell].blocks.toLocaleString("en-US")]);
+  await page.getByTitle("a row for each stack").click();
+  const stacks = JSON.parse(heapgauge("lifetimes", "--json", "--by", "stack", TRACE));
+  await until(page, (count) => document.querySelectorAll("[data-testid=lifetime-rows] tbody tr").length === count, stacks.rows.length);
+  await picture(page, "lifetimes-dark");
+  await cellOf(page, 0, 0).focus();
+  for (let i = 0; i < report.lifetimes.length - 1; ++i) await page.keyboard.press("ArrowRight");
+  for (let i = 0; i < report.sizes.length - 1; ++i) await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Enter");
+  await wordIs(page, "not-freed", "1");
+  await until(page, (text) => document.querySelector("[data-testid=chosen]")?.innerText.includes(text), `in ${report.total.never_freed.blocks.toLocaleString("en-US")} blocks`);
+  await page.keyboard.press("Escape");
+  await wordIs(page, "not-freed", "");
+  await quiet(page);
+  const phone = await open(`${server.url}#view=lifetimes`, { viewport: { width: 400, height: 800 } });
+  await phone.getByTestId("lifetime-rows").waitFor();
+  assert.ok((await phone.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)) <= 0);
+  await picture(phone, "lifetimes-phone");
+  await quiet(phone);
+  await server.stop();
+});
+
 test("in other light, on a narrow screen and by touch", async () => {
   const server = await serve(TRACE);
   const dark = await open(`${server.url}#view=timeline&from=1s&to=1.6s&live-at=3s&value=allocated`, { colorScheme: "dark" });
