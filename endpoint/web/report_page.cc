@@ -9,6 +9,7 @@
 #include "core/base/html.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "endpoint/api/api.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/web/assets.h"
 #include "endpoint/web/report_questions.h"
@@ -36,15 +37,27 @@ std::string PercentEncoded(std::string_view text) {
   return encoded;
 }
 
+bool Knows(std::string_view path, std::string_view parameter) {
+  for (const api::Resource* resource : api::AllResources()) {
+    if (resource->path != path) continue;
+    for (const std::string_view known : resource->parameters) {
+      if (known == parameter) return true;
+    }
+  }
+  return false;
+}
+
 // The same moment of a process that runs for all of them.
 Request RequestOf(const ReportQuestion& question) {
   Request request;
   request.path = "/api/v1/" + question.resource;
   request.query = "hold=report";
-  for (const Headers* words : {&question.parameters, &question.how_much}) {
-    for (const auto& [name, value] : *words) {
-      request.query += "&" + name + "=" + PercentEncoded(value);
-    }
+  const auto add = [&](const std::string& name, const std::string& value) {
+    request.query += "&" + name + "=" + PercentEncoded(value);
+  };
+  for (const auto& [name, value] : question.parameters) add(name, value);
+  for (const auto& [name, value] : question.how_much) {
+    if (Knows(request.path.substr(1), name)) add(name, value);
   }
   return request;
 }

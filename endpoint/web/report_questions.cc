@@ -26,7 +26,10 @@ class List {
     Add(rank, "flame", parameters, {{"depth", "250"}, {"width", "4000"}, {"most", "20000"}});
   }
   void Table(size_t rank, const Headers& parameters) {
-    Add(rank, "table", parameters, {{"rows", "2000"}});
+    Add(rank, "table", parameters, {{"rows", "2000"}, {"both", "1"}});
+  }
+  void MemoryMap(size_t rank, const Headers& parameters) {
+    Add(rank, "memory-map", parameters, {{"cells", "3000"}, {"rows", "400"}});
   }
   std::vector<ReportQuestion> Take() {
     std::vector<ReportQuestion> all;
@@ -49,7 +52,13 @@ void AddSource(const api::Source::Facts& facts, const std::vector<api::FigureCho
   list->Table(0, all);
   list->Flame(0, all);
   if (is_trace) list->Add(1, "timeline", With(all, {{"stacks", "6"}}));
+  if (is_trace) list->Add(1, "timeline", With(all, {{"threads", "8"}}), {{"steps", "400"}});
   if (is_trace) list->Add(1, "lifetimes", all, {{"rows", "200"}});
+  list->Add(1, "leaks", all);
+  list->MemoryMap(1, all);
+  for (const auto& word : Headers{{"peak", "1"}, {"by", "stack"}, {"by", "thread"}}) {
+    if (is_trace) list->MemoryMap(3, With(all, {word}));
+  }
   list->Flame(1, With(all, {{"callers", "1"}}));
   list->Table(1, With(all, {{"cumulative", "1"}}));
   for (const api::FigureChoice& choice : choices) {
@@ -72,6 +81,7 @@ void AddSource(const api::Source::Facts& facts, const std::vector<api::FigureCho
 Result<std::vector<ReportQuestion>> ReportQuestions(api::Sources* sources) {
   List list;
   list.Add(0, "sources", {});
+  list.Add(1, "snapshots", {});
   std::vector<std::string> ids;
   for (const auto& opened : sources->List()) {
     const api::Source::Facts facts = opened->source().facts();
@@ -87,6 +97,8 @@ Result<std::vector<ReportQuestion>> ReportQuestions(api::Sources* sources) {
       if (id == ids[base]) continue;
       const Headers pair = {{"source", id}, {"base", ids[base]}};
       list.Add(1, "diff", pair, {{"rows", "2000"}});
+      list.Flame(2, pair);
+      list.Flame(3, With(pair, {{"callers", "1"}}));
       list.Add(3, "diff", With(pair, {{"cumulative", "1"}}), {{"rows", "2000"}});
     }
   }

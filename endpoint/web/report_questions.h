@@ -17,7 +17,7 @@ namespace heapgauge::endpoint {
 struct ReportQuestion {
   std::string resource;  // "flame"
   Headers parameters;    // that the page asks with
-  Headers how_much;      // beside them: how large the answer may be
+  Headers how_much;      // beside them: how large the answer may be; what is not known is left out
 };
 
 // Fails if a source cannot be read.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BUILD, folder, heapgauge, open, picture, runAll, serve, test, until } from "./harness.mjs";
+import { BUILD, folder, heapgauge, lineOf, open, picture, runAll, serve, start, stop, test, until } from "./harness.mjs";
 
 const TRACE = join(folder, "server.hgt");
 assert.equal(spawnSync(join(BUILD, "bin/heapgauge_make_server_trace"), [TRACE]).status, 0);
@@ -93,6 +93,24 @@ test("two sources are compared", async () => {
   await page.getByTestId("changes").waitFor();
   const diff = JSON.parse(heapgauge("diff", "--json", old, TRACE));
   assert.equal(await page.getByTestId("changes").locator("tbody tr").count(), diff.changes.length);
+  await quiet(page);
+});
+
+test("a process that runs is looked at once", async () => {
+  const program = start(join(BUILD, "bin/targets/grow_on_request"), [], { LD_PRELOAD: join(BUILD, "lib/libheapgauge.so"), HEAPGAUGE_SAMPLE: "64K" });
+  await lineOf(program.stdout, /ready/);
+  program.stdin.write("a 8\n");
+  await lineOf(program.stdout, /ok/);
+  const path = join(folder, "process.html");
+  heapgauge("report", "-o", path, String(program.pid));
+  await stop(program, "SIGKILL");
+  const page = await openFile(path);
+  await page.getByTestId("live-total").waitFor();
+  const live = await page.getByTestId("live-total").textContent();
+  assert.equal(await page.getByRole("button", { name: "pause" }).count(), 0);
+  await page.getByRole("link", { name: "Flame graph" }).click();
+  await page.getByTestId("flame-canvas").waitFor();
+  assert.equal(await totalOf(page), live);
   await quiet(page);
 });
 

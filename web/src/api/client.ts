@@ -95,6 +95,7 @@ export async function cancel(run: string): Promise<void> {
 }
 
 async function request(address: string, how: RequestInit): Promise<unknown> {
+  if (!answerer.served) throw new ApiError("A saved report cannot do that: open the profile itself with heapgauge ui.", 409);
   ++connection.pending;
   try {
     return await answerOf(address, how);

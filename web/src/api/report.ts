@@ -2,10 +2,13 @@
 // that differ from those only in how much they want to see are answered from them: a part of a table, a call of a
 // flame graph and what is below it, a stretch of time.
 
-import { narrowFlame, frameOf } from "../model/narrow";
+import { mainEstimate } from "../model/figures";
+import { matcherOf } from "../model/flame";
+import { frameOf, narrowFlame } from "../model/narrow";
+import { peekOf, treeOf } from "../model/narrow_tree";
 import { ApiError } from "./answerer";
 import type { Answerer, Parameters } from "./answerer";
-import type { DiffAnswer, FlameAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer } from "./types";
+import type { DiffAnswer, FlameAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TableRow, TimelineAnswer } from "./types";
 
 export interface Kept {
   resource: string;
@@ -20,7 +23,7 @@ export interface ReportData {
 }
 
 // Words that say how much of an answer is wanted; `hold` is about processes that run.
-const HOW_MUCH = ["hold", "width", "rows", "first", "steps", "most", "depth", "root", "brief", "only-sure"];
+const HOW_MUCH = ["hold", "width", "rows", "first", "steps", "most", "depth", "root", "brief", "only-sure", "match", "reverse", "both", "open", "heaviest", "pattern", "cells", "order"];
 // Words that a resource does not look at.
 const NOT_LOOKED_AT: Record<string, string[]> = {
   summary: ["focus", "ignore", "granularity", "names", "sort"],
@@ -74,8 +77,16 @@ export class Report implements Answerer {
         return this.flame(parameters);
       case "frame":
         return frameOf(await this.look<FlameAnswer>("flame", parameters), parameters.root ?? "", await this.functions(parameters));
+      case "tree":
+        return treeOf(
+          await this.flame({ ...parameters, root: "" }),
+          { root: parameters.root ?? "", open: parameters.open ?? "", heaviest: parameters.heaviest === "1", rows: Number(parameters.rows ?? 200) },
+          await this.functions(parameters),
+        );
+      case "peek":
+        return peekOf(await this.flame(parameters), parameters.pattern ?? "", await this.functions(parameters));
       case "table":
-        return partOfTable(await this.look<TableAnswer>(resource, parameters), Number(parameters.first ?? 0), Number(parameters.rows ?? 200));
+        return partOfTable(await this.look<TableAnswer>(resource, parameters), parameters);
       case "timeline":
         return stretchOf(await this.look<TimelineAnswer>(resource, parameters), parameters);
       case "diff": {
@@ -122,8 +133,19 @@ export class Report implements Answerer {
   }
 }
 
-function partOfTable(table: TableAnswer, first: number, rows: number): TableAnswer {
-  return { ...table, first, count: table.rows.length, rows: table.rows.slice(first, first + rows) };
+function partOfTable(table: TableAnswer, parameters: Parameters): TableAnswer {
+  const first = Number(parameters.first ?? 0);
+  const matches = matcherOf(parameters.match ?? "");
+  let rows = matches ? table.rows.filter((row) => matches(row.function ?? "") || matches(row.label)) : table.rows;
+  const nameOf = (row: TableRow) => row.function ?? row.label;
+  const unsureness = (row: TableRow) => {
+    const { value, low, high } = mainEstimate((parameters.cumulative === "1" && row.cum) || row.flat);
+    return value > 0 ? (high - low) / value : 0;
+  };
+  if (parameters.order === "name") rows = [...rows].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
+  if (parameters.order === "range") rows = [...rows].sort((a, b) => unsureness(b) - unsureness(a));
+  if (parameters.reverse === "1") rows = [...rows].reverse();
+  return { ...table, first, count: rows.length, rows: rows.slice(first, first + Number(parameters.rows ?? 200)) };
 }
 
 const secondsOf = (text: string | undefined): number | null => {

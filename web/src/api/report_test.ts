@@ -34,6 +34,8 @@ test("parts of a table and of time are taken from the whole", async () => {
   ]);
   const table = (await made.answer("table", { source: "a", first: "8", rows: "5" })) as TableAnswer;
   assert.deepEqual([table.rows.map((row) => row.label), table.count], [["f8", "f9"], 10]);
+  const found = (await made.answer("table", { source: "a", match: "F[23]", order: "name", reverse: "1" })) as TableAnswer;
+  assert.deepEqual(found.rows.map((row) => row.label), ["f3", "f2"]);
   const timeline = (await made.answer("timeline", { source: "a", stacks: "6", from: "1s", to: "2.5s" })) as TimelineAnswer;
   assert.deepEqual(timeline.points.map((point) => point.live_bytes), [1, 2]);
   assert.deepEqual(timeline.stacks![0]!.most_bytes, [2, 3]);

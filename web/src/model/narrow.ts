@@ -12,6 +12,11 @@ export interface Narrowing {
 
 const STEP = 6;
 
+interface Sides {
+  before?: number[];
+  after?: number[];
+}
+
 // The node that a path leads to; -1 if there is none.
 export function nodeOfPath(answer: FlameAnswer, path: string): number {
   const { parent, name } = answer.nodes;
@@ -27,9 +32,9 @@ export function nodeOfPath(answer: FlameAnswer, path: string): number {
 
 // By node: what of its value is in stacks that the filter leaves. What a node has beside its children belongs to
 // stacks that end there, or to boxes that are not kept.
-function keptValues(answer: FlameAnswer, focus: Uint8Array | null, ignore: Uint8Array | null): Float64Array {
-  const { parent, name, value } = answer.nodes;
-  const kept = Float64Array.from(value);
+function keptValues(answer: FlameAnswer, value: readonly number[], focus: Uint8Array | null, ignore: Uint8Array | null): number[] {
+  const { parent, name } = answer.nodes;
+  const kept = [...value];
   for (let i = 1; i < parent.length; ++i) kept[parent[i]!]! -= value[i]!;
   const wanted = new Uint8Array(parent.length);
   const refused = new Uint8Array(parent.length);
@@ -57,11 +62,15 @@ function matching(answer: FlameAnswer, text: string, functions: Map<string, stri
 }
 
 export function narrowFlame(answer: FlameAnswer, { root, focus, ignore }: Narrowing, functions: Map<string, string>): FlameAnswer {
-  const { parent, name, value, self, flags } = answer.nodes;
-  const values =
-    focus || ignore
-      ? keptValues(answer, focus ? matching(answer, focus, functions) : null, ignore ? matching(answer, ignore, functions) : null)
-      : value;
+  const { parent, name, self, flags } = answer.nodes;
+  const wanted = focus ? matching(answer, focus, functions) : null;
+  const refused = ignore ? matching(answer, ignore, functions) : null;
+  const left = (list: readonly number[]) => (wanted || refused ? keptValues(answer, list, wanted, refused) : list);
+  const values = left(answer.nodes.value);
+  // Both sides, where two profiles are compared.
+  const sides = answer.nodes as FlameAnswer["nodes"] & Sides;
+  const before = sides.before && left(sides.before);
+  const after = sides.after && left(sides.after);
   const start = nodeOfPath(answer, root);
   const found = start >= 0;
   const path: FlameAnswer["path"] = [];
@@ -70,7 +79,7 @@ export function narrowFlame(answer: FlameAnswer, { root, focus, ignore }: Narrow
     if (at === 0) break;
   }
   const places = new Map<number, number>();
-  const nodes: FlameAnswer["nodes"] = { parent: [], name: [], value: [], self: [], flags: [] };
+  const nodes: FlameAnswer["nodes"] & Sides = { parent: [], name: [], value: [], self: [], flags: [], ...(before ? { before: [] } : {}), ...(after ? { after: [] } : {}) };
   for (let i = found ? start : parent.length; i < parent.length; ++i) {
     const above = i === start ? 0 : places.get(parent[i]!);
     if (above === undefined || (i !== start && !(values[i]! > 0))) continue;
@@ -80,6 +89,8 @@ export function narrowFlame(answer: FlameAnswer, { root, focus, ignore }: Narrow
     nodes.value.push(values[i]!);
     nodes.self.push(Math.min(self[i]!, values[i]!));
     nodes.flags.push(flags[i]!);
+    if (before) nodes.before!.push(before[i]!);
+    if (after) nodes.after!.push(after[i]!);
   }
   return { ...answer, value: values[0] ?? 0, found, path, nodes };
 }

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { example } from "./flame_example";
+import { peekOf, treeOf } from "./narrow_tree";
+
+const words = { root: "", open: "", heaviest: false, rows: 100 };
+const NONE = new Map<string, string>();
+
+test("a tree has the rows that are open, the heaviest first", () => {
+  const rows = (more: Partial<typeof words>) => treeOf(example(), { ...words, ...more }, NONE).nodes.map((node) => `${node.label} ${node.value} ${node.parent}`);
+  assert.deepEqual(rows({}), ["all 100 null", "main 100 0"]);
+  assert.deepEqual(rows({ open: "main__" }), ["all 100 null", "main 100 0", "a 60 1", "b 40 1"]);
+  assert.deepEqual(rows({ open: "main__a_____.b_____" }), ["all 100 null", "main 100 0", "a 60 1", "c 30 2", "b 40 1", "a 10 4"]);
+  assert.deepEqual(rows({ heaviest: true }), ["all 100 null", "main 100 0", "a 60 1", "c 30 2", "b 40 1"]);
+  assert.deepEqual(rows({ root: "main__b_____" }), ["b 40 null", "a 10 0"]);
+  assert.deepEqual(rows({ open: "nobodymain__" }), ["all 100 null", "main 100 0"]);
+  assert.equal(treeOf(example(), { ...words, root: "nobody" }, NONE).found, false);
+});
+
+test("only so many calls of each are told", () => {
+  const tree = treeOf(example(), { ...words, open: "main__", rows: 1 }, NONE);
+  assert.deepEqual(tree.nodes.map((node) => [node.label, node.children]), [["all", 1], ["main", 2], ["a", 1]]);
+});
+
+test("a function has the callers and callees of all its calls", () => {
+  const peek = peekOf(example(), "^a$", NONE);
+  assert.equal(peek.matching, 1);
+  const [one] = peek.functions;
+  assert.deepEqual([one!.flat, one!.cum].map((figures) => figures.value?.value), [40, 70]);
+  assert.deepEqual(one!.callers.map((caller) => [caller.label, caller.figures.value?.value]), [["main", 60], ["b", 10]]);
+  assert.deepEqual(one!.callees.map((callee) => [callee.label, callee.figures.value?.value]), [[null, 40], ["c", 30]]);
+  assert.equal(peekOf(example(), "(", NONE).matching, 0);
+});
