@@ -84,11 +84,11 @@ StyledText RatesSection(const StatsInput& in) {
   const trace::RateBin& busiest = rates.bins[rates.busiest];
   const uint64_t begin = rates.busiest * rates.bin_ns;
   const bool by_second = rates.bin_ns == 1'000'000'000;
-  text +=
-      Line(by_second ? "busiest second" : "busiest",
-           fmt::format("{}from {} on: {} allocations, {}, {} frees",
-                       by_second ? "" : FormatDuration(rates.bin_ns) + " ", FormatDuration(begin),
-                       Count(busiest.allocations), Bytes(busiest.bytes), Count(busiest.frees)));
+  text += FactLine(
+      by_second ? "busiest second" : "busiest",
+      fmt::format("{}from {} on: {} allocations, {}, {} frees",
+                  by_second ? "" : FormatDuration(rates.bin_ns) + " ", FormatDuration(begin),
+                  Count(busiest.allocations), Bytes(busiest.bytes), Count(busiest.frees)));
   if (in.options.layout.width < 20) return text;
   const size_t columns = std::min(in.options.layout.width - 16, trace::kCourseParts);
   std::vector<double> allocations(columns);
