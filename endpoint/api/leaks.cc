@@ -139,7 +139,8 @@ Result<std::string> MakeCheck(const Call& call) {
     }
   }
   HG_ASSIGN(const auto opened,
-            call.sources.Find(std::string(call.Parameter("source").value_or("")), call.process));
+            call.sources.Find(std::string(call.Parameter("source").value_or("")), call.process,
+                              call.is_named));
   HG_ASSIGN(const KeptChecks::Pointer judged, opened->checks().Look());
   const leaks::Check& check = judged->check;
   return Json{{"number", judged->number},
