@@ -1,6 +1,7 @@
 #include "core/analysis/stack_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <queue>
 #include <string>
 #include <utility>
@@ -238,8 +239,7 @@ StackTree::Sum StackTree::RowSum(RowId row) const {
   return sum;
 }
 
-StackTree::Sum StackTree::Below(NodeId node) const {
-  const uint32_t knot = KnotOf(node);
+StackTree::Sum StackTree::AtKnot(size_t knot) const {
   if (sides_below_.empty()) return {below_[knot], 0, 0};
   return {below_[knot], sides_below_[knot].before, sides_below_[knot].after};
 }
@@ -261,35 +261,37 @@ void StackTree::AddUp() {
   // Rows that end in a node end at the same frame of it, which depends on its location alone.
   std::sort(ends_early_.begin(), ends_early_.end());
   ends_early_.erase(std::unique(ends_early_.begin(), ends_early_.end()), ends_early_.end());
-  std::vector<NodeId> apart;  // from their parents, the last first
+  std::vector<NodeId> further;  // that are not behind their parents, the last first
+  RankedBits apart(nodes.size());
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!holds_[i]) continue;
     const NodeId parent = nodes[i].parent;
+    if (parent != kNone) holds_.Set(parent);
+    if (parent != kNone && parent + 1 == i) continue;
+    apart.Set(i);
     if (parent == kNone) {
       roots_.push_back(static_cast<NodeId>(i));
-      continue;
+    } else {
+      knots_.Set(parent);
+      further.push_back(static_cast<NodeId>(i));
     }
-    holds_.Set(parent);
-    if (parent + 1 == i) continue;
-    knots_.Set(parent);
-    apart.push_back(static_cast<NodeId>(i));
   }
   std::reverse(roots_.begin(), roots_.end());
   knots_.Count();
   first_further_.assign(knots_.ones(), kNone);
-  further_.reserve(apart.size());
-  for (const NodeId child : apart) {
+  further_.reserve(further.size());
+  for (const NodeId child : further) {
     uint32_t& first = first_further_[KnotOf(nodes[child].parent)];
     further_.push_back({child, first});
     first = static_cast<uint32_t>(further_.size() - 1);
   }
-  SumUp();
+  SumUp(apart);
 }
 
-void StackTree::SumUp() {
+void StackTree::SumUp(const RankedBits& apart) {
   below_.resize(knots_.ones());
   if (!options_.sides.empty()) sides_below_.resize(knots_.ones());
-  const auto add = [this](uint32_t knot, const Sum& sum) {
+  const auto add = [this](size_t knot, const Sum& sum) {
     below_[knot] += sum.value;
     if (sides_below_.empty()) return;
     sides_below_[knot].before += sum.before;
@@ -298,12 +300,26 @@ void StackTree::SumUp() {
   for (RowId row = 0; row < flat_.size(); ++row) {
     if (flat_[row].node != kNone) add(KnotOf(flat_[row].node), RowSum(row));
   }
-  // Children have larger ids, so a knot is complete when its turn comes.
-  for (size_t i = profile_.nodes.size(); i-- > 0;) {
-    if (!knots_[i]) continue;
-    NodeId parent = profile_.nodes[i].parent;
-    while (parent != kNone && !knots_[parent]) parent = profile_.nodes[parent].parent;
-    if (parent != kNone) add(KnotOf(parent), Below(static_cast<NodeId>(i)));
+  // Children have larger ids, so a knot is complete when its turn comes. What it holds goes to the
+  // next knot that it is behind, or from the first node of its run to the parent of that.
+  size_t knot = knots_.ones();
+  bool carries = false;
+  Sum carried;
+  for (size_t word = apart.words(); word-- > 0;) {
+    for (uint64_t left = knots_.word(word) | apart.word(word); left != 0;) {
+      const int bit = 63 - std::countl_zero(left);
+      left &= ~(uint64_t{1} << bit);
+      const size_t node = word * 64 + static_cast<size_t>(bit);
+      if (knots_[node]) {
+        if (carries) add(knot - 1, carried);
+        carried = AtKnot(--knot);
+        carries = true;
+      }
+      if (!apart[node]) continue;
+      carries = false;
+      const NodeId parent = profile_.nodes[node].parent;
+      if (parent != kNone) add(KnotOf(parent), carried);
+    }
   }
 }
 

@@ -135,7 +135,7 @@ class StackTree {
 
   bool is_through() const { return !options_.through.empty(); }
   void AddUp();
-  void SumUp();
+  void SumUp(const RankedBits& apart);
   // The first knot at a node or further in. REQUIRES: it holds something.
   uint32_t KnotOf(NodeId node) const { return knots_.Rank(node); }
   // All that hold something.
@@ -152,7 +152,8 @@ class StackTree {
   }
   void FindCenters();
   Sum RowSum(RowId row) const;
-  Sum Below(NodeId node) const;
+  Sum AtKnot(size_t knot) const;
+  Sum Below(NodeId node) const { return AtKnot(KnotOf(node)); }
   Sum SumAt(const FramePlace& at) const;
   Sum SumFrom(uint32_t start) const;
   // Adds the rows at these places and below.

@@ -33,6 +33,9 @@ class RankedBits {
   }
 
   size_t ones() const { return ones_; }
+  // 64 of them: bit i is the lowest of word i / 64.
+  size_t words() const { return words_.size(); }
+  uint64_t word(size_t i) const { return words_[i]; }
   // How many of the bits before `i` are set.
   uint32_t Rank(size_t i) const {
     const uint64_t below = words_[i / 64] & ((uint64_t{1} << (i % 64)) - 1);
