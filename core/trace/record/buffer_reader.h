@@ -24,7 +24,7 @@ namespace heapgauge::trace {
 class BufferReader {
  public:
   struct Options {
-    size_t queue_bytes = 32 << 20;  // while threads of the program wait for a buffer
+    size_t queue_bytes = 4 << 20;  // while threads of the program wait for a buffer
     // Otherwise: what is read is handed on before it has left the processor's cache.
     size_t usual_queue_bytes = 1 << 20;
     std::function<uint64_t()> clock;  // the one that the program stamps events with

@@ -32,7 +32,7 @@ namespace heapgauge::trace {
 
 struct RecordOptions {
   uint64_t cull_below_ns = 0;  // 0: all blocks are kept
-  size_t queue_bytes = 32 << 20;
+  size_t queue_bytes = 4 << 20;
   bool records_mappings = false;
 };
 
