@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/trace/block.h"
@@ -89,7 +90,7 @@ class BornBlocks {
  public:
   // Makes room for so many births.
   void Reserve(size_t births) {
-    if (links_.size() < births) links_.resize(std::max(births, links_.size() * 2));
+    if (capacity_ < births) Grow(births);
   }
   void Bear(uint32_t index, ThreadMemory* thread) {
     links_[index] = {thread->youngest, thread->allocations++};
@@ -123,7 +124,17 @@ class BornBlocks {
     return index;
   }
 
-  std::vector<Link> links_;
+  // Memory is touched when blocks are born, not before.
+  void Grow(size_t births) {
+    const size_t capacity = std::max(births, capacity_ * 2);
+    auto larger = std::make_unique_for_overwrite<Link[]>(capacity);
+    std::copy_n(links_.get(), capacity_, larger.get());
+    links_ = std::move(larger);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<Link[]> links_;
+  size_t capacity_ = 0;
 };
 
 // Addresses that were freed lately, by who freed them and how large they were: allocators hand out

@@ -299,6 +299,7 @@ void SegmentEncoder::EncodeStacks(ChunkMaker* chunk) {
   chunk->Add(kStackListColumn, list.bytes());
   chunk->Add(kStackOrderColumn, order.bytes());
   std::vector<StackSums> sums;
+  sums.reserve(sorted.size() + mappings_.size());
   for (const uint32_t place : sorted) {
     AppendSums(stacks_[place], false, rows_[place].heap, &sums);
     if (place < mappings_.size()) AppendSums(stacks_[place], true, mappings_[place], &sums);

@@ -103,9 +103,10 @@ void BlockMatcher::HandleSeldom(const MergedEvent& event, ThreadState* thread) {
 
 LiveBlock* BlockMatcher::NewBlock(const MergedEvent& event, const ThreadState& thread,
                                   uint64_t address, uint64_t size, uint32_t* slot) {
-  *slot = pool_.Take();
+  LiveBlock* made = nullptr;
+  *slot = pool_.Take(&made);
   if (*slot == kNoSlot) return nullptr;
-  LiveBlock& block = pool_[*slot];
+  LiveBlock& block = *made;
   block.address = address;
   block.birth_ns = event.time;
   block.size = size;
@@ -153,8 +154,9 @@ void BlockMatcher::Free(const MergedEvent& event, const ThreadState& thread) {
     if (event.address() != 0) ++counts_.unknown_frees;
     return;
   }
-  const uint32_t distance = DistanceOf(pool_[slot], event.thread, thread);
-  queue_.Died(slot, {event.time, event.thread, distance});
+  LiveBlock* const block = &pool_[slot];
+  const uint32_t distance = DistanceOf(*block, event.thread, thread);
+  queue_.Died(slot, block, {event.time, event.thread, distance});
 }
 
 // From here on the address may be handed out to another thread, so it leaves the index.

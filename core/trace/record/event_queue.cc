@@ -60,7 +60,8 @@ void EventQueue::HoldBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t
 void EventQueue::Write(const Event& event) {
   if (event.born == kNoSlot) {
     if (event.died != kNoSlot) {
-      WriteDeath(event.died, {event.time_ns, event.death_thread, event.distance});
+      WriteDeath(event.died, &(*pool_)[event.died],
+                 {event.time_ns, event.death_thread, event.distance});
     }
     return;
   }

@@ -42,9 +42,11 @@ class EventQueue {
   // What is left of `old`, which still is to die by Became: its previous.
   void BornOf(uint32_t slot, uint32_t old);
   // A block died; its slot belongs to the queue from now on.
-  void Died(uint32_t slot, const Death& death) {
+  void Died(uint32_t slot, const Death& death) { Died(slot, &(*pool_)[slot], death); }
+  // `block` is that of the slot.
+  void Died(uint32_t slot, LiveBlock* block, const Death& death) {
     if (is_direct()) [[likely]] {
-      WriteDeath(slot, death);
+      WriteDeath(slot, block, death);
     } else {
       HoldDeath(slot, death);
     }
@@ -89,9 +91,9 @@ class EventQueue {
     block->number = next_number_++;
     sink_->Born(*block);
   }
-  void WriteDeath(uint32_t slot, const Death& death) {
-    sink_->Died((*pool_)[slot], death);
-    pool_->Return(slot);
+  void WriteDeath(uint32_t slot, LiveBlock* block, const Death& death) {
+    sink_->Died(*block, death);
+    pool_->Return(slot, block);
   }
   void WriteBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
     const LiveBlock& dead = (*pool_)[old];

@@ -24,6 +24,7 @@ void BlockPool::FindPiece() {
   }
   current_ = static_cast<uint32_t>(pieces_.size());
   pieces_.emplace_back();
+  starts_.push_back(nullptr);
   if (pieces_.size() > room_.size() * 64) room_.push_back(0);
   room_[current_ / 64] |= uint64_t{1} << current_ % 64;
 }
@@ -37,6 +38,7 @@ bool BlockPool::Refill() {
   if (piece.blocks == nullptr) {
     piece.blocks.reset(static_cast<LiveBlock*>(
         ::operator new (sizeof(LiveBlock) * kPieceBlocks, std::align_val_t{alignof(LiveBlock)})));
+    starts_[current_] = piece.blocks.get();
     piece.free.clear();
     piece.fresh = 0;
   } else if (piece.taken == 0 && empty_pieces_ > 0) {
@@ -76,6 +78,7 @@ void BlockPool::ReturnToPiece(uint32_t slot) {
   if (++empty_pieces_ <= 1) return;
   --empty_pieces_;
   piece.blocks.reset();
+  starts_[number] = nullptr;
 }
 
 size_t BlockPool::bytes() const {

@@ -38,26 +38,27 @@ class BlockPool {
   static constexpr uint32_t kNoSlot = UINT32_MAX;
 
   // kNoSlot if there are 4 billion already.
-  uint32_t Take() {
+  uint32_t Take(LiveBlock** block) {
     if (recent_.empty() && !Refill()) [[unlikely]]
       return kNoSlot;
     const uint32_t slot = recent_.back();
     recent_.pop_back();
-    (*this)[slot].flags = LiveBlock::kInUse;
+    *block = &(*this)[slot];
+    (*block)->flags = LiveBlock::kInUse;
     ++size_;
     return slot;
   }
-  void Return(uint32_t slot) {
-    (*this)[slot].flags = 0;
+  void Return(uint32_t slot) { Return(slot, &(*this)[slot]); }
+  // `block` is that of the slot.
+  void Return(uint32_t slot, LiveBlock* block) {
+    block->flags = 0;
     --size_;
     if (recent_.size() >= kMostRecent) SpillRecent();
     recent_.push_back(slot);
   }
-  LiveBlock& operator[](uint32_t slot) {
-    return pieces_[slot / kPieceBlocks].blocks[slot % kPieceBlocks];
-  }
+  LiveBlock& operator[](uint32_t slot) { return starts_[slot / kPieceBlocks][slot % kPieceBlocks]; }
   const LiveBlock& operator[](uint32_t slot) const {
-    return pieces_[slot / kPieceBlocks].blocks[slot % kPieceBlocks];
+    return starts_[slot / kPieceBlocks][slot % kPieceBlocks];
   }
   size_t size() const { return size_; }
   size_t bytes() const;
@@ -94,7 +95,8 @@ class BlockPool {
   [[gnu::noinline]] void SpillRecent();
 
   std::vector<Piece> pieces_;
-  std::vector<uint64_t> room_;  // a bit for each piece
+  std::vector<LiveBlock*> starts_;  // of the blocks of each piece
+  std::vector<uint64_t> room_;      // a bit for each piece
   void ReturnToPiece(uint32_t slot);
   // False if there are no more.
   [[gnu::noinline]] bool Refill();

@@ -21,12 +21,16 @@ TEST(LiveBlocks, FindsWhatIsThereThroughManyChanges) {
     const uint32_t found = index.Find(address, hash);
     ASSERT_EQ(found, it == expected.end() ? AddressIndex::kNoSlot : it->second);
     if (it == expected.end()) {
-      const uint32_t slot = pool.Take();
+      LiveBlock* block = nullptr;
+      const uint32_t slot = pool.Take(&block);
+      ASSERT_EQ(block, &pool[slot]);
       pool[slot].address = address;
       ASSERT_EQ(index.Put(address, hash, slot), AddressIndex::kNoSlot);
       expected[address] = slot;
     } else if (random() % 8 == 0) {  // handed out again
-      const uint32_t slot = pool.Take();
+      LiveBlock* block = nullptr;
+      const uint32_t slot = pool.Take(&block);
+      ASSERT_EQ(block, &pool[slot]);
       pool[slot].address = address;
       ASSERT_EQ(index.Put(address, hash, slot), it->second);
       pool.Return(it->second);
@@ -52,7 +56,9 @@ TEST(LiveBlocks, GivesMemoryBackWhenBlocksGo) {
   constexpr uint64_t kBlocks = 500'000;
   const size_t before = index.bytes();
   for (uint64_t i = 1; i <= kBlocks; ++i) {
-    const uint32_t slot = pool.Take();
+    LiveBlock* block = nullptr;
+    const uint32_t slot = pool.Take(&block);
+    ASSERT_EQ(block, &pool[slot]);
     pool[slot].address = i * 32;
     index.Put(i * 32, AddressIndex::Hash(i * 32), slot);
   }
