@@ -26,18 +26,23 @@ enum class Heuristic : uint8_t { kNone, kStdString, kLength64, kNewArray, kMulti
 inline constexpr uint32_t kHeuristics = 5;
 const char* HeuristicName(Heuristic heuristic);  // "none", "stdstring", "length64", ...
 
+// There are millions of these, and a scan writes to them in the order in which it reaches blocks:
+// four share a line of the cache.
 struct Verdict {
+  // The pointer that led here first: its address (of a register: its index in Roots::registers),
+  // and the block it is in (`from`); kNoBlock: a root. Following `from` gives the way to the owner.
+  uint64_t pointer : 48 = 0;
   Kind kind = Kind::kDefinite;
-  Heuristic heuristic = Heuristic::kNone;  // that made it reachable
+  Heuristic heuristic : 4 = Heuristic::kNone;  // that made it reachable
+  bool by_register : 1 = false;
+  bool has_pointer : 1 = false;
+  uint32_t from = kNoBlock;
   // Of an indirectly lost block: the definitely (or possibly) lost one whose clique it is in.
   uint32_t leader = kNoBlock;
-  // The pointer that led here first: its address (of a register: its index in Roots::registers),
-  // and the block it is in; kNoBlock: a root. Following `from` gives the way to the owner.
-  uint64_t pointer = 0;
-  uint32_t from = kNoBlock;
-  bool by_register = false;
-  bool has_pointer = false;
+
+  void set_pointer(uint64_t address) { pointer = address & ((uint64_t{1} << 48) - 1); }
 };
+static_assert(sizeof(Verdict) == 16);
 
 }  // namespace heapgauge::leaks
 

@@ -42,7 +42,7 @@ class LeakOwners : public ::testing::Test {
   void Point(uint32_t block, uint64_t from, uint32_t holder) {
     leaks::Verdict& verdict = maker_.check().verdicts[block];
     verdict.has_pointer = true;
-    verdict.pointer = from;
+    verdict.set_pointer(from);
     verdict.from = holder;
   }
 

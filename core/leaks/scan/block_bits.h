@@ -9,12 +9,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/leaks/known_blocks.h"
+
 namespace heapgauge::leaks {
 
 class BlockBits {
  public:
   explicit BlockBits(size_t blocks) : words_(blocks / 64 + 1) {}
   bool Has(uint32_t block) const { return (words_[block / 64] >> (block % 64) & 1) != 0; }
+  // The first one from `block` on, below `end`; kNoBlock if there is none.
+  uint32_t Next(uint32_t block, size_t end) const {
+    for (size_t i = block / 64; i < words_.size(); ++i) {
+      uint64_t word = words_[i];
+      if (i == block / 64) word &= ~uint64_t{0} << (block % 64);
+      if (word == 0) continue;
+      const size_t found = i * 64 + static_cast<size_t>(__builtin_ctzll(word));
+      return found < end ? static_cast<uint32_t>(found) : kNoBlock;
+    }
+    return kNoBlock;
+  }
+  void Clear(uint32_t block) { words_[block / 64] &= ~(uint64_t{1} << (block % 64)); }
   void Set(uint32_t block) { words_[block / 64] |= uint64_t{1} << (block % 64); }
 
  private:

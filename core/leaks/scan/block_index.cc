@@ -20,8 +20,9 @@ BlockIndex::BlockIndex(std::vector<AddressRange> ranges) : extents_(std::move(ra
 
 void BlockIndex::Build() {
   count_ = extents_.size();
-  for (size_t i = 0; i + 1 < count_; ++i) {
-    extents_[i].end = std::min(extents_[i].end, extents_[i + 1].start);
+  for (size_t i = 0; i < count_; ++i) {
+    if (i + 1 < count_) extents_[i].end = std::min(extents_[i].end, extents_[i + 1].start);
+    if (extents_[i].size() >= kLarge) large_.push_back(static_cast<uint32_t>(i));
   }
   // Addresses that no program can have are found nowhere.
   size_t usable = count_;
@@ -33,7 +34,7 @@ void BlockIndex::Build() {
   span_ = high - low_;
 
   part_of_.assign((((high - 1) >> kPartBits) - (low_ >> kPartBits)) + 1, 0);
-  ReserveHuge(usable / 2 + part_of_.size(), &rows_);
+  ReserveHuge(usable / 2 + part_of_.size() + 1, &rows_);
   uint32_t whole_block = kNoBlock;  // the last one that filled a part alone, and that part
   uint32_t whole_part = 0;
   uint32_t block = 0;

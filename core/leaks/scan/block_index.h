@@ -37,28 +37,31 @@ class BlockIndex {
   size_t size() const { return count_; }
   const AddressRange& extent(uint32_t block) const { return extents_[block]; }
 
+  // Blocks of kLarge bytes or more, in order.
+  static constexpr uint64_t kLarge = 64 << 10;
+  const std::vector<uint32_t>& large() const { return large_; }
+
   // No block has an address outside of [low, low + span).
   uint64_t low() const { return low_; }
   uint64_t span() const { return span_; }
 
   // The block that holds the address, or kNoBlock.
   uint32_t Find(uint64_t address) const {
-    const Guess guess = GuessFrom(RowOf(address), address);
+    const Guess guess = GuessFrom(RowOf(address), address, Bits);
     return guess.is_start ? guess.block : Check(guess.block, address);
   }
 
-  // Find in three steps, for callers that look up many. First where to look, to be prefetched;
-  // null: it is in no block.
+  // Find in three steps, for callers that look up many. First where to look, to be prefetched.
   struct Row {
     uint64_t starts = 0;     // bit n: a block begins 16 n bytes from the start
     uint32_t block = 0;      // how many begin before; of a bucket: the first that reaches into it
     uint32_t is_bucket = 0;  // then there are no bits
   };
   const Row* RowOf(uint64_t address) const {
-    if (address - low_ >= span_) return nullptr;
+    if (address - low_ >= span_) return rows_.data();
     const Part& part = parts_[part_of_[(address >> kPartBits) - (low_ >> kPartBits)]];
     const uint64_t offset = (address & (kPartSize - 1)) - part.first;
-    return offset < part.size ? &rows_[part.row + (offset >> part.shift)] : nullptr;
+    return &rows_[offset < part.size ? part.row + (offset >> part.shift) : 0];
   }
   // Then a block that it may be in, or one before that; kNoBlock: it is in none. If it is the start
   // of a block, the answer is known.
@@ -66,11 +69,13 @@ class BlockIndex {
     uint32_t block = kNoBlock;
     bool is_start = false;
   };
-  static Guess GuessFrom(const Row* row, uint64_t address) {
-    if (row == nullptr) return {};
+  // `bits` counts the bits of a number.
+  template <typename CountBits>
+  __attribute__((always_inline)) static Guess GuessFrom(const Row* row, uint64_t address,
+                                                        CountBits bits) {
     if (row->is_bucket != 0) return {row->block, false};
     const uint64_t up_to = row->starts << (63 - (address >> 4 & 63));
-    return {row->block + Bits(up_to) - 1, (up_to >> 63) != 0 && (address & 15) == 0};
+    return {row->block + bits(up_to) - 1, (up_to >> 63) != 0 && (address & 15) == 0};
   }
   // The block that holds the address, from there on, or kNoBlock.
   uint32_t Check(uint32_t block, uint64_t address) const {
@@ -87,6 +92,14 @@ class BlockIndex {
   // The first block that ends after the address; size() if none does.
   uint32_t FirstEndingAfter(uint64_t address) const;
 
+  // How many bits are set. What the processor's own instruction does, which not every one has.
+  static uint32_t Bits(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return static_cast<uint32_t>(word * 0x0101010101010101 >> 56);
+  }
+
  private:
   static constexpr int kPartBits = 30;
   static constexpr uint64_t kPartSize = uint64_t{1} << kPartBits;
@@ -100,14 +113,6 @@ class BlockIndex {
     uint64_t row = 0;
   };
 
-  // What the processor's own instruction does, which not every one has.
-  static uint32_t Bits(uint64_t word) {
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
-    return static_cast<uint32_t>(word * 0x0101010101010101 >> 56);
-  }
-
   void Build();
   void BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number);
   void AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last);
@@ -116,11 +121,12 @@ class BlockIndex {
 
   std::vector<AddressRange> extents_;  // and one behind the last
   size_t count_ = 0;
+  std::vector<uint32_t> large_;
   uint64_t low_ = 0;
   uint64_t span_ = 0;
-  std::vector<uint32_t> part_of_;  // by GiB; 0: none
-  std::vector<Part> parts_{{}};    // the first one is empty
-  std::vector<Row> rows_;
+  std::vector<uint32_t> part_of_;            // by GiB; 0: none
+  std::vector<Part> parts_{{}};              // the first one is empty
+  std::vector<Row> rows_{{0, kNoBlock, 1}};  // the first one is of no block
 };
 
 }  // namespace heapgauge::leaks

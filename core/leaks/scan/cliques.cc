@@ -6,10 +6,15 @@ namespace heapgauge::leaks {
 namespace {
 
 // Groups that joined others name leaders that are none any more. `former` has these in the order in
-// which they joined.
+// which they joined. Blocks of no group get no leader.
 void FindLastLeaders(const std::vector<uint32_t>& former, std::vector<Verdict>* verdicts) {
-  if (former.empty()) return;
   std::vector<Verdict>& all = *verdicts;
+  if (former.empty()) {
+    for (Verdict& verdict : all) {
+      if (verdict.kind != Kind::kIndirect) verdict.leader = kNoBlock;
+    }
+    return;
+  }
   // Whom a former leader follows in the end, or kNoBlock. Whoever it joined may have joined another
   // later, and comes first here.
   std::vector<uint32_t> last(all.size(), kNoBlock);
@@ -18,7 +23,9 @@ void FindLastLeaders(const std::vector<uint32_t>& former, std::vector<Verdict>* 
     last[*it] = last[leader] == kNoBlock ? leader : last[leader];
   }
   for (Verdict& verdict : all) {
-    if (verdict.kind == Kind::kIndirect && last[verdict.leader] != kNoBlock) {
+    if (verdict.kind != Kind::kIndirect) {
+      verdict.leader = kNoBlock;
+    } else if (last[verdict.leader] != kNoBlock) {
       verdict.leader = last[verdict.leader];
     }
   }
@@ -37,31 +44,38 @@ void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
   constexpr uint32_t kAhead = 16;
   const auto prefetch = [&](uint32_t from) {
     edges.ForEach(from, [&](uint64_t, uint32_t to, Place) {
-      if (grouped.Has(to)) return;
-      __builtin_prefetch(&all[to], 1);
-      edges.Prefetch(to);
+      if (!grouped.Has(to)) __builtin_prefetch(&all[to], 1);
     });
   };
-  std::vector<uint32_t> to_follow;
+  struct Member {
+    uint32_t block;
+    EdgeList::First first;  // its verdict names its leader
+  };
+  std::vector<Member> to_follow;
   std::vector<uint32_t> former;  // leaders
   for (uint32_t leader = 0; leader < all.size(); ++leader) {
     if (leader + kAhead < all.size() && !grouped.Has(leader + kAhead)) prefetch(leader + kAhead);
     if (grouped.Has(leader)) continue;
-    to_follow.push_back(leader);
+    to_follow.push_back({leader, edges.first(leader)});
     while (!to_follow.empty()) {
-      const uint32_t from = to_follow.back();
+      const Member from = to_follow.back();
       to_follow.pop_back();
-      edges.ForEach(from, [&](uint64_t address, uint32_t to, Place) {
+      edges.ForEachFrom(from.first, [&](uint64_t address, uint32_t to, Place) {
         if (grouped.Has(to) || to == leader) return;
         grouped.Set(to);
         Verdict& verdict = all[to];
+        // All that a former leader (before this one) reaches is in groups already.
+        if (to > leader) {
+          edges.PrefetchEdges(verdict.leader);
+          to_follow.push_back({to, verdict.leader});
+        } else {
+          former.push_back(to);
+        }
         verdict.kind = Kind::kIndirect;
         verdict.leader = leader;
-        verdict.from = from;
-        verdict.pointer = address;
+        verdict.from = from.block;
+        verdict.set_pointer(address);
         verdict.has_pointer = true;
-        // All that a former leader (before this one) reaches is in groups already.
-        (to > leader ? to_follow : former).push_back(to);
       });
     }
   }

@@ -15,7 +15,8 @@
 namespace heapgauge::leaks {
 
 // Blocks whose kind is kDefinite are the lost ones; those of them that are in the group of another
-// become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks.
+// become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks, and is of no
+// use afterwards.
 void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts);
 
 }  // namespace heapgauge::leaks

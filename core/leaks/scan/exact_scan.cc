@@ -1,49 +1,41 @@
-// The scan where every block is known. Blocks are read once, in the order of their addresses. What
-// a block points to is followed at once if the block is known to be reached by then. Otherwise its
-// pointers are kept, and followed when it is reached after all, or when lost blocks are grouped.
+// The scan where every block is known. Blocks are read once, in the order of their addresses. Their
+// pointers are kept, unless they lead to what is reached already, and now and then those of blocks
+// that are known to be reached by then are followed. The rest is followed when its block is reached
+// after all, or when lost blocks are grouped.
 // Nothing is read in the order in which it is reached: that would be a system call for each block.
+#include <algorithm>
 #include <array>
+#include <memory>
 
 #include "core/leaks/scan/block_bits.h"
+#include "core/leaks/scan/block_pointers.h"
 #include "core/leaks/scan/scan_parts.h"
 
 namespace heapgauge::leaks {
 namespace {
 
-constexpr uint64_t kLarge = 64 << 10;
-
 // Follows pointers of reached blocks that were kept, and what they lead to. Every step of it waits
-// for memory, so many blocks are followed side by side.
-class EdgeFollower {
+// for memory, so it is done for many blocks at a time, in the order of their addresses, which is
+// the order of their edges, too.
+class Follower {
  public:
-  explicit EdgeFollower(ScanState* state) : state_(*state) {}
+  explicit Follower(ScanState* state) : state_(*state) {}
 
-  // Of the block that is incomplete not all edges are known; it is left for later.
-  void Follow(uint32_t incomplete) {
-    bool again = false;
-    do {
-      // Three groups are on their way: where their edges are, the edges, what they lead to.
-      Group& newest = groups_[turn_ % 3];
-      again = Take(incomplete, &newest) || again;
-      Group& middle = groups_[(turn_ + 2) % 3];
-      for (size_t i = 0; i < middle.size; ++i) state_.edges.PrefetchEdges(middle.blocks[i]);
-      Group& oldest = groups_[(turn_ + 1) % 3];
-      for (size_t i = 0; i < oldest.size; ++i) Gather(oldest.blocks[i]);
-      oldest.size = 0;
-      Flush();
-      ++turn_;
-    } while (!state_.marks.to_follow().empty() || groups_[0].size != 0 || groups_[1].size != 0 ||
-             groups_[2].size != 0);
-    if (again) state_.marks.to_follow().push_back(incomplete);
+  void Follow() {
+    std::array<uint32_t, 64> blocks;
+    while (state_.marks.has_to_follow()) {
+      Marks::Sweep sweep(&state_.marks);
+      while (const size_t count = sweep.Take(blocks.data(), blocks.size())) {
+        for (size_t i = 0; i < count; ++i) {
+          state_.edges.PrefetchEdges(state_.edges.first(blocks[i]));
+        }
+        for (size_t i = 0; i < count; ++i) Gather(blocks[i]);
+        Flush();
+      }
+    }
   }
 
  private:
-  static constexpr size_t kBlocks = 64;
-  static constexpr size_t kSteps = 256;
-  struct Group {
-    std::array<uint32_t, kBlocks> blocks;
-    size_t size = 0;
-  };
   struct Step {
     uint64_t address;
     uint32_t from;
@@ -51,29 +43,12 @@ class EdgeFollower {
     Place place;
   };
 
-  // Whether the incomplete one was among those that are to be followed.
-  bool Take(uint32_t incomplete, Group* group) {
-    std::vector<uint32_t>& to_follow = state_.marks.to_follow();
-    bool found = false;
-    while (group->size < kBlocks && !to_follow.empty()) {
-      const uint32_t block = to_follow.back();
-      to_follow.pop_back();
-      if (block == incomplete) {
-        found = true;
-        continue;
-      }
-      state_.edges.Prefetch(block);
-      group->blocks[group->size++] = block;
-    }
-    return found;
-  }
-
   void Gather(uint32_t block) {
     state_.edges.ForEach(block, [&](uint64_t address, uint32_t to, Place place) {
       if (state_.marks.settled(to)) return;
       state_.marks.Prefetch(to);
       steps_[size_++] = {address, block, to, place};
-      if (size_ == kSteps) Flush();
+      if (size_ == steps_.size()) Flush();
     });
   }
   void Flush() {
@@ -85,9 +60,7 @@ class EdgeFollower {
   }
 
   ScanState& state_;
-  std::array<Group, 3> groups_{};
-  size_t turn_ = 0;
-  std::array<Step, kSteps> steps_;
+  std::array<Step, 256> steps_;
   size_t size_ = 0;
 };
 
@@ -110,13 +83,9 @@ class RootSink {
 // the rest, and they often lie behind it.
 void ReadLargeBlocks(ScanState* state, PointerFinder<RootSink>* finder, BlockBits* was_read) {
   const BlockIndex& index = state->index;
-  std::vector<uint32_t> large;
-  for (uint32_t block = 0; block < index.size(); ++block) {
-    if (index.extent(block).size() >= kLarge) large.push_back(block);
-  }
   for (bool any = true; any;) {
     any = false;
-    for (const uint32_t block : large) {
+    for (const uint32_t block : index.large()) {
       if (was_read->Has(block) || !state->marks.reached(block)) continue;
       was_read->Set(block);
       any = true;
@@ -131,49 +100,76 @@ void ReadLargeBlocks(ScanState* state, PointerFinder<RootSink>* finder, BlockBit
   }
 }
 
-class BlockSink {
+// Goes through the pointers of all blocks.
+class BlockScan {
  public:
-  BlockSink(ScanState* state, EdgeFollower* follower) : state_(*state), follower_(*follower) {}
-  void Prefetch(const Pointer& pointer, uint32_t block) {
-    if (!state_.marks.settled(block) && state_.marks.settled(pointer.source)) {
-      state_.marks.Prefetch(block);
-    }
-  }
+  explicit BlockScan(ScanState* state)
+      : state_(*state), pointers_(&state->index, &state->marks, &state->edges) {}
 
-  void OnBlock(const Pointer& pointer, uint32_t block, Place place) {
-    if (pointer.source != source_) Begin(pointer.source);
-    if (state_.marks.settled(block)) return;
-    if (source_reached_) {
-      state_.marks.Reach(block, place, {pointer.address, source_, false});
-    } else {
-      state_.edges.Add(pointer.address, block, place);
+  void Add(WordSearch::Found found) {
+    while (found.count != 0) {
+      WordSearch::Found part = found;
+      part.count = std::min(found.count, state_.follow_together - kept_);
+      pointers_.Add(part);
+      found.values += part.count;
+      found.places += part.count;
+      found.count -= part.count;
+      kept_ += part.count;
+      if (kept_ == state_.follow_together) FollowReached();
     }
   }
-  void OnOther(const Pointer&) {}
-  void OnBatch() {
-    // Side by side it costs less; too late, and more pointers must be kept.
-    if (state_.marks.to_follow().size() >= state_.follow_together) follower_.Follow(source_);
-    TrimInteriors(&state_);
+  // `count` words that were read from `address`.
+  void AddWords(const uint64_t* words, size_t count, uint64_t address) {
+    while (count != 0) {
+      const size_t part = std::min(count, kWords);
+      WordSearch::Found found;
+      found.count = filter_(words, part, state_.index.low(), state_.index.span(), places_.data());
+      for (size_t i = 0; i < found.count; ++i) values_[i] = words[places_[i]];
+      found.values = values_.data();
+      found.places = places_.data();
+      found.base = address;
+      Add(found);
+      words += part;
+      count -= part;
+      address += part * 8;
+    }
+  }
+  // All pointers are there.
+  void Finish() {
+    for (const uint32_t source : pointers_.sources()) FollowLater(source);
+    state_.marks.set_follow_before(static_cast<uint32_t>(state_.index.size()));
+    Follower(&state_).Follow();
   }
 
  private:
-  void Begin(uint32_t source) {
-    source_ = source;
-    source_reached_ = state_.marks.reached(source);
-    state_.edges.Begin(source, WordsOf(state_.index.extent(source)).start);
-    state_.marks.set_follow_before(source + 1);
+  static constexpr size_t kWords = 2048;
+
+  void FollowLater(uint32_t block) {
+    if (state_.marks.reached(block)) state_.marks.FollowLater(block);
+  }
+  // Of the last block not all pointers are known.
+  void FollowReached() {
+    kept_ = 0;
+    const std::vector<uint32_t>& sources = pointers_.sources();
+    if (sources.empty()) return;
+    for (size_t i = 0; i + 1 < sources.size(); ++i) FollowLater(sources[i]);
+    state_.marks.set_follow_before(sources.back());
+    pointers_.ForgetSources();
+    Follower(&state_).Follow();
+    TrimInteriors(&state_);
   }
 
   ScanState& state_;
-  EdgeFollower& follower_;
-  uint32_t source_ = kNoBlock;
-  // When its first pointer was found. If it is reached later, its edges are followed from the list.
-  bool source_reached_ = false;
+  BlockPointers pointers_;
+  size_t kept_ = 0;  // words since pointers were followed
+  WordFilter filter_ = BestWordFilter();
+  std::array<uint32_t, kWords + 4> places_;
+  std::array<uint64_t, kWords> values_;
 };
 
 // Has the memory searched where it is; false if that cannot be.
-template <typename Wanted, typename Finder>
-bool SearchBlocks(ScanState* state, Wanted&& wanted, Finder* finder) {
+template <typename Wanted>
+bool SearchBlocks(ScanState* state, Wanted&& wanted, BlockScan* blocks) {
   constexpr uint64_t kLeast = 1 << 20;  // less is read more quickly
   constexpr uint64_t kMost = 1 << 30;   // at a time
   std::vector<AddressRange> ranges;
@@ -188,18 +184,21 @@ bool SearchBlocks(ScanState* state, Wanted&& wanted, Finder* finder) {
   const auto search =
       state->memory.Search(std::move(ranges), state->index.low(), state->index.span());
   if (search == nullptr) return false;
-  uint32_t block = 0;
-  uint64_t told = 0;
   WordSearch::Found found;
+  uint64_t about = 0;
   while (search->Next(&found)) {
-    finder->AddFound(found, &block);
-    const auto about = static_cast<uint64_t>(static_cast<double>(bytes) * block /
-                                             static_cast<double>(state->index.size()));
-    state->reader.Count(about - told, 0);
-    told = about;
+    blocks->Add(found);
+    if (state->progress == nullptr || found.count == 0) continue;
+    // How far it has come.
+    const uint64_t address = found.base + uint64_t{8} * found.places[found.count - 1];
+    const double share = static_cast<double>(state->index.FirstEndingAfter(address)) /
+                         static_cast<double>(state->index.size());
+    const auto now = static_cast<uint64_t>(static_cast<double>(bytes) * share);
+    state->reader.Count(now - about, 0);
+    about = now;
     state->Tell();
   }
-  state->reader.Count(search->searched_bytes() - told, search->unreadable_bytes());
+  state->reader.Count(search->searched_bytes() - about, search->unreadable_bytes());
   state->other_cpu_ns += search->cpu_ns();
   return true;
 }
@@ -208,7 +207,6 @@ bool SearchBlocks(ScanState* state, Wanted&& wanted, Finder* finder) {
 
 void ScanExact(ScanState* state) {
   const BlockIndex& index = state->index;
-  EdgeFollower follower(state);
   BlockBits was_read(index.size());
   {
     RootSink sink(state);
@@ -217,26 +215,19 @@ void ScanExact(ScanState* state) {
     ReadLargeBlocks(state, &finder, &was_read);
   }
   {
-    BlockSink sink(state, &follower);
-    PointerFinder<BlockSink> finder(&index, index.low(), index.span(), &sink, state->batch);
+    const auto scan = std::make_unique<BlockScan>(state);
     const auto wanted = [&](uint32_t block) { return !was_read.Has(block); };
-    uint32_t block = 0;
-    if (!SearchBlocks(state, wanted, &finder)) {
+    if (!SearchBlocks(state, wanted, scan.get())) {
       ReadRuns(
           index, &state->reader, wanted,
-          [&](uint32_t first, uint32_t, uint64_t address, const uint64_t* words, size_t count) {
-            block = std::max(block, first);
-            finder.AddBlocks(words, count, address, &block);
+          [&](uint32_t, uint32_t, uint64_t address, const uint64_t* words, size_t count) {
+            scan->AddWords(words, count, address);
           },
           [&] { state->Tell(); });
     }
-    finder.Flush();
+    scan->Finish();
   }
-  state->edges.Finish();
-  state->marks.set_follow_before(static_cast<uint32_t>(index.size()));
-  do {
-    follower.Follow(kNoBlock);
-  } while (JudgeInteriors(state));
+  while (JudgeInteriors(state)) Follower(state).Follow();
 
   std::vector<uint32_t> possible;
   state->marks.MarkInteriorsPossible(&possible);

@@ -13,11 +13,13 @@ Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roo
       roots_(roots),
       heuristics_(image, roots, heuristics),
       reached_(index.size()),
-      settled_(index.size()) {
+      settled_(index.size()),
+      to_follow_(index.size()) {
   state_.resize(index.size());
   facts_.resize(index.size());
   ReserveHuge(index.size(), &verdicts_);
   verdicts_.resize(index.size());
+  settled_.Set(static_cast<uint32_t>(index.size()));  // of none
 }
 
 void Marks::NeedsNoHeuristic(uint32_t block) {

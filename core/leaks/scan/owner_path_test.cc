@@ -128,7 +128,7 @@ TEST_F(LeakOwner, AChainThatGoesInCirclesEnds) {
   check_.verdicts.resize(2);
   for (uint32_t i = 0; i < 2; ++i) {
     check_.verdicts[i].has_pointer = true;
-    check_.verdicts[i].pointer = At(1 - i);
+    check_.verdicts[i].set_pointer(At(1 - i));
     check_.verdicts[i].from = 1 - i;
   }
   EXPECT_LE(PathToBlock(check_, 0, 4).places.size(), 4u);

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/leaks/memory_image.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/heuristics.h"
 #include "core/leaks/scan/word_filter.h"
@@ -62,47 +61,14 @@ class PointerFinder {
     }
   }
 
-  // The same for words of many blocks and of what lies between them, which is passed over. `block`
-  // is the first that may hold one of them, and is moved on.
-  void AddBlocks(const uint64_t* words, size_t count, uint64_t address, uint32_t* block) {
-    uint32_t at = *block;
-    while (count != 0) {
-      const size_t part = std::min({count, kPart, limit_});
-      if (size_ + part > limit_) Flush();
-      const size_t found = filter_(words, part, low_, span_, found_.data());
-      for (size_t i = 0; i < found; ++i) {
-        const uint64_t place = address + found_[i] * 8;
-        while (index_.extent(at).end < place + 8) ++at;  // the one behind the last ends nowhere
-        if (index_.extent(at).start <= place) batch_[size_++] = {words[found_[i]], place, at};
-      }
-      words += part;
-      count -= part;
-      address += part * 8;
-    }
-    *block = at;
-  }
-
-  // The same for words that were found by somebody else.
-  void AddFound(const WordSearch::Found& found, uint32_t* block) {
-    uint32_t at = *block;
-    for (size_t i = 0; i < found.count; ++i) {
-      const uint64_t place = found.base + uint64_t{found.places[i]} * 8;
-      while (index_.extent(at).end < place + 8) ++at;
-      if (index_.extent(at).start > place) continue;
-      if (size_ == limit_) Flush();
-      batch_[size_++] = {found.values[i], place, at};
-    }
-    *block = at;
-  }
-
   // All that was added has been told afterwards.
   void Flush() {
     for (size_t i = 0; i < size_; ++i) {
       row_[i] = index_.RowOf(batch_[i].value);
-      __builtin_prefetch(row_[i]);  // harmless for null
+      __builtin_prefetch(row_[i]);
     }
     for (size_t i = 0; i < size_; ++i) {
-      guess_[i] = index_.GuessFrom(row_[i], batch_[i].value);
+      guess_[i] = index_.GuessFrom(row_[i], batch_[i].value, BlockIndex::Bits);
       if (guess_[i].is_start) {
         sink_->Prefetch(batch_[i], guess_[i].block);
       } else if (guess_[i].block != kNoBlock) {

@@ -126,10 +126,13 @@ class RegionScan {
 void Sweep(ScanState* state, UnknownMemory* unknown, ReachFinder* finder, RegionScan* regions) {
   for (;;) {
     std::vector<uint32_t> blocks;
-    blocks.swap(state->marks.to_follow());
+    if (state->marks.has_to_follow()) {
+      Marks::Sweep sweep(&state->marks);
+      uint32_t block = 0;
+      while (sweep.Take(&block, 1) != 0) blocks.push_back(block);
+    }
     const std::vector<uint64_t> pending = unknown->TakeRegions();
     if (blocks.empty() && pending.empty()) return;
-    std::sort(blocks.begin(), blocks.end());
     for (const uint32_t block : blocks) {
       const AddressRange& extent = state->index.extent(block);
       state->reader.Read(extent.start, extent.end,
@@ -222,7 +225,6 @@ void ScanSampled(ScanState* state) {
         [state] { state->Tell(); });
     finder.Flush();
   }
-  state->edges.Finish();
   FinishLostBlocks(state, std::move(possible));
 }
 

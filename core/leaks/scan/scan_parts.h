@@ -25,7 +25,7 @@ struct ScanState {
         roots(all_roots),
         index(blocks),
         marks(image, index, all_roots, options.heuristics),
-        edges(blocks.size()),
+        edges(&marks.verdicts()),
         reader(image),
         progress(options.progress) {}
 
@@ -44,9 +44,10 @@ struct ScanState {
   ProgressSink* progress;
   uint64_t total_bytes = 0;   // that will be read, about
   uint64_t other_cpu_ns = 0;  // that was spent elsewhere
-  // How many pointers and blocks are followed together; tests take few.
+  // How many pointers are told together, and how many are kept before they are followed; tests take
+  // few.
   size_t batch = PointerFinder<int>::kBatch;
-  size_t follow_together = 256;
+  size_t follow_together = 256 * 1024;
 };
 
 // Judges pointers into the middle of blocks; see Marks.
