@@ -146,6 +146,8 @@ class ProcessCheck {
     input.threads_known = threads_known;
     input.blocks = &check_.known.blocks;
     if (gauge_) input.gauge = &*gauge_;
+    // Where all blocks are known the rest of the heap does not matter.
+    input.without_free = !check_.known.exact;
     HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
     tell(std::move(found.readable));
     check_.roots = std::move(found.roots);

@@ -10,6 +10,7 @@
 
 #include "core/base/process_status.h"
 #include "core/base/text.h"
+#include "core/leaks/capture/free_chunks.h"
 #include "core/leaks/capture/glibc_state.h"
 #include "core/leaks/capture/machine.h"
 #include "core/leaks/capture/object_headers.h"
@@ -65,7 +66,7 @@ class Finder {
     AddThreads();
     for (const Piece& piece : pieces_) AddPiece(piece);
     found_.roots.ranges = list_.Finish();
-    found_.roots.heap = Merged(std::move(found_.roots.heap));
+    found_.roots.heap = Without(Merged(std::move(found_.roots.heap)), Merged(std::move(free_)));
     found_.roots.files = Merged(std::move(found_.roots.files));
     found_.roots.code = Merged(std::move(found_.roots.code));
     found_.readable = Merged(std::move(found_.readable));
@@ -132,6 +133,7 @@ class Finder {
         }
       }
     }
+    find_free_ = glibc && input_.without_free;
     if (glibc) {
       const ImageSource memory(image_);
       const GlibcRanges ranges = FindGlibcRanges(mappings, perhaps_mapped, memory);
@@ -229,6 +231,11 @@ class Finder {
     const AddressRange range{piece.start, piece.end};
     if (piece.owner == Owner::kHeap) {
       AddHeap(range);
+      if (find_free_ && (m.start == range.start || m.name == "[heap]")) {
+        const AddressRange whole = m.name == "[heap]" ? AddressRange{m.start, m.end} : range;
+        const std::vector<AddressRange> chunks = FindFreeChunks(image_, whole);
+        free_.insert(free_.end(), chunks.begin(), chunks.end());
+      }
       return;
     }
     if (!m.readable || piece.owner == Owner::kAgent || piece.owner == Owner::kKernel) return;
@@ -333,6 +340,8 @@ class Finder {
   std::vector<uint32_t> objects_of_;  // of each mapping
   uint64_t thread_local_bytes_ = 0;
   std::vector<Piece> pieces_;
+  bool find_free_ = false;
+  std::vector<AddressRange> free_;  // parts of the heap
   RootList list_;
   uint64_t shared_bytes_ = 0;
   bool told_of_shared_ = false;

@@ -31,6 +31,7 @@ struct RootsInput {
   const std::vector<CapturedThread>* threads = nullptr;
   const std::vector<Block>* blocks = nullptr;
   const GaugeMemory* gauge = nullptr;  // nullptr: no agent
+  bool without_free = false;  // leave free memory out of the heap where the allocator tells
 };
 
 struct ProcessRoots {

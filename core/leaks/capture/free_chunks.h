@@ -1,0 +1,31 @@
+// Which memory of glibc's heap is free. Old words in it are no pointers, however much they look
+// like it.
+//
+// glibc puts chunks side by side, each with its size in front of it and a bit that says whether the
+// one before is in use. So they can be walked from the first to the last. That is done as a whole
+// or not at all: unless the walk ends where the heap does, nothing of it is believed. Chunks that
+// threads keep for themselves (tcache, fast bins) are marked as in use, and are not found.
+//
+// Reads all of the heap. Pure functions but for that.
+#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_FREE_CHUNKS_H_
+#define HEAPGAUGE_CORE_LEAKS_CAPTURE_FREE_CHUNKS_H_
+
+#include <vector>
+
+#include "core/base/address_range.h"
+#include "core/leaks/memory_image.h"
+
+namespace heapgauge::leaks {
+
+// The free memory of one heap, by address: of the one that grows by brk, or of a further arena's,
+// whole as it is mapped. Empty if it is no heap of glibc's. What is not in whole words of a free
+// chunk is left out, and so are the smallest chunks if there are very many.
+std::vector<AddressRange> FindFreeChunks(const MemoryImage& image, const AddressRange& heap);
+
+// `ranges` without `holes`. REQUIRES: both by address, without overlaps.
+std::vector<AddressRange> Without(const std::vector<AddressRange>& ranges,
+                                  const std::vector<AddressRange>& holes);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_FREE_CHUNKS_H_

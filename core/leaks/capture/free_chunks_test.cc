@@ -1,0 +1,116 @@
+#include "core/leaks/capture/free_chunks.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace heapgauge::leaks {
+namespace {
+
+// A heap as glibc lays it out.
+class FakeHeap final : public MemoryImage {
+ public:
+  FakeHeap(uint64_t start, size_t bytes, uint64_t first)
+      : start_(start), words_(bytes / 8), at_(first) {}
+
+  size_t Read(uint64_t address, size_t size, void* to) const override {
+    const uint64_t end = start_ + words_.size() * 8;
+    if (address < start_ || address >= end) return 0;
+    const size_t got = std::min<uint64_t>(size, end - address);
+    std::memcpy(to, reinterpret_cast<const char*>(words_.data()) + (address - start_), got);
+    return got;
+  }
+  uint64_t& at(uint64_t address) { return words_.at((address - start_) / 8); }
+
+  // The next chunk; its address.
+  uint64_t Add(uint64_t size, bool in_use = true) {
+    const uint64_t chunk = at_;
+    at(chunk + 8) = size | (before_in_use_ ? 1 : 0);
+    if (!before_in_use_) at(chunk) = before_;
+    before_ = size;
+    before_in_use_ = in_use;
+    at_ += size;
+    return chunk;
+  }
+  // All that is left.
+  uint64_t AddTop() { return Add(end() - at_); }
+  AddressRange range() const { return {start_, end()}; }
+  uint64_t end() const { return start_ + words_.size() * 8; }
+
+ private:
+  uint64_t start_;
+  std::vector<uint64_t> words_;
+  uint64_t at_;
+  bool before_in_use_ = true;
+  uint64_t before_ = 0;
+};
+
+constexpr uint64_t kBrkHeap = 0x555500001000;
+constexpr uint64_t kArenaHeap = 0x7f0000000000;
+
+TEST(FreeChunksTest, FreeOnesAndTheRestOfAHeapAreFound) {
+  FakeHeap heap(kBrkHeap, 64 * 1024, kBrkHeap);
+  heap.Add(0x290);
+  const uint64_t first = heap.Add(96, false);
+  heap.Add(48);
+  heap.Add(4096);
+  const uint64_t second = heap.Add(2048, false);
+  heap.Add(32);
+  const uint64_t top = heap.AddTop();
+  const std::vector<AddressRange> expected = {
+      {first + 16, first + 96}, {second + 16, second + 2048}, {top + 16, heap.end()}};
+  EXPECT_EQ(FindFreeChunks(heap, heap.range()), expected);
+}
+
+TEST(FreeChunksTest, AFurtherArenaBeginsBehindItsDescription) {
+  for (const uint64_t head : {32, 48, 2256, 2288}) {
+    FakeHeap heap(kArenaHeap, 132 * 1024, kArenaHeap + head);
+    heap.at(kArenaHeap) = kArenaHeap + 48;
+    heap.at(kArenaHeap + 16) = 128 * 1024;  // less than could be read
+    heap.Add(0x290);
+    const uint64_t free = heap.Add(512, false);
+    heap.Add(1024);
+    heap.Add(kArenaHeap + 128 * 1024 - free - 512 - 1024);
+    const auto found = FindFreeChunks(heap, heap.range());
+    ASSERT_EQ(found.size(), 2u) << head;
+    EXPECT_EQ(found[0], (AddressRange{free + 16, free + 512}));
+    EXPECT_EQ(found[1].end, kArenaHeap + 128 * 1024);
+  }
+}
+
+TEST(FreeChunksTest, NothingIsBelievedOfAHeapThatIsNone) {
+  const auto made = [] {
+    FakeHeap heap(kBrkHeap, 64 * 1024, kBrkHeap);
+    heap.Add(0x290);
+    heap.Add(96, false);
+    heap.Add(48);
+    heap.AddTop();
+    return heap;
+  };
+  ASSERT_EQ(FindFreeChunks(made(), made().range()).size(), 2u);
+  FakeHeap other_size = made();  // in front of the one behind the free one
+  other_size.at(kBrkHeap + 0x290 + 96) = 64;
+  EXPECT_TRUE(FindFreeChunks(other_size, other_size.range()).empty());
+  FakeHeap too_far = made();
+  too_far.at(kBrkHeap + 0x290 + 96 + 8) += 32;
+  EXPECT_TRUE(FindFreeChunks(too_far, too_far.range()).empty());
+  FakeHeap odd = made();
+  odd.at(kBrkHeap + 8) += 8;
+  EXPECT_TRUE(FindFreeChunks(odd, odd.range()).empty());
+  const FakeHeap zero(kBrkHeap, 64 * 1024, kBrkHeap);
+  EXPECT_TRUE(FindFreeChunks(zero, zero.range()).empty());
+  const FakeHeap short_one = made();
+  EXPECT_TRUE(FindFreeChunks(short_one, {kBrkHeap, kBrkHeap + 2 * 64 * 1024}).empty());
+  EXPECT_TRUE(FindFreeChunks(short_one, {kBrkHeap + 16, short_one.end()}).empty());
+}
+
+TEST(FreeChunksTest, HolesAreTakenOut) {
+  const std::vector<AddressRange> ranges = {{10, 20}, {30, 40}, {50, 60}};
+  EXPECT_EQ(Without(ranges, {}), ranges);
+  const std::vector<AddressRange> left = {{10, 12}, {14, 18}, {35, 40}, {50, 55}};
+  EXPECT_EQ(Without(ranges, {{12, 14}, {18, 35}, {45, 50}, {55, 70}}), left);
+  EXPECT_TRUE(Without(ranges, {{0, 100}}).empty());
+}
+
+}  // namespace
+}  // namespace heapgauge::leaks
