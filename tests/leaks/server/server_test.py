@@ -173,6 +173,34 @@ class WithoutMemory(Server):
         for rows in check["functions"].values():
             self.assertFalse(any(row["lost"] for row in rows), said)
 
+    def test_dumps_tell_what_each_held_from_one_to_the_next(self):
+        self.start_sampled()
+        dumps = self.fresh_directory()
+        env = clean_environment(HEAPGAUGE_DIR=str(self.gauges), XDG_CACHE_HOME=str(self.directory / "cache"))
+        for number in range(7):
+            self.wait_for_requests(6000 + number * 7000)
+            subprocess.run([HEAPGAUGE, "save", "-o", str(dumps / f"{number}.hg"), str(self.pid)], env=env,
+                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True)
+        check = self.leaks(dumps)
+        said = self.sentences(check)
+        self.assertEqual(check["check"]["look"], "none")
+        self.assertEqual(self.suspects(check), {"finish_session", "remember"}, said)
+        for name in ("finish_session", "remember"):
+            row = check["functions"][name][0]
+            amounts = row["least_live_bytes"]
+            self.assertEqual(len(amounts), 7)
+            self.assertEqual(amounts, sorted(amounts), said)
+            self.assertIn("in 7 dumps over", row["sentence"])
+        self.assertFalse(check["functions"]["keep_recent"][0]["suspected"], said)
+        # Of another run.
+        foreign = self.fresh_directory()
+        subprocess.run([HEAPGAUGE, "run", "--quiet", "-o", str(foreign / "other.hg"), "--", "/bin/true"], env=env,
+                       stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True)
+        done = subprocess.run([HEAPGAUGE, "leaks", str(dumps / "1.hg"), str(foreign / "other.hg")], env=env,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("of another run", done.stderr)
+
     def test_a_trace_tells_it_exactly(self):
         self.gauges = self.fresh_directory()
         trace = self.directory / "server.hgt"

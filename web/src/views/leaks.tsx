@@ -117,9 +117,9 @@ function Verdict({ data, said, onChecked }: { data: LeaksAnswer; said: string; o
 function NotLooked({ data, live }: { data: LeaksAnswer; live: boolean }) {
   return (
     <div class="teach card padded">
-      <p>
-        <b>{bytesText(data.summary.in_use)}</b> in {blocksText(data.summary.in_use)} {live ? "are live" : "were never freed"}. Below is what ages and growth tell; whether a block is lost, only its memory tells.
-      </p>
+      {data.summary.in_use.blocks > 0
+        ? <p><b>{bytesText(data.summary.in_use)}</b> in {blocksText(data.summary.in_use)} {live ? "are live" : "were never freed"}. Below is what ages and growth tell; whether a block is lost, only its memory tells.</p>
+        : <p>No live block is known without a look at its memory{data.notes.length > 0 ? `: ${data.notes[0]}` : ""}.</p>}
       {data.may_look
         ? <p class="dim">“Check now” copies the program while it stands still for some milliseconds, and looks for pointers to its blocks. If it may not be traced (containers, other users), its agent makes the copy instead.</p>
         : live

@@ -10,6 +10,8 @@ import { useAsk, usePage } from "./hooks";
 import { AgeChart } from "./leaks_age";
 import { Problem } from "./parts";
 
+const MOST_FRAMES = 14;
+
 interface Props {
   record: string;
   name: string; // of the function that is to blame
@@ -31,7 +33,7 @@ export function Details({ record, name, check, looked, children }: Props) {
         {!children && data?.ages && <div class="evidence"><h3>Age</h3><AgeChart ages={data.ages} large /></div>}
         <div>
           <h3>Stack</h3>
-          {data ? <Stack stack={data.record.stack} /> : <p class="dim">reading…</p>}
+          {data ? <Stack stack={data.record.stack} name={name} /> : <p class="dim">reading…</p>}
         </div>
       </div>
       {data?.owner && <Owner owner={data.owner} record={data.record} />}
@@ -57,13 +59,14 @@ function Links({ name, looked, lost }: { name: string; looked: boolean; lost: bo
   );
 }
 
-function Stack({ stack, most = 14 }: { stack: LeakFrame[]; most?: number }) {
+function Stack({ stack, name }: { stack: LeakFrame[]; name?: string }) {
   const [all, setAll] = useState(false);
-  const readable = all ? stack : readableStack(stack).slice(0, most);
+  const readable = all ? stack : readableStack(stack).slice(0, MOST_FRAMES);
+  const blamed = readable.findIndex((frame) => frame.function === name || frame.function?.startsWith(`${name}(`));
   return (
     <ol class="leak-stack">
       {readable.map((frame, i) => (
-        <li key={i}><span class="function" title={frame.function}>{frameName(frame)}</span> <span class="dim">{framePlace(frame)}{frame.inlined ? ", inlined" : ""}</span></li>
+        <li key={i} class={i === Math.max(0, blamed) ? "blamed" : ""}><span class="function" title={frame.function}>{frameName(frame)}</span> <span class="dim">{framePlace(frame)}{frame.inlined ? ", inlined" : ""}</span></li>
       ))}
       {!all && readable.length < stack.length && <li class="more-frames"><button type="button" class="plain-button" onClick={() => setAll(true)}>all {stack.length} frames</button></li>}
       {stack.length === 0 && <li class="dim">not known</li>}
