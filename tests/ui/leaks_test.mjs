@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BUILD, folder, heapgauge, lineOf, open, picture, runAll, serve, start, stop, test, until } from "./harness.mjs";
+import { BUILD, folder, HEAPGAUGE, heapgauge, lineOf, open, picture, runAll, serve, start, stop, test, until } from "./harness.mjs";
 
 const TRACE = join(folder, "server.hgt");
 assert.equal(spawnSync(join(BUILD, "bin/heapgauge_make_server_trace"), [TRACE]).status, 0);
@@ -142,6 +142,27 @@ test("the next check tells what has changed, and kinds can be chosen", async () 
   assert.equal(await page.getByRole("button", { name: /Check/ }).count(), 0);
   assert.match(await textOf(page, "verdict"), /leaks: about/);
   await quiet(page);
+  await server.stop();
+});
+
+test("a program that is traced is looked at with every block known", async () => {
+  const recorder = start(HEAPGAUGE, ["run", "--trace", "--quiet", "-o", join(folder, "live.hgt"), "--", join(BUILD, "bin/targets/leaks_on_request")]);
+  for (const word of ["lose", "hold"]) {
+    const done = lineOf(recorder.stdout, /done/);
+    recorder.stdin.write(`${word}\n`);
+    await done;
+  }
+  const pid = JSON.parse(heapgauge("ps", "--json")).find((process) => process.state === "live" && process.file.startsWith(folder) && /leaks_on_request/.test(process.program)).pid;
+  const server = await serve();
+  const page = await open(`${server.url}#view=leaks&source=${pid}`);
+  await page.getByText("the trace (FILE.hgt) has them all").first().waitFor();
+  await check(page, "Check now", 1);
+  assert.match(await textOf(page, "kind-definite"), /300,000 bytes 100 blocks/);
+  assert.match(await textOf(page, "kind-indirect"), /100,000 bytes 100 blocks/);
+  await page.getByText("every block is known").waitFor();
+  await quiet(page);
+  recorder.stdin.end();
+  await new Promise((resolve) => recorder.on("exit", resolve));
   await server.stop();
 });
 
