@@ -181,7 +181,12 @@ bool MayLookInPlace(uint32_t pid, const Error& why_no_copy, const CheckOptions& 
 Result<Check> CheckTraced(uint32_t pid, uint64_t start_ns, CheckOptions options) {
   HG_ASSIGN(const std::unique_ptr<RecordedBlocks> recorded, RecordedBlocks::Find(pid, start_ns));
   options.while_stopped = [&] { recorded->Mark(); };
-  options.known_blocks = [&] { return recorded->Read(); };
+  options.known_blocks = [&] {
+    if (options.scan.progress != nullptr) {
+      options.scan.progress->Report("waiting for the trace to get this far", 0, 0, "");
+    }
+    return recorded->Read();
+  };
   ProcessCheck process(pid, options);
   HG_TRY(process.Begin());
   PictureOptions how;
