@@ -76,6 +76,36 @@ test("the flame graph zooms, searches and filters without a server", async () =>
   await quiet(page);
 });
 
+test("call tree, callers and the two halves of a function are those of the server", async () => {
+  const server = await serve(TRACE);
+  const views = [
+    ["#view=tree&value=allocated", "[data-testid=tree]"],
+    ["#view=callers&value=allocated", "[data-testid=neighbours]"],
+  ];
+  for (const [hash, selector] of views) {
+    const names = [];
+    for (const page of [await openFile(REPORT, hash), await open(server.url + hash)]) {
+      await page.locator(selector).first().waitFor();
+      await until(page, () => !document.querySelector("main").textContent.includes("reading…"));
+      // Names in their order; ranges and places are the server's alone.
+      const text = await page.locator(selector).allInnerTexts();
+      names.push(text.join("\n").match(/(main|Serve|Request::Read|LoadTables|Cache::Insert|Session::Token|Reply::Format)/g));
+      await quiet(page);
+    }
+    assert.deepEqual(names[0], names[1], hash);
+    assert.ok(names[0].length > 2, hash);
+  }
+  const hash = "#view=flame&value=allocated&callers=both&through=%5EServe%24";
+  const labels = [];
+  for (const page of [await openFile(REPORT, hash), await open(server.url + hash)]) {
+    await page.getByTestId("flame-callees").waitFor();
+    labels.push(await page.locator(".sandwich, .flame-area").first().innerText());
+    await quiet(page);
+  }
+  assert.equal(labels[0], labels[1]);
+  await server.stop();
+});
+
 test("what is not in the report says so in one line", async () => {
   const page = await openFile(REPORT, "#view=query");
   await page.getByText("A saved report has no answers for this view").waitFor();

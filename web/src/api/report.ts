@@ -4,7 +4,8 @@
 
 import { mainEstimate } from "../model/figures";
 import { matcherOf } from "../model/flame";
-import { frameOf, narrowFlame } from "../model/narrow";
+import { frameOf, matching, narrowFlame } from "../model/narrow";
+import { flameThrough } from "../model/narrow_through";
 import { peekOf, treeOf } from "../model/narrow_tree";
 import { ApiError } from "./answerer";
 import type { Answerer, Parameters } from "./answerer";
@@ -76,7 +77,7 @@ export class Report implements Answerer {
       case "flame":
         return this.flame(parameters);
       case "frame":
-        return frameOf(await this.look<FlameAnswer>("flame", parameters), parameters.root ?? "", await this.functions(parameters));
+        return frameOf(await this.flame({ ...parameters, root: "" }), parameters.root ?? "", await this.functions(parameters));
       case "tree":
         return treeOf(
           await this.flame({ ...parameters, root: "" }),
@@ -101,11 +102,14 @@ export class Report implements Answerer {
   }
 
   private async flame(parameters: Parameters): Promise<FlameAnswer> {
-    const answer = await this.look<FlameAnswer>("flame", parameters);
-    const { root = "", focus = "", ignore = "" } = parameters;
-    if (!root && !focus && !ignore) return answer;
-    const functions = focus || ignore ? await this.functions(parameters) : new Map<string, string>();
-    return narrowFlame(answer, { root, focus, ignore }, functions);
+    const { root = "", focus = "", ignore = "", through = "", callers = "", ...rest } = parameters;
+    // From some functions on, both halves are made of the tree from the outermost callers in.
+    const whole = await this.look<FlameAnswer>("flame", { ...rest, ...(callers && !through ? { callers } : {}) });
+    if (!root && !focus && !ignore && !through) return whole;
+    const functions = focus || ignore || through ? await this.functions(parameters) : new Map<string, string>();
+    if (!through) return narrowFlame(whole, { root, focus, ignore }, functions);
+    const left = focus || ignore ? narrowFlame(whole, { root: "", focus, ignore }, functions) : whole;
+    return narrowFlame(flameThrough(left, matching(left, through, functions), callers === "1"), { root, focus: "", ignore: "" }, functions);
   }
 
   // Boxes have short names, and filters are about whole ones. The table knows both.

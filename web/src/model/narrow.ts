@@ -12,11 +12,6 @@ export interface Narrowing {
 
 const STEP = 6;
 
-interface Sides {
-  before?: number[];
-  after?: number[];
-}
-
 // The node that a path leads to; -1 if there is none.
 export function nodeOfPath(answer: FlameAnswer, path: string): number {
   const { parent, name } = answer.nodes;
@@ -48,7 +43,7 @@ function keptValues(answer: FlameAnswer, value: readonly number[], focus: Uint8A
   return kept;
 }
 
-function matching(answer: FlameAnswer, text: string, functions: Map<string, string>): Uint8Array {
+export function matching(answer: FlameAnswer, text: string, functions: Map<string, string>): Uint8Array {
   // The server matches upper and lower case as they are.
   let expression: RegExp | null = null;
   try {
@@ -68,9 +63,8 @@ export function narrowFlame(answer: FlameAnswer, { root, focus, ignore }: Narrow
   const left = (list: readonly number[]) => (wanted || refused ? keptValues(answer, list, wanted, refused) : list);
   const values = left(answer.nodes.value);
   // Both sides, where two profiles are compared.
-  const sides = answer.nodes as FlameAnswer["nodes"] & Sides;
-  const before = sides.before && left(sides.before);
-  const after = sides.after && left(sides.after);
+  const before = answer.nodes.before && left(answer.nodes.before);
+  const after = answer.nodes.after && left(answer.nodes.after);
   const start = nodeOfPath(answer, root);
   const found = start >= 0;
   const path: FlameAnswer["path"] = [];
@@ -79,7 +73,7 @@ export function narrowFlame(answer: FlameAnswer, { root, focus, ignore }: Narrow
     if (at === 0) break;
   }
   const places = new Map<number, number>();
-  const nodes: FlameAnswer["nodes"] & Sides = { parent: [], name: [], value: [], self: [], flags: [], ...(before ? { before: [] } : {}), ...(after ? { after: [] } : {}) };
+  const nodes: FlameAnswer["nodes"] = { parent: [], name: [], value: [], self: [], flags: [], ...(before ? { before: [] } : {}), ...(after ? { after: [] } : {}) };
   for (let i = found ? start : parent.length; i < parent.length; ++i) {
     const above = i === start ? 0 : places.get(parent[i]!);
     if (above === undefined || (i !== start && !(values[i]! > 0))) continue;

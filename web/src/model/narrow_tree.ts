@@ -1,25 +1,11 @@
 // The rows of a call tree, and a function among its neighbours, from a flame graph that is all there: what a report
 // answers with. Figures have no ranges here, and of what was cut from the flame graph nothing is known.
 
+import type { PeekAnswer, TreeAnswer, TreeNode } from "../api/tree";
 import type { FlameAnswer, Figures } from "../api/types";
 import { nodeOfPath } from "./narrow";
 
 const STEP = 6;
-
-interface Row {
-  function: string;
-  module?: string;
-  label: string;
-  step: string;
-  parent: number | null;
-  place: string;
-  inlined?: boolean;
-  recursive?: boolean;
-  value: number;
-  self: number;
-  children: number;
-  figures: Figures;
-}
 
 // A figure under the name that the total has it by.
 export function figureOf(answer: FlameAnswer, value: number): Figures {
@@ -62,14 +48,14 @@ export interface TreeWords {
   rows: number; // of each call
 }
 
-export function treeOf(answer: FlameAnswer, words: TreeWords, functions: Map<string, string>) {
+export function treeOf(answer: FlameAnswer, words: TreeWords, functions: Map<string, string>): TreeAnswer {
   const { name, value, self, flags } = answer.nodes;
   const children = childrenOf(answer);
   const start = nodeOfPath(answer, words.root);
   const found = start >= 0;
   const open = found ? openNodes(answer, children, start, words.open) : new Set<number>();
   if (words.heaviest) for (let at = start; at >= 0 && children[at]!.length > 0; at = heaviestOf(children[at]!, value)) open.add(at);
-  const nodes: Row[] = [];
+  const nodes: TreeNode[] = [];
   const add = (node: number, parent: number | null): void => {
     const isAll = node === 0;
     const own = isAll ? null : answer.names[name[node]!]!;
@@ -101,7 +87,7 @@ const heaviestOf = (list: number[], value: number[]): number => list.reduce((bes
 
 // By label: what a function holds itself, with all it calls, and through whom. A call below another of the same
 // function is not counted again.
-export function peekOf(answer: FlameAnswer, pattern: string, functions: Map<string, string>) {
+export function peekOf(answer: FlameAnswer, pattern: string, functions: Map<string, string>): PeekAnswer {
   const { parent, name, value } = answer.nodes;
   let expression: RegExp;
   try {

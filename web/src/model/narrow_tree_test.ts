@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { example } from "./flame_example";
+import { matching } from "./narrow";
+import { flameThrough } from "./narrow_through";
 import { peekOf, treeOf } from "./narrow_tree";
 
 const words = { root: "", open: "", heaviest: false, rows: 100 };
@@ -30,4 +32,14 @@ test("a function has the callers and callees of all its calls", () => {
   assert.deepEqual(one!.callers.map((caller) => [caller.label, caller.figures.value?.value]), [["main", 60], ["b", 10]]);
   assert.deepEqual(one!.callees.map((callee) => [callee.label, callee.figures.value?.value]), [[null, 40], ["c", 30]]);
   assert.equal(peekOf(example(), "(", NONE).matching, 0);
+});
+
+test("from a function on, both what it calls and who calls it add up", () => {
+  const answer = example();
+  const rows = (callers: boolean) => {
+    const part = flameThrough(answer, matching(answer, "^a$", NONE), callers);
+    return part.nodes.name.map((name, i) => `${i === 0 ? "all" : part.names[name]!.label} ${part.nodes.value[i]} ${part.nodes.parent[i]}`);
+  };
+  assert.deepEqual(rows(false), ["all 70 0", "a 70 0", "c 30 1"]);
+  assert.deepEqual(rows(true), ["all 70 0", "a 70 0", "main 60 1", "b 10 1", "main 10 3"]);
 });

@@ -4,6 +4,8 @@ import type { FlameAnswer, TimelineAnswer } from "../api/types";
 import { boxColour, SERIES } from "./colours";
 import { treeValueText } from "./figures";
 import { ancestorLabel, labelOf, layOut } from "./flame";
+import { changeColours, shadesOf, SHADES } from "./flame_change";
+import type { ChangeScale } from "./flame_change";
 import { axisTime, formatBytes, formatShare } from "./format";
 
 const ROW = 20;
@@ -30,6 +32,7 @@ export interface FlameLook {
   dark: boolean;
   upwards: boolean;
   title: string;
+  change?: ChangeScale | null; // colours tell what changed, where two profiles are compared
 }
 
 const HEAD = 26; // pixels for the title
@@ -53,13 +56,15 @@ export function flameSvg(answer: FlameAnswer, look: FlameLook): string {
         "</g>\n",
     );
   };
+  const shades = look.change && answer.nodes.before ? shadesOf(flame, look.change) : null;
+  const changes = changeColours(look.dark);
   for (let i = 0; i < flame.ancestors; ++i) box(0, look.width, i, look.dark ? "#2b2e34" : "#dedbd2", ancestorLabel(flame, i), answer.path[i]!.value);
   for (let node = 0; node < flame.count; ++node) {
     const width = flame.width[node]! * look.width;
     if (width < 0.4) continue;
     const isAll = node === 0 && flame.ancestors === 0;
     const name = answer.names[answer.nodes.name[node]!];
-    const colour = isAll || !name ? (look.dark ? "#3a3d44" : "#d8d4c8") : boxColour(name.module ?? "", name.label, look.dark);
+    const colour = shades ? changes[shades[node]! + SHADES]! : isAll || !name ? (look.dark ? "#3a3d44" : "#d8d4c8") : boxColour(name.module ?? "", name.label, look.dark);
     box(flame.left[node]! * look.width, width, flame.ancestors + flame.depth[node]!, colour, labelOf(flame, node), answer.nodes.value[node]!);
   }
   parts.push("</g>\n");

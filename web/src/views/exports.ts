@@ -90,7 +90,7 @@ export async function svgOf({ exports, view, state, title, dark }: Subject): Pro
   for (const { resource, parameters } of exports.answers(view)) {
     if (resource === "flame") {
       const answer = await ask(resource, parameters);
-      return flameSvg(answer, { width: 1200, dark, upwards: state.upwards === "1", title });
+      return flameSvg(answer, { width: 1200, dark, upwards: state.upwards === "1", title, change: state.diff === "absolute" || state.diff === "relative" ? state.diff : null });
     }
     if (resource === "timeline" && view === "timeline") return timelineSvg(await ask(resource, parameters), { dark, title });
   }
