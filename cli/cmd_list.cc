@@ -19,10 +19,12 @@ void AddList(Command app, Action* action) {
                            R"(
 Columns are what a line holds itself, and with what it calls.
 
-Example:
-  heapgauge list 'Cache::Insert' 4242)",
+Examples:
+  heapgauge list 'Cache::Insert' 4242
+  heapgauge list --source-path ~/src/server 'Cache::Insert' server.pb.gz)",
                            options, "RE", "name of the function (RE2)");
   AddSort(list, options.get());
+  AddSourcePaths(list, &options->source_path, &options->trim_path);
 }
 
 }  // namespace heapgauge::cli

@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/http_host.h"
 #include "cli/pprof/viewer.h"
+#include "cli/report_source.h"
 #include "cli/symbol_options.h"
 #include "cli/ui_leaks.h"
 #include "cli/ui_queries.h"
@@ -31,6 +32,7 @@ struct UiOptions {
   SymbolOptions symbols;
   std::vector<std::string> suppressions;
   std::string dump_directory;
+  endpoint::api::SourceLookup lookup;
   bool no_browser = false;
 };
 
@@ -63,6 +65,10 @@ int Ui(const UiOptions& options) {
   const auto processes = std::make_shared<endpoint::GaugeProcesses>(std::move(choice), how);
   const auto sources = std::make_shared<endpoint::api::Sources>(
       processes, MakeQueries(options.symbols), MakeLeakChecker(std::move(suppressions)));
+  endpoint::api::SourceLookup lookup = options.lookup;
+  lookup.allowed = true;
+  lookup.use_debuginfod = !options.symbols.no_debuginfod;
+  sources->set_lookup(std::move(lookup));
   const Status added = AddSources(options.sources, options.symbols, how, sources.get());
   if (!added) return FailWith(added.error());
   const auto host = HttpHost::Open(options.http, processes, sources);
@@ -107,6 +113,7 @@ Examples:
   sub.Add("--dump-dir", &options->dump_directory,
           "directory for dumps that the page asks for; without it there are none");
   sub.Flag("--no-browser", &options->no_browser, "only print the address");
+  AddSourcePaths(sub, &options->lookup.search_path, &options->lookup.trim_path);
   AddSymbolOptions(sub, &options->symbols);
   sub.OnChosen([=] { *action = [=] { return Ui(*options); }; });
 }

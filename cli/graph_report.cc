@@ -34,6 +34,8 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
   config.focus = options.focus;
   config.ignore = options.ignore;
   config.sort_by_cum = options.cumulative;
+  config.source_path = options.source_path;
+  config.trim_path = options.trim_path;
   config.granularity = ShapeOf(options.granularity);
   if (options.rows >= 0) config.node_count = options.rows;
   const size_t type = TypeOf(profile, sorted.sort);

@@ -22,9 +22,11 @@ struct ReportOptions {
   std::string granularity;  // "": the report's own
   std::string names = "short";
   std::string colour = "auto";
-  int rows = -1;        // the report's own default
-  std::string type;     // sample type; "": the profile's own
-  std::string pattern;  // of peek and list
+  int rows = -1;            // the report's own default
+  std::string type;         // sample type; "": the profile's own
+  std::string pattern;      // of peek and list
+  std::string source_path;  // where list looks for sources
+  std::string trim_path;
   bool json = false;
   bool csv = false;
   bool text = false;       // for the terminal, whatever the default

@@ -53,6 +53,8 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
 void AddSort(Command sub, ReportOptions* options);
 // --functions, --lines, --files, --modules, --addresses, --names
 void AddGranularity(Command sub, ReportOptions* options);
+// --source-path, --trim-path: where sources are looked for.
+void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_path);
 // --sort, -n, --json
 void AddTable(Command sub, ReportOptions* options);
 

@@ -1,67 +1,24 @@
 #include <fmt/format.h>
 
-#include <map>
-
 #include "core/base/regex.h"
-#include "core/base/wrapping.h"
 #include "core/pprof/graph.h"
 #include "core/pprof/legend.h"
+#include "core/pprof/listed_lines.h"
 #include "core/pprof/report_sources.h"
 #include "core/pprof/report_writers.h"
 #include "core/pprof/text_buffer.h"
-#include "core/source/listing.h"
 
 namespace heapgauge::pprof {
 namespace {
 
-// Lines of the functions to list, by function and file.
-struct FileLines {
-  std::vector<LineWeight> weights;
-  std::string build_id;
-  LineSum sum;
-};
-using Functions = std::map<std::string_view, std::map<std::string_view, FileLines>>;
-
-// A build-id for each path of a module, for those who look for sources by it.
-std::map<std::string_view, std::string_view> BuildIds(const Profile& profile) {
-  std::map<std::string_view, std::string_view> ids;
-  for (const Module& module : profile.modules) ids.emplace(module.path, module.build_id);
-  return ids;
-}
-
 int64_t FlatOf(const LineSum& sum) { return MeanOf(sum.flat, sum.flat_div); }
 int64_t CumOf(const LineSum& sum) { return MeanOf(sum.cum, sum.cum_div); }
-
-Functions FindFunctions(const Graph& graph, const Regex& regex, const Profile& profile) {
-  const auto build_ids = BuildIds(profile);
-  Functions functions;
-  for (const GraphId id : graph.order) {
-    const NodeInfo& info = graph.info(id);
-    if (!regex.Matches(info.name)) continue;
-    auto& files = functions[info.name];
-    if (info.file.empty()) continue;
-    FileLines& file = files[info.file];
-    const GraphNode& node = graph.nodes[id];
-    file.weights.push_back(
-        {info.line, info.start_line, node.flat, node.cum, node.flat_div, node.cum_div});
-    file.sum.Add(file.weights.back());
-    const auto build_id = build_ids.find(info.object);
-    if (build_id != build_ids.end()) file.build_id = build_id->second;
-  }
-  return functions;
-}
 
 }  // namespace
 
 Status WriteList(const ReportInput& input, TextSink* out) {
   HG_ASSIGN(const Regex regex, Regex::Compile(input.request.pattern));
-  NodeOptions options = NodeOptionsOf(input.config());
-  options.object_names = true;
-  const NodeTable table(input.profile, options);
-  GraphWants wants;
-  wants.edges = false;
-  const Trimmed trimmed = TrimmedGraph(input, table, wants);
-  const Functions functions = FindFunctions(trimmed.graph, regex, input.profile);
+  const ListedFunctions functions = ListFunctions(input, regex);
   if (functions.empty()) {
     return Fail(ErrorCode::kNotFound, "no matches found for regexp: " + input.request.pattern);
   }
@@ -75,12 +32,11 @@ Status WriteList(const ReportInput& input, TextSink* out) {
   for (const auto& [name, files] : functions) {
     if (files.empty()) text += fmt::format("No source information for {}\n", name);
     for (const auto& [path, file] : files) {
-      const std::string file_name(path);
-      const auto lines = ListLines(file_name, file.build_id, file.weights, &sources.files());
+      const auto lines = ListLines(path, file.build_id, file.weights, &sources.files());
       text += fmt::format("ROUTINE ======================== {} in {}\n", name, path);
       text += fmt::format("{:>10} {:>10} (flat, cum) {} of Total\n", format(FlatOf(file.sum)),
                           format(CumOf(file.sum)), Percentage(file.sum.cum, input.total_weight));
-      const std::string& error = sources.files().ErrorOf(file_name);
+      const std::string& error = sources.files().ErrorOf(path);
       if (!error.empty()) text += " Error: " + error + "\n";
       for (const ListedLine& line : lines) {
         text += fmt::format("{:>10} {:>10} {:>6}:", value_or_dot(FlatOf(line.sum)),

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMaxFile = 32 << 20;
 constexpr size_t kMaxLine = 64 << 10;
+constexpr size_t kMostSearched = 50;
 
 std::string CurrentDirectory() {
   char buffer[PATH_MAX];
@@ -56,14 +57,15 @@ bool IsRegular(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-std::optional<std::string> ReadIfThere(const std::string& path) {
+}  // namespace
+
+std::optional<std::string> SourceFiles::ReadIfThere(const std::string& path) {
+  if (searched_.size() < kMostSearched) searched_.push_back(path);
   if (!IsRegular(path)) return std::nullopt;
   auto text = ReadWholeFile(path, kMaxFile);
   if (!text) return std::nullopt;
   return *std::move(text);
 }
-
-}  // namespace
 
 SourceFiles::SourceFiles(SourceOptions options)
     : options_(std::move(options)), search_path_given_(!options_.search_path.empty()) {
@@ -83,11 +85,19 @@ const std::string& SourceFiles::ErrorOf(const std::string& path) const {
   return at == files_.end() ? none : at->second->error;
 }
 
+const std::vector<std::string>& SourceFiles::SearchedFor(const std::string& path) const {
+  static const std::vector<std::string> none;
+  const auto at = files_.find(path);
+  return at == files_.end() ? none : at->second->searched;
+}
+
 const SourceFiles::File& SourceFiles::Open(const std::string& path, const std::string& build_id) {
   std::unique_ptr<File>& file = files_[path];
   if (file != nullptr) return *file;
   file = std::make_unique<File>();
+  searched_.clear();
   auto text = Read(path, build_id);
+  file->searched = std::move(searched_);
   if (!text) {
     file->error = text.error().message;
     return *file;
@@ -114,9 +124,10 @@ Result<std::string> SourceFiles::Read(const std::string& path, const std::string
   return text;
 }
 
-Result<std::string> SourceFiles::ReadAsPprof(const std::string& path) const {
+Result<std::string> SourceFiles::ReadAsPprof(const std::string& path) {
   if (path.starts_with('/')) {
     const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
+    if (error != 0) searched_.push_back(path);
     if (error != 0) return Fail(ErrorCode::kNotFound, GoError(path, error));
     // A directory can be opened, but there is nothing in it.
     return ReadIfThere(path).value_or("");

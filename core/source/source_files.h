@@ -48,21 +48,26 @@ class SourceFiles {
 
   // Why there is nothing of a file that Line() was asked for, in pprof's words; "" if it was found.
   const std::string& ErrorOf(const std::string& path) const;
+  // Where such a file was looked for, in order; the first few.
+  const std::vector<std::string>& SearchedFor(const std::string& path) const;
 
  private:
   struct File {
     std::string text;
     std::vector<std::string_view> lines;
     std::string error;
+    std::vector<std::string> searched;
   };
 
   const File& Open(const std::string& path, const std::string& build_id);
   Result<std::string> Read(const std::string& path, const std::string& build_id);
-  Result<std::string> ReadAsPprof(const std::string& trimmed) const;
+  Result<std::string> ReadAsPprof(const std::string& trimmed);
+  std::optional<std::string> ReadIfThere(const std::string& path);
   std::optional<std::string> ReadElsewhere(const std::string& path, const std::string& build_id);
 
   SourceOptions options_;
   bool search_path_given_;
+  std::vector<std::string> searched_;  // for the file that is being opened
   std::map<std::string, std::unique_ptr<File>> files_;
 };
 

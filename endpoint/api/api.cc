@@ -46,6 +46,8 @@ using Everything = ResourceList<&kSourcesResource,    //
                                 &kTableResource,      //
                                 &kTreeResource,       //
                                 &kPeekResource,       //
+                                &kGraphResource,      //
+                                &kSourceResource,     //
                                 &kTimelineResource,   //
                                 &kLifetimesResource,  //
                                 &kLeaksResource,      //

@@ -74,6 +74,8 @@ extern const Resource kFrameResource;
 extern const Resource kTableResource;
 extern const Resource kTreeResource;
 extern const Resource kPeekResource;
+extern const Resource kGraphResource;
+extern const Resource kSourceResource;
 extern const Resource kTimelineResource;
 extern const Resource kProcessesResource;
 extern const Resource kDiffResource;

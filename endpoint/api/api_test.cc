@@ -219,6 +219,43 @@ TEST(Api, ShowsCallersAndCalleesAsTheCommandLine) {
   EXPECT_EQ(host.Get("/api/v1/peek?pattern=(").status, 400);
 }
 
+TEST(Api, DrawsTheCallGraph) {
+  OneProcess host;
+  const json graph = Get(&host, "/api/v1/graph");
+  ASSERT_EQ(graph["boxes"].size(), 3u);
+  EXPECT_EQ(graph["arrows"].size(), 2u);
+  for (const json& box : graph["boxes"]) {
+    EXPECT_GE(box["x"], 0);
+    EXPECT_LE(box["x"].get<double>() + box["width"].get<double>(), graph["width"]);
+    EXPECT_LE(box["y"].get<double>() + box["height"].get<double>(), graph["height"]);
+    if (box["name"] != "Server::LoadCache") continue;
+    EXPECT_EQ(box["function"], "Server::LoadCache(int)");
+    EXPECT_EQ(box["flat"], 6 << 20);
+    EXPECT_EQ(box["cum_text"], "6MB");
+  }
+  EXPECT_EQ(Get(&host, "/api/v1/graph?nodes=1")["boxes"].size(), 1u);
+  EXPECT_EQ(host.Get("/api/v1/graph?nodes=501").status, 400);
+}
+
+// A host that was not told to reads no files, whatever the program says its sources are.
+TEST(Api, ShowsFiguresOfLinesAndReadsNothingUnlessTheHostAllowsIt) {
+  OneProcess host;
+  const json answer = Get(&host, "/api/v1/source?of=LoadCache");
+  EXPECT_EQ(answer["may_read"], false);
+  const json& chosen = answer["chosen"];
+  EXPECT_EQ(chosen["file"], "cache.cc");
+  EXPECT_EQ(chosen["found"], false);
+  EXPECT_EQ(chosen["lines"].size(), 0u);
+  ASSERT_EQ(chosen["costs"].size(), 1u);
+  EXPECT_EQ(chosen["costs"][0]["line"], 42);
+  EXPECT_EQ(chosen["costs"][0]["flat"], 6 << 20);
+  EXPECT_EQ(chosen["costs"][0]["flat_text"], "6MB");
+  EXPECT_EQ(Get(&host, "/api/v1/source?file=cache.cc")["chosen"], chosen);
+  for (const std::string& word : testing::HostileWords()) {
+    EXPECT_TRUE(Get(&host, "/api/v1/source?file=" + word)["chosen"].is_null()) << word;
+  }
+}
+
 TEST(Api, ComparesWithAnotherMoment) {
   OneProcess host;
   host.process->has_peak = true;

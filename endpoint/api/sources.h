@@ -60,6 +60,15 @@ class Opened {
 
 class Queries;
 
+// Whether and where files of source code may be read, for those who look at their lines. A host
+// that answers for other people's programs reads none: their names of files are theirs to choose.
+struct SourceLookup {
+  bool allowed = false;
+  std::string search_path;  // as SourceOptions has them
+  std::string trim_path;
+  bool use_debuginfod = false;
+};
+
 class Sources {
  public:
   // `queries`: SQL, where the host has it; may be null. So may `checker`.
@@ -70,6 +79,10 @@ class Sources {
         checker_(std::move(checker)) {}
 
   const std::shared_ptr<Queries>& queries() const { return queries_; }
+
+  // Before anybody asks.
+  void set_lookup(SourceLookup lookup) { lookup_ = std::move(lookup); }
+  const SourceLookup& lookup() const { return lookup_; }
 
   // One more, before all that were not added. Its id is made different from the others'.
   void Add(std::shared_ptr<Source> source);
@@ -99,6 +112,7 @@ class Sources {
   const std::shared_ptr<Processes> processes_;
   const std::shared_ptr<Queries> queries_;
   const std::shared_ptr<LeakChecker> checker_;
+  SourceLookup lookup_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Opened>> added_;
   std::deque<std::shared_ptr<Opened>> dumps_;  // oldest first

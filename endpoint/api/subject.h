@@ -72,6 +72,18 @@ class Subject {
   Result<std::shared_ptr<const Table>> TableOf(const Filter& filter, bool cumulative,
                                                bool both = false);
 
+  // Anything else that is made of the profile: the last few, each by a key of its own. `make` gives
+  // a Result<T> and asks nothing of the subject.
+  template <typename T, typename Make>
+  Result<std::shared_ptr<const T>> Kept(const std::string& key, const Make& make) {
+    const std::lock_guard lock(mutex_);
+    if (auto* known = kept_.Find(key)) return std::static_pointer_cast<const T>(*known);
+    HG_ASSIGN(T made, make());
+    auto shared = std::make_shared<const T>(std::move(made));
+    kept_.Keep(key, shared);
+    return shared;
+  }
+
  private:
   // REQUIRES, of all these: mutex_ is held.
   const std::vector<HeapFigures>& Figures();
@@ -94,6 +106,7 @@ class Subject {
   Recent<std::shared_ptr<const Entities>> entities_{3};
   Recent<std::shared_ptr<const Tree>> trees_;
   Recent<std::shared_ptr<const Table>> tables_{4};
+  Recent<std::shared_ptr<const void>> kept_{6};
 };
 
 }  // namespace heapgauge::endpoint::api

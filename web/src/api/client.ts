@@ -12,6 +12,8 @@ import type { MemoryMapAnswer } from "./memory_map";
 import type {
   DiffAnswer, FlameAnswer, FrameAnswer, LifetimesAnswer, ProcessesAnswer, SourcesAnswer, SummaryAnswer, TableAnswer, TimelineAnswer,
 } from "./types";
+import type { GraphAnswer } from "./graph";
+import type { SourceAnswer } from "./source";
 import type { PeekAnswer, TreeAnswer } from "./tree";
 
 export { ApiError } from "./answerer";
@@ -25,6 +27,8 @@ export interface Answers {
   table: TableAnswer;
   tree: TreeAnswer;
   peek: PeekAnswer;
+  graph: GraphAnswer;
+  source: SourceAnswer;
   timeline: TimelineAnswer;
   processes: ProcessesAnswer;
   diff: DiffAnswer;

@@ -1,6 +1,6 @@
 // The page: which source, which view, which filter.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { answerer } from "../api/client";
 import { connection } from "../api/connection";
 import { filterOf, stateText, withSource, withWords } from "../model/state";
@@ -75,11 +75,7 @@ export function App({ store }: { store: Store }) {
             {sources && !sources.some((one) => one.id === id) && <option value={id ?? ""}>{source?.title ?? (isSnapshot(id) ? "a snapshot that is gone" : id) ?? "nothing to show"}</option>}
           </select>
         </label>
-        <nav aria-label="Views">
-          {VIEWS.map((one) => (
-            <a key={one.word} href={`#${stateText(withWords(state, { view: one.word }))}`} aria-current={one === view ? "page" : undefined}>{one.title}</a>
-          ))}
-        </nav>
+        <Tabs view={view} />
         <span class="tools">
           {!answerer.served && <ReportNotes />}
           {source?.live && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? "Go on" : "Pause"}</button>}
@@ -113,6 +109,31 @@ function Missing({ id }: { id: string }) {
       {text}
       {sources.length > 0 && <> There is: {sources.slice(0, 8).map((one, i) => <span key={one.id}>{i > 0 && ", "}<a href={`#${stateText(withSource(state, one.id))}`}>{one.title}</a></span>)}</>}
     </div>
+  );
+}
+
+// Tabs in a few groups: when, who, what, and the rest. They keep to one line, which scrolls where it is too narrow.
+const GROUPS_BEGIN = ["flame", "leaks", "compare"];
+
+function Tabs({ view }: { view: (typeof VIEWS)[number] }) {
+  const { state } = usePage();
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [view]);
+  return (
+    <nav aria-label="Views" ref={nav}>
+      {VIEWS.map((one) => (
+        <a
+          key={one.word}
+          class={GROUPS_BEGIN.includes(one.word) ? "group" : undefined}
+          href={`#${stateText(withWords(state, { view: one.word }))}`}
+          aria-current={one === view ? "page" : undefined}
+        >
+          {one.title}
+        </a>
+      ))}
+    </nav>
   );
 }
 

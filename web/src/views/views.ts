@@ -4,12 +4,14 @@ import type { ComponentType } from "preact";
 import { CallersView } from "./callers";
 import { CompareView } from "./compare";
 import { FlameView } from "./flame";
+import { GraphView } from "./graph";
 import { LeaksView } from "./leaks";
 import { LifetimesView } from "./lifetimes";
 import { MemoryView } from "./memory";
 import { OverviewView } from "./overview";
 import { ProcessesView } from "./processes";
 import { QueryView } from "./query";
+import { SourceView } from "./source";
 import { TableView } from "./table";
 import { TimelineView } from "./timeline";
 import { TreeView } from "./tree";
@@ -29,6 +31,8 @@ export const VIEWS: View[] = [
   { word: "table", title: "Table", filtered: true, component: TableView },
   { word: "tree", title: "Call tree", filtered: true, component: TreeView },
   { word: "callers", title: "Callers", filtered: true, component: CallersView },
+  { word: "graph", title: "Call graph", filtered: true, component: GraphView },
+  { word: "source", title: "Source", filtered: true, component: SourceView },
   { word: "leaks", title: "Leaks", filtered: true, component: LeaksView },
   { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
   { word: "memory", title: "Memory map", filtered: true, component: MemoryView },

@@ -1,0 +1,28 @@
+// What a filter means for the reports that are made of pprof's call graph: the graph itself, and
+// lines of source.
+//
+// A pure function.
+#ifndef HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
+#define HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
+
+#include "core/pprof/report.h"
+#include "endpoint/api/filter.h"
+
+namespace heapgauge::endpoint::api {
+
+inline pprof::Request GraphRequest(const Filter& filter, pprof::ReportKind kind) {
+  pprof::Request request;
+  request.kind = kind;
+  request.config.focus = filter.focus;
+  request.config.ignore = filter.ignore;
+  // It has no form by module; functions say more than nothing.
+  request.config.granularity = filter.granularity == "lines"       ? pprof::Shape::kLines
+                               : filter.granularity == "files"     ? pprof::Shape::kFiles
+                               : filter.granularity == "addresses" ? pprof::Shape::kAddresses
+                                                                   : pprof::Shape::kFunctions;
+  return request;
+}
+
+}  // namespace heapgauge::endpoint::api
+
+#endif  // HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
