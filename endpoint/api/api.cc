@@ -44,6 +44,7 @@ using Everything = ResourceList<&kSourcesResource,    //
                                 &kFlameResource,      //
                                 &kFrameResource,      //
                                 &kTableResource,      //
+                                &kHistoryResource,    //
                                 &kTreeResource,       //
                                 &kPeekResource,       //
                                 &kGraphResource,      //

@@ -72,6 +72,7 @@ extern const Resource kSummaryResource;
 extern const Resource kFlameResource;
 extern const Resource kFrameResource;
 extern const Resource kTableResource;
+extern const Resource kHistoryResource;
 extern const Resource kTreeResource;
 extern const Resource kPeekResource;
 extern const Resource kGraphResource;

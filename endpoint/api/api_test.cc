@@ -219,6 +219,14 @@ TEST(Api, ShowsCallersAndCalleesAsTheCommandLine) {
   EXPECT_EQ(host.Get("/api/v1/peek?pattern=(").status, 400);
 }
 
+TEST(Api, SaysSoWhereNobodyKnowsHowRowsWent) {
+  OneProcess host;
+  const json answer = Get(&host, "/api/v1/history?rows=5");
+  EXPECT_EQ(answer["known"], false);
+  EXPECT_NE(answer["why_not"], "");
+  EXPECT_EQ(host.Get("/api/v1/history?points=1").status, 400);
+}
+
 TEST(Api, DrawsTheCallGraph) {
   OneProcess host;
   const json graph = Get(&host, "/api/v1/graph");

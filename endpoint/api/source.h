@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/analysis/functions.h"
 #include "core/analysis/timeline.h"
 #include "core/base/result.h"
 #include "core/leaks/check.h"
@@ -83,6 +85,21 @@ class Source {
   // Behind a source of this kind; null for others.
   virtual std::shared_ptr<Process> process() { return nullptr; }
   virtual std::shared_ptr<const trace::TraceFile> trace() { return nullptr; }
+
+  // What rows of a table had live over time; only a trace knows.
+  struct RowsOverTime {
+    Granularity granularity = Granularity::kFunctions;
+    std::vector<std::string> identities;  // of the rows; see IdentityOf
+    bool cumulative = false;
+    RowFilter filter;
+    size_t points = 40;
+  };
+  struct History {
+    std::string why_not;                       // "" if it is known
+    std::vector<uint64_t> times_ns;            // ascending
+    std::vector<std::vector<uint64_t>> bytes;  // by row and moment
+  };
+  virtual Result<History> Recall(const Filter& filter, const RowsOverTime& rows);
 };
 
 // "process", "trace", "profile".

@@ -67,6 +67,12 @@ Result<std::string> Source::MemoryMap(const Filter& /*filter*/, const MapWords& 
               "this profile has no addresses; a trace and a process that runs do");
 }
 
+Result<Source::History> Source::Recall(const Filter& /*filter*/, const RowsOverTime& /*rows*/) {
+  History none;
+  none.why_not = "only a trace knows what single functions had over time";
+  return none;
+}
+
 Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
   if (filter.words.value == kLostValue) return LostSubject(filter);
   const bool live = source_->facts().live;
@@ -133,6 +139,9 @@ class Renamed final : public Source {
   Result<leaks::Check> LeaksOfFile() override { return source_->LeaksOfFile(); }
   Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override {
     return source_->MemoryMap(filter, words);
+  }
+  Result<History> Recall(const Filter& filter, const RowsOverTime& rows) override {
+    return source_->Recall(filter, rows);
   }
   std::shared_ptr<Process> process() override { return source_->process(); }
   std::shared_ptr<const trace::TraceFile> trace() override { return source_->trace(); }

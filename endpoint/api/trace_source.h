@@ -25,6 +25,7 @@ class TraceSource final : public Source {
   Result<std::string> Lifetimes(const Filter& filter, const LifetimeWords& words) override;
   Result<leaks::Check> LeaksOfFile() override;
   Result<std::string> MemoryMap(const Filter& filter, const MapWords& words) override;
+  Result<History> Recall(const Filter& filter, const RowsOverTime& rows) override;
   std::shared_ptr<const trace::TraceFile> trace() override { return trace_; }
 
  private:

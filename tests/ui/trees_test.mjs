@@ -97,6 +97,32 @@ test("the table sorts by each column, turns over, and shows names that match", a
   await server.stop();
 });
 
+test("each row of a trace has its curve, which ends at its figure", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=table&sort=allocated`);
+  await page.getByTestId("table").locator(".spark").first().waitFor();
+  await settled(page, "table");
+  const rows = await page.evaluate(() =>
+    [...document.querySelectorAll("[data-testid=table] .all .row")].map((row) => ({ live: row.querySelector("[data-column=flat]").innerText, curve: row.querySelector(".spark").getAttribute("aria-label") })),
+  );
+  assert.ok(rows.length > 3);
+  for (const { live, curve } of rows) assert.ok(curve.includes(` to ${live === "-" ? "0 B" : live},`), `${live}: ${curve}`);
+  await picture(page, "table-light");
+  // The curve is what the command line says of single moments.
+  const base = server.url.replace(/ui\/$/, "");
+  const history = await (await fetch(`${base}api/v1/history?source=server.hgt&cumulative=1&points=5`)).json();
+  const table = await (await fetch(`${base}api/v1/table?source=server.hgt&cumulative=1`)).json();
+  for (const i of [1, 3]) {
+    const top = JSON.parse(heapgauge("top", "--json", "--cum", "--at", `${history.times_ns[i] / 1e9}s`, TRACE));
+    for (const row of top.functions) {
+      const place = table.rows.findIndex((one) => one.function === row.function);
+      assert.equal(history.live_bytes[place][i], row.cum.live_bytes.value, `${row.function} at ${history.times_ns[i]}`);
+    }
+  }
+  await quiet(page);
+  await server.stop();
+});
+
 test("the call tree has the figures of the command line, and opens by keyboard", async () => {
   const server = await serve(TRACE, SAMPLED);
   for (const source of [TRACE, SAMPLED]) {
@@ -123,7 +149,7 @@ test("the call tree has the figures of the command line, and opens by keyboard",
         const name = row.at(-1).replace(/^[▾▸] ?/, "");
         for (const text of [row[0], row.find((cell) => cell.endsWith("%") && !cell.startsWith("±")), name.split(" ")[0]]) assert.ok(lines[i].includes(text), `${text} in ${lines[i]}`);
       });
-      if (source === SAMPLED && !callers) await picture(page, "tree-sampled-light");
+      if (source === SAMPLED && !callers) await picture(page, "tree-light");
       // A colleague sees the same rows.
       const other = await open(page.url());
       await until(other, (count) => document.querySelectorAll("[data-testid=tree] .all .row").length === count, rows.length);

@@ -14,7 +14,7 @@ import type {
 } from "./types";
 import type { GraphAnswer } from "./graph";
 import type { SourceAnswer } from "./source";
-import type { PeekAnswer, TreeAnswer } from "./tree";
+import type { HistoryAnswer, PeekAnswer, TreeAnswer } from "./tree";
 
 export { ApiError } from "./answerer";
 export type { Parameters } from "./answerer";
@@ -25,6 +25,7 @@ export interface Answers {
   flame: FlameAnswer;
   frame: FrameAnswer;
   table: TableAnswer;
+  history: HistoryAnswer;
   tree: TreeAnswer;
   peek: PeekAnswer;
   graph: GraphAnswer;

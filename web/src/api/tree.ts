@@ -1,4 +1,4 @@
-// Answers about calls: the tree, callers and callees.
+// Answers about functions and calls: over time, the tree, callers and callees.
 
 import type { Figures } from "./types";
 
@@ -60,4 +60,11 @@ export interface PeekAnswer {
   total: Figures;
   matching: number;
   functions: PeekFunction[];
+}
+
+export interface HistoryAnswer {
+  known: boolean;
+  why_not: string;
+  times_ns: number[];
+  live_bytes: number[][]; // by row of the page
 }

@@ -97,9 +97,9 @@ function Among({ data, one, linkOf }: AmongProps) {
       <table>
         <thead>
           <tr>
-            <th class="right">{rowName(sort, data.name)}</th>
-            {ranged && <th class="right">±</th>}
-            <th class="right">share</th>
+            <th class="right value">{rowName(sort, data.name)}</th>
+            {ranged && <th class="right sure">±</th>}
+            <th class="part">share</th>
             <th class="name">callers</th>
           </tr>
         </thead>

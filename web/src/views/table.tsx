@@ -11,6 +11,8 @@ import { useAsk, useFilter, usePage } from "./hooks";
 import { Menu } from "./menu";
 import { Problem, Toggle } from "./parts";
 import { callersLink, rowActions } from "./row_actions";
+import { Sparkline } from "./sparkline";
+import { useTrends } from "./trends";
 import { useRowWindow } from "./window";
 import "./table.css";
 
@@ -103,6 +105,7 @@ function Rows({ first, parameters, loading }: RowsProps) {
     };
   }, [view.begin, view.end, parameters, first]);
 
+  const trends = useTrends(first, parameters, pages);
   const columns = useMemo(() => columnsOf(first, state.sort ?? "live"), [first, state.sort]);
   const sorted = (column: Column) => column.isSorted?.(state) ?? false;
   // A click sorts by it; another one turns it over.
@@ -156,6 +159,11 @@ function Rows({ first, parameters, loading }: RowsProps) {
             {row ? column.text(row) : ""}
           </span>
         ))}
+        {trends && (
+          <span role="gridcell" class="cell trend" data-column="trend">
+            {row && <Sparkline trend={trends.of(i, row)} />}
+          </span>
+        )}
         <span role="gridcell" class="cell name" data-column="name">
           {row ? <><a tabIndex={-1} href={callersLink(state, row)} title={row.function ?? row.label}>{row.label}</a> <span class="dim">{row.place}</span></> : "…"}
         </span>
@@ -182,6 +190,7 @@ function Rows({ first, parameters, loading }: RowsProps) {
     <div class={`rows${loading ? " loading" : ""}`} role="grid" aria-readonly="true" aria-busy={loading} aria-rowcount={first.count + 1} data-testid="table">
       <div class="row head" role="row">
         {columns.map(head)}
+        {trends && <span role="columnheader" class="cell trend" title={trends.explained}>over time</span>}
         {head(name)}
       </div>
       <div class="scroll" ref={view.scroll} tabIndex={0} aria-activedescendant={`table-row-${chosen}`} onScroll={view.onScroll} onKeyDown={onKey}>
