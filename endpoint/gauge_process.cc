@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "core/base/cgroup.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/base/process_status.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_directory.h"
@@ -198,6 +200,21 @@ Result<MemorySurvey> GaugeProcess::Memory() {
   SurveyOptions options;
   options.full_up_to = kFullSurveyBytes;
   return SurveyMemory(gauge, options);
+}
+
+std::optional<MemoryNow> GaugeProcess::GlanceAtMemory() {
+  const auto owner = ReadOwner(path_);
+  if (!owner || owner->is_copy || !OwnerRuns(*owner)) return std::nullopt;
+  const auto status = ReadProcessStatus("/proc/" + std::to_string(owner->pid));
+  if (!status || status->resident == 0) return std::nullopt;
+  MemoryNow now;
+  now.resident_bytes = status->resident;
+  now.swapped_bytes = status->swapped;
+  if (const auto cgroup = ReadCgroupMemory(owner->pid)) {
+    now.cgroup_bytes = cgroup->usage;
+    now.cgroup_limit = cgroup->limit;
+  }
+  return now;
 }
 
 }  // namespace heapgauge::endpoint

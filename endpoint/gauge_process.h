@@ -60,6 +60,7 @@ class GaugeProcess final : public Process {
   Status MayDump() override;
   std::optional<uint64_t> ResidentBytes() override;
   Result<MemorySurvey> Memory() override;
+  std::optional<MemoryNow> GlanceAtMemory() override;
   std::vector<Engine*> engines() override { return options_.engines; }
   std::string gauge_path() const override { return path_; }
 

@@ -23,6 +23,14 @@ namespace heapgauge::endpoint {
 
 enum class Moment { kNow, kPeak };
 
+// What the kernel says of a process, in a moment; 0 unknown.
+struct MemoryNow {
+  uint64_t resident_bytes = 0;
+  uint64_t swapped_bytes = 0;
+  uint64_t cgroup_bytes = 0;
+  uint64_t cgroup_limit = 0;
+};
+
 class Process {
  public:
   virtual ~Process() = default;
@@ -63,6 +71,8 @@ class Process {
   // As the kernel counts it now; nothing if that is not known here.
   virtual std::optional<uint64_t> ResidentBytes() { return {}; }
   virtual Result<MemorySurvey> Memory() = 0;
+  // A glance at the same, cheap enough for each request. Nothing if it does not run.
+  virtual std::optional<MemoryNow> GlanceAtMemory() { return std::nullopt; }
 
   virtual std::vector<Engine*> engines() { return {}; }
 

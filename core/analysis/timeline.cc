@@ -100,17 +100,28 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
     return Fail(ErrorCode::kUnsupported, std::string("only a trace knows its ") +
                                              TimeAxisName(axis) + "; use --unit time or bytes");
   }
-  const bool has_flow = profile.timeline.back().allocated_bytes > 0;
+  return TimelineOfPoints(profile.recording, PointsOf(profile), axis, from_ns, to_ns);
+}
+
+std::vector<TimelinePoint> PointsOf(const Profile& profile) {
+  std::vector<TimelinePoint> points = profile.timeline;
+  if (points.empty()) return points;
+  if (const auto now = PointOfNow(profile)) points.push_back(*now);
+  return points;
+}
+
+Result<Timeline> TimelineOfPoints(const Recording& recording,
+                                  const std::vector<TimelinePoint>& points, TimeAxis axis,
+                                  uint64_t from_ns, uint64_t to_ns) {
+  const bool has_flow = points.back().allocated_bytes > 0;
   if (axis == TimeAxis::kBytes && !has_flow) {
     return Fail(ErrorCode::kUnsupported,
                 "this profile does not know how much was allocated over time; use --unit time");
   }
   Timeline timeline;
   timeline.axis = axis;
-  timeline.recording = profile.recording;
+  timeline.recording = recording;
   timeline.knows_flow = has_flow;
-  std::vector<TimelinePoint> points = profile.timeline;
-  if (const auto now = PointOfNow(profile)) points.push_back(*now);
   const TimelinePoint* before = nullptr;
   const auto place = [axis](const TimelinePoint& p) {
     return axis == TimeAxis::kTime ? p.time_ns : p.allocated_bytes + p.freed_bytes;
@@ -143,7 +154,6 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
   timeline.from_ns = from_start ? 0 : timeline.steps.front().time_ns;
   timeline.to = timeline.steps.back().end;
   timeline.to_ns = timeline.steps.back().time_ns;
-  const Recording& recording = profile.recording;
   if (recording.has_peak && axis == TimeAxis::kTime && recording.peak_ns >= timeline.from_ns &&
       recording.peak_ns <= timeline.to_ns) {
     timeline.peak = {recording.peak_ns, recording.peak_ns, recording.peak_bytes, 0};

@@ -95,6 +95,12 @@ struct Timeline {
 // [from_ns, to_ns] are left out.
 Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64_t from_ns,
                                    uint64_t to_ns);
+// What is noted in a profile, with the figures of its own moment as the last point.
+std::vector<TimelinePoint> PointsOf(const Profile& profile);
+// The same of points that come from elsewhere, at least one.
+Result<Timeline> TimelineOfPoints(const Recording& recording,
+                                  const std::vector<TimelinePoint>& points, TimeAxis axis,
+                                  uint64_t from_ns, uint64_t to_ns);
 // The same of massif's snapshots, on the axis that the file has.
 Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_t to);
 

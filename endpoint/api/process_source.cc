@@ -1,5 +1,7 @@
 #include "endpoint/api/process_source.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/text.h"
@@ -32,7 +34,25 @@ Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) 
         "heapgauge run --trace -o FILE.hgt -- COMMAND");
   }
   const bool peak = filter.peak || question.at == "peak";
-  return process_->TakeWithNames(peak ? Moment::kPeak : Moment::kNow);
+  HG_ASSIGN(std::shared_ptr<const Profile> profile,
+            process_->TakeWithNames(peak ? Moment::kPeak : Moment::kNow));
+  if (!peak) Note(*profile);
+  return profile;
+}
+
+void ProcessSource::Note(const Profile& profile) {
+  const Recording& recording = profile.recording;
+  if (recording.state != RecordingState::kLive || !history_.IsDue(recording.duration_ns)) return;
+  const auto memory = process_->GlanceAtMemory();
+  if (!memory) return;
+  WatchHistory::Look look;
+  look.time_ns = recording.duration_ns;
+  if (profile.sample_types.size() == kHeapTypes) {
+    look.live_bytes =
+        static_cast<uint64_t>(std::llround(std::max(0.0, profile.Total(kInuseSpace).value)));
+  }
+  look.memory = *memory;
+  history_.Add(look);
 }
 
 Result<leaks::Check> ProcessSource::LeaksOfFile() {
@@ -76,7 +96,13 @@ Result<Timeline> ProcessSource::Over(const Stretch& stretch) {
                 "a sampled process does not know what single stacks and threads did over time");
   }
   HG_ASSIGN(const std::shared_ptr<const Profile> profile, process_->Take(Moment::kNow));
-  return TimelineIfKnown(*profile, range);
+  Note(*profile);
+  const std::vector<TimelinePoint> points = history_.Complete(PointsOf(*profile));
+  if (points.empty()) return TimelineIfKnown(*profile, range);
+  HG_ASSIGN(Timeline timeline, TimelineOfPoints(profile->recording, points, TimeAxis::kTime,
+                                                range.from_ns, range.to_ns));
+  history_.AddMemory(&timeline);
+  return timeline;
 }
 
 // The regions are those of now, whatever moment the filter asks for.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "endpoint/api/source.h"
+#include "endpoint/api/watch_history.h"
 
 namespace heapgauge::endpoint::api {
 
@@ -23,8 +24,12 @@ class ProcessSource final : public Source {
   std::shared_ptr<Process> process() override { return process_; }
 
  private:
+  // Looks at the process, unless somebody just did.
+  void Note(const Profile& profile);
+
   const std::shared_ptr<Process> process_;
   const std::string name_;
+  WatchHistory history_;
 };
 
 // [from, to] of a stretch that is counted from the beginning: "", "1.5s", "12:30".

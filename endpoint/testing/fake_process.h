@@ -155,6 +155,7 @@ class FakeProcess : public Process {
     result.live = facts.state == RecordingState::kLive;
     return result;
   }
+  std::optional<MemoryNow> GlanceAtMemory() override { return memory_now; }
   std::vector<Engine*> engines() override { return own_engines; }
 
   Profile profile;
@@ -162,6 +163,7 @@ class FakeProcess : public Process {
   Profile peak;
   Recording facts;
   MemorySurvey survey;
+  std::optional<MemoryNow> memory_now;
   std::string error;          // of everything that reads
   std::string control_error;  // of everything that changes
   std::string dump_error;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { BUILD, folder, heapgauge, open, picture, runAll, serve, test, until } from "./harness.mjs";
+import { BUILD, folder, heapgauge, lineOf, open, picture, runAll, serve, start, stop, test, until } from "./harness.mjs";
 
 const TRACE = join(folder, "server.hgt");
 assert.equal(spawnSync(join(BUILD, "bin/heapgauge_make_server_trace"), [TRACE]).status, 0);
@@ -299,6 +299,41 @@ test("in other light, on a narrow screen and by touch", async () => {
   await hasWord(phone, "at");
   await picture(phone, "timeline-phone");
   await quiet(phone);
+  await server.stop();
+});
+
+test("the timeline of a process grows by itself, and stands still where one looks closer", async () => {
+  const program = start(join(BUILD, "bin/targets/grow_on_request"), [], { LD_PRELOAD: join(BUILD, "lib/libheapgauge.so"), HEAPGAUGE_SAMPLE: "64K" });
+  await lineOf(program.stdout, /ready/);
+  program.stdin.write("a 8\n");
+  await lineOf(program.stdout, /ok/);
+  const server = await serve();
+  const page = await open(`${server.url}#view=timeline&source=${program.pid}`);
+  const axis = page.getByRole("slider");
+  await axis.waitFor({ timeout: 60_000 });
+  const end = async () => Number(await axis.getAttribute("aria-valuemax"));
+  const first = await end();
+  await until(page, (before) => Number(document.querySelector("[role=slider]").getAttribute("aria-valuemax")) > before, first, 60);
+  await until(page, () => /RSS\s+\S+ [kM]B/.test(document.querySelector("[data-testid=read-out]").innerText), undefined, 60);
+  // What was allocated meanwhile is seen.
+  program.stdin.write("a 64\n");
+  await lineOf(program.stdout, /ok/);
+  await until(page, () => parseFloat(/live\s+(\S+) MB/.exec(document.querySelector("[data-testid=read-out]").innerText)?.[1] ?? 0) > 40, undefined, 60);
+  await picture(page, "timeline-process-light");
+  await axis.focus();
+  await page.keyboard.press("+");
+  await hasWord(page, "zfrom");
+  const seen = [await axis.getAttribute("aria-valuemin"), await axis.getAttribute("aria-valuemax")];
+  for (let i = 0; i < 2; ++i) await page.waitForResponse((response) => response.url().includes("/timeline?"), { timeout: 60_000 });
+  assert.deepEqual([await axis.getAttribute("aria-valuemin"), await axis.getAttribute("aria-valuemax")], seen);
+  await page.keyboard.press("0");
+  await wordIs(page, "zfrom", "");
+  // It ends while it is watched: what was seen stays.
+  await stop(program, "SIGKILL");
+  await page.reload();
+  await axis.waitFor({ timeout: 60_000 });
+  assert.ok((await end()) >= Number(seen[1]));
+  await quiet(page);
   await server.stop();
 });
 
