@@ -88,7 +88,7 @@ std::string Remark(const MemorySurvey& s, Part part) {
   return "";
 }
 
-std::string Line(const char* label, const std::string& text) {
+std::string MemoryLine(const char* label, const std::string& text) {
   return fmt::format("{:<11}{}\n", label, text);
 }
 
@@ -256,7 +256,7 @@ std::string MemoryText(const MemorySurvey& s, const MemoryOptions& options) {
   }
   if (s.status.swapped != 0) rss += fmt::format("; {} swapped out", Bytes(s.status.swapped));
   if (!s.live) rss += fmt::format("; as of {}, {}", FormatDuration(s.time_ns), s.time_note);
-  text += Line("RSS", rss) + "\n";
+  text += MemoryLine("RSS", rss) + "\n";
 
   const double total = static_cast<double>(a.resident);
   text += PadLeft("bytes", kBytes) + PadLeft("share", kShare) + "\n";
@@ -284,18 +284,19 @@ std::string MemoryText(const MemorySurvey& s, const MemoryOptions& options) {
   text += PadLeft(Bytes(a.resident), kBytes) + PadLeft("100%", kShare) + "  RSS\n\n";
 
   if (const std::string line = StatisticsText(s); !line.empty()) {
-    text += Line(AllocatorName(s.allocator), line);
+    text += MemoryLine(AllocatorName(s.allocator), line);
   }
-  if (const std::string line = CgroupText(s); !line.empty()) text += Line("cgroup", line);
+  if (const std::string line = CgroupText(s); !line.empty()) text += MemoryLine("cgroup", line);
   if (s.status.address_space_limit != 0) {
-    text += Line("addresses", fmt::format("{} of {} (RLIMIT_AS)", Bytes(s.status.address_space),
-                                          Bytes(s.status.address_space_limit)));
+    text +=
+        MemoryLine("addresses", fmt::format("{} of {} (RLIMIT_AS)", Bytes(s.status.address_space),
+                                            Bytes(s.status.address_space_limit)));
   }
-  if (const std::string line = GrowthText(s); !line.empty()) text += Line("growth", line);
+  if (const std::string line = GrowthText(s); !line.empty()) text += MemoryLine("growth", line);
   if (s.live && !a.coarse) {
     const char* label = "pressure";
     for (const std::string& step : PressureText(s)) {
-      text += Line(label, step);
+      text += MemoryLine(label, step);
       label = "";
     }
   }
