@@ -12,14 +12,14 @@ namespace {
 // With so many, their ends are as good as any other moments.
 constexpr size_t kEnoughSegments = 12;
 
-struct Moment {
+struct KnownMoment {
   uint64_t time_ns = 0;
   Place place;
 };
 
 // Ends of segments, some of all that are within the range.
-std::vector<Moment> EndsOfSegments(const TraceFile& trace, uint64_t from, uint64_t to) {
-  std::vector<Moment> ends;
+std::vector<KnownMoment> EndsOfSegments(const TraceFile& trace, uint64_t from, uint64_t to) {
+  std::vector<KnownMoment> ends;
   for (size_t i = 0; i < trace.segments().size(); ++i) {
     const SegmentInfo& info = trace.segments()[i];
     if (info.end_ns >= from && info.end_ns <= to) ends.push_back({info.end_ns, {i + 1, 0}});
@@ -27,9 +27,9 @@ std::vector<Moment> EndsOfSegments(const TraceFile& trace, uint64_t from, uint64
   return ends;
 }
 
-Result<std::vector<Moment>> EquallyFar(const TraceFile& trace, uint64_t from, uint64_t to,
-                                       size_t points) {
-  std::vector<Moment> moments;
+Result<std::vector<KnownMoment>> EquallyFar(const TraceFile& trace, uint64_t from, uint64_t to,
+                                            size_t points) {
+  std::vector<KnownMoment> moments;
   SegmentCache cache(1);
   for (size_t i = 0; i < points; ++i) {
     const double part = static_cast<double>(i) / static_cast<double>(points - 1);
@@ -47,10 +47,10 @@ Result<StackHistory> ReadStackHistory(const TraceFile& trace, const HistoryReque
   const uint64_t to = std::min(request.to_ns, trace.end_ns());
   const uint64_t from = std::min(request.from_ns, to);
   const size_t points = std::max<size_t>(2, request.points);
-  std::vector<Moment> moments = EndsOfSegments(trace, from, to);
+  std::vector<KnownMoment> moments = EndsOfSegments(trace, from, to);
   if (moments.size() >= kEnoughSegments) {
     const size_t count = std::min(points, moments.size());
-    std::vector<Moment> some;
+    std::vector<KnownMoment> some;
     for (size_t i = 0; i < count; ++i) {
       some.push_back(moments[i * (moments.size() - 1) / (count - 1)]);
     }
