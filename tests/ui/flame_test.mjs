@@ -184,13 +184,21 @@ test("the menu keeps, leaves out, copies and opens the source", async () => {
   await menu(page, "flame-canvas", [], name, "Only stacks through it");
   const { focus } = await until(page, () => (location.hash.includes("focus=") ? Object.fromEntries(new URLSearchParams(location.hash.slice(1))) : null));
   const top = JSON.parse(heapgauge("top", "--json", "--value", "allocated", "--focus", focus, TRACE));
-  assert.equal((await labels(page, new URLSearchParams({ value: "allocated", focus })))[0][1], top.selected.allocated_bytes.value);
+  const [[, selected]] = await labels(page, new URLSearchParams({ value: "allocated", focus }));
+  assert.equal(selected, top.selected.allocated_bytes.value);
+  await until(page, (value) => document.querySelector("[data-testid=flame-canvas]")?.drawing.flame.answer.value === value, selected);
+  // Keys are about the picture that is there, so the whole one has to be there first.
+  const [[, whole]] = await labels(page, "value=allocated");
+  const showsAll = () => until(page, (value) => document.querySelector("[data-testid=flame-canvas]")?.drawing.flame.answer.value === value, whole);
   await page.goBack();
   await wordIs(page, "focus", "");
+  await showsAll();
   await menu(page, "flame-canvas", keys, name, "Leave its stacks out");
   await wordIs(page, "ignore", focus);
+  await until(page, (value) => document.querySelector("[data-testid=flame-canvas]")?.drawing.flame.answer.value !== value, whole);
   await page.goBack();
   await wordIs(page, "ignore", "");
+  await showsAll();
   await menu(page, "flame-canvas", keys, name, "Open the source");
   await wordIs(page, "view", "source");
   assert.ok((await hashOf(page)).file);

@@ -71,7 +71,7 @@ export class FlameCanvas {
     this.look = look;
     if (changed) {
       this.shades = look.change ? shadesOf(flame, look.change) : null;
-      this.colours = this.shades ? changeColours(look.dark) : flame.answer.names.map((name) => boxColour(name.module ?? "", name.label, look.dark));
+      this.colours = this.shades ? changeColours(look.dark) : coloursOf(flame, look.dark);
     }
     this.plan();
   }
@@ -265,7 +265,7 @@ export class FlameCanvas {
     const room = Math.floor((width - 8) / this.letter);
     if (room < LEAST_TEXT) return;
     this.context.fillStyle = ink;
-    this.context.fillText(label.length > room ? `${label.slice(0, room - 1)}…` : label, x + 4, this.top(line) + ROW / 2);
+    this.context.fillText(shortened(label, room), x + 4, this.top(line) + ROW / 2);
   }
 
   private drawOutline(flame: Flame, node: number, thick: number): void {
@@ -280,6 +280,25 @@ export class FlameCanvas {
     context.lineWidth = thick;
     context.strokeRect(x + 1, this.top(line) + 1, Math.max(1, end - x - 3), ROW - 3);
   }
+}
+
+// Both ends of a name: the first says whose it is, the last what it does.
+function shortened(label: string, room: number): string {
+  if (label.length <= room) return label;
+  const end = Math.floor((room - 1) / 2);
+  return `${label.slice(0, room - 1 - end)}…${label.slice(label.length - end)}`;
+}
+
+// A hue for each module; where all is in one, for each namespace.
+function coloursOf(flame: Flame, dark: boolean): string[] {
+  const { names } = flame.answer;
+  const several = names.some((name) => name.module !== names[0]!.module);
+  return names.map((name) => boxColour(several ? (name.module ?? "") : namespaceOf(name.label), name.label, dark));
+}
+
+function namespaceOf(label: string): string {
+  const colons = label.indexOf("::");
+  return colons > 0 ? label.slice(0, colons) : (/^[A-Za-z]+/.exec(label)?.[0] ?? "");
 }
 
 function sameRoot(a: Flame, b: Flame): boolean {

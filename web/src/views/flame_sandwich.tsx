@@ -32,11 +32,16 @@ export function Sandwich({ words, width, change, onPoint, onTotal }: Props) {
   useEffect(() => onTotal(below.flame), [below.flame, onTotal]);
   useEffect(() => () => onTotal(null), [onTotal]);
   // The function itself in sight, however deep its callers are.
-  const callerRows = above.flame ? above.flame.ancestors + above.flame.levels.length : 0;
+  const rowsOf = (half: Flame | null) => (half ? half.ancestors + half.levels.length : 0);
+  const callerRows = rowsOf(above.flame);
+  const calleeRows = rowsOf(below.flame);
   useEffect(() => {
     const box = scroll.current;
-    if (box) box.scrollTop = Math.max(0, callerRows * ROW - box.clientHeight * 0.45);
-  }, [callerRows, words.through]);
+    const frame = requestAnimationFrame(() => {
+      if (box) box.scrollTop = Math.max(0, callerRows * ROW - Math.max(box.clientHeight * 0.45, box.clientHeight - calleeRows * ROW));
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [callerRows, calleeRows, words.through]);
   useEffect(() => {
     for (const [half, word] of [[above, "above"], [below, "root"]] as const) {
       if (half.flame && !half.flame.answer.found && state[word] && !half.loading) store.change({ [word]: "" }, true);
