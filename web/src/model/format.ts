@@ -129,7 +129,7 @@ export function axisTime(seconds: number, step: number): string {
   }
   if (step < 1e-3) return `${(seconds * 1e6).toFixed(step < 1e-6 ? 3 : 0)}us`;
   if (step < 0.1) return `${seconds.toFixed(step < 0.01 ? 3 : 2)}s`;
-  return `${seconds.toFixed(step < 1 ? 1 : 0)}s`;
+  return `${seconds.toFixed(step >= 1 ? 0 : Math.abs(step * 10 - Math.round(step * 10)) < 1e-6 ? 1 : 2)}s`;
 }
 
 // A moment in full: "2.104s", "3:07.250".
