@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -71,17 +72,34 @@ class StackFilter {
     for (const StackFrame& frame : leaks::FramesOf(profile_, leaf)) {
       const Function* function = FunctionOf(profile_, frame);
       if (function == nullptr) continue;
-      if (ignore_ != nullptr && ignore_->Matches(function->name)) return false;
-      found = found || focus_->Matches(function->name);
+      const uint8_t verdict = VerdictOn(*function);
+      if ((verdict & kIgnored) != 0) return false;
+      found = found || (verdict & kFocused) != 0;
     }
     return found;
   }
 
  private:
-  explicit StackFilter(const Profile& profile) : profile_(profile) {}
+  enum : uint8_t { kKnown = 1, kFocused = 2, kIgnored = 4 };
+
+  explicit StackFilter(const Profile& profile)
+      : profile_(profile), verdicts_(profile.functions.size()) {}
+
+  // Many stacks have the same functions.
+  uint8_t VerdictOn(const Function& function) const {
+    uint8_t& verdict = verdicts_[static_cast<size_t>(&function - profile_.functions.data())];
+    if (verdict == 0) {
+      verdict = kKnown;
+      if (focus_ != nullptr && focus_->Matches(function.name)) verdict |= kFocused;
+      if (ignore_ != nullptr && ignore_->Matches(function.name)) verdict |= kIgnored;
+    }
+    return verdict;
+  }
+
   const Profile& profile_;
   std::unique_ptr<Regex> focus_;
   std::unique_ptr<Regex> ignore_;
+  mutable std::vector<uint8_t> verdicts_;  // by function; 0: not asked yet
 };
 
 // How many records each stack has.
@@ -196,12 +214,12 @@ size_t FindLeak(const LeaksSubject& subject, std::string_view key) {
 size_t RecordOfSuspect(const LeaksSubject& subject, const Suspect& suspect) {
   const auto& records = subject.losses->records;
   size_t best = records.size();
+  std::vector<bool> own(subject.check->known.stacks.size());
+  for (const uint32_t stack : suspect.stacks) own[stack] = true;
   const auto is_lost = [&](size_t i) { return records[i].kind >= leaks::Kind::kIndirect; };
   for (size_t i = records.size(); i-- > 0;) {
     if (best != records.size() && (is_lost(best) || !is_lost(i))) continue;
-    const bool own = std::find(suspect.stacks.begin(), suspect.stacks.end(), records[i].stack) !=
-                     suspect.stacks.end();
-    if (own) best = i;
+    if (own[records[i].stack]) best = i;
   }
   return best;
 }

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <link.h>
 
-#include "core/leaks/scan/scan.h"
 #include "core/leaks/scan/data_symbols.h"
+#include "core/leaks/scan/scan.h"
 #include "core/leaks/scan/test_image.h"
 
 // A variable of this program to be found by its name.
