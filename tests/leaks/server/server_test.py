@@ -122,6 +122,11 @@ class Sampled(Server):
 
 
 class Traced(Server):
+    def end_program(self):
+        """Its recorder ends with it; the other way round it would go on."""
+        os.kill(self.pid, signal.SIGTERM)
+        self.process.wait(timeout=120)
+
     def test_a_program_that_is_traced_is_checked_with_every_block_known(self):
         self.gauges = self.fresh_directory()
         trace = self.directory / "server.hgt"
@@ -132,6 +137,7 @@ class Traced(Server):
         check = self.leaks(self.pid)
         after = self.status()
         self.finish_load()
+        self.end_program()
         said = self.sentences(check)
         self.assertTrue(check["check"]["exact"])
         self.assertEqual(check["check"]["look"], "copy")
@@ -151,9 +157,11 @@ class Traced(Server):
     def test_a_program_whose_trace_nobody_keeps_says_so(self):
         self.gauges = self.fresh_directory()
         self.start([HEAPGAUGE, "run", "--leaks", "--quiet", "--", SERVER, "serve"], HEAPGAUGE_DIR=str(self.gauges))
+        os.kill(self.client.pid, signal.SIGKILL)  # nobody has to ask it
         env = clean_environment(HEAPGAUGE_DIR=str(self.gauges))
         done = subprocess.run([HEAPGAUGE, "leaks", str(self.pid)], env=env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=300)
+        self.end_program()
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("is recorded whole, not sampled", done.stderr)
 
