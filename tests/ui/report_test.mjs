@@ -99,7 +99,10 @@ test("call tree, callers and the two halves of a function are those of the serve
   const labels = [];
   for (const page of [await openFile(REPORT, hash), await open(server.url + hash)]) {
     await page.getByTestId("flame-callees").waitFor();
-    labels.push(await page.locator(".sandwich, .flame-area").first().innerText());
+    await page.locator("[data-testid=flame-callees][aria-busy=false]").waitFor();
+    const halves = [];
+    for (const half of ["flame-callers", "flame-callees"]) halves.push(await page.getByTestId(half).getAttribute("aria-label"));
+    labels.push([await page.locator(".flame-area").first().innerText(), ...halves].join("\n"));
     await quiet(page);
   }
   assert.equal(labels[0], labels[1]);

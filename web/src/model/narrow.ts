@@ -69,7 +69,7 @@ export function narrowFlame(answer: FlameAnswer, { root, focus, ignore }: Narrow
   const found = start >= 0;
   const path: FlameAnswer["path"] = [];
   for (let at = found ? start : 0; ; at = parent[at]!) {
-    path.unshift({ name: at === 0 ? null : name[at]!, value: values[at] ?? 0 });
+    path.unshift({ name: at === 0 ? (answer.path[0]?.name ?? null) : name[at]!, value: values[at] ?? 0 });
     if (at === 0) break;
   }
   const places = new Map<number, number>();

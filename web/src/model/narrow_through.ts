@@ -1,5 +1,5 @@
 // A flame graph from some functions on, made of one that is all there: what they call, or who calls them. Where a
-// function is on a stack again, the outermost of its calls counts.
+// function is on a stack again, the outermost of its calls counts. The functions themselves are the first box.
 
 import type { FlameAnswer } from "../api/types";
 
@@ -26,21 +26,26 @@ export function flameThrough(answer: FlameAnswer, matches: Uint8Array, callers: 
     box.flags |= flags[node]!;
   };
   const all = new Box();
+  const begun = new Map<number, number>(); // by name: what begins there
   const inside = new Uint8Array(parent.length);
   const place: (Box | undefined)[] = [];
   for (let i = 1; i < parent.length; ++i) {
     const above = parent[i]!;
     const begins = inside[above] === 0 && matches[name[i]!] === 1;
     inside[i] = inside[above] === 1 || begins ? 1 : 0;
-    if (begins) add(all, 0, i);
+    if (begins) {
+      add(all, i, i);
+      begun.set(name[i]!, (begun.get(name[i]!) ?? 0) + value[i]!);
+      place[i] = all;
+    }
     if (begins && callers) {
       let box = all;
-      for (let at = i; at > 0; at = parent[at]!) {
+      for (let at = parent[i]!; at > 0; at = parent[at]!) {
         box = box.child(name[at]!);
         add(box, at, i);
       }
-    } else if (inside[i] === 1 && !callers) {
-      const box = (begins ? all : place[above]!).child(name[i]!);
+    } else if (inside[i] === 1 && !begins && !callers) {
+      const box = place[above]!.child(name[i]!);
       add(box, i, i);
       place[i] = box;
     }
@@ -59,6 +64,7 @@ export function flameThrough(answer: FlameAnswer, matches: Uint8Array, callers: 
     nodes.after?.push(box.after);
     for (const [one, child] of children) list(child, one, number);
   };
-  list(all, 0, 0);
-  return { ...answer, value: all.value, found: true, path: [{ name: null, value: all.value }], nodes };
+  const first = [...begun].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+  list(all, first ?? 0, 0);
+  return { ...answer, value: all.value, found: true, path: [{ name: first, value: all.value }], nodes };
 }

@@ -15,6 +15,12 @@ export function figureOf(answer: FlameAnswer, value: number): Figures {
   return answer.total.live_bytes ? { live_bytes: estimate } : { value: estimate };
 }
 
+// A total with that figure alone: what is not known of single calls has no column.
+function withoutOthers(answer: FlameAnswer, figures: Figures): Figures {
+  const kept = Object.keys(figureOf(answer, 0));
+  return Object.fromEntries(Object.entries(figures).filter(([name]) => kept.includes(name)));
+}
+
 function childrenOf({ nodes }: FlameAnswer): number[][] {
   const children: number[][] = nodes.parent.map(() => []);
   for (let i = 1; i < nodes.parent.length; ++i) children[nodes.parent[i]!]!.push(i);
@@ -79,7 +85,9 @@ export function treeOf(answer: FlameAnswer, words: TreeWords, functions: Map<str
     for (const child of sorted.slice(0, words.rows)) add(child, number);
   };
   if (found) add(start, null);
-  const { unit, sort, total, selected, shrunk, cut } = answer;
+  const { unit, sort, shrunk, cut } = answer;
+  const total = withoutOthers(answer, answer.total);
+  const selected = withoutOthers(answer, answer.selected);
   return { name: answer.name, unit, sort, granularity: "functions", total, selected, shrunk, found, cut, nodes };
 }
 
@@ -125,5 +133,5 @@ export function peekOf(answer: FlameAnswer, pattern: string, functions: Map<stri
     const { label } = answer.names[index]!;
     return { sum: cum, one: { function: wholeName(label), label, place: "", flat: figureOf(answer, flat), cum: figureOf(answer, cum), callers: list(callers), caller_count: callers.size, callees: list(callees), callee_count: callees.size } };
   }).filter(({ sum }) => sum > 0).sort((a, b) => b.sum - a.sum);
-  return { name: answer.name, unit: answer.unit, sort: answer.sort, granularity: "functions", total: answer.total, matching: all.length, functions: all.slice(0, 20).map(({ one }) => one) };
+  return { name: answer.name, unit: answer.unit, sort: answer.sort, granularity: "functions", total: withoutOthers(answer, answer.total), matching: all.length, functions: all.slice(0, 20).map(({ one }) => one) };
 }

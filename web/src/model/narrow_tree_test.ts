@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { example } from "./flame_example";
-import { matching } from "./narrow";
+import { matching, narrowFlame } from "./narrow";
 import { flameThrough } from "./narrow_through";
 import { peekOf, treeOf } from "./narrow_tree";
 
@@ -38,8 +38,21 @@ test("from a function on, both what it calls and who calls it add up", () => {
   const answer = example();
   const rows = (callers: boolean) => {
     const part = flameThrough(answer, matching(answer, "^a$", NONE), callers);
-    return part.nodes.name.map((name, i) => `${i === 0 ? "all" : part.names[name]!.label} ${part.nodes.value[i]} ${part.nodes.parent[i]}`);
+    return part.nodes.name.map((name, i) => `${part.names[name]!.label} ${part.nodes.value[i]} ${part.nodes.parent[i]}`);
   };
-  assert.deepEqual(rows(false), ["all 70 0", "a 70 0", "c 30 1"]);
-  assert.deepEqual(rows(true), ["all 70 0", "a 70 0", "main 60 1", "b 10 1", "main 10 3"]);
+  assert.deepEqual(rows(false), ["a 70 0", "c 30 0"]);
+  assert.deepEqual(rows(true), ["a 70 0", "main 60 0", "b 10 0", "main 10 2"]);
+  const part = flameThrough(answer, matching(answer, "^a$", NONE), false);
+  assert.deepEqual(part.path, [{ name: 1, value: 70 }]);
+  assert.deepEqual(narrowFlame(part, { root: "c_____", focus: "", ignore: "" }, NONE).path, [{ name: 1, value: 70 }, { name: 3, value: 30 }]);
+  assert.equal(flameThrough(answer, matching(answer, "nobody", NONE), false).value, 0);
+});
+
+test("figures that are not known of single calls are not there at all", () => {
+  const answer = example();
+  answer.total = { live_bytes: { value: 100, low: 90, high: 110 }, live_objects: 7, mean_age_ns: 5 };
+  const tree = treeOf(answer, words, NONE);
+  assert.deepEqual(tree.total, { live_bytes: { value: 100, low: 90, high: 110 } });
+  assert.deepEqual(tree.nodes[1]!.figures, { live_bytes: { value: 100, low: 100, high: 100 } });
+  assert.deepEqual(peekOf(answer, "a", NONE).total, tree.total);
 });
