@@ -131,7 +131,7 @@ TEST_F(TracedRun, KeepsUpWith64Threads) {
   EXPECT_EQ(whole.others.survivors, counts.live_objects);
   std::cout << outcome.err;
   if (std::string(HEAPGAUGE_SANITIZED).empty()) {
-    // Beside the queue of 32 MiB: segments under way, and what the command itself needs.
+    // Beside the queue of 4 MiB: segments under way, and what the command itself needs.
     const size_t at = outcome.err.find("at most ");
     ASSERT_NE(at, std::string::npos) << outcome.err;
     EXPECT_EQ(outcome.err.compare(outcome.err.size() - 4, 4, " MB\n"), 0) << outcome.err;
