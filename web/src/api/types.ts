@@ -140,6 +140,7 @@ export interface TableRow {
 export interface TableAnswer {
   name: string;
   unit: string;
+  sort: string; // by which figure; rows have a share of it
   granularity: string;
   total: Figures;
   selected: Figures;

@@ -19,8 +19,8 @@ export interface Column {
 // As the command line writes it: nothing is a dash.
 const orDash = (value: number, text: string) => (value === 0 ? "-" : text);
 
-export function columnsOf(table: TableAnswer, sort: string): Column[] {
-  const { unit, total } = table;
+export function columnsOf(table: TableAnswer): Column[] {
+  const { unit, total, sort } = table;
   const both = table.rows.some((row) => row.cum);
   const cum = (row: TableRow): Figures => row.cum ?? row.flat;
   // Rows have a share of what they are sorted by: of what was allocated, or of the main figure.
@@ -28,7 +28,7 @@ export function columnsOf(table: TableAnswer, sort: string): Column[] {
   const share = (f: Figures) => orDash(shared(f), formatShare(shared(f), shared(total)));
   const main = (f: Figures) => orDash(mainEstimate(f).value, formatValue(mainEstimate(f).value, unit));
   const byFigure = (key: string, cumulative: boolean) => (state: State) =>
-    !state.order && (state.sort ?? "live") === key && (state.cumulative === "1") === cumulative;
+    !state.order && sort === key && (state.cumulative === "1") === cumulative;
   const columns: Column[] = [
     {
       word: "flat", title: table.name, explained: "what it asked for itself", class: "", text: (row) => main(row.flat),

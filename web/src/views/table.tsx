@@ -106,7 +106,7 @@ function Rows({ first, parameters, loading }: RowsProps) {
   }, [view.begin, view.end, parameters, first]);
 
   const trends = useTrends(first, parameters, pages);
-  const columns = useMemo(() => columnsOf(first, state.sort ?? "live"), [first, state.sort]);
+  const columns = useMemo(() => columnsOf(first), [first]);
   const sorted = (column: Column) => column.isSorted?.(state) ?? false;
   // A click sorts by it; another one turns it over.
   const sortBy = (column: Column) => {
