@@ -1,7 +1,8 @@
 """Real programs run to their end: bytes and blocks of every kind are memcheck's.
 
 Both tools show them the same number of variables of the environment, of the same lengths (leak_runs.py): shells and
-interpreters keep these on the heap. There is no other allowance: all four kinds must be equal, to the byte.
+interpreters keep these on the heap. There is one other allowance: a shell keeps the number of its parent as text, which
+has more digits some time later. All else must be equal, to the byte.
 """
 
 import collections
@@ -24,12 +25,18 @@ PYTHON = ("import json, re, threading\n"
           "import time; time.sleep(0.3)  # the thread is gone for python before it is for the kernel")
 
 
+def without_parent(records):
+    """Without the text of $PPID, which bash makes once."""
+    return [r for r in records if "set_ppid" not in (f.split("@")[0] for f in r.stack)]
+
+
 class RealPrograms(LeakRuns):
     def compare(self, command, *options):
         if shutil.which(command[0]) is None:
             self.skipTest(f"{command[0]} is not installed")
         theirs, their_process = self.memcheck(command, *options)
         ours, our_process = self.ours(command)
+        ours, theirs = without_parent(ours), without_parent(theirs)
         self.assertEqual(our_process.returncode, their_process.returncode, our_process.stderr.decode())
         self.assertEqual(our_process.stdout, their_process.stdout)
         self.assertEqual(sums(ours), sums(theirs), self.difference(ours, theirs))
