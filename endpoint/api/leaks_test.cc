@@ -185,11 +185,11 @@ TEST(Leaks, AHostInsideOfTheProgramDoesNotLook) {
 TEST(Leaks, WhatIsLostIsAFigureOfOtherViews) {
   CheckedProcess host;
   EXPECT_EQ(host.Get("/api/v1/flame?value=lost").status, 400);
-  EXPECT_EQ(Parsed(host.Get("/api/v1/summary"))["choices"].size(), 3u);
+  const size_t others = Parsed(host.Get("/api/v1/summary"))["choices"].size();
   Parsed(host.Post("/api/v1/leaks/check"));
   const json summary = Parsed(host.Get("/api/v1/summary"));
-  ASSERT_EQ(summary["choices"].size(), 5u);
-  EXPECT_EQ(summary["choices"][3]["title"], "lost");
+  ASSERT_EQ(summary["choices"].size(), others + 2);
+  EXPECT_EQ(summary["choices"][others]["title"], "lost");
   const json flame = Parsed(host.Get("/api/v1/flame?value=lost"));
   EXPECT_EQ(flame["name"], "lost");
   EXPECT_EQ(flame["value"], 3120);
