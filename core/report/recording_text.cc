@@ -13,8 +13,11 @@ namespace heapgauge {
 namespace {
 
 StyledText Line(const char* label, const std::string& text, Style style = Style::kPlain) {
+  constexpr size_t kWidth = 11;
   StyledText line;
-  return line.AddRight(label, 11, Style::kLabel).Add(text, style).Add("\n");
+  line.AddRight(label, kWidth, Style::kLabel);
+  if (std::string_view(label).size() >= kWidth) line.Add(" ");
+  return line.Add(text, style).Add("\n");
 }
 
 StyledText Note(const std::string& text) {
