@@ -19,6 +19,7 @@ export interface Pointed {
   flame: Flame;
   node: number;
   words: Parameters; // that ask for the same tree
+  stale: boolean; // the tree that these words ask for is still to come
 }
 
 interface Props {
@@ -67,7 +68,7 @@ export function FlameGraph({ flame, words, rootWord, title, testid, upwards, hid
   );
   useEffect(() => drawing.current?.resize(width, rows * ROW), [width, rows]);
   const shown = hovered >= 0 ? hovered : selected;
-  useEffect(() => onPoint(shown >= 0 ? { flame, node: shown, words } : null), [flame, shown, words, onPoint]);
+  useEffect(() => onPoint(shown >= 0 ? { flame, node: shown, words, stale: loading } : null), [flame, shown, words, loading, onPoint]);
 
   const begin = useCallback((path: string) => store.change({ [rootWord]: path }), [store, rootWord]);
   const zoom = useCallback(

@@ -22,8 +22,9 @@ export function FrameDetails({ pointed }: { pointed: Pointed | null }) {
   const [known, setKnown] = useState<{ words: unknown; path: string; frame: FrameAnswer } | null>(null);
   const path = pointed ? pathToNode(pointed.flame, pointed.node) : "";
   const words = pointed?.words;
+  const stale = pointed?.stale ?? false;
   useEffect(() => {
-    if (!words) return;
+    if (!words || stale) return; // a path of the old tree need not be in the new one
     const controller = new AbortController();
     const timer = setTimeout(() => {
       ask("frame", { ...words, root: path }, controller.signal).then(
@@ -35,7 +36,7 @@ export function FrameDetails({ pointed }: { pointed: Pointed | null }) {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [words, path]);
+  }, [words, path, stale]);
 
   if (!pointed) return <footer class="details dim" role="status">Point at a box for its figures; click to zoom in, right click for more, Ctrl and the wheel for a closer look.</footer>;
   const { flame, node } = pointed;
