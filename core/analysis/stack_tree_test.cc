@@ -12,11 +12,13 @@
 #include "core/analysis/call_tree.h"
 #include "core/analysis/pruned_tree.h"
 #include "core/model/testing/profile_maker.h"
+#include "core/model/testing/random_stacks.h"
 
 namespace heapgauge {
 namespace {
 
 using testing::Maker;
+using testing::RandomStacks;
 
 std::vector<double> LiveBytes(const Profile& profile) {
   std::vector<double> values;
@@ -61,31 +63,9 @@ Paths PathsOfCallTree(const Profile& profile, const Entities& entities, bool cal
   return paths;
 }
 
-// Stacks of a dozen functions, some inlined into others, that call each other and themselves.
-Profile RandomProfile(uint32_t seed) {
-  std::mt19937 random(seed);
-  Maker m;
-  std::vector<LocationId> locations{m.Function("malloc"),
-                                    m.Function("operator new(unsigned long)")};
-  for (int i = 0; i < 8; ++i) locations.push_back(m.Function("f" + std::to_string(i % 6)));
-  for (int i = 0; i < 4; ++i) {
-    const LocationId id = m.Function(i % 2 == 0 ? "malloc" : "f" + std::to_string(i));
-    m.InlinedInto(id, "f" + std::to_string(i));
-    if (i > 1) m.InlinedInto(id, "g" + std::to_string(i));
-    locations.push_back(id);
-  }
-  for (int row = 0; row < 60; ++row) {
-    std::vector<LocationId> stack;
-    const size_t depth = random() % 9;
-    for (size_t i = 0; i < depth; ++i) stack.push_back(locations[random() % locations.size()]);
-    m.Row(stack, static_cast<double>(random() % 1000));
-  }
-  return m.profile();
-}
-
 TEST(StackTree, HasTheNodesAndFiguresOfTheCallTree) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
-    const Profile profile = RandomProfile(seed);
+    const Profile profile = RandomStacks(seed);
     for (const Granularity granularity : {Granularity::kFunctions, Granularity::kFiles}) {
       const Entities entities(profile, granularity);
       for (const bool callers : {false, true}) {
@@ -103,7 +83,7 @@ TEST(StackTree, HasTheNodesAndFiguresOfTheCallTree) {
 
 TEST(StackTree, ShowsTheSameBelowAnyNode) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
-    const Profile profile = RandomProfile(seed);
+    const Profile profile = RandomStacks(seed);
     const Entities entities(profile, Granularity::kFunctions);
     for (const bool callers : {false, true}) {
       const StackTree tree(profile, entities, LiveBytes(profile), callers);
@@ -249,7 +229,7 @@ std::vector<EntityId> CallsOf(const Profile& profile, const Entities& entities, 
 
 TEST(StackTree, BeginsAtTheOutermostOfSomeFunctionsBothWays) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
-    const Profile profile = RandomProfile(seed);
+    const Profile profile = RandomStacks(seed);
     const Entities entities(profile, Granularity::kFunctions);
     const std::vector<double> values = LiveBytes(profile);
     std::vector<bool> through(entities.size());

@@ -28,6 +28,19 @@ inline Response HandleAndWait(Endpoint* endpoint, const Request& request) {
   return reply.later();
 }
 
+// `target` is a path with or without a query.
+inline Response AskAt(Endpoint* endpoint, const std::string& method, const std::string& target,
+                      Headers headers = {}, std::string body = {}) {
+  Request request;
+  request.method = method;
+  const size_t question = target.find('?');
+  request.path = target.substr(0, question);
+  if (question != std::string::npos) request.query = target.substr(question + 1);
+  request.headers = std::move(headers);
+  request.body = std::move(body);
+  return HandleAndWait(endpoint, request);
+}
+
 // One process, 4242, and an endpoint over it.
 class OneProcess {
  public:
@@ -36,17 +49,9 @@ class OneProcess {
         endpoint(std::make_shared<FakeProcesses>(std::vector<std::shared_ptr<Process>>{process}),
                  limits) {}
 
-  // `target` is a path with or without a query.
   Response Ask(const std::string& method, const std::string& target, Headers headers = {},
                std::string body = {}) {
-    Request request;
-    request.method = method;
-    const size_t question = target.find('?');
-    request.path = target.substr(0, question);
-    if (question != std::string::npos) request.query = target.substr(question + 1);
-    request.headers = std::move(headers);
-    request.body = std::move(body);
-    return HandleAndWait(&endpoint, request);
+    return AskAt(&endpoint, method, target, std::move(headers), std::move(body));
   }
   Response Get(const std::string& target, Headers headers = {}) {
     return Ask("GET", target, std::move(headers));

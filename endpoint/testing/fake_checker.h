@@ -76,13 +76,7 @@ class CheckedProcess {
   }
 
   Response Ask(const std::string& method, const std::string& target, Headers headers = {}) {
-    Request request;
-    request.method = method;
-    const size_t question = target.find('?');
-    request.path = target.substr(0, question);
-    if (question != std::string::npos) request.query = target.substr(question + 1);
-    request.headers = std::move(headers);
-    return HandleAndWait(&endpoint, request);
+    return AskAt(&endpoint, method, target, std::move(headers));
   }
   Response Get(const std::string& target) { return Ask("GET", target); }
   Response Post(const std::string& target, Headers headers = {}) {

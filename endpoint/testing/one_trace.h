@@ -26,14 +26,7 @@ class OneTrace {
     sources_->Add(std::make_shared<api::TraceSource>(trace, "made.hgt", trace::NameStacks()));
   }
 
-  Response Get(const std::string& target) {
-    Request request;
-    request.method = "GET";
-    const size_t question = target.find('?');
-    request.path = target.substr(0, question);
-    if (question != std::string::npos) request.query = target.substr(question + 1);
-    return HandleAndWait(&endpoint_, request);
-  }
+  Response Get(const std::string& target) { return AskAt(&endpoint_, "GET", target); }
   // The answer, which must be one.
   nlohmann::json Ask(const std::string& target) {
     const Response response = Get(target);

@@ -2,25 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include "core/leaks/testing/word_image.h"
 
 namespace heapgauge::leaks {
 namespace {
 
 // A heap as glibc lays it out.
-class FakeHeap final : public MemoryImage {
+class FakeHeap final : public testing::WordImage {
  public:
   FakeHeap(uint64_t start, size_t bytes, uint64_t first)
-      : start_(start), words_(bytes / 8), at_(first) {}
-
-  size_t Read(uint64_t address, size_t size, void* to) const override {
-    const uint64_t end = start_ + words_.size() * 8;
-    if (address < start_ || address >= end) return 0;
-    const size_t got = std::min<uint64_t>(size, end - address);
-    std::memcpy(to, reinterpret_cast<const char*>(words_.data()) + (address - start_), got);
-    return got;
-  }
-  uint64_t& at(uint64_t address) { return words_.at((address - start_) / 8); }
+      : WordImage(start, bytes / 8), at_(first) {}
 
   // The next chunk; its address.
   uint64_t Add(uint64_t size, bool in_use = true) {
@@ -34,12 +25,9 @@ class FakeHeap final : public MemoryImage {
   }
   // All that is left.
   uint64_t AddTop() { return Add(end() - at_); }
-  AddressRange range() const { return {start_, end()}; }
-  uint64_t end() const { return start_ + words_.size() * 8; }
+  AddressRange range() const { return {start(), end()}; }
 
  private:
-  uint64_t start_;
-  std::vector<uint64_t> words_;
   uint64_t at_;
   bool before_in_use_ = true;
   uint64_t before_ = 0;

@@ -2,35 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include "core/leaks/testing/word_image.h"
 
 namespace heapgauge::leaks {
 namespace {
 
-// Words at some address.
-class FakeImage final : public MemoryImage {
- public:
-  FakeImage(uint64_t start, size_t words) : start_(start), words_(words) {}
-  size_t Read(uint64_t address, size_t size, void* to) const override {
-    const uint64_t end = start_ + words_.size() * 8;
-    if (address < start_ || address >= end) return 0;
-    const size_t got = std::min<uint64_t>(size, end - address);
-    std::memcpy(to, reinterpret_cast<const char*>(words_.data()) + (address - start_), got);
-    return got;
-  }
-  uint64_t& at(uint64_t address) { return words_.at((address - start_) / 8); }
-
- private:
-  uint64_t start_;
-  std::vector<uint64_t> words_;
-};
+using testing::WordImage;
 
 constexpr uint64_t kData = 0x7f0000001000;
 constexpr uint64_t kArena = kData + 0x340;
 
 // An arena whose lists are empty but for the first few.
-FakeImage WithArena(int used) {
-  FakeImage image(kData, 1024);
+WordImage WithArena(int used) {
+  WordImage image(kData, 1024);
   for (uint64_t i = 0; i < 127; ++i) {
     const uint64_t list = kArena + 112 + 16 * i;
     const bool empty = i >= static_cast<uint64_t>(used);
@@ -42,7 +26,7 @@ FakeImage WithArena(int used) {
 
 TEST(FindArenasTest, AnArenaIsKnownByItsEmptyLists) {
   for (const int used : {0, 1, 5, 100}) {
-    const FakeImage image = WithArena(used);
+    const WordImage image = WithArena(used);
     const auto arenas = FindArenas(image, {kData, kData + 8192});
     ASSERT_EQ(arenas.size(), 1u) << used;
     EXPECT_EQ(arenas[0], (AddressRange{kArena, kArena + 2200}));
@@ -50,7 +34,7 @@ TEST(FindArenasTest, AnArenaIsKnownByItsEmptyLists) {
 }
 
 TEST(FindArenasTest, AFewWordsThatPointToThemselvesAreNoArena) {
-  FakeImage image(kData, 1024);
+  WordImage image(kData, 1024);
   for (int i = 0; i < 8; ++i) {
     const uint64_t list = kArena + 16 * static_cast<uint64_t>(i);
     image.at(list) = image.at(list + 8) = list - 16;
@@ -60,7 +44,7 @@ TEST(FindArenasTest, AFewWordsThatPointToThemselvesAreNoArena) {
 }
 
 TEST(ThreadVectorBlockTest, TheVectorBeginsBeforeWhatThePointerPointsTo) {
-  FakeImage image(kData, 1024);
+  WordImage image(kData, 1024);
   const uint64_t block = kData + 64;
   image.at(block) = image.at(block + 16) = block;
   image.at(block + 8) = 0x555500001010;
@@ -71,7 +55,7 @@ TEST(ThreadVectorBlockTest, TheVectorBeginsBeforeWhatThePointerPointsTo) {
 }
 
 TEST(ThreadLocalBlocksTest, AreTheVectorAndWhatItLists) {
-  FakeImage image(kData, 1024);
+  WordImage image(kData, 1024);
   const uint64_t control = kData + 64;
   const uint64_t vector = kData + 1024;
   const uint64_t data = kData + 4096;
@@ -96,7 +80,7 @@ TEST(ThreadLocalBlocksTest, AreTheVectorAndWhatItLists) {
 }
 
 TEST(FindControlBlockTest, ItIsAtTheEndOfTheStack) {
-  FakeImage image(kData, 8192);
+  WordImage image(kData, 8192);
   const AddressRange stack{kData, kData + 8192 * 8};
   EXPECT_FALSE(FindControlBlock(image, stack));
   const uint64_t block = stack.end - 2304;

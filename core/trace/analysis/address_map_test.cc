@@ -6,19 +6,16 @@
 #include <map>
 #include <random>
 
+#include "core/trace/analysis/testing/placed_at.h"
+
 namespace heapgauge::trace {
 namespace {
 
-PlacedBlock At(uint64_t address, uint64_t size, uint32_t group = 0) {
-  Block block;
-  block.address = address;
-  block.size = size;
-  return PlacedBlock::Make(block, group);
-}
+using testing::PlacedAt;
 
 TEST(AddressMap, HasACellForEachPageAndSaysWhoseItIs) {
-  const std::vector<PlacedBlock> blocks = {At(0x10000, 1000, 1), At(0x10800, 2000, 2),
-                                           At(0x11f00, 0x300, 3)};
+  const std::vector<PlacedBlock> blocks = {PlacedAt(0x10000, 1000, 1), PlacedAt(0x10800, 2000, 2),
+                                           PlacedAt(0x11f00, 0x300, 3)};
   const AddressMap map = MapAddresses(blocks, 100);
   EXPECT_EQ(map.unit, 4096u);
   ASSERT_EQ(map.areas.size(), 1u);
@@ -35,8 +32,9 @@ TEST(AddressMap, HasACellForEachPageAndSaysWhoseItIs) {
 }
 
 TEST(AddressMap, LeavesOutWhereNothingLives) {
-  const std::vector<PlacedBlock> blocks = {At(0x5500'0000'0000, 100), At(0x5500'0000'3000, 100),
-                                           At(0x7f00'0000'0000, 100)};
+  const std::vector<PlacedBlock> blocks = {PlacedAt(0x5500'0000'0000, 100),
+                                           PlacedAt(0x5500'0000'3000, 100),
+                                           PlacedAt(0x7f00'0000'0000, 100)};
   const AddressMap map = MapAddresses(blocks, 100);
   EXPECT_EQ(map.unit, 4096u);
   ASSERT_EQ(map.areas.size(), 2u);
@@ -48,13 +46,13 @@ TEST(AddressMap, LeavesOutWhereNothingLives) {
 
 TEST(AddressMap, HasLargerCellsRatherThanManyPieces) {
   std::vector<PlacedBlock> blocks;
-  for (uint64_t i = 0; i < 40; ++i) blocks.push_back(At(0x100000 + i * (300 << 10), 100));
+  for (uint64_t i = 0; i < 40; ++i) blocks.push_back(PlacedAt(0x100000 + i * (300 << 10), 100));
   const AddressMap map = MapAddresses(blocks, 4000);
   EXPECT_EQ(map.areas.size(), 1u);
   EXPECT_EQ(map.unit, 8192u);
   // Not at any price: these are too far apart.
   blocks.clear();
-  for (uint64_t i = 0; i < 40; ++i) blocks.push_back(At(0x100000 + (i << 32), 100));
+  for (uint64_t i = 0; i < 40; ++i) blocks.push_back(PlacedAt(0x100000 + (i << 32), 100));
   EXPECT_EQ(MapAddresses(blocks, 4000).areas.size(), 40u);
   EXPECT_EQ(MapAddresses(blocks, 4000).unit, 4096u);
 }
@@ -66,7 +64,7 @@ TEST(AddressMap, StaysWithinItsBounds) {
   uint64_t bytes = 0;
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t size = random() % (i % 500 == 0 ? 1 << 22 : 3000);
-    blocks.push_back(At(address, size, static_cast<uint32_t>(random() % 9)));
+    blocks.push_back(PlacedAt(address, size, static_cast<uint32_t>(random() % 9)));
     bytes += std::max<uint64_t>(size, 1);
     address += size + 1 + random() % (i % 100 == 0 ? uint64_t{1} << 40 : 5000);
   }
@@ -80,16 +78,16 @@ TEST(AddressMap, StaysWithinItsBounds) {
 }
 
 TEST(AddressMap, BearsBlocksThatOverlap) {
-  const std::vector<PlacedBlock> blocks = {At(0x1000, 1 << 20, 1), At(0x2000, 5000, 2),
-                                           At(0x2000, 9000, 3)};
+  const std::vector<PlacedBlock> blocks = {PlacedAt(0x1000, 1 << 20, 1), PlacedAt(0x2000, 5000, 2),
+                                           PlacedAt(0x2000, 9000, 3)};
   const AddressMap map = MapAddresses(blocks, 1000);
   for (const AddressMap::Cell& cell : map.cells) EXPECT_LE(cell.live_bytes, map.unit);
   EXPECT_TRUE(MapAddresses({}, 10).cells.empty());
 }
 
 TEST(AddressMap, TellsWhoHoldsARange) {
-  const std::vector<PlacedBlock> blocks = {At(0x1000, 0x1800, 1), At(0x2900, 0x100, 2),
-                                           At(0x2a00, 0x100, 1), At(0x3000, 50, 2)};
+  const std::vector<PlacedBlock> blocks = {PlacedAt(0x1000, 0x1800, 1), PlacedAt(0x2900, 0x100, 2),
+                                           PlacedAt(0x2a00, 0x100, 1), PlacedAt(0x3000, 50, 2)};
   const Holders holders = FindHolders(blocks, 0x2000, 0x3000);
   EXPECT_EQ(holders.blocks, 3u);
   EXPECT_EQ(holders.bytes, 0x800u + 0x200u);

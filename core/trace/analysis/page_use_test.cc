@@ -6,26 +6,24 @@
 #include <random>
 #include <set>
 
+#include "core/trace/analysis/testing/placed_at.h"
+
 namespace heapgauge::trace {
 namespace {
 
-PlacedBlock At(uint64_t address, uint64_t size, uint32_t group = 0) {
-  Block block;
-  block.address = address;
-  block.size = size;
-  return PlacedBlock::Make(block, group);
-}
+using testing::PlacedAt;
 
 TEST(PlacedBlock, KeepsSizesExactBelowTwoGigabytes) {
-  EXPECT_EQ(At(1, 0).size(), 0u);
-  EXPECT_EQ(At(1, (1u << 31) - 1).size(), (1u << 31) - 1);
-  EXPECT_EQ(At(1, uint64_t{1} << 40).size(), uint64_t{1} << 40);
-  EXPECT_EQ(At(1, (uint64_t{1} << 40) + 1).size(), (uint64_t{1} << 40) + (1 << 16));
-  EXPECT_EQ(At(1, UINT64_MAX).size(), uint64_t{0x7fffffff} << 16);
+  EXPECT_EQ(PlacedAt(1, 0).size(), 0u);
+  EXPECT_EQ(PlacedAt(1, (1u << 31) - 1).size(), (1u << 31) - 1);
+  EXPECT_EQ(PlacedAt(1, uint64_t{1} << 40).size(), uint64_t{1} << 40);
+  EXPECT_EQ(PlacedAt(1, (uint64_t{1} << 40) + 1).size(), (uint64_t{1} << 40) + (1 << 16));
+  EXPECT_EQ(PlacedAt(1, UINT64_MAX).size(), uint64_t{0x7fffffff} << 16);
 }
 
 TEST(PageUse, CountsPagesThatBlocksTouch) {
-  std::vector<PlacedBlock> blocks = {At(0x10000, 16), At(0x10ff8, 16), At(0x20000, 3 * 4096)};
+  std::vector<PlacedBlock> blocks = {PlacedAt(0x10000, 16), PlacedAt(0x10ff8, 16),
+                                     PlacedAt(0x20000, 3 * 4096)};
   const PageUse use = MeasurePageUse({4096, 65536}, 4096, &blocks);
   ASSERT_EQ(use.ranges.size(), 2u);
   EXPECT_EQ(use.ranges[0].ranges, 5u) << "two by the small blocks, three by the large one";
@@ -41,8 +39,8 @@ TEST(PageUse, CountsPagesThatBlocksTouch) {
 TEST(PageUse, SharesTheFreeBytesOfNearlyEmptyPagesAmongTheirBlocks) {
   // A page with one block of group 1, one with blocks of both, one that is more than a quarter
   // full.
-  std::vector<PlacedBlock> blocks = {At(0x10000, 96, 1), At(0x11000, 100, 1), At(0x11100, 200, 2),
-                                     At(0x12000, 2000, 3)};
+  std::vector<PlacedBlock> blocks = {PlacedAt(0x10000, 96, 1), PlacedAt(0x11000, 100, 1),
+                                     PlacedAt(0x11100, 200, 2), PlacedAt(0x12000, 2000, 3)};
   const PageUse use = MeasurePageUse({4096}, 4096, &blocks);
   EXPECT_EQ(use.pinned_ranges, 2u);
   EXPECT_EQ(use.pinned_bytes, 4000u + 3796u);
@@ -65,7 +63,7 @@ TEST(PageUse, IsWhatCountingEachByteGives) {
     for (int i = 0; i < 60; ++i) {
       address += random() % 3 == 0 ? random() % 20'000 : random() % 100;
       const uint64_t size = 1 + (random() % 4 == 0 ? random() % 15'000 : random() % 200);
-      blocks.push_back(At(address, size, static_cast<uint32_t>(random() % 4)));
+      blocks.push_back(PlacedAt(address, size, static_cast<uint32_t>(random() % 4)));
       for (uint64_t k = 0; k < size; ++k) ++in_page[(address + k) / 4096];
       address += size;
     }
@@ -94,8 +92,9 @@ TEST(PageUse, IsWhatCountingEachByteGives) {
 }
 
 TEST(PageUse, BearsBlocksThatCannotBe) {
-  std::vector<PlacedBlock> blocks = {At(0, 100),     At(UINT64_MAX, 100), At(0x1000, UINT64_MAX),
-                                     At(0x2000, 50), At(0x2000, 50),      At(0x5000, 0)};
+  std::vector<PlacedBlock> blocks = {
+      PlacedAt(0, 100),     PlacedAt(UINT64_MAX, 100), PlacedAt(0x1000, UINT64_MAX),
+      PlacedAt(0x2000, 50), PlacedAt(0x2000, 50),      PlacedAt(0x5000, 0)};
   const PageUse use = MeasurePageUse({4096, 1 << 20}, 65536, &blocks);
   EXPECT_EQ(use.ranges.size(), 2u);
   EXPECT_LE(use.ranges[0].live_bytes, use.ranges[0].bytes());
