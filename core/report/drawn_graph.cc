@@ -14,14 +14,9 @@
 namespace heapgauge {
 namespace {
 
-constexpr double kMargin = 16;
-constexpr double kPadX = 8;
-constexpr double kPadY = 5;
-constexpr double kLine = 1.2;        // of the font's size
 constexpr double kCharacter = 0.62;  // the same, and a little more than most fonts need
-constexpr double kLegendFont = 12;
-constexpr size_t kWrap = 30;     // columns
-constexpr size_t kLongest = 60;  // of a part of a name
+constexpr size_t kWrap = 30;         // columns
+constexpr size_t kLongest = 60;      // of a part of a name
 
 // The name in lines, broken behind "::".
 std::vector<std::string> WrappedName(const std::string& name) {
@@ -53,7 +48,7 @@ class Drawer {
       : input_(input), trimmed_(trimmed), graph_(trimmed.graph), format_(format) {}
 
   DrawnGraph Draw(bool legend) {
-    top_ = kMargin;
+    top_ = DrawnGraph::kMargin;
     if (legend) PlaceLegend();
     MakeBoxes();
     MakeArrows();
@@ -61,14 +56,14 @@ class Drawer {
     for (size_t i = 0; i < drawn_.boxes.size(); ++i) {
       DrawnGraph::Box& box = drawn_.boxes[i];
       const LayeredBox& at = layout_.boxes[i];
-      box.x = kMargin + at.x - at.width / 2;
+      box.x = DrawnGraph::kMargin + at.x - at.width / 2;
       box.y = top_ + at.y - at.height / 2;
       box.width = at.width;
       box.height = at.height;
     }
     for (size_t i = 0; i < drawn_.arrows.size(); ++i) PlaceArrow(i);
-    drawn_.width = std::max(layout_.width, drawn_.legend_width) + 2 * kMargin;
-    drawn_.height = top_ + layout_.height + kMargin;
+    drawn_.width = std::max(layout_.width, drawn_.legend_width) + 2 * DrawnGraph::kMargin;
+    drawn_.height = top_ + layout_.height + DrawnGraph::kMargin;
     drawn_.left_out = static_cast<size_t>(std::max(0, trimmed_.original_count)) -
                       std::min<size_t>(static_cast<size_t>(std::max(0, trimmed_.original_count)),
                                        drawn_.boxes.size());
@@ -85,9 +80,10 @@ class Drawer {
       }
     }
     drawn_.legend_height =
-        kLegendFont * kLine * static_cast<double>(drawn_.legend.size()) + 2 * kPadY;
-    drawn_.legend_width = WidthOf(drawn_.legend, kLegendFont) + 2 * kPadX;
-    top_ = kMargin + drawn_.legend_height + kMargin;
+        DrawnGraph::kLegendFont * DrawnGraph::kLine * static_cast<double>(drawn_.legend.size()) +
+        2 * DrawnGraph::kPadY;
+    drawn_.legend_width = WidthOf(drawn_.legend, DrawnGraph::kLegendFont) + 2 * DrawnGraph::kPadX;
+    top_ = DrawnGraph::kMargin + drawn_.legend_height + DrawnGraph::kMargin;
   }
 
   double Share(int64_t value) const {
@@ -124,8 +120,9 @@ class Drawer {
                                         percent(node.cum)));
       }
       LayeredBox place;
-      place.width = WidthOf(box.lines, box.font) + 2 * kPadX;
-      place.height = box.font * kLine * static_cast<double>(box.lines.size()) + 2 * kPadY;
+      place.width = WidthOf(box.lines, box.font) + 2 * DrawnGraph::kPadX;
+      place.height = box.font * DrawnGraph::kLine * static_cast<double>(box.lines.size()) +
+                     2 * DrawnGraph::kPadY;
       number_[id] = static_cast<uint32_t>(drawn_.boxes.size());
       layout_.boxes.push_back(place);
       drawn_.boxes.push_back(std::move(box));
@@ -160,10 +157,10 @@ class Drawer {
   void PlaceArrow(size_t i) {
     DrawnGraph::Arrow& arrow = drawn_.arrows[i];
     std::vector<LayeredPoint> path = layout_.arrows[i].path;
-    for (LayeredPoint& point : path) point = {kMargin + point.x, top_ + point.y};
+    for (LayeredPoint& point : path) point = {DrawnGraph::kMargin + point.x, top_ + point.y};
     if (path.empty()) {  // a call of itself: an ear at the right side
       const LayeredBox& box = layout_.boxes[arrow.from];
-      const double x = kMargin + box.x + box.width / 2;
+      const double x = DrawnGraph::kMargin + box.x + box.width / 2;
       const double y = top_ + box.y;
       arrow.curve = fmt::format("M{:.1f},{:.1f} C{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}", x,
                                 y - 6, x + 20, y - 14, x + 20, y + 14, x, y + 6);

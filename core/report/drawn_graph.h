@@ -15,6 +15,13 @@
 namespace heapgauge {
 
 struct DrawnGraph {
+  // What the places below count on.
+  static constexpr double kMargin = 16;  // around it all
+  static constexpr double kPadX = 8;     // between a frame and its text
+  static constexpr double kPadY = 5;
+  static constexpr double kLine = 1.2;  // from line to line, of the font's size
+  static constexpr double kLegendFont = 12;
+
   struct Box {
     std::string name;
     int64_t flat = 0;

@@ -11,12 +11,7 @@
 namespace heapgauge {
 namespace {
 
-constexpr double kMargin = 16;
-constexpr double kPadX = 8;
-constexpr double kPadY = 5;
-constexpr double kLine = 1.2;  // of the font's size
 constexpr double kEdgeFont = 10;
-constexpr double kLegendFont = 12;
 
 class Drawing {
  public:
@@ -32,10 +27,13 @@ class Drawing {
         "markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
         "<path d=\"M0,0 L8,4 L0,8 z\" fill=\"#555\"/></marker></defs>\n",
         graph_.width, graph_.height);
-    Rect(kMargin, kMargin, graph_.legend_width, graph_.legend_height, "#999", "#f8f8f8", 1);
+    Rect(DrawnGraph::kMargin, DrawnGraph::kMargin, graph_.legend_width, graph_.legend_height,
+         "#999", "#f8f8f8", 1);
     for (size_t i = 0; i < graph_.legend.size(); ++i) {
-      Text(kMargin + kPadX, kMargin + kPadY + kLegendFont * (1 + kLine * static_cast<double>(i)),
-           kLegendFont, "start", graph_.legend[i]);
+      Text(DrawnGraph::kMargin + DrawnGraph::kPadX,
+           DrawnGraph::kMargin + DrawnGraph::kPadY +
+               DrawnGraph::kLegendFont * (1 + DrawnGraph::kLine * static_cast<double>(i)),
+           DrawnGraph::kLegendFont, "start", graph_.legend[i]);
     }
     for (const DrawnGraph::Arrow& arrow : graph_.arrows) DrawArrow(arrow);
     for (const DrawnGraph::Box& box : graph_.boxes) DrawBox(box);
@@ -63,9 +61,9 @@ class Drawing {
                         HtmlText(box.cum_text));
     Rect(box.x, box.y, box.width, box.height, pprof::DotColor(box.share, false),
          pprof::DotColor(box.share, true), 1);
-    double y = box.y + kPadY - 0.25 * box.font;
+    double y = box.y + DrawnGraph::kPadY - 0.25 * box.font;
     for (const std::string& line : box.lines) {
-      y += box.font * kLine;
+      y += box.font * DrawnGraph::kLine;
       Text(box.x + box.width / 2, y, box.font, "middle", line);
     }
     out_ += "</g>\n";
