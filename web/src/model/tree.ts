@@ -5,23 +5,6 @@ import type { TreeAnswer, TreeNode } from "../api/tree";
 const STEP = 6; // letters of a step
 const NOTHING = "."; // nothing is open, which is not the same as nothing said
 
-// A walk: six letters lead in, a dot leads back out.
-export function parseWalk(walk: string): Set<string> {
-  const open = new Set<string>();
-  let path = "";
-  for (let at = 0; at < walk.length; ) {
-    if (walk[at] === ".") {
-      path = path.slice(0, -STEP);
-      ++at;
-    } else {
-      path += walk.slice(at, at + STEP);
-      if (path.length % STEP === 0) open.add(path);
-      at += STEP;
-    }
-  }
-  return open;
-}
-
 // The paths above an open one are open too.
 export function walkText(open: ReadonlySet<string>): string {
   let walk = "";
