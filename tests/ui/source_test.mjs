@@ -135,27 +135,6 @@ test("the call graph has the boxes of the command line, and moves", async () => 
   await server.stop();
 });
 
-test("names of any kind are text, and an empty profile is a profile", async () => {
-  const hostile = join(folder, "hostile.txt");
-  const names = ['<script>alert("1")</script>', "a'b\"c&amp;", "x".repeat(10_000), "<img src=x onerror=alert(2)>"];
-  writeFileSync(hostile, Buffer.concat([Buffer.from(`${names.join(";")};`), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from(" 12\nmain;other 5\n")]));
-  const empty = join(folder, "empty.txt");
-  writeFileSync(empty, "main 0\n");
-  const server = await serve(hostile, empty);
-  for (const source of ["hostile.txt", "empty.txt"]) {
-    for (const view of ["table", "tree", "callers", "graph", "source"]) {
-      const page = await open(`${server.url}#view=${view}&source=${source}`);
-      await page.locator("section.view").waitFor();
-      await until(page, () => !document.body.textContent.includes("reading…"));
-      assert.equal(await page.locator("main script, main img").count(), 0);
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      assert.ok(over <= 0, `${view} is ${over} pixels wider than the screen`);
-      await quiet(page);
-    }
-  }
-  await server.stop();
-});
-
 test("dark, on a narrow screen, at twice the size", async () => {
   const server = await serve("--source-path", CHECKOUT, TRACE);
   const looks = [
