@@ -36,6 +36,7 @@ bool Recorder::StartTracing(const TraceSettings& settings) {
   traced_process_ = os::ProcessId();
   lanes_.Start(traced_process_);
   memo_.Start();
+  stacks_.ExpectMany();
   tracing_.store(true, std::memory_order_release);
   return true;
 }

@@ -108,6 +108,10 @@ void PrepareForWriting(void* address, size_t bytes) {
   Syscall(SYS_madvise, address, bytes, kPopulateWrite);
 }
 
+void PreferLargePages(void* address, size_t bytes) {
+  Syscall(SYS_madvise, address, bytes, MADV_HUGEPAGE);
+}
+
 void Unmap(void* address, size_t bytes) {
   ForgetRange(reinterpret_cast<uint64_t>(address), bytes);
   Syscall(SYS_munmap, address, bytes);

@@ -17,6 +17,8 @@ void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint);
 // Has the kernel prepare mapped memory for writing at once, not page by page as it is touched. It
 // may not know how to: then nothing happens.
 void PrepareForWriting(void* address, size_t bytes);
+// For memory that will be used all over and soon: in large pages, if the system has them to give.
+void PreferLargePages(void* address, size_t bytes);
 void Unmap(void* address, size_t bytes);
 // What MapPrivate has given out, for those who account for the process's memory.
 struct PrivateRange {

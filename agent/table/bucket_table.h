@@ -1,10 +1,11 @@
 // A hash table from 64-bit keys to 32-bit values that any thread and any signal handler may use at
 // any time: no lock, no tombstone, no rehashing, a bounded number of steps.
 //
-// A key lives in one of two buckets of eight slots (a cache line of keys). Deleting empties the
-// slot, and a lookup always reads both buckets whole, so nothing has to be kept for probing past
-// it. When both are full, a level of four times the size is added; keys stay where they are, and a
-// lookup reads at most two buckets of each level, the newest first.
+// A key lives in one of two buckets of eight slots: a cache line of keys. Values lie apart, so that
+// what is not there costs no more than the lines of its buckets. Deleting empties the slot, and a
+// lookup always reads both buckets whole, so nothing has to be kept for probing past it. When both
+// are full, a level of four times the size is added; keys stay where they are, and a lookup reads
+// at most two buckets of each level, the newest first.
 //
 // Invariants
 //   1. A slot's key is kEmpty, kBusy (one thread owns the slot) or the key of a complete entry.
@@ -42,10 +43,10 @@ class BucketTable {
   bool Find(uint64_t key, uint32_t* value) const {
     for (uint32_t level = levels_.load(std::memory_order_acquire); level-- > 0;) {
       for (int choice = 0; choice < 2; ++choice) {
-        const Bucket& bucket = BucketOf(level, key, choice);
+        const Place bucket = BucketOf(level, key, choice);
         for (int i = 0; i < kSlots; ++i) {
-          if (bucket.key[i].load(std::memory_order_acquire) != key) continue;
-          *value = bucket.value[i];
+          if (bucket.keys[i].load(std::memory_order_acquire) != key) continue;
+          *value = bucket.values[i];
           return true;
         }
       }
@@ -53,17 +54,26 @@ class BucketTable {
     return false;
   }
 
+  // Find or Insert will soon be called. What they read lies anywhere: several at once take no
+  // longer than one.
+  void Prefetch(uint64_t key) const {
+    for (uint32_t level = levels_.load(std::memory_order_acquire); level-- > 0;) {
+      __builtin_prefetch(BucketOf(level, key, 0).keys);
+      __builtin_prefetch(BucketOf(level, key, 1).keys);
+    }
+  }
+
   // Takes the entry out; false if there is none.
   bool Remove(uint64_t key, uint32_t* value) {
     for (uint32_t level = levels_.load(std::memory_order_acquire); level-- > 0;) {
       for (int choice = 0; choice < 2; ++choice) {
-        Bucket& bucket = BucketOf(level, key, choice);
+        const Place bucket = BucketOf(level, key, choice);
         for (int i = 0; i < kSlots; ++i) {
           uint64_t expected = key;
-          if (bucket.key[i].load(std::memory_order_relaxed) != key) continue;
-          if (!bucket.key[i].compare_exchange_strong(expected, kBusy)) continue;
-          *value = bucket.value[i];
-          bucket.key[i].store(kEmpty, std::memory_order_release);
+          if (bucket.keys[i].load(std::memory_order_relaxed) != key) continue;
+          if (!bucket.keys[i].compare_exchange_strong(expected, kBusy)) continue;
+          *value = bucket.values[i];
+          bucket.keys[i].store(kEmpty, std::memory_order_release);
           return true;
         }
       }
@@ -75,6 +85,11 @@ class BucketTable {
   void Prepare(uint32_t levels = 1) {
     for (uint32_t i = 0; i < levels; ++i) AddLevel(i);
   }
+
+  // Levels from now on will be filled soon, so that their memory may come in large pages: keys lie
+  // anywhere, and with small ones nearly every first use of a page and every look-up would go
+  // through the kernel's or the processor's page tables.
+  void ExpectMany() { many_.store(true, std::memory_order_relaxed); }
 
   size_t private_bytes() const {
     size_t bytes = 0;
@@ -89,30 +104,37 @@ class BucketTable {
   static constexpr uint32_t kMaxLevels = 7;  // 16 million slots in the largest
   static constexpr uint32_t kFirstBits = 9;  // 512 buckets, 4,096 slots, 48 KiB
 
-  struct Bucket {
-    std::atomic<uint64_t> key[kSlots];
-    uint32_t value[kSlots];
+  static constexpr size_t kLargePage = size_t{2} << 20;
+
+  using Key = std::atomic<uint64_t>;
+  static constexpr size_t kSlotBytes = sizeof(Key) + sizeof(uint32_t);
+  struct Place {
+    Key* keys;
+    uint32_t* values;
   };
 
   static constexpr uint32_t BucketBits(uint32_t level) { return kFirstBits + 2 * level; }
-  static constexpr size_t LevelBytes(uint32_t level) { return sizeof(Bucket) << BucketBits(level); }
+  static constexpr size_t SlotCount(uint32_t level) { return size_t{kSlots} << BucketBits(level); }
+  static constexpr size_t LevelBytes(uint32_t level) { return kSlotBytes * SlotCount(level); }
 
-  Bucket& BucketOf(uint32_t level, uint64_t key, int choice) const {
+  Place BucketOf(uint32_t level, uint64_t key, int choice) const {
     uint64_t hash = key * 0x9E3779B97F4A7C15;
     hash ^= hash >> 29;
     hash *= choice == 0 ? 0xBF58476D1CE4E5B9 : 0x94D049BB133111EB;
-    return level_[level].load(std::memory_order_acquire)[hash >> (64 - BucketBits(level))];
+    const size_t first = kSlots * (hash >> (64 - BucketBits(level)));
+    Key* const keys = level_[level].load(std::memory_order_acquire);
+    return {keys + first, reinterpret_cast<uint32_t*>(keys + SlotCount(level)) + first};
   }
 
   bool InsertAt(uint32_t level, uint64_t key, uint32_t value) {
     for (int choice = 0; choice < 2; ++choice) {
-      Bucket& bucket = BucketOf(level, key, choice);
+      const Place bucket = BucketOf(level, key, choice);
       for (int i = 0; i < kSlots; ++i) {
         uint64_t expected = kEmpty;
-        if (bucket.key[i].load(std::memory_order_relaxed) != kEmpty) continue;
-        if (!bucket.key[i].compare_exchange_strong(expected, kBusy)) continue;
-        bucket.value[i] = value;
-        bucket.key[i].store(key, std::memory_order_release);
+        if (bucket.keys[i].load(std::memory_order_relaxed) != kEmpty) continue;
+        if (!bucket.keys[i].compare_exchange_strong(expected, kBusy)) continue;
+        bucket.values[i] = value;
+        bucket.keys[i].store(key, std::memory_order_release);
         return true;
       }
     }
@@ -123,9 +145,12 @@ class BucketTable {
   bool AddLevel(uint32_t levels) {
     if (levels_.load(std::memory_order_acquire) > levels) return true;
     if (levels == kMaxLevels) return false;
-    auto* fresh = static_cast<Bucket*>(os::MapPrivate(LevelBytes(levels)));
+    auto* fresh = static_cast<Key*>(os::MapPrivate(LevelBytes(levels)));
     if (fresh == nullptr) return false;
-    Bucket* none = nullptr;
+    if (LevelBytes(levels) >= kLargePage && many_.load(std::memory_order_relaxed)) {
+      os::PreferLargePages(fresh, LevelBytes(levels));
+    }
+    Key* none = nullptr;
     if (!level_[levels].compare_exchange_strong(none, fresh)) os::Unmap(fresh, LevelBytes(levels));
     uint32_t expected = levels;
     levels_.compare_exchange_strong(expected, levels + 1);
@@ -133,7 +158,8 @@ class BucketTable {
   }
 
   std::atomic<uint32_t> levels_;
-  std::atomic<Bucket*> level_[kMaxLevels];
+  std::atomic<bool> many_;
+  std::atomic<Key*> level_[kMaxLevels];  // its keys, and behind them its values
 };
 
 }  // namespace heapgauge::agent

@@ -27,6 +27,24 @@ TEST(BucketTable, FindsWhatWasInsertedAndNothingElse) {
   EXPECT_FALSE(table->Remove(42, &value));
 }
 
+TEST(BucketTable, KeepsManyInLargePages) {
+  auto table = NewTable();
+  table->ExpectMany();
+  constexpr uint32_t kMany = 300'000;  // into the first level that large pages are asked for
+  for (uint32_t i = 0; i < kMany; ++i) {
+    const uint64_t key = 2 + uint64_t{i} * 4099;
+    table->Prefetch(key);
+    ASSERT_TRUE(table->Insert(key, i));
+  }
+  for (uint32_t i = 0; i < kMany; ++i) {
+    uint32_t value = 0;
+    ASSERT_TRUE(table->Find(2 + uint64_t{i} * 4099, &value));
+    ASSERT_EQ(value, i);
+  }
+  uint32_t none = 0;
+  EXPECT_FALSE(table->Find(3, &none));
+}
+
 TEST(BucketTable, AgreesWithAMapOverManyRandomOperations) {
   auto table = NewTable();
   std::unordered_map<uint64_t, uint32_t> map;

@@ -7,6 +7,9 @@ namespace {
 
 using wire::SegmentKind;
 
+// So many look-ups are under way at once.
+constexpr uint32_t kLookAhead = 6;
+
 }  // namespace
 
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
@@ -33,7 +36,13 @@ uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const cha
   uint64_t layout = modules->layout();
   uint32_t parent = 0;
   uint32_t i = stack.count;  // frames that have their node
-  while (i > 0 && !index_.Find(NodeKey(stack.frames[i - 1].hash, layout), &parent)) --i;
+  for (uint32_t ahead = 1; ahead < kLookAhead && ahead < i; ++ahead) {
+    index_.Prefetch(NodeKey(stack.frames[i - 1 - ahead].hash, layout));
+  }
+  while (i > 0 && !index_.Find(NodeKey(stack.frames[i - 1].hash, layout), &parent)) {
+    if (i > kLookAhead) index_.Prefetch(NodeKey(stack.frames[i - 1 - kLookAhead].hash, layout));
+    --i;
+  }
   if (i == 0) parent = 0;
   while (i < stack.count) {
     const Frame& frame = stack.frames[i];

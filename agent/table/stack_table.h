@@ -50,6 +50,9 @@ class StackTable {
   // Before memory cannot be had any more, for some thousand stacks or for many.
   void Prepare(bool many) { index_.Prepare(many ? 3 : 1); }
 
+  // While every call is traced there are hundreds of thousands of stacks, within seconds.
+  void ExpectMany() { index_.ExpectMany(); }
+
   size_t private_bytes() const { return index_.private_bytes(); }
 
  private:

@@ -101,8 +101,10 @@ uint32_t TableWriter::NodeNumber(uint32_t index) {
 
 // Parents have smaller indexes than their children, so in order of indexes they come first.
 void TableWriter::EncodeNodes() {
-  std::stable_sort(nodes_.begin(), nodes_.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto by_index = [](const auto& a, const auto& b) { return a.first < b.first; };
+  if (!std::is_sorted(nodes_.begin(), nodes_.end(), by_index)) {
+    std::stable_sort(nodes_.begin(), nodes_.end(), by_index);
+  }
   for (const auto& [index, node] : nodes_) {
     if (index == 0) continue;
     if (index >= node_numbers_.size()) node_numbers_.resize(index + 1);
