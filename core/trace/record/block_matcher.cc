@@ -13,6 +13,9 @@ constexpr size_t kMostNested = 16;
 constexpr uint32_t kMostThreads = 1 << 24;
 // So many blocks and their index stay in the processor's cache by themselves.
 constexpr size_t kBlocksInCache = 8192;
+// Where fewer than one event in so many ends a block that has left the cache, the rest is not worth
+// asking for.
+constexpr uint64_t kSeldom = 16;
 // After so many batches there may be more.
 constexpr uint32_t kLookAgain = 64;
 
@@ -33,6 +36,7 @@ BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
       AskFor(batch);
     } else {
       --in_cache_;
+      if (pool_.size() >= kBlocksInCache) AskForPlaces(batch);
     }
     for (const MergedEvent& event : batch) Handle(event);
     events = events.subspan(batch.size());
@@ -46,7 +50,7 @@ void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
   uint32_t stacks[kBatch];
   size_t dying = 0;
   size_t named = 0;
-  for (const MergedEvent& event : batch) index_.Prefetch(AddressIndex::Hash(event.address()));
+  AskForPlaces(batch);
   for (const MergedEvent& event : batch) {
     if (LooksUp(event.kind())) {
       const uint32_t slot = index_.PrefetchBlock(AddressIndex::Hash(event.address()));
@@ -58,7 +62,21 @@ void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
   }
   for (size_t i = 0; i < dying; ++i) stacks[named++] = pool_[slots[i]].stack;
   const bool many_stacks = sink_->Expect({stacks, named});
-  if (!many_stacks && pool_.size() < kBlocksInCache) in_cache_ = kLookAgain;
+  const bool few_old = FewOldDie();
+  if (!many_stacks && (few_old || pool_.size() < kBlocksInCache)) in_cache_ = kLookAgain;
+}
+
+void BlockMatcher::AskForPlaces(std::span<const MergedEvent> batch) const {
+  for (const MergedEvent& event : batch) index_.Prefetch(AddressIndex::Hash(event.address()));
+}
+
+// Since this was last asked, if that is long enough ago to tell; else as before.
+bool BlockMatcher::FewOldDie() {
+  const uint64_t events = counts_.events - seen_.events;
+  if (events < kLookAgain * kBatch) return seen_.few_old;
+  const uint64_t old = index_.taken_old() - seen_.taken_old;
+  seen_ = {counts_.events, index_.taken_old(), old * kSeldom < events};
+  return seen_.few_old;
 }
 
 void BlockMatcher::Handle(const MergedEvent& event) {

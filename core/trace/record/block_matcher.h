@@ -53,6 +53,8 @@ class BlockMatcher {
     uint32_t resizing = kNoSlot;  // the block that realloc has been asked to change
   };
   [[gnu::noinline]] void AskFor(std::span<const MergedEvent> batch);
+  void AskForPlaces(std::span<const MergedEvent> batch) const;
+  bool FewOldDie();
   void Handle(const MergedEvent& event);
   void Allocate(const MergedEvent& event, ThreadState* thread, uint32_t old);
   void Free(const MergedEvent& event, const ThreadState& thread);
@@ -75,7 +77,13 @@ class BlockMatcher {
   MappingTable mappings_;
   EventQueue queue_;
   EventSink* sink_;
-  uint32_t in_cache_ = 0;  // batches for which nothing need be asked for
+  uint32_t in_cache_ = 0;  // batches for which blocks and stacks need not be asked for
+  struct Seen {
+    uint64_t events = 0;
+    uint64_t taken_old = 0;
+    bool few_old = false;
+  };
+  Seen seen_;
   std::vector<ThreadState> threads_;
   // What realloc was asked to change before it was asked again, by thread, the last one behind.
   // There seldom is any: a signal handler within realloc, or a longjmp out of it.

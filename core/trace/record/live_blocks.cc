@@ -100,8 +100,11 @@ void AddressIndex::Prefetch(uint64_t hash) const {
 }
 
 uint32_t AddressIndex::PrefetchBlock(uint64_t hash) const {
-  const Part& part = parts_[PartOf(hash)];
   const uint32_t tag = TagOf(hash);
+  const Place& young = young_[YoungOf(hash)];
+  // It was there a moment ago, and so was its memory.
+  if (young.tag == tag && young.slot_plus_1 != 0) return young.slot_plus_1 - 1;
+  const Part& part = parts_[PartOf(hash)];
   for (uint32_t at = tag & part.mask;; at = (at + 1) & part.mask) {
     const Place& place = part.places[at];
     if (place.slot_plus_1 == 0) return kNoSlot;
@@ -113,65 +116,82 @@ uint32_t AddressIndex::PrefetchBlock(uint64_t hash) const {
 }
 
 uint32_t AddressIndex::Find(uint64_t address, uint64_t hash) const {
-  const Part& part = parts_[PartOf(hash)];
   const uint32_t tag = TagOf(hash);
+  const Place& young = young_[YoungOf(hash)];
+  if (young.slot_plus_1 != 0 && Is(young, tag, address)) return young.slot_plus_1 - 1;
+  const Part& part = parts_[PartOf(hash)];
   for (uint32_t at = tag & part.mask;; at = (at + 1) & part.mask) {
     const Place& place = part.places[at];
     if (place.slot_plus_1 == 0) return kNoSlot;
-    if (place.tag == tag && (*pool_)[place.slot_plus_1 - 1].address == address) {
-      return place.slot_plus_1 - 1;
-    }
+    if (Is(place, tag, address)) return place.slot_plus_1 - 1;
   }
 }
 
 uint32_t AddressIndex::Remove(uint64_t address, uint64_t hash) {
-  Part& part = parts_[PartOf(hash)];
   const uint32_t tag = TagOf(hash);
-  uint32_t hole = tag & part.mask;
-  while (true) {
-    const Place& place = part.places[hole];
-    if (place.slot_plus_1 == 0) return kNoSlot;
-    if (place.tag == tag && (*pool_)[place.slot_plus_1 - 1].address == address) break;
-    hole = (hole + 1) & part.mask;
+  Place& young = young_[YoungOf(hash)];
+  if (young.slot_plus_1 != 0 && Is(young, tag, address)) [[likely]] {
+    const uint32_t slot = young.slot_plus_1 - 1;
+    young.slot_plus_1 = 0;
+    return slot;
   }
-  const uint32_t slot = part.places[hole].slot_plus_1 - 1;
-  // Those behind move up, unless they would come before their own place.
-  for (uint32_t at = (hole + 1) & part.mask; part.places[at].slot_plus_1 != 0;
-       at = (at + 1) & part.mask) {
-    const uint32_t distance = (at - (part.places[at].tag & part.mask)) & part.mask;
-    if (distance < ((at - hole) & part.mask)) continue;
-    part.places[hole] = part.places[at];
-    hole = at;
-  }
-  part.places[hole].slot_plus_1 = 0;
-  if (--part.count < part.least) [[unlikely]]
-    Resize(&part, (part.mask + 1) / 2);
-  return slot;
+  return TakeOld(&parts_[PartOf(hash)], tag, address);
 }
 
 uint32_t AddressIndex::Put(uint64_t address, uint64_t hash, uint32_t slot) {
-  Part& part = parts_[PartOf(hash)];
-  if (part.count >= part.most) [[unlikely]]
-    Resize(&part, (part.mask + 1) * 2);
   const uint32_t tag = TagOf(hash);
-  uint32_t at = tag & part.mask;
-  for (; part.places[at].slot_plus_1 != 0; at = (at + 1) & part.mask) {
-    Place& place = part.places[at];
-    const uint32_t there = place.slot_plus_1 - 1;
-    if (place.tag != tag || (*pool_)[there].address != address) continue;
-    place.slot_plus_1 = slot + 1;
-    return there;
+  const size_t at = YoungOf(hash);
+  Place& young = young_[at];
+  if (young.slot_plus_1 != 0) {
+    if (Is(young, tag, address)) [[unlikely]] {
+      const uint32_t there = young.slot_plus_1 - 1;
+      young.slot_plus_1 = slot + 1;
+      return there;
+    }
+    PutOld(&parts_[PartOfYoung(at)], young);
   }
-  part.places[at] = {tag, slot + 1};
-  ++part.count;
-  return kNoSlot;
+  young = {tag, slot + 1};
+  return TakeOld(&parts_[PartOf(hash)], tag, address);
 }
 
-// Never more than two thirds full, nor less than an eighth.
+uint32_t AddressIndex::TakeOld(Part* part, uint32_t tag, uint64_t address) {
+  const uint32_t mask = part->mask;
+  Place* const places = part->places.get();
+  uint32_t hole = tag & mask;
+  while (true) {
+    if (places[hole].slot_plus_1 == 0) return kNoSlot;
+    if (Is(places[hole], tag, address)) break;
+    hole = (hole + 1) & mask;
+  }
+  const uint32_t slot = places[hole].slot_plus_1 - 1;
+  // Those behind move up, unless they would come before their own place.
+  for (uint32_t at = (hole + 1) & mask; places[at].slot_plus_1 != 0; at = (at + 1) & mask) {
+    const uint32_t distance = (at - (places[at].tag & mask)) & mask;
+    if (distance < ((at - hole) & mask)) continue;
+    places[hole] = places[at];
+    hole = at;
+  }
+  places[hole].slot_plus_1 = 0;
+  if (--part->count < part->least) [[unlikely]]
+    Resize(part, (mask + 1) / 2);
+  ++taken_old_;
+  return slot;
+}
+
+void AddressIndex::PutOld(Part* part, const Place& place) {
+  if (part->count >= part->most) [[unlikely]]
+    Resize(part, (part->mask + 1) * 2);
+  uint32_t at = place.tag & part->mask;
+  while (part->places[at].slot_plus_1 != 0) at = (at + 1) & part->mask;
+  part->places[at] = place;
+  ++part->count;
+}
+
+// Never more than half full, so that most searches end at their first place, nor less than a tenth.
 void AddressIndex::SetSize(Part* part, uint32_t places) {
   part->mask = places - 1;
-  part->most = static_cast<uint32_t>(uint64_t{places} * 2 / 3);
-  part->least = places > kLeastPlaces ? places / 8 : 0;
+  part->most = places / 2;
+  part->least = places > kLeastPlaces ? places / 10 : 0;
 }
 
 void AddressIndex::Resize(Part* part, uint32_t places) {

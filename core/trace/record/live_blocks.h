@@ -3,8 +3,9 @@
 //
 // Blocks lie in a pool of pieces that are given back when they are empty. The index is open
 // addressing with 8 bytes a place, in 256 parts by hash, so that growing one never takes long; it
-// shrinks again. Prefetch and PrefetchBlock let a caller look up many addresses without waiting for
-// memory at each.
+// shrinks again. In front of it is a small table of blocks that came last: most die while they are
+// in it, and never get any further. Prefetch and PrefetchBlock let a caller look up many addresses
+// without waiting for memory at each.
 //
 // One thread. A slot is valid until it is returned.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
@@ -126,6 +127,8 @@ class AddressIndex {
   uint32_t Remove(uint64_t address, uint64_t hash);
   // Puts a slot in; the one that had this address before, or kNoSlot.
   uint32_t Put(uint64_t address, uint64_t hash, uint32_t slot);
+  // Of the addresses that were taken out so far, those that had got as far as the parts.
+  uint64_t taken_old() const { return taken_old_; }
   size_t bytes() const;
 
  private:
@@ -142,11 +145,25 @@ class AddressIndex {
   };
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 24); }
   static size_t PartOf(uint64_t hash) { return hash >> 56; }
+  // The young ones of one place belong to one part.
+  static constexpr int kYoungBits = 10;
+  static_assert(kYoungBits >= 8);
+  static size_t YoungOf(uint64_t hash) { return hash >> (64 - kYoungBits); }
+  static size_t PartOfYoung(size_t young) { return young >> (kYoungBits - 8); }
+  bool Is(const Place& place, uint32_t tag, uint64_t address) const {
+    return place.tag == tag && (*pool_)[place.slot_plus_1 - 1].address == address;
+  }
+  // REQUIRES: the address is not in the part.
+  static void PutOld(Part* part, const Place& place);
+  uint32_t TakeOld(Part* part, uint32_t tag, uint64_t address);
   static void SetSize(Part* part, uint32_t places);
   [[gnu::noinline]] static void Resize(Part* part, uint32_t places);
 
   BlockPool* pool_;
+  // An address is here or in its part, not in both.
+  std::array<Place, size_t{1} << kYoungBits> young_;
   std::array<Part, 256> parts_;
+  uint64_t taken_old_ = 0;
 };
 
 }  // namespace heapgauge::trace
