@@ -62,10 +62,10 @@ TEST(StackMemo, NeverTellsAnothersNumber) {
       for (uint64_t i = t; i < 200000; ++i) {
         const uint64_t key = keys[i * 7 % keys.size()];
         memo.Keep(key, NumberOf(key << 14));
-        const uint64_t asked = keys[i * 13 % keys.size()];
-        const uint32_t number = memo.Find(asked);
+        const uint64_t wanted = keys[i * 13 % keys.size()];
+        const uint32_t number = memo.Find(wanted);
         if (number != 0) {
-          ASSERT_EQ(number, NumberOf(asked << 14));
+          ASSERT_EQ(number, NumberOf(wanted << 14));
         }
       }
     });

@@ -12,32 +12,30 @@
 namespace heapgauge {
 namespace {
 
-using nlohmann::json;
-
 TEST(NumberTexts, AreThoseOfThePage) {
   std::ifstream file(HEAPGAUGE_NUMBER_TEXTS);
-  const json all = json::parse(file, nullptr, false);
+  const nlohmann::json all = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(all.is_object());
   ASSERT_EQ(all.size(), 8u);
-  const auto number = [](const json& row, size_t i) { return row[i].get<double>(); };
-  for (const json& row : all["bytes"]) EXPECT_EQ(FormatBytes(number(row, 0)), row[1]);
-  for (const json& row : all["byte_range"]) {
+  const auto number = [](const nlohmann::json& row, size_t i) { return row[i].get<double>(); };
+  for (const nlohmann::json& row : all["bytes"]) EXPECT_EQ(FormatBytes(number(row, 0)), row[1]);
+  for (const nlohmann::json& row : all["byte_range"]) {
     EXPECT_EQ(FormatByteRange(number(row, 0), number(row, 1)), row[2]);
   }
-  for (const json& row : all["plus_minus"]) {
+  for (const nlohmann::json& row : all["plus_minus"]) {
     EXPECT_EQ(FormatPlusMinus(number(row, 0), number(row, 1), number(row, 2)), row[3]);
   }
-  for (const json& row : all["count"]) EXPECT_EQ(FormatCount(number(row, 0)), row[1]);
-  for (const json& row : all["share"]) {
+  for (const nlohmann::json& row : all["count"]) EXPECT_EQ(FormatCount(number(row, 0)), row[1]);
+  for (const nlohmann::json& row : all["share"]) {
     EXPECT_EQ(FormatShare(number(row, 0), number(row, 1)), row[2]);
   }
-  for (const json& row : all["duration"]) {
+  for (const nlohmann::json& row : all["duration"]) {
     EXPECT_EQ(FormatDuration(row[0].get<uint64_t>()), row[1]);
   }
-  for (const json& row : all["value"]) {
+  for (const nlohmann::json& row : all["value"]) {
     EXPECT_EQ(FormatValue(number(row, 0), row[1].get<std::string>()), row[2]);
   }
-  for (const json& row : all["value_range"]) {
+  for (const nlohmann::json& row : all["value_range"]) {
     EXPECT_EQ(FormatValueRange(number(row, 0), number(row, 1), row[2].get<std::string>()), row[3]);
   }
 }
