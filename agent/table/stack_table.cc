@@ -19,6 +19,9 @@ uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* m
 
   const uint32_t node = InternNode(file, modules, main_program, stack, loss);
   if (node == 0) return 0;
+  // Callers have lower numbers than what they call, so this counts them too. Not at each node: a
+  // recorder looks at that line all the time.
+  RaiseTo(file->header()->node_count, node + 1);
   uint32_t number;
   auto* record = file->TakeNext<wire::StackRecord>(SegmentKind::kStacks, &stacks_, &number, loss);
   if (record == nullptr) return 0;
@@ -67,7 +70,6 @@ uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const cha
                   (i == 0 && !stack.complete ? wire::kNodeTruncated : 0);
     std::atomic_ref(node->pc_module)
         .store(wire::PackPc(frame.pc, module), std::memory_order_release);
-    RaiseTo(file->header()->node_count, number + 1);
     index_.Insert(NodeKey(frame.hash, layout), number);
     parent = number;
     ++i;
