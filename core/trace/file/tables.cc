@@ -91,42 +91,54 @@ void TableWriter::AddMarker(const Marker& marker) {
 }
 
 bool TableWriter::pending() const {
-  return !nodes_.empty() || !stacks_.empty() || !modules_.empty() || !labels_.empty() ||
-         !threads_.empty() || !memory_.empty() || !markers_.empty();
+  return !early_nodes_.empty() || !node_links_.empty() || !stacks_.empty() || !modules_.empty() ||
+         !labels_.empty() || !threads_.empty() || !memory_.empty() || !markers_.empty();
 }
 
 uint32_t TableWriter::NodeNumber(uint32_t index) {
   return index < node_numbers_.size() ? node_numbers_[index] : 0;
 }
 
-// Parents have smaller indexes than their children, so in order of indexes they come first.
-void TableWriter::EncodeNodes() {
-  const auto by_index = [](const auto& a, const auto& b) { return a.first < b.first; };
-  if (!std::is_sorted(nodes_.begin(), nodes_.end(), by_index)) {
-    std::stable_sort(nodes_.begin(), nodes_.end(), by_index);
+// Nodes come in order of their indexes as a rule, callers first. One that comes before its caller
+// waits for it.
+void TableWriter::AddNode(uint32_t index, const wire::Node& node) {
+  if (node.parent == 0 || NodeNumber(node.parent) != 0) [[likely]] {
+    EncodeNode(index, node);
+  } else {
+    early_nodes_.emplace_back(index, node);
   }
-  for (const auto& [index, node] : nodes_) {
-    if (index == 0) continue;
-    if (index >= node_numbers_.size()) node_numbers_.resize(index + 1);
-    uint32_t& number = node_numbers_[index];
-    // 0: a new node. Else how far back the one is that this replaces.
-    if (number == 0) {
-      number = node_count_++;
-      node_links_.Number(0);
-    } else {
-      node_links_.Number(node_count_ - number);
-    }
-    const uint32_t parent = NodeNumber(node.parent);
-    node_links_.Number((parent < number ? number - parent : number) << 2 | (node.flags & 3));
-    const auto [it, added] = pcs_.try_emplace(node.pc_module, static_cast<uint32_t>(pcs_.size()));
-    node_pcs_.Number(added ? 0 : it->second + 1);
-    if (added) node_pcs_.Number(node.pc_module);
+}
+
+void TableWriter::EncodeNode(uint32_t index, const wire::Node& node) {
+  if (index == 0) return;
+  if (index >= node_numbers_.size()) {
+    node_numbers_.resize(std::max<size_t>(size_t{index} + 1, node_numbers_.size() * 3 / 2));
   }
-  nodes_.clear();
+  uint32_t& number = node_numbers_[index];
+  // 0: a new node. Else how far back the one is that this replaces.
+  if (number == 0) {
+    number = node_count_++;
+    node_links_.Number(0);
+  } else {
+    node_links_.Number(node_count_ - number);
+  }
+  const uint32_t parent = NodeNumber(node.parent);
+  node_links_.Number((parent < number ? number - parent : number) << 2 | (node.flags & 3));
+  const auto [it, added] = pcs_.try_emplace(node.pc_module, static_cast<uint32_t>(pcs_.size()));
+  node_pcs_.Number(added ? 0 : it->second + 1);
+  if (added) node_pcs_.Number(node.pc_module);
+}
+
+// Callers have smaller indexes than what they call, so in order of indexes they come first.
+void TableWriter::EncodeEarlyNodes() {
+  std::stable_sort(early_nodes_.begin(), early_nodes_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [index, node] : early_nodes_) EncodeNode(index, node);
+  early_nodes_.clear();
 }
 
 void TableWriter::Encode(ChunkMaker* chunk) {
-  EncodeNodes();
+  EncodeEarlyNodes();
   uint32_t last_index = 0;
   uint32_t last_leaf = 0;
   stack_column_.Clear();

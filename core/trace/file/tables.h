@@ -31,7 +31,7 @@ struct StackEntry {
 class TableWriter {
  public:
   void AddModule(uint32_t index, const wire::Module& module);
-  void AddNode(uint32_t index, const wire::Node& node) { nodes_.emplace_back(index, node); }
+  void AddNode(uint32_t index, const wire::Node& node);
   void AddStack(uint32_t index, const StackEntry& stack);
   void AddLabelSet(uint32_t index, const wire::LabelRecord& record);
   void SetThread(uint32_t index, const Thread& thread);
@@ -47,10 +47,11 @@ class TableWriter {
   void Encode(ChunkMaker* chunk);
 
  private:
-  void EncodeNodes();
+  void EncodeNode(uint32_t index, const wire::Node& node);
+  void EncodeEarlyNodes();
   uint32_t NodeNumber(uint32_t index);  // in the file
 
-  std::vector<std::pair<uint32_t, wire::Node>> nodes_;
+  std::vector<std::pair<uint32_t, wire::Node>> early_nodes_;  // their callers are not known yet
   std::vector<std::pair<uint32_t, StackEntry>> stacks_;
   // The file numbers nodes in the order in which it has them: readers need no gaps.
   std::vector<uint32_t> node_numbers_{0};  // by index; 0 not known
