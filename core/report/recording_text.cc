@@ -81,7 +81,7 @@ std::string StateText(const Recording& r) {
   const std::string time = FormatDuration(r.duration_ns);
   switch (r.state) {
     case RecordingState::kLive:
-      return "running for " + time;
+      return r.exact ? "being written, " + time + " so far" : "running for " + time;
     case RecordingState::kEnded:
       return "ended after " + time;
     case RecordingState::kKilled:

@@ -25,7 +25,11 @@ StyledText HeadingLine(const char* label, const std::string& text) {
 std::vector<std::string> TraceGaps(const trace::TraceFile& trace) {
   const trace::Facts& facts = trace.facts();
   std::vector<std::string> gaps;
-  if (!facts.complete) gaps.push_back("the recording did not end in good order, or still runs");
+  if (facts.being_written) {
+    gaps.push_back("the trace is being written: these are the figures so far");
+  } else if (!facts.complete) {
+    gaps.push_back("the recording did not end in good order");
+  }
   if (facts.lost_events != 0) {
     gaps.push_back(Count(facts.lost_events) + " events found no room and are missing");
   }

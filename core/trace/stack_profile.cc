@@ -116,8 +116,10 @@ std::vector<TimelinePoint> TimelineOf(const TraceFile& trace) {
 void AddNotes(const Facts& facts, Profile* profile) {
   const auto count = [](uint64_t n) { return FormatCount(static_cast<double>(n)); };
   std::vector<std::string>& notes = profile->notes;
-  if (!facts.complete) {
-    notes.emplace_back("the trace has no end: its recorder still runs, or was killed");
+  if (facts.being_written) {
+    notes.emplace_back("the trace is being written: these are the figures so far");
+  } else if (!facts.complete) {
+    notes.emplace_back("the trace has no end: its recorder was killed");
   }
   if (facts.culled_blocks != 0) {
     notes.push_back(fmt::format(

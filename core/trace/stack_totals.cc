@@ -64,18 +64,31 @@ void AddEvents(const Segment& segment, uint32_t count, Mappings mappings, StackT
 
 }  // namespace
 
-Result<SumsIndex> SumsIndex::Make(const TraceFile& trace, uint64_t budget, ProgressSink* progress) {
+void SumsIndex::KeepEachSecond() {
+  for (size_t i = 0; 2 * i + 1 < kept_.size(); ++i) kept_[i] = kept_[2 * i + 1];
+  kept_.resize(kept_.size() / 2);
+  step_ *= 2;
+}
+
+Result<SumsIndex> SumsIndex::Make(const TraceFile& trace, uint64_t budget, ProgressSink* progress,
+                                  SumsIndex before) {
   SumsIndex index;
   const size_t segments = trace.segments().size();
   const uint64_t each = StacksOf(trace) * sizeof(StackTotal);
   const size_t most = static_cast<size_t>(budget / each);
   if (most == 0 || segments == 0) return index;
-  index.step_ = (segments + most - 1) / most;
-  StackTotals totals(StacksOf(trace));
+  index = std::move(before);
+  if (index.step_ == 0) index.step_ = (segments + most - 1) / most;
+  while (segments / index.step_ > most) index.KeepEachSecond();
+  StackTotals totals;
+  if (!index.kept_.empty()) totals = *index.kept_.back();
+  totals.resize(StacksOf(trace));
   std::vector<StackSums> scratch;
-  for (size_t i = 0; i < segments; ++i) {
+  for (size_t i = index.kept_.size() * index.step_; i < segments; ++i) {
     HG_TRY(AddSums(trace, i, false, &scratch, &totals));
-    if ((i + 1) % index.step_ == 0) index.kept_.push_back(totals);
+    if ((i + 1) % index.step_ == 0) {
+      index.kept_.push_back(std::make_shared<const StackTotals>(totals));
+    }
     if (progress != nullptr) progress->Report("adding up the trace", i + 1, segments, "segments");
   }
   return index;
@@ -84,7 +97,7 @@ Result<SumsIndex> SumsIndex::Make(const TraceFile& trace, uint64_t budget, Progr
 const StackTotals* SumsIndex::Nearest(size_t segment, size_t* covered) const {
   const size_t kept = step_ == 0 ? 0 : std::min(segment / step_, kept_.size());
   *covered = kept * step_;
-  return kept == 0 ? nullptr : &kept_[kept - 1];
+  return kept == 0 ? nullptr : kept_[kept - 1].get();
 }
 
 Result<std::vector<StackTotals>> TotalsAt(const TraceFile& trace,
@@ -102,6 +115,7 @@ Result<std::vector<StackTotals>> TotalsAt(const TraceFile& trace,
     const StackTotals* nearest = index.Nearest(segments, &kept);
     if (nearest != nullptr && kept > covered && mappings == Mappings(false)) {
       totals = *nearest;
+      totals.resize(StacksOf(trace));
       covered = kept;
     }
     for (; covered < segments; ++covered) {

@@ -7,6 +7,7 @@
 #define HEAPGAUGE_CORE_TRACE_STACK_TOTALS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -51,21 +52,25 @@ Status AddSums(const TraceFile& trace, size_t segment, Mappings mappings,
 
 // The totals at some moments of a trace that is asked about again and again: from the nearest one,
 // only the sums of a few segments are to be added. Heap blocks only. Memory is bounded by `budget`.
-// Thread-safe once it is made.
+// Thread-safe once it is made; copies share what is kept.
 class SumsIndex {
  public:
   static constexpr uint64_t kBudget = uint64_t{64} << 20;
 
   SumsIndex() = default;
-  static Result<SumsIndex> Make(const TraceFile& trace, uint64_t budget, ProgressSink* progress);
+  // `before` is that of the same trace when it had fewer segments: only the new ones are read.
+  static Result<SumsIndex> Make(const TraceFile& trace, uint64_t budget, ProgressSink* progress,
+                                SumsIndex before);
 
   // The number of segments that the nearest one at or before `segment` covers, and itself; null:
-  // begin with nothing.
+  // begin with nothing. It has no totals for stacks that came later.
   const StackTotals* Nearest(size_t segment, size_t* covered) const;
 
  private:
+  void KeepEachSecond();
+
   size_t step_ = 0;  // segments from one to the next
-  std::vector<StackTotals> kept_;
+  std::vector<std::shared_ptr<const StackTotals>> kept_;
 };
 
 // The totals at each position. REQUIRES: in ascending order.

@@ -10,10 +10,22 @@ namespace heapgauge::trace {
 TraceAnswers::TraceAnswers(std::shared_ptr<const TraceFile> trace, NameStacks name, uint64_t budget)
     : trace_(std::move(trace)), name_(std::move(name)), budget_(budget) {}
 
+TraceAnswers::TraceAnswers(std::shared_ptr<const TraceFile> trace, TraceAnswers* before)
+    : TraceAnswers(std::move(trace), before->name_, before->budget_) {
+  const std::lock_guard lock(before->mutex_);
+  const auto& was = before->trace_->segments();
+  const auto& is = trace_->segments();
+  // It may be another trace by now that took the place of the first.
+  if (was.empty() || (was.size() <= is.size() && was.back().offset == is[was.size() - 1].offset &&
+                      was.back().first_event == is[was.size() - 1].first_event)) {
+    index_ = before->index_;
+  }
+}
+
 Status TraceAnswers::Prepare(ProgressSink* progress) {
   const std::lock_guard lock(mutex_);
   if (stacks_ != nullptr) return {};
-  HG_ASSIGN(index_, SumsIndex::Make(*trace_, budget_, progress));
+  HG_ASSIGN(index_, SumsIndex::Make(*trace_, budget_, progress, index_));
   HG_ASSIGN(std::shared_ptr<const TraceFile::Stacks> stacks, trace_->ReadStacks());
   if (name_) {
     auto named = std::make_shared<TraceFile::Stacks>(*stacks);

@@ -24,6 +24,9 @@ class TraceAnswers {
   // `name` is called once, with the stacks of the whole trace; it may be empty.
   explicit TraceAnswers(std::shared_ptr<const TraceFile> trace, NameStacks name = {},
                         uint64_t budget = SumsIndex::kBudget);
+  // The same for a trace that has grown (TraceFile::Renew): sums that `before` has are not made
+  // again.
+  TraceAnswers(std::shared_ptr<const TraceFile> trace, TraceAnswers* before);
 
   const TraceFile& trace() const { return *trace_; }
 

@@ -24,6 +24,8 @@ struct Facts {
   uint64_t culled_bytes = 0;
   bool records_mappings = false;
   bool complete = false;  // the recorder wrote the end
+  // Its writer was at work when the file was opened. Not in the file.
+  bool being_written = false;
 };
 
 struct Thread {

@@ -15,6 +15,7 @@
 #include "core/trace/file/stacks_reader.h"
 #include "core/trace/file/survivor_codec.h"
 #include "core/trace/file/tables.h"
+#include "core/trace/file/writer_lock.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -22,13 +23,24 @@ namespace {
 constexpr size_t kMaxFactsBytes = 16 << 20;
 constexpr size_t kMaxNamesBytes = 512 << 20;
 
-class OpenedTrace final : public TraceFile {
+class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<OpenedTrace> {
  public:
-  OpenedTrace(File file, FileIndex index)
-      : file_(std::move(file)), size_(file_.Size()), index_(std::move(index)) {}
+  OpenedTrace(std::shared_ptr<const File> file, FileIndex index)
+      : shared_file_(std::move(file)),
+        file_(*shared_file_),
+        size_(file_.Size()),
+        index_(std::move(index)) {}
 
-  Status ReadTables() {
+  // `before`: the same file when it was shorter, whose tables are the first of these; may be null.
+  Status ReadTables(bool has_writer, const OpenedTrace* before) {
     TableBudget budget(size_);
+    size_t first = 0;
+    if (before != nullptr && before->size_ <= size_ && IsContinuedBy(before->index_, index_)) {
+      facts_ = before->facts_;
+      tables_ = before->tables_;
+      budget.Spend(before->table_bytes_);
+      first = before->index_.chunks.size();
+    }
     const auto read = [&](const ChunkReader& chunk) -> Status {
       if (chunk.type() == ChunkType::kTables) {
         return ReadPlainTables(file_, chunk, &budget, &tables_);
@@ -38,10 +50,36 @@ class OpenedTrace final : public TraceFile {
       if (!DecodeFacts(bytes, &facts_)) return chunk.Damaged("bad facts");
       return {};
     };
-    HG_TRY(ForEachChunk({ChunkType::kFacts, ChunkType::kTables}, read));
+    HG_TRY(ForEachChunk({ChunkType::kFacts, ChunkType::kTables}, read, first));
+    table_bytes_ = budget.spent();
     facts_.complete &= index_.finished;
+    facts_.being_written = has_writer && !index_.finished;
     facts_.recording.duration_ns = end_ns();
+    // The facts are those of the beginning, when it ran.
+    if (!index_.finished && !facts_.being_written) {
+      facts_.recording.state = RecordingState::kUnknown;
+    }
     return {};
+  }
+
+  static Result<std::shared_ptr<const TraceFile>> Read(std::shared_ptr<const File> file,
+                                                       const OpenedTrace* before) {
+    // First of all: a writer that ends after this leaves a whole file.
+    const bool has_writer = HasWriter(file->fd());
+    HG_ASSIGN(FileIndex index, ReadIndex(*file, file->path(), has_writer,
+                                         before == nullptr ? nullptr : &before->index_));
+    if (before != nullptr && before->facts_.being_written == (has_writer && !index.finished) &&
+        index.end == before->index_.end && IsContinuedBy(before->index_, index)) {
+      return before->shared_from_this();
+    }
+    auto trace = std::make_shared<OpenedTrace>(std::move(file), std::move(index));
+    HG_TRY(trace->ReadTables(has_writer, before));
+    return trace;
+  }
+
+  Result<std::shared_ptr<const TraceFile>> Renew() const override {
+    if (!facts_.being_written && file_.Size() == size_) return shared_from_this();
+    return Read(shared_file_, this);
   }
 
   const std::string& path() const override { return file_.path(); }
@@ -126,9 +164,11 @@ class OpenedTrace final : public TraceFile {
   // Chunks of these types, in order. They must not overlap: many that share their bytes would make
   // a small file as much work as a large one.
   template <typename Visit>
-  Status ForEachChunk(std::initializer_list<ChunkType> types, const Visit& visit) const {
+  Status ForEachChunk(std::initializer_list<ChunkType> types, const Visit& visit,
+                      size_t first = 0) const {
     uint64_t end = 0;
-    for (const FileIndex::Chunk& entry : index_.chunks) {
+    for (size_t i = first; i < index_.chunks.size(); ++i) {
+      const FileIndex::Chunk& entry = index_.chunks[i];
       if (std::find(types.begin(), types.end(), entry.type) == types.end()) continue;
       HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
       if (entry.offset < end) return chunk.Damaged("it begins within another chunk");
@@ -165,11 +205,13 @@ class OpenedTrace final : public TraceFile {
     return {};
   }
 
-  const File file_;
+  const std::shared_ptr<const File> shared_file_;  // with what it is renewed to
+  const File& file_;
   const uint64_t size_;
   FileIndex index_;
   Facts facts_;
   PlainTables tables_;
+  uint64_t table_bytes_ = 0;  // that were read for them
   mutable ScratchPool scratches_;
   mutable std::mutex stacks_mutex_;
   mutable std::shared_ptr<const Stacks> stacks_;
@@ -183,10 +225,7 @@ bool IsTrace(std::string_view start) {
 
 Result<std::shared_ptr<const TraceFile>> TraceFile::Open(const std::string& path) {
   HG_ASSIGN(File file, File::OpenForReading(path));
-  HG_ASSIGN(FileIndex index, ReadIndex(file, path));
-  auto trace = std::make_shared<OpenedTrace>(std::move(file), std::move(index));
-  HG_TRY(trace->ReadTables());
-  return trace;
+  return OpenedTrace::Read(std::make_shared<const File>(std::move(file)), nullptr);
 }
 
 uint64_t TraceFile::events() const {

@@ -27,6 +27,9 @@ bool IsTrace(std::string_view start);
 class TraceFile {
  public:
   static Result<std::shared_ptr<const TraceFile>> Open(const std::string& path);
+  // The same file as it is now; itself if nothing was added that is whole. Of a file that is being
+  // written only what is new is read. Those who have the one before may go on with it.
+  virtual Result<std::shared_ptr<const TraceFile>> Renew() const = 0;
   virtual ~TraceFile() = default;
 
   virtual const std::string& path() const = 0;

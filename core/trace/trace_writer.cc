@@ -16,6 +16,7 @@
 #include "core/trace/file/segment_encoder.h"
 #include "core/trace/file/survivor_codec.h"
 #include "core/trace/file/tables.h"
+#include "core/trace/file/writer_lock.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -215,6 +216,7 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path
     return tl::unexpected<Error>(
         SystemError("cannot create the trace '" + Printable(path) + "'", errno));
   }
+  LockAsWriter(fd);
   auto writer = std::make_unique<Writer>(fd, path, options);
   writer->Begin(facts);
   HG_TRY(writer->Flush());

@@ -3,7 +3,8 @@
 // The caller (the recorder, or an importer) has already matched frees to allocations: it numbers
 // blocks and says which one dies. Memory is bounded: one segment at a time, and what it is told
 // about live blocks it does not keep. A segment is complete on disk when it is written, so a file
-// whose writer was killed is valid up to the last one.
+// whose writer was killed is valid up to the last one. Readers can tell that it is being written
+// (Facts::being_written) and follow it.
 //
 // Errors are kept: after the first failed write nothing more is written, and Finish tells. One
 // thread; compression may use one more.

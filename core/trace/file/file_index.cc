@@ -75,11 +75,15 @@ bool ReadWritten(const ByteSource& source, uint64_t size, const std::string& nam
   return DecodeIndex(ColumnReader(chunks), ColumnReader(segments), ColumnReader(flags), size, out);
 }
 
-void Scan(const ByteSource& source, uint64_t size, const std::string& name, FileIndex* out) {
-  uint64_t offset = sizeof(FileHeader);
-  while (offset < size) {
+// Goes on from where `out` ends.
+void Scan(const ByteSource& source, uint64_t size, const std::string& name, bool growing,
+          FileIndex* out) {
+  out->end = std::max<uint64_t>(out->end, sizeof(FileHeader));
+  while (out->end < size) {
+    const uint64_t offset = out->end;
     const Result<ChunkReader> chunk = ChunkReader::Read(source, size, offset, name);
     if (!chunk) {
+      if (growing) break;
       // The trailer of a file that was finished and then damaged elsewhere is no chunk either.
       if (size - offset > sizeof(FileTrailer)) {
         out->notes.push_back(fmt::format(
@@ -89,10 +93,11 @@ void Scan(const ByteSource& source, uint64_t size, const std::string& name, File
       }
       break;
     }
-    offset = chunk->end();
-    if (chunk->type() == ChunkType::kIndex) continue;
     if (chunk->type() != ChunkType::kSegment) {
-      out->chunks.push_back({chunk->type(), chunk->offset()});
+      out->end = chunk->end();
+      if (chunk->type() != ChunkType::kIndex) {
+        out->chunks.push_back({chunk->type(), chunk->offset()});
+      }
       continue;
     }
     const Result<SegmentInfo> info = ReadSegmentInfo(source, *chunk);
@@ -101,8 +106,22 @@ void Scan(const ByteSource& source, uint64_t size, const std::string& name, File
           fmt::format("the trace is damaged at byte {}; what is before is shown", chunk->offset()));
       break;
     }
+    out->end = chunk->end();
     out->segments.push_back(*info);
   }
+}
+
+// The last segment that is known is where it was: the file is the same, and has only grown.
+bool HasGrown(const ByteSource& source, uint64_t size, const std::string& name,
+              const FileIndex& known) {
+  if (known.finished || size < known.end) return false;
+  if (known.segments.empty()) return true;
+  const SegmentInfo& last = known.segments.back();
+  const Result<ChunkReader> chunk = ChunkReader::Read(source, size, last.offset, name);
+  if (!chunk || chunk->type() != ChunkType::kSegment || chunk->bytes() != last.bytes) return false;
+  const Result<SegmentInfo> info = ReadSegmentInfo(source, *chunk);
+  return info && info->first_event == last.first_event && info->events == last.events &&
+         info->begin_ns == last.begin_ns && info->end_ns == last.end_ns;
 }
 
 }  // namespace
@@ -132,7 +151,23 @@ std::span<const uint8_t> EncodeIndex(const FileIndex& index, ChunkMaker* chunk) 
   return chunk->Finish();
 }
 
-Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name) {
+bool IsContinuedBy(const FileIndex& index, const FileIndex& next) {
+  const auto same_chunk = [](const FileIndex::Chunk& a, const FileIndex::Chunk& b) {
+    return a.type == b.type && a.offset == b.offset;
+  };
+  const auto same_segment = [](const SegmentInfo& a, const SegmentInfo& b) {
+    return a.offset == b.offset && a.bytes == b.bytes && a.first_event == b.first_event &&
+           a.events == b.events;
+  };
+  return index.chunks.size() <= next.chunks.size() &&
+         index.segments.size() <= next.segments.size() &&
+         std::equal(index.chunks.begin(), index.chunks.end(), next.chunks.begin(), same_chunk) &&
+         std::equal(index.segments.begin(), index.segments.end(), next.segments.begin(),
+                    same_segment);
+}
+
+Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name, bool growing,
+                            const FileIndex* known) {
   FileHeader header{};
   const uint64_t size = source.Size();
   const size_t got = source.ReadAt(0, &header, sizeof header);
@@ -152,7 +187,11 @@ Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name) {
   FileIndex index;
   if (ReadWritten(source, size, name, &index)) return index;
   index = {};
-  Scan(source, size, name, &index);
+  if (known != nullptr && HasGrown(source, size, name, *known)) {
+    index = *known;
+    index.notes.clear();
+  }
+  Scan(source, size, name, growing, &index);
   return index;
 }
 

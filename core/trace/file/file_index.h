@@ -24,13 +24,20 @@ struct FileIndex {
   bool has_survivors = false;  // the chunks of survivors are all of them
   bool finished = false;
   std::vector<std::string> notes;
+  uint64_t end = 0;  // of the last whole chunk, where there is no written index
 };
 
 // The chunk of kIndex.
 std::span<const uint8_t> EncodeIndex(const FileIndex& index, ChunkMaker* chunk);
 
-// Fails only if the file is no trace, or one of another version.
-Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name);
+// Whether `next` has all that `index` has, and in the same places, before anything else.
+bool IsContinuedBy(const FileIndex& index, const FileIndex& next);
+
+// Fails only if the file is no trace, or one of another version. `growing`: somebody writes it, so
+// that a chunk at its end which is not whole is no damage. `known` is an index of the same file
+// when it was shorter; then only what is new is looked for.
+Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name, bool growing = false,
+                            const FileIndex* known = nullptr);
 
 }  // namespace heapgauge::trace
 

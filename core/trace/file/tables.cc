@@ -169,7 +169,7 @@ void TableWriter::Encode(ChunkMaker* chunk) {
 }
 
 size_t TableBudget::plain_bytes() const {
-  return static_cast<size_t>(std::min(plain_bytes_, kMaxColumnBytes));
+  return static_cast<size_t>(std::min(plain_bytes_ - spent_, kMaxColumnBytes));
 }
 uint64_t TableBudget::stacks() const { return std::min<uint64_t>(kMaxStacks, stacks_); }
 

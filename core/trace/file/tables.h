@@ -88,12 +88,15 @@ class TableBudget {
   explicit TableBudget(uint64_t file_bytes)
       : plain_bytes_(file_bytes * 64 + (16 << 20)), stacks_(file_bytes * 64 + (1 << 23)) {}
   size_t plain_bytes() const;
-  void Spend(size_t plain_bytes) { plain_bytes_ -= plain_bytes; }
+  // REQUIRES: no more than is left.
+  void Spend(uint64_t plain_bytes) { spent_ += plain_bytes; }
+  uint64_t spent() const { return spent_; }
   uint64_t stacks() const;  // numbers are below
   uint64_t threads() const { return stacks_ / 64; }
 
  private:
   uint64_t plain_bytes_;
+  uint64_t spent_ = 0;
   uint64_t stacks_;
 };
 

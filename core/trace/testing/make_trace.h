@@ -226,22 +226,56 @@ class MakeTrace {
     if (!created) return tl::unexpected<Error>(created.error());
     TraceWriter& writer = **created;
     WriteTables(&writer);
-    for (const Happening& event : events_) {
-      if (event.died == kNoBlock) {
-        writer.Allocate(AtBirth(blocks_[event.born]));
-      } else if (event.born == kNoBlock) {
-        writer.Free(blocks_[event.died]);
-      } else {
-        writer.Reallocate(blocks_[event.died], AtBirth(blocks_[event.born]));
+    WriteEvents(0, events_.size(), &writer);
+    if (!finish) return writer.Flush();
+    return WriteEnd(&writer);
+  }
+
+  // In pieces, for a file that grows: all tables, then events from `first` up to `end`, then the
+  // end.
+  void WriteTables(TraceWriter* writer) const {
+    for (const auto& [path, index] : modules_) {
+      wire::Module module{};
+      module.start = ModuleStart(index);
+      module.end = ModuleStart(index + 1);
+      module.load_bias = module.start;
+      path.copy(module.path, sizeof module.path - 1);
+      writer->AddModule(index, module);
+    }
+    for (uint32_t i = 1; i < nodes_.size(); ++i) writer->AddNode(i, nodes_[i]);
+    for (uint32_t i = 1; i < labels_.size(); ++i) writer->AddLabelSet(i, labels_[i]);
+    for (uint32_t i = 1; i < stacks_.size(); ++i) {
+      const auto& [node, labels, of_mappings] = stacks_[i];
+      writer->AddStack(i, node, labels, of_mappings ? wire::kStackOfMappings : uint16_t{0});
+    }
+    if (write_names) {
+      for (const auto& [frame, pc] : pcs_) {
+        writer->AddFrames(pc, false, {{frame.function, frame.file, frame.line}});
       }
     }
-    if (!finish) return writer.Flush();
+    for (uint32_t i = 0; i < threads_.size(); ++i) writer->SetThread(i, threads_[i]);
+    for (const MemoryPoint& point : memory_) writer->AddMemory(point);
+    for (const Marker& marker : markers_) writer->AddMarker(marker);
+  }
+  void WriteEvents(size_t first, size_t end, TraceWriter* writer) const {
+    for (size_t i = first; i < end; ++i) {
+      const Happening& event = events_[i];
+      if (event.died == kNoBlock) {
+        writer->Allocate(AtBirth(blocks_[event.born]));
+      } else if (event.born == kNoBlock) {
+        writer->Free(blocks_[event.died]);
+      } else {
+        writer->Reallocate(blocks_[event.died], AtBirth(blocks_[event.born]));
+      }
+    }
+  }
+  Status WriteEnd(TraceWriter* writer) const {
     if (write_survivors) {
       for (const Block& block : blocks_) {
-        if (block.is_live()) writer.AddSurvivor(block);
+        if (block.is_live()) writer->AddSurvivor(block);
       }
     }
-    return writer.Finish(facts);
+    return writer->Finish(facts);
   }
 
   // Through a file that is gone from its folder afterwards.
@@ -328,31 +362,6 @@ class MakeTrace {
                                                             static_cast<uint32_t>(nodes_.size()));
     if (new_node) nodes_.push_back({pc->second, parent, 0});
     return node->second;
-  }
-
-  void WriteTables(TraceWriter* writer) const {
-    for (const auto& [path, index] : modules_) {
-      wire::Module module{};
-      module.start = ModuleStart(index);
-      module.end = ModuleStart(index + 1);
-      module.load_bias = module.start;
-      path.copy(module.path, sizeof module.path - 1);
-      writer->AddModule(index, module);
-    }
-    for (uint32_t i = 1; i < nodes_.size(); ++i) writer->AddNode(i, nodes_[i]);
-    for (uint32_t i = 1; i < labels_.size(); ++i) writer->AddLabelSet(i, labels_[i]);
-    for (uint32_t i = 1; i < stacks_.size(); ++i) {
-      const auto& [node, labels, of_mappings] = stacks_[i];
-      writer->AddStack(i, node, labels, of_mappings ? wire::kStackOfMappings : uint16_t{0});
-    }
-    if (write_names) {
-      for (const auto& [frame, pc] : pcs_) {
-        writer->AddFrames(pc, false, {{frame.function, frame.file, frame.line}});
-      }
-    }
-    for (uint32_t i = 0; i < threads_.size(); ++i) writer->SetThread(i, threads_[i]);
-    for (const MemoryPoint& point : memory_) writer->AddMemory(point);
-    for (const Marker& marker : markers_) writer->AddMarker(marker);
   }
 
   std::vector<Block> blocks_;

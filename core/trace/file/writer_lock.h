@@ -1,0 +1,18 @@
+// Whether somebody writes a trace at this moment. Its writer holds a lock on the open file, which
+// the kernel takes away however the writer ends; readers only ask, and hold up nobody.
+//
+// Advisory. On file systems without locks a trace counts as not being written.
+#ifndef HEAPGAUGE_CORE_TRACE_FILE_WRITER_LOCK_H_
+#define HEAPGAUGE_CORE_TRACE_FILE_WRITER_LOCK_H_
+
+namespace heapgauge::trace {
+
+// Until the descriptor, which is open for writing, and all that were made of it are closed.
+void LockAsWriter(int fd);
+
+// Any descriptor of the file but the writer's own.
+bool HasWriter(int fd);
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_FILE_WRITER_LOCK_H_
