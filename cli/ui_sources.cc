@@ -1,6 +1,7 @@
 #include "cli/ui_sources.h"
 
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "cli/pprof/sources.h"
@@ -11,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/read_profile.h"
+#include "core/symbolize/frame_cache.h"
 #include "core/trace/trace_file.h"
 #include "endpoint/api/process_source.h"
 #include "endpoint/api/profile_source.h"
@@ -35,6 +37,30 @@ ProfileFormat FormatOf(const std::string& path) {
   if (!start) return ProfileFormat::kUnknown;
   return trace::IsTrace(*start) ? ProfileFormat::kTrace : DetectFormat(*start);
 }
+
+// Names the stacks of a trace. While it grows they are wanted again and again, and those that were
+// found once are kept. Threads: any number.
+class TraceNames {
+ public:
+  explicit TraceNames(SymbolOptions symbols) : symbols_(std::move(symbols)) {}
+
+  void Name(Profile* profile) {
+    const std::lock_guard lock(mutex_);
+    const bool grows = profile->recording.state == RecordingState::kLive;
+    if (known_.size() > 0) known_.Fill(profile);
+    const std::vector<std::string> notes = NameLocations(symbols_, profile).notes;
+    if (grows) {
+      known_.Learn(*profile, notes);
+    } else {
+      known_ = {};
+    }
+  }
+
+ private:
+  const SymbolOptions symbols_;
+  std::mutex mutex_;
+  FrameCache known_;
+};
 
 std::string NameOfFile(const std::string& path) { return Printable(BaseName(path)); }
 
@@ -68,9 +94,9 @@ Status AddOne(const std::string& word, const SymbolOptions& symbols,
   if (format == ProfileFormat::kGauge) return AddGauge(path, how, sources);
   if (format == ProfileFormat::kTrace) {
     HG_ASSIGN(auto trace, trace::TraceFile::Open(path));
-    sources->Add(std::make_shared<TraceSource>(
-        std::move(trace), NameOfFile(path),
-        [symbols](Profile* profile) { NameLocations(symbols, profile); }));
+    sources->Add(std::make_shared<TraceSource>(std::move(trace), NameOfFile(path),
+                                               [names = std::make_shared<TraceNames>(symbols)](
+                                                   Profile* profile) { names->Name(profile); }));
     return {};
   }
   ProgressSink* progress = BeginProgress();

@@ -25,6 +25,11 @@ Source::Facts ProcessSource::facts() {
   return facts;
 }
 
+std::string ProcessSource::EditionOf(const std::string& hold) {
+  if (!facts().live) return Source::EditionOf(hold);
+  return hold.empty() ? "" : "of " + hold;
+}
+
 Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) {
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
   if (!question.only_peak_or_end()) {

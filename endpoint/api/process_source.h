@@ -17,6 +17,7 @@ class ProcessSource final : public Source {
       : process_(std::move(process)), name_(std::move(name)) {}
 
   Facts facts() override;
+  std::string EditionOf(const std::string& hold) override;
   Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override;
   Result<Timeline> Over(const Stretch& stretch) override;
   Result<leaks::Check> LeaksOfFile() override;

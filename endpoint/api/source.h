@@ -35,7 +35,7 @@ class Source {
     std::string id;     // what requests name it by
     std::string title;  // for people
     Kind kind = Kind::kProfile;
-    bool live = false;  // answers change as time goes by
+    bool live = false;  // answers change as time goes by: a process that runs, a trace that grows
     uint32_t pid = 0;   // 0 unknown
     // Of a profile that is kept of a process: when it was taken, since 1970; 0 it is no such.
     int64_t taken_unix_ns = 0;
@@ -48,11 +48,15 @@ class Source {
     size_t steps = 1000;  // where there is a choice
     size_t stacks = 0;    // the largest ones, each over time
     size_t threads = 0;   // the busiest ones, each over time
+    std::string hold;     // as Filter has it
   };
 
   virtual ~Source() = default;
 
   virtual Facts facts() = 0;
+  // Which state of itself it answers from to requests with this word (Filter::hold): answers of one
+  // edition are equal. "": no two are known to be.
+  virtual std::string EditionOf(const std::string& hold);
   // With names. Only the part of the filter that ProfileKey() is about matters, without the type.
   virtual Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) = 0;
   virtual Result<Timeline> Over(const Stretch& stretch) = 0;

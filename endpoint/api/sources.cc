@@ -23,6 +23,8 @@ const char* KindName(Source::Kind kind) {
   return "profile";
 }
 
+std::string Source::EditionOf(const std::string& /*hold*/) { return "only"; }
+
 Result<std::string> Source::Lifetimes(const Filter& /*filter*/, const LifetimeWords& /*words*/) {
   return Fail(
       ErrorCode::kInvalidArgument,
@@ -75,9 +77,9 @@ Result<Source::History> Source::Recall(const Filter& /*filter*/, const RowsOverT
 
 Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
   if (filter.words.value == kLostValue) return LostSubject(filter);
-  const bool live = source_->facts().live;
-  const std::string key = filter.ProfileKey() + (live ? "#" + filter.hold : "");
-  const bool may_keep = !live || !filter.hold.empty();
+  const std::string edition = source_->EditionOf(filter.hold);
+  const std::string key = filter.ProfileKey() + "#" + edition;
+  const bool may_keep = !edition.empty();
   {
     const std::lock_guard lock(mutex_);
     if (const Answer* known = may_keep ? answers_.Find(key) : nullptr) return known->subject;
@@ -99,21 +101,21 @@ Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
 }
 
 Result<std::shared_ptr<const Timeline>> Opened::Over(const Source::Stretch& stretch) {
-  const bool live = source_->facts().live;
+  const std::string edition = source_->EditionOf(stretch.hold);
   std::string key;
   for (const std::string& part :
        {stretch.from, stretch.to, std::to_string(stretch.steps), std::to_string(stretch.stacks),
-        std::to_string(stretch.threads)}) {
+        std::to_string(stretch.threads), edition}) {
     key.append(part).push_back('\0');
   }
-  if (!live) {
+  if (!edition.empty()) {
     const std::lock_guard lock(mutex_);
     if (auto* known = timelines_.Find(key)) return *known;
   }
   HG_ASSIGN(Timeline timeline, source_->Over(stretch));
   auto made = std::make_shared<const Timeline>(std::move(timeline));
   const std::lock_guard lock(mutex_);
-  if (!live) timelines_.Keep(key, made);
+  if (!edition.empty()) timelines_.Keep(key, made);
   return made;
 }
 
@@ -129,6 +131,7 @@ class Renamed final : public Source {
     facts.id = id_;
     return facts;
   }
+  std::string EditionOf(const std::string& hold) override { return source_->EditionOf(hold); }
   Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) override {
     return source_->Ask(filter);
   }

@@ -13,6 +13,7 @@ Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
   Source::Stretch stretch;
   stretch.from = filter.words.from;
   stretch.to = filter.words.to;
+  stretch.hold = filter.hold;
   HG_ASSIGN(stretch.steps, NumberOf(call, "steps", 1, 10'000, 1000));
   HG_ASSIGN(stretch.stacks, NumberOf(call, "stacks", 0, 50, 0));
   HG_ASSIGN(stretch.threads, NumberOf(call, "threads", 0, 100, 0));

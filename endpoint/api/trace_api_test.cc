@@ -10,6 +10,7 @@
 #include "core/report/timeline_bands.h"
 #include "core/trace/analysis/lifetimes.h"
 #include "core/trace/analysis/trace_timeline.h"
+#include "core/trace/testing/growing_trace.h"
 #include "endpoint/testing/one_trace.h"
 
 namespace heapgauge::endpoint::api {
@@ -64,6 +65,36 @@ TEST(TraceApi, ATimelineOfAPartHasOnlyThat) {
   EXPECT_EQ(part["threads"][0]["over_time"]["allocated_bytes"].size(), 10u);
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=101").status, 400);
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=x").status, 400);
+}
+
+TEST(TraceApi, ATraceThatIsWrittenAdvances) {
+  trace::testing::GrowingTrace growing(Busy());
+  growing.WriteUpTo(1000);
+  OneTrace host(*trace::TraceFile::Open(growing.path()));
+  const auto is_live = [&] { return host.Ask("/api/v1/sources")["sources"][0]["live"]; };
+  EXPECT_EQ(is_live(), true);
+  const json first = host.Ask("/api/v1/summary?hold=one");
+  EXPECT_EQ(first["source"]["live"], true);
+  EXPECT_EQ(first["recording"]["state"], "live");
+  EXPECT_EQ(first["state"].get<std::string>().rfind("being written, ", 0), 0u) << first["state"];
+  const json early = host.Ask("/api/v1/timeline?steps=10&hold=one");
+  growing.WriteUpTo(3000);
+  // Who holds on to one state of it finds that again, also in what was not asked before.
+  EXPECT_EQ(host.Ask("/api/v1/timeline?steps=10&hold=one"), early);
+  EXPECT_EQ(host.Ask("/api/v1/timeline?steps=20&hold=one")["to_ns"], early["to_ns"]);
+  EXPECT_EQ(host.Ask("/api/v1/lifetimes?hold=one")["total"]["blocks"],
+            first["total"]["allocated_objects"]);
+  const json later = host.Ask("/api/v1/timeline?steps=10&hold=two");
+  EXPECT_GT(later["to_ns"], early["to_ns"]);
+  EXPECT_GT(later["allocated_blocks"], early["allocated_blocks"]);
+  EXPECT_EQ(host.Ask("/api/v1/timeline?steps=10"), later);
+  EXPECT_EQ(host.Ask("/api/v1/summary")["total"]["live_bytes"]["value"],
+            later["end"]["live_bytes"]);
+  growing.Finish();
+  EXPECT_EQ(is_live(), false);
+  const json last = host.Ask("/api/v1/summary");
+  EXPECT_EQ(last["recording"]["state"], "ended");
+  EXPECT_EQ(last["total"]["allocated_objects"], host.Ask("/api/v1/timeline")["allocated_blocks"]);
 }
 
 TEST(TraceApi, LifetimesAreThoseOfTheCommandLine) {

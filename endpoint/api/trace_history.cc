@@ -105,25 +105,27 @@ Result<std::vector<bool>> Selected(const trace::TraceFile::Stacks& stacks,
 
 Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOverTime& rows) {
   History history;
+  const std::shared_ptr<Reading> reading = Held(filter.hold);
+  const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, FilterOf(question, *trace_));
+  HG_ASSIGN(const trace::Filter blocks, FilterOf(question, trace));
   if (blocks != trace::Filter()) {
     history.why_not = "not for single blocks that a filter chooses";
     return history;
   }
   trace::HistoryRequest request;
   if (!question.from.empty()) {
-    HG_ASSIGN(request.from_ns, trace::ParseMoment(*trace_, question.from));
+    HG_ASSIGN(request.from_ns, trace::ParseMoment(trace, question.from));
   }
   if (!question.to.empty()) {
-    HG_ASSIGN(request.to_ns, trace::ParseMoment(*trace_, question.to));
+    HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, question.to));
   }
-  HG_ASSIGN(const auto stacks, answers_.Stacks());
+  HG_ASSIGN(const auto stacks, reading->answers.Stacks());
   HG_ASSIGN(const std::vector<bool> selected, Selected(*stacks, rows));
   request.points = rows.points;
   request.groups = rows.identities.size();
   request.members = Membership(*stacks, rows).Find(rows.cumulative, selected);
-  HG_ASSIGN(trace::StackHistory made, trace::ReadStackHistory(*trace_, request));
+  HG_ASSIGN(trace::StackHistory made, trace::ReadStackHistory(trace, request));
   history.times_ns = std::move(made.times_ns);
   history.bytes = std::move(made.bytes);
   return history;

@@ -17,34 +17,65 @@ namespace heapgauge::endpoint::api {
 
 TraceSource::TraceSource(std::shared_ptr<const trace::TraceFile> trace, std::string name,
                          trace::NameStacks name_stacks)
-    : trace_(std::move(trace)), name_(std::move(name)), answers_(trace_, std::move(name_stacks)) {}
+    : name_(std::move(name)),
+      newest_(std::make_shared<Reading>(std::move(trace), std::move(name_stacks))) {}
+
+std::shared_ptr<TraceSource::Reading> TraceSource::Newest() {
+  const std::lock_guard lock(mutex_);
+  // What was read stays if the file cannot be read any more.
+  if (auto renewed = newest_->trace->Renew(); renewed && *renewed != newest_->trace) {
+    newest_ = std::make_shared<Reading>(*std::move(renewed), newest_.get());
+  }
+  return newest_;
+}
+
+std::shared_ptr<TraceSource::Reading> TraceSource::Held(const std::string& hold) {
+  if (hold.empty()) return Newest();
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto* known = held_.Find(hold)) return *known;
+  }
+  std::shared_ptr<Reading> newest = Newest();
+  const std::lock_guard lock(mutex_);
+  if (const auto* known = held_.Find(hold)) return *known;
+  return held_.Keep(hold, std::move(newest));
+}
+
+std::string TraceSource::EditionOf(const std::string& hold) {
+  return std::to_string(Held(hold)->number);
+}
 
 Source::Facts TraceSource::facts() {
   Facts facts;
   facts.id = name_;
   facts.title = name_;
   facts.kind = Kind::kTrace;
-  facts.pid = trace_->facts().recording.pid;
+  const std::shared_ptr<Reading> newest = Newest();
+  facts.pid = newest->trace->facts().recording.pid;
+  facts.live = newest->trace->facts().being_written;
   return facts;
 }
 
 Result<std::shared_ptr<const Profile>> TraceSource::Ask(const Filter& filter) {
   HG_ASSIGN(trace::Question question, QuestionOf(filter.words));
   if (filter.peak && question.at.empty()) question.at = "peak";
-  HG_ASSIGN(const trace::ProfileRequest request, RequestOf(question, *trace_));
-  HG_ASSIGN(Profile profile, answers_.Ask(request));
+  const std::shared_ptr<Reading> reading = Held(filter.hold);
+  HG_ASSIGN(const trace::ProfileRequest request, RequestOf(question, *reading->trace));
+  HG_ASSIGN(Profile profile, reading->answers.Ask(request));
   return std::make_shared<const Profile>(std::move(profile));
 }
 
 Result<Timeline> TraceSource::Over(const Stretch& stretch) {
+  const std::shared_ptr<Reading> reading = Held(stretch.hold);
+  const trace::TraceFile& trace = *reading->trace;
   trace::TimelineRequest request;
   if (!stretch.from.empty()) {
-    HG_ASSIGN(request.from_ns, trace::ParseMoment(*trace_, stretch.from));
+    HG_ASSIGN(request.from_ns, trace::ParseMoment(trace, stretch.from));
   }
   if (!stretch.to.empty()) {
-    HG_ASSIGN(request.to_ns, trace::ParseMoment(*trace_, stretch.to));
+    HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, stretch.to));
   }
-  if (request.from_ns > request.to_ns || request.from_ns > trace_->end_ns()) {
+  if (request.from_ns > request.to_ns || request.from_ns > trace.end_ns()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "from is behind " +
                     std::string(request.from_ns > request.to_ns ? "to" : "the end of the trace"));
@@ -52,29 +83,35 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
   request.steps = stretch.steps;
   request.bands = stretch.stacks;
   request.lanes = stretch.threads;
-  HG_ASSIGN(trace::TraceTimeline made, trace::ReadTraceTimeline(*trace_, request));
+  HG_ASSIGN(trace::TraceTimeline made, trace::ReadTraceTimeline(trace, request));
   if (!made.stacks.empty()) {
-    HG_ASSIGN(const auto stacks, answers_.Stacks());
+    HG_ASSIGN(const auto stacks, reading->answers.Stacks());
     NameBands(*stacks, &made);
   }
   return std::move(made.timeline);
 }
 
 Result<leaks::Check> TraceSource::LeaksOfFile() {
-  HG_ASSIGN(const auto stacks, answers_.Stacks());
-  return leaks::CheckTrace(*trace_, *stacks);
+  const std::shared_ptr<Reading> reading = Newest();
+  HG_ASSIGN(const auto stacks, reading->answers.Stacks());
+  return leaks::CheckTrace(*reading->trace, *stacks);
 }
 
-Result<trace::Filter> TraceSource::BlocksOf(const trace::Question& question) const {
-  HG_ASSIGN(trace::Filter blocks, FilterOf(question, *trace_));
+namespace {
+
+// What the filter leaves of the blocks, by when they were born too.
+Result<trace::Filter> BlocksOf(const trace::Question& question, const trace::TraceFile& trace) {
+  HG_ASSIGN(trace::Filter blocks, FilterOf(question, trace));
   if (!question.from.empty()) {
-    HG_ASSIGN(blocks.born_from_ns, trace::ParseMoment(*trace_, question.from));
+    HG_ASSIGN(blocks.born_from_ns, trace::ParseMoment(trace, question.from));
   }
   if (!question.to.empty()) {
-    HG_ASSIGN(blocks.born_to_ns, trace::ParseMoment(*trace_, question.to));
+    HG_ASSIGN(blocks.born_to_ns, trace::ParseMoment(trace, question.to));
   }
   return blocks;
 }
+
+}  // namespace
 
 struct TraceSource::Placed {
   std::shared_ptr<const trace::TraceFile::Stacks> stacks;
@@ -84,23 +121,25 @@ struct TraceSource::Placed {
   std::vector<trace::PlacedBlock> blocks;
 };
 
-Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(const Filter& filter,
+Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(Reading* reading,
+                                                                         const Filter& filter,
                                                                          const MapWords& words) {
   const std::string key = filter.ProfileKey() + "#" + words.by + "#" + std::to_string(words.page);
-  const std::lock_guard lock(placed_mutex_);
-  if (placed_ != nullptr && placed_key_ == key) return placed_;
-  placed_ = nullptr;
+  const trace::TraceFile& trace = *reading->trace;
+  const std::lock_guard lock(reading->placed_mutex);
+  if (reading->placed != nullptr && reading->placed_key == key) return reading->placed;
+  reading->placed = nullptr;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question));
+  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question, trace));
   auto placed = std::make_shared<Placed>();
-  HG_ASSIGN(placed->stacks, answers_.Stacks());
+  HG_ASSIGN(placed->stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
   if (blocks != trace::Filter()) {
-    HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, *trace_, *placed->stacks));
+    HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, trace, *placed->stacks));
   }
   placed->filter = blocks.Text();
   placed->groups = std::make_unique<const trace::BlockGroups>(
-      *placed->stacks, trace::GroupByOf(words.by), trace_->threads().size());
+      *placed->stacks, trace::GroupByOf(words.by), trace.threads().size());
   trace::StatsRequest request;
   if (matcher) request.matcher = &*matcher;
   request.wants_chains = request.wants_counts = false;
@@ -110,20 +149,22 @@ Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(const F
   request.take_blocks = [&](size_t, std::vector<trace::PlacedBlock> taken) {
     placed->blocks = std::move(taken);
   };
-  HG_ASSIGN(trace::TraceStats stats, ReadStats(*trace_, *placed->groups, request));
+  HG_ASSIGN(trace::TraceStats stats, ReadStats(trace, *placed->groups, request));
   placed->use = std::move(stats.pages.at(0));
   constexpr size_t kKeptBlocks = 8 << 20;
   if (placed->blocks.size() <= kKeptBlocks) {
-    placed_ = placed;
-    placed_key_ = key;
+    reading->placed = placed;
+    reading->placed_key = key;
   }
   return placed;
 }
 
 Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords& words) {
-  HG_ASSIGN(const auto placed, PlacedAt(filter, words));
-  const TraceSubject subject{trace_.get(), placed->stacks.get(), placed->groups.get(),
-                             placed->filter, trace_->notes()};
+  const std::shared_ptr<Reading> reading = Held(filter.hold);
+  const trace::TraceFile& trace = *reading->trace;
+  HG_ASSIGN(const auto placed, PlacedAt(reading.get(), filter, words));
+  const TraceSubject subject{&trace, placed->stacks.get(), placed->groups.get(), placed->filter,
+                             trace.notes()};
   BlockMapInput input;
   input.use = &placed->use;
   input.map = trace::MapAddresses(placed->blocks, words.cells);
@@ -137,21 +178,23 @@ Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords&
 }
 
 Result<std::string> TraceSource::Lifetimes(const Filter& filter, const LifetimeWords& words) {
+  const std::shared_ptr<Reading> reading = Held(filter.hold);
+  const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question));
-  HG_ASSIGN(const auto stacks, answers_.Stacks());
+  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question, trace));
+  HG_ASSIGN(const auto stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
   if (blocks != trace::Filter()) {
-    HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, *trace_, *stacks));
+    HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, trace, *stacks));
   }
-  const trace::BlockGroups groups(*stacks, trace::GroupByOf(words.by), trace_->threads().size());
+  const trace::BlockGroups groups(*stacks, trace::GroupByOf(words.by), trace.threads().size());
   trace::LifetimeRequest request;
   if (matcher) request.matcher = &*matcher;
   request.rows = words.rows;
   request.sort = trace::LifetimeSortOf(words.order);
   HG_ASSIGN(const trace::LifetimeReport report,
-            trace::ReadLifetimes(*trace_, groups, request, nullptr));
-  const TraceSubject subject{trace_.get(), stacks.get(), &groups, blocks.Text(), trace_->notes()};
+            trace::ReadLifetimes(trace, groups, request, nullptr));
+  const TraceSubject subject{&trace, stacks.get(), &groups, blocks.Text(), trace.notes()};
   return LifetimesJson(subject, report);
 }
 

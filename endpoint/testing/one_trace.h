@@ -18,8 +18,9 @@ namespace heapgauge::endpoint::testing {
 
 class OneTrace {
  public:
-  explicit OneTrace(const trace::testing::MakeTrace& made)
-      : trace(made.Open()),
+  explicit OneTrace(const trace::testing::MakeTrace& made) : OneTrace(made.Open()) {}
+  explicit OneTrace(std::shared_ptr<const trace::TraceFile> opened)
+      : trace(std::move(opened)),
         processes_(std::make_shared<FakeProcesses>(std::vector<std::shared_ptr<Process>>{})),
         sources_(std::make_shared<api::Sources>(processes_)),
         endpoint_(processes_, sources_, {}) {

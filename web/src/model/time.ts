@@ -85,6 +85,13 @@ export function withMoment(seconds: number): Record<string, string> {
   return { at: momentOf(seconds), from: "", to: "", "live-at": "", peak: "", value: "", root: "" };
 }
 
+// The same figures when more has been written: a moment or range that ends at `ns`, unless one is chosen.
+export function upTo(state: State, ns: number): Record<string, string> {
+  if (state.at || state.to || state.peak || ns <= 0) return {};
+  const end = momentText(Math.ceil(ns / 1000) * 1000);
+  return !state.from && (!state.value || state.value === "live") ? { at: end } : { to: end };
+}
+
 export interface Pointed {
   seconds: number | null; // where the pointer is
   lane: number; // which thread's lane; -1 none

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { moved, rangeA, rangeB, stepAt, TimePointer, withA, withB, zoomed } from "./time";
+import { moved, rangeA, rangeB, stepAt, TimePointer, upTo, withA, withB, zoomed } from "./time";
 
 const WHOLE = { from: 0, to: 10 };
 
@@ -40,6 +40,13 @@ test("one range asks for what is left of it, two for what is still live in the s
 test("a figure that somebody chose stays", () => {
   assert.equal(withA({ value: "freed" }, { from: 1, to: 2 }).value, undefined);
   assert.equal(withA({ value: "left" }, null).value, "");
+});
+
+test("a trace that grows is shared up to where it was written", () => {
+  assert.deepEqual(upTo({}, 1_500_000_100), { at: "1.500001s" });
+  assert.deepEqual(upTo({ value: "allocated" }, 2e9), { to: "2s" });
+  assert.deepEqual(upTo({ from: "1s", value: "left" }, 2e9), { to: "2s" });
+  for (const chosen of [{ at: "1s" }, { from: "1s", to: "2s" }, { peak: "1" }]) assert.deepEqual(upTo(chosen, 2e9), {});
 });
 
 test("the pointer tells of changes alone", () => {

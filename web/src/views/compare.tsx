@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { DiffAnswer, DiffChange } from "../api/types";
 import { isSame, swapped } from "../model/compare";
 import { formatCount, formatRange, formatValue } from "../model/format";
+import { runs } from "../model/sources";
 import { stateText, withWords } from "../model/state";
 import { CompareSide } from "./compare_side";
 import "./compare.css";
@@ -78,7 +79,7 @@ function FirstSteps() {
   return (
     <div class="first-steps">
       {source?.kind === "trace" && <p>Compare the end with <a href={to({ "base-at": "peak" })}>the peak</a>, with <a href={to({ "base-at": "50%" })}>half-way</a>, or with any moment or range of this trace.</p>}
-      {source?.live && (
+      {source && runs(source) && (
         <p>
           <NewProfile source={source.id} title="Take a profile now and see what changes from here on" onTaken={(taken) => store.change({ base: taken.id, peak: "" })} />{" "}
           keeps what {source.title} holds now. Then see what changes from there on.

@@ -5,6 +5,7 @@ import type { SourceFacts } from "../api/types";
 import { chosenOf, momentOf, wordOf, wordsFor } from "../model/compare";
 import type { Chosen, Moment, Side } from "../model/compare";
 import { formatBytes } from "../model/format";
+import { runs } from "../model/sources";
 import { useAsk, usePage } from "./hooks";
 import { NewProfile } from "./new_profile";
 import { SourceOptions } from "./sources";
@@ -18,7 +19,7 @@ export function CompareSide({ side, figure }: { side: Side; figure: string }) {
   const figures = useFigures(sources);
   // Another source has other moments; the filter stays.
   const choose = (id: string) => store.change({ ...wordsFor(side, { source: id }), root: "" });
-  const running = sources.find((one) => one.live && one.pid === source?.pid && source?.pid !== undefined);
+  const running = sources.find((one) => runs(one) && one.pid === source?.pid && source?.pid !== undefined);
   return (
     <div class={`side ${side}`} role="group" aria-label={TITLES[side]}>
       <b>{TITLES[side]}</b>
@@ -78,7 +79,7 @@ function When({ side, source, chosen }: { side: Side; source: SourceFacts; chose
   return (
     <>
       <select aria-label={`${name}: when`} value={moment} onChange={(event) => choose(event.currentTarget.value as Moment)}>
-        <option value="end">at the end</option>
+        <option value="end">{source.live ? "as far as it is written" : "at the end"}</option>
         <option value="peak">at the peak</option>
         <option value="at">at a moment</option>
         <option value="range">in a range</option>

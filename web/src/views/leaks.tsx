@@ -5,6 +5,7 @@ import { ApiError, checkLeaks } from "../api/client";
 import type { Kind, LeaksAnswer } from "../api/leaks";
 import { formatBytes, formatDuration } from "../model/format";
 import { blocksText, bytesText, changeText, KIND_HINTS, KIND_TITLES, KINDS, pauseText } from "../model/leaks";
+import { grows, runs } from "../model/sources";
 import { stateText, withWords } from "../model/state";
 import { useAsk, usePage } from "./hooks";
 import "./leaks.css";
@@ -13,7 +14,7 @@ import { Suspects } from "./leaks_suspects";
 import { Problem, Toggle } from "./parts";
 
 export function LeaksView() {
-  const { state, source } = usePage();
+  const { state, source, hold } = usePage();
   const [round, setRound] = useState(0);
   const [said, setSaid] = useState("");
   const parameters = useMemo(() => {
@@ -21,8 +22,8 @@ export function LeaksView() {
     const words: Record<string, string> = { source: source.id };
     for (const word of ["focus", "ignore", "kinds", "changes", "since"]) if (state[word]) words[word] = state[word];
     // A new word asks again; the server keeps the check itself.
-    return { ...words, hold: String(round) };
-  }, [source, state.focus, state.ignore, state.kinds, state.changes, state.since, round]);
+    return { ...words, hold: grows(source) ? `${round} ${hold}` : String(round) };
+  }, [source, state.focus, state.ignore, state.kinds, state.changes, state.since, round, grows(source) ? hold : ""]);
   const { data, error, loading } = useAsk("leaks", parameters);
   const about = ["at", "from", "to", "peak"].filter((word) => state[word]);
   return (
@@ -34,7 +35,7 @@ export function LeaksView() {
         <>
           <Verdict data={data} said={said} onChecked={(text) => { setSaid(text); setRound((before) => before + 1); }} />
           {about.length > 0 && <p class="hint">A check is about all that is live at the end: {about.join(" and ")} {about.length > 1 ? "do" : "does"} not matter here.</p>}
-          {data.check.look === "none" ? <NotLooked data={data} live={source?.live ?? false} /> : <Kinds data={data} />}
+          {data.check.look === "none" ? <NotLooked data={data} live={runs(source)} /> : <Kinds data={data} />}
           <Suspects data={data} />
           <Records data={data} />
           {data.notes.length > 0 && (

@@ -2,6 +2,7 @@
 
 import type { Recording, SummaryAnswer } from "../api/types";
 import { formatBytes, formatCount } from "../model/format";
+import { runs } from "../model/sources";
 import { stateText, withSource } from "../model/state";
 import { usePage } from "./hooks";
 import { NewProfile } from "./new_profile";
@@ -50,7 +51,7 @@ function Now({ summary }: { summary: SummaryAnswer }) {
 function Next({ summary }: { summary: SummaryAnswer }) {
   const { state, store, source, sources } = usePage();
   const snapshot = source?.taken_unix_ns !== undefined;
-  const running = source?.live ? source : snapshot ? sources.find((one) => one.live && one.pid === summary.source.pid) : undefined;
+  const running = runs(source) ? source : snapshot ? sources.find((one) => runs(one) && one.pid === summary.source.pid) : undefined;
   if (!running) return null;
   const here = { ...withSource(state, running.id) };
   return (

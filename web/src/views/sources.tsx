@@ -2,14 +2,11 @@
 
 import type { SourceFacts } from "../api/types";
 import { grouped } from "../model/compare";
-
-function label(one: SourceFacts): string {
-  return `${one.title}${one.live ? " (live)" : ""}`;
-}
+import { labelOf } from "../model/sources";
 
 export function SourceOptions({ sources, figures }: { sources: SourceFacts[]; figures?: Map<string, string> }) {
   // In its group, a snapshot is known by its time.
-  const text = (one: SourceFacts) => (figures?.has(one.id) ? `${one.title.replace(/^.* at (?=[\d:]+ UTC)/, "")} · ${figures.get(one.id)}` : label(one));
+  const text = (one: SourceFacts) => (figures?.has(one.id) ? `${one.title.replace(/^.* at (?=[\d:]+ UTC)/, "")} · ${figures.get(one.id)}` : labelOf(one));
   return (
     <>
       {grouped(sources).map((group) =>
