@@ -27,10 +27,12 @@ constexpr uint64_t kThreadsPeriod = 250 * kMillisecond;
 constexpr uint64_t kThreadsPeriodMany = 20 * kMillisecond;
 constexpr uint64_t kThreadsPeriodWaiting = 2 * kMillisecond;
 constexpr uint64_t kNamesPeriod = 500 * kMillisecond;
-// A segment that is worth its overhead is not kept back for long; a small one for longer.
+// A segment that is worth its overhead is not kept back for long. A small one is for longer, in a
+// run that is long already: whoever has just started a program looks at what it does.
 constexpr uint64_t kFlushPeriod = kSecond;
 constexpr uint64_t kFlushEvents = 1000;
 constexpr uint64_t kFlushAtLast = 10 * kSecond;
+constexpr uint64_t kFlushShare = 20;  // of the time since the start
 
 // Adds up `Pss:` of /proc/PID/smaps_rollup; 0 if that may not be read.
 uint64_t ProportionalBytes(uint32_t pid) {
@@ -259,7 +261,8 @@ void ProcessRecorder::FlushIfDue(uint64_t now_ns) {
   const uint64_t events = writer_->totals().events;
   const uint64_t pending = events - flushed_events_;
   const uint64_t waited = now_ns - last_flush_ns_;
-  if (waited < kFlushPeriod || (pending < kFlushEvents && waited < kFlushAtLast)) return;
+  const uint64_t at_last = std::min(kFlushAtLast, SinceStart(now_ns) / kFlushShare);
+  if (waited < kFlushPeriod || (pending < kFlushEvents && waited < at_last)) return;
   last_flush_ns_ = now_ns;
   flushed_events_ = events;
   if (const Status status = writer_->Flush(); !status) Fail(status.error());

@@ -85,6 +85,27 @@ TEST_F(RecordingAProcess, WritesWhatHappenedWithItsStacksAndThreads) {
   EXPECT_NE((*stacks)->stacks[2].leaf, kNone);
 }
 
+// An hour is made of the recorder's clock, not waited for.
+TEST_F(RecordingAProcess, KeepsLittleBackForLongerTheLongerItRuns) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  Open();
+  auto buffer = gauge_.Take(0, 1, static_cast<uint32_t>(getpid()));
+  const auto written = [this] { return (*TraceFile::Open(path_))->events(); };
+  uint64_t now = Now();
+  buffer.Allocate(now, 0x5000, 100, 1);
+  recorder_->Work(now + kSecond / 2);
+  EXPECT_EQ(written(), 0U);
+  recorder_->Work(now + 2 * kSecond);
+  EXPECT_EQ(written(), 1U);
+  now += 3600 * kSecond;
+  recorder_->Work(now);
+  buffer.Free(Now(), 0x5000);
+  recorder_->Work(now + 9 * kSecond);
+  EXPECT_EQ(written(), 1U);
+  recorder_->Work(now + 11 * kSecond);
+  EXPECT_EQ(written(), 2U);
+}
+
 TEST_F(RecordingAProcess, AStackThatIsNotThereIsUnknown) {
   Open();
   auto buffer = gauge_.Take(0, 1, 1);
