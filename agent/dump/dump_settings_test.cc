@@ -5,31 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "agent/testing/environment_list.h"
+
 namespace heapgauge::agent {
 namespace {
 
-// Keeps the texts that the settings point to.
-class Environment {
- public:
-  explicit Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {
-    for (auto& entry : entries_) vector_.push_back(entry.data());
-    vector_.push_back(nullptr);
-  }
-  char** get() { return vector_.data(); }
-
- private:
-  std::vector<std::string> entries_;
-  std::vector<char*> vector_;
-};
-
 TEST(DumpSettings, WithoutThemThereAreNoDumps) {
-  Environment environment({"PATH=/bin"});
+  EnvironmentList environment({"PATH=/bin"});
   EXPECT_FALSE(ReadDumpSettings(environment.get()).any());
   EXPECT_FALSE(ReadDumpSettings(nullptr).any());
 }
 
 TEST(DumpSettings, ComeFromTheEnvironment) {
-  Environment environment(
+  EnvironmentList environment(
       {"HEAPGAUGE_DUMP_EXIT=1", "HEAPGAUGE_DUMP_ALLOCATED=1G", "HEAPGAUGE_DUMP_GROWTH=100M",
        "HEAPGAUGE_DUMP_SECONDS=60", "HEAPGAUGE_DUMP_LIMIT=80", "HEAPGAUGE_DUMP_DIR=/d",
        "HEAPGAUGE_DUMP_PREFIX=/p/x", "HEAPGAUGE_DUMP_KEEP=5", "HEAPGAUGE_VERBOSE=1"});
@@ -48,8 +36,8 @@ TEST(DumpSettings, ComeFromTheEnvironment) {
 }
 
 TEST(DumpSettings, WhatMakesNoSenseIsIgnoredAndNamed) {
-  Environment environment({"HEAPGAUGE_DUMP_LIMIT=100", "HEAPGAUGE_DUMP_KEEP=-1",
-                           "HEAPGAUGE_DUMP_EXIT=yes", "HEAPGAUGE_DUMP_SECONDS=1.5"});
+  EnvironmentList environment({"HEAPGAUGE_DUMP_LIMIT=100", "HEAPGAUGE_DUMP_KEEP=-1",
+                               "HEAPGAUGE_DUMP_EXIT=yes", "HEAPGAUGE_DUMP_SECONDS=1.5"});
   const DumpSettings s = ReadDumpSettings(environment.get());
   EXPECT_FALSE(s.any());
   EXPECT_EQ(s.keep, DumpSettings::kDefaultKeep);

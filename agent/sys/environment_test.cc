@@ -5,26 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "agent/testing/environment_list.h"
+
 namespace heapgauge::agent {
 namespace {
-
-class Environment {
- public:
-  explicit Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {
-    for (auto& entry : entries_) vector_.push_back(entry.data());
-    vector_.push_back(nullptr);
-  }
-  char** get() { return vector_.data(); }
-  std::vector<std::string> Left() const {
-    std::vector<std::string> left;
-    for (char* const* entry = vector_.data(); *entry != nullptr; ++entry) left.emplace_back(*entry);
-    return left;
-  }
-
- private:
-  std::vector<std::string> entries_;
-  std::vector<char*> vector_;
-};
 
 TEST(ParseSize, UnderstandsUnits) {
   const struct {
@@ -56,9 +40,10 @@ TEST(ParseSize, RejectsEverythingElse) {
 }
 
 TEST(Settings, ComeFromTheEnvironment) {
-  Environment environment({"HEAPGAUGE_SAMPLE=64K", "HEAPGAUGE_ACTIVE=0", "HEAPGAUGE_DIR=/somewhere",
-                           "HEAPGAUGE_FOLLOW_EXEC=0", "HEAPGAUGE_MAX_RATE=100",
-                           "HEAPGAUGE_OUT=/x.hg", "HEAPGAUGE_OUT_PID=17", "HEAPGAUGE_SEED=5"});
+  EnvironmentList environment({"HEAPGAUGE_SAMPLE=64K", "HEAPGAUGE_ACTIVE=0",
+                               "HEAPGAUGE_DIR=/somewhere", "HEAPGAUGE_FOLLOW_EXEC=0",
+                               "HEAPGAUGE_MAX_RATE=100", "HEAPGAUGE_OUT=/x.hg",
+                               "HEAPGAUGE_OUT_PID=17", "HEAPGAUGE_SEED=5"});
   const Settings settings = ReadSettings(environment.get());
   EXPECT_EQ(settings.interval, 65536u);
   EXPECT_FALSE(settings.active);
@@ -71,8 +56,9 @@ TEST(Settings, ComeFromTheEnvironment) {
 }
 
 TEST(Settings, OfATraceComeFromTheEnvironment) {
-  Environment environment({"HEAPGAUGE_TRACE=1", "HEAPGAUGE_TRACE_DROP=1", "HEAPGAUGE_TRACE_FORK=1",
-                           "HEAPGAUGE_TRACE_CLOCK=tsc", "HEAPGAUGE_TRACE_BUFFER=2M"});
+  EnvironmentList environment({"HEAPGAUGE_TRACE=1", "HEAPGAUGE_TRACE_DROP=1",
+                               "HEAPGAUGE_TRACE_FORK=1", "HEAPGAUGE_TRACE_CLOCK=tsc",
+                               "HEAPGAUGE_TRACE_BUFFER=2M"});
   const TraceSettings settings = ReadSettings(environment.get()).trace;
   EXPECT_TRUE(settings.on);
   EXPECT_TRUE(settings.drops);
@@ -82,12 +68,12 @@ TEST(Settings, OfATraceComeFromTheEnvironment) {
 }
 
 TEST(Settings, OfATraceKeepWithinTheirBounds) {
-  Environment small({"HEAPGAUGE_TRACE_BUFFER=1"});
+  EnvironmentList small({"HEAPGAUGE_TRACE_BUFFER=1"});
   EXPECT_EQ(ReadSettings(small.get()).trace.max_buffers(), 16u);
-  Environment large({"HEAPGAUGE_TRACE_BUFFER=1T"});
+  EnvironmentList large({"HEAPGAUGE_TRACE_BUFFER=1T"});
   EXPECT_EQ(ReadSettings(large.get()).trace.max_buffers(), 4096u);
-  Environment nonsense({"HEAPGAUGE_TRACE=yes", "HEAPGAUGE_TRACE_CLOCK=sun",
-                        "HEAPGAUGE_TRACE_BUFFER=much", "HEAPGAUGE_TRACE_DROP=2"});
+  EnvironmentList nonsense({"HEAPGAUGE_TRACE=yes", "HEAPGAUGE_TRACE_CLOCK=sun",
+                            "HEAPGAUGE_TRACE_BUFFER=much", "HEAPGAUGE_TRACE_DROP=2"});
   const TraceSettings settings = ReadSettings(nonsense.get()).trace;
   EXPECT_FALSE(settings.on);
   EXPECT_FALSE(settings.drops);
@@ -96,20 +82,20 @@ TEST(Settings, OfATraceKeepWithinTheirBounds) {
 }
 
 TEST(Settings, MappingsAreRecordedInGperftoolsWordsToo) {
-  Environment with({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true"});
+  EnvironmentList with({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true"});
   EXPECT_TRUE(ReadSettings(with.get()).record_mappings);
-  Environment only({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_ONLY_MMAP=1"});
+  EnvironmentList only({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_ONLY_MMAP=1"});
   EXPECT_TRUE(ReadSettings(only.get()).record_mappings);
-  Environment off({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=false"});
+  EnvironmentList off({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=false"});
   EXPECT_FALSE(ReadSettings(off.get()).record_mappings);
-  Environment no_profiler({"HEAP_PROFILE_MMAP=true"});
+  EnvironmentList no_profiler({"HEAP_PROFILE_MMAP=true"});
   EXPECT_FALSE(ReadSettings(no_profiler.get()).record_mappings);
-  Environment ours({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true", "HEAPGAUGE_MMAP=0"});
+  EnvironmentList ours({"HEAPPROFILE=/tmp/x", "HEAP_PROFILE_MMAP=true", "HEAPGAUGE_MMAP=0"});
   EXPECT_FALSE(ReadSettings(ours.get()).record_mappings);
 }
 
 TEST(Settings, NonsenseLeavesTheDefaults) {
-  Environment environment(
+  EnvironmentList environment(
       {"HEAPGAUGE_SAMPLE=lots", "HEAPGAUGE_ACTIVE=yes", "HEAPGAUGE_MAX_RATE=-1"});
   const Settings settings = ReadSettings(environment.get());
   EXPECT_EQ(settings.interval, wire::kDefaultIntervalBytes);
@@ -118,16 +104,16 @@ TEST(Settings, NonsenseLeavesTheDefaults) {
 }
 
 TEST(RemoveFromEnvironment, LeavesOthersPreloadsAlone) {
-  Environment environment({"A=1",
-                           "LD_PRELOAD=/opt/lib/libheapgauge.so:/lib/libjemalloc.so.2 other.so",
-                           "HEAPGAUGE_SAMPLE=4K", "B=2"});
+  EnvironmentList environment({"A=1",
+                               "LD_PRELOAD=/opt/lib/libheapgauge.so:/lib/libjemalloc.so.2 other.so",
+                               "HEAPGAUGE_SAMPLE=4K", "B=2"});
   RemoveFromEnvironment(environment.get());
   EXPECT_EQ(environment.Left(),
             (std::vector<std::string>{"A=1", "LD_PRELOAD=/lib/libjemalloc.so.2:other.so", "B=2"}));
 }
 
 TEST(RemoveFromEnvironment, DropsAnEmptyPreload) {
-  Environment environment({"LD_PRELOAD=/opt/lib/libheapgauge.so", "B=2"});
+  EnvironmentList environment({"LD_PRELOAD=/opt/lib/libheapgauge.so", "B=2"});
   RemoveFromEnvironment(environment.get());
   EXPECT_EQ(environment.Left(), (std::vector<std::string>{"B=2"}));
 }

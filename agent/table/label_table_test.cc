@@ -12,25 +12,17 @@
 
 #include "agent/sample/thread_exclusion.h"
 #include "agent/table/pool_table.h"
+#include "agent/testing/gauge_file_test.h"
 
 namespace heapgauge::agent {
 namespace {
 
-class LabelTableTest : public testing::Test {
+class LabelTableTest : public GaugeFileTest {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/heapgauge-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    directory_ = name;
-    ASSERT_EQ(file_->Create(Path("t.hg").c_str()), 0);
+    GaugeFileTest::SetUp();
     labels_->Start(12345);
   }
-  void TearDown() override {
-    unlink(Path("t.hg").c_str());
-    unlink(Path("u.hg").c_str());
-    rmdir(directory_.c_str());
-  }
-  std::string Path(const char* name) const { return directory_ + "/" + name; }
 
   uint32_t Push(uint32_t parent, const std::string& key, const std::string& value,
                 uint16_t flags = 0) {
@@ -42,8 +34,6 @@ class LabelTableTest : public testing::Test {
     return file.Existing<wire::LabelRecord>(wire::SegmentKind::kLabels, set);
   }
 
-  std::string directory_;
-  std::unique_ptr<GaugeFile> file_ = std::make_unique<GaugeFile>();
   std::unique_ptr<LabelTable> labels_ = std::make_unique<LabelTable>();
 };
 

@@ -11,24 +11,13 @@
 #include <vector>
 
 #include "agent/table/sample_filter.h"
+#include "agent/testing/gauge_file_test.h"
 
 namespace heapgauge::agent {
 namespace {
 
-class LiveTableTest : public testing::Test {
+class LiveTableTest : public GaugeFileTest {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/heapgauge-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    directory_ = name;
-    path_ = directory_ + "/t.hg";
-    ASSERT_EQ(file_->Create(path_.c_str()), 0);
-  }
-  void TearDown() override {
-    unlink(path_.c_str());
-    rmdir(directory_.c_str());
-  }
-
   static wire::LiveRecord Block(uintptr_t address, uint64_t size) {
     wire::LiveRecord record{};
     record.address = address;
@@ -43,9 +32,6 @@ class LiveTableTest : public testing::Test {
     return record == nullptr ? 0 : record->state;
   }
 
-  std::string directory_;
-  std::string path_;
-  std::unique_ptr<GaugeFile> file_ = std::make_unique<GaugeFile>();
   std::unique_ptr<LiveTable> live_ = std::make_unique<LiveTable>();
   wire::Loss loss_ = wire::Loss::kNoRoom;
 };
@@ -83,7 +69,7 @@ TEST_F(LiveTableTest, HoldsManyBlocksAndVisitsEach) {
   live_->ForEach([&](const wire::LiveRecord& record) { sum += record.size; });
   EXPECT_EQ(sum, kBlocks * (kBlocks + 1) / 2);
   struct stat info;
-  ASSERT_EQ(stat(path_.c_str(), &info), 0);
+  ASSERT_EQ(stat(Path("t.hg").c_str(), &info), 0);
   EXPECT_LE(info.st_size, static_cast<off_t>((kBlocks / 1024 + 4) * wire::kSegmentBytes));
 }
 
@@ -98,7 +84,7 @@ TEST_F(LiveTableTest, WorksInAForkedChildWithoutAFile) {
 TEST_F(LiveTableTest, CarriesBlocksIntoAnotherFileAsInherited) {
   ASSERT_TRUE(live_->Add(file_.get(), Block(0x9000, 64), &loss_));
   GaugeFile other{};
-  const std::string other_path = directory_ + "/child.hg";
+  const std::string other_path = Path("child.hg");
   ASSERT_EQ(other.Create(other_path.c_str()), 0);
   live_->CopyTo(&other);
   const auto* record = other.Existing<wire::LiveRecord>(wire::SegmentKind::kLive, 1);
@@ -109,7 +95,7 @@ TEST_F(LiveTableTest, CarriesBlocksIntoAnotherFileAsInherited) {
 }
 
 TEST_F(LiveTableTest, CountsALossWhenTheFileIsGone) {
-  unlink(path_.c_str());
+  unlink(Path("t.hg").c_str());
   const uint8_t before = sample_filter::CounterOf(0x9000).load();
   EXPECT_FALSE(live_->Add(file_.get(), Block(0x9000, 64), &loss_));
   EXPECT_EQ(loss_, wire::Loss::kNoRoom);
@@ -143,7 +129,7 @@ TEST_F(LiveTableTest, ARecordThatWasFreedBeforeAForkIsShownInTheChildsFile) {
   }
   wire::LiveRecord record;
   for (uintptr_t i = 1; i <= 1100; ++i) ASSERT_TRUE(live_->Remove(nullptr, i * 4096, &record));
-  const std::string path = directory_ + "/child.hg";
+  const std::string path = Path("child.hg");
   GaugeFile child;
   ASSERT_EQ(child.Create(path.c_str()), 0);
   unlink(path.c_str());

@@ -11,25 +11,15 @@
 #include <thread>
 #include <vector>
 
+#include "agent/testing/gauge_file_test.h"
+
 namespace heapgauge::agent {
 namespace {
 
 constexpr uint64_t kPage = 4096;
 
-class MappingTableTest : public testing::Test {
+class MappingTableTest : public GaugeFileTest {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/heapgauge-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    directory_ = name;
-    path_ = directory_ + "/t.hg";
-    ASSERT_EQ(file_->Create(path_.c_str()), 0);
-  }
-  void TearDown() override {
-    unlink(path_.c_str());
-    rmdir(directory_.c_str());
-  }
-
   static wire::MappingRecord Range(uint64_t page, uint64_t pages, uint32_t stack) {
     wire::MappingRecord record{};
     record.address = page * kPage;
@@ -64,9 +54,6 @@ class MappingTableTest : public testing::Test {
     return seen;
   }
 
-  std::string directory_;
-  std::string path_;
-  std::unique_ptr<GaugeFile> file_ = std::make_unique<GaugeFile>();
   std::unique_ptr<MappingTable> table_ = std::make_unique<MappingTable>();
   wire::MappingRecord first_{};
   std::map<uint32_t, uint64_t> gone_bytes_;
@@ -132,7 +119,7 @@ TEST_F(MappingTableTest, AChildGetsAllRangesAsInherited) {
   ASSERT_TRUE(Remove(100, 10));
   ASSERT_TRUE(table_->Add(nullptr, Range(300, 10, 3), nullptr, nullptr));  // before it has a file
   GaugeFile* child = new GaugeFile;                                        // large
-  const std::string path = directory_ + "/child.hg";
+  const std::string path = Path("child.hg");
   ASSERT_EQ(child->Create(path.c_str()), 0);
   table_->CopyTo(child);
   unlink(path.c_str());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/sample/thread_token.h"
+#include "agent/testing/gauge_file_test.h"
 #include "agent/trace/lane_pool.h"
 #include "agent/trace/trace_clock.h"
 
@@ -22,14 +23,10 @@ namespace {
 
 using Find = TraceBuffers::Find;
 
-class TraceTest : public testing::Test {
+class TraceTest : public GaugeFileTest {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/heapgauge-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    directory_ = name;
-    path_ = directory_ + "/t.hg";
-    ASSERT_EQ(file_->Create(path_.c_str()), 0);
+    GaugeFileTest::SetUp();
     settings_.buffer_bytes = TraceSettings::kLeastBytes;
     settings_.clock = wire::TraceClock::kCycleCounter;
     settings_.patience_ns = 50'000'000;
@@ -39,8 +36,7 @@ class TraceTest : public testing::Test {
   }
   void TearDown() override {
     hg_thread.lane = nullptr;
-    unlink(path_.c_str());
-    rmdir(directory_.c_str());
+    GaugeFileTest::TearDown();
   }
 
   wire::TraceControl& control() { return file_->header()->trace; }
@@ -58,11 +54,8 @@ class TraceTest : public testing::Test {
     syscall(SYS_futex, &control().releases, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
   }
 
-  std::string directory_;
-  std::string path_;
   TraceSettings settings_;
   TraceClock clock_;
-  std::unique_ptr<GaugeFile> file_ = std::make_unique<GaugeFile>();
   std::unique_ptr<TraceBuffers> buffers_ = std::make_unique<TraceBuffers>();
   std::unique_ptr<LanePool> lanes_ = std::make_unique<LanePool>();
 };
