@@ -104,7 +104,7 @@ struct Control {
   uint32_t max_samples_per_second;  // 0: no cap
   uint32_t reset_requests;          // adding 1 asks for one reset
   uint32_t statistics_requests;     // adding 1 asks for fresh AllocatorStatistics
-  uint32_t reserved;
+  uint32_t trace_requests;  // of the recorder of a trace: adding 1 asks it to write what it has
 };
 static_assert(sizeof(Control) == 32);
 
@@ -274,7 +274,9 @@ struct Header {
   uint32_t label_bytes;
   uint32_t label_count;  // upper bounds, as those above
   uint32_t pool_live_count;
-  uint32_t reserved;
+  // By the recorder of a trace: up to this one of Control::trace_requests, all that had happened
+  // when it was made is in the trace.
+  uint32_t trace_answers;
 
   // From version 4 on.
   TraceControl trace;

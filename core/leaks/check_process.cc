@@ -179,7 +179,8 @@ bool MayLookInPlace(uint32_t pid, const Error& why_no_copy, const CheckOptions& 
 // By the trace that is written of it: its samples tell nothing. It must be stopped by us, so that
 // the moment is known to the microsecond.
 Result<Check> CheckTraced(uint32_t pid, uint64_t start_ns, CheckOptions options) {
-  HG_ASSIGN(const std::unique_ptr<RecordedBlocks> recorded, RecordedBlocks::Find(pid, start_ns));
+  HG_ASSIGN(const std::unique_ptr<RecordedBlocks> recorded,
+            RecordedBlocks::Find(pid, options.gauge_path, start_ns));
   options.while_stopped = [&] { recorded->Mark(); };
   options.known_blocks = [&] {
     if (options.scan.progress != nullptr) {

@@ -89,6 +89,24 @@ bool GaugeControl::WaitForStatistics(int timeout_ms) const {
   }
 }
 
+// Not announced: the program itself has nothing to do with it.
+Status GaugeControl::RequestTrace() {
+  const size_t at = kControl + offsetof(wire::Control, trace_requests);
+  HG_ASSIGN(const uint32_t requests, ReadCounter(at));
+  trace_requests_ = requests + 1;
+  return file_.WriteAt(at, &trace_requests_, sizeof trace_requests_);
+}
+
+bool GaugeControl::WaitForTrace(int timeout_ms) const {
+  const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
+  while (true) {
+    const auto answers = ReadCounter(offsetof(wire::Header, trace_answers));
+    if (answers && static_cast<int32_t>(*answers - trace_requests_) >= 0) return true;
+    if (!answers || MonotonicNow() >= deadline) return false;
+    poll(nullptr, 0, 5);
+  }
+}
+
 bool GaugeControl::WaitUntilSeen(int timeout_ms) const {
   const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
   while (true) {

@@ -30,6 +30,11 @@ class GaugeControl {
   // True once they are there; waits up to `timeout_ms`.
   bool WaitForStatistics(int timeout_ms) const;
 
+  // Asks whoever records a trace of the program to write all that has happened up to now.
+  Status RequestTrace();
+  // True once that is in the trace; waits up to `timeout_ms`.
+  bool WaitForTrace(int timeout_ms) const;
+
   // True once the program has seen the last change; waits up to `timeout_ms`.
   bool WaitUntilSeen(int timeout_ms) const;
 
@@ -42,6 +47,7 @@ class GaugeControl {
   File file_;
   uint32_t generation_ = 0;
   uint32_t statistics_requests_ = 0;
+  uint32_t trace_requests_ = 0;
 };
 
 }  // namespace heapgauge

@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/leaks/blocks/traced_blocks.h"
 #include "core/trace/trace_file.h"
@@ -21,6 +22,8 @@ namespace fs = std::filesystem;
 // A recorder writes what it has after ten seconds at the latest.
 constexpr uint64_t kLongestWait = 13 * kSecondNs;
 constexpr long kStepNs = 100'000'000;
+// One that was asked to writes at once.
+constexpr int kAnswerMs = 3000;
 constexpr size_t kMostFiles = 1024;  // of one process
 
 bool IsRecorder(const fs::path& process) {
@@ -58,6 +61,12 @@ std::string TraceAmong(const fs::path& process, uint32_t pid, uint64_t start_ns)
   return "";
 }
 
+// True if all that has happened up to now is in the trace.
+bool HaveWritten(const std::string& gauge_path) {
+  auto control = GaugeControl::Open(gauge_path);
+  return control && control->RequestTrace() && control->WaitForTrace(kAnswerMs);
+}
+
 }  // namespace
 
 bool IsTraced(const std::string& gauge_path, uint64_t* start_ns) {
@@ -69,13 +78,16 @@ bool IsTraced(const std::string& gauge_path, uint64_t* start_ns) {
   return layout->header().trace.tracing == 1 && layout->header().trace.gave_up == 0;
 }
 
-Result<std::unique_ptr<RecordedBlocks>> RecordedBlocks::Find(uint32_t pid, uint64_t start_ns) {
+Result<std::unique_ptr<RecordedBlocks>> RecordedBlocks::Find(uint32_t pid,
+                                                             const std::string& gauge_path,
+                                                             uint64_t start_ns) {
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
     if (!IsNumber(entry->path().filename().string()) || !IsRecorder(entry->path())) continue;
     std::string path = TraceAmong(entry->path(), pid, start_ns);
-    if (!path.empty()) return std::make_unique<RecordedBlocks>(std::move(path), start_ns);
+    if (path.empty()) continue;
+    return std::make_unique<RecordedBlocks>(std::move(path), gauge_path, start_ns);
   }
   return Fail(ErrorCode::kUnavailable,
               fmt::format("process {} is recorded whole, not sampled, and the trace of it was not "
@@ -91,10 +103,13 @@ void RecordedBlocks::Mark() {
 
 Result<KnownBlocks> RecordedBlocks::Read() const {
   const uint64_t began = MonotonicNow();
+  const bool written = HaveWritten(gauge_path_);
   for (;;) {
     const bool last = MonotonicNow() - began > kLongestWait;
     HG_ASSIGN(const std::shared_ptr<const trace::TraceFile> trace, trace::TraceFile::Open(path_));
-    if (last || trace->facts().complete || trace->end_ns() > marked_ns_) {
+    // Where blocks that die young are left out, young ones are kept back.
+    const bool has_all = written && trace->facts().culled_below_ns == 0;
+    if (last || has_all || trace->facts().complete || trace->end_ns() > marked_ns_) {
       HG_ASSIGN(const std::shared_ptr<const trace::TraceFile::Stacks> stacks, trace->ReadStacks());
       return TracedBlocks(*trace, *stacks, marked_ns_);
     }

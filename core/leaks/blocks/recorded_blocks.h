@@ -1,15 +1,15 @@
 // The live blocks of a program that is being traced, for a check of it by somebody else than its
 // recorder: all of them, with their past, out of the trace that is being written.
 //
-//   HG_ASSIGN(auto recorded, RecordedBlocks::Find(pid, gauge));
+//   HG_ASSIGN(auto recorded, RecordedBlocks::Find(pid, gauge, start_ns));
 //   Stop(pid);
 //   recorded->Mark();
 //   GoOn(pid);
 //   HG_ASSIGN(KnownBlocks known, recorded->Read());
 //
 // Every event has its time, so the trace tells what was live while the program stood still, as soon
-// as it has got so far. Its recorder writes once a second, or after ten seconds where little
-// happens; Read() waits for that.
+// as it has got so far. Its recorder is asked to write what it has; one that cannot be asked writes
+// once a second, or after ten seconds where little happens. Read() waits for that.
 //
 // Owned by one thread at a time.
 #ifndef HEAPGAUGE_CORE_LEAKS_BLOCKS_RECORDED_BLOCKS_H_
@@ -27,11 +27,12 @@ namespace heapgauge::leaks {
 class RecordedBlocks {
  public:
   // The trace that a `heapgauge` of this host has open and that is about this process. Fails with a
-  // line that says what to do if there is none. `start_ns` is the start of its recording
-  // (CLOCK_MONOTONIC).
-  static Result<std::unique_ptr<RecordedBlocks>> Find(uint32_t pid, uint64_t start_ns);
-  RecordedBlocks(std::string trace_path, uint64_t start_ns)
-      : path_(std::move(trace_path)), start_ns_(start_ns) {}
+  // line that says what to do if there is none. `gauge_path` is its gauge file, and `start_ns` the
+  // start of its recording (CLOCK_MONOTONIC).
+  static Result<std::unique_ptr<RecordedBlocks>> Find(uint32_t pid, const std::string& gauge_path,
+                                                      uint64_t start_ns);
+  RecordedBlocks(std::string trace_path, std::string gauge_path, uint64_t start_ns)
+      : path_(std::move(trace_path)), gauge_path_(std::move(gauge_path)), start_ns_(start_ns) {}
 
   // The program stands still.
   void Mark();
@@ -40,6 +41,7 @@ class RecordedBlocks {
 
  private:
   const std::string path_;
+  const std::string gauge_path_;
   const uint64_t start_ns_;
   uint64_t marked_ns_ = 0;  // since the recording began
 };

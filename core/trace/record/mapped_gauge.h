@@ -45,6 +45,7 @@ class MappedGauge {
   wire::TraceControl& control() { return reinterpret_cast<wire::Header*>(base_)->trace; }
   const wire::TraceControl& control() const { return header().trace; }
   wire::LeakControl& leaks() { return reinterpret_cast<wire::Header*>(base_)->leaks; }
+  uint32_t& trace_answers() { return reinterpret_cast<wire::Header*>(base_)->trace_answers; }
 
   // Takes segments into account that came since the last call.
   void Refresh();

@@ -33,6 +33,8 @@ constexpr uint64_t kFlushPeriod = kSecond;
 constexpr uint64_t kFlushEvents = 1000;
 constexpr uint64_t kFlushAtLast = 10 * kSecond;
 constexpr uint64_t kFlushShare = 20;  // of the time since the start
+// Whoever asks for more than this must wait.
+constexpr uint64_t kAnswerPeriod = 100 * kMillisecond;
 
 // Adds up `Pss:` of /proc/PID/smaps_rollup; 0 if that may not be read.
 uint64_t ProportionalBytes(uint32_t pid) {
@@ -207,6 +209,7 @@ size_t ProcessRecorder::Work(uint64_t now_ns) {
       matcher_->Advance(std::max(last_time_ns_, SinceStart(converter_->ToNs(pass.watermark))));
     }
     LookAtMemory(now_ns);
+    FlushIfAsked(now_ns);
     FlushIfDue(now_ns);
   }
   return pass.bytes;
@@ -263,8 +266,22 @@ void ProcessRecorder::FlushIfDue(uint64_t now_ns) {
   const uint64_t waited = now_ns - last_flush_ns_;
   const uint64_t at_last = std::min(kFlushAtLast, SinceStart(now_ns) / kFlushShare);
   if (waited < kFlushPeriod || (pending < kFlushEvents && waited < at_last)) return;
+  Flush(now_ns);
+}
+
+void ProcessRecorder::FlushIfAsked(uint64_t now_ns) {
+  const uint32_t wanted = LoadShared(gauge_.header().control.trace_requests);
+  if (wanted == LoadShared(gauge_.trace_answers()) || now_ns < next_answer_ns_) return;
+  next_answer_ns_ = now_ns + kAnswerPeriod;
+  CatchUp();
+  Flush(now_ns);
+  if (error_) return;
+  std::atomic_ref<uint32_t>(gauge_.trace_answers()).store(wanted, std::memory_order_release);
+}
+
+void ProcessRecorder::Flush(uint64_t now_ns) {
   last_flush_ns_ = now_ns;
-  flushed_events_ = events;
+  flushed_events_ = writer_->totals().events;
   if (const Status status = writer_->Flush(); !status) Fail(status.error());
 }
 

@@ -102,6 +102,8 @@ class ProcessRecorder {
   void LookAtThreads(uint64_t now_ns);
   void LookAtMemory(uint64_t now_ns);
   void FlushIfDue(uint64_t now_ns);
+  void FlushIfAsked(uint64_t now_ns);
+  void Flush(uint64_t now_ns);
   void Fail(const Error& error);
   std::string NameOf(uint32_t thread) const;
   bool ThreadExists(uint32_t thread) const;
@@ -137,6 +139,7 @@ class ProcessRecorder {
   uint64_t next_proportional_ns_ = 0;
   uint64_t last_flush_ns_ = 0;
   uint64_t flushed_events_ = 0;
+  uint64_t next_answer_ns_ = 0;
   uint64_t file_bytes_ = 0;
   std::optional<Error> error_;
 };

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/base/process.h"
+#include "core/formats/gauge/gauge_control.h"
 #include "core/trace/record/testing/traced_gauge.h"
 #include "core/trace/trace_file.h"
 
@@ -103,6 +104,31 @@ TEST_F(RecordingAProcess, KeepsLittleBackForLongerTheLongerItRuns) {
   recorder_->Work(now + 9 * kSecond);
   EXPECT_EQ(written(), 1U);
   recorder_->Work(now + 11 * kSecond);
+  EXPECT_EQ(written(), 2U);
+}
+
+TEST_F(RecordingAProcess, WritesWhatItHasWhenAsked) {
+  Open();
+  auto control = GaugeControl::Open(gauge_.path());
+  ASSERT_TRUE(control) << control.error().message;
+  const auto written = [this] { return (*TraceFile::Open(path_))->events(); };
+  auto buffer = gauge_.Take(0, 1, static_cast<uint32_t>(getpid()));
+  const uint64_t now = Now();
+  buffer.Allocate(now, 0x5000, 100, 1);
+  ASSERT_TRUE(control->RequestTrace());
+  EXPECT_FALSE(control->WaitForTrace(0));
+  recorder_->Work(now);
+  EXPECT_TRUE(control->WaitForTrace(0));
+  EXPECT_EQ(written(), 1U);
+  // Once for each time it is asked, and not all the time.
+  buffer.Free(Now(), 0x5000);
+  recorder_->Work(now + 1);
+  EXPECT_EQ(written(), 1U);
+  ASSERT_TRUE(control->RequestTrace());
+  recorder_->Work(now + 2);
+  EXPECT_FALSE(control->WaitForTrace(0));
+  recorder_->Work(now + 1'000'000'000 / 2);
+  EXPECT_TRUE(control->WaitForTrace(0));
   EXPECT_EQ(written(), 2U);
 }
 
