@@ -31,12 +31,18 @@ function listed(pattern) {
   return [...text.matchAll(/^ *(\S+) +(\S+) +(\d+):/gm)].map(([, flat, cum, line]) => ({ flat, cum, line })).filter(({ flat, cum }) => flat !== "." || cum !== ".");
 }
 
+// The columns beside the lines have what is on one height.
 const hotLines = (page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll("[data-testid=source] [data-line]")]
-      .map((row) => ({ flat: row.children[0].innerText, cum: row.children[1].innerText, line: row.dataset.line }))
-      .filter(({ flat, cum }) => flat !== "" || cum !== ""),
-  );
+  page.evaluate(() => {
+    const root = document.querySelector("[data-testid=source-lines]").shadowRoot;
+    const [flat, cum, number] = [...root.querySelectorAll(".cm-gutter")].map((column) =>
+      new Map([...column.querySelectorAll(".cm-gutterElement")].filter((cell) => cell.innerText && cell.getBoundingClientRect().height > 0).map((cell) => [Math.round(cell.getBoundingClientRect().top), cell.innerText])));
+    return [...number].filter(([top]) => flat.has(top)).map(([top, line]) => ({ flat: flat.get(top), cum: cum.get(top), line })).filter((row) => row.flat !== "." || row.cum !== ".");
+  });
+
+// A line of the text with a class.
+const hasLine = (page, name, text) =>
+  until(page, ([wanted, part]) => [...(document.querySelector("[data-testid=source-lines]")?.shadowRoot?.querySelectorAll(`.cm-line.${wanted}`) ?? [])].some((line) => line.textContent.includes(part)), [name, text]);
 
 test("lines have the figures of the command line, and the hot one is found", async () => {
   const server = await serve("--source-path", CHECKOUT, TRACE);
@@ -44,25 +50,62 @@ test("lines have the figures of the command line, and the hot one is found", asy
     const page = await open(`${server.url}#view=source&file=${file}`);
     await page.getByTestId("source-lines").waitFor();
     await settled(page, "source");
-    await until(page, () => document.querySelector("[data-testid=source] .heat-4"));
+    await hasLine(page, "heat-4", "new Block");
     assert.deepEqual(await hotLines(page), listed(pattern));
     if (file === "cache.cc") {
       await picture(page, "source-light");
       await page.getByRole("button", { name: "▼ hot line" }).click();
       await until(page, () => new URLSearchParams(location.hash.slice(1)).get("line") === "71");
-      await page.locator(".code .current").getByText("new").waitFor();
+      await hasLine(page, "current", "new Block");
       assert.equal(await page.locator("main script, main img").count(), 0);
+      // Colours are those of the language, and the line is told to those who hear the page.
+      assert.ok(await page.evaluate(() => [...document.querySelector("[data-testid=source-lines]").shadowRoot.querySelectorAll(".cm-line span")].some((span) => span.textContent === "return" && getComputedStyle(span).color !== getComputedStyle(span.parentElement).color)));
+      assert.match(await page.locator(".source-text [role=status]").innerText(), /^line 71: flat /);
+      // By keys: the lines are reached with Tab, n goes on to the next.
+      await page.getByTestId("source").getByRole("link", { name: "callers" }).focus();
+      await page.keyboard.press("Tab");
+      assert.match(await page.evaluate(() => document.activeElement.shadowRoot?.activeElement?.getAttribute("aria-label") ?? ""), /^Lines of /);
+      await page.keyboard.press("n");
+      await hasLine(page, "current", "new Block");
+      // The number of a line chooses it.
+      await page.locator(".cm-gutter.number .cm-gutterElement", { hasText: /^73$/ }).click();
+      await until(page, () => new URLSearchParams(location.hash.slice(1)).get("line") === "73");
+      await page.goto(page.url().replace("line=73", "line=71"));
       // A colleague sees the same line, also by the name of the function.
       const other = await open(`${server.url}#view=source&of=Cache::Insert`);
-      await until(other, () => document.querySelector("[data-testid=source] [data-line='71'].heat-4"));
+      await hasLine(other, "heat-4", "new Block");
       assert.deepEqual(await hotLines(other), await hotLines(page));
       await quiet(other);
       // Another file of the list.
       await page.getByRole("navigation", { name: "Files" }).getByRole("link", { name: /server\.cc/ }).click();
-      await until(page, () => document.querySelector("[data-testid=source] [data-line='80'].heat-4"));
+      await until(page, () => document.querySelector(".source-head .file").textContent === "server.cc");
+      await hasLine(page, "heat-4", "new Block");
     }
     await quiet(page);
   }
+  await server.stop();
+});
+
+test("lines of ten thousand letters, bytes that are no text, and many lines do no harm", async () => {
+  const odd = join(folder, "odd");
+  mkdirSync(odd);
+  const long = `  return "${"x<b>&amp;".repeat(1250)}"; /* never closed `;
+  const head = [long, "\u202e right to left \u0000".replace("\u0000", ""), "</style><script>alert(1)</script>", "\ttab"];
+  const lines = [...head, ...Array.from({ length: 29000 }, (_, i) => `int x${i};`)];
+  lines[32] = `${lines[32]} // ${"y".repeat(20000)}`;
+  writeFileSync(join(odd, "tables.cc"), Buffer.concat([Buffer.from(lines.join("\n")), Buffer.from([0x0a, 0xff, 0xfe, 0x80, 0x0a])]));
+  const server = await serve("--source-path", odd, TRACE);
+  const page = await open(`${server.url}#view=source&file=tables.cc`);
+  await hasLine(page, "heat-4", "int x28");
+  const size = await page.evaluate(() => {
+    const root = document.querySelector("[data-testid=source-lines]").shadowRoot;
+    return { lines: root.querySelectorAll(".cm-line").length, letters: root.querySelector(".cm-content").textContent.length, over: document.documentElement.scrollWidth - window.innerWidth };
+  });
+  assert.ok(size.lines < 200, `${size.lines} lines are in the page`);
+  assert.ok(size.letters < 60_000, `${size.letters} letters are in the page`);
+  assert.ok(size.over <= 0);
+  assert.equal(await page.locator("main script, main b.x").count(), 0);
+  await quiet(page);
   await server.stop();
 });
 
@@ -73,6 +116,7 @@ test("what is not found says where it was looked for, and only files of the prof
   await missing.waitFor();
   assert.ok((await missing.innerText()).includes(join(CHECKOUT, "tables.cc")));
   assert.match(await missing.innerText(), /--source-path/);
+  await page.locator("[data-testid=source-lines][data-state=there]").waitFor();
   assert.deepEqual(await hotLines(page), [...heapgauge("list", "LoadTables", TRACE).matchAll(/^ +(\S+) +(\S+) \(flat, cum\)/gm)].map(([, flat, cum]) => ({ flat, cum, line: "33" })));
   await picture(page, "source-missing-light");
   await quiet(page);

@@ -1,4 +1,4 @@
-// Lines of a source file with what they hold: the rows of a listing, and a little colour. No drawing here.
+// Lines of a source file with what they hold: the rows of a listing. No drawing here.
 
 import type { SourceChosen } from "../api/source";
 
@@ -32,36 +32,6 @@ export function nextHot(hot: readonly number[], at: number, step: 1 | -1): numbe
   if (hot.length === 0) return at;
   if (step > 0) return hot.find((row) => row > at) ?? hot[0]!;
   return [...hot].reverse().find((row) => row < at) ?? hot[hot.length - 1]!;
-}
-
-export interface Piece {
-  text: string;
-  kind: "" | "comment" | "string" | "keyword";
-}
-
-const KEYWORDS = new Set(
-  ("alignas auto bool break case catch char class const constexpr continue default delete do double else enum explicit extern false final float for friend " +
-    "goto if impl in inline int let long loop match mod move mut mutable namespace new noexcept nullptr operator override private protected pub public ref register " +
-    "return self short signed sizeof static struct super switch template this throw trait true try type typedef typename union unsafe unsigned use using virtual " +
-    "void volatile where while fn async await dyn crate go func var package import range defer chan map interface").split(" "),
-);
-const TOKEN = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])'|L?u?8?R"[^(]*\()|([A-Za-z_][A-Za-z0-9_]*)/g;
-
-// C, C++, Rust and Go are near enough to each other. A line on its own: a long comment that began above is not known.
-export function piecesOf(text: string): Piece[] {
-  if (/^\s*\*(\s|\/|$)/.test(text)) return [{ text, kind: "comment" }];
-  if (/^\s*#\s*[a-z]/.test(text)) return [{ text, kind: "keyword" }];
-  const pieces: Piece[] = [];
-  let last = 0;
-  for (const found of text.matchAll(TOKEN)) {
-    const kind = found[1] ? "comment" : found[2] ? "string" : KEYWORDS.has(found[0]) ? "keyword" : "";
-    if (kind === "") continue;
-    if (found.index > last) pieces.push({ text: text.slice(last, found.index), kind: "" });
-    pieces.push({ text: found[0], kind });
-    last = found.index + found[0].length;
-  }
-  if (last < text.length) pieces.push({ text: text.slice(last), kind: "" });
-  return pieces;
 }
 
 // "…/server/cache.cc": what tells files apart is at their end.

@@ -5,15 +5,13 @@ import type { SourceAnswer, SourceChosen } from "../api/source";
 import { formatCount } from "../model/format";
 import { exactly } from "../model/pattern";
 import { rowEstimate, shareText } from "../model/rows";
-import { hotRows, nextHot, piecesOf, rowsOfSource, shortPath } from "../model/source";
+import { hotRows, nextHot, rowsOfSource, shortPath } from "../model/source";
 import type { SourceRow } from "../model/source";
 import { stateText, withWords } from "../model/state";
 import { useAsk, useFilter, usePage } from "./hooks";
 import { Problem } from "./parts";
-import { useRowWindow } from "./window";
+import type { Lines } from "./source_lines";
 import "./source.css";
-
-const HEIGHT = 20;
 
 export function SourceView() {
   const { state } = usePage();
@@ -84,7 +82,6 @@ function Listing({ data, chosen }: { data: SourceAnswer; chosen: SourceChosen })
   const { state, store } = usePage();
   const rows = useMemo(() => rowsOfSource(chosen), [chosen]);
   const hot = useMemo(() => hotRows(rows), [rows]);
-  const view = useRowWindow(rows.length, HEIGHT);
   const wanted = Number(state.line ?? 0);
   const at = wanted > 0 ? rows.findIndex((row) => row.number === wanted) : -1;
   const go = (row: number) => {
@@ -93,24 +90,16 @@ function Listing({ data, chosen }: { data: SourceAnswer; chosen: SourceChosen })
   };
   // To the line that is asked for, else to the heaviest.
   const heaviest = useMemo(() => hot.reduce((best, row) => (best < 0 || rows[row]!.heat > rows[best]!.heat ? row : best), -1), [hot, rows]);
-  const shown = useRef(-2);
-  useEffect(() => {
-    const row = at >= 0 ? at : heaviest;
-    const box = view.scroll.current;
-    if (!box || row < 0 || shown.current === row) return;
-    shown.current = row;
-    if (row * HEIGHT < box.scrollTop || (row + 1) * HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, row * HEIGHT - box.clientHeight / 3);
-  }, [at, heaviest, rows]);
-  const onKey = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return false;
     if (event.key === "n") go(nextHot(hot, at, 1));
     else if (event.key === "p" || event.key === "N") go(nextHot(hot, at, -1));
-    else return;
+    else return false;
     event.preventDefault();
+    return true;
   };
   const functions = [...chosen.functions].sort((a, b) => a.line - b.line);
-  const lines = [];
-  for (let i = view.begin; i < view.end; ++i) lines.push(<Line key={i} row={rows[i]!} top={i * HEIGHT} current={i === at} onChoose={() => go(i)} />);
+  const told = rows[at]?.cost;
   return (
     <>
       <header class="source-head">
@@ -136,17 +125,75 @@ function Listing({ data, chosen }: { data: SourceAnswer; chosen: SourceChosen })
         {functions.length > 0 && <a href={`#${stateText(withWords(state, { view: "callers", of: exactly(nameAt(functions, rows[at]?.number ?? 0)), search: "", file: "", line: "" }))}`}>callers</a>}
       </header>
       {!chosen.found && <Missing data={data} chosen={chosen} />}
-      <div class="code" role="table" aria-label={`Lines of ${chosen.file}`} aria-rowcount={rows.length + 1}>
-        <div class="line head" role="row">
-          <span role="columnheader" class="cost">flat</span>
-          <span role="columnheader" class="cost">cum</span>
-          <span role="columnheader" class="number">line</span>
-          <span role="columnheader" class="text">of {data.total_text}{chosen.cut ? "; only the beginning of the file" : ""}</span>
+      <p class="hidden" role="status">{at >= 0 ? `line ${rows[at]!.number}${told ? `: flat ${told.flat_text}, with what it calls ${told.cum_text}, ${told.share} of all` : ""}` : ""}</p>
+      <div class="code">
+        <div class="line head">
+          <span class="cost" title="what the line itself asked for">flat</span>
+          <span class="cost" title="with all that it calls">cum</span>
+          <span class="number">line</span>
+          <span class="text">of {data.total_text}{chosen.cut ? "; only the beginning of the file" : ""}</span>
         </div>
-        <div class="scroll" ref={view.scroll} tabIndex={0} onScroll={view.onScroll} onKeyDown={onKey} data-testid="source-lines">
-          <div class="all" style={{ height: `${rows.length * HEIGHT}px` }}>{lines}</div>
-        </div>
+        <LinesOf chosen={chosen} rows={rows} at={at} first={heaviest} onChoose={go} onKey={onKey} />
       </div>
+    </>
+  );
+}
+
+interface LinesOfProps {
+  chosen: SourceChosen;
+  rows: readonly SourceRow[];
+  at: number; // the row that is asked for; -1 none
+  first: number; // the row that is shown if none is
+  onChoose: (row: number) => void;
+  onKey: (event: KeyboardEvent) => boolean;
+}
+
+// The lines themselves, by a part of the page that is loaded for them.
+function LinesOf({ chosen, rows, at, first, onChoose, onKey }: LinesOfProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const lines = useRef<Lines | null>(null);
+  const [state, setState] = useState<"coming" | "there" | "lost">("coming");
+  const latest = useRef({ rows, onChoose, onKey });
+  latest.current = { rows, onChoose, onKey };
+  useEffect(() => {
+    let gone = false;
+    import("./source_lines").then(
+      ({ makeLines }) => {
+        if (gone || !place.current) return;
+        lines.current = makeLines(place.current, {
+          rows: latest.current.rows,
+          file: chosen.file,
+          label: `Lines of ${chosen.file}`,
+          onChoose: (row) => latest.current.onChoose(row),
+          onKey: (event) => latest.current.onKey(event),
+        });
+        setState("there");
+      },
+      () => setState("lost"),
+    );
+    return () => {
+      gone = true;
+      lines.current?.destroy();
+    };
+  }, []);
+  const drawn = useRef(rows);
+  useEffect(() => {
+    if (state !== "there" || drawn.current === rows) return;
+    drawn.current = rows;
+    lines.current?.set(rows);
+  }, [rows, state]);
+  const shown = useRef(-2);
+  useEffect(() => {
+    const row = at >= 0 ? at : first;
+    const key = at >= 0 ? at : -1;
+    if (state !== "there" || (shown.current === row && at < 0)) return;
+    shown.current = row;
+    lines.current?.show(row, key >= 0);
+  }, [at, first, state]);
+  return (
+    <>
+      {state === "lost" && <Problem error="The part of the page that shows lines could not be loaded. Is the server still there?" />}
+      <div class="lines" ref={place} data-testid="source-lines" data-state={state} />
     </>
   );
 }
@@ -166,20 +213,6 @@ function Missing({ data, chosen }: { data: SourceAnswer; chosen: SourceChosen })
         </details>
       )}
       {data.may_read && <p>Say where sources are: <code>heapgauge ui --source-path DIR …</code>; what the build machine has in front of paths is cut by <code>--trim-path PREFIX</code>.</p>}
-    </div>
-  );
-}
-
-function Line({ row, top, current, onChoose }: { row: SourceRow; top: number; current: boolean; onChoose: () => void }) {
-  const { cost } = row;
-  const text = (value: number, told: string) => (value === 0 ? "." : told);
-  const step = row.heat > 0 ? Math.max(1, Math.ceil(row.heat * 4)) : 0;
-  return (
-    <div class={`line heat-${step}${current ? " current" : ""}`} role="row" data-line={row.number} aria-current={current ? "true" : undefined} style={{ top: `${top}px` }} title={cost ? `${cost.share} of all` : row.begins ?? undefined}>
-      <span role="cell" class="cost">{cost ? text(cost.flat, cost.flat_text) : ""}</span>
-      <span role="cell" class="cost">{cost ? text(cost.cum, cost.cum_text) : ""}</span>
-      <span role="cell" class="number"><button type="button" tabIndex={-1} onClick={onChoose}>{row.number}</button></span>
-      <span role="cell" class="text">{row.text === null ? <span class="dim">{row.begins ?? ""}</span> : piecesOf(row.text).map((piece, i) => (piece.kind ? <span key={i} class={piece.kind}>{piece.text}</span> : piece.text))}</span>
     </div>
   );
 }
