@@ -16,7 +16,7 @@ TEST(NumberTexts, AreThoseOfThePage) {
   std::ifstream file(HEAPGAUGE_NUMBER_TEXTS);
   const nlohmann::json all = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(all.is_object());
-  ASSERT_EQ(all.size(), 8u);
+  ASSERT_EQ(all.size(), 9u);
   const auto number = [](const nlohmann::json& row, size_t i) { return row[i].get<double>(); };
   for (const nlohmann::json& row : all["bytes"]) EXPECT_EQ(FormatBytes(number(row, 0)), row[1]);
   for (const nlohmann::json& row : all["byte_range"]) {
@@ -34,6 +34,9 @@ TEST(NumberTexts, AreThoseOfThePage) {
   }
   for (const nlohmann::json& row : all["value"]) {
     EXPECT_EQ(FormatValue(number(row, 0), row[1].get<std::string>()), row[2]);
+  }
+  for (const nlohmann::json& row : all["change"]) {
+    EXPECT_EQ(FormatChange(number(row, 0), row[1].get<std::string>()), row[2]);
   }
   for (const nlohmann::json& row : all["value_range"]) {
     EXPECT_EQ(FormatValueRange(number(row, 0), number(row, 1), row[2].get<std::string>()), row[3]);

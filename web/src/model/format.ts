@@ -109,6 +109,13 @@ export function formatValue(value: number, unit: string): string {
   return value < 0 ? `-${formatPositive(-value, unit)}` : formatPositive(value, unit);
 }
 
+// With its sign; what is too little to be seen is 0.
+export function formatChange(value: number, unit: string): string {
+  const text = formatPositive(Math.abs(value), unit);
+  if (!Number.isFinite(value) || text === formatPositive(0, unit)) return "0";
+  return `${value > 0 ? "+" : "-"}${text}`;
+}
+
 export function formatRange(low: number, high: number, unit: string): string {
   if (unit === "bytes" && low >= 0) return formatByteRange(low, high);
   return formatValue(low, unit) + (low < 0 || high < 0 ? " to " : "-") + formatValue(high, unit);

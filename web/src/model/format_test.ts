@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisTime, exactTime, fixed, formatByteRange, formatBytes, formatCount, formatDuration, formatPlusMinus, formatRange, formatShare, formatValue, momentText } from "./format";
+import { axisTime, exactTime, fixed, formatByteRange, formatBytes, formatChange, formatCount, formatDuration, formatPlusMinus, formatRange, formatShare, formatValue, momentText } from "./format";
 import texts from "./number_texts.json";
 
 // core/report/number_texts_test.cc checks the same table, so that the page and the command line write the same.
@@ -12,6 +12,7 @@ test("numbers are written as the command line writes them", () => {
   for (const [part, total, text] of texts.share as [number, number, string][]) assert.equal(formatShare(part, total), text, `share ${part} ${total}`);
   for (const [ns, text] of texts.duration as [number, string][]) assert.equal(formatDuration(ns), text, `duration ${ns}`);
   for (const [value, unit, text] of texts.value as [number, string, string][]) assert.equal(formatValue(value, unit), text, `value ${value} ${unit}`);
+  for (const [value, unit, text] of texts.change as [number, string, string][]) assert.equal(formatChange(value, unit), text, `change ${value} ${unit}`);
   for (const [low, high, unit, text] of texts.value_range as [number, number, string, string][]) assert.equal(formatRange(low, high, unit), text, `range ${low} ${high} ${unit}`);
 });
 

@@ -2,17 +2,18 @@
 // text, its share.
 
 import type { Estimate, Figures } from "../api/types";
-import { mainEstimate } from "./figures";
-import { formatBytes, formatPlusMinus, formatShare, formatValue } from "./format";
+import { mainEstimate, mainText } from "./figures";
+import type { Measured } from "./figures";
+import { formatBytes, formatPlusMinus, formatShare } from "./format";
 
 // Sorted by what was allocated, a row is about that; otherwise about the main figure.
 export function rowEstimate(figures: Figures, sort: string): Estimate {
   return (sort === "allocated" ? figures.allocated_bytes : undefined) ?? mainEstimate(figures);
 }
 
-export function rowText(estimate: Estimate, sort: string, unit: string): string {
+export function rowText(estimate: Estimate, sort: string, of: Measured): string {
   if (estimate.value === 0) return "-";
-  return sort === "allocated" ? formatBytes(estimate.value) : formatValue(estimate.value, unit);
+  return sort === "allocated" ? formatBytes(estimate.value) : mainText(estimate.value, of);
 }
 
 export function rowName(sort: string, name: string): string {

@@ -48,7 +48,7 @@ export function flameSvg(answer: FlameAnswer, look: FlameLook): string {
     const y = look.upwards ? height - (line + 1) * ROW : HEAD + line * ROW;
     const room = Math.floor((width - 8) / LETTER);
     const text = room < 3 ? "" : label.length > room ? `${label.slice(0, room - 1)}…` : label;
-    const figure = `${treeValueText(value, answer.sort, answer.unit)}, ${formatShare(value, answer.value)}`;
+    const figure = `${treeValueText(value, answer.sort, answer)}, ${formatShare(value, answer.value)}`;
     parts.push(
       `<g><title>${escapeXml(label.slice(0, MOST_TITLE))}: ${escapeXml(figure)}</title>` +
         `<rect x="${number(x)}" y="${y}" width="${number(Math.max(0.4, width - (width > 3 ? 1 : 0)))}" height="${ROW - 1}" fill="${colour}"/>` +

@@ -1,8 +1,8 @@
 // The columns of the table: which there are, what stands in them, and what sorts by them. As `heapgauge top` has them.
 
 import type { Figures, TableAnswer, TableRow } from "../api/types";
-import { hasRange, mainEstimate, rangeText } from "./figures";
-import { formatBytes, formatCount, formatDuration, formatPlusMinus, formatShare, formatValue } from "./format";
+import { hasRange, mainCountText, mainEstimate, mainText, rangeText } from "./figures";
+import { formatBytes, formatDuration, formatPlusMinus, formatShare } from "./format";
 import type { State } from "./state";
 
 export interface Column {
@@ -26,7 +26,7 @@ export function columnsOf(table: TableAnswer): Column[] {
   // Rows have a share of what they are sorted by: of what was allocated, or of the main figure.
   const shared = (f: Figures) => (sort === "allocated" ? (f.allocated_bytes?.value ?? 0) : mainEstimate(f).value);
   const share = (f: Figures) => orDash(shared(f), formatShare(shared(f), shared(total)));
-  const main = (f: Figures) => orDash(mainEstimate(f).value, formatValue(mainEstimate(f).value, unit));
+  const main = (f: Figures) => orDash(mainEstimate(f).value, mainText(mainEstimate(f).value, table));
   const byFigure = (key: string, cumulative: boolean) => (state: State) =>
     !state.order && sort === key && (state.cumulative === "1") === cumulative;
   const columns: Column[] = [
@@ -50,7 +50,7 @@ export function columnsOf(table: TableAnswer): Column[] {
   if (total.live_objects !== undefined || total.objects !== undefined) {
     const count = (f: Figures) => f.live_objects ?? f.objects ?? 0;
     columns.push({
-      word: "objects", title: "objects", explained: "blocks", class: "slim", text: (row) => orDash(count(row.flat), formatCount(count(row.flat))),
+      word: "objects", title: "objects", explained: "blocks", class: "slim", text: (row) => orDash(count(row.flat), mainCountText(count(row.flat), table)),
       words: { sort: "count" }, isSorted: byFigure("count", false),
     });
   }

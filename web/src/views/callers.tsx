@@ -78,7 +78,7 @@ function Among({ data, one, linkOf }: AmongProps) {
         const estimate = rowEstimate(neighbour.figures, sort);
         return (
           <tr key={i}>
-            <td class="right nowrap">{rowText(estimate, sort, unit)}</td>
+            <td class="right nowrap">{rowText(estimate, sort, data)}</td>
             {ranged && <td class="right nowrap dim" title={rangeText(estimate, unit)}>{plusMinus(estimate)}</td>}
             <td class="share"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate, whole)} /></td>
             <td class="name">
@@ -106,7 +106,7 @@ function Among({ data, one, linkOf }: AmongProps) {
         <tbody class="above" data-testid="callers">{side(one.callers, one.caller_count, "(nobody: stacks begin here)")}</tbody>
         <tbody class="middle">
           <tr data-testid="peeked">
-            <td class="right nowrap">{rowText(whole, sort, unit)}</td>
+            <td class="right nowrap">{rowText(whole, sort, data)}</td>
             {ranged && <td class="right nowrap dim" title={rangeText(whole, unit)}>{plusMinus(whole)}</td>}
             <td class="share"><ShareBar part={sharePart(whole.value, all.value)} text={shareText(whole, all)} /></td>
             <td class="name">
@@ -120,7 +120,7 @@ function Among({ data, one, linkOf }: AmongProps) {
         </tbody>
       </table>
       <p class="actions">
-        <span class="dim">{flat.value > 0 && <>itself {rowText(flat, sort, unit)} · </>}shares of callers and callees are of the function</span>
+        <span class="dim">{flat.value > 0 && <>itself {rowText(flat, sort, data)} · </>}shares of callers and callees are of the function</span>
         <span class="grow" />
         {rowActions(store, one).map((item) => <button key={item.title} type="button" onClick={item.act}>{item.title}</button>)}
       </p>

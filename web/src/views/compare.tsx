@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { DiffAnswer, DiffChange } from "../api/types";
 import { isSame, swapped } from "../model/compare";
-import { formatCount, formatRange, formatValue } from "../model/format";
+import { formatChange, formatCount, formatRange, formatValue } from "../model/format";
 import { runs } from "../model/sources";
 import { stateText, withWords } from "../model/state";
 import { CompareSide } from "./compare_side";
@@ -17,11 +17,6 @@ const MORE = "#d9731a";
 const LESS = "#2f74c0";
 
 const BASE_WORDS = ["base", "base-at", "base-from", "base-to", "base-peak"];
-
-function signed(value: number, unit: string): string {
-  if (value === 0) return "0";
-  return value > 0 ? `+${formatValue(value, unit)}` : formatValue(value, unit);
-}
 
 const orDash = (value: number, unit: string) => (value === 0 ? "-" : formatValue(value, unit));
 
@@ -98,7 +93,7 @@ function Verdict({ data }: { data: DiffAnswer }) {
   const { change } = data.total;
   return (
     <p class="verdict" data-testid="diff-total">
-      <b class={`large ${change.value > 0 ? "more" : change.value < 0 ? "less" : ""}`}>{change.value === 0 ? "no change" : signed(change.value, data.unit)}</b>
+      <b class={`large ${change.value > 0 ? "more" : change.value < 0 ? "less" : ""}`}>{change.value === 0 ? "no change" : formatChange(change.value, data.unit)}</b>
       {change.high > change.low && <span class="dim"> (95 %: {formatRange(change.low, change.high, data.unit)})</span>}
       <span class="dim"> from {before?.source} to {after?.source}</span>
     </p>
@@ -125,12 +120,12 @@ function Changes({ data, loading }: { data: DiffAnswer; loading: boolean }) {
         <tbody>
           {data.changes.map((row, i) => (
             <tr key={`${nameOf(row)} ${String(row.line)} ${i}`} class={row.beyond_chance ? "" : "unsure"}>
-              <td class="right strong">{signed(row.change.value, data.unit)}</td>
+              <td class="right strong">{formatChange(row.change.value, data.unit)}</td>
               <td class="middle wide-only"><ChangeBar part={row.change.value / most} /></td>
               {ranges && <td class="right dim wide-only">{row.change.high > row.change.low ? formatRange(row.change.low, row.change.high, data.unit) : ""}{row.beyond_chance ? "" : " ~"}</td>}
               <td class="right">{orDash(row.before.value, data.unit)}</td>
               <td class="right">{orDash(row.after.value, data.unit)}</td>
-              {objects && <td class="right wide-only">{signed((row.objects_after ?? 0) - (row.objects_before ?? 0), "count")}</td>}
+              {objects && <td class="right wide-only">{formatChange((row.objects_after ?? 0) - (row.objects_before ?? 0), "count")}</td>}
               <td class="kind wide-only">{row.kind}</td>
               <td class="name" title={nameOf(row)}><a href={`#${stateText(withWords(state, { view: "flame", focus: `^${escaped(nameOf(row))}$`, root: "" }))}`}>{row.label}</a> <span class="dim">{row.place}</span></td>
             </tr>

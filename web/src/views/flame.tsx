@@ -123,7 +123,7 @@ function Matched({ flame }: { flame: Flame }) {
 
 function Total({ flame }: { flame: Flame }) {
   const { answer } = flame;
-  const text = (value: number) => treeValueText(value, answer.sort, answer.unit);
+  const text = (value: number) => treeValueText(value, answer.sort, answer);
   if (answer.compared) {
     const { before, after, profiles } = answer.compared;
     return (
@@ -136,9 +136,9 @@ function Total({ flame }: { flame: Flame }) {
     <span class="total" data-testid="flame-total">
       {treeName(answer.sort, answer.name)} <b>{text(answer.value)}</b>
       {mainEstimate(answer.selected).value !== mainEstimate(answer.total).value && answer.sort === "live" && (
-        <> of {treeValueText(mainEstimate(answer.total).value, "live", answer.unit)}</>
+        <> of {treeValueText(mainEstimate(answer.total).value, "live", answer)}</>
       )}
-      {answer.shrunk < 0 && <>; what shrank is left out: {treeValueText(answer.shrunk, "live", answer.unit)}</>}
+      {answer.shrunk < 0 && <>; what shrank is left out: {treeValueText(answer.shrunk, "live", answer)}</>}
       {answer.cut && <> (the smallest boxes are left out)</>}
     </span>
   );

@@ -12,10 +12,11 @@ const QUIET_MS = 120; // a pointer that only passes asks for nothing
 
 // "+1.2 MB (+40.0%)".
 export function changeText(before: number, after: number, sort: string, unit: string): string {
+  const of = { name: "", unit }; // a difference has its sign already
   const change = after - before;
   const sign = change > 0 ? "+" : change < 0 ? "-" : "";
   const share = before === 0 ? (after === 0 ? "" : " (new)") : after === 0 ? " (gone)" : ` (${sign}${formatShare(Math.abs(change), Math.abs(before))})`;
-  return `${sign}${treeValueText(Math.abs(change), sort, unit)}${share}`;
+  return `${sign}${treeValueText(Math.abs(change), sort, of)}${share}`;
 }
 
 export function FrameDetails({ pointed }: { pointed: Pointed | null }) {
@@ -45,7 +46,7 @@ export function FrameDetails({ pointed }: { pointed: Pointed | null }) {
   const frame = known && known.words === words && known.path === path ? known.frame : null;
   const estimate = frame ? mainEstimate(frame.figures) : null;
   const range = estimate && answer.sort === "live" ? rangeText(estimate, answer.unit) : "";
-  const text = (figure: number) => treeValueText(figure, answer.sort, answer.unit);
+  const text = (figure: number) => treeValueText(figure, answer.sort, answer);
   const before = answer.nodes.before?.[node];
   const after = answer.nodes.after?.[node];
   return (

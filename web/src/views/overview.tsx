@@ -3,8 +3,8 @@
 import { useMemo } from "preact/hooks";
 import type { Figures, MemoryAnswer, SummaryAnswer } from "../api/types";
 import { REST, SERIES } from "../model/colours";
-import { mainEstimate, rangeText } from "../model/figures";
-import { formatBytes, formatCount, formatDuration, formatShare, formatValue } from "../model/format";
+import { mainCountText, mainEstimate, mainText, rangeText } from "../model/figures";
+import { formatBytes, formatCount, formatDuration, formatShare } from "../model/format";
 import { stateText, withWords } from "../model/state";
 import { Chart } from "./chart";
 import { useAsk, useFilter, usePage } from "./hooks";
@@ -66,10 +66,10 @@ function Heap({ summary }: { summary: SummaryAnswer }) {
   return (
     <article class="card">
       <h2>{summary.name === "live" ? "Live heap" : summary.name}</h2>
-      <p class="large" data-testid="live-total">{summary.name === "growth" && main.value > 0 ? "+" : ""}{formatValue(main.value, summary.unit)}</p>
+      <p class="large" data-testid="live-total">{mainText(main.value, summary)}</p>
       {range && <p class="dim">95 %: {range}</p>}
       <div class="numbers">
-        {objects !== undefined && <Number title="objects" figure={formatCount(objects)} />}
+        {objects !== undefined && <Number title="objects" figure={mainCountText(objects, summary)} />}
         {t.allocated_bytes && t.live_bytes && <Number title="ever allocated" figure={formatBytes(t.allocated_bytes.value)} />}
         {r && r.peak_bytes > 0 && <Number title="peak" figure={formatBytes(r.peak_bytes)} note={`at ${formatDuration(r.peak_ns)}`} />}
         {t.mean_age_ns !== undefined && <Number title="mean age" figure={formatDuration(t.mean_age_ns)} />}
@@ -166,7 +166,7 @@ function Holders() {
             const estimate = mainEstimate(row.flat);
             return (
               <tr key={row.label}>
-                <td class="right nowrap">{formatValue(estimate.value, table.unit)}</td>
+                <td class="right nowrap">{mainText(estimate.value, table)}</td>
                 <td class="right nowrap dim">{rangeText(estimate, table.unit)}</td>
                 <td class="right nowrap dim">{formatShare(estimate.value, total)}</td>
                 <td class="meter"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width={(100 * Math.max(0, estimate.value)) / most} height="10" rx="1" fill={SERIES[0]} /></svg></td>

@@ -3,8 +3,8 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask } from "../api/client";
 import type { TableAnswer, TableRow } from "../api/types";
-import { mainEstimate } from "../model/figures";
-import { formatCount, formatValue } from "../model/format";
+import { mainEstimate, mainText } from "../model/figures";
+import { formatCount } from "../model/format";
 import { columnsOf } from "../model/table";
 import type { Column } from "../model/table";
 import { useAsk, useFilter, usePage } from "./hooks";
@@ -54,7 +54,7 @@ export function TableView() {
         {data && (
           <span class="total">
             {data.count < data.row_count && <>{formatCount(data.count)} of </>}
-            {formatCount(data.row_count)} {data.granularity} · {data.name} <b data-testid="table-total">{formatValue(mainEstimate(data.selected).value, data.unit)}</b>
+            {formatCount(data.row_count)} {data.granularity} · {data.name} <b data-testid="table-total">{mainText(mainEstimate(data.selected).value, data)}</b>
           </span>
         )}
       </div>

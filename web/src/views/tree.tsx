@@ -5,7 +5,7 @@ import { ask } from "../api/client";
 import type { TreeAnswer } from "../api/tree";
 import { hasRange, rangeText, treeValueText } from "../model/figures";
 import { matcherOf } from "../model/flame";
-import { formatCount, formatDuration, formatValue } from "../model/format";
+import { formatCount, formatDuration } from "../model/format";
 import { plusMinus, rowEstimate, rowName, rowText, sharePart, shareText } from "../model/rows";
 import { openPaths, rowsOf, walkParameter, walkText, withToggled } from "../model/tree";
 import type { TreeRow } from "../model/tree";
@@ -56,8 +56,8 @@ export function TreeView() {
 function Total({ data }: { data: TreeAnswer }) {
   return (
     <span class="total">
-      {rowName(data.sort, data.name)} <b data-testid="tree-total">{formatValue(rowEstimate(data.selected, data.sort).value, data.sort === "allocated" ? "bytes" : data.unit)}</b>
-      {data.shrunk < 0 && <>; what shrank is left out: {formatValue(data.shrunk, data.unit)}</>}
+      {rowName(data.sort, data.name)} <b data-testid="tree-total">{treeValueText(rowEstimate(data.selected, data.sort).value, data.sort === "allocated" ? "allocated" : "live", data)}</b>
+      {data.shrunk < 0 && <>; what shrank is left out: {treeValueText(data.shrunk, "live", data)}</>}
       {data.cut && <> (there are more calls than can be shown)</>}
     </span>
   );
@@ -165,10 +165,10 @@ function Rows({ data, loading, onMore }: { data: TreeAnswer; loading: boolean; o
     const objects = data.sort === "allocated" ? node.figures.allocated_objects : (node.figures.live_objects ?? node.figures.objects);
     return (
       <>
-        <span role="gridcell" class="cell strong">{rowText(estimate, data.sort, data.unit)}</span>
+        <span role="gridcell" class="cell strong">{rowText(estimate, data.sort, data)}</span>
         {ranged && <span role="gridcell" class="cell narrow dim" title={rangeText(estimate, data.sort === "allocated" ? "bytes" : data.unit)}>{plusMinus(estimate)}</span>}
         <span role="gridcell" class="cell bar-cell"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate, whole)} /></span>
-        <span role="gridcell" class="cell self">{node.self > 0 ? treeValueText(node.self, data.sort, data.unit) : "-"}</span>
+        <span role="gridcell" class="cell self">{node.self > 0 ? treeValueText(node.self, data.sort, data) : "-"}</span>
         {counted && <span role="gridcell" class="cell slim objects">{objects ? formatCount(objects) : "-"}</span>}
         {aged && <span role="gridcell" class="cell narrow age">{node.figures.mean_age_ns === undefined ? "-" : formatDuration(node.figures.mean_age_ns)}</span>}
       </>
