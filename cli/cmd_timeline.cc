@@ -10,6 +10,7 @@
 #include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
+#include "cli/trace_options.h"
 #include "core/analysis/massif_of_moments.h"
 #include "core/base/peeking_stream.h"
 #include "core/base/text.h"
@@ -28,6 +29,8 @@ namespace {
 struct TimelineCommand {
   ReportOptions report;  // where it goes, how names are found
   std::string source;
+  TraceOptions blocks;  // of a trace: which ones count
+  RowFilter functions;
   std::string from;
   std::string to;
   std::string unit = "time";
@@ -138,6 +141,20 @@ Result<trace::TraceFile::Stacks> NamedStacks(const TimelineCommand& command,
   return named;
 }
 
+Result<trace::Selection> SelectionOf(const TimelineCommand& command,
+                                     const trace::TraceFile& trace) {
+  trace::Selection selection;
+  HG_ASSIGN(selection.filter, FilterOf(command.blocks, trace));
+  selection.rows = command.functions;
+  return selection;
+}
+
+// Some blocks are asked for, not all.
+bool ChoosesBlocks(const TimelineCommand& command) {
+  return command.blocks != TraceOptions() || !command.functions.focus.empty() ||
+         !command.functions.ignore.empty();
+}
+
 Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& source,
                               size_t steps) {
   if (source.massif != nullptr) {
@@ -155,13 +172,17 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
   request.steps = steps;
   request.bands = command.bands;
   request.lanes = command.lanes;
+  HG_ASSIGN(const trace::Selection selection, SelectionOf(command, *source.trace));
+  trace::TraceFile::Stacks stacks;
+  if (request.bands > 0 || selection.any()) {
+    std::vector<std::string> notes;
+    HG_ASSIGN(stacks, NamedStacks(command, *source.trace, &notes));
+  }
+  HG_ASSIGN(request.counts, trace::SelectBlocks(*source.trace, stacks, selection, BeginProgress()));
   HG_ASSIGN(trace::TraceTimeline made,
             trace::ReadTraceTimeline(*source.trace, request, BeginProgress()));
-  if (!made.stacks.empty()) {
-    std::vector<std::string> notes;
-    HG_ASSIGN(const auto stacks, NamedStacks(command, *source.trace, &notes));
-    NameBands(stacks, &made);
-  }
+  made.timeline.recording.filter = selection.any() ? selection.Text() : "";
+  NameBands(stacks, &made);
   return std::move(made.timeline);
 }
 
@@ -232,7 +253,10 @@ int PrintMassif(const TimelineCommand& command, TimeSource* source) {
 int RunTimeline(const TimelineCommand& command) {
   auto source = Open(command);
   if (!source) return FailWith(source.error());
-  if (command.massif || IsMassifName(command.report.output)) return PrintMassif(command, &*source);
+  if (command.massif || IsMassifName(command.report.output)) {
+    if (ChoosesBlocks(command)) return FailWith("massif's files are about all blocks");
+    return PrintMassif(command, &*source);
+  }
   if (command.bands > 0 && source->trace == nullptr) {
     return FailWith("--top needs a trace (run --trace): " + Printable(command.source) +
                     " does not know what single stacks had over time");
@@ -242,6 +266,12 @@ int RunTimeline(const TimelineCommand& command) {
                         ? "--threads needs a trace (run --trace): " + Printable(command.source) +
                               " does not know what single threads did"
                         : std::string("--threads needs --unit time"));
+  }
+  if (ChoosesBlocks(command) && (source->trace == nullptr || AxisOf(command) != TimeAxis::kTime)) {
+    return FailWith(source->trace == nullptr
+                        ? "only a trace (run --trace) knows single blocks over time, " +
+                              Printable(command.source) + " does not"
+                        : std::string("options that choose blocks need --unit time"));
   }
   const Terminal target = Target(command.report);
   TimelineOptions options;
@@ -276,6 +306,7 @@ Examples:
   heapgauge timeline server.hgt                      a trace
   heapgauge timeline --top 5 server.hgt              and the stacks behind the peak
   heapgauge timeline --from 10s --to 12s server.hgt  a closer look
+  heapgauge timeline --focus Cache:: server.hgt      what stacks through a function had
   heapgauge timeline 4242                            a running program
   heapgauge timeline --massif massif.out.4242        in place of ms_print
   heapgauge timeline -o server.massif server.hgt     for massif-visualizer)");
@@ -289,6 +320,9 @@ Examples:
           "what the axis counts: time (also ns, ms), bytes allocated and freed so far, or "
           "allocations and frees so far")
       .OneOf({"time", "ns", "ms", "bytes", "allocations"});
+  sub.Add("--focus", &command->functions.focus, "only stacks with a function that matches (RE2)");
+  sub.Add("--ignore", &command->functions.ignore, "without stacks that have such a function");
+  AddTraceOptions(sub, &command->blocks, kFilterOptions);
   sub.Add("--top", &command->bands, "so many stacks, largest at the peak, each over time")
       .Between(0, 1000);
   sub.Add("--threads", &command->lanes, "so many threads, the busiest, each over time")

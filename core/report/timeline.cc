@@ -69,7 +69,14 @@ class Report {
     return blocks > 0 ? " in " + Count(blocks) + " blocks" : "";
   }
 
+  // The memory of a process cannot be told apart by blocks.
+  const char* OfAll() const {
+    return timeline_.recording.filter.empty() ? "" : ", of the whole process";
+  }
+
   void Totals() {
+    const std::string& filter = timeline_.recording.filter;
+    if (!filter.empty()) Line("filter", CutTo(filter, std::max<size_t>(width(), 31) - 11));
     const char* about = timeline_.exact || timeline_.recording.interval <= 1 ? "" : "about ";
     const Timeline::Moment& peak = timeline_.peak;
     const Timeline::Moment& last = timeline_.last;
@@ -83,9 +90,9 @@ class Report {
                                     BlocksIn(sum.freed_blocks), Span()));
     }
     if (sum.resident_bytes > 0) {
-      Line("RSS",
-           fmt::format("{} at the most{}", Bytes(sum.resident_bytes),
-                       ResidentFits(timeline_) ? std::string(", the line in the graph") : ""));
+      Line("RSS", fmt::format("{} at the most{}{}", Bytes(sum.resident_bytes),
+                              ResidentFits(timeline_) ? std::string(", the line in the graph") : "",
+                              OfAll()));
     }
     if (sum.cgroup_limit > 0) {
       Line("cgroup", fmt::format("{} at the most, of {} that it may have", Bytes(sum.cgroup_bytes),

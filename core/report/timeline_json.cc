@@ -62,6 +62,7 @@ std::string TimelineJson(const Timeline& timeline) {
                {"to_ns", timeline.to_ns},
                {"peak", MomentJson(timeline.peak, timeline)},
                {"end", MomentJson(timeline.last, timeline)}};
+  if (!r.filter.empty()) json["filter"] = r.filter;
   if (timeline.axis != TimeAxis::kTime) {
     json["from"] = timeline.from;
     json["to"] = timeline.to;

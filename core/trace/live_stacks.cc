@@ -12,16 +12,19 @@ Status LiveStacks::GoTo(const Place& place) {
   const auto apply = [&](uint32_t end) {
     for (; at_.events < end && at_.events < segment_.events.size(); ++at_.events) {
       const Event& event = segment_.events[at_.events];
-      if (event.died != kNoIndex && !segment_.blocks[event.died].is_mapping) {
+      if (event.died != kNoIndex && Counts(segment_.blocks[event.died])) {
         change(segment_.blocks[event.died].stack, 0, segment_.blocks[event.died].size);
       }
-      if (event.born != kNoIndex && !segment_.blocks[event.born].is_mapping) {
+      if (event.born != kNoIndex && Counts(segment_.blocks[event.born])) {
         change(segment_.blocks[event.born].stack, segment_.blocks[event.born].size, 0);
       }
     }
   };
   while (at_.segment < place.segment && at_.segment < trace_.segments().size()) {
-    if (at_.events > 0) {
+    if (at_.events > 0 || counts_) {
+      if (!has_segment_) {
+        HG_TRY(trace_.ReadSegment(at_.segment, kOldBlocks | kNewBlocks | kEvents, &segment_));
+      }
       apply(UINT32_MAX);
     } else {
       HG_TRY(trace_.ReadSums(at_.segment, &sums_));

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/trace/selected_blocks.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
@@ -24,19 +26,24 @@ struct Place {
 
 class LiveStacks {
  public:
-  explicit LiveStacks(const TraceFile& trace) : trace_(trace), bytes_(trace.stack_count()) {}
+  // Where not all heap blocks count, every event up to the place is read.
+  explicit LiveStacks(const TraceFile& trace, BlockChoice counts = {})
+      : trace_(trace), counts_(std::move(counts)), bytes_(trace.stack_count()) {}
 
   // REQUIRES: not before the place of the last call.
   Status GoTo(const Place& place);
 
-  // Heap blocks only, by number of the stack.
+  // By number of the stack.
   const std::vector<uint64_t>& bytes() const { return bytes_; }
 
   // The stacks that have the most, largest first; not those that have nothing.
   std::vector<uint32_t> Largest(size_t count) const;
 
  private:
+  bool Counts(const Block& block) const { return counts_ ? counts_(block) : !block.is_mapping; }
+
   const TraceFile& trace_;
+  const BlockChoice counts_;
   std::vector<uint64_t> bytes_;
   Place at_;
   bool has_segment_ = false;  // segment_ is the one of at_

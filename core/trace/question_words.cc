@@ -43,6 +43,13 @@ Status SetTemporary(const std::string& text, Filter* filter) {
 
 }  // namespace
 
+QuestionWords QuestionWords::Blocks() const {
+  QuestionWords words = *this;
+  words.at = words.from = words.to = words.value = "";
+  words.blocks = false;
+  return words;
+}
+
 Result<Question> QuestionOf(const QuestionWords& words) {
   Question question;
   question.at = words.at;

@@ -37,6 +37,11 @@ struct QuestionWords {
   std::string function, not_function;
   std::string module, not_module;
   std::string source, not_source;
+
+  // The same without moments, range and value: what chooses blocks.
+  QuestionWords Blocks() const;
+
+  friend bool operator==(const QuestionWords&, const QuestionWords&) = default;
 };
 
 // Fails with the option's name where a size, time or word cannot be read.

@@ -96,6 +96,11 @@ bool Filter::asks_about_times() const {
          !live_at_ns.empty();
 }
 
+bool Filter::asks_about_fate() const {
+  return died_from_ns || died_to_ns || !live_at_ns.empty() || least_lifetime_ns != 0 ||
+         greatest_lifetime_ns != UINT64_MAX || freed || temporary_within || by_realloc;
+}
+
 bool Filter::only_time_and_stacks() const {
   return least_size == 0 && greatest_size == UINT64_MAX && least_lifetime_ns == 0 &&
          greatest_lifetime_ns == UINT64_MAX && !freed && !temporary_within && !by_realloc &&

@@ -49,6 +49,8 @@ struct Filter {
   bool only_time_and_stacks() const;
   // One of the moments in it is set.
   bool asks_about_times() const;
+  // A block that is just born may match or not: its death decides.
+  bool asks_about_fate() const;
   // "at least 1.0 MB, freed, function ~ Cache::", without what is as by default.
   std::string Text() const;
 

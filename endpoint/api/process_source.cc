@@ -72,11 +72,19 @@ Result<leaks::Check> ProcessSource::LeaksOfFile() {
 
 Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch) {
   TimeRange range;
-  if (!stretch.from.empty()) {
-    HG_ASSIGN(range.from_ns, trace::ParseDuration(stretch.from));
+  if (stretch.filter.words.Blocks() != trace::QuestionWords() || !stretch.filter.focus.empty() ||
+      !stretch.filter.ignore.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "only a trace knows single blocks and stacks over time: heapgauge run --trace -o "
+                "FILE.hgt -- COMMAND");
   }
-  if (!stretch.to.empty()) {
-    HG_ASSIGN(range.to_ns, trace::ParseDuration(stretch.to));
+  const std::string& from = stretch.filter.words.from;
+  const std::string& to = stretch.filter.words.to;
+  if (!from.empty()) {
+    HG_ASSIGN(range.from_ns, trace::ParseDuration(from));
+  }
+  if (!to.empty()) {
+    HG_ASSIGN(range.to_ns, trace::ParseDuration(to));
   }
   if (range.from_ns > range.to_ns) {
     return Fail(ErrorCode::kInvalidArgument, "from is behind to");

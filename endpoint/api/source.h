@@ -41,14 +41,12 @@ class Source {
     int64_t taken_unix_ns = 0;
   };
 
-  // What of its time is asked for; words as in Filter.
+  // What of its time is asked for.
   struct Stretch {
-    std::string from;
-    std::string to;
+    Filter filter;        // from and to are what is shown; the rest chooses blocks
     size_t steps = 1000;  // where there is a choice
     size_t stacks = 0;    // the largest ones, each over time
     size_t threads = 0;   // the busiest ones, each over time
-    std::string hold;     // as Filter has it
   };
 
   virtual ~Source() = default;

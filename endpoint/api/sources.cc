@@ -101,12 +101,10 @@ Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
 }
 
 Result<std::shared_ptr<const Timeline>> Opened::Over(const Source::Stretch& stretch) {
-  const std::string edition = source_->EditionOf(stretch.hold);
-  std::string key;
-  for (const std::string& part :
-       {stretch.from, stretch.to, std::to_string(stretch.steps), std::to_string(stretch.stacks),
-        std::to_string(stretch.threads), edition}) {
-    key.append(part).push_back('\0');
+  const std::string edition = source_->EditionOf(stretch.filter.hold);
+  std::string key = stretch.filter.ProfileKey() + "#" + stretch.filter.RowsKey() + "#" + edition;
+  for (const size_t number : {stretch.steps, stretch.stacks, stretch.threads}) {
+    key.append(" ").append(std::to_string(number));
   }
   if (!edition.empty()) {
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 // GET api/v1/timeline: the heap over time, as `heapgauge timeline --json` prints it. Here `from`
-// and `to` are the stretch that is shown, whatever else is asked of it.
+// and `to` are the stretch that is shown; words of the filter that choose blocks choose what is
+// counted in it.
 
 #include "core/report/timeline.h"
 #include "endpoint/api/api.h"
@@ -11,9 +12,7 @@ constexpr std::string_view kParameters[] = {"steps", "stacks", "threads"};
 
 Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
   Source::Stretch stretch;
-  stretch.from = filter.words.from;
-  stretch.to = filter.words.to;
-  stretch.hold = filter.hold;
+  stretch.filter = filter;
   HG_ASSIGN(stretch.steps, NumberOf(call, "steps", 1, 10'000, 1000));
   HG_ASSIGN(stretch.stacks, NumberOf(call, "stacks", 0, 50, 0));
   HG_ASSIGN(stretch.threads, NumberOf(call, "threads", 0, 100, 0));

@@ -67,6 +67,26 @@ TEST(TraceApi, ATimelineOfAPartHasOnlyThat) {
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=x").status, 400);
 }
 
+TEST(TraceApi, TheTimelineIsAboutTheBlocksOfTheFilter) {
+  OneTrace host(Busy());
+  const json all = host.Ask("/api/v1/timeline?steps=20");
+  EXPECT_FALSE(all.contains("filter"));
+  for (const std::string words : {"min-size=20K", "thread=1001", "focus=caller_3", "freed=1",
+                                  "min-lifetime=100us", "not-function=caller_1"}) {
+    const json part = host.Ask("/api/v1/timeline?steps=20&" + words);
+    EXPECT_NE(part["filter"], "") << words;
+    EXPECT_LT(part["peak"]["live_bytes"], all["peak"]["live_bytes"]) << words;
+    EXPECT_GT(part["peak"]["live_bytes"], 0) << words;
+    // The memory of the process is all of it.
+    EXPECT_EQ(part["most_resident_bytes"], all["most_resident_bytes"]);
+    // What was allocated is that of the profile with the same filter.
+    const json table = host.Ask("/api/v1/table?value=allocated&" + words);
+    EXPECT_EQ(part["allocated_bytes"], table["selected"]["value"]["value"]) << words << table;
+  }
+  // Where the ranges are that somebody chose does not matter.
+  EXPECT_EQ(host.Ask("/api/v1/timeline?steps=20&value=left&at=peak"), all);
+}
+
 TEST(TraceApi, ATraceThatIsWrittenAdvances) {
   trace::testing::GrowingTrace growing(Busy());
   growing.WriteUpTo(1000);

@@ -86,21 +86,6 @@ class Membership {
   std::vector<Member> members_;
 };
 
-// The stacks that focus and ignore leave; empty: all.
-Result<std::vector<bool>> Selected(const trace::TraceFile::Stacks& stacks,
-                                   const Source::RowsOverTime& rows) {
-  if (rows.filter.focus.empty() && rows.filter.ignore.empty()) return std::vector<bool>();
-  Profile profile = stacks.profile;
-  profile.rows.clear();
-  for (const auto& stack : stacks.stacks) {
-    Row row;
-    row.leaf = stack.leaf;
-    row.labels = stack.labels;
-    profile.rows.push_back(row);
-  }
-  return SelectRows(profile, rows.filter, rows.granularity);
-}
-
 }  // namespace
 
 Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOverTime& rows) {
@@ -121,7 +106,8 @@ Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOver
     HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, question.to));
   }
   HG_ASSIGN(const auto stacks, reading->answers.Stacks());
-  HG_ASSIGN(const std::vector<bool> selected, Selected(*stacks, rows));
+  HG_ASSIGN(const std::vector<bool> selected,
+            trace::SelectStacks(*stacks, rows.filter, rows.granularity));
   request.points = rows.points;
   request.groups = rows.identities.size();
   request.members = Membership(*stacks, rows).Find(rows.cumulative, selected);

@@ -65,15 +65,29 @@ Result<std::shared_ptr<const Profile>> TraceSource::Ask(const Filter& filter) {
   return std::make_shared<const Profile>(std::move(profile));
 }
 
+Result<trace::BlockChoice> TraceSource::ChoiceOf(Reading* reading, const Filter& filter,
+                                                 std::string* text) {
+  trace::Selection selection;
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words.Blocks()));
+  HG_ASSIGN(selection.filter, FilterOf(question, *reading->trace));
+  selection.rows = {filter.focus, filter.ignore};
+  selection.granularity = GranularityOf(filter.granularity);
+  if (!selection.any()) return trace::BlockChoice();
+  *text = selection.Text();
+  HG_ASSIGN(const auto stacks, reading->answers.Stacks());
+  return trace::SelectBlocks(*reading->trace, *stacks, selection);
+}
+
 Result<Timeline> TraceSource::Over(const Stretch& stretch) {
-  const std::shared_ptr<Reading> reading = Held(stretch.hold);
+  const std::shared_ptr<Reading> reading = Held(stretch.filter.hold);
   const trace::TraceFile& trace = *reading->trace;
+  const trace::QuestionWords& words = stretch.filter.words;
   trace::TimelineRequest request;
-  if (!stretch.from.empty()) {
-    HG_ASSIGN(request.from_ns, trace::ParseMoment(trace, stretch.from));
+  if (!words.from.empty()) {
+    HG_ASSIGN(request.from_ns, trace::ParseMoment(trace, words.from));
   }
-  if (!stretch.to.empty()) {
-    HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, stretch.to));
+  if (!words.to.empty()) {
+    HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, words.to));
   }
   if (request.from_ns > request.to_ns || request.from_ns > trace.end_ns()) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -83,7 +97,10 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
   request.steps = stretch.steps;
   request.bands = stretch.stacks;
   request.lanes = stretch.threads;
+  std::string text;
+  HG_ASSIGN(request.counts, ChoiceOf(reading.get(), stretch.filter, &text));
   HG_ASSIGN(trace::TraceTimeline made, trace::ReadTraceTimeline(trace, request));
+  made.timeline.recording.filter = text;
   if (!made.stacks.empty()) {
     HG_ASSIGN(const auto stacks, reading->answers.Stacks());
     NameBands(*stacks, &made);

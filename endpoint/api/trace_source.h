@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "core/trace/selected_blocks.h"
 #include "core/trace/trace_answers.h"
 #include "endpoint/api/recent.h"
 #include "endpoint/api/source.h"
@@ -57,6 +58,9 @@ class TraceSource final : public Source {
   std::shared_ptr<Reading> Newest();
   // The one that requests with this word are about; "": the newest.
   std::shared_ptr<Reading> Held(const std::string& hold);
+  // Of a timeline: what its filter leaves, and the text of that.
+  static Result<trace::BlockChoice> ChoiceOf(Reading* reading, const Filter& filter,
+                                             std::string* text);
   static Result<std::shared_ptr<const Placed>> PlacedAt(Reading* reading, const Filter& filter,
                                                         const MapWords& words);
 

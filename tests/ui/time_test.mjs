@@ -194,6 +194,34 @@ test("threads are those of the command line, and one can be chosen", async () =>
   await server.stop();
 });
 
+test("the timeline is about the blocks of the filter, as on the command line, and says what is not", async () => {
+  const server = await serve(TRACE);
+  const whole = JSON.parse(heapgauge("timeline", "--json", TRACE));
+  for (const [words, ...asked] of [
+    ["focus=Cache", "--focus", "Cache"],
+    ["min-size=8K&max-lifetime=50ms", "--min-size", "8K", "--max-lifetime", "50ms"],
+    ["thread=worker", "--thread", "worker"],
+    ["not-function=Cache&from=1s&to=2s&value=left", "--not-function", "Cache"],
+  ]) {
+    const page = await open(`${server.url}#view=timeline&${words}`);
+    await page.getByTestId("timeline-filter").waitFor();
+    const part = JSON.parse(heapgauge("timeline", "--json", ...asked, TRACE));
+    assert.ok(part.peak.live_bytes < whole.peak.live_bytes);
+    await until(page, ([peak, allocated]) => {
+      const text = document.querySelector("[data-testid=timeline-total]").textContent;
+      return text.includes(`peak ${peak} at`) && text.includes(`allocated ${allocated}`);
+    }, [bytesText(part.peak.live_bytes), bytesText(part.allocated_bytes)]);
+    assert.ok((await page.getByTestId("timeline-filter").innerText()).includes(part.filter));
+    assert.ok(await page.evaluate(() => [...document.querySelectorAll(".u-legend")].some((legend) => legend.textContent.includes("RSS (whole process)"))));
+    // Threads and stacks are of these blocks too.
+    const { threads } = JSON.parse(heapgauge("timeline", "--json", "--threads", "8", "--points", "400", ...asked, TRACE));
+    await until(page, (names) => JSON.stringify([...document.querySelectorAll("[aria-label=Threads] .lane-name")].map((one) => one.textContent)) === names, JSON.stringify(threads.map((thread) => thread.thread_name)));
+    if (words === "focus=Cache") await picture(page, "timeline-filtered-light");
+    await quiet(page);
+  }
+  await server.stop();
+});
+
 test("marks can be read and followed", async () => {
   const server = await serve(TRACE);
   const page = await open(`${server.url}#view=timeline`);

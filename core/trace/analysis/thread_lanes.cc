@@ -29,8 +29,13 @@ constexpr size_t kMostLaneCells = 1 << 19;
 
 class LaneReader {
  public:
-  LaneReader(const TraceFile& trace, const Timeline& timeline, ProgressSink* progress)
-      : trace_(trace), timeline_(timeline), progress_(progress), threads_(trace.threads().size()) {}
+  LaneReader(const TraceFile& trace, const Timeline& timeline, const BlockChoice& counts,
+             ProgressSink* progress)
+      : trace_(trace),
+        timeline_(timeline),
+        counts_(counts),
+        progress_(progress),
+        threads_(trace.threads().size()) {}
 
   // `row_of` names the row of each thread, and of what no thread is known of behind these. Each row
   // has `steps` cells, or one for the whole time.
@@ -59,7 +64,7 @@ class LaneReader {
         [&](size_t worker, const Segment& segment, size_t) {
           for (size_t i = 0; i < segment.blocks.size(); ++i) {
             const Block& block = segment.blocks[i];
-            if (block.is_mapping) continue;
+            if (counts_ ? !counts_(block) : block.is_mapping) continue;
             if (i >= segment.info.old_deaths && is_inside(block.birth_ns)) {
               LaneCell& cell = cell_of(worker, block.thread, block.birth_ns);
               cell.allocated_bytes += block.size;
@@ -93,6 +98,7 @@ class LaneReader {
 
   const TraceFile& trace_;
   const Timeline& timeline_;
+  const BlockChoice& counts_;
   ProgressSink* progress_;
   const size_t threads_;
 };
@@ -111,7 +117,7 @@ void AddLaneRow(const std::vector<LaneCell>& cells, size_t row, Timeline::Lane* 
 }  // namespace
 
 Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
-                      ProgressSink* progress, size_t rows_at_once) {
+                      ProgressSink* progress, const BlockChoice& counts, size_t rows_at_once) {
   const std::vector<Thread>& threads = trace.threads();
   const size_t steps = timeline->steps.size();
   if (steps == 0) return {};
@@ -119,7 +125,7 @@ Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
   const size_t all = threads.size() + 1;  // the last: unknown
   std::vector<uint32_t> row_of(all);
   std::iota(row_of.begin(), row_of.end(), 0u);
-  LaneReader reader(trace, *timeline, progress);
+  LaneReader reader(trace, *timeline, counts, progress);
   const bool at_once = all <= rows_at_once;
   HG_ASSIGN(std::vector<LaneCell> cells, reader.Fill(row_of, all, at_once));
   const size_t width = at_once ? steps : 1;

@@ -11,14 +11,16 @@
 #include "core/analysis/timeline.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/trace/selected_blocks.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 
 // Adds lanes to a timeline whose steps are made: the `most` threads that allocated and freed most
-// often, then one for all others that did anything. Heap blocks only. REQUIRES: the axis is time.
+// often, then one for all others that did anything. Heap blocks, or those that count. REQUIRES: the
+// axis is time.
 Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
-                      ProgressSink* progress = nullptr,
+                      ProgressSink* progress = nullptr, const BlockChoice& counts = {},
                       size_t rows_at_once = 0);  // 0: as memory allows; tests have their own
 
 }  // namespace heapgauge::trace

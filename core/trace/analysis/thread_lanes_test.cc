@@ -22,7 +22,7 @@ Timeline LanesOf(const TraceFile& trace, uint64_t from_ns, uint64_t to_ns, size_
   request.steps = steps;
   auto made = ReadTraceTimeline(trace, request);
   EXPECT_TRUE(made);
-  const Status added = AddThreadLanes(trace, lanes, &made->timeline, nullptr, rows_at_once);
+  const Status added = AddThreadLanes(trace, lanes, &made->timeline, nullptr, {}, rows_at_once);
   EXPECT_TRUE(added);
   return std::move(made->timeline);
 }

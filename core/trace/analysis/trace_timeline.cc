@@ -20,7 +20,7 @@ struct Flow {
   uint64_t bytes() const { return allocated_bytes + freed_bytes; }
 };
 
-Flow FlowOf(const std::vector<StackSums>& sums) {
+Flow FlowOfSums(const std::vector<StackSums>& sums) {
   Flow flow;
   for (const StackSums& s : sums) {
     if (s.is_mapping) continue;
@@ -28,19 +28,6 @@ Flow FlowOf(const std::vector<StackSums>& sums) {
     flow.allocated_blocks += s.allocated_blocks;
     flow.freed_bytes += s.freed_bytes;
     flow.freed_blocks += s.freed_blocks;
-  }
-  return flow;
-}
-
-Flow FlowOf(const Segment& segment, const Event& event) {
-  Flow flow;
-  if (event.born != kNoIndex && !segment.blocks[event.born].is_mapping) {
-    flow.allocated_bytes = segment.blocks[event.born].size;
-    flow.allocated_blocks = 1;
-  }
-  if (event.died != kNoIndex && !segment.blocks[event.died].is_mapping) {
-    flow.freed_bytes = segment.blocks[event.died].size;
-    flow.freed_blocks = 1;
   }
   return flow;
 }
@@ -86,11 +73,30 @@ class Reader {
     AddMarkers();
     Summarize(&timeline);
     if (request_.bands > 0) HG_TRY(AddBands());
-    if (request_.lanes > 0) HG_TRY(AddThreadLanes(trace_, request_.lanes, &timeline, progress_));
+    if (request_.lanes > 0) {
+      HG_TRY(AddThreadLanes(trace_, request_.lanes, &timeline, progress_, request_.counts));
+    }
     return std::move(result_);
   }
 
  private:
+  bool Counts(const Block& block) const {
+    return request_.counts ? request_.counts(block) : !block.is_mapping;
+  }
+
+  Flow FlowOf(const Segment& segment, const Event& event) const {
+    Flow flow;
+    if (event.born != kNoIndex && Counts(segment.blocks[event.born])) {
+      flow.allocated_bytes = segment.blocks[event.born].size;
+      flow.allocated_blocks = 1;
+    }
+    if (event.died != kNoIndex && Counts(segment.blocks[event.died])) {
+      flow.freed_bytes = segment.blocks[event.died].size;
+      flow.freed_blocks = 1;
+    }
+    return flow;
+  }
+
   enum class Where { kBefore, kInside, kPartly, kBehind };
   Where PlaceOf(const SegmentInfo& info) const {
     if (info.end_ns < request_.from_ns) return Where::kBefore;
@@ -119,7 +125,7 @@ class Reader {
       if (where != Where::kPartly) {
         if (counts_bytes) HG_TRY(trace_.ReadSums(i, &sums_));
         (where == Where::kBefore ? before : within) +=
-            counts_bytes ? FlowOf(sums_).bytes() : info.events;
+            counts_bytes ? FlowOfSums(sums_).bytes() : info.events;
         continue;
       }
       HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
@@ -140,6 +146,11 @@ class Reader {
     for (size_t i = 0; i < trace_.segments().size(); ++i) {
       const SegmentInfo& info = trace_.segments()[i];
       const Where where = PlaceOf(info);
+      if (request_.counts && where != Where::kBehind) {
+        Report(i);
+        HG_TRY(TakeEvents(i, &begun, &at, steps));
+        continue;
+      }
       if (where == Where::kBefore) {
         last_ = {i, info.events};
         last_bytes_ = info.live_bytes_after;
@@ -182,12 +193,12 @@ class Reader {
     } else if (request_.axis == TimeAxis::kBytes) {
       HG_TRY(trace_.ReadSums(i, &sums_));
       *has_sums = true;
-      end = *at + FlowOf(sums_).bytes();
+      end = *at + FlowOfSums(sums_).bytes();
     }
     steps->GoTo(begin);
     if (!steps->Holds(end)) return false;
     if (!*has_sums) HG_TRY(trace_.ReadSums(i, &sums_));
-    Add(FlowOf(sums_), &steps->step());
+    Add(FlowOfSums(sums_), &steps->step());
     if (info.peak_bytes > result_.timeline.peak.bytes) {
       result_.timeline.peak = {0, info.peak_ns, info.peak_bytes, 0};
       peak_place_ = {i, info.peak_event + 1};
@@ -203,8 +214,8 @@ class Reader {
 
   Status TakeEvents(size_t i, bool* begun, uint64_t* at, TimelineSteps* steps) {
     HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
-    uint64_t bytes = segment_.info.live_bytes_before;
-    uint64_t blocks = segment_.info.live_blocks_before;
+    uint64_t bytes = request_.counts ? last_bytes_ : segment_.info.live_bytes_before;
+    uint64_t blocks = request_.counts ? last_blocks_ : segment_.info.live_blocks_before;
     Timeline::Moment& peak = result_.timeline.peak;
     for (uint32_t e = 0; e < segment_.events.size(); ++e) {
       const Event& event = segment_.events[e];
@@ -305,7 +316,7 @@ class Reader {
   }
 
   Status AddBands() {
-    LiveStacks live(trace_);
+    LiveStacks live(trace_, request_.counts);
     HG_TRY(live.GoTo(peak_place_));
     result_.stacks = live.Largest(request_.bands);
     std::vector<uint32_t> band_of(live.bytes().size(), kNoIndex);
@@ -316,18 +327,18 @@ class Reader {
       band.most.assign(result_.timeline.steps.size(), 0);
       result_.timeline.bands.push_back(std::move(band));
     }
-    BandWalk walk(std::move(band_of), &result_.timeline);
+    BandWalk walk(*this, std::move(band_of), &result_.timeline);
     uint64_t at = from_;
     for (size_t i = 0; i < trace_.segments().size(); ++i) {
       const SegmentInfo& info = trace_.segments()[i];
       const Where where = PlaceOf(info);
       if (where == Where::kBehind) break;
       Report(i);
-      if (where != Where::kPartly) {
+      if (where != Where::kPartly && !request_.counts) {
         HG_TRY(trace_.ReadSums(i, &sums_));
         const bool is_time = request_.axis == TimeAxis::kTime;
         const uint64_t end = is_time                             ? info.end_ns
-                             : request_.axis == TimeAxis::kBytes ? at + FlowOf(sums_).bytes()
+                             : request_.axis == TimeAxis::kBytes ? at + FlowOfSums(sums_).bytes()
                                                                  : at + info.events;
         if (where == Where::kBefore) {
           walk.AddSums(sums_, false);
@@ -368,8 +379,11 @@ class Reader {
   // The live bytes of the stacks that are followed.
   class BandWalk {
    public:
-    BandWalk(std::vector<uint32_t> band_of, Timeline* timeline)
-        : band_of_(std::move(band_of)), timeline_(timeline), live_(timeline->bands.size()) {}
+    BandWalk(const Reader& reader, std::vector<uint32_t> band_of, Timeline* timeline)
+        : reader_(reader),
+          band_of_(std::move(band_of)),
+          timeline_(timeline),
+          live_(timeline->bands.size()) {}
 
     void GoTo(uint64_t at) {
       Open();
@@ -391,13 +405,13 @@ class Reader {
     }
     void AddEvent(const Segment& segment, const Event& event, bool is_inside) {
       uint32_t died = kNoIndex;
-      if (event.died != kNoIndex && !segment.blocks[event.died].is_mapping) {
+      if (event.died != kNoIndex && reader_.Counts(segment.blocks[event.died])) {
         died = BandOf(segment.blocks[event.died].stack);
         if (died != kNoIndex) {
           live_[died] = Minus(live_[died], segment.blocks[event.died].size);
         }
       }
-      if (event.born != kNoIndex && !segment.blocks[event.born].is_mapping) {
+      if (event.born != kNoIndex && reader_.Counts(segment.blocks[event.born])) {
         const uint32_t born = BandOf(segment.blocks[event.born].stack);
         if (born == kNoIndex) return;
         live_[born] += segment.blocks[event.born].size;
@@ -421,6 +435,7 @@ class Reader {
       if (!std::exchange(open_, true)) Note();
     }
 
+    const Reader& reader_;
     std::vector<uint32_t> band_of_;
     Timeline* timeline_;
     std::vector<uint64_t> live_;

@@ -13,6 +13,7 @@
 #include "core/analysis/timeline.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/trace/selected_blocks.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
@@ -24,6 +25,9 @@ struct TimelineRequest {
   size_t steps = 1000;      // at least 1
   size_t bands = 0;         // stacks that were largest at the peak of the range, to be followed
   size_t lanes = 0;         // threads that did the most within it; needs the axis kTime
+  // Which blocks it is about; needs the axis kTime, and reads every event. The memory of the
+  // process is all of it, whatever blocks are chosen.
+  BlockChoice counts;
 };
 
 struct TraceTimeline {
@@ -31,7 +35,7 @@ struct TraceTimeline {
   std::vector<uint32_t> stacks;  // of the bands, by number
 };
 
-// Heap blocks only, mappings left out.
+// Heap blocks only, mappings left out, unless others are chosen.
 Result<TraceTimeline> ReadTraceTimeline(const TraceFile& trace, const TimelineRequest& request,
                                         ProgressSink* progress = nullptr);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 
 #include "core/trace/live_stacks.h"
 #include "core/trace/testing/make_trace.h"
@@ -28,12 +29,15 @@ struct Oracle {
   uint64_t to = 0;
   uint64_t start_bytes = 0;
 
-  Oracle(const MakeTrace& made, TimeAxis axis, uint64_t from_ns, uint64_t to_ns) {
+  Oracle(const MakeTrace& made, TimeAxis axis, uint64_t from_ns, uint64_t to_ns,
+         const BlockChoice& counts) {
     uint64_t bytes = 0;
     uint64_t moved = 0;
     uint64_t events = 0;
-    const auto size = [&](uint64_t block) {
-      return block == kNoBlock || made.blocks()[block].is_mapping ? 0 : made.blocks()[block].size;
+    const auto size = [&](uint64_t number) -> uint64_t {
+      if (number == kNoBlock) return 0;
+      const Block& block = made.blocks()[number];
+      return (counts ? counts(block) : !block.is_mapping) ? block.size : 0;
     };
     from = axis == TimeAxis::kTime ? from_ns : 0;
     for (const auto& event : made.events()) {
@@ -58,7 +62,7 @@ struct Oracle {
 };
 
 void Compare(const MakeTrace& made, const TraceFile& trace, TimeAxis axis, uint64_t from_ns,
-             uint64_t to_ns, size_t steps) {
+             uint64_t to_ns, size_t steps, const Selection& selection = {}) {
   SCOPED_TRACE(std::string(TimeAxisName(axis)) + " " + std::to_string(from_ns) + ".." +
                std::to_string(to_ns) + " in " + std::to_string(steps));
   TimelineRequest request;
@@ -66,10 +70,25 @@ void Compare(const MakeTrace& made, const TraceFile& trace, TimeAxis axis, uint6
   request.from_ns = from_ns;
   request.to_ns = to_ns;
   request.steps = steps;
+  const auto stacks = trace.ReadStacks();
+  ASSERT_TRUE(stacks);
+  const auto chosen = SelectBlocks(trace, **stacks, selection);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  request.counts = *chosen;
   const auto read = ReadTraceTimeline(trace, request);
   ASSERT_TRUE(read) << read.error().message;
   const Timeline& timeline = read->timeline;
-  const Oracle oracle(made, axis, from_ns, to_ns);
+  // What was made is as it was at the end: the fate of each block is known.
+  BlockChoice right;
+  if (selection.any()) {
+    const auto matcher =
+        std::make_shared<Matcher>(*Matcher::Compile(selection.filter, trace, **stacks));
+    const auto rows = *SelectStacks(**stacks, selection.rows, selection.granularity);
+    right = [=](const Block& block) {
+      return (rows.empty() || rows[block.stack]) && matcher->Matches(block);
+    };
+  }
+  const Oracle oracle(made, axis, from_ns, to_ns, right);
   ASSERT_EQ(timeline.steps.size(), steps);
   EXPECT_EQ(timeline.from, oracle.from);
   EXPECT_EQ(timeline.to, oracle.to);
@@ -123,6 +142,66 @@ TEST(TraceTimeline, IsWhatTheEventsSayOnEveryAxis) {
     }
     Compare(made, *trace, TimeAxis::kTime, end / 2, end / 2 + 1, 5);
   }
+}
+
+TEST(TraceTimeline, OfSomeBlocksIsWhatTheirEventsSay) {
+  MakeTrace made;
+  RandomTrace how;
+  how.events = 3000;
+  AddRandomEvents(how, &made);
+  const auto trace = made.Open();
+  const uint64_t end = made.end_ns();
+  std::vector<Selection> selections(9);
+  selections[0].filter.least_size = 20'000;
+  selections[1].filter.threads = {1001};
+  selections[2].filter.least_lifetime_ns = end / 50;
+  selections[3].filter.freed = false;
+  selections[4].filter.temporary_within = 0;
+  selections[5].filter.function = "caller_3";
+  selections[6].filter.mappings = true;
+  selections[7].filter.live_at_ns = {end / 2};
+  selections[8].rows = {"caller_[12]$", "leaf_1$"};
+  selections[8].filter.by_realloc = true;
+  for (const Selection& selection : selections) {
+    SCOPED_TRACE(selection.Text());
+    for (const size_t steps : {1, 40}) {
+      Compare(made, *trace, TimeAxis::kTime, 0, end, steps, selection);
+      Compare(made, *trace, TimeAxis::kTime, end / 3, end / 2, steps, selection);
+    }
+  }
+}
+
+TEST(TraceTimeline, BandsAndLanesOfSomeBlocksHaveOnlyThese) {
+  MakeTrace made;
+  RandomTrace how;
+  how.events = 2000;
+  how.stacks = 12;
+  AddRandomEvents(how, &made);
+  const auto trace = made.Open();
+  Selection selection;
+  selection.filter.function = "caller_2";
+  selection.filter.least_lifetime_ns = 5000;
+  TimelineRequest request;
+  request.steps = 50;
+  request.bands = 100;
+  request.lanes = 2;
+  request.counts = *SelectBlocks(*trace, **trace->ReadStacks(), selection);
+  const auto read = ReadTraceTimeline(*trace, request);
+  ASSERT_TRUE(read);
+  const Timeline& timeline = read->timeline;
+  ASSERT_FALSE(timeline.bands.empty());
+  uint64_t at_peak = 0;
+  for (const Timeline::Band& band : timeline.bands) at_peak += band.peak_bytes;
+  EXPECT_EQ(at_peak, timeline.peak.bytes);
+  uint64_t allocated = 0;
+  uint64_t freed = 0;
+  for (const Timeline::Lane& lane : timeline.lanes) {
+    for (const uint64_t bytes : lane.allocated_bytes) allocated += bytes;
+    for (const uint64_t bytes : lane.freed_bytes) freed += bytes;
+  }
+  EXPECT_EQ(allocated, timeline.sum.allocated_bytes);
+  EXPECT_EQ(freed, timeline.sum.freed_bytes);
+  EXPECT_GT(freed, 0u);
 }
 
 TEST(TraceTimeline, FindsAPeakThatIsNeverFreed) {

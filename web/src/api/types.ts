@@ -176,6 +176,7 @@ export interface ThreadLane {
 
 export interface TimelineAnswer {
   exact: boolean;
+  filter?: string; // which blocks it is about, where these are not all
   from_ns: number;
   to_ns: number;
   peak: { time_ns: number; live_bytes: number };

@@ -57,6 +57,14 @@ export function filterOf(state: State): Record<string, string> {
   return filter;
 }
 
+// Of these the words that are not about blocks: where, when, and which figure.
+const NOT_OF_BLOCKS = new Set(["source", "at", "from", "to", "live-at", "value", "blocks", "peak", "type", "sort", "granularity", "names"]);
+
+// What chooses blocks and stacks at any time: the filter of the timeline, on which the times themselves are chosen.
+export function blocksOf(state: State): Record<string, string> {
+  return Object.fromEntries(Object.entries(filterOf(state)).filter(([word]) => !NOT_OF_BLOCKS.has(word)));
+}
+
 type Listener = () => void;
 
 // The state of this page and its address, kept equal.

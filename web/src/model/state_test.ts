@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterOf, parseState, stateText, Store, withSource, withWords } from "./state";
+import { blocksOf, filterOf, parseState, stateText, Store, withSource, withWords } from "./state";
 
 // A window as far as the store uses it.
 function fakeWindow(hash: string) {
@@ -44,6 +44,7 @@ test("another source keeps the view and drops the filter", () => {
 
 test("only words of the filter are handed on", () => {
   assert.deepEqual(filterOf({ view: "table", at: "2s", focus: "x", root: "AAAAAA", value: "" }), { at: "2s", focus: "x" });
+  assert.deepEqual(blocksOf({ from: "1s", to: "2s", value: "left", "live-at": "3s", focus: "x", thread: "7", "min-size": "1K", source: "a" }), { focus: "x", thread: "7", "min-size": "1K" });
 });
 
 test("the store and the address stay equal", () => {

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TimelineAnswer } from "../api/types";
 import { SERIES, tint } from "../model/colours";
 import { exactTime, formatBytes, formatDuration } from "../model/format";
+import { blocksOf } from "../model/state";
 import { momentOf, rangeA, rangeB, secondsOf, stepAt, TimePointer, withA, withB, withMoment, zoomed } from "../model/time";
 import type { Pointed, Span } from "../model/time";
 import { Chart, LEFT, RIGHT } from "./chart";
@@ -27,7 +28,9 @@ interface Lines {
   data: (number | null)[][];
 }
 
+// What cannot be told apart by blocks is that of the whole process, and says so.
 function heapLines(timeline: TimelineAnswer, dark: boolean): Lines {
+  const ofAll = timeline.filter ? " (whole process)" : "";
   const lines: Line[] = [];
   const data: (number | null)[][] = [seconds(timeline)];
   const { points, stacks = [] } = timeline;
@@ -36,9 +39,9 @@ function heapLines(timeline: TimelineAnswer, dark: boolean): Lines {
     data.push(values);
   };
   if (timeline.cgroup_limit) add({ label: "cgroup limit", colour: LIMIT_COLOUR, dash: [8, 4], width: 1.5, beside: true }, points.map((point) => point.cgroup_limit ?? null));
-  if (points.some((point) => point.resident_bytes)) add({ label: "RSS", colour: SERIES[1]!, dash: [5, 4] }, points.map((point) => point.resident_bytes ?? null));
-  if (points.some((point) => point.proportional_bytes)) add({ label: "PSS", colour: SERIES[3]!, dash: [2, 3] }, points.map((point) => point.proportional_bytes ?? null));
-  add({ label: "live heap", colour: SERIES[0]!, fill: dark ? "#3b78c433" : "#3b78c426", width: 2 }, points.map((point) => point.most_bytes ?? point.live_bytes));
+  if (points.some((point) => point.resident_bytes)) add({ label: `RSS${ofAll}`, colour: SERIES[1]!, dash: [5, 4] }, points.map((point) => point.resident_bytes ?? null));
+  if (points.some((point) => point.proportional_bytes)) add({ label: `PSS${ofAll}`, colour: SERIES[3]!, dash: [2, 3] }, points.map((point) => point.proportional_bytes ?? null));
+  add({ label: timeline.filter ? "live, of the filter" : "live heap", colour: SERIES[0]!, fill: dark ? "#3b78c433" : "#3b78c426", width: 2 }, points.map((point) => point.most_bytes ?? point.live_bytes));
   // Bands lie upon each other: the first is drawn last, over the sums that hold it.
   const sums = stacks.map(() => new Array<number>(points.length).fill(0));
   stacks.forEach((stack, i) => {
@@ -106,7 +109,8 @@ export function TimelineView() {
   const [second, setSecond] = useState(false);
   const { zoom, onZoom } = useZoom();
   const isTrace = source?.kind === "trace";
-  const base = useMemo(() => (source ? { source: source.id, ...(source.live ? { hold } : {}) } : null), [source, hold]);
+  const blocks = isTrace ? blocksOf(state) : {};
+  const base = useMemo(() => (source ? { source: source.id, ...blocks, ...(source.live ? { hold } : {}) } : null), [source, hold, JSON.stringify(blocks)]);
   const parameters = useMemo(
     () => (base ? { ...base, ...(state.zfrom ? { from: state.zfrom } : {}), ...(state.zto ? { to: state.zto } : {}) } : null),
     [base, state.zfrom, state.zto],
@@ -178,6 +182,7 @@ export function TimelineView() {
               onRange={onRange} onMoment={isTrace ? onMoment : undefined} onZoom={onZoom} onEscape={onEscape}
               onSecond={isTrace ? () => setSecond(!second) : undefined}
             >
+              {timeline.filter && <p class="about" role="note" data-testid="timeline-filter">Only blocks of the filter: <b>{timeline.filter}</b>. RSS, PSS and cgroup are those of the whole process.</p>}
               <h2>
                 Heap{" "}
                 <span class="total" data-testid="timeline-total">
@@ -218,6 +223,7 @@ export function TimelineView() {
       <p class="hint">
         {isTrace
           ? "Drag: every view is then about that time. Shift and drag: what of it is still live then. Click: what was live at that moment. Wheel: zoom. A thread's name: only its blocks."
+          : Object.keys(blocksOf(state)).length > 0 ? "Only a trace knows single stacks and blocks over time: this is all of it, whatever the filter leaves. heapgauge run --trace"
           : source?.kind === "process" ? "A sampled process knows what is live now and at its peak: drag or turn the wheel to zoom. For any moment and range, record a trace: heapgauge run --trace" : ""}
       </p>
     </section>
@@ -281,7 +287,7 @@ function reader(timeline: TimelineAnswer, lanes: TimelineAnswer | null, marks: M
     const point = timeline.points[step];
     if (!point) return [];
     const list: [string, string, string?][] = [["at", exactTime(moment)], ["live", formatBytes(point.live_bytes)]];
-    if (point.resident_bytes) list.push(["RSS", formatBytes(point.resident_bytes)]);
+    if (point.resident_bytes) list.push([timeline.filter ? "RSS of all" : "RSS", formatBytes(point.resident_bytes)]);
     if (point.cgroup_limit) list.push(["cgroup", `${formatBytes(point.cgroup_bytes ?? 0)} of ${formatBytes(point.cgroup_limit)}`]);
     if (timeline.allocated_bytes !== undefined) list.push(["allocated", rateText(rates[1]![step]!)], ["freed", rateText(rates[2]![step]!)]);
     const stacks = timeline.stacks ?? [];
