@@ -26,7 +26,10 @@ export function columnsOf(table: TableAnswer): Column[] {
   // Rows have a share of what they are sorted by: of what was allocated, or of the main figure.
   const shared = (f: Figures) => (sort === "allocated" ? (f.allocated_bytes?.value ?? 0) : mainEstimate(f).value);
   const share = (f: Figures) => orDash(shared(f), formatShare(shared(f), shared(total)));
-  const main = (f: Figures) => orDash(mainEstimate(f).value, mainText(mainEstimate(f).value, table));
+  const count = (f: Figures) => f.live_objects ?? f.objects ?? 0;
+  // What grew and shrank by the same is 0; where there was nothing at all is a dash.
+  const orNothing = (f: Figures, text: string) => (mainEstimate(f).value === 0 && count(f) === 0 ? "-" : text);
+  const main = (f: Figures) => orNothing(f, mainText(mainEstimate(f).value, table));
   const byFigure = (key: string, cumulative: boolean) => (state: State) =>
     !state.order && sort === key && (state.cumulative === "1") === cumulative;
   const columns: Column[] = [
@@ -48,9 +51,8 @@ export function columnsOf(table: TableAnswer): Column[] {
     columns.push({ word: "cum-share", title: "share", explained: "of all, with all it calls", class: "narrow dim", text: (row) => share(cum(row)) });
   }
   if (total.live_objects !== undefined || total.objects !== undefined) {
-    const count = (f: Figures) => f.live_objects ?? f.objects ?? 0;
     columns.push({
-      word: "objects", title: "objects", explained: "blocks", class: "slim", text: (row) => orDash(count(row.flat), mainCountText(count(row.flat), table)),
+      word: "objects", title: "objects", explained: "blocks", class: "slim", text: (row) => orNothing(row.flat, mainCountText(count(row.flat), table)),
       words: { sort: "count" }, isSorted: byFigure("count", false),
     });
   }
