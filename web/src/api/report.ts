@@ -5,6 +5,7 @@
 import { mainEstimate } from "../model/figures";
 import { matcherOf } from "../model/flame";
 import { frameOf, matching, narrowFlame } from "../model/narrow";
+import { flameCollapsed } from "../model/narrow_collapse";
 import { flameThrough } from "../model/narrow_through";
 import { peekOf, treeOf } from "../model/narrow_tree";
 import { ApiError } from "./answerer";
@@ -102,13 +103,17 @@ export class Report implements Answerer {
   }
 
   private async flame(parameters: Parameters): Promise<FlameAnswer> {
-    const { root = "", focus = "", ignore = "", through = "", callers = "", ...rest } = parameters;
+    const { root = "", focus = "", ignore = "", through = "", callers = "", collapse = "", ...rest } = parameters;
     // From some functions on, both halves are made of the tree from the outermost callers in.
-    const whole = await this.look<FlameAnswer>("flame", { ...rest, ...(callers && !through ? { callers } : {}) });
-    if (!root && !focus && !ignore && !through) return whole;
-    const functions = focus || ignore || through ? await this.functions(parameters) : new Map<string, string>();
-    if (!through) return narrowFlame(whole, { root, focus, ignore }, functions);
-    const left = focus || ignore ? narrowFlame(whole, { root: "", focus, ignore }, functions) : whole;
+    const fromInside = callers === "1" && !through;
+    if (fromInside && collapse) throw new ApiError(`This report collapses recursion from the callers in only. The profile itself has both: ${this.data.command}`, 404);
+    const whole = await this.look<FlameAnswer>("flame", { ...rest, ...(fromInside ? { callers } : {}) });
+    if (!root && !focus && !ignore && !through && !collapse) return whole;
+    const functions = focus || ignore || through || collapse ? await this.functions(parameters) : new Map<string, string>();
+    if (!through && !collapse) return narrowFlame(whole, { root, focus, ignore }, functions);
+    const chosen = focus || ignore ? narrowFlame(whole, { root: "", focus, ignore }, functions) : whole;
+    const left = collapse ? flameCollapsed(chosen, matching(chosen, collapse, functions)) : chosen;
+    if (!through) return narrowFlame(left, { root, focus: "", ignore: "" }, functions);
     return narrowFlame(flameThrough(left, matching(left, through, functions), callers === "1"), { root, focus: "", ignore: "" }, functions);
   }
 
