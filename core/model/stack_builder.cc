@@ -37,7 +37,10 @@ void StackBuilder::Prefetch(NodeId parent, LocationId location) const {
 void StackBuilder::Reserve(size_t count) {
   std::vector<Node>& nodes = profile_->nodes;
   if (nodes.capacity() - nodes.size() >= count) return;
-  ReserveHuge(std::max(2 * nodes.capacity(), nodes.size() + count), &nodes);
+  // Memory that is not used yet costs nothing, moving nodes does: to another place, which the
+  // kernel clears first.
+  constexpr size_t kTimes = 4;
+  ReserveHuge(std::max(kTimes * nodes.capacity(), nodes.size() + count), &nodes);
 }
 
 void StackBuilder::Leaves(const std::vector<LocationId>& locations, const std::vector<size_t>& ends,
@@ -112,7 +115,13 @@ void StackBuilder::Grow() {
   ReserveHuge(slots_.size() * 2, &old);
   old.resize(slots_.size() * 2);
   old.swap(slots_);
-  for (const Slot& slot : old) {
+  constexpr size_t kAhead = 16;
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (i + kAhead < old.size()) {
+      const Slot& later = old[i + kAhead];
+      __builtin_prefetch(&slots_[HashOf(later.parent, later.location) & (slots_.size() - 1)], 1);
+    }
+    const Slot& slot = old[i];
     if (slot.child != kNone) slots_[SlotOf(slot.parent, slot.location)] = slot;
   }
 }

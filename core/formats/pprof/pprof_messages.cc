@@ -3,11 +3,11 @@
 #include <optional>
 
 #include "core/base/text.h"
+#include "core/formats/pprof/leaf_queue.h"
 #include "core/formats/pprof/proto_cursor.h"
 #include "core/formats/pprof/proto_fields.h"
 #include "core/formats/pprof/proto_window.h"
 #include "core/model/label_sets.h"
-#include "core/model/stack_builder.h"
 
 namespace heapgauge {
 namespace {
@@ -20,7 +20,7 @@ class MessageReader {
       : draft_(draft),
         profile_(draft->profile),
         window_(stream),
-        stacks_(&profile_),
+        leaves_(&profile_),
         sets_(&profile_) {}
 
   Status Run() {
@@ -36,11 +36,15 @@ class MessageReader {
     if (window_.offset() == 0) {
       return tl::unexpected<Error>(draft_->Mistake(0, "the file is empty"));
     }
-    FindLeaves();
+    leaves_.Finish();
+    if (leaves_.too_many_nodes()) Bad(kTooLarge);
+    if (error_) return tl::unexpected<Error>(std::move(*error_));
     return {};
   }
 
  private:
+  static constexpr const char* kTooLarge = "the profile is too large";
+
   // The first mistake counts. Its place is the field at hand.
   void Bad(const std::string& what) {
     if (!error_) error_ = draft_->Mistake(window_.offset(), what);
@@ -143,14 +147,15 @@ class MessageReader {
     const auto id = static_cast<RowId>(profile_.rows.size());
     const size_t values_before = profile_.values.size();
     const uint64_t offset = window_.offset();
-    const size_t stack_before = stack_.size();
+    std::vector<LocationId>& stack = leaves_.NextStack();
+    const size_t stack_before = stack.size();
     labels_.clear();
     ProtoCursor c(bytes);
     while (c.Next()) {
       switch (c.field()) {
         case kSampleLocation:
           c.ForEachNumber([&](uint64_t location) {
-            stack_.push_back(draft_->locations.NumberOf(location, offset));
+            stack.push_back(draft_->locations.NumberOf(location, offset));
           });
           break;
         case kSampleValue:
@@ -173,28 +178,16 @@ class MessageReader {
       Bad("a sample has " + std::to_string(count) + " values, those before have " +
           std::to_string(draft_->values_in_row));
     }
-    const size_t depth = stack_.size() - stack_before;
+    const size_t depth = stack.size() - stack_before;
     if (depth > Profile::kMaxDepth) {
       Bad("a stack has " + std::to_string(depth) + " frames, " +
           std::to_string(Profile::kMaxDepth) + " are the most");
     }
-    if (kNone - profile_.nodes.size() <= stack_.size() || id == kNone - 1) {
-      Bad("the profile is too large");
-    }
+    if (leaves_.too_many_nodes() || id == kNone - 1) Bad(kTooLarge);
     if (error_) return;
-    ends_.push_back(stack_.size());
     row.labels = sets_.Add(labels_);
     profile_.rows.push_back(row);
-    if (ends_.size() == kBatch) FindLeaves();
-  }
-
-  // The stacks that were read since the last time.
-  void FindLeaves() {
-    stacks_.Leaves(stack_, ends_, &leaves_);
-    const size_t first = profile_.rows.size() - ends_.size();
-    for (size_t i = 0; i < ends_.size(); ++i) profile_.rows[first + i].leaf = leaves_[i];
-    stack_.clear();
-    ends_.clear();
+    leaves_.EndStack();
   }
 
   // Labels keep the numbers of their texts until these are known.
@@ -353,7 +346,7 @@ class MessageReader {
     Done(c);
     if (function == 0) Bad("a location has a line without a function");
     frame.function = draft_->functions.NumberOf(function, window_.offset());
-    if (profile_.frames.size() >= kNone - 1) Bad("the profile is too large");
+    if (profile_.frames.size() >= kNone - 1) Bad(kTooLarge);
     if (!error_) profile_.frames.push_back(frame);
   }
 
@@ -406,13 +399,8 @@ class MessageReader {
   Profile& profile_;
   ProtoWindow window_;
   std::optional<Error> error_;
-  StackBuilder stacks_;
+  LeafQueue leaves_;
   LabelSets sets_;
-  // Stacks of the samples at hand, end to end, and what they are in the profile.
-  static constexpr size_t kBatch = 64;
-  std::vector<LocationId> stack_;
-  std::vector<size_t> ends_;
-  std::vector<NodeId> leaves_;
   std::vector<Label> labels_;  // of the sample at hand
   std::string unknown_;        // of the message at hand
 };

@@ -321,5 +321,33 @@ TEST(PprofReader, TheStreamMayComeInPieces) {
   EXPECT_EQ(failed.error().message, "the disk is gone");
 }
 
+// Enough samples for a thread of their own.
+TEST(PprofReader, KeepsTheOrderOfManySamples) {
+  constexpr uint64_t kSamples = 20'000;
+  constexpr uint64_t kLocations = 991;
+  const auto stack_of = [](uint64_t sample) {
+    std::vector<uint64_t> ids;
+    for (uint64_t depth = 0; depth < sample % 7; ++depth) {
+      ids.push_back(1 + (sample * 31 + depth * 17) % kLocations);
+    }
+    return ids;
+  };
+  ProtoBuilder b;
+  b.Type("space", "bytes");
+  for (uint64_t i = 0; i < kSamples; ++i) b.Sample(stack_of(i), {static_cast<int64_t>(i)});
+  for (uint64_t id = 1; id <= kLocations; ++id) b.Location(id, 0x1000 * id);
+  const auto p = Read(b.Build());
+  ASSERT_TRUE(p) << p.error().message;
+  ASSERT_EQ(p->rows.size(), kSamples);
+  std::vector<LocationId> stack;
+  for (RowId row = 0; row < kSamples; ++row) {
+    p->StackOf(row, &stack);
+    std::vector<uint64_t> ids;
+    for (const LocationId id : stack) ids.push_back(p->locations[id].address / 0x1000);
+    ASSERT_EQ(ids, stack_of(row)) << row;
+    ASSERT_EQ(p->value(row, 0), static_cast<int64_t>(row));
+  }
+}
+
 }  // namespace
 }  // namespace heapgauge
