@@ -278,10 +278,10 @@ void ListNodes(bool drop_negative, Graph* graph) {
 
 void CountEdges(const StackPlan& plan, const std::vector<bool>& kept, bool inlined_only,
                 Graph* graph) {
-  // In parts, edges would be numbered in another order, which shows where they are equal in all
-  // else.
+  // The order in which edges are numbered shows where they are equal in all else, so parts must
+  // keep it.
   std::vector<EdgeCounter> counters(
-      inlined_only ? plan.parts() : 1,
+      inlined_only || plan.parts_keep_order() ? plan.parts() : 1,
       EdgeCounter(*plan.values().profile, *graph->table, kept, inlined_only));
   if (counters[0].any()) CountInParts(plan, &counters);
   graph->edges.clear();

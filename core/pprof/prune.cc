@@ -74,26 +74,29 @@ void Prune(const Regex& drop, const Regex* keep, Profile* profile) {
   }
   if (!any) return;
 
-  // Where the stack of each node ends, and whether that is before the node's own end.
-  struct End {
-    NodeId leaf = kNone;
-    bool found_user = false;
-    bool done = false;
-  };
-  std::vector<End> ends(profile->nodes.size());
-  for (NodeId id = 0; id < ends.size(); ++id) {
+  // Of each node: whether something of the program was met on the way in, whether the stack has
+  // ended, and whether the node is in it all the same. A byte each, because there are many.
+  enum State : uint8_t { kFoundUser = 1, kDone = 2, kStays = 4 };
+  std::vector<uint8_t> states(profile->nodes.size());
+  for (NodeId id = 0; id < states.size(); ++id) {
     const Node& node = profile->nodes[id];
-    End end = node.parent == kNone ? End() : ends[node.parent];
-    if (!end.done) {
-      const uint8_t how = cut[node.location];
-      end.done = how != kNot && end.found_user;
-      if (!end.done || how == kBeneath) end.leaf = id;
-      end.found_user |= how == kNot;
+    const uint8_t before = node.parent == kNone ? 0 : states[node.parent];
+    if ((before & kDone) != 0) {
+      states[id] = kDone;
+      continue;
     }
-    ends[id] = end;
+    const uint8_t how = cut[node.location];
+    const bool done = how != kNot && (before & kFoundUser) != 0;
+    uint8_t state = before & kFoundUser;
+    if (how == kNot) state |= kFoundUser;
+    if (done) state |= kDone;
+    if (!done || how == kBeneath) state |= kStays;
+    states[id] = state;
   }
   for (Row& row : profile->rows) {
-    if (row.leaf != kNone) row.leaf = ends[row.leaf].leaf;
+    while (row.leaf != kNone && (states[row.leaf] & kStays) == 0) {
+      row.leaf = profile->nodes[row.leaf].parent;
+    }
   }
 }
 

@@ -84,6 +84,9 @@ class StackPlan {
   }
   // How many parts are worth a thread each.
   uint32_t parts() const;
+  // Visitors that meet the parts one after another meet everything in the order that one of them
+  // would have met it in by WalkPart(0, 1).
+  bool parts_keep_order() const { return by_rows_; }
 
   const RowValues& values() const { return values_; }
 

@@ -99,6 +99,29 @@ TEST(StackWalk, SumsAreThoseOfTheRowsHoweverMuchStacksShare) {
   }
 }
 
+// Locations in the order in which a visitor meets them.
+struct Listener {
+  void Enter(LocationId location) { met.push_back(location); }
+  void Leave(LocationId, const Weight&) {}
+  void BeginTail() {}
+  void Tail(LocationId location, const Weight&) { met.push_back(location); }
+  void EndTail() {}
+  void Rows(LocationId, const Weight&) {}
+
+  std::vector<LocationId> met;
+};
+
+TEST(StackWalk, PartsKeepTheOrderWhereStacksShareLittle) {
+  const Profile profile = RandomProfile(3000, 0, 30);
+  const StackPlan plan(RowValues{&profile, 0, false});
+  ASSERT_TRUE(plan.parts_keep_order());
+  Listener whole;
+  plan.WalkPart(0, 1, &whole);
+  Listener parts;
+  for (uint32_t part = 0; part < 3; ++part) plan.WalkPart(part, 3, &parts);
+  EXPECT_EQ(parts.met, whole.met);
+}
+
 TEST(StackWalk, NothingIsWalkedWhereNothingWeighs) {
   Profile profile = RandomProfile(10, 3, 5);
   std::fill(profile.values.begin(), profile.values.end(), 0);

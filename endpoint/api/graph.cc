@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/analysis/sort_choice.h"
+#include "core/model/copy_values.h"
 #include "core/report/drawn_graph.h"
 #include "core/report/graph_input.h"
 #include "endpoint/api/api.h"
@@ -93,7 +94,7 @@ Result<std::string> AnswerGraph(const Call& call, const Filter& filter) {
     // Without sample types there is nothing to draw, which is no error here.
     if (type < profile.sample_types.size()) {
       HG_ASSIGN(const pprof::ReportInput input,
-                PrepareGraph(profile, std::move(request), type, names));
+                PrepareGraph(CopyOfValues(profile), std::move(request), type, names));
       graph = DrawGraph(input, /*legend=*/false);
     }
     Json json = GraphJson(graph, frames);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/analysis/sort_choice.h"
+#include "core/model/copy_values.h"
 #include "core/pprof/legend.h"
 #include "core/pprof/listed_lines.h"
 #include "core/report/graph_input.h"
@@ -49,7 +50,7 @@ Result<std::shared_ptr<const AllLines>> LinesOf(const Filter& filter, const Sour
         request.config.trim_path = lookup.trim_path;
         const Names names = filter.names == "whole" ? Names::kWhole : Names::kShort;
         HG_ASSIGN(const pprof::ReportInput input,
-                  PrepareGraph(profile, std::move(request), type, names));
+                  PrepareGraph(CopyOfValues(profile), std::move(request), type, names));
         HG_ASSIGN(const Regex any, Regex::Compile(""));
         all.functions = ListFunctions(input, any);
         all.format = pprof::FormatOf(input);
