@@ -29,38 +29,24 @@ bool IsSure(const Recording& recording, uint64_t samples) {
 class Finder {
  public:
   Finder(const Profile& profile, const FunctionReport& report)
-      : profile_(profile), report_(report), recording_(profile.recording) {
-    std::vector<EntityId> ids;
-    for (const FunctionRow& row : report.rows) ids.push_back(row.entity);
-    labels_ = Labels(profile, report.entities, std::move(ids), Names::kShort, Layout());
-  }
+      : profile_(profile), report_(report), recording_(profile.recording) {}
 
-  void Holders() {
-    const double total = report_.total.live_bytes.value;
-    size_t found = 0;
-    for (const FunctionRow& row : report_.rows) {
-      const double live = row.flat.live_bytes.value;
-      if (!(total > 0) || live < kLargeHolder * total || row.entity == kNone) continue;
-      if (!IsSure(recording_, row.flat.live_samples)) continue;
-      if (++found > kMostHolders) break;
-      AddHolder(row, live, live / total);
+  void Functions() {
+    const std::vector<const FunctionRow*> holders = Holders();
+    const std::vector<const FunctionRow*> churners = Churners();
+    // Short names of all functions of a large program take as long as their figures.
+    std::vector<EntityId> named;
+    for (const auto* rows : {&holders, &churners}) {
+      for (const FunctionRow* row : *rows) named.push_back(row->entity);
     }
-  }
-
-  void Churners() {
+    labels_ = Labels(profile_, report_.entities, std::move(named), Names::kShort, Layout());
+    const double live_total = report_.total.live_bytes.value;
+    for (const FunctionRow* row : holders) {
+      const double live = row->flat.live_bytes.value;
+      AddHolder(*row, live, live / live_total);
+    }
     const double total = report_.total.allocated_bytes.value;
-    std::vector<const FunctionRow*> rows;
-    for (const FunctionRow& row : report_.rows) {
-      const double allocated = row.flat.allocated_bytes.value;
-      if (!(total > 0) || allocated < kLargeChurner * total || row.entity == kNone) continue;
-      if (row.flat.live_bytes.value > kNextToNothing * allocated) continue;
-      if (IsSure(recording_, row.flat.samples)) rows.push_back(&row);
-    }
-    std::sort(rows.begin(), rows.end(), [](const FunctionRow* a, const FunctionRow* b) {
-      return a->flat.allocated_bytes.value > b->flat.allocated_bytes.value;
-    });
-    if (rows.size() > kMostChurners) rows.resize(kMostChurners);
-    for (const FunctionRow* row : rows) {
+    for (const FunctionRow* row : churners) {
       const double allocated = row->flat.allocated_bytes.value;
       std::string text =
           fmt::format("{} allocated {}, {} of all, and freed it again", labels_[row->entity],
@@ -111,6 +97,36 @@ class Finder {
   }
 
  private:
+  std::vector<const FunctionRow*> Holders() const {
+    const double total = report_.total.live_bytes.value;
+    std::vector<const FunctionRow*> rows;
+    for (const FunctionRow& row : report_.rows) {
+      const double live = row.flat.live_bytes.value;
+      if (!(total > 0) || live < kLargeHolder * total || row.entity == kNone) continue;
+      if (!IsSure(recording_, row.flat.live_samples)) continue;
+      rows.push_back(&row);
+      if (rows.size() == kMostHolders) break;
+    }
+    return rows;
+  }
+
+  std::vector<const FunctionRow*> Churners() const {
+    std::vector<const FunctionRow*> rows;
+    if (!report_.measures.has_allocated()) return rows;
+    const double total = report_.total.allocated_bytes.value;
+    for (const FunctionRow& row : report_.rows) {
+      const double allocated = row.flat.allocated_bytes.value;
+      if (!(total > 0) || allocated < kLargeChurner * total || row.entity == kNone) continue;
+      if (row.flat.live_bytes.value > kNextToNothing * allocated) continue;
+      if (IsSure(recording_, row.flat.samples)) rows.push_back(&row);
+    }
+    std::sort(rows.begin(), rows.end(), [](const FunctionRow* a, const FunctionRow* b) {
+      return a->flat.allocated_bytes.value > b->flat.allocated_bytes.value;
+    });
+    if (rows.size() > kMostChurners) rows.resize(kMostChurners);
+    return rows;
+  }
+
   void AddHolder(const FunctionRow& row, double live, double share) {
     const double allocated = row.flat.allocated_bytes.value;
     const std::string size = FormatBytes(live);
@@ -171,10 +187,7 @@ const char* FindingKindName(ProfileFinding::Kind kind) {
 std::vector<ProfileFinding> FindingsOf(const Profile& profile, const FunctionReport& report,
                                        const MemorySurvey* survey) {
   Finder finder(profile, report);
-  if (report.measures.name == "live") {
-    finder.Holders();
-    if (report.measures.has_allocated()) finder.Churners();
-  }
+  if (report.measures.name == "live") finder.Functions();
   if (survey != nullptr) finder.Memory(*survey);
   finder.Doubts();
   return finder.Take();
