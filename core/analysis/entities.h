@@ -20,6 +20,7 @@
 namespace heapgauge {
 
 enum class Granularity { kFunctions, kLines, kFiles, kModules, kAddresses };
+inline constexpr size_t kGranularities = 5;
 
 // "functions", "lines", ... and back; kFunctions for anything else.
 const char* GranularityName(Granularity granularity);

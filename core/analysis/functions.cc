@@ -6,11 +6,12 @@
 #include <thread>
 #include <utility>
 
-#include "core/analysis/allocation_frames.h"
+#include "core/analysis/function_sums.h"
+#include "core/analysis/groundwork.h"
+#include "core/analysis/row_figures.h"
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/base/try_thread.h"
-#include "core/model/walk_stacks.h"
 
 namespace heapgauge {
 namespace {
@@ -44,18 +45,6 @@ Result<Matches> Match(const Profile& profile, const std::string& pattern, Granul
 
 }  // namespace
 
-void HeapFigures::Add(const HeapFigures& other) {
-  live_bytes.Add(other.live_bytes);
-  allocated_bytes.Add(other.allocated_bytes);
-  live_objects += other.live_objects;
-  allocated_objects += other.allocated_objects;
-  samples += other.samples;
-  live_samples += other.live_samples;
-  aged_bytes += other.aged_bytes;
-  birth_sum += other.birth_sum;
-  oldest_birth = std::min(oldest_birth, other.oldest_birth);
-}
-
 uint64_t HeapFigures::MeanAge(uint64_t now_ns) const {
   if (!(aged_bytes > 0)) return 0;
   const double mean_birth = birth_sum / aged_bytes;
@@ -66,33 +55,11 @@ uint64_t HeapFigures::MeanAge(uint64_t now_ns) const {
 uint64_t HeapFigures::OldestAge(uint64_t now_ns) const { return Since(oldest_birth, now_ns); }
 
 std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
-  std::vector<HeapFigures> figures(profile.rows.size());
-  const Measures m = MeasuresOf(profile);
-  for (RowId row = 0; row < figures.size(); ++row) {
-    HeapFigures& f = figures[row];
-    if (m.main != kNone) f.live_bytes = profile.estimate(row, m.main);
-    if (m.allocated != kNone) f.allocated_bytes = profile.estimate(row, m.allocated);
-    if (m.objects != kNone) f.live_objects = profile.estimate(row, m.objects).value;
-    if (m.allocated_objects != kNone) {
-      f.allocated_objects = profile.estimate(row, m.allocated_objects).value;
-    }
-    if (m.has_samples) {
-      f.samples = profile.rows[row].samples;
-      f.live_samples = profile.rows[row].live_samples;
-    } else {
-      f.live_samples = f.live_bytes.value != 0 ? 1 : 0;
-      f.samples = f.live_samples != 0 || f.allocated_bytes.value != 0 ? 1 : 0;
-    }
-  }
-  if (profile.recording.is_peak) return figures;  // the snapshot does not keep births
-  for (const Block& block : profile.blocks) {
-    HeapFigures& f = figures[block.row];
-    const double bytes = WeightOf(block.size, block.interval).bytes;
-    f.aged_bytes += bytes;
-    f.birth_sum += bytes * static_cast<double>(block.birth_ns);
-    f.oldest_birth = std::min(f.oldest_birth, block.birth_ns);
-  }
-  return figures;
+  const RowFigures figures(profile, MeasuresOf(profile));
+  std::vector<HeapFigures> list;
+  list.reserve(figures.size());
+  for (size_t row = 0; row < figures.size(); ++row) list.push_back(figures[row]);
+  return list;
 }
 
 Status CheckPattern(const std::string& pattern) {
@@ -162,29 +129,17 @@ double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns) {
 
 namespace {
 
-// Rows without live bytes still have a place where they allocate.
-double PlaceWeight(const HeapFigures& f) {
-  return std::fabs(f.live_bytes.value) + 1e-6 * f.allocated_bytes.value;
-}
-
-// What of a profile is looked at, by location and by entity.
-struct Marks {
-  std::vector<uint8_t> locations;
-  std::vector<uint8_t> entities;
-};
-
 // Of the entities that have flat figures, those whose heaviest frames have the same flat weight:
 // there the cumulative weight decides which of them stands for the entity.
-Marks FindTies(const Profile& profile, const FunctionReport& report,
-               const std::vector<double>& frame_flat) {
-  const Entities& entities = report.entities;
+FrameMarks FindTies(const Profile& profile, const Entities& entities, const FunctionSums& sums) {
   std::vector<double> heaviest(entities.size(), -std::numeric_limits<double>::infinity());
-  Marks ties{std::vector<uint8_t>(profile.locations.size()), std::vector<uint8_t>(entities.size())};
+  FrameMarks ties{std::vector<uint8_t>(profile.locations.size()),
+                  std::vector<uint8_t>(entities.size())};
   const auto each = [&](const auto& look) {
     for (LocationId id = 0; id < profile.locations.size(); ++id) {
       const Location& location = profile.locations[id];
       for (uint32_t k = 0; k < location.frame_count; ++k) {
-        look(id, entities.Of(id, k), frame_flat[location.first_frame + k]);
+        look(id, entities.Of(id, k), sums.frame_flat[location.first_frame + k]);
       }
     }
   };
@@ -195,7 +150,7 @@ Marks FindTies(const Profile& profile, const FunctionReport& report,
     ties.entities[entity] = 0;
   });
   for (EntityId entity = 0; entity < entities.size(); ++entity) {
-    const HeapFigures& f = report.rows[entity].flat;
+    const HeapFigures& f = sums.flat[entity];
     if (f.samples == 0 && f.live_samples == 0) ties.entities[entity] = 0;
   }
   each(
@@ -203,111 +158,50 @@ Marks FindTies(const Profile& profile, const FunctionReport& report,
   return ties;
 }
 
-// Calls add(row, entity, frame) for what is marked on the stacks of the selected rows, once for
-// each row and entity: at the innermost frame.
-template <typename Add>
-void VisitStacks(const Profile& profile, const Entities& entities,
-                 const std::vector<bool>& selected, const Marks& marks, const Add& add) {
-  // Most locations have one frame. What is needed of it is kept together, because each look at
-  // another table waits for memory.
-  struct Only {
-    EntityId entity = kNone;  // kNone: nothing is marked here
-    uint32_t frame = kNone;   // kNone: there are several
-  };
-  std::vector<Only> only(profile.locations.size());
-  for (LocationId id = 0; id < only.size(); ++id) {
-    const Location& location = profile.locations[id];
-    if (marks.locations[id] == 0 || location.frame_count == 0) continue;
-    only[id].entity = entities.Of(id, 0);
-    if (location.frame_count == 1) only[id].frame = location.first_frame;
-  }
-  std::vector<RowId> counted_in(entities.size(), kNone);
-  const auto visit = [&](size_t i, const std::vector<LocationId>& stack) {
-    const auto row = static_cast<RowId>(i);
-    const auto count = [&](EntityId entity, uint32_t frame) {
-      if (counted_in[entity] == row) return;
-      counted_in[entity] = row;
-      add(row, entity, frame);
-    };
-    for (const LocationId id : stack) {
-      if (only[id].entity == kNone) continue;
-      if (only[id].frame != kNone) {
-        count(only[id].entity, only[id].frame);
-        continue;
-      }
-      const Location& location = profile.locations[id];
-      for (uint32_t k = 0; k < location.frame_count; ++k) {
-        const EntityId entity = entities.Of(id, k);
-        if (marks.entities[entity] != 0) count(entity, location.first_frame + k);
-      }
-    }
-  };
-  const auto leaf_of = [&](size_t row) { return selected[row] ? profile.rows[row].leaf : kNone; };
-  WalkStacks(profile.nodes, 0, profile.rows.size(), leaf_of, visit);
-}
-
 }  // namespace
 
 Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options) {
+  return AggregateFunctions(Groundwork(profile), options);
+}
+
+Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
+                                          const FunctionOptions& options) {
+  const Profile& profile = groundwork.profile();
   HG_ASSIGN(const std::vector<bool> selected,
             SelectRows(profile, options.filter, options.granularity));
   // Names of allocators are as much work as all that can be done without them.
-  std::vector<uint32_t> allocation_frames;
-  const auto count_allocation_frames = [&] { allocation_frames = CountAllocationFrames(profile); };
   constexpr size_t kWorthAThread = 2000;
   std::thread other;
-  if (profile.functions.size() > kWorthAThread) other = TryThread(count_allocation_frames);
-  const std::vector<HeapFigures> figures = FiguresOfRows(profile);
+  if (profile.functions.size() > kWorthAThread) {
+    other = TryThread([&] { groundwork.allocation_frames(); });
+  }
   FunctionReport report;
-  report.measures = MeasuresOf(profile);
-  report.entities = Entities(profile, options.granularity);
-  other.joinable() ? other.join() : count_allocation_frames();
+  report.measures = groundwork.measures();
+  report.entities = *groundwork.entities(options.granularity);
+  if (other.joinable()) other.join();
   const Entities& entities = report.entities;
+  FunctionSums sums = SumFunctions(groundwork, entities, selected, !options.flat_only);
+  if (options.flat_only) {
+    sums.frame_cum = WeighFrames(groundwork, entities, selected, FindTies(profile, entities, sums));
+  }
+  report.total = sums.total;
+  report.selected = sums.selected;
   report.rows.resize(entities.size() + 1);  // the last one is for stacks that cannot be read
   for (EntityId id = 0; id < entities.size(); ++id) {
-    report.rows[id].entity = id;
-    report.rows[id].function = entities[id].function;
+    FunctionRow& row = report.rows[id];
+    row.entity = id;
+    row.function = entities[id].function;
+    row.flat = sums.flat[id];
+    if (!options.flat_only) row.cum = sums.cum[id];
   }
-  const size_t unknown = entities.size();
-
-  std::vector<double> frame_flat(profile.frames.size());
-  std::vector<double> frame_cum(profile.frames.size());
-  for (RowId row = 0; row < profile.rows.size(); ++row) {
-    PrefetchAhead(profile, row);
-    const HeapFigures& f = figures[row];
-    report.total.Add(f);
-    if (!selected[row]) continue;
-    report.selected.Add(f);
-    const FramePlace flat = FlatFrame(profile, row, allocation_frames);
-    if (flat.node == kNone) {
-      report.rows[unknown].flat.Add(f);
-      report.rows[unknown].cum.Add(f);
-      continue;
-    }
-    const LocationId at = profile.nodes[flat.node].location;
-    report.rows[entities.Of(at, flat.k)].flat.Add(f);
-    frame_flat[profile.locations[at].first_frame + flat.k] += PlaceWeight(f);
-  }
-  if (options.flat_only) {
-    VisitStacks(profile, entities, selected, FindTies(profile, report, frame_flat),
-                [&](RowId row, EntityId, uint32_t frame) {
-                  frame_cum[frame] += PlaceWeight(figures[row]);
-                });
-  } else {
-    const Marks all{std::vector<uint8_t>(profile.locations.size(), 1),
-                    std::vector<uint8_t>(entities.size(), 1)};
-    VisitStacks(profile, entities, selected, all, [&](RowId row, EntityId entity, uint32_t frame) {
-      report.rows[entity].cum.Add(figures[row]);
-      frame_cum[frame] += PlaceWeight(figures[row]);
-    });
-  }
+  report.rows.back().flat = report.rows.back().cum = sums.unknown;
   std::vector<std::pair<double, double>> best(report.rows.size(), {-1, -1});
   for (LocationId id = 0; id < profile.locations.size(); ++id) {
     const Location& location = profile.locations[id];
     for (uint32_t k = 0; k < location.frame_count; ++k) {
       const uint32_t frame = location.first_frame + k;
       const EntityId entity = entities.Of(id, k);
-      const std::pair<double, double> score{frame_flat[frame], frame_cum[frame]};
+      const std::pair<double, double> score{sums.frame_flat[frame], sums.frame_cum[frame]};
       if (score <= best[entity]) continue;
       best[entity] = score;
       report.rows[entity].frame = frame;

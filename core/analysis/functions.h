@@ -9,6 +9,7 @@
 #ifndef HEAPGAUGE_CORE_ANALYSIS_FUNCTIONS_H_
 #define HEAPGAUGE_CORE_ANALYSIS_FUNCTIONS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@
 #include "core/model/profile.h"
 
 namespace heapgauge {
+
+class Groundwork;
 
 // The figures of a row, a function or a whole profile. In a profile that is not about live memory,
 // `live_bytes` is its main figure, whatever that is (measures.h), and what it does not know is 0.
@@ -33,14 +36,23 @@ struct HeapFigures {
   double birth_sum = 0;   // their births, weighted by bytes
   uint64_t oldest_birth = ~uint64_t{0};
 
-  void Add(const HeapFigures& other);
+  void Add(const HeapFigures& other) {
+    live_bytes.Add(other.live_bytes);
+    allocated_bytes.Add(other.allocated_bytes);
+    live_objects += other.live_objects;
+    allocated_objects += other.allocated_objects;
+    samples += other.samples;
+    live_samples += other.live_samples;
+    aged_bytes += other.aged_bytes;
+    birth_sum += other.birth_sum;
+    oldest_birth = std::min(oldest_birth, other.oldest_birth);
+  }
   // Mean age of the live bytes and age of the oldest block at `now_ns`; 0 if not known.
   uint64_t MeanAge(uint64_t now_ns) const;
   uint64_t OldestAge(uint64_t now_ns) const;
 };
 
-// One for each row of the profile. Where rows do not know how many samples they rest on, a row that
-// is not zero counts as one.
+// One for each row of the profile; row_figures.h has them one by one.
 std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 
 enum class SortKey { kLive, kAllocated, kCount, kAge };
@@ -83,6 +95,8 @@ struct FunctionOptions {
 
 // REQUIRES: not both `cumulative` and `flat_only`.
 Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options);
+Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
+                                          const FunctionOptions& options);
 
 // The figure that a sort key stands for.
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/base/huge_pages.h"
+#include "core/base/in_parallel.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
@@ -145,23 +147,34 @@ void EstimateFromPeriod(Profile* profile) {
       {FirstOf(*profile, {"inuse_objects", "objects"}),
        FirstOf(*profile, {"inuse_space", "space"})},
       {FirstOf(*profile, {"alloc_objects"}), FirstOf(*profile, {"alloc_space"})}};
-  std::vector<Estimate> estimates(profile->values.size());
-  for (size_t i = 0; i < estimates.size(); ++i) {
-    estimates[i].value = estimates[i].floor = static_cast<double>(profile->values[i]);
-  }
-  bool any = false;
-  for (const auto& [objects, bytes] : pairs) {
-    if (objects == kNone || !IsBytes(*profile, bytes)) continue;
-    any = true;
-    for (RowId row = 0; row < profile->rows.size(); ++row) {
-      const size_t at = row * profile->sample_types.size();
-      EstimatePair(static_cast<double>(profile->value(row, objects)),
-                   static_cast<double>(profile->value(row, bytes)),
-                   static_cast<double>(profile->period), &estimates[at + objects],
-                   &estimates[at + bytes]);
+  const auto is_known = [&](const std::pair<size_t, size_t>& pair) {
+    return pair.first != kNone && IsBytes(*profile, pair.second);
+  };
+  if (std::none_of(std::begin(pairs), std::end(pairs), is_known)) return;
+  const size_t types = profile->sample_types.size();
+  std::vector<Estimate> estimates;
+  ReserveHuge(profile->values.size(), &estimates);
+  estimates.resize(profile->values.size());
+  constexpr size_t kRowsOfPart = 100'000;
+  const size_t rows = profile->rows.size();
+  const size_t parts = PartsOf(rows, kRowsOfPart);
+  InParallel(parts, [&](size_t part) {
+    const size_t end = BeginOfPart(rows, part + 1, parts);
+    for (size_t row = BeginOfPart(rows, part, parts); row < end; ++row) {
+      const int64_t* values = profile->values.data() + row * types;
+      Estimate* of_row = estimates.data() + row * types;
+      for (size_t i = 0; i < types; ++i) {
+        of_row[i].value = of_row[i].floor = static_cast<double>(values[i]);
+      }
+      for (const auto& pair : pairs) {
+        if (!is_known(pair)) continue;
+        EstimatePair(static_cast<double>(values[pair.first]),
+                     static_cast<double>(values[pair.second]), static_cast<double>(profile->period),
+                     &of_row[pair.first], &of_row[pair.second]);
+      }
     }
-  }
-  if (any) profile->estimates = std::move(estimates);
+  });
+  profile->estimates = std::move(estimates);
 }
 
 }  // namespace heapgauge

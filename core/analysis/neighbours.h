@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/analysis/functions.h"
+#include "core/analysis/groundwork.h"
 #include "core/base/result.h"
-#include "core/model/profile.h"
 
 namespace heapgauge {
 
@@ -40,7 +40,7 @@ struct NeighbourOptions {
 };
 
 // The functions of the report that match. Fails if the pattern is no regular expression.
-Result<Neighbours> FindNeighbours(const Profile& profile, const FunctionReport& report,
+Result<Neighbours> FindNeighbours(const Groundwork& groundwork, const FunctionReport& report,
                                   const NeighbourOptions& options);
 
 }  // namespace heapgauge

@@ -2,8 +2,7 @@
 
 #include <unordered_map>
 
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/functions.h"
+#include "core/base/huge_pages.h"
 
 namespace heapgauge {
 namespace {
@@ -24,26 +23,32 @@ class Calls {
 
   // A place on the way of a stack through the tree. Once it has left the calls that are known it
   // stays in the last of them.
-  struct Place {
-    uint32_t call = 0;
-    bool left = false;
+  class Place {  // small: there is one for each node of the trie
+   public:
+    uint32_t call() const { return call_and_left_ >> 1; }
+    bool left() const { return (call_and_left_ & 1) != 0; }
+    void Enter(uint32_t call) { call_and_left_ = call << 1; }
+    void Leave() { call_and_left_ |= 1; }
+
+   private:
+    uint32_t call_and_left_ = 0;
   };
 
   void Enter(EntityId entity, Place* place) const {
-    if (place->left) return;
+    if (place->left()) return;
     // A function that calls itself is one call; the root is nobody's.
-    if (place->call != 0 && entity_[place->call] == entity) return;
-    const auto next = next_.find(Key(place->call, entity));
+    if (place->call() != 0 && entity_[place->call()] == entity) return;
+    const auto next = next_.find(Key(place->call(), entity));
     if (next == next_.end()) {
-      place->left = true;
+      place->Leave();
     } else {
-      place->call = next->second;
+      place->Enter(next->second);
     }
   }
 
   // In the list of the look.
   uint32_t NodeOf(const Place& place) const {
-    return place.call < above_ ? kNone : place.call - above_;
+    return place.call() < above_ ? kNone : place.call() - above_;
   }
 
  private:
@@ -59,38 +64,39 @@ class Calls {
 
 }  // namespace
 
-std::vector<uint32_t> RowsInTree(const Profile& profile, const Entities& entities,
+std::vector<uint32_t> RowsInTree(const Groundwork& groundwork, const Entities& entities,
                                  const StackTree::View& view, const std::vector<bool>& rows,
                                  bool callers) {
+  const Profile& profile = groundwork.profile();
   std::vector<uint32_t> node_of_row(profile.rows.size(), kNone);
   if (!view.found) return node_of_row;
   const Calls calls(view);
-  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
+  const std::vector<FramePlace>& flat_frames = groundwork.flat_frames();
   // Through the frames of a node of the trie, from outside as far as the `last`.
   const auto inwards = [&](NodeId node, uint32_t last, Calls::Place* place) {
     const LocationId location = profile.nodes[node].location;
-    for (uint32_t k = profile.locations[location].frame_count; k-- > last && !place->left;) {
+    for (uint32_t k = profile.locations[location].frame_count; k-- > last && !place->left();) {
       calls.Enter(entities.Of(location, k), place);
     }
   };
   std::vector<Calls::Place> behind;  // by node of the trie
   if (!callers) {
-    behind.resize(profile.nodes.size());
-    for (NodeId node = 0; node < behind.size(); ++node) {
+    ReserveHuge(profile.nodes.size(), &behind);
+    for (NodeId node = 0; node < profile.nodes.size(); ++node) {
       const NodeId parent = profile.nodes[node].parent;
-      if (parent != kNone) behind[node] = behind[parent];
-      inwards(node, 0, &behind[node]);
+      behind.push_back(parent == kNone ? Calls::Place() : behind[parent]);
+      if (!behind.back().left()) inwards(node, 0, &behind.back());
     }
   }
   for (RowId row = 0; row < node_of_row.size(); ++row) {
     if (!rows[row]) continue;
-    const FramePlace flat = FlatFrame(profile, row, allocation_frames);
+    const FramePlace flat = flat_frames[row];
     Calls::Place place;
     if (flat.node == kNone) {
       calls.Enter(kNone, &place);
     } else if (callers) {
       uint32_t k = flat.k;
-      for (NodeId node = flat.node; node != kNone && !place.left;
+      for (NodeId node = flat.node; node != kNone && !place.left();
            node = profile.nodes[node].parent, k = 0) {
         const LocationId location = profile.nodes[node].location;
         for (; k < profile.locations[location].frame_count; ++k) {

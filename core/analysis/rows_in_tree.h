@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "core/analysis/entities.h"
+#include "core/analysis/groundwork.h"
 #include "core/analysis/stack_tree.h"
-#include "core/model/profile.h"
 
 namespace heapgauge {
 
 // For each row the innermost of view.nodes that it is in; kNone: in none, or not one of `rows`.
 // `callers` as the tree was made.
-std::vector<uint32_t> RowsInTree(const Profile& profile, const Entities& entities,
+std::vector<uint32_t> RowsInTree(const Groundwork& groundwork, const Entities& entities,
                                  const StackTree::View& view, const std::vector<bool>& rows,
                                  bool callers);
 

@@ -36,7 +36,7 @@ TEST(RowsInTree, AddUpToTheFiguresOfTheTree) {
           question.depth = 1 + from % 3;
           const StackTree::View view = tree.Look(question);
           const std::vector<uint32_t> node_of_row =
-              RowsInTree(profile, entities, view, rows, callers);
+              RowsInTree(Groundwork(profile), entities, view, rows, callers);
           std::vector<double> sums(view.nodes.size());
           for (RowId row = 0; row < values.size(); ++row) {
             if (node_of_row[row] != kNone) sums[node_of_row[row]] += values[row];
@@ -58,7 +58,7 @@ TEST(RowsInTree, AreNoneWhereThePathDoesNotExist) {
   StackTree::Question question;
   question.path = {12345};
   const std::vector<bool> rows(profile.rows.size(), true);
-  EXPECT_EQ(RowsInTree(profile, entities, tree.Look(question), rows, false),
+  EXPECT_EQ(RowsInTree(Groundwork(profile), entities, tree.Look(question), rows, false),
             std::vector<uint32_t>(profile.rows.size(), kNone));
 }
 

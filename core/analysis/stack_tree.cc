@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "core/analysis/allocation_frames.h"
-
 namespace heapgauge {
 namespace {
 
@@ -212,18 +210,18 @@ class StackTree::Opener {
   std::vector<Spot> work_;
 };
 
-StackTree::StackTree(const Profile& profile, const Entities& entities,
+StackTree::StackTree(const Groundwork& groundwork, const Entities& entities,
                      std::vector<double> row_values, Options options)
-    : profile_(profile),
+    : profile_(groundwork.profile()),
       entities_(entities),
       row_values_(std::move(row_values)),
       options_(std::move(options)),
-      flat_(profile.rows.size()) {
-  const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
-  for (RowId row = 0; row < profile.rows.size(); ++row) {
+      flat_(profile_.rows.size()) {
+  const std::vector<FramePlace>& flat_frames = groundwork.flat_frames();
+  for (RowId row = 0; row < profile_.rows.size(); ++row) {
     if (!(row_values_[row] > 0)) continue;
     total_.Add(RowSum(row));
-    flat_[row] = FlatFrame(profile, row, allocation_frames);
+    flat_[row] = flat_frames[row];
     if (flat_[row].node == kNone) unreadable_.Add(RowSum(row));
   }
   if (!options_.callers || is_through()) AddUp();

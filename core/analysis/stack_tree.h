@@ -30,6 +30,7 @@
 
 #include "core/analysis/entities.h"
 #include "core/analysis/functions.h"
+#include "core/analysis/groundwork.h"
 #include "core/base/ranked_bits.h"
 #include "core/model/profile.h"
 
@@ -91,11 +92,12 @@ class StackTree {
   };
 
   // One value for each row; rows without one (0 or less) are not there.
-  StackTree(const Profile& profile, const Entities& entities, std::vector<double> row_values,
+  // The groundwork is that of the profile, and needs not outlive the tree.
+  StackTree(const Groundwork& groundwork, const Entities& entities, std::vector<double> row_values,
             Options options);
   StackTree(const Profile& profile, const Entities& entities, std::vector<double> row_values,
             bool callers)
-      : StackTree(profile, entities, std::move(row_values), Options{callers}) {}
+      : StackTree(Groundwork(profile), entities, std::move(row_values), Options{callers}) {}
 
   View Look(const Question& question) const;
 

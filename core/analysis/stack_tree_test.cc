@@ -252,7 +252,7 @@ TEST(StackTree, BeginsAtTheOutermostOfSomeFunctionsBothWays) {
           expected[path] += values[row];
         }
       }
-      const StackTree tree(profile, entities, values, {callers, through});
+      const StackTree tree(Groundwork(profile), entities, values, {callers, through});
       EXPECT_EQ(tree.total(), total);
       const StackTree::View view = tree.Look({});
       ASSERT_EQ(PathsOf(profile, entities, view.nodes), expected)
@@ -284,7 +284,8 @@ TEST(StackTree, AddsUpWhatWasBeforeAndAfter) {
   const std::vector<StackTree::Sides> sides = {{30, 100}, {10, 0}, {4, 4}};
   const std::vector<bool> to_g = {false, true, false};
   const auto drawn = [&](bool callers, const std::vector<bool>& through) {
-    const StackTree tree(m.profile(), entities, LiveBytes(m.profile()), {callers, through, sides});
+    const StackTree tree(Groundwork(m.profile()), entities, LiveBytes(m.profile()),
+                         {callers, through, sides});
     std::string text;
     for (const StackTree::Node& node : tree.Look({}).nodes) {
       text += NameOf(m.profile(), entities, node.entity) + " " +

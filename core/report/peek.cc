@@ -29,13 +29,14 @@ Result<PeekData> Collect(const Profile& profile, const PeekOptions& options) {
   functions.cumulative = true;
   HG_TRY(CheckPattern(options.pattern));
   PeekData data;
-  HG_ASSIGN(data.report, AggregateFunctions(profile, functions));
+  const Groundwork groundwork(profile);
+  HG_ASSIGN(data.report, AggregateFunctions(groundwork, functions));
   NeighbourOptions neighbours;
   neighbours.pattern = options.pattern;
   neighbours.filter = options.filter;
   neighbours.sort = options.sort;
   neighbours.most = options.rows;
-  HG_ASSIGN(Neighbours found, FindNeighbours(profile, data.report, neighbours));
+  HG_ASSIGN(Neighbours found, FindNeighbours(groundwork, data.report, neighbours));
   if (found.functions.empty()) {
     return Fail(ErrorCode::kNotFound,
                 "no function of the profile matches '" + Printable(options.pattern) + "'");

@@ -25,7 +25,7 @@ Result<std::string> AnswerPeek(const Call& call, const Filter& filter) {
   options.filter = {filter.focus, filter.ignore};
   options.sort = table->sort;
   options.most = rows;
-  HG_ASSIGN(const Neighbours found, FindNeighbours(profile, report, options));
+  HG_ASSIGN(const Neighbours found, FindNeighbours(looked.subject->groundwork(), report, options));
 
   std::vector<EntityId> shown;
   for (const Peeked& peeked : found.functions) {

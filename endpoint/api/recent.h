@@ -26,8 +26,12 @@ class Recent {
     return nullptr;
   }
 
-  Value& Keep(const std::string& name, Value value) {
+  void Forget(const std::string& name) {
     list_.remove_if([&](const auto& entry) { return entry.first == name; });
+  }
+
+  Value& Keep(const std::string& name, Value value) {
+    Forget(name);
     list_.emplace_front(name, std::move(value));
     if (list_.size() > most_) list_.pop_back();
     return list_.front().second;

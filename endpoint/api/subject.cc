@@ -3,7 +3,6 @@
 #include <atomic>
 #include <utility>
 
-#include "core/analysis/measures.h"
 #include "core/analysis/sort_choice.h"
 
 namespace heapgauge::endpoint::api {
@@ -19,25 +18,12 @@ uint64_t NextNumber() {
 
 Subject::Subject(std::shared_ptr<const Profile> profile)
     : profile_(std::move(profile)),
-      measures_(MeasuresOf(*profile_)),
+      groundwork_(*profile_),
       number_(NextNumber()),
       trees_(profile_->nodes.size() > kLargeProfile ? kTreesOfLarge : kTrees) {}
 
-const std::vector<HeapFigures>& Subject::Figures() {
-  if (figures_.size() != profile_->rows.size()) figures_ = FiguresOfRows(*profile_);
-  return figures_;
-}
-
-HeapFigures Subject::Total() {
-  const std::lock_guard lock(mutex_);
-  HeapFigures total;
-  for (const HeapFigures& row : Figures()) total.Add(row);
-  return total;
-}
-
-HeapFigures Subject::FiguresOf(const std::vector<bool>& rows) {
-  const std::lock_guard lock(mutex_);
-  const std::vector<HeapFigures>& figures = Figures();
+HeapFigures Subject::FiguresOf(const std::vector<bool>& rows) const {
+  const RowFigures& figures = groundwork_.figures();
   HeapFigures sum;
   for (RowId row = 0; row < figures.size(); ++row) {
     if (rows[row]) sum.Add(figures[row]);
@@ -45,9 +31,9 @@ HeapFigures Subject::FiguresOf(const std::vector<bool>& rows) {
   return sum;
 }
 
-std::vector<HeapFigures> Subject::SumsOf(const std::vector<uint32_t>& group_of_row, size_t count) {
-  const std::lock_guard lock(mutex_);
-  const std::vector<HeapFigures>& figures = Figures();
+std::vector<HeapFigures> Subject::SumsOf(const std::vector<uint32_t>& group_of_row,
+                                         size_t count) const {
+  const RowFigures& figures = groundwork_.figures();
   std::vector<HeapFigures> sums(count);
   for (RowId row = 0; row < figures.size(); ++row) {
     if (group_of_row[row] != kNone) sums[group_of_row[row]].Add(figures[row]);
@@ -55,17 +41,14 @@ std::vector<HeapFigures> Subject::SumsOf(const std::vector<uint32_t>& group_of_r
   return sums;
 }
 
-std::shared_ptr<const Entities> Subject::EntitiesOf(Granularity granularity) {
-  const std::string key = GranularityName(granularity);
-  if (auto* known = entities_.Find(key)) return *known;
-  return entities_.Keep(key, std::make_shared<const Entities>(*profile_, granularity));
-}
-
 Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& filter,
                                                                bool cumulative, bool both) {
-  const std::lock_guard lock(mutex_);
   const std::string key = filter.RowsKey() + (cumulative ? "cum" : both ? "both" : "");
-  if (auto* known = tables_.Find(key)) return *known;
+  return tables_.Get(key, [&] { return MakeTable(filter, cumulative, both); });
+}
+
+Result<std::shared_ptr<const Subject::Table>> Subject::MakeTable(const Filter& filter,
+                                                                 bool cumulative, bool both) const {
   auto made = std::make_shared<Table>();
   HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
   FunctionOptions options;
@@ -75,8 +58,8 @@ Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& fil
   options.granularity = GranularityOf(filter.granularity);
   made->has_cum = cumulative || both;
   options.flat_only = !made->has_cum;
-  HG_ASSIGN(made->report, AggregateFunctions(*profile_, options));
-  return tables_.Keep(key, std::move(made));
+  HG_ASSIGN(made->report, AggregateFunctions(groundwork_, options));
+  return made;
 }
 
 }  // namespace heapgauge::endpoint::api

@@ -2,22 +2,22 @@
 // Several views ask for the same, and zooming asks for the same tree again and again.
 //
 // The profile does not change; what is made of it is kept, the last few of each kind. Threads: any
-// number; one makes, the others wait.
+// number, side by side; who asks for what another is making waits for that.
 #ifndef HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
 #define HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/analysis/functions.h"
+#include "core/analysis/groundwork.h"
 #include "core/analysis/stack_tree.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "endpoint/api/filter.h"
-#include "endpoint/api/recent.h"
+#include "endpoint/api/made_once.h"
 
 namespace heapgauge::endpoint::api {
 
@@ -55,12 +55,11 @@ class Subject {
   explicit Subject(std::shared_ptr<const Profile> profile);
 
   const std::shared_ptr<const Profile>& profile() const { return profile_; }
-  const Measures& measures() const { return measures_; }
-  // Of all rows.
-  HeapFigures Total();
-  HeapFigures FiguresOf(const std::vector<bool>& rows);
+  const Groundwork& groundwork() const { return groundwork_; }
+  const Measures& measures() const { return groundwork_.measures(); }
+  HeapFigures FiguresOf(const std::vector<bool>& rows) const;
   // What the rows of each of `count` groups hold together; kNone: in no group.
-  std::vector<HeapFigures> SumsOf(const std::vector<uint32_t>& group_of_row, size_t count);
+  std::vector<HeapFigures> SumsOf(const std::vector<uint32_t>& group_of_row, size_t count) const;
 
   // Fails if a regular expression is none, or if the base counts something else.
   Result<std::shared_ptr<const Tree>> TreeOf(const Filter& filter, const Shape& shape);
@@ -73,40 +72,37 @@ class Subject {
                                                bool both = false);
 
   // Anything else that is made of the profile: the last few, each by a key of its own. `make` gives
-  // a Result<T> and asks nothing of the subject.
+  // a Result<T>.
   template <typename T, typename Make>
   Result<std::shared_ptr<const T>> Kept(const std::string& key, const Make& make) {
-    const std::lock_guard lock(mutex_);
-    if (auto* known = kept_.Find(key)) return std::static_pointer_cast<const T>(*known);
-    HG_ASSIGN(T made, make());
-    auto shared = std::make_shared<const T>(std::move(made));
-    kept_.Keep(key, shared);
-    return shared;
+    HG_ASSIGN(const std::shared_ptr<const void> kept,
+              kept_.Get(key, [&]() -> Result<std::shared_ptr<const void>> {
+                HG_ASSIGN(T made, make());
+                return std::make_shared<const T>(std::move(made));
+              }));
+    return std::static_pointer_cast<const T>(kept);
   }
 
  private:
-  // REQUIRES, of all these: mutex_ is held.
-  const std::vector<HeapFigures>& Figures();
-  std::shared_ptr<const Entities> EntitiesOf(Granularity granularity);
+  Result<std::shared_ptr<const Tree>> MakeTree(const Filter& filter, const Shape& shape) const;
+  Result<std::shared_ptr<const Table>> MakeTable(const Filter& filter, bool cumulative,
+                                                 bool both) const;
   // By row, of those that the filter leaves; adds up the totals.
-  Result<std::vector<double>> ValuesOf(const Filter& filter, bool with_shrunk, Tree* made);
-  Status Fold(const Filter& filter, const Shape& shape, const std::vector<double>& base_values,
-              Tree* made, std::vector<double>* values, StackTree::Options* options);
+  Result<std::vector<double>> ValuesOf(const Filter& filter, bool with_shrunk, Tree* made) const;
+  Status Fold(const Filter& filter, const Shape& shape, Tree* made, std::vector<double>* values,
+              StackTree::Options* options) const;
 
   const std::shared_ptr<const Profile> profile_;
-  const Measures measures_;
+  const Groundwork groundwork_;
   const uint64_t number_;  // no other subject of this process has it
   // A tree has some bytes for each node of the profile where stacks part, more where it is folded.
   static constexpr size_t kLargeProfile = 4 << 20;
   static constexpr size_t kTrees = 4;
   static constexpr size_t kTreesOfLarge = 2;
 
-  std::mutex mutex_;
-  std::vector<HeapFigures> figures_;  // by row; empty: not made yet
-  Recent<std::shared_ptr<const Entities>> entities_{3};
-  Recent<std::shared_ptr<const Tree>> trees_;
-  Recent<std::shared_ptr<const Table>> tables_{4};
-  Recent<std::shared_ptr<const void>> kept_{6};
+  MadeOnce<Tree> trees_;
+  MadeOnce<Table> tables_{4};
+  MadeOnce<void> kept_{6};
 };
 
 }  // namespace heapgauge::endpoint::api

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/analysis/compare.h"
@@ -19,44 +20,49 @@ std::vector<bool> Subject::Tree::RowsBelow(const std::vector<Step>& path) const 
   return own;
 }
 
-Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_shrunk, Tree* made) {
+Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_shrunk,
+                                              Tree* made) const {
   HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
   if (made->sort == SortKey::kAge) made->sort = SortKey::kLive;  // ages are no sums
   HG_ASSIGN(const std::vector<bool> selected, SelectRows(*profile_, {filter.focus, filter.ignore},
                                                          GranularityOf(filter.granularity)));
-  const std::vector<HeapFigures>& figures = Figures();
+  const RowFigures& figures = groundwork_.figures();
   std::vector<double> values(figures.size());
   made->rows.resize(figures.size());
   // As in the trees of the command line: of a change, what shrank has no place in a picture of
   // parts.
-  const bool only_growth = !with_shrunk && measures_.is_change && made->sort == SortKey::kLive;
+  const bool only_growth = !with_shrunk && measures().is_change && made->sort == SortKey::kLive;
   for (RowId row = 0; row < figures.size(); ++row) {
-    const double value = SortValue(figures[row], made->sort, 0);
+    const HeapFigures f = figures[row];
+    const double value = SortValue(f, made->sort, 0);
     if (only_growth && value <= 0) {
       if (selected[row]) made->shrunk += value;
       continue;
     }
-    made->total.Add(figures[row]);
+    made->total.Add(f);
     if (!selected[row]) continue;
-    made->selected.Add(figures[row]);
+    made->selected.Add(f);
     values[row] = value;
     made->rows[row] = true;
   }
   return values;
 }
 
-Status Subject::Fold(const Filter& filter, const Shape& shape,
-                     const std::vector<double>& base_values, Tree* made,
-                     std::vector<double>* values, StackTree::Options* options) {
+Status Subject::Fold(const Filter& filter, const Shape& shape, Tree* made,
+                     std::vector<double>* values, StackTree::Options* options) const {
   const Granularity granularity = GranularityOf(filter.granularity);
+  std::vector<double> base_values;
   std::shared_ptr<const Profile> stacks = profile_;
   std::shared_ptr<const Entities> entities;
   if (shape.base != nullptr) {
+    HG_TRY(CheckComparable(*shape.base->profile(), *profile_));
+    Tree unused;
+    HG_ASSIGN(base_values, shape.base->ValuesOf(filter, true, &unused));
     HG_ASSIGN(Profile both, SideBySide(*profile_, *shape.base->profile()));
     stacks = std::make_shared<const Profile>(std::move(both));
     entities = std::make_shared<const Entities>(*stacks, granularity);
   } else {
-    entities = EntitiesOf(granularity);
+    entities = groundwork_.entities(granularity);
   }
   std::vector<bool> collapse;
   if (!shape.collapse.empty()) {
@@ -93,39 +99,30 @@ Result<std::shared_ptr<const Subject::Tree>> Subject::TreeOf(const Filter& filte
   std::string key = filter.RowsKey() + (shape.callers ? "callers" : "");
   for (const std::string& part : {shape.through, shape.collapse}) key.append(1, '\0').append(part);
   if (shape.base != nullptr) key.append(1, '\0').append(std::to_string(shape.base->number_));
-  const auto known = [&]() -> std::shared_ptr<const Tree> {
-    auto* found = trees_.Find(key);
-    return found == nullptr ? nullptr : *found;
-  };
-  if (const std::lock_guard lock(mutex_); auto found = known()) return found;
+  return trees_.Get(key, [&] { return MakeTree(filter, shape); });
+}
+
+Result<std::shared_ptr<const Subject::Tree>> Subject::MakeTree(const Filter& filter,
+                                                               const Shape& shape) const {
   auto made = std::make_shared<Tree>();
   made->compares = shape.base != nullptr;
-  // Before this one is locked: somebody may compare the two the other way round, or one with
-  // itself.
-  std::vector<double> base_values;
-  if (shape.base != nullptr) {
-    HG_TRY(CheckComparable(*shape.base->profile(), *profile_));
-    const std::lock_guard lock(shape.base->mutex_);
-    Tree unused;
-    HG_ASSIGN(base_values, shape.base->ValuesOf(filter, true, &unused));
-  }
-  const std::lock_guard lock(mutex_);
-  if (auto found = known()) return found;
   HG_ASSIGN(std::vector<double> values, ValuesOf(filter, shape.base != nullptr, made.get()));
   StackTree::Options options;
   options.callers = shape.callers;
+  std::optional<Groundwork> folded;
   if (shape.base != nullptr || !shape.collapse.empty()) {
-    HG_TRY(Fold(filter, shape, base_values, made.get(), &values, &options));
+    HG_TRY(Fold(filter, shape, made.get(), &values, &options));
+    folded.emplace(*made->profile);
   } else {
     made->profile = profile_;
-    made->entities = EntitiesOf(GranularityOf(filter.granularity));
+    made->entities = groundwork_.entities(GranularityOf(filter.granularity));
   }
   if (!shape.through.empty()) {
     HG_ASSIGN(options.through, MatchEntities(*made->profile, *made->entities, shape.through));
   }
-  made->tree = std::make_unique<StackTree>(*made->profile, *made->entities, std::move(values),
-                                           std::move(options));
-  return trees_.Keep(key, std::move(made));
+  made->tree = std::make_unique<StackTree>(folded ? *folded : groundwork_, *made->entities,
+                                           std::move(values), std::move(options));
+  return made;
 }
 
 }  // namespace heapgauge::endpoint::api

@@ -78,7 +78,7 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
   const Recording& recording = profile.recording;
   const Measures& measures = looked.subject->measures();
   const Source::Facts facts = looked.opened->source().facts();
-  HeapFigures total = looked.subject->Total();
+  HeapFigures total = looked.subject->groundwork().total();
   total.live_bytes = OrNothingSampled(total.live_bytes, recording);
   Json choices = ChoicesOf(facts.kind, *looked.subject);
   const KeptChecks::Pointer check = looked.opened->checks().Last();

@@ -57,10 +57,10 @@ std::vector<bool> KeepFirst(const std::vector<StackTree::Node>& nodes, size_t mo
 }
 
 std::vector<HeapFigures> FiguresOfNodes(const StackTree::View& view, const Subject::Tree& tree,
-                                        bool callers, Subject* subject) {
+                                        bool callers, const Subject& subject) {
   const std::vector<uint32_t> rows =
-      RowsInTree(*subject->profile(), *tree.entities, view, tree.rows, callers);
-  std::vector<HeapFigures> sums = subject->SumsOf(rows, view.nodes.size());
+      RowsInTree(subject.groundwork(), *tree.entities, view, tree.rows, callers);
+  std::vector<HeapFigures> sums = subject.SumsOf(rows, view.nodes.size());
   for (size_t i = sums.size(); i-- > 1;) sums[view.nodes[i].parent].Add(sums[i]);
   return sums;
 }
@@ -84,8 +84,7 @@ Result<std::string> AnswerTree(const Call& call, const Filter& filter) {
   const Measures& measures = looked.subject->measures();
   const Entities& entities = *tree->entities;
   const std::vector<bool> kept = KeepFirst(view.nodes, rows);
-  const std::vector<HeapFigures> figures =
-      FiguresOfNodes(view, *tree, callers, looked.subject.get());
+  const std::vector<HeapFigures> figures = FiguresOfNodes(view, *tree, callers, *looked.subject);
   std::vector<EntityId> shown;
   for (size_t i = 0; i < kept.size(); ++i) {
     if (kept[i]) shown.push_back(view.nodes[i].entity);
