@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/background_reads.h"
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/http_host.h"
@@ -25,6 +27,8 @@
 
 namespace heapgauge::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kShortRead{200};
 
 struct UiOptions {
   HttpOptions http;
@@ -69,10 +73,15 @@ int Ui(const UiOptions& options) {
   lookup.allowed = true;
   lookup.use_debuginfod = !options.symbols.no_debuginfod;
   sources->set_lookup(std::move(lookup));
-  const Status added = AddSources(options.sources, options.symbols, how, sources.get());
+  BackgroundReads reads;
+  const Status added = AddSources(options.sources, options.symbols, how, sources.get(), &reads);
   if (!added) return FailWith(added.error());
   const auto host = HttpHost::Open(options.http, processes, sources);
   if (!host) return FailWith(host.error());
+  // Large files take a while: the browser loads the page meanwhile. Of others it is known whether
+  // they are damaged before there is anything to see.
+  reads.Start();
+  if (const Status read = reads.WaitFor(kShortRead); !read) return FailWith(read.error());
   if (const Status started = (*host)->Start(); !started) return FailWith(started.error());
   const std::string url = (*host)->url() + "/ui/";
   fmt::print(stderr, "heapgauge: serving {} ; Ctrl-C ends\n", url);
@@ -81,6 +90,7 @@ int Ui(const UiOptions& options) {
       fmt::print(stderr, "heapgauge: {}\n", shown.error().message);
     }
   }
+  if (const Status read = reads.Wait(); !read) return FailWith(read.error());
   ended.Wait(processes.get());
   (*host)->Stop();
   return kDone;

@@ -21,21 +21,36 @@
 namespace heapgauge::cli {
 namespace {
 
+using endpoint::api::PendingProfile;
 using endpoint::api::ProcessSource;
 using endpoint::api::ProfileSource;
 using endpoint::api::Sources;
 using endpoint::api::TraceSource;
 
-// What the file begins with; kUnknown for what is no file.
-ProfileFormat FormatOf(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return ProfileFormat::kUnknown;
-  auto opened = OpenStream(path);
-  if (!opened) return ProfileFormat::kUnknown;
-  PeekingStream stream(*std::move(opened));
+struct FileFormat {
+  ProfileFormat format = ProfileFormat::kUnknown;  // also of what is no file
+  bool compressed = false;
+};
+
+ProfileFormat FormatIn(std::unique_ptr<ByteStream> bytes) {
+  PeekingStream stream(std::move(bytes));
   const auto start = stream.Peek(4096);
   if (!start) return ProfileFormat::kUnknown;
   return trace::IsTrace(*start) ? ProfileFormat::kTrace : DetectFormat(*start);
+}
+
+// By what it begins with.
+FileFormat FormatOf(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  auto opened = OpenStream(path);
+  if (!opened) return {};
+  const ProfileFormat plain = FormatIn(*std::move(opened));
+  if (plain != ProfileFormat::kUnknown) return {plain, false};
+  opened = OpenStream(path);
+  if (!opened) return {};
+  auto inner = Decompressed(*std::move(opened), path);
+  return {inner ? FormatIn(*std::move(inner)) : ProfileFormat::kUnknown, true};
 }
 
 // Names the stacks of a trace. While it grows they are wanted again and again, and those that were
@@ -73,8 +88,20 @@ Status AddGauge(const std::string& path, const endpoint::GaugeProcessOptions& ho
   return {};
 }
 
+Result<Profile> ReadWithNames(const std::string& word, const SymbolOptions& symbols) {
+  ProgressSink* progress = BeginProgress();
+  if (progress != nullptr) progress->Report("reading " + word, 0, 0, "");
+  auto profile = ReadMerged({word}, ReadingOptions());
+  if (profile) {
+    const std::vector<std::string> notes = NameLocations(symbols, &*profile, progress).notes;
+    profile->notes.insert(profile->notes.end(), notes.begin(), notes.end());
+  }
+  EndProgress();
+  return profile;
+}
+
 Status AddOne(const std::string& word, const SymbolOptions& symbols,
-              const endpoint::GaugeProcessOptions& how, Sources* sources) {
+              const endpoint::GaugeProcessOptions& how, Sources* sources, BackgroundReads* reads) {
   std::error_code ignored;
   if (std::filesystem::is_directory(word, ignored)) {
     HG_ASSIGN(const std::vector<std::string> paths, ListGaugeFiles(word));
@@ -90,23 +117,31 @@ Status AddOne(const std::string& word, const SymbolOptions& symbols,
   }
   std::string path = word;
   if (auto resolved = ResolveSource(word, "")) path = *std::move(resolved);
-  const ProfileFormat format = FormatOf(path);
-  if (format == ProfileFormat::kGauge) return AddGauge(path, how, sources);
-  if (format == ProfileFormat::kTrace) {
+  const auto [format, compressed] = FormatOf(path);
+  if (format == ProfileFormat::kGauge && !compressed) return AddGauge(path, how, sources);
+  if (format == ProfileFormat::kTrace && !compressed) {
     HG_ASSIGN(auto trace, trace::TraceFile::Open(path));
     sources->Add(std::make_shared<TraceSource>(std::move(trace), NameOfFile(path),
                                                [names = std::make_shared<TraceNames>(symbols)](
                                                    Profile* profile) { names->Name(profile); }));
     return {};
   }
-  ProgressSink* progress = BeginProgress();
-  if (progress != nullptr) progress->Report("reading " + word, 0, 0, "");
-  ReadingOptions reading;
-  HG_ASSIGN(Profile profile, ReadMerged({word}, reading));
-  const std::vector<std::string> notes = NameLocations(symbols, &profile, progress).notes;
-  profile.notes.insert(profile.notes.end(), notes.begin(), notes.end());
-  EndProgress();
-  sources->Add(std::make_shared<ProfileSource>(std::move(profile), NameOfFile(word)));
+  if (format == ProfileFormat::kUnknown || reads == nullptr) {
+    HG_ASSIGN(Profile profile, ReadWithNames(word, symbols));
+    sources->Add(std::make_shared<ProfileSource>(std::move(profile), NameOfFile(word)));
+    return {};
+  }
+  auto pending = std::make_shared<PendingProfile>();
+  sources->Add(std::make_shared<ProfileSource>(pending, NameOfFile(word)));
+  reads->Add([pending, word, symbols]() -> Status {
+    auto profile = ReadWithNames(word, symbols);
+    if (!profile) {
+      pending->Give(tl::unexpected<Error>(profile.error()));
+      return tl::unexpected<Error>(profile.error());
+    }
+    pending->Give(ProfileSource::Finished(*std::move(profile)));
+    return {};
+  });
   return {};
 }
 
@@ -122,12 +157,9 @@ std::vector<std::string> DirectoriesAmong(const std::vector<std::string>& words)
 }
 
 Status AddSources(const std::vector<std::string>& words, const SymbolOptions& symbols,
-                  const endpoint::GaugeProcessOptions& how, Sources* sources) {
-  for (const std::string& word : words) {
-    const Status added = AddOne(word, symbols, how, sources);
-    EndProgress();
-    HG_TRY(added);
-  }
+                  const endpoint::GaugeProcessOptions& how, Sources* sources,
+                  BackgroundReads* reads) {
+  for (const std::string& word : words) HG_TRY(AddOne(word, symbols, how, sources, reads));
   return {};
 }
 

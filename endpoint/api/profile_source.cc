@@ -8,21 +8,30 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-std::shared_ptr<const Profile> WithEstimates(Profile profile) {
-  EstimateFromPeriod(&profile);
-  return std::make_shared<const Profile>(std::move(profile));
+std::shared_ptr<const PendingProfile> Given(Profile profile) {
+  auto pending = std::make_shared<PendingProfile>();
+  pending->Give(ProfileSource::Finished(std::move(profile)));
+  return pending;
 }
 
 }  // namespace
 
 ProfileSource::ProfileSource(Profile profile, std::string name)
-    : profile_(WithEstimates(std::move(profile))), name_(std::move(name)) {}
+    : ProfileSource(Given(std::move(profile)), std::move(name)) {}
+
+ProfileSource::ProfileSource(std::shared_ptr<const PendingProfile> pending, std::string name)
+    : profile_(std::move(pending)), name_(std::move(name)) {}
+
+PendingProfile::Pointer ProfileSource::Finished(Profile profile) {
+  EstimateFromPeriod(&profile);
+  return std::make_shared<const Profile>(std::move(profile));
+}
 
 Source::Facts ProfileSource::facts() {
   Facts facts;
   facts.id = name_;
   facts.title = name_;
-  facts.pid = profile_->recording.pid;
+  if (const auto profile = profile_->IfThere()) facts.pid = profile->recording.pid;
   return facts;
 }
 
@@ -33,12 +42,13 @@ Result<std::shared_ptr<const Profile>> ProfileSource::Ask(const Filter& filter) 
                 "this profile does not know moments, ranges and single blocks; record a trace: "
                 "heapgauge run --trace -o FILE.hgt -- COMMAND");
   }
-  return profile_;
+  return profile_->Wait();
 }
 
 Result<Timeline> ProfileSource::Over(const Stretch& stretch) {
   HG_ASSIGN(const TimeRange range, RangeSinceStart(stretch));
-  return TimelineIfKnown(*profile_, range);
+  HG_ASSIGN(const auto profile, profile_->Wait());
+  return TimelineIfKnown(*profile, range);
 }
 
 }  // namespace heapgauge::endpoint::api

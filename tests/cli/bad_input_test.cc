@@ -53,6 +53,18 @@ TEST(BadInput, OptionsAndFilesOfLeakChecks) {
   ExpectRefused({"leaks", dir / "other.json"}, "");
 }
 
+TEST(BadInput, FilesOfThePage) {
+  const ScratchDir dir;
+  std::ofstream(dir / "damaged.heap") << "heap profile: 1: 8 [1: 8] @ heapprofile\n1: x\n";
+  std::ofstream(dir / "other.bin") << std::string(100, '\x01');
+  const auto refused = [&](const std::string& file, const std::string& says) {
+    ExpectRefused({"ui", "--no-browser", dir / file}, says);
+  };
+  refused("none.pb.gz", "none.pb.gz");
+  refused("other.bin", "no profile of a format that is known");
+  refused("damaged.heap", "damaged.heap");
+}
+
 TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({}, "a command is needed");
   ExpectRefused({"topp"}, "did you mean 'heapgauge top'");
