@@ -18,9 +18,13 @@ const PART_TITLES: Record<string, string> = {
   kernel: "vdso", rest: "the rest",
 };
 
+// The totals are known at once; what stands out takes longer, and comes into the picture when it is known.
 export function OverviewView() {
   const filter = useFilter();
-  const { data: summary, error } = useAsk("summary", filter);
+  const brief = useMemo(() => ({ ...filter, brief: "1" }), [filter]);
+  const { data: totals, error } = useAsk("summary", brief);
+  const { data: whole } = useAsk("summary", filter);
+  const summary = totals ?? whole;
   return (
     <section class="view overview" aria-label="Overview">
       <Problem error={error} />
@@ -30,9 +34,9 @@ export function OverviewView() {
           <Headline summary={summary} />
           <div class="cards">
             <Heap summary={summary} />
-            {summary.memory && summary.memory.resident_bytes > 0 && <Resident memory={summary.memory} />}
+            {whole?.memory && whole.memory.resident_bytes > 0 && <Resident memory={whole.memory} />}
             <Sparkline />
-            <Findings summary={summary} />
+            {whole && <Findings summary={whole} />}
             <Holders />
           </div>
           {summary.notes.length > 0 && (
