@@ -33,6 +33,9 @@ def add_rows(rows, what, found):
         rows.add("ui, %s: another range in the flame graph" % what,
                  "median %.0f ms, most %.0f ms (%.0f ms CPU)" % (times["median"], times["most"], times["server_cpu"]),
                  "-", "<= 150 ms", times["median"] <= 150)
+    for view, answered in found.get("views", {}).items():
+        rows.add("ui, %s: all that %s asks first" % (what, view), "%.2f s" % answered["seconds"], "-", "<= 2 s",
+                 answered["seconds"] <= 2)
     zoom = found["zoom"]
     rows.add("ui, %s: frames a second while zooming" % what,
              "%.0f, 95 %% within %.0f ms; %d boxes in %.1f ms"

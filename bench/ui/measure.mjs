@@ -19,6 +19,7 @@ if (!browserPath || !existsSync(join(work, "node_modules/playwright-core"))) {
 }
 const { chromium } = createRequire(`${work}/`)("playwright-core");
 const RANGES = 12;
+const VIEWS = ["overview", "timeline", "flame", "table", "tree", "callers", "graph", "source", "leaks", "lifetimes", "memory", "compare", "query", "processes"];
 const ZOOM_MS = 3000;
 
 const browser = await chromium.launch({ executablePath: browserPath, timeout: 60_000, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
@@ -72,6 +73,36 @@ async function firstView(view, drawn) {
   await drawn(page);
   const seconds = (performance.now() - server.started) / 1000;
   return { server, page, seconds, cpu: server.cpu() };
+}
+
+// How long a view has to wait for all that it asks first of a profile that has just been read: from its first question
+// to its last answer. Each has a server of its own, so that nothing is known from another.
+async function viewAnswered(view) {
+  const server = await serve();
+  await (await fetch(new URL("../api/v1/summary?brief=1", server.url))).text(); // answered when it is read
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const isQuestion = (request) => request.url().includes("/api/v1/");
+  let first = 0;
+  let last = 0;
+  let open = 0;
+  page.on("request", (request) => {
+    if (!isQuestion(request)) return;
+    first ||= performance.now();
+    ++open;
+  });
+  const answered = (request) => {
+    if (!isQuestion(request)) return;
+    last = performance.now();
+    --open;
+  };
+  page.on("requestfinished", answered);
+  page.on("requestfailed", answered);
+  await page.goto(`${server.url}#view=${view}`);
+  while (last === 0 || open > 0 || performance.now() - last < 500) await new Promise((resolve) => setTimeout(resolve, 20));
+  const cpu = server.cpu();
+  server.stop();
+  await page.close();
+  return { seconds: (last - first) / 1000, cpu };
 }
 
 // Zooms by wheel in the page while it counts its frames.
@@ -161,6 +192,10 @@ result.zoom = await zoom(page);
 result.draw_ms = await drawMs(page);
 result.memory = await memory(page);
 server.stop();
+if (sources.sources[0].kind !== "trace") {
+  result.views = {};
+  for (const view of VIEWS) result.views[view] = await viewAnswered(view);
+}
 await browser.close();
 console.log(JSON.stringify(result));
 process.exit(0);
