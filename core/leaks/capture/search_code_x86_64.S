@@ -1,5 +1,5 @@
 // Finds words in memory whose values lie in a range: code that is copied into a copy of a program,
-// and runs there (search_code.h). So it stands alone: it calls nothing, has no data, uses no stack,
+// and runs there (searching_copy.h). So it stands alone: it calls nothing, has no data, uses no stack,
 // and stops by a breakpoint. Where memory cannot be read it faults, with all registers in order.
 //
 //   rdi  the ranges that are to be searched, start and end of each; moved on
@@ -12,7 +12,7 @@
 //   r11  the lowest value, less one
 //   r12  the first value that is too high
 //   rbx  the next word that is to be looked at, in the range at rdi; 0: its first
-// Values are compared as signed numbers.
+// Values are compared as signed numbers. r11 and r12 are used for other things once they are read.
 
   .section .rodata
   .p2align 4
@@ -36,9 +36,12 @@ heapgauge_search_code:
   leaq 128(%rbx), %rax
   cmpq %rbp, %rax
   ja 5f
-  // Two cache lines of the next page: the processor does not look beyond the end of one.
-  prefetcht0 4096(%rbx)
-  prefetcht0 4160(%rbx)
+  leaq 16(%r9), %rax
+  cmpq %r8, %rax
+  ja 9f
+  // Two cache lines of the page after the next: the processor does not look beyond the end of one.
+  prefetcht1 8192(%rbx)
+  prefetcht1 8256(%rbx)
   vmovdqu (%rbx), %ymm2
   vmovdqu 32(%rbx), %ymm3
   vmovdqu 64(%rbx), %ymm4
@@ -65,27 +68,47 @@ heapgauge_search_code:
   orl %r13d, %eax
   orl %r15d, %r14d
   orl %r14d, %eax
-  jz 4f
-  leaq 16(%r9), %r13
-  cmpq %r8, %r13
-  ja 9f
-  movq %rbx, %r14
-  subq %r10, %r14
-  shrq $3, %r14
-3:  // one of them for each bit
-  bsfl %eax, %r13d
+  popcntl %eax, %r11d
+  movq %rbx, %r12
+  subq %r10, %r12
+  shrq $3, %r12
+  // The first four of them are put there, whether there are as many or not: how many a processor
+  // cannot guess, and what is too much is written over.
+  .set number, 0
+  .rept 4
+  movl %eax, %r13d
+  orl $0x8000, %r13d
+  tzcntl %r13d, %r13d
   movq (%rbx,%r13,8), %r15
-  addl %r14d, %r13d
-  movq %r15, (%rdx,%r9,8)
-  movl %r13d, (%rcx,%r9,4)
-  incq %r9
-  leal -1(%rax), %r13d
-  andl %r13d, %eax
-  jnz 3b
+  addl %r12d, %r13d
+  movq %r15, 8*number(%rdx,%r9,8)
+  movl %r13d, 4*number(%rcx,%r9,4)
+  blsrl %eax, %eax
+  .set number, number + 1
+  .endr
+  testl %eax, %eax
+  jnz 3f
+  addq %r11, %r9
+  subq $-128, %rbx
+  jmp 2b
+3:  // the others
+  leaq 4(%r9), %r14
 4:
+  tzcntl %eax, %r13d
+  movq (%rbx,%r13,8), %r15
+  addl %r12d, %r13d
+  movq %r15, (%rdx,%r14,8)
+  movl %r13d, (%rcx,%r14,4)
+  incq %r14
+  blsrl %eax, %eax
+  jnz 4b
+  addq %r11, %r9
   subq $-128, %rbx
   jmp 2b
 5:  // word by word
+  vmovq %xmm0, %r11
+  vmovq %xmm1, %r12
+51:
   cmpq %rbp, %rbx
   jae 7f
   movq (%rbx), %r15
@@ -103,7 +126,7 @@ heapgauge_search_code:
   incq %r9
 6:
   addq $8, %rbx
-  jmp 5b
+  jmp 51b
 7:  // the next range
   addq $16, %rdi
   cmpq %rsi, %rdi

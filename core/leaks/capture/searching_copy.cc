@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <initializer_list>
 
 #include "core/leaks/capture/traced_thread.h"
 
@@ -70,7 +71,10 @@ bool SearchingCopy::Call(const SystemCall& call, const CallSite& site, long* val
 
 bool SearchingCopy::Prepare(pid_t copy, const CallSite& site) {
   copy_ = copy;
-  if (__builtin_cpu_supports("avx2") == 0) return false;
+  for (const bool has : {__builtin_cpu_supports("avx2") != 0, __builtin_cpu_supports("bmi") != 0,
+                         __builtin_cpu_supports("popcnt") != 0}) {
+    if (!has) return false;
+  }
   if (!ReadRegisters(copy, &registers_)) return false;
   registers_.orig_rax = ~0ull;  // it is in no system call that could be started again
   registers_.eflags &= ~uint64_t{0x500};
