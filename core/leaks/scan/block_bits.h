@@ -5,6 +5,7 @@
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_BITS_H_
 #define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_BITS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,7 +17,9 @@ namespace heapgauge::leaks {
 class BlockBits {
  public:
   explicit BlockBits(size_t blocks) : words_(blocks / 64 + 1) {}
-  bool Has(uint32_t block) const { return (words_[block / 64] >> (block % 64) & 1) != 0; }
+  bool Has(uint32_t block) const { return Bit(block) != 0; }
+  // The same as a number, for sums without a decision that a processor could guess wrongly.
+  uint64_t Bit(uint32_t block) const { return words_[block / 64] >> (block % 64) & 1; }
   // The first one from `block` on, below `end`; kNoBlock if there is none.
   uint32_t Next(uint32_t block, size_t end) const {
     for (size_t i = block / 64; i < words_.size(); ++i) {
@@ -30,6 +33,7 @@ class BlockBits {
   }
   void Clear(uint32_t block) { words_[block / 64] &= ~(uint64_t{1} << (block % 64)); }
   void Set(uint32_t block) { words_[block / 64] |= uint64_t{1} << (block % 64); }
+  void SetAll() { std::fill(words_.begin(), words_.end(), ~uint64_t{0}); }
 
  private:
   std::vector<uint64_t> words_;

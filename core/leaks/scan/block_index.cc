@@ -11,19 +11,19 @@ BlockIndex::BlockIndex(const std::vector<Block>& blocks) {
   for (const Block& block : blocks) {
     const uint64_t room = UINT64_MAX - block.address;
     const uint64_t size = std::min(std::max<uint64_t>(block.size, 1), room);
-    extents_.push_back({block.address, block.address + size});
+    Add({block.address, block.address + size});
   }
   Build();
 }
 
-BlockIndex::BlockIndex(std::vector<AddressRange> ranges) : extents_(std::move(ranges)) { Build(); }
+BlockIndex::BlockIndex(const std::vector<AddressRange>& ranges) {
+  ReserveHuge(ranges.size() + kSteps + 1, &extents_);
+  for (const AddressRange& range : ranges) Add(range);
+  Build();
+}
 
 void BlockIndex::Build() {
   count_ = extents_.size();
-  for (size_t i = 0; i < count_; ++i) {
-    if (i + 1 < count_) extents_[i].end = std::min(extents_[i].end, extents_[i + 1].start);
-    if (extents_[i].size() >= kLarge) large_.push_back(static_cast<uint32_t>(i));
-  }
   // Addresses that no program can have are found nowhere.
   size_t usable = count_;
   while (usable > 0 && extents_[usable - 1].start >= kMaxAddress) --usable;
@@ -47,25 +47,48 @@ void BlockIndex::Build() {
       part_of_[gib] = whole_part;
       continue;
     }
-    BuildPart(base, block, &part_of_[gib]);
+    const uint32_t behind = BuildPart(base, block, &part_of_[gib]);
     if (whole) {
       whole_block = block;
       whole_part = part_of_[gib];
     }
+    block = behind - 1;  // it may reach into the next GiB
+  }
+  FindMainParts();
+}
+
+void BlockIndex::FindMainParts() {
+  MainParts run;
+  for (size_t gib = 0; gib < part_of_.size(); ++gib) {
+    const Part& part = parts_[part_of_[gib]];
+    const uint64_t start = (((low_ >> kPartBits) + gib) << kPartBits) + part.first;
+    const Row* rows = &rows_[part.row];
+    if (rows->is_bucket != 0) {
+      run = {};
+      continue;
+    }
+    const uint64_t offset = start - run.start;
+    if (run.size == 0 || offset % (uint64_t{1} << kRowShift) != 0 ||
+        run.rows + (offset >> kRowShift) != rows) {
+      run = {start, 0, rows};
+    }
+    run.size = start + part.size - run.start;
+    if (run.size > main_.size) main_ = run;
   }
 }
 
-void BlockIndex::BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number) {
+uint32_t BlockIndex::BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number) {
   const uint64_t end = base + kPartSize;
   uint32_t last = first_block;  // one behind
   bool aligned = true;
-  while (last < count_ && extents_[last].start < end) {
-    aligned = aligned && extents_[last].start % 16 == 0 && extents_[last].size() != 0;
-    ++last;
+  for (; last < count_ && extents_[last].start < end; ++last) {
+    const AddressRange& extent = extents_[last];
+    aligned = aligned && extent.start % 16 == 0 && extent.size() != 0;
+    if (extent.size() >= kLarge && extent.start >= base) large_.push_back(last);
   }
   uint64_t from = std::max(extents_[first_block].start, base);
   const uint64_t to = std::min(extents_[last - 1].end, end);
-  if (to <= from) return;
+  if (to <= from) return last;
   Part part;
   const uint64_t blocks = last - first_block;
   const bool close_together = (to - from) >> kRowShift <= blocks * 3 / 2;
@@ -85,6 +108,7 @@ void BlockIndex::BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_n
   } else {
     AddBuckets(from, to, part.shift, first_block);
   }
+  return last;
 }
 
 void BlockIndex::AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last) {

@@ -32,7 +32,9 @@ class BlockIndex {
   // REQUIRES: `blocks` by address.
   explicit BlockIndex(const std::vector<Block>& blocks);
   // The same for any ranges. REQUIRES: by address.
-  explicit BlockIndex(std::vector<AddressRange> ranges);
+  explicit BlockIndex(const std::vector<AddressRange>& ranges);
+  BlockIndex(const BlockIndex&) = delete;
+  BlockIndex& operator=(const BlockIndex&) = delete;
 
   size_t size() const { return count_; }
   const AddressRange& extent(uint32_t block) const { return extents_[block]; }
@@ -58,10 +60,8 @@ class BlockIndex {
     uint32_t is_bucket = 0;  // then there are no bits
   };
   const Row* RowOf(uint64_t address) const {
-    if (address - low_ >= span_) return rows_.data();
-    const Part& part = parts_[part_of_[(address >> kPartBits) - (low_ >> kPartBits)]];
-    const uint64_t offset = (address & (kPartSize - 1)) - part.first;
-    return &rows_[offset < part.size ? part.row + (offset >> part.shift) : 0];
+    const uint64_t offset = address - main_.start;
+    return offset < main_.size ? main_.rows + (offset >> kRowShift) : OtherRowOf(address);
   }
   // Then a block that it may be in, or one before that; kNoBlock: it is in none. If it is the start
   // of a block, the answer is known.
@@ -113,8 +113,28 @@ class BlockIndex {
     uint64_t row = 0;
   };
 
+  // Most addresses that are asked for lie in one run of parts with bits, whose rows follow each
+  // other. They are found without looking for their part.
+  struct MainParts {
+    uint64_t start = 0;
+    uint64_t size = 0;
+    const Row* rows = nullptr;
+  };
+
+  void Add(const AddressRange& range) {
+    if (!extents_.empty()) extents_.back().end = std::min(extents_.back().end, range.start);
+    extents_.push_back(range);
+  }
   void Build();
-  void BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number);
+  void FindMainParts();
+  const Row* OtherRowOf(uint64_t address) const {
+    if (address - low_ >= span_) return rows_.data();
+    const Part& part = parts_[part_of_[(address >> kPartBits) - (low_ >> kPartBits)]];
+    const uint64_t offset = (address & (kPartSize - 1)) - part.first;
+    return &rows_[offset < part.size ? part.row + (offset >> part.shift) : 0];
+  }
+  // The first block behind it.
+  uint32_t BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number);
   void AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last);
   void AddBuckets(uint64_t from, uint64_t to, uint32_t shift, uint32_t block);
   uint32_t Search(uint32_t block, uint64_t address) const;
@@ -127,6 +147,7 @@ class BlockIndex {
   std::vector<uint32_t> part_of_;            // by GiB; 0: none
   std::vector<Part> parts_{{}};              // the first one is empty
   std::vector<Row> rows_{{0, kNoBlock, 1}};  // the first one is of no block
+  MainParts main_;
 };
 
 }  // namespace heapgauge::leaks

@@ -33,17 +33,19 @@ __attribute__((always_inline)) inline void BlockPointers::AddSome(const uint64_t
   }
   // What is left after pointers are dropped that lead nowhere, or to nothing new.
   struct Kept {
-    uint32_t number;
-    uint32_t block;
+    uint16_t number;
     bool is_start;
+    uint32_t block;
   };
   Kept kept[kTogether];
   size_t size = 0;
   for (size_t i = 0; i < count; ++i) {
     const BlockIndex::Guess guess = BlockIndex::GuessFrom(rows[i], values[i], CountBits());
-    kept[size] = {static_cast<uint32_t>(i), guess.block, guess.is_start};
-    size += marks_.MayMatter(guess.block, rows[i]->is_bucket != 0) ? 1 : 0;
+    kept[size] = {static_cast<uint16_t>(i), guess.is_start, guess.block};
+    // From a bucket it may lead to a later block.
+    size += rows[i]->is_bucket != 0 ? 1 : marks_.MayMatter(guess.block);
   }
+  bool is_reached = holder_ != kNoBlock && marks_.reached(holder_);
   for (size_t i = 0; i < size; ++i) {
     uint32_t to = kept[i].block;
     Place place = Place::kStart;
@@ -54,18 +56,29 @@ __attribute__((always_inline)) inline void BlockPointers::AddSome(const uint64_t
       place = PlaceOf(value - index_.extent(to).start);
     }
     const uint64_t address = base + uint64_t{8} * places[kept[i].number];
-    const BlockIndex::Guess guess =
-        BlockIndex::GuessFrom(index_.RowOf(address), address, CountBits());
-    const uint32_t source = index_.Check(guess.block, address);
+    if (address >= words_.end) {
+      const BlockIndex::Guess guess =
+          BlockIndex::GuessFrom(index_.RowOf(address), address, CountBits());
+      const uint32_t holder = index_.Check(guess.block, address);
+      if (holder == kNoBlock) continue;
+      holder_ = holder;
+      words_ = WordsOf(index_.extent(holder));
+      is_reached = marks_.reached(holder);
+    }
     // Not between two blocks.
-    if (source == kNoBlock || index_.extent(source).end - address < 8) continue;
-    if (source != source_) {
-      source_ = source;
-      sources_.push_back(source);
-      edges_.Begin(source, WordsOf(index_.extent(source)).start);
+    if (address - words_.start >= words_.size()) continue;
+    if (is_reached) {
+      steps_.Add(address, holder_, to, place);
+      continue;
+    }
+    if (holder_ != source_) {
+      source_ = holder_;
+      sources_.push_back(source_);
+      edges_.Begin(source_, words_.start);
     }
     edges_.Add(address, to, place);
   }
+  steps_.Flush();
 }
 
 template <typename CountBits>

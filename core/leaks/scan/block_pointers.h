@@ -1,4 +1,5 @@
-// Finds which blocks the words of other blocks point to, and keeps that in a list of edges. This is
+// Finds which blocks the words of other blocks point to. Those that a reached block points to are
+// reached at once; what others point to is kept in a list of edges. This is
 // done for every pointer of the heap, so it is done in steps over some hundred of them, each a loop
 // without decisions that a processor could guess wrongly, and with the next ones' memory on its
 // way. Pointers to blocks of which nothing more is to be known are dropped.
@@ -15,22 +16,24 @@
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/edge_list.h"
 #include "core/leaks/scan/marks.h"
+#include "core/leaks/scan/reach_steps.h"
 
 namespace heapgauge::leaks {
 
 class BlockPointers {
  public:
   // All must outlive it.
-  BlockPointers(const BlockIndex* index, const Marks* marks, EdgeList* edges)
+  BlockPointers(const BlockIndex* index, Marks* marks, EdgeList* edges)
       : index_(*index),
         marks_(*marks),
+        steps_(marks),
         edges_(*edges),
         has_popcount_(__builtin_cpu_supports("popcnt") != 0) {}
 
   // Words with values in the range of the index. REQUIRES: in the order of addresses.
   void Add(const WordSearch::Found& found);
 
-  // The blocks that hold pointers, in order. More may be added to the last one, the others are
+  // The blocks that have edges, in order. More may be added to the last one, the others are
   // complete.
   const std::vector<uint32_t>& sources() const { return sources_; }
   // All but the last one.
@@ -46,11 +49,14 @@ class BlockPointers {
   void AddByHardware(const WordSearch::Found& found);
 
   const BlockIndex& index_;
-  const Marks& marks_;
+  Marks& marks_;
+  ReachSteps steps_;
   EdgeList& edges_;
   bool has_popcount_;
   std::vector<uint32_t> sources_;
   uint32_t source_ = kNoBlock;  // the last one
+  uint32_t holder_ = kNoBlock;  // of the last pointer, and its words
+  AddressRange words_{};
 };
 
 }  // namespace heapgauge::leaks

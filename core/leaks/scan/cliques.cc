@@ -6,27 +6,24 @@ namespace heapgauge::leaks {
 namespace {
 
 // Groups that joined others name leaders that are none any more. `former` has these in the order in
-// which they joined. Blocks of no group get no leader.
-void FindLastLeaders(const std::vector<uint32_t>& former, std::vector<Verdict>* verdicts) {
+// which they joined, `lost` all blocks that were to be grouped. Leaders get no leader.
+void FindLastLeaders(const std::vector<uint32_t>& former, const BlockBits& lost,
+                     std::vector<Verdict>* verdicts) {
   std::vector<Verdict>& all = *verdicts;
-  if (former.empty()) {
-    for (Verdict& verdict : all) {
-      if (verdict.kind != Kind::kIndirect) verdict.leader = kNoBlock;
-    }
-    return;
-  }
-  // Whom a former leader follows in the end, or kNoBlock. Whoever it joined may have joined another
-  // later, and comes first here.
-  std::vector<uint32_t> last(all.size(), kNoBlock);
+  BlockBits was_leader(all.size());
+  // Whoever it joined may have joined another later, and comes first here.
   for (auto it = former.rbegin(); it != former.rend(); ++it) {
-    const uint32_t leader = all[*it].leader;
-    last[*it] = last[leader] == kNoBlock ? leader : last[leader];
+    Verdict& verdict = all[*it];
+    if (was_leader.Has(verdict.leader)) verdict.leader = all[verdict.leader].leader;
+    was_leader.Set(*it);
   }
-  for (Verdict& verdict : all) {
+  for (uint32_t block = lost.Next(0, all.size()); block != kNoBlock;
+       block = lost.Next(block + 1, all.size())) {
+    Verdict& verdict = all[block];
     if (verdict.kind != Kind::kIndirect) {
       verdict.leader = kNoBlock;
-    } else if (last[verdict.leader] != kNoBlock) {
-      verdict.leader = last[verdict.leader];
+    } else if (was_leader.Has(verdict.leader)) {
+      verdict.leader = all[verdict.leader].leader;
     }
   }
 }
@@ -37,8 +34,14 @@ void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
   std::vector<Verdict>& all = *verdicts;
   // In a group, and not its leader; or not lost.
   BlockBits grouped(all.size());
+  BlockBits lost(all.size());
   for (uint32_t i = 0; i < all.size(); ++i) {
-    if (all[i].kind != Kind::kDefinite) grouped.Set(i);
+    if (all[i].kind == Kind::kDefinite) {
+      lost.Set(i);
+    } else {
+      grouped.Set(i);
+      all[i].leader = kNoBlock;
+    }
   }
   // Most of the time goes into waiting for memory of blocks that others point to.
   constexpr uint32_t kAhead = 16;
@@ -79,7 +82,7 @@ void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
       });
     }
   }
-  FindLastLeaders(former, verdicts);
+  FindLastLeaders(former, lost, verdicts);
 }
 
 }  // namespace heapgauge::leaks

@@ -9,6 +9,7 @@
 
 #include "core/leaks/scan/block_bits.h"
 #include "core/leaks/scan/block_pointers.h"
+#include "core/leaks/scan/reach_steps.h"
 #include "core/leaks/scan/scan_parts.h"
 
 namespace heapgauge::leaks {
@@ -19,49 +20,52 @@ namespace {
 // the order of their edges, too.
 class Follower {
  public:
-  explicit Follower(ScanState* state) : state_(*state) {}
+  explicit Follower(ScanState* state) : state_(*state), steps_(&state->marks) {}
 
   void Follow() {
-    std::array<uint32_t, 64> blocks;
     while (state_.marks.has_to_follow()) {
       Marks::Sweep sweep(&state_.marks);
-      while (const size_t count = sweep.Take(blocks.data(), blocks.size())) {
-        for (size_t i = 0; i < count; ++i) {
-          state_.edges.PrefetchEdges(state_.edges.first(blocks[i]));
-        }
-        for (size_t i = 0; i < count; ++i) Gather(blocks[i]);
-        Flush();
-      }
+      do {
+        // Three steps, each for other blocks than the next one, whose memory is on its way.
+        Load(&sweep, &some_[turn_ % 3]);
+        Locate(&some_[(turn_ + 2) % 3]);
+        Gather(&some_[(turn_ + 1) % 3]);
+        steps_.Flush();
+        ++turn_;
+      } while (some_[0].count + some_[1].count + some_[2].count != 0);
     }
   }
 
  private:
-  struct Step {
-    uint64_t address;
-    uint32_t from;
-    uint32_t to;
-    Place place;
+  struct Some {
+    std::array<uint32_t, 64> blocks;
+    std::array<EdgeList::First, 64> first;  // of their edges
+    size_t count = 0;
   };
 
-  void Gather(uint32_t block) {
-    state_.edges.ForEach(block, [&](uint64_t address, uint32_t to, Place place) {
-      if (state_.marks.settled(to)) return;
-      state_.marks.Prefetch(to);
-      steps_[size_++] = {address, block, to, place};
-      if (size_ == steps_.size()) Flush();
-    });
+  void Load(Marks::Sweep* sweep, Some* some) {
+    some->count = sweep->Take(some->blocks.data(), some->blocks.size());
+    for (size_t i = 0; i < some->count; ++i) state_.edges.Prefetch(some->blocks[i]);
   }
-  void Flush() {
-    for (size_t i = 0; i < size_; ++i) {
-      const Step& step = steps_[i];
-      state_.marks.Reach(step.to, step.place, {step.address, step.from, false});
+  void Locate(Some* some) {
+    for (size_t i = 0; i < some->count; ++i) {
+      some->first[i] = state_.edges.first(some->blocks[i]);
+      state_.edges.PrefetchEdges(some->first[i]);
     }
-    size_ = 0;
+  }
+  void Gather(Some* some) {
+    for (size_t i = 0; i < some->count; ++i) {
+      state_.edges.ForEachFrom(some->first[i], [&](uint64_t address, uint32_t to, Place place) {
+        if (!state_.marks.settled(to)) steps_.Add(address, some->blocks[i], to, place);
+      });
+    }
+    some->count = 0;
   }
 
   ScanState& state_;
-  std::array<Step, 256> steps_;
-  size_t size_ = 0;
+  ReachSteps steps_;
+  std::array<Some, 3> some_;
+  size_t turn_ = 0;
 };
 
 // What roots point to, and blocks that are reached.
@@ -136,24 +140,19 @@ class BlockScan {
   }
   // All pointers are there.
   void Finish() {
-    for (const uint32_t source : pointers_.sources()) FollowLater(source);
-    state_.marks.set_follow_before(static_cast<uint32_t>(state_.index.size()));
+    for (const uint32_t source : pointers_.sources()) state_.marks.FollowWhenReached(source);
     Follower(&state_).Follow();
   }
 
  private:
   static constexpr size_t kWords = 2048;
 
-  void FollowLater(uint32_t block) {
-    if (state_.marks.reached(block)) state_.marks.FollowLater(block);
-  }
   // Of the last block not all pointers are known.
   void FollowReached() {
     kept_ = 0;
     const std::vector<uint32_t>& sources = pointers_.sources();
     if (sources.empty()) return;
-    for (size_t i = 0; i + 1 < sources.size(); ++i) FollowLater(sources[i]);
-    state_.marks.set_follow_before(sources.back());
+    for (size_t i = 0; i + 1 < sources.size(); ++i) state_.marks.FollowWhenReached(sources[i]);
     pointers_.ForgetSources();
     Follower(&state_).Follow();
     TrimInteriors(&state_);

@@ -12,11 +12,13 @@ Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roo
       index_(index),
       roots_(roots),
       heuristics_(image, roots, heuristics),
+      state_(index.size()),
       reached_(index.size()),
       settled_(index.size()),
-      to_follow_(index.size()) {
-  state_.resize(index.size());
-  facts_.resize(index.size());
+      facts_(index.size()),
+      has_interiors_(index.size()),
+      to_follow_(index.size()),
+      followable_(index.size()) {
   ReserveHuge(index.size(), &verdicts_);
   verdicts_.resize(index.size());
   settled_.Set(static_cast<uint32_t>(index.size()));  // of none
@@ -29,7 +31,10 @@ void Marks::NeedsNoHeuristic(uint32_t block) {
 
 void Marks::AddInterior(uint32_t block, Place place, const Origin& origin) {
   uint8_t& state = state_[block];
-  if ((state & kInteriors) == 0) SetOrigin(origin, &verdicts_[block]);
+  if ((state & kInteriors) == 0) {
+    SetOrigin(origin, &verdicts_[block]);
+    has_interiors_.Set(block);
+  }
   const auto bit = static_cast<uint8_t>(1u << static_cast<uint32_t>(place));
   const bool again = (state & bit) != 0;
   state |= bit;
@@ -98,8 +103,10 @@ void Marks::SetPossible(uint32_t block, const Origin& origin) {
 }
 
 void Marks::MarkInteriorsPossible(std::vector<uint32_t>* marked) {
-  for (uint32_t block = 0; block < state_.size(); ++block) {
-    if ((state_[block] & kInteriors) == 0 || reached(block)) continue;
+  const size_t end = index_.size();
+  for (uint32_t block = has_interiors_.Next(0, end); block != kNoBlock;
+       block = has_interiors_.Next(block + 1, end)) {
+    if (reached(block)) continue;
     state_[block] |= kPossible;
     verdicts_[block].kind = Kind::kPossible;  // the origin is known
     marked->push_back(block);

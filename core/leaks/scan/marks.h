@@ -15,6 +15,7 @@
 #include "core/leaks/scan/block_bits.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/heuristics.h"
+#include "core/leaks/scan/zeroed_bytes.h"
 #include "core/leaks/verdict.h"
 
 namespace heapgauge::leaks {
@@ -33,14 +34,11 @@ class Marks {
   bool reached(uint32_t block) const { return reached_.Has(block); }
   // Nothing that points to it changes what is known of it.
   bool settled(uint32_t block) const { return settled_.Has(block); }
-  // Whether a pointer that leads to this block, or between it and the next one, may change
-  // anything; `or_later`: or to one behind it. kNoBlock: to none.
-  bool MayMatter(uint32_t block, bool or_later) const {
+  // 1 if a pointer that leads to this block, or between it and the next one, may change anything,
+  // otherwise 0; kNoBlock: to none.
+  uint64_t MayMatter(uint32_t block) const {
     const uint32_t count = static_cast<uint32_t>(verdicts_.size());
-    const uint32_t number = block < count ? block : count;  // one more is always settled
-    const uint32_t open = settled_.Has(number) ? 0 : 1;
-    const uint32_t behind = or_later && number != count ? 1 : 0;
-    return (open | behind) != 0;
+    return settled_.Bit(block < count ? block : count) ^ 1;  // one more is always settled
   }
   void Prefetch(uint32_t block) const { __builtin_prefetch(&verdicts_[block], 1); }
 
@@ -68,17 +66,21 @@ class Marks {
   bool has_many_interiors() const { return interiors_.size() >= trim_at_; }
   void TrimInteriors();
 
-  // Blocks that were reached and whose pointers nobody has followed yet: those before a limit.
-  // Others are left to whoever comes to them in order.
-  void FollowLater(uint32_t block) {
-    to_follow_.Set(block);
-    follow_from_ = std::min(follow_from_, block);
+  // What the block points to is known from now on: it is to be followed as soon as the block is
+  // reached, or soon if it is already. Others are left to whoever comes to them.
+  void FollowWhenReached(uint32_t block) {
+    if (reached(block)) {
+      FollowLater(block);
+    } else {
+      followable_.Set(block);
+    }
   }
+  // The same for all blocks. REQUIRES: none is reached.
+  void FollowAllWhenReached() { followable_.SetAll(); }
   bool has_to_follow() const { return follow_from_ != kNoBlock; }
   // Takes them in the order of addresses, some at a time. Those that come up behind it meanwhile
   // are taken too, others are left for the next sweep.
   class Sweep;
-  void set_follow_before(uint32_t block) { follow_before_ = block; }
 
   // Once nothing more can be reached. A block that is not reached gets possible; false if it is
   // either already.
@@ -110,7 +112,11 @@ class Marks {
     verdict.kind = Kind::kReachable;
     verdict.heuristic = heuristic;
     SetOrigin(origin, &verdict);
-    if (block < follow_before_) FollowLater(block);
+    if (followable_.Has(block)) FollowLater(block);
+  }
+  void FollowLater(uint32_t block) {
+    to_follow_.Set(block);
+    follow_from_ = std::min(follow_from_, block);
   }
   static void SetOrigin(const Origin& origin, Verdict* verdict) {
     verdict->set_pointer(origin.address);
@@ -130,16 +136,17 @@ class Marks {
   const BlockIndex& index_;
   const Roots& roots_;
   Heuristics heuristics_;
-  std::vector<uint8_t> state_;
+  ZeroedBytes state_;
   BlockBits reached_;
   BlockBits settled_;
-  std::vector<BlockFacts> facts_;
+  ZeroedBytes facts_;  // BlockFacts
   std::vector<Verdict> verdicts_;
+  BlockBits has_interiors_;
   std::vector<Interior> interiors_;
   size_t trim_at_ = 1 << 16;
-  BlockBits to_follow_;
+  BlockBits to_follow_;  // reached, and nobody has followed its pointers yet
   uint32_t follow_from_ = kNoBlock;
-  uint32_t follow_before_ = 0;
+  BlockBits followable_;
 };
 
 class Marks::Sweep {

@@ -87,7 +87,7 @@ void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible) {
 }
 
 void ScanAll(ScanState* state, bool exact) {
-  if (!exact) state->marks.set_follow_before(static_cast<uint32_t>(state->index.size()));
+  if (!exact) state->marks.FollowAllWhenReached();
   ReachFromRegisters(state);
   if (exact) {
     ScanExact(state);
@@ -100,7 +100,7 @@ ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool
                 const Roots& roots, const ScanOptions& options) {
   const uint64_t begin = CpuNow();
   ScanState state(image, blocks, roots, options);
-  state.total_bytes = BytesToRead(blocks, exact, roots);
+  if (options.progress != nullptr) state.total_bytes = BytesToRead(blocks, exact, roots);
   ScanAll(&state, exact);
   ScanResult result;
   result.verdicts = std::move(state.marks.verdicts());
