@@ -119,7 +119,7 @@ class Picture::Tracer {
     WaitForRelease(&stopped);
     if (look == Look::kInPlace) {
       stopped.LetAllGo();
-      pause_ns = MonotonicNow() - stopped.first_stop_ns();
+      pause_ns = stopped.stood_still_ns();
       return;
     }
     const auto second_pause = copy.End();
@@ -162,7 +162,7 @@ class Picture::Tracer {
     if (options.while_stopped) options.while_stopped();
     if (copied) {
       stopped->LetAllGo();
-      pause_ns = MonotonicNow() - stopped->first_stop_ns();
+      pause_ns = stopped->stood_still_ns();
       look = Look::kCopy;
       HG_TRY(copy->Settle());
       memory_process = static_cast<uint32_t>(copy->id());

@@ -169,7 +169,7 @@ Result<uint64_t> ProcessCopy::Reap() {
       result = CallIn(parent_, callers[0], site_, ReapCall(static_cast<uint64_t>(abandoned)));
     }
     stopped.LetAllGo();
-    if (result) return MonotonicNow() - stopped.first_stop_ns();
+    if (result) return stopped.stood_still_ns();
     last = result.error();
     if (last.code != ErrorCode::kUnsupported) break;
   }

@@ -20,8 +20,8 @@ namespace heapgauge::leaks {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
-// A thread that runs stops within microseconds of processor time; the machine may be busy.
-constexpr uint64_t kLongestNs = 3'000 * kMillisecond;
+// Those that did not stop in time do so when they are next on a processor.
+constexpr uint64_t kLongestStragglingNs = 10'000 * kMillisecond;
 // One that waits in the kernel as long as this may do so for hours.
 constexpr uint64_t kPatienceNs = 20 * kMillisecond;
 
@@ -129,7 +129,7 @@ bool StoppedProcess::Settle(StoppedThread* thread, bool patience_is_over) {
   return false;
 }
 
-Status StoppedProcess::WaitForAll(uint64_t deadline_ns) {
+Status StoppedProcess::WaitForAll(uint64_t longest_ns) {
   std::vector<StoppedThread*> waiting;
   for (StoppedThread& thread : threads_) {
     if (!thread.stopped && thread.stack_pointer == 0) waiting.push_back(&thread);
@@ -145,27 +145,49 @@ Status StoppedProcess::WaitForAll(uint64_t deadline_ns) {
       progress_ns = MonotonicNow();
       continue;
     }
-    if (now > deadline_ns) {
+    if (now - first_stop_ns_ > longest_ns) {
+      is_out_of_time_ = true;
+      const pid_t late = waiting.front()->id;
+      ForgetGone();
       return Fail(ErrorCode::kUnavailable,
-                  fmt::format("thread {} of process {} could not be stopped within {} s",
-                              waiting.front()->id, process_, kLongestNs / 1'000'000'000));
+                  fmt::format("thread {} of process {} could not be stopped within {} s", late,
+                              process_, longest_ns / 1'000'000'000));
     }
     Nap();
   }
-  std::erase_if(threads_, [](const StoppedThread& thread) { return thread.id == 0; });
+  ForgetGone();
   return {};
 }
 
-Status StoppedProcess::Stop(pid_t process) {
-  process_ = process;
-  const uint64_t deadline_ns = MonotonicNow() + kLongestNs;
+void StoppedProcess::ForgetGone() {
+  std::erase_if(threads_, [](const StoppedThread& thread) { return thread.id == 0; });
+}
+
+Status StoppedProcess::TryToStop(uint64_t longest_ns) {
+  is_out_of_time_ = false;
   while (true) {
     HG_ASSIGN(const size_t fresh, SeizeNewThreads());
     if (fresh == 0) break;
-    HG_TRY(WaitForAll(deadline_ns));
+    HG_TRY(WaitForAll(longest_ns));
   }
-  if (threads_.empty()) return tl::unexpected(CannotTrace(process, ESRCH));
+  if (threads_.empty()) return tl::unexpected(CannotTrace(process_, ESRCH));
   return {};
+}
+
+Status StoppedProcess::Stop(pid_t process, uint64_t longest_ns) {
+  process_ = process;
+  Status status = TryToStop(longest_ns);
+  if (status) return status;
+  LetAllGo();
+  if (!WaitForStragglers(kLongestStragglingNs) || !is_out_of_time_) return status;
+  const timespec lost{static_cast<time_t>(stood_still_ns_ / 1'000'000'000),
+                      static_cast<long>(stood_still_ns_ % 1'000'000'000)};
+  nanosleep(&lost, nullptr);
+  status = TryToStop(longest_ns);
+  if (status) return status;
+  LetAllGo();
+  WaitForStragglers(kLongestStragglingNs);
+  return status;
 }
 
 Status StoppedProcess::StopOne(pid_t process, pid_t thread) {
@@ -174,11 +196,15 @@ Status StoppedProcess::StopOne(pid_t process, pid_t thread) {
   first_stop_ns_ = MonotonicNow();
   threads_.push_back({.id = thread});
   Interrupt(thread);
-  HG_TRY(WaitForAll(first_stop_ns_ + kLongestNs));
+  HG_TRY(WaitForAll(kLongestNs));
   if (threads_.empty() || !threads_[0].stopped) {
     return Fail(ErrorCode::kUnavailable, fmt::format("thread {} does not stop", thread));
   }
   return {};
+}
+
+uint64_t StoppedProcess::stood_still_ns() const {
+  return stood_still_ns_ + (first_stop_ns_ == 0 ? 0 : MonotonicNow() - first_stop_ns_);
 }
 
 void StoppedProcess::LetAllGo() {
@@ -187,7 +213,18 @@ void StoppedProcess::LetAllGo() {
     heapgauge::leaks::LetGo(thread.id);
     return true;
   });
+  stood_still_ns_ = stood_still_ns();
+  first_stop_ns_ = 0;
   LetStragglersGo();
+}
+
+bool StoppedProcess::WaitForStragglers(uint64_t longest_ns) {
+  const uint64_t deadline_ns = MonotonicNow() + longest_ns;
+  while (!LetStragglersGo()) {
+    if (MonotonicNow() > deadline_ns) return false;
+    Nap();
+  }
+  return true;
 }
 
 bool StoppedProcess::LetStragglersGo() {

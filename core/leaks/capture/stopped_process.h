@@ -37,29 +37,42 @@ class StoppedProcess {
   StoppedProcess(const StoppedProcess&) = delete;
   StoppedProcess& operator=(const StoppedProcess&) = delete;
 
-  // Fails with one line that says why, and then holds nothing but what would not stop.
-  Status Stop(pid_t process);
+  // A thread that runs stops within microseconds of processor time; the machine may be busy.
+  static constexpr uint64_t kLongestNs = 3'000'000'000;
+
+  // If not all threads stop within `longest_ns` they are let go, and it is tried once more after
+  // the program had as much time as it lost. Fails with one line that says why; the process runs
+  // then.
+  Status Stop(pid_t process, uint64_t longest_ns = kLongestNs);
   // The same for one thread alone.
   Status StopOne(pid_t process, pid_t thread);
   pid_t process() const { return process_; }
   std::vector<StoppedThread>& threads() { return threads_; }
-  uint64_t first_stop_ns() const { return first_stop_ns_; }
+  // For how long, until now or until it was let go.
+  uint64_t stood_still_ns() const;
 
   // The process goes on. Those that are not free yet stay in threads().
   void LetAllGo();
   // Lets those go that have stopped since; true if none is left.
   bool LetStragglersGo();
+  // The same until none is left, or the time is over. Each stops when it gets a processor, and goes
+  // on at once; if nobody were there, a system call that it was in could fail with EINTR.
+  bool WaitForStragglers(uint64_t longest_ns);
 
  private:
   // How many are new; -1: it may not be traced.
   Result<size_t> SeizeNewThreads();
-  Status WaitForAll(uint64_t deadline_ns);
+  Status TryToStop(uint64_t longest_ns);
+  Status WaitForAll(uint64_t longest_ns);
   // True once nothing more is to be waited for.
   bool Settle(StoppedThread* thread, bool patience_is_over);
+  void ForgetGone();
 
   pid_t process_ = 0;
   std::vector<StoppedThread> threads_;
-  uint64_t first_stop_ns_ = 0;
+  uint64_t first_stop_ns_ = 0;   // 0: nothing was stopped, or all was let go
+  uint64_t stood_still_ns_ = 0;  // before that
+  bool is_out_of_time_ = false;
 };
 
 }  // namespace heapgauge::leaks

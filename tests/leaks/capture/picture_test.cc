@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <random>
 
+#include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/leaks/capture/process_memory_image.h"
+#include "core/leaks/capture/stopped_process.h"
 #include "tests/leaks/capture/started_program.h"
 
 namespace heapgauge::leaks {
@@ -195,6 +197,34 @@ TEST_F(PictureTest, AFilterOfSystemCallsIsNotPutToTheTest) {
   copy_only.may_look_in_place = false;
   EXPECT_FALSE(Picture::Take(child.id(), copy_only));
   EXPECT_EQ(child.settled_state(), 'S');
+}
+
+bool IsTraced(pid_t process) {
+  const auto status = ReadWholeFile("/proc/" + std::to_string(process) + "/status", 16384);
+  return !status || status->find("TracerPid:\t0\n") == std::string::npos;
+}
+
+TEST_F(PictureTest, ABusyProgramDoesNotNoticeThatItDidNotStopInTime) {
+  StartedProgram program({HEAPGAUGE_BUSY_PROGRAM});
+  ReadyLine(&program);
+  int late = 0;
+  for (int i = 0; i < Rounds(30); ++i) {
+    StoppedProcess stopped;
+    const Status status = stopped.Stop(program.pid(), 0);
+    if (status) continue;
+    ++late;
+    EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
+    EXPECT_NE(status.error().message.find("could not be stopped within 0 s"), std::string::npos)
+        << status.error().message;
+    EXPECT_GT(stopped.stood_still_ns(), 0u);
+    EXPECT_TRUE(stopped.threads().empty());
+    EXPECT_FALSE(IsTraced(program.pid()));
+  }
+  EXPECT_GT(late, 0);
+  int status = 0;
+  const std::string said = program.Finish(&status);
+  EXPECT_NE(said.find("undisturbed: 0 wrong, 0 interrupted, 0 left behind"), std::string::npos)
+      << said;
 }
 
 TEST_F(PictureTest, AThreadThatWaitsForAVforkChildIsDoneWithout) {
