@@ -396,6 +396,12 @@ void Recorder::CheckModules() {
   if (OwnFile() != nullptr) modules_.CheckAll(&file_);
 }
 
+void Recorder::PrepareForOtherRights(bool other_root) {
+  if (SyscallsFrozen()) return;
+  if ((other_root || path_.is_given()) && (sampler_.active() || tracing())) Ready();
+  if (GaugeFile* file = OwnFile()) file->ReserveSpareOnce();
+}
+
 void Recorder::PrepareForSeccomp(bool strict) {
   if (OwnFile() == nullptr) return;
   if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();

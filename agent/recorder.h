@@ -155,6 +155,10 @@ class Recorder {
   void CheckModules();
   // Before system calls may become deadly, and if `strict` also the processor's clock.
   void PrepareForSeccomp(bool strict);
+  // Before the process becomes another user or gets another root directory, and cannot open its
+  // file any more: makes room in it. A forked child that has none yet makes it now, if it may not
+  // be able to later. Any thread, also a child that shares our memory (vfork).
+  void PrepareForOtherRights(bool other_root);
 
   // How to ask the allocator for its own figures, and whether an address lies in it. Before Start.
   struct AllocatorQuestions {

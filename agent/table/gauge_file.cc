@@ -66,6 +66,7 @@ void GaugeFile::MoveTo(GaugeFile* into) {
   into->will_be_filled_ = will_be_filled_;
   into->segment_count_.store(segment_count_.load());
   into->growing_.store(0);
+  into->spare_reserved_.store(spare_reserved_.load());
   into->retry_at_ns_.store(retry_at_ns_.load());
   into->last_mapped_.store(last_mapped_.load());
   CopyText(into->path_, path_);

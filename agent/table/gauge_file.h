@@ -95,6 +95,10 @@ class GaugeFile {
 
   // Makes segments ahead of need, for a program that will soon allow no system calls.
   void ReserveSpare();
+  // The same for a program that will not be able to open the file; nothing from the second call on.
+  void ReserveSpareOnce() {
+    if (!spare_reserved_.exchange(true, std::memory_order_relaxed)) ReserveSpare();
+  }
 
   // How many segments of one kind there can be.
   static constexpr uint32_t kMaxOrdinals = 2048;
@@ -121,6 +125,7 @@ class GaugeFile {
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
   bool will_be_filled_ = false;
+  std::atomic<bool> spare_reserved_;
   std::atomic<uint32_t> growing_;        // threads at it
   std::atomic<uint32_t> segment_count_;  // private copy: the header's is not read back
   std::atomic<uint64_t> retry_at_ns_;

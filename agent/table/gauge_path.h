@@ -22,6 +22,9 @@ class GaugePath {
   // alone and ours is called `<file>.<n>`. 0 or the last -errno.
   int Create(GaugeFile* file, uint32_t pid) const;
 
+  // True if the user said where files go: another user may not be able to make one there.
+  bool is_given() const { return directory_[0] != '\0' || out_file_[0] != '\0'; }
+
  private:
   int CreateIn(const char* directory, GaugeFile* file, uint32_t pid) const;
 

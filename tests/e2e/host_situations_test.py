@@ -215,6 +215,16 @@ class Limits(harness.EndToEnd):
         outcome = self.assert_same_behaviour([target("failed_seccomp")], "4K")
         self.assert_healthy(outcome)  # nothing is lost
 
+    def test_rights_that_are_given_up(self):
+        for how in ("setuid", "chroot", "worker"):
+            outcome = self.assert_same_behaviour([target("other_rights"), how], "64K")
+            if outcome.code == 77:
+                self.skipTest(outcome.out.decode())
+            self.assert_healthy(outcome)  # nothing is lost
+            rows = [self.top(path)["by_name"].get("AfterTheChange") for path in outcome.files]
+            live = max(row["flat"]["live_bytes"]["value"] for row in rows if row)
+            self.assertGreater(live, 48 << 20, how)  # of 64 MiB
+
     def test_mlockall(self):
         self.assert_healthy(self.assert_same_behaviour([target("mlockall")], "64K"))
 
