@@ -2,17 +2,21 @@
 
 #include <errno.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "core/base/blocked_signals.h"
+#include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/try_thread.h"
 #include "core/leaks/capture/process_copy.h"
@@ -22,6 +26,20 @@
 
 namespace heapgauge::leaks {
 namespace {
+
+// A process that is killed loses its memory before it shows as ended, and may be about to while the
+// signal is pending.
+bool HasMemory(pid_t process) {
+  const auto status = ReadWholeFile("/proc/" + std::to_string(process) + "/status", 16384);
+  if (!status || status->find("\nVmSize:") == std::string::npos) return false;
+  for (const char* const signals : {"\nSigPnd:", "\nShdPnd:"}) {
+    const size_t at = status->find(signals);
+    if (at == std::string::npos) continue;
+    const uint64_t pending = std::strtoull(status->c_str() + at + 8, nullptr, 16);
+    if ((pending >> (SIGKILL - 1) & 1) != 0) return false;
+  }
+  return true;
+}
 
 std::vector<CapturedThread> ThreadsOf(std::vector<StoppedThread>& stopped) {
   std::vector<CapturedThread> threads;
@@ -237,7 +255,7 @@ bool Picture::intact() const {
   if (tracer_->look != Look::kCopy) return true;
   const auto copy = static_cast<pid_t>(tracer_->memory_process);
   const char state = StateOf(copy, copy);
-  return state != '\0' && state != 'Z' && state != 'X';
+  return state != '\0' && state != 'Z' && state != 'X' && HasMemory(copy);
 }
 void Picture::Release() { tracer_->Release(); }
 uint64_t Picture::pause_ns() const { return tracer_->pause_ns; }
