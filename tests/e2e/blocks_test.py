@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -135,7 +136,8 @@ class Blocks(harness.EndToEnd):
             output += part
         os.close(master)
         self.assertEqual(process.wait(), 0, output)
-        return output.decode().replace("\r\n", "\n")
+        # Progress is shown where a command takes long, and wiped away.
+        return re.sub(r"[^\n]*\x1b\[K", "", output.decode().replace("\r\n", "\n"))
 
     def test_bad_words_are_one_line(self):
         for arguments in (("lifetimes", "--min-size", "many", self.trace),
