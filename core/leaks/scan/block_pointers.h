@@ -1,8 +1,8 @@
 // Finds which blocks the words of other blocks point to. Those that a reached block points to are
-// reached at once; what others point to is kept in a list of edges. This is
-// done for every pointer of the heap, so it is done in steps over some hundred of them, each a loop
-// without decisions that a processor could guess wrongly, and with the next ones' memory on its
-// way. Pointers to blocks of which nothing more is to be known are dropped.
+// reached at once; what others point to is kept in a list of edges. This is done for every pointer
+// of the heap, so it is done in steps over some hundred of them, each a loop without decisions that
+// a processor could guess wrongly, and with the next ones' memory on its way. Pointers to blocks of
+// which nothing more is to be known are dropped.
 //
 // Owned by one thread. Holds some 20 KiB.
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_POINTERS_H_

@@ -1,8 +1,9 @@
-// The scan where every block is known. Blocks are read once, in the order of their addresses. Their
-// pointers are kept, unless they lead to what is reached already, and now and then those of blocks
-// that are known to be reached by then are followed. The rest is followed when its block is reached
-// after all, or when lost blocks are grouped.
-// Nothing is read in the order in which it is reached: that would be a system call for each block.
+// The scan where every block is known. Blocks are read once, in the order of their addresses. What
+// a block that is reached by then points to is reached at once. Pointers of others are kept, unless
+// they lead to what is reached already, and now and then those of blocks that were reached
+// meanwhile are followed. The rest is followed when its block is reached after all, or when lost
+// blocks are grouped. Nothing is read in the order in which it is reached: that would be a system
+// call for each block.
 #include <algorithm>
 #include <array>
 #include <memory>
