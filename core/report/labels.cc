@@ -20,8 +20,8 @@ std::string ModuleName(const Profile& profile, const Entity& entity, bool whole)
 // Ever longer names of an entity; the last ones are sure to differ from those of any other.
 class Namer {
  public:
-  static constexpr int kLevels = 9;
-  static constexpr int kLastShort = 3;
+  static constexpr int kLevels = 12;
+  static constexpr int kLastShort = 6;
 
   Namer(const Profile& profile, const Entities& entities, Names names, const Layout& layout)
       : profile_(profile), entities_(entities), names_(names), ellipsis_(layout.ellipsis()) {}
@@ -51,23 +51,29 @@ class Namer {
 
  private:
   std::string FunctionAt(const Entity& entity, const Function& function, int level) const {
-    const bool whole = names_ == Names::kWhole;
-    ShortNameOptions options;
-    options.ellipsis = ellipsis_;
-    options.parameters = level == 1 || level == 3;
-    options.template_levels = level == 2 || level == 3 ? 1 : 0;
-    const std::string name =
-        whole || level == 4 || level >= 7 ? function.name : ShortName(function.name, options);
+    const bool whole = names_ == Names::kWhole || level == 7 || level >= 10;
+    // What short names show at each level: parameters, arguments of scopes, own arguments.
+    struct Form {
+      bool parameters;
+      int scopes;
+      int own;
+    };
+    static constexpr Form kForms[kLastShort + 1] = {{false, 0, 0}, {true, 0, 0}, {false, 1, 0},
+                                                    {false, 0, 1}, {true, 1, 0}, {false, 1, 1},
+                                                    {true, 1, 1}};
+    const Form& form = kForms[level <= kLastShort ? level : 0];
+    const ShortNameOptions options{form.parameters, form.scopes, form.own, ellipsis_};
+    const std::string name = whole ? function.name : ShortName(function.name, options);
     const bool has_line = entities_.granularity() == Granularity::kLines;
     switch (level) {
-      case 5:
+      case 8:
         return name + " [" + std::string(BaseName(function.file)) + "]";
-      case 6:
+      case 9:
         return name + " [" + ModuleName(profile_, entity, false) + "]";
-      case 7:
+      case 10:
         return fmt::format("{} [{}{}]", name, function.file,
                            has_line ? ":" + std::to_string(entity.line) : "");
-      case 8:  // names that differ for the linker alone, as the two constructors of a class
+      case 11:  // names that differ for the linker alone, as the two constructors of a class
         return fmt::format("{} [{} {} {}]", name, function.system_name, function.file,
                            ModuleName(profile_, entity, true));
       default:

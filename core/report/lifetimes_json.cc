@@ -1,6 +1,9 @@
+#include <vector>
+
 #include "core/base/json.h"
 #include "core/report/csv.h"
 #include "core/report/lifetimes.h"
+#include "core/report/trace_groups.h"
 #include "core/report/trace_heading.h"
 
 namespace heapgauge {
@@ -66,8 +69,12 @@ std::string LifetimesJson(const TraceSubject& subject, const trace::LifetimeRepo
   json["sizes"] = std::move(sizes);
   json["groups"] = report.groups;
   Json rows = Json::Array();
+  std::vector<uint32_t> shown;
+  for (const trace::LifetimeRow& row : report.rows) shown.push_back(row.group);
+  const GroupLabels labels(subject, shown, Names::kShort, {});
   for (const trace::LifetimeRow& row : report.rows) {
     Json entry = GroupJson(subject, row.group);
+    entry["label"] = labels[row.group];
     entry.Merge(SumsJson(row.sums, row.histogram));
     rows.Add(std::move(entry));
   }

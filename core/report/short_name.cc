@@ -85,10 +85,31 @@ size_t WithoutRustHash(std::string_view name) {
   return is_hash ? name.size() - 19 : name.size();
 }
 
+// Where components begin, their "::" included; the first at 0. The call operator of a lambda says
+// nothing without the function around it, and is one component with it.
+std::vector<size_t> Components(std::string_view name, const std::vector<size_t>& match) {
+  std::vector<size_t> scopes{0};
+  for (size_t i = 0; i + 1 < name.size(); ++i) {
+    if (match[i] != kNoMatch) {
+      i = match[i];
+    } else if (name[i] == ':' && name[i + 1] == ':') {
+      scopes.push_back(i++);
+    }
+  }
+  while (scopes.size() > 1) {
+    const std::string_view component = name.substr(scopes.back());
+    if (!StartsWith(component, "::operator()") && !StartsWith(component, "::{")) break;
+    scopes.pop_back();
+  }
+  return scopes;
+}
+
 class Shortener {
  public:
   Shortener(std::string_view name, const ShortNameOptions& options)
-      : name_(name), match_(MatchBrackets(name)), options_(options) {}
+      : name_(name), match_(MatchBrackets(name)), options_(options) {
+    if (options.own_levels != options.template_levels) own_ = Components(name_, match_).back();
+  }
 
   std::string Run() {
     size_t begin = 0;
@@ -122,7 +143,7 @@ class Shortener {
         // "operator< <int>": the space keeps sign and arguments apart.
         if (has_sign && at + 1 < end && name_[at] == ' ' && match_[at + 1] < end) {
           out_ += ' ';
-          Template(at + 1, match_[at + 1], options_.template_levels);
+          Template(at + 1, match_[at + 1], LevelsAt(at));
           at = match_[at + 1] + 1;
         }
         continue;
@@ -134,7 +155,7 @@ class Shortener {
           Type(at + 1, match, 0);
           out_ += '>';
         } else {
-          Template(at, match, options_.template_levels);
+          Template(at, match, LevelsAt(at));
         }
         at = match + 1;
       } else if (c == '(' && match != kNoMatch) {
@@ -174,6 +195,10 @@ class Shortener {
         at = Letter(at);
       }
     }
+  }
+
+  int LevelsAt(size_t at) const {
+    return at >= own_ ? options_.own_levels : options_.template_levels;
   }
 
   // The parameter list that opens at `*at`. Of an enclosing function, as in "f(int)::g": sets `*at`
@@ -222,7 +247,7 @@ class Shortener {
       const bool skips = (name_[stop] == '<' || name_[stop] == '(') && match_[stop] < end;
       stop = skips ? match_[stop] + 1 : stop + 1;
     }
-    Type(at, stop, options_.template_levels);
+    Type(at, stop, LevelsAt(at));
     return stop;
   }
 
@@ -278,9 +303,17 @@ class Shortener {
   bool IsDefaultArgument(size_t comma, size_t end, size_t* after) const {
     size_t at = comma + 1;
     if (at < end && name_[at] == ' ') ++at;
-    static constexpr std::string_view kDefaults[] = {"std::allocator<",      "std::char_traits<",
-                                                     "std::default_delete<", "std::less<",
-                                                     "std::hash<",           "std::equal_to<"};
+    // How the library's tables work inside.
+    static constexpr std::string_view kInner = "std::__detail::";
+    if (StartsWith(name_.substr(at, end - at), kInner)) {
+      for (at += kInner.size(); at < end && (IsWord(name_[at]) || name_[at] == ':');) ++at;
+      if (at < end && name_[at] == '<' && match_[at] < end) at = match_[at] + 1;
+      *after = at;
+      return true;
+    }
+    static constexpr std::string_view kDefaults[] = {
+        "std::allocator<", "std::char_traits<", "std::default_delete<", "std::less<",
+        "std::hash<",      "std::equal_to<",    "std::_Select1st<",     "std::_Identity<"};
     for (const std::string_view argument : kDefaults) {
       if (!StartsWith(name_.substr(at, end - at), argument)) continue;
       const size_t close = match_[at + argument.size() - 1];
@@ -315,28 +348,27 @@ class Shortener {
   std::string_view name_;
   std::vector<size_t> match_;
   ShortNameOptions options_;
+  size_t own_ = 0;  // where the function's own component begins
   std::string out_;
 };
 
-// Where the last component begins, its "::" included; 0 if there is only one. The call operator of
-// a lambda says nothing without the function around it.
-size_t LastComponent(std::string_view name) {
+// The name with template arguments from `from` on folded. Rust's "<T as Trait>" stays.
+std::string FoldArguments(std::string_view name, size_t from, const char* ellipsis) {
   const std::vector<size_t> match = MatchBrackets(name);
-  std::vector<size_t> scopes{0};
-  for (size_t i = 0; i + 1 < name.size(); ++i) {
-    if (match[i] != kNoMatch) {
+  std::string out(name.substr(0, from));
+  for (size_t i = from; i < name.size(); ++i) {
+    const bool arguments = name[i] == '<' && match[i] != kNoMatch && i > 0 && IsWord(name[i - 1]);
+    if (arguments && match[i] > i + 1) {
+      out.append("<").append(ellipsis).append(">");
       i = match[i];
-    } else if (name[i] == ':' && name[i + 1] == ':') {
-      scopes.push_back(i++);
+    } else if (name[i] == '(' && match[i] != kNoMatch) {
+      out += name.substr(i, match[i] + 1 - i);
+      i = match[i];
+    } else {
+      out += name[i];
     }
   }
-  size_t last = scopes.size() - 1;
-  while (last > 0) {
-    const std::string_view component = name.substr(scopes[last]);
-    if (!StartsWith(component, "::operator()") && !StartsWith(component, "::{")) break;
-    --last;
-  }
-  return scopes[last];
+  return out;
 }
 
 }  // namespace
@@ -347,12 +379,27 @@ std::string ShortName(std::string_view name, const ShortNameOptions& options) {
   return Shortener(name, options).Run();
 }
 
-std::string TrimName(std::string_view name, size_t width, const char* ellipsis) {
-  if (DisplayWidth(name) <= width) return std::string(name);
+std::string TrimName(std::string_view whole, size_t width, const char* ellipsis) {
+  if (DisplayWidth(whole) <= width) return std::string(whole);
   const size_t dots = DisplayWidth(ellipsis);
-  if (width <= dots) return std::string(FirstColumns(name, width));
+  if (width <= dots) return std::string(FirstColumns(whole, width));
+  const size_t own = Components(whole, MatchBrackets(whole)).back();
+  if (std::string folded = FoldArguments(whole, own, ellipsis); DisplayWidth(folded) <= width) {
+    return folded;
+  }
+  const std::string name = FoldArguments(whole, 0, ellipsis);
+  if (DisplayWidth(name) <= width) return name;
   const size_t room = width - dots;
-  const std::string_view last = name.substr(LastComponent(name));
+  const std::vector<size_t> components = Components(name, MatchBrackets(name));
+  // Without outer scopes, as long as there is one left: as many of the inner ones as fit.
+  std::string_view inner;
+  for (size_t i = components.size() - 1; i-- > 1;) {
+    const std::string_view rest = std::string_view(name).substr(components[i] + 2);
+    if (DisplayWidth(rest) > room) break;
+    inner = rest;
+  }
+  if (!inner.empty()) return ellipsis + std::string(inner);
+  const std::string_view last = std::string_view(name).substr(components.back());
   const size_t needed = DisplayWidth(last);
   if (needed <= room) {
     const size_t head = last.size() == name.size() ? 0 : room - needed;

@@ -17,14 +17,17 @@ namespace heapgauge {
 
 struct ShortNameOptions {
   bool parameters = false;  // keep the parameter lists, their templates folded
-  int template_levels = 0;  // keep template arguments down to this depth
+  int template_levels = 0;  // keep template arguments of scopes down to this depth
+  int own_levels = 0;       // the same of the function's own
   const char* ellipsis = "\u2026";
 };
 
 std::string ShortName(std::string_view name, const ShortNameOptions& options = {});
 
-// The name cut in its middle to `width` columns. The last component stays whole if it can:
-// "llvm::DenseMapBase<…>::grow" becomes "llvm::Dense…::grow".
+// The name in `width` columns. What goes first are the function's own template arguments, then
+// those of its scopes, then outer scopes; the function and its class stay if they can:
+// "std::_Rb_tree<K, V>::_Auto_node::_Auto_node<A, B>" becomes "…_Auto_node::_Auto_node<…>". What is
+// still too long is cut in its middle.
 std::string TrimName(std::string_view name, size_t width, const char* ellipsis = "\u2026");
 
 }  // namespace heapgauge

@@ -111,11 +111,36 @@ TEST(ShortName, CanKeepWhatTellsOverloadsApart) {
           "f(std::string const&)"}},
         parameters);
   ShortNameOptions templates;
-  templates.template_levels = 1;
+  templates.template_levels = templates.own_levels = 1;
   Check({{"std::vector<std::pair<int, Foo>, std::allocator<std::pair<int, Foo> > >::at(int)",
           "std::vector<std::pair<…>>::at"},
          {"std::map<int, A, std::less<int>, std::allocator<int> >::f()", "std::map<int, A>::f"}},
         templates);
+}
+
+TEST(ShortName, CanKeepArgumentsOfScopesOrTheFunctionsOwn) {
+  const char* node =
+      "std::_Rb_tree<int, std::pair<int const, A>, std::_Select1st<std::pair<int const, A> >, "
+      "std::less<int>, std::allocator<std::pair<int const, A> > "
+      ">::_Auto_node::_Auto_node<std::piecewise_construct_t const&, std::tuple<int&&>, "
+      "std::tuple<> >(std::piecewise_construct_t const&)";
+  ShortNameOptions scopes;
+  scopes.template_levels = 1;
+  Check({{node, "std::_Rb_tree<int, std::pair<…>>::_Auto_node::_Auto_node<…>"},
+         {"C<int>::operator< <char>(char)", "C<int>::operator< <…>"},
+         {"C<int>::f(int)::{lambda(A<int>)#1}::operator()(A<int>) const",
+          "C<int>::f::{lambda#1}::operator()"},
+         {"std::_Hashtable<int, std::pair<int const, A>, std::allocator<std::pair<int const, A> >, "
+          "std::__detail::_Select1st, std::equal_to<int>, std::hash<int>, "
+          "std::__detail::_Mod_range_hashing, std::__detail::_Hashtable_traits<false, false, true> "
+          ">::_M_insert<B>(B&&)",
+          "std::_Hashtable<int, std::pair<…>>::_M_insert<…>"}},
+        scopes);
+  ShortNameOptions own;
+  own.own_levels = 1;
+  Check({{"C<int>::f<char, std::vector<int> >(char)", "C<…>::f<char, std::vector<…>>"},
+         {"void f<int>(int)", "f<int>"}},
+        own);
 }
 
 TEST(ShortName, IsNeverEmptyAndSurvivesAnything) {
@@ -147,6 +172,7 @@ TEST(ShortName, IsNeverEmptyAndSurvivesAnything) {
     for (int levels = 0; levels < 2; ++levels) {
       ShortNameOptions options;
       options.template_levels = levels;
+      options.own_levels = static_cast<int>(random() % 2);
       options.parameters = random() % 2 == 0;
       const std::string made = ShortName(name, options);
       EXPECT_NE(made, "") << name;
@@ -166,6 +192,19 @@ TEST(ShortName, IsLinear) {
     EXPECT_NE(ShortName(name), "");
     EXPECT_NE(TrimName(name, 40), "");
   }
+}
+
+TEST(TrimName, FoldsTemplatesFirstAndKeepsTheClass) {
+  const char* name = "std::_Rb_tree<int, std::pair<…>>::_Auto_node::_Auto_node<std::tuple<…>, B>";
+  EXPECT_EQ(TrimName(name, 74), name);
+  EXPECT_EQ(TrimName(name, 73), "std::_Rb_tree<int, std::pair<…>>::_Auto_node::_Auto_node<…>");
+  EXPECT_EQ(TrimName(name, 58), "std::_Rb_tree<…>::_Auto_node::_Auto_node<…>");
+  EXPECT_EQ(TrimName(name, 42), "…_Rb_tree<…>::_Auto_node::_Auto_node<…>");
+  EXPECT_EQ(TrimName(name, 30), "…_Auto_node::_Auto_node<…>");
+  EXPECT_EQ(TrimName(name, 25), "std::_Rb_…::_Auto_node<…>");
+  EXPECT_EQ(TrimName("<alloc::vec::Vec<…> as core::iter::Extend<…>>::extend", 20),
+            "<alloc::vec…::extend");
+  EXPECT_EQ(TrimName("a::f(std::vector<int>, b::C<char>)", 30), "f(std::vector<int>, b::C<cha…)");
 }
 
 TEST(TrimName, KeepsTheLastComponent) {

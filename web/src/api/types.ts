@@ -256,5 +256,5 @@ export interface LifetimesAnswer {
   lifetimes: { name: string; from_ns?: number; below_ns?: number }[];
   total: BlockCount & { never_freed: BlockCount; temporary: BlockCount; median_ns?: number };
   sizes: (BlockCount & { above: number; up_to: number; by_lifetime: BlockCount[] })[];
-  rows: (BlockCount & { function?: string; line?: number; frames?: string[]; thread?: number | null; thread_name?: string; never_freed: BlockCount; temporary: BlockCount; mean_ns?: number; median_ns?: number; by_lifetime: BlockCount[] })[];
+  rows: (BlockCount & { function?: string; label?: string; line?: number; frames?: string[]; thread?: number | null; thread_name?: string; never_freed: BlockCount; temporary: BlockCount; mean_ns?: number; median_ns?: number; by_lifetime: BlockCount[] })[];
 }

@@ -7,6 +7,7 @@ import { ancestorLabel, beginsWithAll, firstFrom, labelOf, nodeAt } from "../mod
 import type { Flame } from "../model/flame";
 import { changeColours, SHADES, shadesOf } from "../model/flame_change";
 import type { ChangeScale } from "../model/flame_change";
+import { cutName } from "../model/names";
 
 export const ROW = 20;
 const FONT = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
@@ -265,7 +266,7 @@ export class FlameCanvas {
     const room = Math.floor((width - 8) / this.letter);
     if (room < LEAST_TEXT) return;
     this.context.fillStyle = ink;
-    this.context.fillText(shortened(label, room), x + 4, this.top(line) + ROW / 2);
+    this.context.fillText(cutName(label, room), x + 4, this.top(line) + ROW / 2);
   }
 
   private drawOutline(flame: Flame, node: number, thick: number): void {
@@ -280,13 +281,6 @@ export class FlameCanvas {
     context.lineWidth = thick;
     context.strokeRect(x + 1, this.top(line) + 1, Math.max(1, end - x - 3), ROW - 3);
   }
-}
-
-// Both ends of a name: the first says whose it is, the last what it does.
-function shortened(label: string, room: number): string {
-  if (label.length <= room) return label;
-  const end = Math.floor((room - 1) / 2);
-  return `${label.slice(0, room - 1 - end)}…${label.slice(label.length - end)}`;
 }
 
 // A hue for each module; where all is in one, for each namespace.

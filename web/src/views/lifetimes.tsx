@@ -208,7 +208,7 @@ function Rows({ data, count }: { data: LifetimesAnswer; count: Count }) {
   const name = (row: LifetimesAnswer["rows"][number]): string => {
     if (row.frames) return row.frames.slice(0, 4).join(" < ") || "(unknown stack)";
     if (row.thread !== undefined) return row.thread === null ? "(unknown thread)" : `${row.thread_name || "thread"} ${row.thread}`;
-    return row.function ?? "(unknown stack)";
+    return row.label ?? row.function ?? "(unknown stack)";
   };
   const words = (row: LifetimesAnswer["rows"][number]): Record<string, string> =>
     row.thread ? { thread: String(row.thread) } : { focus: `^${escaped(row.function ?? "")}$` };
