@@ -1,8 +1,10 @@
 #include "endpoint/web/report_questions.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "core/report/leaks_page.h"
 #include "endpoint/api/figure_choices.h"
 
 namespace heapgauge::endpoint {
@@ -43,8 +45,30 @@ class List {
   std::array<std::vector<ReportQuestion>, 5> ranks_;
 };
 
+// Records of a leak check whose details are in the report: those behind suspects, then the largest.
+constexpr size_t kMostLeaks = 60;
+
+std::vector<std::string> KeysOfLeaks(api::Opened* opened) {
+  std::vector<std::string> keys;
+  const auto check = opened->checks().Get();
+  if (!check) return keys;  // of this source there is none
+  const LeaksSubject subject = (*check)->Subject(nullptr);
+  const size_t count = subject.losses->records.size();
+  const auto add = [&](size_t record) {
+    if (record >= count || keys.size() == kMostLeaks) return;
+    std::string key = LeakKey(subject, record);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  };
+  for (const leaks::Suspect& suspect : subject.suspects->suspects) {
+    if (keys.size() == kMostLeaks / 2) break;
+    add(RecordOfSuspect(subject, suspect));
+  }
+  for (size_t i = count; i-- > 0 && keys.size() < kMostLeaks;) add(i);
+  return keys;
+}
+
 void AddSource(const api::Source::Facts& facts, const std::vector<api::FigureChoice>& choices,
-               List* list) {
+               const std::vector<std::string>& leak_keys, List* list) {
   const Headers all = {{"source", facts.id}};
   const bool is_trace = facts.kind == api::Source::Kind::kTrace;
   list->Add(0, "summary", all);
@@ -55,6 +79,8 @@ void AddSource(const api::Source::Facts& facts, const std::vector<api::FigureCho
   if (is_trace) list->Add(1, "timeline", With(all, {{"threads", "8"}}), {{"steps", "400"}});
   if (is_trace) list->Add(1, "lifetimes", all, {{"rows", "200"}});
   list->Add(1, "leaks", all);
+  for (const std::string& key : leak_keys)
+    list->Add(3, "leaks/record", With(all, {{"record", key}}));
   list->MemoryMap(1, all);
   for (const auto& word : Headers{{"peak", "1"}, {"by", "stack"}, {"by", "thread"}}) {
     if (is_trace) list->MemoryMap(3, With(all, {word}));
@@ -88,7 +114,7 @@ Result<std::vector<ReportQuestion>> ReportQuestions(api::Sources* sources) {
     api::Filter filter;
     filter.hold = "report";
     HG_ASSIGN(const auto subject, opened->SubjectOf(filter));
-    AddSource(facts, api::FigureChoices(facts.kind, *subject), &list);
+    AddSource(facts, api::FigureChoices(facts.kind, *subject), KeysOfLeaks(opened.get()), &list);
     ids.push_back(facts.id);
   }
   for (size_t base = 0; base < ids.size(); ++base) {

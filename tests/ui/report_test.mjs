@@ -109,6 +109,46 @@ test("call tree, callers and the two halves of a function are those of the serve
   await server.stop();
 });
 
+test("recursion can be collapsed, from the callers in", async () => {
+  const stacks = join(folder, "recursive.txt");
+  writeFileSync(stacks, "main;parse;list;parse;list;text 25\nmain;parse;list;parse;text 30\nmain;parse 20\nmain;text 10\n");
+  const path = join(folder, "recursive.html");
+  heapgauge("report", "-o", path, stacks);
+  const server = await serve(stacks);
+  const told = [];
+  for (const page of [await openFile(path, "#view=flame&collapse=."), await open(`${server.url}#view=flame&collapse=.`)]) {
+    const canvas = page.getByTestId("flame-canvas");
+    await canvas.waitFor();
+    await canvas.focus();
+    // main, parse, what it calls: each with its figures, as keys lead there.
+    const boxes = [];
+    for (let i = 0; i < 4; ++i) {
+      await page.keyboard.press("ArrowDown");
+      await page.waitForTimeout(300);
+      boxes.push((await page.getByTestId("flame-details").locator(".name").innerText()) + (await page.getByTestId("flame-details").locator(".figure").innerText()).split(" · ").slice(0, 2).join(" "));
+    }
+    told.push(boxes);
+    await quiet(page);
+  }
+  assert.deepEqual(told[0], told[1]);
+  assert.match(told[0][2], /^parse/);
+  const page = await openFile(path, "#view=flame&collapse=.&callers=1");
+  await page.getByText(/This report collapses recursion from the callers in only/).waitFor();
+  await quiet(page);
+  await server.stop();
+});
+
+test("records of a leak check have their details", async () => {
+  const page = await openFile(REPORT, "#view=leaks");
+  await page.getByTestId("records").waitFor();
+  await page.getByTestId("records").locator("tbody button, tbody a").first().click();
+  const details = page.getByTestId("leak-details");
+  await details.waitFor();
+  await until(page, () => /heapgauge|Cache::Insert|LoadTables|Session::Token/.test(document.querySelector("[data-testid=leak-details]").innerText) && !/reading…/.test(document.querySelector("[data-testid=leak-details]").innerText));
+  assert.equal(await details.locator(".problem").count(), 0);
+  await quiet(page);
+});
+
 test("what is not in the report says so in one line", async () => {
   const page = await openFile(REPORT, "#view=query");
   await page.getByText("A saved report has no answers for this view").waitFor();
