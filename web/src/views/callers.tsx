@@ -80,7 +80,7 @@ function Among({ data, one, linkOf }: AmongProps) {
           <tr key={i}>
             <td class="right nowrap">{rowText(estimate, sort, data)}</td>
             {ranged && <td class="right nowrap dim" title={rangeText(estimate, unit)}>{plusMinus(estimate)}</td>}
-            <td class="share"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate, whole)} /></td>
+            <td class="part"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate, whole)} /></td>
             <td class="name">
               {neighbour.label === null
                 ? <span class="dim">{nobody}</span>
@@ -108,7 +108,7 @@ function Among({ data, one, linkOf }: AmongProps) {
           <tr data-testid="peeked">
             <td class="right nowrap">{rowText(whole, sort, data)}</td>
             {ranged && <td class="right nowrap dim" title={rangeText(whole, unit)}>{plusMinus(whole)}</td>}
-            <td class="share"><ShareBar part={sharePart(whole.value, all.value)} text={shareText(whole, all)} /></td>
+            <td class="part"><ShareBar part={sharePart(whole.value, all.value)} text={shareText(whole, all)} /></td>
             <td class="name">
               <b title={one.function ?? one.label}>{one.label}</b> <span class="dim">{one.place}</span>
             </td>
