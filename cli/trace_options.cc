@@ -74,7 +74,8 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
             "what to count in the range: live (at its end), peak (where most was live in it), "
             "allocated, freed, growth, temporary (freed before the thread allocates again), "
             "lifetime (bytes times seconds), left (allocated in it and live at its end), "
-            "never-freed (allocated in it and never freed)")
+            "never-freed (allocated in it and never freed). Sampled programs and profiles that "
+            "count all allocations tell freed as well")
         .InGroup(kGroup);
     sub.Flag("--blocks", &options->blocks, "count blocks in place of bytes").InGroup(kGroup);
   }

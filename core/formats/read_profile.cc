@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/analysis/freed_figures.h"
 #include "core/base/peeking_stream.h"
 #include "core/base/read_ahead.h"
 #include "core/base/text.h"
@@ -42,16 +43,11 @@ Result<Profile> ReadDhatProfile(ByteStream* stream, const std::string& name, con
 
 // One line for each format that is read from a stream.
 constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
-    {ProfileFormat::kPprof, ReadPprofProfile},
-    {ProfileFormat::kHeapText, ReadHeapText},
-    {ProfileFormat::kJemalloc, ReadJemalloc},
-    {ProfileFormat::kSymbolized, ReadSymbolized},
-    {ProfileFormat::kLegacyText, ReadLegacyText},
-    {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
-    {ProfileFormat::kHeaptrack, ReadHeaptrackProfile},
-    {ProfileFormat::kDhat, ReadDhatProfile},
-    {ProfileFormat::kCollapsed, ReadCollapsed},
-    {ProfileFormat::kMassif, ReadMassif},
+    {ProfileFormat::kPprof, ReadPprofProfile},         {ProfileFormat::kHeapText, ReadHeapText},
+    {ProfileFormat::kJemalloc, ReadJemalloc},          {ProfileFormat::kSymbolized, ReadSymbolized},
+    {ProfileFormat::kLegacyText, ReadLegacyText},      {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
+    {ProfileFormat::kHeaptrack, ReadHeaptrackProfile}, {ProfileFormat::kDhat, ReadDhatProfile},
+    {ProfileFormat::kCollapsed, ReadCollapsed},        {ProfileFormat::kMassif, ReadMassif},
 };
 
 tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view start) {
@@ -69,15 +65,21 @@ tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) 
 
 // Files with several snapshots can be asked for one of them.
 bool CanAnswer(ProfileFormat format, const trace::Question& question) {
-  return !question.any() || (format == ProfileFormat::kMassif && question.only_a_moment());
+  return !question.any() || question.only_freed() ||
+         (format == ProfileFormat::kMassif && question.only_a_moment());
 }
 
 // A gauge file knows its end and its peak.
 Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options) {
-  if (!options.question.only_peak_or_end()) return NeedsTrace(path, ProfileFormat::kGauge);
+  const bool freed = options.question.only_freed() && !options.gauge.peak;
+  if (!freed && !options.question.only_peak_or_end()) {
+    return NeedsTrace(path, ProfileFormat::kGauge);
+  }
   GaugeReadOptions gauge = options.gauge;
   gauge.peak = gauge.peak || options.question.at == "peak";
-  return ReadGaugeFile(path, gauge);
+  HG_ASSIGN(Profile profile, ReadGaugeFile(path, gauge));
+  if (freed) HG_TRY(AddFreed(options.question.blocks, &profile));
+  return profile;
 }
 
 // The options of gauge files mean the same here.
@@ -107,7 +109,10 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
   }
   if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
   for (const auto& [known, read] : kReaders) {
-    if (known == format) return read(&peeking, name, options);
+    if (known != format) continue;
+    HG_ASSIGN(Profile profile, read(&peeking, name, options));
+    if (options.question.only_freed()) HG_TRY(AddFreed(options.question.blocks, &profile));
+    return profile;
   }
   return Fail(ErrorCode::kUnsupported,
               Printable(name) + ": a " + FormatName(format) + " is not supported");

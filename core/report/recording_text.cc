@@ -282,8 +282,21 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
 
   if (r.exact) return text.Add(TraceText(profile, layout)).Add(Notes(notes));
 
-  std::string live = LiveText(total.live_bytes, r);
-  live += fmt::format(", about {} objects", FormatCount(total.live_objects));
+  HeapFigures now = total;
+  if (const Measures m = MeasuresOf(profile); m.name == "freed") {
+    // Figures are about another thing; what is live is told all the same.
+    text +=
+        Line("freed",
+             SumText(profile.Total(profile.FindType("freed_space")), "bytes") +
+                 fmt::format(" in about {} objects",
+                             FormatCount(profile.Total(profile.FindType("freed_objects")).value)));
+    now.live_bytes = profile.Total(kInuseSpace);
+    now.live_objects = profile.Total(kInuseObjects).value;
+    now.allocated_bytes = profile.Total(kAllocSpace);
+    now.allocated_objects = profile.Total(kAllocObjects).value;
+  }
+  std::string live = LiveText(now.live_bytes, r);
+  live += fmt::format(", about {} objects", FormatCount(now.live_objects));
   if (r.is_peak) {
     live += fmt::format("; this is the peak at {}", FormatDuration(r.peak_ns));
   } else if (r.has_peak && r.peak_bytes > 0) {
@@ -296,12 +309,12 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
     text += Line("RSS", r.memory + fmt::format(" (heapgauge memory {})", r.pid));
   }
 
-  const Interval allocated = Interval95(total.allocated_bytes);
+  const Interval allocated = Interval95(now.allocated_bytes);
   std::string allocated_text =
-      FormatBytes(total.allocated_bytes.value) + " " +
-      FormatPlusMinus(total.allocated_bytes.value, allocated.low, allocated.high);
+      FormatBytes(now.allocated_bytes.value) + " " +
+      FormatPlusMinus(now.allocated_bytes.value, allocated.low, allocated.high);
   if (allocated_text.back() == ' ') allocated_text.pop_back();
-  allocated_text += fmt::format(" in about {} objects", FormatCount(total.allocated_objects));
+  allocated_text += fmt::format(" in about {} objects", FormatCount(now.allocated_objects));
   if (r.reset_ns != 0) {
     allocated_text += fmt::format(", since the reset at {}", FormatDuration(r.reset_ns));
   }

@@ -69,6 +69,12 @@ bool Question::only_peak_or_end() const {
   return only_a_moment() && (at.empty() || at == "peak" || at == "end");
 }
 
+bool Question::only_freed() const {
+  Question rest = *this;
+  rest.value = Value::kLive;
+  return value == Value::kFreed && at != "peak" && rest.only_peak_or_end();
+}
+
 Result<Filter> FilterOf(const Question& question, const TraceFile& trace) {
   Filter filter = question.filter;
   for (const std::string& text : question.live_at) {

@@ -30,6 +30,8 @@ struct Question {
   bool only_a_moment() const;
   // Nothing but a moment that other recordings know too: at most "peak" or "end".
   bool only_peak_or_end() const;
+  // Nothing but what was freed, up to the end: sums of what was allocated and is live tell.
+  bool only_freed() const;
 
   friend bool operator==(const Question&, const Question&) = default;
 };

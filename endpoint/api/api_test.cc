@@ -62,8 +62,25 @@ TEST(Api, SaysWhatASourceHolds) {
   EXPECT_EQ(answer["stacks"], 3);
   std::string titles;
   for (const json& choice : answer["choices"]) titles += choice["title"].get<std::string>() + ", ";
-  EXPECT_EQ(titles, "live, live objects, allocated, allocated objects, ");
+  EXPECT_EQ(titles, "live, live objects, allocated, allocated objects, freed, freed objects, ");
   EXPECT_TRUE(answer["memory"].is_object());
+}
+
+TEST(Api, TellsWhatASampledProcessFreed) {
+  OneProcess host;
+  const json all = Get(&host, "/api/v1/summary")["total"];
+  const json freed = Get(&host, "/api/v1/summary?value=freed");
+  EXPECT_EQ(freed["name"], "freed");
+  const auto value = [](const json& estimate) { return estimate["value"].get<double>(); };
+  EXPECT_EQ(value(freed["total"]["value"]),
+            value(all["allocated_bytes"]) - value(all["live_bytes"]));
+  EXPECT_EQ(Get(&host, "/api/v1/flame?value=freed")["value"], value(freed["total"]["value"]));
+  EXPECT_EQ(Get(&host, "/api/v1/summary?value=freed&blocks=1")["unit"], "count");
+  // What samples do not tell is not made up.
+  for (const char* words : {"value=temporary", "value=growth", "value=freed&peak=1",
+                            "value=freed&at=peak", "value=freed&from=1s"}) {
+    EXPECT_EQ(host.Get(std::string("/api/v1/summary?") + words).status, 400) << words;
+  }
 }
 
 TEST(Api, ShowsTheCallTreeFromCallersAndFromWhatAllocates) {

@@ -1,5 +1,6 @@
 #include "endpoint/api/figure_choices.h"
 
+#include "core/analysis/freed_figures.h"
 #include "core/trace/trace_profile.h"
 
 namespace heapgauge::endpoint::api {
@@ -34,6 +35,10 @@ std::vector<FigureChoice> FigureChoices(Source::Kind kind, const Subject& subjec
     if (m.allocated_objects != kNone) {
       choices.push_back(
           {"allocated objects", {{"type", profile.sample_types[m.allocated_objects].name}}});
+    }
+    if (KnowsFreed(profile)) {
+      choices.push_back({"freed", {{"value", "freed"}}});
+      choices.push_back({"freed objects", {{"value", "freed"}, {"blocks", "1"}}});
     }
     return choices;
   }

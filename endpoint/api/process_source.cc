@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/analysis/freed_figures.h"
 #include "core/base/text.h"
 #include "core/leaks/check_file.h"
 #include "core/memory/regions.h"
@@ -32,7 +33,8 @@ std::string ProcessSource::EditionOf(const std::string& hold) {
 
 Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) {
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  if (!question.only_peak_or_end()) {
+  const bool freed = question.only_freed() && !filter.peak;
+  if (!freed && !question.only_peak_or_end()) {
     return Fail(
         ErrorCode::kInvalidArgument,
         "a sampled process does not know moments, ranges and single blocks; record a trace: "
@@ -42,7 +44,10 @@ Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) 
   HG_ASSIGN(std::shared_ptr<const Profile> profile,
             process_->TakeWithNames(peak ? Moment::kPeak : Moment::kNow));
   if (!peak) Note(*profile);
-  return profile;
+  if (!freed) return profile;
+  auto with_freed = std::make_shared<Profile>(*profile);
+  HG_TRY(AddFreed(question.blocks, with_freed.get()));
+  return with_freed;
 }
 
 void ProcessSource::Note(const Profile& profile) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/analysis/freed_figures.h"
 #include "core/analysis/measures.h"
 #include "endpoint/api/process_source.h"
 
@@ -37,6 +38,11 @@ Source::Facts ProfileSource::facts() {
 
 Result<std::shared_ptr<const Profile>> ProfileSource::Ask(const Filter& filter) {
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  if (question.only_freed() && !filter.peak) {
+    auto with_freed = std::make_shared<Profile>(*profile_);
+    HG_TRY(AddFreed(question.blocks, with_freed.get()));
+    return with_freed;
+  }
   if (question.any() || filter.peak) {
     return Fail(ErrorCode::kInvalidArgument,
                 "this profile does not know moments, ranges and single blocks; record a trace: "

@@ -184,6 +184,11 @@ test("profiles of other tools", async () => {
       if (!words.cumulative && !words.granularity) await checkFlame(page, server, source, name, words);
     }
     if (name !== "c.txt") await checkOverview(page, server, source, name, {});
+    // What was freed is known where all allocations are counted.
+    if (!["b.heap", "trace.pb.gz"].includes(name)) continue;
+    for (const words of [{ value: "freed" }, { value: "freed", blocks: "1" }, { value: "freed", cumulative: "1" }]) await checkTable(page, server, source, name, words);
+    await checkFlame(page, server, source, name, { value: "freed" });
+    await checkOverview(page, server, source, name, { value: "freed" });
   }
   assert.deepEqual(page.complaints, []);
   await page.context().close();
