@@ -39,7 +39,8 @@ Source::Facts ProfileSource::facts() {
 Result<std::shared_ptr<const Profile>> ProfileSource::Ask(const Filter& filter) {
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
   if (question.only_freed() && !filter.peak) {
-    auto with_freed = std::make_shared<Profile>(*profile_);
+    HG_ASSIGN(const auto profile, profile_->Wait());
+    auto with_freed = std::make_shared<Profile>(*profile);
     HG_TRY(AddFreed(question.blocks, with_freed.get()));
     return with_freed;
   }
