@@ -52,8 +52,8 @@ export function ProcessesView() {
             <table class="plain" data-testid="processes">
               <thead>
                 <tr>
-                  <Head word="program" title="program" /><Head word="live" title="live heap" right /><th class="dim range">95 % range</th><Head word="rate" title="allocates" right />
-                  <Head word="resident" title="RSS" right /><Head word="age" title="state" /><Head word="pid" title="pid" right /><Head word="samples" title="samples" right /><th>sampling</th>
+                  <Head word="pid" title="pid" right /><Head word="program" title="program" /><Head word="live" title="live heap" right /><th class="dim range">95 % range</th><Head word="rate" title="allocates" right />
+                  <Head word="resident" title="RSS" right /><Head word="age" title="state" /><Head word="samples" title="samples" right /><th>sampling</th>
                 </tr>
               </thead>
               <tbody>{shown.map((process) => <Row key={process.pid} process={process} say={say} />)}</tbody>
@@ -81,19 +81,19 @@ function Row({ process, say }: { process: ProcessAnswer; say: Say }) {
   const { state } = usePage();
   const link = `#${stateText({ ...withSource(state, process.source), view: "overview" })}`;
   if (process.error !== undefined || !process.live_bytes) {
-    return <tr><td><a href={link}>{process.pid}</a></td><td colSpan={8} class="dim">{process.error}</td></tr>;
+    return <tr><td class="right pid"><a href={link}>{process.pid}</a></td><td colSpan={8} class="dim">{process.error}</td></tr>;
   }
   const live = process.state === "live";
   const { low, high } = process.live_bytes;
   return (
     <tr class={live ? "" : "ended"}>
+      <td class="right pid"><a href={link}>{process.pid}</a></td>
       <td class="program"><a href={link}>{process.name}</a><span class="command" title={process.command_line?.join(" ")}>{process.command_line?.join(" ")}</span></td>
       <td class="right strong">{formatBytes(process.live_bytes.value)}</td>
       <td class="dim range">{high > low ? formatByteRange(low, high) : ""}</td>
       <td class="right nowrap">{live && process.allocation_rate !== undefined ? `${formatBytes(process.allocation_rate)}/s` : ""}</td>
       <td class="right">{process.resident_bytes ? formatBytes(process.resident_bytes) : ""}</td>
       <td class="state">{process.state_text}{live && !process.active && <b>, sampling is off</b>}</td>
-      <td class="right"><a href={link}>{process.pid}</a></td>
       <td class="right">{formatCount(process.samples ?? 0)}{process.lost_samples ? `, ${formatCount(process.lost_samples)} lost` : ""}</td>
       <td>{live ? <Acts process={process} say={say} /> : <span class="dim">1 in {formatBytes(process.interval_in_force ?? 0)}</span>}</td>
     </tr>
