@@ -104,6 +104,10 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
     sigprocmask(SIG_SETMASK, &before, nullptr);
     return tl::unexpected<Error>(SystemError("cannot start a process", fork_errno));
   }
+  // The program has its own way with these from here on. That nobody reads our last words, or that
+  // a file has reached its largest size, must not become its exit code.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   // The pipe closes by itself when exec succeeds.
   ssize_t got = 0;
   do {

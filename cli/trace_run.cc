@@ -162,9 +162,6 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
   const auto result = Launch(
       spec, trace::Recorder::kBeatPeriodNs, [&](pid_t) { recorder->Beat(); },
       [&](pid_t pid) {
-        // A trace that grows beyond the limit of file sizes is an error, not our end. From here on
-        // the program has its own way with signals.
-        signal(SIGXFSZ, SIG_IGN);
         if (!recorder->Start(static_cast<uint32_t>(pid))) {
           FailWith("no thread can be made, so there will be no trace");
         }

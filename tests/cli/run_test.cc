@@ -41,6 +41,16 @@ TEST(Run, PassesTheExitCodeOn) {
       << "dashes are optional";
 }
 
+TEST(Run, TheExitCodeIsTheSameIfNobodyReadsOurLastWords) {
+  const ScratchDir dir;
+  // The program ends when it has seen that the reader is gone.
+  const std::string program = "trap '' PIPE; while echo x; do sleep 0.01; done 2>/dev/null; exit 3";
+  std::vector<std::string> words = {"bash", "-c", "\"$@\" 2>&1 | true; exit ${PIPESTATUS[0]}", "-"};
+  const std::vector<std::string> run = HeapgaugeCommand({"run", "--", "sh", "-c", program});
+  words.insert(words.end(), run.begin(), run.end());
+  EXPECT_EQ(Command(words, Agent(dir)).Wait().code, 3);
+}
+
 TEST(Run, DiesByTheSameSignal) {
   const ScratchDir dir;
   for (const int signal : {SIGTERM, SIGKILL, SIGSEGV, SIGABRT, SIGPIPE, SIGINT}) {
