@@ -1,6 +1,7 @@
 #include "cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <utility>
 
 namespace heapgauge::cli {
@@ -11,7 +12,16 @@ Option Option::OneOf(const std::vector<std::string>& values) const {
   return Option(option_->check(CLI::IsMember(values)));
 }
 
-Option Option::NonNegative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
+// CLI's own check names the largest double, with 309 digits.
+Option Option::NonNegative() const {
+  const auto check = [](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool good = end != text.c_str() && *end == 0 && value >= 0;
+    return good ? std::string() : "'" + text + "' is not a number from 0 on";
+  };
+  return Option(option_->check(CLI::Validator(check, "NONNEGATIVE")));
+}
 
 Option Option::Between(double least, double most) const {
   return Option(option_->check(CLI::Range(least, most)));
@@ -19,9 +29,7 @@ Option Option::Between(double least, double most) const {
 
 Option Option::Excludes(Option other) const { return Option(option_->excludes(other.option_)); }
 
-Option Option::InGroup(const std::string& heading) const {
-  return Option(option_->group(heading));
-}
+Option Option::InGroup(const std::string& heading) const { return Option(option_->group(heading)); }
 
 Option Option::OneEachTime() const { return Option(option_->expected(1)->take_all()); }
 

@@ -73,8 +73,8 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"top"}, "SOURCE");
   ExpectRefused({"top", "--frobnicate", "x"}, "heapgauge top --help");
   ExpectRefused({"top", "--sort", "colour", "x"}, "--sort");
-  ExpectRefused({"top", "-n", "many", "x"}, "--rows");
-  ExpectRefused({"top", "-n", "-3", "x"}, "--rows");
+  ExpectRefused({"top", "-n", "many", "x"}, "--rows: 'many' is not a number from 0 on");
+  ExpectRefused({"top", "-n", "-3", "x"}, "--rows: '-3' is not a number from 0 on");
   ExpectRefused({"top", "x", "--", "y"}, "heapgauge run");
   ExpectRefused({"ctl"}, "SOURCE");
   ExpectRefused({"ctl", "1"}, "heapgauge ctl --help");
