@@ -26,7 +26,9 @@ const char* StateName(RecordingState state) {
 }
 
 std::string Recording::name() const {
-  std::string_view shown = command_line.empty() ? std::string_view() : BaseName(command_line[0]);
+  std::string_view shown = command_line.empty() ? std::string_view() : command_line[0];
+  // A process that says there what it does: "nginx: master process nginx -c /etc/nginx.conf".
+  shown = BaseName(shown.substr(0, shown.find(": ")));
   if (!shown.empty() && shown.front() == '-') shown.remove_prefix(1);  // a login shell
   return std::string(shown.empty() ? BaseName(program) : shown);
 }

@@ -41,6 +41,20 @@ TEST(Profile, StacksAreReadInnermostFirst) {
   EXPECT_EQ(p.FindType("cpu"), p.sample_types.size());
 }
 
+TEST(Recording, IsCalledAsItWasStarted) {
+  Recording r;
+  r.program = "/usr/sbin/nginx";
+  EXPECT_EQ(r.name(), "nginx");
+  r.command_line = {"/opt/web server/bin/front", "-c", "x"};
+  EXPECT_EQ(r.name(), "front");
+  r.command_line = {"-bash"};
+  EXPECT_EQ(r.name(), "bash");
+  r.command_line = {"nginx: master process nginx -c /etc/nginx/nginx.conf"};
+  EXPECT_EQ(r.name(), "nginx");
+  r.command_line = {"/usr/lib/postgresql/15/bin/postgres: wal/writer "};
+  EXPECT_EQ(r.name(), "postgres");
+}
+
 TEST(Profile, CheckFindsEveryBrokenReference) {
   const std::pair<const char*, std::function<void(Profile*)>> cases[] = {
       {"location", [](Profile* p) { p->nodes[0].location = 9; }},
