@@ -82,6 +82,7 @@ void Recorder::FillHeader(wire::Header* out, const Settings& settings,
   header.command_line_bytes = length > 0 ? static_cast<uint32_t>(length) : 0;
   header.follows_exec = settings.follow_exec;
   header.hooks_mappings = settings.record_mappings;
+  header.recorder_pid = settings.trace.recorder_pid;
   header.control.active = settings.active && !settings.trace.on;
   header.control.max_samples_per_second = settings.max_samples_per_second;
 }
@@ -161,6 +162,7 @@ bool Recorder::StartInChild() {
   settings.max_samples_per_second = parent.control.max_samples_per_second;
   settings.follow_exec = parent.follows_exec != 0;
   settings.record_mappings = parent.hooks_mappings != 0;
+  settings.trace.recorder_pid = trace_settings_.recorder_pid;
   FillHeader(&header, settings,
              {static_cast<wire::Allocator>(parent.allocator), parent.allocator_path}, exe_);
   PublishSampler(&header);

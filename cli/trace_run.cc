@@ -62,6 +62,7 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
   }
   environment.emplace_back("HEAPGAUGE_TRACE_DROP", run.options.drop ? "1" : "0");
   environment.emplace_back("HEAPGAUGE_TRACE_FORK", run.options.follow_fork ? "1" : "0");
+  environment.emplace_back("HEAPGAUGE_TRACE_RECORDER", std::to_string(getpid()));
   const bool counter = trace::BestClock() == wire::TraceClock::kCycleCounter;
   environment.emplace_back("HEAPGAUGE_TRACE_CLOCK", counter ? "tsc" : "monotonic");
   if (!run.options.buffer.empty()) {
@@ -75,6 +76,7 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
     HG_ASSIGN(recorder->record.cull_below_ns, TimeOption("--cull-below", run.options.cull_below));
   }
   recorder->record.records_mappings = run.mmap;
+  recorder->follow_fork = run.options.follow_fork;
   recorder->writes = run.options.trace;
   if (!recorder->writes) {
     recorder->gauge_directory = run.directory;
@@ -175,8 +177,10 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
     FailWith(SystemError("cannot run '" + Printable(spec.command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  if (!run.quiet && run.options.trace)
+  if (!run.quiet && run.options.trace) {
     TellTraces(spec, *result, run.directory, recorder->recorded());
+    if (!run.options.follow_fork) TellUnrecorded(recorder->unrecorded());
+  }
   if (run.verbose) TellCost(recorder->recorded());
   if (checks != nullptr) {
     const int code = ShowLeaks(run.leaks, run.quiet, static_cast<uint32_t>(result->pid), checks);

@@ -14,6 +14,9 @@ namespace heapgauge::cli {
 void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
                 const std::vector<trace::RecordedProcess>& recorded);
 
+// Forked children of the program that run on and are not recorded, if there are any.
+void TellUnrecorded(size_t count);
+
 // What recording cost this process.
 void TellCost(const std::vector<trace::RecordedProcess>& recorded);
 

@@ -274,15 +274,17 @@ struct Header {
   uint32_t label_bytes;
   uint32_t label_count;  // upper bounds, as those above
   uint32_t pool_live_count;
-  // By the recorder of a trace: up to this one of Control::trace_requests, all that had happened
-  // when it was made is in the trace.
-  uint32_t trace_answers;
+  uint32_t recorder_pid;  // of who was to record this trace, as the program was told; 0 unknown
 
   // From version 4 on.
   TraceControl trace;
 
   // From version 5 on.
   LeakControl leaks;
+  // By the recorder of a trace: up to this one of Control::trace_requests, all that had happened
+  // when it was made is in the trace.
+  uint32_t trace_answers;
+  uint32_t reserved;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

@@ -58,13 +58,14 @@ TEST(Settings, ComeFromTheEnvironment) {
 TEST(Settings, OfATraceComeFromTheEnvironment) {
   EnvironmentList environment({"HEAPGAUGE_TRACE=1", "HEAPGAUGE_TRACE_DROP=1",
                                "HEAPGAUGE_TRACE_FORK=1", "HEAPGAUGE_TRACE_CLOCK=tsc",
-                               "HEAPGAUGE_TRACE_BUFFER=2M"});
+                               "HEAPGAUGE_TRACE_BUFFER=2M", "HEAPGAUGE_TRACE_RECORDER=4711"});
   const TraceSettings settings = ReadSettings(environment.get()).trace;
   EXPECT_TRUE(settings.on);
   EXPECT_TRUE(settings.drops);
   EXPECT_TRUE(settings.follows_fork);
   EXPECT_EQ(settings.clock, wire::TraceClock::kCycleCounter);
   EXPECT_EQ(settings.max_buffers(), 32u);
+  EXPECT_EQ(settings.recorder_pid, 4711u);
 }
 
 TEST(Settings, OfATraceKeepWithinTheirBounds) {

@@ -28,6 +28,11 @@ TraceSettings ReadTraceSettings(char** environment) {
   if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_TRACE_BUFFER"), &bytes)) {
     settings.buffer_bytes = bytes;
   }
+  uint64_t recorder;
+  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_TRACE_RECORDER"), &recorder) &&
+      recorder <= UINT32_MAX) {
+    settings.recorder_pid = static_cast<uint32_t>(recorder);
+  }
   return settings;
 }
 

@@ -21,6 +21,7 @@ struct TraceSettings {
   enum class Freeing : uint8_t { kNever, kIfAlone, kAlways };
   Freeing freeing = Freeing::kIfAlone;
   uint64_t buffer_bytes = uint64_t{16} << 20;  // HEAPGAUGE_TRACE_BUFFER
+  uint32_t recorder_pid = 0;                   // HEAPGAUGE_TRACE_RECORDER: for the header
   // How long the buffers may stay full, with no sign of life from a recorder, before tracing ends.
   uint64_t patience_ns = 5'000'000'000;
 

@@ -1,7 +1,10 @@
 #include "core/base/file.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -75,6 +78,34 @@ TEST(Process, KnowsItself) {
   EXPECT_FALSE(IsDescendant(static_cast<uint32_t>(getppid()), self));
   EXPECT_TRUE(ProcessMapsFile(self, ProcessExecutable(self)).value_or(false));
   EXPECT_FALSE(ProcessMapsFile(self, "/etc/passwd").value_or(true));
+}
+
+TEST(Process, WhoMapsAFileIsFoundThoughItsNameIsGone) {
+  std::string path = (std::filesystem::temp_directory_path() / "mapped.XXXXXX").string();
+  const int fd = mkstemp(path.data());
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(ftruncate(fd, 4096), 0);
+  void* const mapped = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  const auto identity = IdentityOf(path);
+  ASSERT_TRUE(identity);
+  close(fd);
+  unlink(path.c_str());
+  const uint64_t now = ReadProcess(static_cast<uint32_t>(getpid()))->start_ticks;
+  EXPECT_TRUE(ProcessesMapping({*identity}, now).empty());  // this one does not count
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const FileIdentity other{identity->device, identity->inode + 1, "other"};
+  EXPECT_EQ(ProcessesMapping({other, *identity}, now),
+            std::vector<uint32_t>{static_cast<uint32_t>(child)});
+  EXPECT_TRUE(ProcessesMapping({other}, now).empty());
+  EXPECT_TRUE(ProcessesMapping({*identity}, UINT64_MAX).empty());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  munmap(mapped, 4096);
 }
 
 TEST(Process, AMissingOneIsNothing) {

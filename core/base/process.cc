@@ -1,9 +1,11 @@
 #include "core/base/process.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +26,41 @@ uint64_t Now(clockid_t clock) {
   timespec ts{};
   clock_gettime(clock, &ts);
   return static_cast<uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(ts.tv_nsec);
+}
+
+struct ByInode {
+  bool operator()(const FileIdentity& a, const FileIdentity& b) const { return a.inode < b.inode; }
+};
+
+// REQUIRES: the files are sorted by their inodes.
+std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& files) {
+  FILE* maps = std::fopen(ProcPath(pid, "maps").c_str(), "re");
+  if (maps == nullptr) return std::nullopt;
+  bool found = false;
+  bool any = false;
+  char* line = nullptr;
+  size_t capacity = 0;
+  while (!found && getline(&line, &capacity, maps) > 0) {
+    unsigned major_number = 0;
+    unsigned minor_number = 0;
+    unsigned long long inode = 0;
+    if (std::sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major_number, &minor_number, &inode) !=
+        3) {
+      continue;
+    }
+    any = true;
+    // Overlay file systems show another device number here than stat does; the name decides then.
+    const dev_t device = makedev(major_number, minor_number);
+    const auto same =
+        std::equal_range(files.begin(), files.end(), FileIdentity{0, inode, {}}, ByInode());
+    found = std::any_of(same.first, same.second, [&](const FileIdentity& file) {
+      return device == file.device || std::strstr(line, ("/" + file.name).c_str()) != nullptr;
+    });
+  }
+  std::free(line);
+  std::fclose(maps);
+  if (!any) return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -62,33 +99,36 @@ std::string ProcessExecutable(uint32_t pid) {
   return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
 }
 
-std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) return std::nullopt;
-  FILE* maps = std::fopen(ProcPath(pid, "maps").c_str(), "re");
-  if (maps == nullptr) return std::nullopt;
-  const std::string name = "/" + std::string(BaseName(path));
-  bool found = false;
-  bool any = false;
-  char* line = nullptr;
-  size_t capacity = 0;
-  while (!found && getline(&line, &capacity, maps) > 0) {
-    unsigned major_number = 0;
-    unsigned minor_number = 0;
-    unsigned long long inode = 0;
-    if (std::sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major_number, &minor_number, &inode) !=
-        3) {
-      continue;
+  return FileIdentity{st.st_dev, st.st_ino, std::string(BaseName(path))};
+}
+
+std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t since_ticks) {
+  std::vector<uint32_t> found;
+  if (files.empty()) return found;
+  std::sort(files.begin(), files.end(), ByInode());
+  DIR* const processes = opendir("/proc");
+  if (processes == nullptr) return found;
+  while (const dirent* entry = readdir(processes)) {
+    char* end = nullptr;
+    const unsigned long pid = std::strtoul(entry->d_name, &end, 10);
+    if (pid == 0 || *end != 0 || pid == static_cast<unsigned long>(getpid())) continue;
+    const auto process = ReadProcess(static_cast<uint32_t>(pid));
+    if (!process || process->ended() || process->start_ticks < since_ticks) continue;
+    if (MapsOneOf(static_cast<uint32_t>(pid), files).value_or(false)) {
+      found.push_back(static_cast<uint32_t>(pid));
     }
-    any = true;
-    // Overlay file systems show another device number here than stat does; the name decides then.
-    found = inode == st.st_ino && (makedev(major_number, minor_number) == st.st_dev ||
-                                   std::strstr(line, name.c_str()) != nullptr);
   }
-  std::free(line);
-  std::fclose(maps);
-  if (!any) return std::nullopt;
+  closedir(processes);
   return found;
+}
+
+std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {
+  const auto file = IdentityOf(path);
+  if (!file) return std::nullopt;
+  return MapsOneOf(pid, {*file});
 }
 
 bool IsDescendant(uint32_t pid, uint32_t ancestor) {

@@ -29,6 +29,18 @@ std::optional<uint64_t> ResidentBytes(uint32_t pid);
 // Where /proc/PID/exe points to; "" if it may not be read.
 std::string ProcessExecutable(uint32_t pid);
 
+// A file that has been seen, to be known again when its name is gone.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  std::string name;  // the last part of its path
+};
+std::optional<FileIdentity> IdentityOf(const std::string& path);
+
+// Running processes other than this one that map one of the files, as far as it may be told. Only
+// those are looked at that began at `since_ticks` or later.
+std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t since_ticks);
+
 // Whether the process maps this very file; nothing if it cannot be told.
 std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path);
 

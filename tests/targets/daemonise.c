@@ -1,7 +1,10 @@
 // Turns itself into a daemon the old way: two forks, setsid, chdir, all file descriptors closed.
 // Then it allocates and writes its result.
 //
-//   daemonise RESULT_FILE       an absolute path; appears complete (it is renamed into place)
+//   daemonise RESULT_FILE [MILLISECONDS]
+//
+// The file is an absolute path; it appears complete (it is renamed into place). The daemon rests
+// for so long before it allocates, long after its parents have gone.
 //
 // The file gets one line with a sum, and whether the descriptors that the daemon opened afterwards
 // were those it expects (the lowest ones). Daemon: keeps 16 MiB from the function DaemonState.
@@ -19,8 +22,8 @@ static HG_NOINLINE void DaemonState(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: daemonise RESULT_FILE\n");
+  if (argc != 2 && argc != 3) {
+    fprintf(stderr, "usage: daemonise RESULT_FILE [MILLISECONDS]\n");
     return 2;
   }
   Exercise(1, 20000);
@@ -40,6 +43,7 @@ int main(int argc, char** argv) {
   umask(077);
   Require(chdir("/") == 0, "chdir");
   for (int fd = 0; fd < 1024; ++fd) close(fd);
+  if (argc == 3) usleep((useconds_t)(atoi(argv[2]) * 1000));
   DaemonState();
   const uint64_t sum = Exercise(2, 20000);
   const int first = open("/dev/null", O_RDWR);

@@ -126,6 +126,7 @@ Result<GaugeOwner> ReadOwner(const std::string& path) {
       std::memcmp(header.magic, wire::kMagic, sizeof header.magic) != 0) {
     return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not a gauge file");
   }
+  const bool has_recorder = header.version >= 3;
   return GaugeOwner{path,
                     header.pid,
                     header.parent_pid,
@@ -133,6 +134,7 @@ Result<GaugeOwner> ReadOwner(const std::string& path) {
                     header.start_realtime_ns,
                     header.ended_ns,
                     header.is_copy != 0,
+                    has_recorder ? header.recorder_pid : 0,
                     header.is_copy != 0 ? header.dump.time_ns : 0};
 }
 

@@ -33,8 +33,9 @@ struct GaugeOwner {
   uint64_t process_start_ticks = 0;
   uint64_t start_realtime_ns = 0;
   uint64_t ended_ns = 0;
-  bool is_copy = false;  // a dump: nobody's own file
-  uint64_t dump_ns = 0;  // of a dump: when it was made, after the start
+  bool is_copy = false;       // a dump: nobody's own file
+  uint32_t recorder_pid = 0;  // who records its trace, as it was told; 0 unknown
+  uint64_t dump_ns = 0;       // of a dump: when it was made, after the start
 };
 Result<GaugeOwner> ReadOwner(const std::string& path);
 

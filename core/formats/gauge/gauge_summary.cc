@@ -122,7 +122,7 @@ void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last
       r->duration_ns = std::max(r->duration_ns, now - h.start_monotonic_ns);
     }
   } else if (WasReplaced({path, h.pid, h.parent_pid, h.process_start_ticks, h.start_realtime_ns, 0,
-                          false, 0})) {
+                          false, 0, 0})) {
     r->state = RecordingState::kReplaced;
   } else {
     r->state = runs ? RecordingState::kSnapshot : RecordingState::kKilled;

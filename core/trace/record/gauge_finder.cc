@@ -22,7 +22,9 @@ uint64_t Nanoseconds(const timespec& time) {
 }  // namespace
 
 GaugeFinder::GaugeFinder(std::string directory)
-    : directory_(std::move(directory)), started_ns_(RealtimeNow() - kStartSlackNs) {}
+    : directory_(std::move(directory)),
+      recorder_(static_cast<uint32_t>(getpid())),
+      started_ns_(RealtimeNow() - kStartSlackNs) {}
 
 bool GaugeFinder::HasChanged(const std::string& directory) {
   struct stat st {};
@@ -37,8 +39,10 @@ bool GaugeFinder::HasChanged(const std::string& directory) {
 
 bool GaugeFinder::IsOurs(const GaugeOwner& owner, uint32_t program) {
   if (owner.start_realtime_ns < started_ns_ || owner.is_copy) return false;
-  if (pids_.count(owner.pid) == 0 && pids_.count(owner.parent_pid) == 0 &&
-      !IsDescendant(owner.pid, program)) {
+  if (owner.recorder_pid != 0) {
+    if (owner.recorder_pid != recorder_) return false;
+  } else if (pids_.count(owner.pid) == 0 && pids_.count(owner.parent_pid) == 0 &&
+             !IsDescendant(owner.pid, program)) {
     return false;
   }
   pids_.insert(owner.pid);

@@ -1,5 +1,8 @@
 // Finds the gauge files that a program and its children make, soon after they are made.
 //
+// A program that was told by whom it is recorded says so in its file, and so do all that it starts,
+// whoever is their parent by now; of others the parents decide.
+//
 // Looks at the times of the directories and lists them only when they changed. Files are told apart
 // by device and inode: a process that executes another program has its old file renamed. One
 // thread.
@@ -37,6 +40,7 @@ class GaugeFinder {
   bool IsOurs(const GaugeOwner& owner, uint32_t program);
 
   std::string directory_;
+  uint32_t recorder_;  // this process, as programs were told
   std::vector<std::string> directories_;
   bool found_any_ = false;
   uint64_t next_list_ns_ = 0;                     // when to find out again which there are

@@ -57,6 +57,21 @@ TEST_F(FindingGaugeFiles, OfTheProgramAndItsChildrenOnce) {
   EXPECT_EQ(New(&finder), Names{"grandchild.4.hg"});
 }
 
+TEST_F(FindingGaugeFiles, AFileThatNamesItsRecorderIsOursOrNot) {
+  GaugeFinder finder(directory_);
+  const auto make = [&](const std::string& name, uint32_t parent, uint32_t recorder) {
+    GaugeBuilder builder;
+    builder.header().pid = kProgram + 1;
+    builder.header().parent_pid = parent;
+    builder.header().start_realtime_ns = RealtimeNow();
+    builder.header().recorder_pid = recorder;
+    builder.WriteTo(directory_ + "/" + name);
+  };
+  make("orphan.1.hg", 1, static_cast<uint32_t>(getpid()));
+  make("of_another_recorder.2.hg", kProgram, static_cast<uint32_t>(getpid()) + 1);
+  EXPECT_EQ(New(&finder), Names{"orphan.1.hg"});
+}
+
 TEST_F(FindingGaugeFiles, NotThoseFromBefore) {
   Make("old.1.hg", kProgram, 1, RealtimeNow() - 10'000'000'000);
   GaugeFinder finder(directory_);

@@ -25,6 +25,7 @@ constexpr uint64_t kGonePeriod = 100 * kMillisecond;
 constexpr uint64_t kExpectedNs = 2000 * kMillisecond;
 constexpr uint64_t kLastLookNs = 20 * kMillisecond;
 constexpr uint64_t kReplacedPeriod = 1000 * kMillisecond;
+constexpr uint64_t kSilentPeriod = 250 * kMillisecond;
 constexpr char kSuffix[] = ".hgt";
 
 // A process is there as long as one of its threads is: the first one may have ended before.
@@ -118,7 +119,7 @@ size_t Recorder::running() {
   const auto runs = [this](const Session& session) {
     return !session.finishing && !(program_ended_ && session.owner.pid == program_);
   };
-  return static_cast<size_t>(std::count_if(sessions_.begin(), sessions_.end(), runs));
+  return silent_ + static_cast<size_t>(std::count_if(sessions_.begin(), sessions_.end(), runs));
 }
 
 std::string Recorder::PathFor(const Facts& facts) {
@@ -177,6 +178,8 @@ bool Recorder::Open(const GaugeOwner& owner) {
   session.recorder = *std::move(recorder);
   session.owner = owner;
   session.path = std::move(path);
+  if (auto gauge = IdentityOf(owner.path)) gauges_.push_back(*std::move(gauge));
+  first_start_ticks_ = std::min(first_start_ticks_, owner.process_start_ticks);
   const std::lock_guard<std::mutex> lock(mutex_);
   sessions_.push_back(std::move(session));
   return true;
@@ -260,6 +263,17 @@ void Recorder::EndThoseGone(uint64_t now_ns) {
   }
 }
 
+// A child that was forked and has called no allocator since has no file of its own yet, and one
+// that is not to be traced never has: a daemon whose parents have gone, for example. It maps the
+// file of the one it was forked from.
+void Recorder::LookForSilent(uint64_t now_ns) {
+  if (now_ns < next_silent_ns_) return;
+  next_silent_ns_ = now_ns + kSilentPeriod;
+  const size_t silent = ProcessesMapping(gauges_, first_start_ticks_).size();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  silent_ = silent;
+}
+
 // How long to rest after a turn. False if there is reason not to.
 bool Recorder::Sleep(size_t bytes, bool pressed, uint64_t* nap_ns) {
   if (pressed && bytes != 0) return false;
@@ -286,6 +300,10 @@ void Recorder::Run() {
       stop = stop_;
     }
     uint64_t now = MonotonicNow();
+    // Before the search for files: one of them may make its own in between.
+    const size_t recorded = recorded_.size();
+    const bool none_left = ended && sessions_.empty() && expected_.empty();
+    if (none_left) LookForSilent(now);
     if (now >= next_search_ns_ || ended) {
       LookForNew(now);
       next_search_ns_ = now + (recorded_.empty() && sessions_.empty() ? kFirstSearchPeriod
@@ -308,7 +326,11 @@ void Recorder::Run() {
       while (!sessions_.empty()) Finish(sessions_.size() - 1, RecordingState::kSnapshot);
     }
     if (stop) break;
-    if (ended && sessions_.empty() && expected_.empty()) {
+    if (!none_left || !sessions_.empty() || !expected_.empty() || recorded_.size() != recorded) {
+      next_silent_ns_ = 0;  // whose children they are was not all known then
+      const std::lock_guard<std::mutex> lock(mutex_);
+      silent_ = 0;
+    } else if (silent_ == 0 || !options_.follow_fork) {
       // A child may be about to execute its program.
       if (last_look_ns == 0) last_look_ns = now + kLastLookNs;
       if (now >= last_look_ns) break;

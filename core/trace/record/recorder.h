@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/process.h"
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/gauge_finder.h"
 #include "core/trace/record/leak_watch.h"
@@ -31,6 +32,7 @@ struct RecorderOptions {
   std::string output;            // file for the program itself, "" for a name made of its own
   std::string output_directory;  // for such names
   bool follow = true;            // programs that it starts as well
+  bool follow_fork = false;      // forked children trace too, from their first call on
   bool writes = true;            // false: no traces, only what the recorder knows
   LeakWatch* leaks = nullptr;    // asked when a program wants its leaks checked; must outlive it
 };
@@ -66,9 +68,11 @@ class Recorder {
   void Stop();
   // True once everything is written.
   bool WaitFor(uint64_t ns);
-  // Programs that are being recorded and have not ended, as far as is known.
+  // Programs that are being recorded, or will be, and have not ended, as far as is known.
   size_t running();
 
+  // After WaitFor was true: forked children that go on unrecorded.
+  size_t unrecorded() const { return silent_; }
   // After WaitFor was true, in the order in which they ended.
   const std::vector<RecordedProcess>& recorded() const { return recorded_; }
 
@@ -88,6 +92,7 @@ class Recorder {
   // False if the program does not trace, or not yet: to be tried again.
   bool Open(const GaugeOwner& owner);
   void EndThoseGone(uint64_t now_ns);
+  void LookForSilent(uint64_t now_ns);
   void Finish(size_t index, RecordingState state);
   void AnswerQuestion(Session* session);
   std::string PathFor(const Facts& facts);
@@ -108,10 +113,14 @@ class Recorder {
     uint64_t until_ns = 0;
   };
   std::vector<Expected> expected_;
+  std::vector<FileIdentity> gauges_;  // of all that were recorded; their names are gone by now
+  uint64_t first_start_ticks_ = UINT64_MAX;  // of their processes, the earliest
+  uint64_t next_silent_ns_ = 0;
 
   std::mutex mutex_;  // for all below
   std::condition_variable changed_;
   std::vector<Session> sessions_;  // changed by the thread alone
+  size_t silent_ = 0;              // forked children that run and have no file of their own
   bool program_ended_ = false;
   bool stop_ = false;
   bool done_ = false;

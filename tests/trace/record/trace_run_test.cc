@@ -235,6 +235,44 @@ TEST_F(TracedRun, FollowsForkOnlyIfAsked) {
   }
 }
 
+TEST_F(TracedRun, RecordsADaemonWhoseParentsHaveGone) {
+  for (const std::string rest : {"0", "300"}) {
+    const std::string result = scratch_ / ("result" + rest);
+    const std::string trace = scratch_ / ("x" + rest + ".hgt");
+    const Outcome outcome =
+        Run({"-o", trace, "--follow-fork"}, {Target("daemonise"), result, rest});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(std::filesystem::exists(result));  // its end was waited for
+    size_t daemons = 0;
+    for (const std::string& path : Traces()) {
+      if (path == trace || path.find("/x" + rest + ".") == std::string::npos) continue;
+      const WholeTrace whole = ReadWholeTrace(path);
+      ASSERT_NE(whole.file, nullptr);
+      if (whole.all.births > 10'000U) ++daemons;
+      EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kEnded);
+    }
+    EXPECT_EQ(daemons, 1U) << outcome.err;
+    EXPECT_EQ(GaugeFiles(), 0U);
+  }
+}
+
+TEST_F(TracedRun, SaysWhatItForkedAndDoesNotRecord) {
+  const std::string result = scratch_ / "result";
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt"}, {Target("daemonise"), result, "1000"});
+  EXPECT_NE(outcome.err.find("a process that it forked goes on and is not recorded: --follow-fork"),
+            std::string::npos)
+      << outcome.err;
+  while (!std::filesystem::exists(result)) usleep(10'000);
+}
+
+TEST_F(TracedRun, RecordsWhatAShortLivedSubshellStarts) {
+  const Outcome outcome =
+      Run({"-o", scratch_ / "x.hgt"}, {"sh", "-c", "(ls / | wc -l); (ls / | wc -l); sleep 0.2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_GE(Traces().size(), 5U) << outcome.err;
+  EXPECT_EQ(GaugeFiles(), 0U);
+}
+
 TEST_F(TracedRun, LeavesOutWhatDiedYoung) {
   const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--cull-below", "5ms"},
                               {Target("churn_threads"), "--counts", scratch_ / "counts",
