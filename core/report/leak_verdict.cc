@@ -28,6 +28,12 @@ std::string ProgramName(const Check& check) {
 // What can be said if none of the sampled blocks is lost.
 std::string NoLossAmongSamples(const LeaksSubject& subject) {
   const uint64_t known = subject.losses->in_use.known;
+  const uint64_t missing = subject.check->known.profile.recording.lost_samples();
+  if (known == 0 && missing != 0) {
+    return fmt::format(
+        "nothing can be said; no live block is known, and {} {} missing (heapgauge doctor).",
+        FormatCount(static_cast<double>(missing)), missing == 1 ? "sample is" : "samples are");
+  }
   if (known == 0) return "no leak is known; no live block was sampled.";
   std::string text = fmt::format("no leak; {} {} sampled {} pointed to", known == 1 ? "the" : "all",
                                  known == 1 ? "one" : WithCommas(static_cast<double>(known)),

@@ -227,8 +227,10 @@ class Writer {
   void LeakSummary() {
     if (check_.look == leaks::Look::kNone) return;
     if (losses_.in_use.known == 0) {
-      text_ += check_.at_exit ? "All heap blocks were freed -- no leaks are possible\n"
-                              : "There are no live blocks -- no leaks are possible\n";
+      // Of a sampled program it only means that none was sampled.
+      text_ += check_.at_exit       ? "All heap blocks were freed -- no leaks are possible\n"
+               : check_.known.exact ? "There are no live blocks -- no leaks are possible\n"
+                                    : "No live block is known\n";
       return;
     }
     text_.Add("LEAK SUMMARY:\n", Style::kHeading);

@@ -175,6 +175,16 @@ TEST_F(LeaksReport, SaysInOneSentenceThatThereIsNoLeak) {
             "server: memory was not looked at, so no block can be called lost.");
 }
 
+TEST_F(LeaksReport, SaysNothingOfAProgramWhoseSamplesAreMissing) {
+  maker_.check().known.exact = false;
+  EXPECT_EQ(LeakVerdict(Subject()), "server: no leak is known; no live block was sampled.");
+  EXPECT_FALSE(Contains(Text(), "no leaks are possible")) << Text();
+  maker_.check().known.profile.recording.lost = {{"no room in the file", 190}};
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: nothing can be said; no live block is known, and 190 samples are missing "
+            "(heapgauge doctor).");
+}
+
 TEST_F(LeaksReport, OfAProgramThatFreedAllSaysSo) {
   maker_.check().at_exit = true;
   const std::string text = Text();

@@ -140,6 +140,15 @@ TEST(Top, AnEmptyProfileSaysHowMuchMayBeThere) {
   EXPECT_NE(text.find("No samples yet"), std::string::npos);
 }
 
+TEST(Top, SaysThatAllSamplesWereLost) {
+  GaugeBuilder b;
+  b.header().totals.lost[static_cast<size_t>(wire::Loss::kNoRoom)] = 190;
+  const Made made = Make(&b);
+  const std::string text = TopText(made.profile, made.report, {}, {}).text();
+  EXPECT_EQ(text.find("No samples yet"), std::string::npos) << text;
+  EXPECT_NE(text.find("All samples were lost: heapgauge doctor"), std::string::npos) << text;
+}
+
 TEST(Top, CountsRowsThatAreNotShown) {
   GaugeBuilder b = Busy();
   const Made made = Make(&b);

@@ -42,6 +42,10 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
     if (profile.recording.exact) {
       return text.Add("No block: the moment, range or filter leaves nothing.\n");
     }
+    if (report.total.samples == 0 && profile.recording.lost_samples() != 0) {
+      return text.Add(fmt::format("All samples were lost: heapgauge doctor {} tells why.\n",
+                                  profile.recording.pid));
+    }
     text.Add("No samples yet: the program has allocated less than about one interval");
     return text.Add(report.total.samples != 0 ? ", or the filter leaves nothing.\n" : ".\n");
   }
