@@ -37,7 +37,9 @@ int ShowStatus(const CtlOptions& options) {
   const auto line = [&](const char* label, const std::string& value) {
     text += fmt::format("{:<11}{}\n", label, value);
   };
-  line("sampling", r.active ? "on" : "off");
+  line("sampling", r.traced   ? "none: every call goes into its trace (run --trace)"
+                   : r.active ? "on"
+                              : "off");
   std::string interval = FormatBytes(static_cast<double>(r.interval));
   if (r.interval_in_force > r.interval) {
     interval +=
@@ -75,6 +77,12 @@ int ChangeAndTell(const CtlOptions& options, const std::function<Status(GaugeCon
         fmt::format("process {} of '{}' does not run any more ({}); its data can be read, not "
                     "changed",
                     r.pid, *path, StateText(r)));
+  }
+  if (r.traced) {
+    return FailWith(fmt::format(
+        "process {} is traced (run --trace): every call is recorded, and there is no sampling to "
+        "change",
+        r.pid));
   }
   auto control = GaugeControl::Open(*path);
   if (!control) return FailWith(control.error());

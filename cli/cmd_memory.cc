@@ -110,6 +110,7 @@ constexpr uint64_t kQuickBytes = uint64_t{512} << 20;
 std::string MemoryLineOf(const std::string& gauge_path) {
   const auto gauge = ReadGaugeMemory(gauge_path);
   if (!gauge || gauge->recording.state != RecordingState::kLive) return "";
+  if (gauge->recording.traced) return "";  // what is live is not known here
   const auto survey = SurveyMemory(*gauge, {kQuickBytes, false});
   return survey && survey->live ? MemoryLine(*survey) : "";
 }

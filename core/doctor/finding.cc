@@ -74,6 +74,7 @@ const std::vector<Cause>& Causes() {
       {"unreadable-gauge", kP, "unreadable", "the file is damaged or not a gauge file"},
       {"agent-version", kW, "other version", "agent and command are of different versions"},
       {"sampling-off", kP, "off", "sampling is switched off"},
+      {"traced", kH, "traced", "every call goes into a trace; there are no samples"},
       {"change-pending", kH, "", "a change is not yet taken up by the program"},
       {"lost-samples", kW, "lost samples", "samples were lost"},
       {"no-growth", kP, "no growth", "samples are lost now: the file cannot grow"},

@@ -155,7 +155,12 @@ void CheckState(const GaugeFacts& facts, Findings* findings) {
               fmt::format("{} (pid {}) does not run any more: {}", r.name(), r.pid, StateText(r)),
               facts.path, "heapgauge top " + facts.path));
   }
-  if (!r.active) {
+  if (r.traced) {
+    findings->push_back(Found("traced",
+                              "every call goes into a trace, and no samples are taken: what is "
+                              "live is told by the trace",
+                              "run --trace", "heapgauge top TRACE.hgt, while it grows too"));
+  } else if (!r.active) {
     Finding finding = Found(
         "sampling-off",
         facts.change_pending && facts.asked_active

@@ -44,6 +44,15 @@ TEST(Gauge, EnoughSamplesAreOk) {
   EXPECT_EQ(HealthOf(findings), "ok");
 }
 
+TEST(Gauge, ATracedProgramIsNotSwitchedOff) {
+  GaugeFacts facts = Program(0, 512 << 10);
+  facts.summary.recording.active = false;
+  facts.summary.recording.traced = true;
+  const Findings findings = CheckGauge(facts, "1");
+  EXPECT_EQ(Ids(findings), "traced");
+  EXPECT_EQ(HealthOf(findings), "traced");
+}
+
 TEST(Gauge, SaysWhichIntervalWouldDo) {
   const Findings findings = CheckGauge(Program(40 * kMB, 512 << 10), "1");
   ASSERT_EQ(Ids(findings), "too-coarse");

@@ -175,6 +175,11 @@ void LookCloser(const GaugeMemory& gauge, const std::string& directory, MemorySu
   survey->accounting = Account(accounting);
   SumFilePages(*survey, &survey->program_clean, &survey->program_dirty, &survey->clean_file);
   for (const MappingUsage& m : mappings) survey->lazily_freed += m.lazily_freed;
+  if (gauge.recording.traced) {
+    survey->notes.push_back(
+        "the process is traced, not sampled: its live heap is told by the trace, and is part of "
+        "what is called free here");
+  }
   if (!pages.known()) {
     survey->notes.push_back(
         "the page map may not be read: blocks that were never written to count as resident");

@@ -53,6 +53,7 @@ struct Recording {
   uint32_t uid = 0;
   bool forked = false;  // the process was forked from a profiled one and did not exec
   bool active = true;   // sampling was switched on
+  bool traced = false;  // every call goes into a trace (run --trace), and no sample is taken
 
   std::string allocator;  // "glibc", "jemalloc", ...
   std::string allocator_path;

@@ -25,6 +25,7 @@ StyledText Note(const std::string& text) {
 }
 
 std::string SamplingText(const Recording& r) {
+  if (r.traced && r.samples == 0) return "none: every call goes into its trace (run --trace)";
   std::string text =
       r.interval <= 1 ? "every block" : "1 in " + FormatBytes(static_cast<double>(r.interval));
   if (r.interval_in_force > r.interval) {

@@ -140,6 +140,16 @@ TEST(Top, AnEmptyProfileSaysHowMuchMayBeThere) {
   EXPECT_NE(text.find("No samples yet"), std::string::npos);
 }
 
+TEST(Top, SaysWhereTheFiguresOfATracedProgramAre) {
+  GaugeBuilder b;
+  b.header().trace.tracing = 1;
+  const Made made = Make(&b);
+  const std::string text = TopText(made.profile, made.report, {}, {}).text();
+  EXPECT_EQ(text.find("No samples yet"), std::string::npos) << text;
+  EXPECT_NE(text.find("Its figures are in its trace"), std::string::npos) << text;
+  EXPECT_NE(text.find("sampling   none: every call goes into its trace"), std::string::npos);
+}
+
 TEST(Top, SaysThatAllSamplesWereLost) {
   GaugeBuilder b;
   b.header().totals.lost[static_cast<size_t>(wire::Loss::kNoRoom)] = 190;

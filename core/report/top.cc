@@ -42,6 +42,12 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
     if (profile.recording.exact) {
       return text.Add("No block: the moment, range or filter leaves nothing.\n");
     }
+    if (profile.recording.traced && report.total.samples == 0) {
+      return text.Add(fmt::format(
+          "Its figures are in its trace, which can be read while it grows: heapgauge top "
+          "{}.{}.hgt where run --trace was started, or the FILE of its -o.\n",
+          BaseName(profile.recording.program), profile.recording.pid));
+    }
     if (report.total.samples == 0 && profile.recording.lost_samples() != 0) {
       return text.Add(fmt::format("All samples were lost: heapgauge doctor {} tells why.\n",
                                   profile.recording.pid));

@@ -67,6 +67,7 @@ Recording RecordingOf(const GaugeLayout& layout) {
   r.uid = h.uid;
   r.forked = h.forked != 0;
   r.active = h.active != 0;
+  r.traced = h.version >= 4 && h.trace.tracing != 0;
   if (h.allocator < std::size(kAllocatorNames)) r.allocator = kAllocatorNames[h.allocator];
   r.allocator_path = FieldText(h.allocator_path, sizeof h.allocator_path);
   r.start_unix_ns = h.start_realtime_ns;
