@@ -17,6 +17,7 @@
 #include "cli/http_host.h"
 #include "cli/launch.h"
 #include "cli/run_processes.h"
+#include "cli/tell_user.h"
 #include "cli/trace_run.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
@@ -114,36 +115,36 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   if (path.empty()) {
     std::string why = WhyNoGauge(spec.command, directory);
     if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
-    fmt::print(stderr, "heapgauge: {} (pid {}) {}; there is no profile: {}\n", Printable(program),
-               result.pid, how, why);
+    TellUser("heapgauge: {} (pid {}) {}; there is no profile: {}\n", Printable(program), result.pid,
+             how, why);
     return;
   }
   const auto summary = ReadGaugeSummary(path);
   if (!summary) {
-    fmt::print(stderr, "heapgauge: {} (pid {}) {}; {}\n", Printable(program), result.pid, how,
-               summary.error().message);
+    TellUser("heapgauge: {} (pid {}) {}; {}\n", Printable(program), result.pid, how,
+             summary.error().message);
     return;
   }
   const Recording& r = summary->recording;
-  fmt::print(stderr, "heapgauge: {} (pid {}) {} after {}; live at the end {}, {} samples{}\n",
-             r.name(), result.pid, how, FormatDuration(r.duration_ns),
-             LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),
-             r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
+  TellUser("heapgauge: {} (pid {}) {} after {}; live at the end {}, {} samples{}\n", r.name(),
+           result.pid, how, FormatDuration(r.duration_ns), LiveText(summary->live_bytes, r),
+           FormatCount(static_cast<double>(r.samples)),
+           r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
   if (const std::string why = r.samples == 0 ? WhyNoSamples(spec.command) : ""; !why.empty()) {
-    fmt::print(stderr, "heapgauge: {}\n", why);
+    TellUser("heapgauge: {}\n", why);
   }
   if (others != 0) {
     const std::string where = output.empty() ? "heapgauge ps" : Printable(output) + ".PID";
-    fmt::print(stderr, "heapgauge: processes that it started have {} more: {}\n", others, where);
+    TellUser("heapgauge: processes that it started have {} more: {}\n", others, where);
   }
   if (r.dump.sequence != 0) {
-    fmt::print(stderr, "heapgauge: it made dumps, the last one at {}: {}\n",
-               FormatDuration(r.dump.time_ns), r.dump.reason);
+    TellUser("heapgauge: it made dumps, the last one at {}: {}\n", FormatDuration(r.dump.time_ns),
+             r.dump.reason);
   }
   if (const std::string failed = DumpText(r); !failed.empty()) {
-    fmt::print(stderr, "heapgauge: {}\n", failed);
+    TellUser("heapgauge: {}\n", failed);
   }
-  fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(path));
+  TellUser("heapgauge: look at it with: heapgauge top {}\n", Printable(path));
 }
 
 // What --http asks for; nothing without it.
@@ -175,8 +176,7 @@ Result<Serving> OpenHost(const RunOptions& options, const LaunchSpec& spec,
   auto processes = std::make_shared<RunProcesses>(watch, std::move(how));
   HG_ASSIGN(auto host, HttpHost::Open(options.http, processes));
   if (!options.quiet) {
-    fmt::print(stderr, "heapgauge: serving {}/ ({})\n", host->url(),
-               Printable(BaseName(spec.command[0])));
+    TellUser("heapgauge: serving {}/ ({})\n", host->url(), Printable(BaseName(spec.command[0])));
   }
   // Never destroyed: an answer that is still being made must not hold up the end of `run`.
   return Serving{std::move(processes), host.release()};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/tell_user.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/process_memory.h"
@@ -72,14 +73,14 @@ void DumpWatch::Look(const std::string& path, uint32_t pid, uint64_t now_ns) {
 void DumpWatch::Dump(const std::string& path, wire::DumpReason reason, Watched* file) {
   const auto dumped = DumpGaugeTo(path, options_.place, reason);
   if (!dumped) {
-    if (!failure_told_) fmt::print(stderr, "heapgauge: no dump: {}\n", dumped.error().message);
+    if (!failure_told_) TellUser("heapgauge: no dump: {}\n", dumped.error().message);
     failure_told_ = true;
     return;
   }
   if (options_.verbose) {
     const auto summary = ReadGaugeSummary(*dumped);
-    fmt::print(stderr, "Dumping heap profile to {} ({} currently in use)\n", Printable(*dumped),
-               FormatBytes(summary ? summary->live_bytes.value : 0));
+    TellUser("Dumping heap profile to {} ({} currently in use)\n", Printable(*dumped),
+             FormatBytes(summary ? summary->live_bytes.value : 0));
   }
   file->kept.push_back(*dumped);
   if (options_.keep == 0 || file->kept.size() <= options_.keep) return;

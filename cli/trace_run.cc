@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "cli/cli.h"
+#include "cli/tell_user.h"
 #include "cli/trace_summary.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
@@ -118,10 +119,10 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
     waited_ns += trace::Recorder::kBeatPeriodNs;
     if (quiet || !first_time || waited_ns < kSecondNs) continue;
     if (const size_t running = recorder->running(); running != 0) {
-      fmt::print(stderr,
-                 "heapgauge: the program has ended; {} that it started still run and are recorded "
-                 "(Ctrl-C ends that, not them)\n",
-                 running);
+      TellUser(
+          "heapgauge: the program has ended; {} that it started still run and are recorded "
+          "(Ctrl-C ends that, not them)\n",
+          running);
     }
   }
 }

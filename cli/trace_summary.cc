@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/tell_user.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/report/figures.h"
@@ -26,37 +27,34 @@ const RecordedProcess* MainOf(const std::vector<RecordedProcess>& recorded, pid_
 
 void TellTotals(const RecordedProcess& r) {
   const auto& totals = r.totals;
-  fmt::print(stderr, "heapgauge: peak {} at {}; {} never freed, in {} blocks\n",
-             Bytes(totals.peak_bytes), FormatDuration(totals.peak_ns), Bytes(totals.live_bytes),
-             Count(totals.live_blocks));
+  TellUser("heapgauge: peak {} at {}; {} never freed, in {} blocks\n", Bytes(totals.peak_bytes),
+           FormatDuration(totals.peak_ns), Bytes(totals.live_bytes), Count(totals.live_blocks));
   if (r.facts.culled_below_ns != 0) {
-    fmt::print(stderr, "heapgauge: left out {} blocks, {}, that lived less than {}\n",
-               Count(r.facts.culled_blocks), Bytes(r.facts.culled_bytes),
-               FormatDuration(r.facts.culled_below_ns));
+    TellUser("heapgauge: left out {} blocks, {}, that lived less than {}\n",
+             Count(r.facts.culled_blocks), Bytes(r.facts.culled_bytes),
+             FormatDuration(r.facts.culled_below_ns));
   }
 }
 
 void TellTroubles(const RecordedProcess& r) {
   const trace::Facts& facts = r.facts;
   if (facts.lost_events != 0) {
-    fmt::print(stderr, "heapgauge: {} events were lost: buffers were full\n",
-               Count(facts.lost_events));
+    TellUser("heapgauge: {} events were lost: buffers were full\n", Count(facts.lost_events));
   }
   if (facts.waits != 0) {
-    fmt::print(stderr, "heapgauge: threads waited {} times for the recorder, {} in all\n",
-               Count(facts.waits), FormatDuration(facts.waited_ns));
+    TellUser("heapgauge: threads waited {} times for the recorder, {} in all\n", Count(facts.waits),
+             FormatDuration(facts.waited_ns));
   }
   if (r.gave_up) {
-    fmt::print(stderr,
-               "heapgauge: the trace ends early: the recorder was held up for seconds, and the "
-               "program went on without it\n");
+    TellUser(
+        "heapgauge: the trace ends early: the recorder was held up for seconds, and the "
+        "program went on without it\n");
   }
   if (r.damaged != 0) {
-    fmt::print(stderr, "heapgauge: {} parts of buffers made no sense and were left out\n",
-               Count(r.damaged));
+    TellUser("heapgauge: {} parts of buffers made no sense and were left out\n", Count(r.damaged));
   }
   if (r.error) {
-    fmt::print(stderr, "heapgauge: the trace is not complete: {}\n", r.error->message);
+    TellUser("heapgauge: the trace is not complete: {}\n", r.error->message);
   }
 }
 
@@ -69,19 +67,19 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
   if (main == nullptr) {
     std::string why = WhyNoGauge(spec.command, directory);
     if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
-    fmt::print(stderr, "heapgauge: {} (pid {}) {}; there is no trace: {}\n",
-               Printable(BaseName(spec.command[0])), result.pid, how, why);
+    TellUser("heapgauge: {} (pid {}) {}; there is no trace: {}\n",
+             Printable(BaseName(spec.command[0])), result.pid, how, why);
   } else {
     const Recording& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
-    fmt::print(stderr, "heapgauge: {} (pid {}) {} after {}; {} events, {} blocks", recording.name(),
-               result.pid, how, FormatDuration(recording.duration_ns), Count(events),
-               Count(main->totals.blocks));
+    TellUser("heapgauge: {} (pid {}) {} after {}; {} events, {} blocks", recording.name(),
+             result.pid, how, FormatDuration(recording.duration_ns), Count(events),
+             Count(main->totals.blocks));
     if (main->file_bytes != 0 && events != 0) {
-      fmt::print(stderr, "; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
-                 static_cast<double>(main->file_bytes) / static_cast<double>(events));
+      TellUser("; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
+               static_cast<double>(main->file_bytes) / static_cast<double>(events));
     }
-    fmt::print(stderr, "\n");
+    TellUser("\n");
     if (events != 0) TellTotals(*main);
     TellTroubles(*main);
   }
@@ -90,13 +88,13 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     if (&other == main) continue;
     constexpr size_t kMost = 5;
     if (++told > kMost) continue;
-    fmt::print(stderr, "heapgauge: {} (pid {}): {} events: {}\n", other.facts.recording.name(),
-               other.pid, Count(other.totals.events),
-               other.error ? other.error->message : Printable(other.path));
+    TellUser("heapgauge: {} (pid {}): {} events: {}\n", other.facts.recording.name(), other.pid,
+             Count(other.totals.events),
+             other.error ? other.error->message : Printable(other.path));
   }
-  if (told > 5) fmt::print(stderr, "heapgauge: and {} more\n", told - 5);
+  if (told > 5) TellUser("heapgauge: and {} more\n", told - 5);
   if (main != nullptr && main->file_bytes != 0) {
-    fmt::print(stderr, "heapgauge: look at it with: heapgauge top {}\n", Printable(main->path));
+    TellUser("heapgauge: look at it with: heapgauge top {}\n", Printable(main->path));
   }
 }
 
@@ -118,10 +116,9 @@ void TellCost(const std::vector<RecordedProcess>& recorded) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
   const double cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  fmt::print(stderr,
-             "heapgauge: the recorder used {:.2f} s of CPU, {:.1f} ns per event; at most {}\n", cpu,
-             events == 0 ? 0.0 : cpu * 1e9 / static_cast<double>(events),
-             Bytes(static_cast<uint64_t>(usage.ru_maxrss) * 1024));
+  TellUser("heapgauge: the recorder used {:.2f} s of CPU, {:.1f} ns per event; at most {}\n", cpu,
+           events == 0 ? 0.0 : cpu * 1e9 / static_cast<double>(events),
+           Bytes(static_cast<uint64_t>(usage.ru_maxrss) * 1024));
 }
 
 }  // namespace heapgauge::cli

@@ -49,6 +49,8 @@ TEST(Run, TheExitCodeIsTheSameIfNobodyReadsOurLastWords) {
   const std::vector<std::string> run = HeapgaugeCommand({"run", "--", "sh", "-c", program});
   words.insert(words.end(), run.begin(), run.end());
   EXPECT_EQ(Command(words, Agent(dir)).Wait().code, 3);
+  words[2] = "\"$@\" 2>/dev/full | true; exit ${PIPESTATUS[0]}";
+  EXPECT_EQ(Command(words, Agent(dir)).Wait().code, 3);
 }
 
 TEST(Run, DiesByTheSameSignal) {
