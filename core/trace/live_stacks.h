@@ -7,11 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/trace/selected_blocks.h"
+#include "core/trace/block.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
@@ -23,6 +24,9 @@ struct Place {
 
   friend auto operator<=>(const Place&, const Place&) = default;
 };
+
+// Whether a block counts, at any time of its life; empty: all heap blocks do.
+using BlockChoice = std::function<bool(const Block&)>;
 
 class LiveStacks {
  public:

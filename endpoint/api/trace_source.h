@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "core/trace/selected_blocks.h"
+#include "core/trace/analysis/selected_blocks.h"
 #include "core/trace/trace_answers.h"
 #include "endpoint/api/recent.h"
 #include "endpoint/api/source.h"

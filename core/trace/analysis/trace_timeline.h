@@ -13,7 +13,7 @@
 #include "core/analysis/timeline.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/trace/selected_blocks.h"
+#include "core/trace/analysis/selected_blocks.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {

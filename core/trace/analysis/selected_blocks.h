@@ -4,18 +4,16 @@
 // before, and those that match are marked, one bit a block.
 //
 // Read-only once it is made; any number of threads may ask. The trace must outlive it.
-#ifndef HEAPGAUGE_CORE_TRACE_SELECTED_BLOCKS_H_
-#define HEAPGAUGE_CORE_TRACE_SELECTED_BLOCKS_H_
+#ifndef HEAPGAUGE_CORE_TRACE_ANALYSIS_SELECTED_BLOCKS_H_
+#define HEAPGAUGE_CORE_TRACE_ANALYSIS_SELECTED_BLOCKS_H_
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/analysis/functions.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/trace/block.h"
+#include "core/trace/live_stacks.h"
 #include "core/trace/trace_filter.h"
 
 namespace heapgauge::trace {
@@ -30,9 +28,6 @@ struct Selection {
   std::string Text() const;
 };
 
-// Whether a block counts, at any time of its life; empty: all heap blocks do.
-using BlockChoice = std::function<bool(const Block&)>;
-
 // `stacks` with names, if the selection asks about them. Empty if all blocks are meant.
 Result<BlockChoice> SelectBlocks(const TraceFile& trace, const TraceFile::Stacks& stacks,
                                  const Selection& selection, ProgressSink* progress = nullptr);
@@ -43,4 +38,4 @@ Result<std::vector<bool>> SelectStacks(const TraceFile::Stacks& stacks, const Ro
 
 }  // namespace heapgauge::trace
 
-#endif  // HEAPGAUGE_CORE_TRACE_SELECTED_BLOCKS_H_
+#endif  // HEAPGAUGE_CORE_TRACE_ANALYSIS_SELECTED_BLOCKS_H_

@@ -1,5 +1,6 @@
-#include "core/trace/selected_blocks.h"
+#include "core/trace/analysis/selected_blocks.h"
 
+#include <memory>
 #include <utility>
 
 #include "core/trace/analysis/ordered_fold.h"
