@@ -254,7 +254,7 @@ Findings CheckGauge(const GaugeFacts& facts, const std::string& command_version)
   const bool fine = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.severity >= Severity::kHint;
   });
-  if (fine) {
+  if (fine && !r.traced) {
     findings.push_back(
         Fine(fmt::format("live {}, {} allocated per second", LiveText(facts.summary.live_bytes, r),
                          FormatBytes(facts.allocated_per_second)),

@@ -179,8 +179,10 @@ TEST_F(LeaksReport, SaysNothingOfAProgramWhoseSamplesAreMissing) {
   maker_.check().known.exact = false;
   EXPECT_EQ(LeakVerdict(Subject()), "server: no leak is known; no live block was sampled.");
   EXPECT_FALSE(Contains(Text(), "no leaks are possible")) << Text();
-  maker_.check().known.profile.recording.lost = {{"no room in the file", 190}};
-  EXPECT_EQ(LeakVerdict(Subject()),
+  leaks::Check& check = maker_.check();
+  check.known.profile.recording.lost = {{"no room in the file", 190}};
+  const LeaksSubject subject{&check, &losses_};
+  EXPECT_EQ(LeakVerdict(subject),
             "server: nothing can be said; no live block is known, and 190 samples are missing "
             "(heapgauge doctor).");
 }

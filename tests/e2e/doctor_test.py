@@ -558,6 +558,12 @@ class DoctorSamples(DoctorTest):
         found = self.assert_only("sampling-off", self.doctor(running.pid))
         self.assertEqual(found["remedy"], f"heapgauge ctl {running.pid} enable")
 
+    def test_traced(self):
+        trace = ["run", "--trace", "--quiet", "-o", str(self.directory / "x.hgt"), "--"]
+        self.start(agent=False, wrapper=[harness.HEAPGAUGE, *trace],
+                   env={"HEAPGAUGE_DIR": str(self.gauges)})
+        self.assert_found("traced", self.doctor(self.gauge()), "hint")
+
     def test_switched_off_later(self):
         running = self.start(sample="4K")
         running.tell("alloc 10000 1000")

@@ -265,7 +265,7 @@ class Watch(harness.EndToEnd):
         terminal.wait_for("main")
         terminal.press("c")
         terminal.press("n")
-        terminal.wait_for("shop::Shelf<std::vector<int")
+        terminal.wait_for("shop::Fill(int)")
         terminal.press("?")
         terminal.wait_for("Ctrl-C")
         terminal.press("x")

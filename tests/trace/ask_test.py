@@ -239,7 +239,7 @@ class Words(Traces):
         gauge = self.directory / "x.hg"
         subprocess.run([MAKE_GAUGE, gauge], check=True)
         for source in (proto, gauge):
-            for options in (["--at", "3s"], ["--value", "freed"], ["--min-size", "1K"]):
+            for options in (["--at", "3s"], ["--value", "temporary"], ["--min-size", "1K"]):
                 self.assertIn("heapgauge run --trace", self.failure("top", *options, source))
         # A gauge file knows its peak, by either name.
         at = self.ask("top", "--json", "--at", "peak", gauge).stdout
