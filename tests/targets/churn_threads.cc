@@ -79,10 +79,13 @@ void Replace(Block* block, uint64_t* random, ThreadCounts* mine) {
   block->p = block->size < 4096 ? ChurnSmall(block->size) : ChurnLarge(block->size);
   Require(block->p != nullptr, "out of memory");
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  Set(&mine->live_bytes, mine->live_bytes + block->size);
-  Set(&mine->live_objects, mine->live_objects + 1);
+  // In this order, whenever it is killed: what is not live was allocated and is freed, or about to
+  // be.
   Set(&mine->allocated_bytes, mine->allocated_bytes + block->size);
   Set(&mine->allocated_objects, mine->allocated_objects + 1);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Set(&mine->live_bytes, mine->live_bytes + block->size);
+  Set(&mine->live_objects, mine->live_objects + 1);
 }
 
 void SleepUs(long us) {
