@@ -123,6 +123,7 @@ test("the menu is for keys as well", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("menuitem", { name: "Picture (SVG)" }).waitFor();
   await picture(page, "export-menu-light");
+  await page.waitForFunction(() => document.activeElement.textContent === "Picture (SVG)");
   await page.keyboard.press("ArrowDown");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Picture (PNG)");
   await page.keyboard.press("Escape");
