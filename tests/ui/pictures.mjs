@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUILD, folder, lineOf, open, runAll, serve, start, stop, test, until } from "./harness.mjs";
 
@@ -28,7 +29,10 @@ const WORDS = {
 const settled = () => document.querySelector("main section.view, main .empty, main .problem") && !document.querySelector("[aria-busy=true], main .loading") && !document.body.textContent.includes("reading…");
 
 test("pictures of all views", async () => {
-  const program = start(join(BUILD, "bin/targets/grow_on_request"), ["--cache", "64M"], { LD_PRELOAD: join(BUILD, "lib/libheapgauge.so"), HEAPGAUGE_SAMPLE: "64K" });
+  // Not from the folder of the build: its path would be in the pictures.
+  const copy = join(folder, "grow_on_request");
+  copyFileSync(join(BUILD, "bin/targets/grow_on_request"), copy);
+  const program = start(copy, ["--cache", "64M"], { LD_PRELOAD: join(BUILD, "lib/libheapgauge.so"), HEAPGAUGE_SAMPLE: "64K" });
   await lineOf(program.stdout, /ready/);
   const done = lineOf(program.stdout, /ok/);
   program.stdin.write("a 48\n");

@@ -190,6 +190,7 @@ test("dark, on a narrow screen, at twice the size", async () => {
     for (const view of ["graph&value=allocated", "source&file=cache.cc"]) {
       const page = await open(`${server.url}#view=${view}`, options);
       await until(page, () => document.querySelector("section.view") && !document.body.textContent.includes("reading…"));
+      if (view.startsWith("source")) await page.locator("[data-testid=source-lines][data-state=there]").waitFor();
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       assert.ok(over <= 0, `${view} is ${over} pixels wider than the screen (${name})`);
       await picture(page, `${view.split("&")[0]}-${name}`);
