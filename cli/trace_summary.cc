@@ -100,11 +100,9 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
 
 void TellUnrecorded(size_t count) {
   if (count == 0) return;
-  fmt::print(
-      stderr,
-      "heapgauge: {} that it forked {} on and {} not recorded: --follow-fork does that too\n",
-      count == 1 ? "a process" : fmt::format("{} processes", count), count == 1 ? "goes" : "go",
-      count == 1 ? "is" : "are");
+  TellUser("heapgauge: {} that it forked {} on and {} not recorded: --follow-fork does that too\n",
+           count == 1 ? "a process" : fmt::format("{} processes", count),
+           count == 1 ? "goes" : "go", count == 1 ? "is" : "are");
 }
 
 void TellCost(const std::vector<RecordedProcess>& recorded) {
