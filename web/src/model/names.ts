@@ -1,5 +1,6 @@
-// Names of functions in little room, as the command line cuts them (core/report/short_name.h): template arguments go
-// first, then outer scopes; the function and its class stay as long as they can.
+// Names of functions in little room, much as the command line cuts them (core/report/short_name.h): template arguments
+// go first, then outer scopes; the function and its class stay as long as they can. Shorter, as boxes are often narrow:
+// arguments go all at once, and what is left is cut at its end.
 
 // Where brackets of templates and parameters open and close; a name that has them odd is one piece.
 function scopesOf(name: string): string[] {
