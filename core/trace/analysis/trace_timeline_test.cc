@@ -15,6 +15,15 @@ using testing::AddRandomEvents;
 using testing::MakeTrace;
 using testing::RandomTrace;
 
+MakeTrace TwelveStacks() {
+  MakeTrace made;
+  RandomTrace how;
+  how.events = 2000;
+  how.stacks = 12;
+  AddRandomEvents(how, &made);
+  return made;
+}
+
 // The slow way: every event, one after the other.
 struct Oracle {
   struct Point {
@@ -172,11 +181,7 @@ TEST(TraceTimeline, OfSomeBlocksIsWhatTheirEventsSay) {
 }
 
 TEST(TraceTimeline, BandsAndLanesOfSomeBlocksHaveOnlyThese) {
-  MakeTrace made;
-  RandomTrace how;
-  how.events = 2000;
-  how.stacks = 12;
-  AddRandomEvents(how, &made);
+  const MakeTrace made = TwelveStacks();
   const auto trace = made.Open();
   Selection selection;
   selection.filter.function = "caller_2";
@@ -245,11 +250,7 @@ TEST(TraceTimeline, FindsAPeakBetweenTwoFreesOnEachAxis) {
 }
 
 TEST(TraceTimeline, FollowsTheStacksThatWereLargestAtThePeak) {
-  MakeTrace made;
-  RandomTrace how;
-  how.events = 2000;
-  how.stacks = 12;
-  AddRandomEvents(how, &made);
+  const MakeTrace made = TwelveStacks();
   const auto trace = made.Open();
   for (const size_t steps : {2, 300}) {
     TimelineRequest request;
