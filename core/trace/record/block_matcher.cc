@@ -13,6 +13,8 @@ constexpr size_t kMostNested = 16;
 constexpr uint32_t kMostThreads = 1 << 24;
 // So many blocks and their index stay in the processor's cache by themselves.
 constexpr size_t kBlocksInCache = 8192;
+// A block has left it when its thread has made so many others, or when another thread frees it.
+constexpr uint32_t kOld = 4096;
 // Where fewer than one event in so many ends a block that has left the cache, the rest is not worth
 // asking for.
 constexpr uint64_t kSeldom = 16;
@@ -74,8 +76,8 @@ void BlockMatcher::AskForPlaces(std::span<const MergedEvent> batch) const {
 bool BlockMatcher::FewOldDie() {
   const uint64_t events = counts_.events - seen_.events;
   if (events < kLookAgain * kBatch) return seen_.few_old;
-  const uint64_t old = index_.taken_old() - seen_.taken_old;
-  seen_ = {counts_.events, index_.taken_old(), old * kSeldom < events};
+  const uint64_t old = old_deaths_ - seen_.old_deaths;
+  seen_ = {counts_.events, old_deaths_, old * kSeldom < events};
   return seen_.few_old;
 }
 
@@ -174,6 +176,7 @@ void BlockMatcher::Free(const MergedEvent& event, const ThreadState& thread) {
   }
   LiveBlock* const block = &pool_[slot];
   const uint32_t distance = DistanceOf(*block, event.thread, thread);
+  old_deaths_ += distance >= kOld ? 1 : 0;
   queue_.Died(slot, block, {event.time, event.thread, distance});
 }
 

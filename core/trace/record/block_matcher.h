@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/trace/record/address_index.h"
 #include "core/trace/record/event_queue.h"
 #include "core/trace/record/live_blocks.h"
 #include "core/trace/record/mapping_table.h"
@@ -77,10 +78,11 @@ class BlockMatcher {
   MappingTable mappings_;
   EventQueue queue_;
   EventSink* sink_;
-  uint32_t in_cache_ = 0;  // batches for which blocks and stacks need not be asked for
+  uint32_t in_cache_ = 0;    // batches for which blocks and stacks need not be asked for
+  uint64_t old_deaths_ = 0;  // of blocks that have left the cache, probably
   struct Seen {
     uint64_t events = 0;
-    uint64_t taken_old = 0;
+    uint64_t old_deaths = 0;
     bool few_old = false;
   };
   Seen seen_;

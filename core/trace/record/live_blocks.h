@@ -1,17 +1,10 @@
-// The blocks that are live in a traced program, by address: about 64 bytes for each and as many as
-// there are, since a program may have millions.
-//
-// Blocks lie in a pool of pieces that are given back when they are empty. The index is open
-// addressing with 8 bytes a place, in 256 parts by hash, so that growing one never takes long; it
-// shrinks again. In front of it is a small table of blocks that came last: most die while they are
-// in it, and never get any further. Prefetch and PrefetchBlock let a caller look up many addresses
-// without waiting for memory at each.
+// The blocks that are live in a traced program, 64 bytes for each and as many as there are, since a
+// program may have millions. They lie in pieces that are given back when they are empty.
 //
 // One thread. A slot is valid until it is returned.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -109,61 +102,6 @@ class BlockPool {
   static constexpr size_t kMostRecent = 4096;
   std::vector<uint32_t> recent_;
   uint32_t empty_pieces_ = 0;  // that still have their memory
-};
-
-// From address to slot.
-class AddressIndex {
- public:
-  static constexpr uint32_t kNoSlot = BlockPool::kNoSlot;
-  explicit AddressIndex(BlockPool* pool);
-
-  static uint64_t Hash(uint64_t address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
-  void Prefetch(uint64_t hash) const;
-  // The slot that is probably meant, or kNoSlot. REQUIRES: Prefetch some time before, to be of use.
-  uint32_t PrefetchBlock(uint64_t hash) const;
-
-  uint32_t Find(uint64_t address, uint64_t hash) const;
-  // Takes the address out; its slot, or kNoSlot.
-  uint32_t Remove(uint64_t address, uint64_t hash);
-  // Puts a slot in; the one that had this address before, or kNoSlot.
-  uint32_t Put(uint64_t address, uint64_t hash, uint32_t slot);
-  // Of the addresses that were taken out so far, those that had got as far as the parts.
-  uint64_t taken_old() const { return taken_old_; }
-  size_t bytes() const;
-
- private:
-  struct Place {
-    uint32_t tag = 0;
-    uint32_t slot_plus_1 = 0;  // 0: nothing here
-  };
-  struct Part {
-    std::unique_ptr<Place[]> places;
-    uint32_t mask = 0;
-    uint32_t count = 0;
-    uint32_t least = 0;  // with fewer it shrinks
-    uint32_t most = 0;   // with more it grows
-  };
-  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 24); }
-  static size_t PartOf(uint64_t hash) { return hash >> 56; }
-  // The young ones of one place belong to one part.
-  static constexpr int kYoungBits = 10;
-  static_assert(kYoungBits >= 8);
-  static size_t YoungOf(uint64_t hash) { return hash >> (64 - kYoungBits); }
-  static size_t PartOfYoung(size_t young) { return young >> (kYoungBits - 8); }
-  bool Is(const Place& place, uint32_t tag, uint64_t address) const {
-    return place.tag == tag && (*pool_)[place.slot_plus_1 - 1].address == address;
-  }
-  // REQUIRES: the address is not in the part.
-  static void PutOld(Part* part, const Place& place);
-  uint32_t TakeOld(Part* part, uint32_t tag, uint64_t address);
-  static void SetSize(Part* part, uint32_t places);
-  [[gnu::noinline]] static void Resize(Part* part, uint32_t places);
-
-  BlockPool* pool_;
-  // An address is here or in its part, not in both.
-  std::array<Place, size_t{1} << kYoungBits> young_;
-  std::array<Part, 256> parts_;
-  uint64_t taken_old_ = 0;
 };
 
 }  // namespace heapgauge::trace

@@ -1,14 +1,15 @@
-#include "core/trace/record/live_blocks.h"
+#include "core/trace/record/address_index.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <unordered_map>
+#include <vector>
 
 namespace heapgauge::trace {
 namespace {
 
-TEST(LiveBlocks, FindsWhatIsThereThroughManyChanges) {
+TEST(AddressIndex, FindsWhatIsThereThroughManyChanges) {
   BlockPool pool;
   AddressIndex index(&pool);
   std::unordered_map<uint64_t, uint32_t> expected;
@@ -50,7 +51,7 @@ TEST(LiveBlocks, FindsWhatIsThereThroughManyChanges) {
   EXPECT_EQ(visited, expected.size());
 }
 
-TEST(LiveBlocks, GivesMemoryBackWhenBlocksGo) {
+TEST(AddressIndex, GivesMemoryBackWhenBlocksGo) {
   BlockPool pool;
   AddressIndex index(&pool);
   constexpr uint64_t kBlocks = 500'000;
@@ -71,6 +72,41 @@ TEST(LiveBlocks, GivesMemoryBackWhenBlocksGo) {
   EXPECT_EQ(pool.size(), 0U);
   EXPECT_LE(pool.bytes(), size_t{2} << 20);
   EXPECT_EQ(index.bytes(), before);
+}
+
+// Addresses whose hashes share part and line, so that most pass by full lines, and the mark, so
+// that only the block itself tells them apart.
+TEST(AddressIndex, KeepsApartWhatFallsOnOneLine) {
+  constexpr uint64_t kInverse = 0xf1de83e19937733d;  // of the factor of Hash
+  std::vector<uint64_t> addresses;
+  for (uint64_t i = 0; i < 300; ++i) {
+    // Part 3; low bits of the tag, which choose the line, and the mark are the same for all.
+    const uint64_t hash = uint64_t{3} << 56 | i << 46 | uint64_t{5} << 24 | uint64_t{9} << 17;
+    const uint64_t address = hash * kInverse << 3;
+    if (AddressIndex::Hash(address) == hash) addresses.push_back(address);
+  }
+  ASSERT_GE(addresses.size(), 30U);
+  BlockPool pool;
+  AddressIndex index(&pool);
+  std::mt19937_64 random(7);
+  std::unordered_map<uint64_t, uint32_t> expected;
+  for (int i = 0; i < 100'000; ++i) {
+    const uint64_t address = addresses[random() % addresses.size()];
+    const uint64_t hash = AddressIndex::Hash(address);
+    const auto it = expected.find(address);
+    ASSERT_EQ(index.Find(address, hash), it == expected.end() ? AddressIndex::kNoSlot : it->second);
+    if (it == expected.end()) {
+      LiveBlock* block = nullptr;
+      const uint32_t slot = pool.Take(&block);
+      block->address = address;
+      ASSERT_EQ(index.Put(address, hash, slot), AddressIndex::kNoSlot);
+      expected[address] = slot;
+    } else {
+      ASSERT_EQ(index.Remove(address, hash), it->second);
+      pool.Return(it->second);
+      expected.erase(it);
+    }
+  }
 }
 
 }  // namespace
