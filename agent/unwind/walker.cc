@@ -9,12 +9,14 @@ namespace {
 
 inline bool IsCode(uintptr_t pc) { return (pc - 1) >> arch::kAddressBits == 0; }
 
-// The next frame outwards if this one is inside of sp. The compiler is kept from making a branch of
-// it.
-inline Frame* PassIfInside(Frame* frame, uintptr_t sp) {
-  uintptr_t bytes = frame->sp < sp ? sizeof(Frame) : 0;
-  __asm__("" : "+r"(bytes));
-  return reinterpret_cast<Frame*>(reinterpret_cast<uintptr_t>(frame) - bytes);
+// The first frame outwards, of this and the next two, that is not inside of sp; the third need not
+// be so. The compiler is kept from making branches of it, and neither comparison waits for the
+// other.
+inline Frame* PassInside(Frame* frame, uintptr_t sp) {
+  uintptr_t first = frame[0].sp < sp ? sizeof(Frame) : 0;
+  uintptr_t second = frame[-1].sp < sp ? sizeof(Frame) : 0;
+  __asm__("" : "+r"(first), "+r"(second));
+  return reinterpret_cast<Frame*>(reinterpret_cast<uintptr_t>(frame) - first - second);
 }
 
 // What has changed in the word that a frame's pc was read from, and in that of its fp.
@@ -239,7 +241,7 @@ Stack Walker::Walk(const Registers& registers) {
   uintptr_t pc = registers.pc;
   uintptr_t sp = registers.sp;
   const uintptr_t* fp_slot = &register_fp_;
-  frames_[0].sp = ~uintptr_t{0};
+  frames_[0].sp = frames_[1].sp = ~uintptr_t{0};
   // Remembered frames up to this one may still be met.
   Frame* last = frames() + old - 1;
   Frame* candidate = last;
@@ -261,7 +263,7 @@ Stack Walker::Walk(const Registers& registers) {
   for (;;) {
     // Old and new frames are of similar size: mostly one is passed, and not by a branch, which
     // would often be guessed wrong.
-    candidate = PassIfInside(PassIfInside(candidate, sp), sp);
+    candidate = PassInside(candidate, sp);
     while (candidate->sp < sp) --candidate;
     if (candidate->pc == pc && candidate->sp == sp && MayGoOnFrom(*candidate, fp_slot)) {
       const Frame* stop;

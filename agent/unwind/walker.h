@@ -68,7 +68,7 @@ class Walker {
   static_assert((kSlow & (kFrameExactPc | kFrameRestorer)) == 0);
   static bool IsSlow(uint32_t shape) { return (shape & kSlow) == kSlow; }
 
-  Frame* frames() { return frames_ + 1; }
+  Frame* frames() { return frames_ + kGuards; }
 
   static bool Meets(const Frame& frame, const State& state);
   static bool MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot);
@@ -87,10 +87,12 @@ class Walker {
   uint32_t count_;         // remembered frames; 0 during a walk
   StepResult end_;         // why the remembered walk ended
 
-  // frames_[0] is a guard with the largest sp there is, so that a search ends without a test.
-  // Behind it the remembered frames, root first. A walk puts its new frames at the back, growing
-  // towards the front, so that they stand in the right order and move down when the walk is done.
-  Frame frames_[1 + kMaxFrames];
+  // First guards with the largest sp there is, so that a search ends without a test; one looks at
+  // two at a time. Behind them the remembered frames, root first. A walk puts its new frames at the
+  // back, growing towards the front, so that they stand in the right order and move down when the
+  // walk is done.
+  static constexpr uint32_t kGuards = 2;
+  Frame frames_[kGuards + kMaxFrames];
 };
 
 }  // namespace heapgauge::agent
