@@ -23,6 +23,11 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
+# gcc would rather collect garbage again and again than take more than a quarter of a gigabyte.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1048576>)
+endif()
+
 # heapgauge_warnings: our own code compiles without a warning on gcc 12 and clang 14.
 add_library(heapgauge_warnings INTERFACE)
 target_compile_options(heapgauge_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion

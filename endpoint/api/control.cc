@@ -13,7 +13,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::array<std::string_view, 3> kParameters = {"pid", "action", "bytes"};
+constexpr std::array<std::string_view, 3> kControlParameters = {"pid", "action", "bytes"};
 
 struct Done {
   bool seen = true;  // the process has noticed it
@@ -40,7 +40,8 @@ Result<Done> Act(Process* process, std::string_view action, const std::string& b
 
 Result<std::string> Control(const Call& call) {
   for (const auto& [name, value] : call.parameters) {
-    if (std::find(kParameters.begin(), kParameters.end(), name) == kParameters.end()) {
+    if (std::find(kControlParameters.begin(), kControlParameters.end(), name) ==
+        kControlParameters.end()) {
       return Fail(ErrorCode::kInvalidArgument,
                   "there is no parameter " + Printable(name) + " here");
     }

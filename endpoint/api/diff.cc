@@ -9,9 +9,9 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"base",       "base-at",   "base-from",
-                                            "base-to",    "base-peak", "base-hold",
-                                            "cumulative", "rows",      "only-sure"};
+constexpr std::string_view kDiffParameters[] = {"base",       "base-at",   "base-from",
+                                                "base-to",    "base-peak", "base-hold",
+                                                "cumulative", "rows",      "only-sure"};
 
 Result<std::string> AnswerDiff(const Call& call, const Filter& filter) {
   HG_ASSIGN(const bool cumulative, FlagOf(call, "cumulative"));
@@ -39,6 +39,6 @@ Result<std::string> AnswerDiff(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kDiffResource = {"api/v1/diff", kParameters, AnswerDiff};
+const Resource kDiffResource = {"api/v1/diff", kDiffParameters, AnswerDiff};
 
 }  // namespace heapgauge::endpoint::api

@@ -11,7 +11,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"format"};
+constexpr std::string_view kExportParameters[] = {"format"};
 
 // "server.hgt" and ".pb.gz" make "server.pb.gz". Only letters that mean nothing in a header or a
 // file system.
@@ -40,7 +40,7 @@ Result<Response> Export(const Call& call) {
   if (call.request.is_cross_site()) {
     return Fail(ErrorCode::kPermission, "a page of another site may not ask for this");
   }
-  HG_ASSIGN(const Filter filter, ParseFilter(call.parameters, kParameters));
+  HG_ASSIGN(const Filter filter, ParseFilter(call.parameters, kExportParameters));
   HG_ASSIGN(const ExportFormat format,
             FindExportFormat(call.Parameter("format").value_or("pprof")));
   HG_ASSIGN(const Looked looked, LookAt(call, filter));
@@ -64,7 +64,7 @@ Result<Response> Export(const Call& call) {
 
 }  // namespace
 
-std::span<const std::string_view> ExportParameters() { return kParameters; }
+std::span<const std::string_view> ExportParameters() { return kExportParameters; }
 
 Reply HandleExport(const Call& call) {
   auto response = Export(call);

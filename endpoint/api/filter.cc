@@ -82,7 +82,7 @@ bool IsChoice(std::string_view value, std::string_view choices) {
   return false;
 }
 
-Result<bool> FlagOf(std::string_view name, std::string_view value) {
+Result<bool> ValueOfFlag(std::string_view name, std::string_view value) {
   if (value == "1" || value == "true") return true;
   if (value == "0" || value == "false") return false;
   return Bad(std::string(name) + " is 1 or 0");
@@ -106,11 +106,11 @@ Status SetWord(const std::string& name, const std::string& value, bool* known, F
   }
   for (const QuestionFlag& flag : kQuestionFlags) {
     if (flag.name != name) continue;
-    HG_ASSIGN(filter->words.*flag.value, FlagOf(name, value));
+    HG_ASSIGN(filter->words.*flag.value, ValueOfFlag(name, value));
     return {};
   }
   if (name == kPeak) {
-    HG_ASSIGN(filter->peak, FlagOf(name, value));
+    HG_ASSIGN(filter->peak, ValueOfFlag(name, value));
     return {};
   }
   if (name == kLiveAt) {

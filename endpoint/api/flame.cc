@@ -13,7 +13,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr auto kParameters = WithTreeParameters({"root", "depth", "width", "most"});
+constexpr auto kFlameParameters = WithTreeParameters({"root", "depth", "width", "most"});
 
 // Names that nodes share, one for each entity.
 class NameTable {
@@ -121,6 +121,6 @@ Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kFlameResource = {"api/v1/flame", kParameters, AnswerFlame};
+const Resource kFlameResource = {"api/v1/flame", kFlameParameters, AnswerFlame};
 
 }  // namespace heapgauge::endpoint::api

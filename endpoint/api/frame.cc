@@ -9,7 +9,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr auto kParameters = WithTreeParameters({"root"});
+constexpr auto kFrameParameters = WithTreeParameters({"root"});
 
 Result<std::string> AnswerFrame(const Call& call, const Filter& filter) {
   HG_ASSIGN(const std::vector<Step> path, StepsOf(call.Parameter("root").value_or("")));
@@ -53,6 +53,6 @@ Result<std::string> AnswerFrame(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kFrameResource = {"api/v1/frame", kParameters, AnswerFrame};
+const Resource kFrameResource = {"api/v1/frame", kFrameParameters, AnswerFrame};
 
 }  // namespace heapgauge::endpoint::api

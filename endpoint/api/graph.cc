@@ -13,7 +13,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"nodes"};
+constexpr std::string_view kGraphParameters[] = {"nodes"};
 
 // Which frame a box stands for: what it is called is not the whole name of its function.
 class FramesByName {
@@ -106,6 +106,6 @@ Result<std::string> AnswerGraph(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kGraphResource = {"api/v1/graph", kParameters, AnswerGraph};
+const Resource kGraphResource = {"api/v1/graph", kGraphParameters, AnswerGraph};
 
 }  // namespace heapgauge::endpoint::api

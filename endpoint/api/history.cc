@@ -9,8 +9,8 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"first", "rows",  "cumulative", "both",
-                                            "match", "order", "reverse",    "points"};
+constexpr std::string_view kHistoryParameters[] = {"first", "rows",  "cumulative", "both",
+                                                   "match", "order", "reverse",    "points"};
 
 Result<std::string> AnswerHistory(const Call& call, const Filter& filter) {
   HG_ASSIGN(const uint64_t points, NumberOf(call, "points", 2, 500, 40));
@@ -43,6 +43,6 @@ Result<std::string> AnswerHistory(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kHistoryResource = {"api/v1/history", kParameters, AnswerHistory};
+const Resource kHistoryResource = {"api/v1/history", kHistoryParameters, AnswerHistory};
 
 }  // namespace heapgauge::endpoint::api

@@ -16,7 +16,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"rows", "kinds", "changes", "since", "no-memory"};
+constexpr std::string_view kLeaksParameters[] = {"rows", "kinds", "changes", "since", "no-memory"};
 constexpr std::string_view kRecordParameters[] = {"record", "no-memory"};
 constexpr std::string_view kCheckParameters[] = {"source"};
 
@@ -138,9 +138,8 @@ Result<std::string> MakeCheck(const Call& call) {
                   "there is no parameter " + Printable(name) + " here");
     }
   }
-  HG_ASSIGN(const auto opened,
-            call.sources.Find(std::string(call.Parameter("source").value_or("")), call.process,
-                              call.is_named));
+  HG_ASSIGN(const auto opened, call.sources.Find(std::string(call.Parameter("source").value_or("")),
+                                                 call.process, call.is_named));
   HG_ASSIGN(const KeptChecks::Pointer judged, opened->checks().Look());
   const leaks::Check& check = judged->check;
   return Json{{"number", judged->number},
@@ -155,7 +154,7 @@ Result<std::string> MakeCheck(const Call& call) {
 
 }  // namespace
 
-const Resource kLeaksResource = {"api/v1/leaks", kParameters, AnswerLeaks};
+const Resource kLeaksResource = {"api/v1/leaks", kLeaksParameters, AnswerLeaks};
 const Resource kLeakResource = {"api/v1/leaks/record", kRecordParameters, AnswerRecord};
 
 // The router has refused pages of other sites.

@@ -6,7 +6,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"rows", "by", "order"};
+constexpr std::string_view kLifetimesParameters[] = {"rows", "by", "order"};
 
 Result<std::string> AnswerLifetimes(const Call& call, const Filter& filter) {
   Source::LifetimeWords words;
@@ -20,6 +20,6 @@ Result<std::string> AnswerLifetimes(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kLifetimesResource = {"api/v1/lifetimes", kParameters, AnswerLifetimes};
+const Resource kLifetimesResource = {"api/v1/lifetimes", kLifetimesParameters, AnswerLifetimes};
 
 }  // namespace heapgauge::endpoint::api

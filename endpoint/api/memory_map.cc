@@ -9,7 +9,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"cells", "by", "page", "rows", "start", "end"};
+constexpr std::string_view kMemoryMapParameters[] = {"cells", "by", "page", "rows", "start", "end"};
 
 constexpr uint64_t kMostAddress = uint64_t{1} << 57;
 
@@ -38,6 +38,6 @@ Result<std::string> AnswerMemoryMap(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kMemoryMapResource = {"api/v1/memory-map", kParameters, AnswerMemoryMap};
+const Resource kMemoryMapResource = {"api/v1/memory-map", kMemoryMapParameters, AnswerMemoryMap};
 
 }  // namespace heapgauge::endpoint::api

@@ -10,7 +10,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"pattern", "rows", "most"};
+constexpr std::string_view kPeekParameters[] = {"pattern", "rows", "most"};
 
 Result<std::string> AnswerPeek(const Call& call, const Filter& filter) {
   HG_ASSIGN(const uint64_t rows, NumberOf(call, "rows", 1, 100, 10));
@@ -79,6 +79,6 @@ Result<std::string> AnswerPeek(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kPeekResource = {"api/v1/peek", kParameters, AnswerPeek};
+const Resource kPeekResource = {"api/v1/peek", kPeekParameters, AnswerPeek};
 
 }  // namespace heapgauge::endpoint::api

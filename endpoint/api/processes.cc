@@ -10,7 +10,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr size_t kMost = 200;
+constexpr size_t kMostProcesses = 200;
 constexpr uint64_t kRateNs = 10'000'000'000;
 
 // Bytes per second that were allocated in the last few seconds; nothing if there are no two points
@@ -74,7 +74,7 @@ Result<std::string> AnswerProcesses(const Call& call, const Filter& /*filter*/) 
   Json list = Json::Array();
   size_t count = 0;
   for (const auto& process : call.processes.List()) {
-    if (++count > kMost) break;
+    if (++count > kMostProcesses) break;
     Json json = ProcessJson(process.get());
     json["source"] = call.sources.IdOf(process->pid());
     list.Add(std::move(json));

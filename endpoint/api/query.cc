@@ -6,7 +6,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"sql", "rows", "seconds", "run"};
+constexpr std::string_view kQueryParameters[] = {"sql", "rows", "seconds", "run"};
 
 Result<std::string> AnswerQuery(const Call& call, const Filter& filter) {
   HG_ASSIGN(const uint64_t rows, NumberOf(call, "rows", 1, 100'000, 1000));
@@ -53,6 +53,6 @@ Reply HandleCancel(const Call& call) {
   return JsonReply(Json{{"ended", ended}}.Line());
 }
 
-const Resource kQueryResource = {"api/v1/query", kParameters, AnswerQuery};
+const Resource kQueryResource = {"api/v1/query", kQueryParameters, AnswerQuery};
 
 }  // namespace heapgauge::endpoint::api

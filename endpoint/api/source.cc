@@ -23,7 +23,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"file", "of", "files"};
+constexpr std::string_view kSourceParameters[] = {"file", "of", "files"};
 constexpr int64_t kMostLines = 30'000;
 constexpr size_t kMostText = 4 << 20;
 constexpr size_t kLongestLine = 2000;
@@ -246,6 +246,6 @@ Result<std::string> AnswerSource(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kSourceResource = {"api/v1/source", kParameters, AnswerSource};
+const Resource kSourceResource = {"api/v1/source", kSourceParameters, AnswerSource};
 
 }  // namespace heapgauge::endpoint::api

@@ -15,7 +15,7 @@ namespace heapgauge::endpoint::api {
 namespace {
 
 // What takes a while is left out.
-constexpr std::string_view kParameters[] = {"brief"};
+constexpr std::string_view kSummaryParameters[] = {"brief"};
 
 Json Choice(const std::string& title, Json parameters) {
   return {{"title", title}, {"parameters", std::move(parameters)}};
@@ -114,6 +114,6 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kSummaryResource = {"api/v1/summary", kParameters, AnswerSummary};
+const Resource kSummaryResource = {"api/v1/summary", kSummaryParameters, AnswerSummary};
 
 }  // namespace heapgauge::endpoint::api

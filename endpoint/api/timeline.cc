@@ -8,7 +8,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"steps", "stacks", "threads"};
+constexpr std::string_view kTimelineParameters[] = {"steps", "stacks", "threads"};
 
 Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
   Source::Stretch stretch;
@@ -23,6 +23,6 @@ Result<std::string> AnswerTimeline(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kTimelineResource = {"api/v1/timeline", kParameters, AnswerTimeline};
+const Resource kTimelineResource = {"api/v1/timeline", kTimelineParameters, AnswerTimeline};
 
 }  // namespace heapgauge::endpoint::api

@@ -11,7 +11,7 @@
 namespace heapgauge::endpoint::api {
 namespace {
 
-constexpr std::string_view kParameters[] = {"root", "callers", "rows", "heaviest", "open"};
+constexpr std::string_view kOneTreeParameters[] = {"root", "callers", "rows", "heaviest", "open"};
 
 // Far deeper than stacks are recorded.
 constexpr size_t kDeepest = 1000;
@@ -136,6 +136,6 @@ Result<std::string> AnswerTree(const Call& call, const Filter& filter) {
 
 }  // namespace
 
-const Resource kTreeResource = {"api/v1/tree", kParameters, AnswerTree};
+const Resource kTreeResource = {"api/v1/tree", kOneTreeParameters, AnswerTree};
 
 }  // namespace heapgauge::endpoint::api

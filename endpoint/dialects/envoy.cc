@@ -150,7 +150,7 @@ Reply HeapProfiler(const Call& call) {
   return *enable ? StartHeapProfiler(call) : StopHeapProfiler(call);
 }
 
-constexpr Route kRoutes[] = {
+constexpr Route kEnvoyRoutes[] = {
     {"heap_dump", "GET, HEAD", HeapDump, true, "live heap, compressed proto (Envoy)"},
     {"peak_heap_dump", "GET, HEAD", PeakHeapDump, true,
      "the heap when it was largest, compressed proto (Envoy)"},
@@ -164,6 +164,6 @@ constexpr Route kRoutes[] = {
 
 }  // namespace
 
-std::span<const Route> EnvoyRoutes() { return kRoutes; }
+std::span<const Route> EnvoyRoutes() { return kEnvoyRoutes; }
 
 }  // namespace heapgauge::endpoint

@@ -28,7 +28,7 @@ namespace {
 
 enum class Kind { kHeap, kAllocs };
 
-const char* NameOf(Kind kind) { return kind == Kind::kHeap ? "heap" : "allocs"; }
+const char* WordFor(Kind kind) { return kind == Kind::kHeap ? "heap" : "allocs"; }
 
 std::optional<int64_t> Integer(std::string_view text) {
   int64_t value = 0;
@@ -95,7 +95,7 @@ Reply Delta(const Call& call, Kind kind, std::string_view text) {
     if (!delta) return FailureOf(delta.error());
     delta->duration_ns = static_cast<int64_t>(MonotonicNow() - begun);
     process->AddNames(&*delta);
-    return Proto(*delta, kind, std::string(NameOf(kind)) + "-delta");
+    return Proto(*delta, kind, std::string(WordFor(kind)) + "-delta");
   };
   return reply;
 }
@@ -107,7 +107,7 @@ Reply Serve(const Call& call, Kind kind) {
   // gc=1 is taken and has nothing to do: a freed block is gone at once.
   const auto profile = TakeNamed(call, Wanted::kHeap);
   if (!profile) return FailureOf(profile.error());
-  if (!IsSet(call, "debug")) return Proto(**profile, kind, NameOf(kind));
+  if (!IsSet(call, "debug")) return Proto(**profile, kind, WordFor(kind));
   auto text = GoText(**profile);
   if (!text) return FailureOf(text.error());
   return PlainText(200, *std::move(text));
@@ -166,7 +166,7 @@ Reply Index(const Call& call) {
   return Response{200, {{"Content-Type", "text/html; charset=utf-8"}}, std::move(page)};
 }
 
-constexpr Route kRoutes[] = {
+constexpr Route kGoRoutes[] = {
     {"debug/pprof/", "GET, HEAD", Index, true, "profiles as Go serves them"},
     {"debug/pprof/heap", "GET, HEAD", Heap, true,
      "live heap as gzip profile.proto; debug=1 text; seconds=N difference"},
@@ -192,6 +192,6 @@ Result<Profile> Between(const Profile& before, const Profile& after) {
   return difference;
 }
 
-std::span<const Route> GoRoutes() { return kRoutes; }
+std::span<const Route> GoRoutes() { return kGoRoutes; }
 
 }  // namespace heapgauge::endpoint

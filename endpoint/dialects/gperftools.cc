@@ -46,24 +46,24 @@ Reply TextReply(const Call& call, Wanted wanted, Result<std::string> (*write)(co
   return PlainText(200, *std::move(text));
 }
 
-Reply Heap(const Call& call) {
+Reply GperftoolsHeap(const Call& call) {
   if (call.Parameter("display")) return DisplayHeap(call);
   return TextReply(call, Wanted::kHeap, HeapPage);
 }
 
 Reply Growth(const Call& call) { return TextReply(call, Wanted::kGrowth, GrowthPage); }
 
-Reply CommandLinePage(const Call& call) {
+Reply GperftoolsCommandLine(const Call& call) {
   const auto facts = call.process->Facts();
   if (!facts) return FailureOf(facts.error());
   return PlainText(200, CommandLine(*facts, '\n') + "\n");
 }
 
-constexpr Route kRoutes[] = {
-    {"pprof/heap", "GET, HEAD", Heap, true,
+constexpr Route kGperftoolsRoutes[] = {
+    {"pprof/heap", "GET, HEAD", GperftoolsHeap, true,
      "live heap as text, for jeprof, google-pprof and go tool pprof"},
     {"pprof/growth", "GET, HEAD", Growth, true, "all allocations as text, frees not subtracted"},
-    {"pprof/cmdline", "GET, HEAD", CommandLinePage, true, "arguments, one in a line"},
+    {"pprof/cmdline", "GET, HEAD", GperftoolsCommandLine, true, "arguments, one in a line"},
     {"pprof/symbol", "GET, HEAD, POST", GperftoolsSymbol, true, "names of addresses (POST)", true},
     {"symbolz", "GET, HEAD, POST", GperftoolsSymbol, true, "", true},
 };
@@ -139,6 +139,6 @@ std::string CommandLine(const Recording& recording, char between) {
   return text.empty() ? "unknown" : text;
 }
 
-std::span<const Route> GperftoolsRoutes() { return kRoutes; }
+std::span<const Route> GperftoolsRoutes() { return kGperftoolsRoutes; }
 
 }  // namespace heapgauge::endpoint

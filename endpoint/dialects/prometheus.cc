@@ -220,12 +220,12 @@ Reply Metrics(const Call& call) {
                   exposition.Text()};
 }
 
-constexpr Route kRoutes[] = {
+constexpr Route kPrometheusRoutes[] = {
     {"metrics", "GET, HEAD", Metrics, false, "all figures for Prometheus"},
 };
 
 }  // namespace
 
-std::span<const Route> PrometheusRoutes() { return kRoutes; }
+std::span<const Route> PrometheusRoutes() { return kPrometheusRoutes; }
 
 }  // namespace heapgauge::endpoint

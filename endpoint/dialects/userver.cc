@@ -184,7 +184,7 @@ Reply Prof(const Call& call) {
   return ErrorText(404, "Unsupported command; there are " + names);
 }
 
-constexpr Route kRoutes[] = {
+constexpr Route kUserverRoutes[] = {
     {"service/jemalloc/prof/", "POST, PUT", Prof},
     {"prof/", "POST, PUT", Prof, true,
      "POST enable, disable, dump, stat, status, reset, sample?bytes=N: control, as userver has it"},
@@ -192,6 +192,6 @@ constexpr Route kRoutes[] = {
 
 }  // namespace
 
-std::span<const Route> UserverRoutes() { return kRoutes; }
+std::span<const Route> UserverRoutes() { return kUserverRoutes; }
 
 }  // namespace heapgauge::endpoint
