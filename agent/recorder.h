@@ -205,7 +205,7 @@ class Recorder {
   void TakeStatistics(uint64_t since_start);
   void PublishSampler(wire::Header* header) const;
   bool MayTrace();
-  TraceLane* ReadyLane(uint32_t bytes);
+  TraceLane* EnterQuickly(uintptr_t sp, uint32_t bytes);
   bool TraceAddressSlowly(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp);
   bool HasRoom(TraceLane* lane, uint32_t bytes);
   bool GetRoom(TraceLane* lane);

@@ -151,30 +151,29 @@ inline Stack Recorder::TraceWalk(TraceLane* lane, const Registers& caller) {
   return number;
 }
 
-// The calling thread's lane, if all is as it mostly is and so many bytes fit: nothing stands in the
-// way of adding an event at once.
-inline TraceLane* Recorder::ReadyLane(uint32_t bytes) {
-  const ThreadState& thread = hg_thread;
-  TraceLane* lane = thread.lane;
-  if (lane == nullptr || lane->busy_sp != 0 || lane->room < bytes) [[unlikely]]
-    return nullptr;
-  if (lane->owner.load(std::memory_order_relaxed) != thread.token) [[unlikely]]
-    return nullptr;
+// Enters the calling thread's lane if all is as it mostly is and so many bytes fit: nothing stands
+// in the way of adding an event at once. Else nullptr.
+inline TraceLane* Recorder::EnterQuickly(uintptr_t sp, uint32_t bytes) {
   const bool ready = process_state_->load(std::memory_order_acquire) ==
                      static_cast<uint32_t>(ProcessState::kReady);
-  return ready && trace_clock_.counts_cycles() ? lane : nullptr;
+  if (!ready || !trace_clock_.counts_cycles()) [[unlikely]]
+    return nullptr;
+  TraceLane* const lane = LanePool::EnterOwn(hg_thread, sp);
+  if (lane == nullptr) [[unlikely]]
+    return nullptr;
+  if (lane->room >= bytes) [[likely]]
+    return lane;
+  LanePool::LeaveOwn(lane);
+  return nullptr;
 }
 
 bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp) {
-  TraceLane* lane = ReadyLane(kFreeBytes);
+  TraceLane* lane = EnterQuickly(sp, kFreeBytes);
   if (lane == nullptr) [[unlikely]]
     return TraceAddressSlowly(kind, address, sp);
-  lane->busy_sp = sp;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
   lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
                [] { return arch::CycleCounter(); });
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  lane->busy_sp = 0;
+  LanePool::LeaveOwn(lane);
   return true;
 }
 
@@ -199,11 +198,8 @@ bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintpt
 void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
                           const Registers& caller) {
   ThreadState& thread = hg_thread;
-  TraceLane* lane = ReadyLane(kAllocationBytes);
-  if (lane != nullptr) [[likely]] {
-    lane->busy_sp = caller.sp;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  } else {
+  TraceLane* lane = EnterQuickly(caller.sp, kAllocationBytes);
+  if (lane == nullptr) [[unlikely]] {
     if (!MayTrace()) return;
     lane = lanes_.Enter(&thread, caller.sp, &buffers_);
     if (lane == nullptr) return buffers_.CountLost();

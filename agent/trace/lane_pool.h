@@ -31,20 +31,29 @@ class LanePool {
   void Start(uint32_t process);
 
   // The lane to use for one call, whose stack pointer is `sp`; nullptr if none can be had. To be
-  // followed by Leave.
+  // followed by Leave. Nothing that is in a lane may be looked at before: up to then a signal
+  // handler may use it.
   TraceLane* Enter(ThreadState* thread, uintptr_t sp, TraceBuffers* buffers) {
-    TraceLane* lane = thread->lane;
+    TraceLane* const lane = EnterOwn(*thread, sp);
+    return lane != nullptr ? lane : EnterOther(thread, sp, buffers);
+  }
+  // The same if the thread has a lane that is idle, as it mostly has, else nullptr.
+  static TraceLane* EnterOwn(const ThreadState& thread, uintptr_t sp) {
+    TraceLane* const lane = thread.lane;
     if (lane == nullptr || lane->busy_sp != 0 ||
-        lane->owner.load(std::memory_order_relaxed) != thread->token) [[unlikely]] {
-      return EnterOther(thread, sp, buffers);
+        lane->owner.load(std::memory_order_relaxed) != thread.token) [[unlikely]] {
+      return nullptr;
     }
     lane->busy_sp = sp;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return lane;
   }
-  void Leave(TraceLane* lane, TraceBuffers* buffers) {
+  static void LeaveOwn(TraceLane* lane) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     lane->busy_sp = 0;
+  }
+  void Leave(TraceLane* lane, TraceBuffers* buffers) {
+    LeaveOwn(lane);
     if (lane->once != 0) [[unlikely]]
       GiveBack(lane, buffers);
   }

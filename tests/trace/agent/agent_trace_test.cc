@@ -165,6 +165,29 @@ TEST(Traced, AHandlerMayAllocateInTheMiddleOfAnything) {
   ExpectSound(run.processes[0]);
 }
 
+// The handler often leaves the buffer full, or almost.
+TEST(Traced, AHandlerMayAllocateBetweenAnyTwoInstructions) {
+  Options options;
+  options.preload = Target("libsignal_safe_malloc.so");
+  options.environment = {"HEAPGAUGE_TRACE_BUFFER=1M"};
+  const Outcome run = RunDrained({Target("signal_each_step"), "10"}, options);
+  ASSERT_EQ(run.status, 0) << run.out;
+  uint64_t by_main = 0, by_handler = 0;
+  ASSERT_EQ(run.out.rfind("done ", 0), 0u) << run.out;
+  std::istringstream(run.out.substr(5)) >> by_main >> by_handler;
+  EXPECT_GT(by_handler, 1000 * by_main);
+  ASSERT_EQ(run.processes.size(), 1u);
+  ExpectSound(run.processes[0]);
+  uint64_t of_main = 0, of_handler = 0;
+  for (const Event& event : run.processes[0].events) {
+    if (event.kind != TraceEventKind::kAllocate) continue;
+    of_main += event.size == 3001;
+    of_handler += event.size == 2001;
+  }
+  EXPECT_EQ(of_main, by_main);
+  EXPECT_EQ(of_handler, by_handler);
+}
+
 TEST(Traced, HandlersOfManyThreadsAreThereOnceAsWell) {
   Options options;
   options.preload = Target("libsignal_safe_malloc.so");
