@@ -95,10 +95,11 @@ inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
     }
     if (found == TraceBuffers::Find::kTaken) return true;
     // Whoever interrupted this thread in the midst of an event must not wait: the recorder may be
-    // waiting for that event.
-    const bool waits = own && !buffers_.drops() && !SyscallsFrozen();
-    const bool beyond = found == TraceBuffers::Find::kAllHeld || (!own && !buffers_.drops());
-    if (beyond && buffers_.TakeBeyond(&file_, lane)) return true;
+    // waiting for that event. Nor who would wait for other threads: they may be waiting for this
+    // one.
+    const bool all_held = found == TraceBuffers::Find::kAllHeld;
+    if ((all_held || (!own && !buffers_.drops())) && buffers_.TakeBeyond(&file_, lane)) return true;
+    const bool waits = own && !all_held && !buffers_.drops() && !SyscallsFrozen();
     if (!waits) {
       lane->seen_releases = ~releases;
       break;

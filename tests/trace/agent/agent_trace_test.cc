@@ -210,6 +210,15 @@ TEST(Traced, HandlersOfManyThreadsAreThereOnceAsWell) {
   EXPECT_LT(run.processes[0].buffers, 400u);
 }
 
+TEST(Traced, ThreadsThatNeedEachOtherDoNotWaitForBuffersThatTheyHold) {
+  const Outcome run = RunDrained({Target("meet_without_room")});
+  ASSERT_EQ(run.status, 0) << run.out;
+  EXPECT_EQ(run.out, "all have met\n");
+  ASSERT_EQ(run.processes.size(), 1u);
+  EXPECT_TRUE(run.processes[0].broken.empty());
+  EXPECT_GT(run.processes[0].control.lost, 0u);
+}
+
 TEST(Traced, ByTheMonotonicClockToo) {
   Options options;
   options.clock = "monotonic";
