@@ -70,7 +70,13 @@ uintptr_t Resize(const Call& call) {
       ends ? TraceEventKind::kFree : TraceEventKind::kResizeBegin, old, call.caller.sp);
   const uintptr_t result = hg_pass_on_call(&call);
   const bool failed = in_place ? result < size : result == 0;
-  if (ends || !begun) {
+  if (ends && failed && !frees) {
+    // It was told to be gone, because what becomes of it does not count, and is still there.
+    const size_t room = internal::block_room.Of(old, 0);
+    recorder.TraceBlock(TraceEventKind::kAllocate,
+                        {old, room, &internal::block_room, KindOf(call), AlignmentOf(call)},
+                        call.caller);
+  } else if (ends || !begun) {
     if (!failed) RecordBlock(TraceEventKind::kAllocate, call, in_place ? old : result, size);
   } else if (failed) {
     recorder.TraceAddress(TraceEventKind::kResizeFailed, old, call.caller.sp);
