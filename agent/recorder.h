@@ -138,7 +138,7 @@ class Recorder {
   // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
   wire::Header* LeakQuestions();
   // The moment, on the clock of events.
-  uint64_t TraceNow() const { return trace_clock_.ReadOrdered(); }
+  uint64_t TraceNow() const { return trace_clock_.Read(); }
   struct TracedBlock {
     uintptr_t address;
     uint64_t size;    // requested

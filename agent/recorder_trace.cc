@@ -218,7 +218,7 @@ void Recorder::TraceBlock(wire::TraceEventKind kind, const TracedBlock& block,
                               .slack = Slack(block.size, usable),
                               .function = static_cast<uint8_t>(block.function),
                               .alignment_log2 = block.alignment_log2};
-  const auto clock = [this] { return trace_clock_.ReadOrdered(); };
+  const auto clock = [this] { return trace_clock_.Read(); };
   // Reading the clock takes as long as the memo's answer is on its way.
   const auto know_stack = [this, name](wire::TraceAllocation* known) {
     known->stack = memo_.Find(name);
@@ -245,10 +245,7 @@ void Recorder::TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t 
                                        .slack = 0,
                                        .function = 0,
                                        .alignment_log2 = 0},
-                 [&] {
-                   const bool ordered = kind == wire::TraceEventKind::kMap;
-                   return ordered ? trace_clock_.ReadOrdered() : trace_clock_.Read();
-                 });
+                 [this] { return trace_clock_.Read(); });
   }
   lanes_.Leave(lane, &buffers_);
 }

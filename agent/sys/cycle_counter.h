@@ -1,10 +1,10 @@
 // The processor's own clock, for the events of an exact trace.
 //
-// Two ways to read it. CycleCounter() may be read a little late: what follows it in the program may
-// have begun, but nothing of that is visible to other processors before the counter was read.
-// OrderedCycleCounter() moreover is not read before everything in front of it is done. Whether all
-// processors count alike is for the caller to know. Allocation-free, async-signal-safe; deadly
-// where the program has forbidden itself to read it (strict seccomp).
+// It is read after everything in front of it is done, and before anything behind it can be seen by
+// other processors. So if one processor has read it and then tells another something, that one
+// reads a later time once it knows. Whether all processors count alike is for the caller to know.
+// Allocation-free, async-signal-safe; deadly where the program has forbidden itself to read it
+// (strict seccomp).
 #ifndef HEAPGAUGE_AGENT_SYS_CYCLE_COUNTER_H_
 #define HEAPGAUGE_AGENT_SYS_CYCLE_COUNTER_H_
 
@@ -13,14 +13,9 @@
 namespace heapgauge::agent::arch {
 
 #if defined(__x86_64__)
-// Stores leave the processor in order, and not before the instructions in front of them are done:
-// so a plain `rdtsc` is early enough.
+// Without the fence it would not wait for loads: whoever frees a block that another thread has just
+// handed over could read it before that thread did. Stores wait for it by themselves.
 inline uint64_t CycleCounter() {
-  uint32_t low, high;
-  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-  return uint64_t{high} << 32 | low;
-}
-inline uint64_t OrderedCycleCounter() {
   uint32_t low, high;
   __asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
   return uint64_t{high} << 32 | low;

@@ -88,7 +88,7 @@ TEST_F(TraceBuffersTest, HoldTheEventsInOrderOfTime) {
   allocation.what = wire::PackTraceWhat(wire::TraceEventKind::kAllocate, 0x1000);
   allocation.size = 48;
   allocation.stack = 5;
-  lane->Append(allocation, [this] { return clock_.ReadOrdered(); });
+  lane->Append(allocation, [this] { return clock_.Read(); });
   lane->Append(wire::TraceFree{0, wire::PackTraceWhat(wire::TraceEventKind::kFree, 0x1000)},
                [this] { return clock_.Read(); });
   EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 48);

@@ -19,12 +19,8 @@ class TraceClock {
 
   bool counts_cycles() const { return cycles_; }
 
-  // Before whatever comes next can be seen by another processor.
+  // After all that came before, and before whatever comes next can be seen by another processor.
   uint64_t Read() const { return cycles_ ? arch::CycleCounter() : os::FineMonotonicNs(); }
-  // And after all that came before.
-  uint64_t ReadOrdered() const {
-    return cycles_ ? arch::OrderedCycleCounter() : os::FineMonotonicNs();
-  }
 
   // Can be read after system calls were frozen.
   bool needs_no_kernel() const { return needs_no_kernel_; }

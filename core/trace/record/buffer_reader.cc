@@ -174,7 +174,9 @@ size_t BufferReader::Copy(Buffer* buffer, uint32_t end, bool* all) {
   }
   const uint32_t bytes = end - buffer->offset;
   const auto* const start = reinterpret_cast<const uint8_t*>(buffer->header);
-  if (!stream->Append(start + buffer->offset, bytes, options_.clock())) ++damaged_;
+  // The clock may be read a little before the words that came with the position.
+  const uint64_t latest = options_.clock() + options_.slack;
+  if (!stream->Append(start + buffer->offset, bytes, latest)) ++damaged_;
   buffer->offset = end;
   queued_ += bytes;
   return bytes;

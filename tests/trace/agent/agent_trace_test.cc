@@ -210,6 +210,13 @@ TEST(Traced, HandlersOfManyThreadsAreThereOnceAsWell) {
   EXPECT_LT(run.processes[0].buffers, 400u);
 }
 
+TEST(Traced, AFreeComesAfterTheAllocationHoweverShortTheWay) {
+  const Outcome run = RunDrained({Target("hand_over")});
+  ASSERT_EQ(run.status, 0) << run.out;
+  ASSERT_EQ(run.processes.size(), 1u);
+  ExpectSound(run.processes[0]);
+}
+
 TEST(Traced, ThreadsThatNeedEachOtherDoNotWaitForBuffersThatTheyHold) {
   const Outcome run = RunDrained({Target("meet_without_room")});
   ASSERT_EQ(run.status, 0) << run.out;
