@@ -159,10 +159,11 @@ class Decoding {
   // All that was opened was read to its end, and no further.
   bool ColumnsDone() const {
     const ColumnReader* const columns[] = {
-        &event_,        &thread_,       &resized_,     &stack_low_, &stack_middle_, &stack_high_,
-        &shape_low_,    &shape_high_,   &new_shape_,   &distance_,  &address_,      &address_low_,
-        &address_high_, &old_number_,   &old_birth_,   &old_stack_, &old_size_,     &old_flag_,
-        &old_tail_,     &old_distance_, &old_address_, &old_detail_};
+        &event_,        &thread_,      &resized_,      &stack_low_,    &stack_middle_,
+        &stack_high_,   &shape_low_,   &shape_high_,   &new_shape_,    &distance_,
+        &address_,      &address_low_, &address_high_, &address_tail_, &old_number_,
+        &old_birth_,    &old_stack_,   &old_size_,     &old_flag_,     &old_tail_,
+        &old_distance_, &old_address_, &old_detail_};
     const bool done = std::all_of(std::begin(columns), std::end(columns),
                                   [](const ColumnReader* column) { return column->done(); });
     return done && time_.done() && step_.done();
