@@ -235,13 +235,15 @@ BufferReader::Pass BufferReader::ReadAll(bool last) {
   most_queued_ = waited_for ? options_.queue_bytes
                             : std::min(options_.usual_queue_bytes, options_.queue_bytes);
   released_ = false;
-  // While we look, a thread may take a buffer that we have passed, or one that it has just made, and
-  // then one that we have not passed; and the second must not be read before the first. A look at
-  // all there are that finds nothing new tells that whatever is missing was taken after all that is
-  // known. Since nothing is given back meanwhile, this comes to an end.
+  // While we look, a thread may take a buffer that we have passed, or one that it has just made,
+  // and then one that we have not passed; and the second must not be read before the first. A look
+  // at all there are that finds nothing new tells that whatever is missing was taken after all that
+  // is known. Since nothing is given back meanwhile, each buffer is found once; a program that says
+  // otherwise is not believed.
+  size_t looks = 0;
   do {
     FindBuffers();
-  } while (FindTaken());
+  } while (FindTaken() && looks++ < buffers_.size());
   size_t kept = 0;
   for (size_t i = 0; i < active_.size(); ++i) {  // grows meanwhile
     Source* const source = active_[i];
