@@ -94,6 +94,12 @@ class Ends(harness.EndToEnd):
         self.assertIn("definitely lost: 1,600 bytes in 16 blocks", err)
         self.assertIn("planted_direct", self.ask("top", "--value", "never-freed", "-n", "100", trace).stdout)
 
+    def test_leaks_are_told_though_the_trace_cannot_be_written(self):
+        code, _, err = self.run_leaks("--trace", "-o", "/dev/full", "--", PLANTED)
+        self.assertEqual(code, 0, err)
+        self.assertIn("definitely lost: 1,600 bytes in 16 blocks", err)
+        self.assertIn("cannot write the trace to '/dev/full'", err)
+
     def test_a_program_goes_on_when_its_recorder_is_killed(self):
         # It ends by itself a second later, and finds nobody.
         process = subprocess.Popen(

@@ -117,7 +117,7 @@ Status ProcessRecorder::Start(ClockPair clock_start, const RecordOptions& option
   return {};
 }
 
-void ProcessRecorder::Fail(const Error& error) {
+void ProcessRecorder::NotWritten(const Error& error) {
   if (!error_) error_ = error;
 }
 
@@ -183,13 +183,15 @@ void ProcessRecorder::TellThread(uint32_t thread, uint64_t now_ns) {
 }
 
 void ProcessRecorder::Hand(const BufferReader::Pass& pass) {
-  if (writer_ != nullptr && pass.bytes != 0) {
+  // Not only what this pass has read: of threads that are gone, the rest was taken in between.
+  if (writer_ != nullptr && reader_->queued_bytes() != 0) {
     NoteThreads();
     tables_->CopyNew();
   }
   merge_.Start(reader_->streams(), pass.watermark);
   while (const size_t count = merge_.Next(batch_.data(), batch_.size())) {
-    if (writer_ == nullptr || error_) continue;
+    if (writer_ == nullptr) continue;
+    // Also where no more can be written: who looks for leaks goes by what is live.
     const std::span<MergedEvent> batch(batch_.data(), count);
     Convert(batch);
     matcher_->Process(batch);
@@ -282,7 +284,7 @@ void ProcessRecorder::FlushIfAsked(uint64_t now_ns) {
 void ProcessRecorder::Flush(uint64_t now_ns) {
   last_flush_ns_ = now_ns;
   flushed_events_ = writer_->totals().events;
-  if (const Status status = writer_->Flush(); !status) Fail(status.error());
+  if (const Status status = writer_->Flush(); !status) NotWritten(status.error());
 }
 
 bool ProcessRecorder::is_pressed() const {
@@ -308,15 +310,15 @@ void ProcessRecorder::Finish(RecordingState state) {
   facts.unknown_frees = matcher_->counts().unknown_frees;
   facts.missed_frees = matcher_->counts().missed_frees;
   facts.complete = true;
+  if (writer_ != nullptr) matcher_->Finish();
   if (writer_ != nullptr && !error_) {
-    matcher_->Finish();
     tables_->CopyChanged();
     matcher_->ForEachSurvivor([this](const Block& block) { writer_->AddSurvivor(block); });
     facts.culled_blocks = matcher_->culled().blocks;
     facts.culled_bytes = matcher_->culled().bytes;
   }
   if (writer_ != nullptr) {
-    if (const Status status = writer_->Finish(facts); !status) Fail(status.error());
+    if (const Status status = writer_->Finish(facts); !status) NotWritten(status.error());
     file_bytes_ = writer_->bytes_written();
   }
   facts_ = std::move(facts);

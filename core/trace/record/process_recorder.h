@@ -2,10 +2,11 @@
 // what is there, puts it in order, matches it and hands it to the writer.
 //
 // Whatever goes wrong with the trace, the program must not notice: if the file cannot be written
-// any more, events are taken out of the buffers and dropped, and error() tells.
+// any more, events are taken out of the buffers all the same, so that what is live stays known, and
+// error() tells.
 //
 // One thread, apart from Beat. Memory: the queue of events (bounded), one segment of the writer,
-// and about 80 bytes for each live block.
+// and 80 to 130 bytes for each live block.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_
 
@@ -90,6 +91,8 @@ class ProcessRecorder {
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t damaged() const { return reader_->damaged(); }
   const std::optional<Error>& error() const { return error_; }
+  // The trace is not written, or not whole; the first reason counts.
+  void NotWritten(const Error& error);
 
  private:
   explicit ProcessRecorder(MappedGauge gauge);
@@ -104,7 +107,7 @@ class ProcessRecorder {
   void FlushIfDue(uint64_t now_ns);
   void FlushIfAsked(uint64_t now_ns);
   void Flush(uint64_t now_ns);
-  void Fail(const Error& error);
+
   std::string NameOf(uint32_t thread) const;
   bool ThreadExists(uint32_t thread) const;
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns > start_ns_ ? now_ns - start_ns_ : 0; }

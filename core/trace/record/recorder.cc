@@ -159,20 +159,28 @@ bool Recorder::Open(const GaugeOwner& owner) {
   }
   std::string path;
   CountingWriter* counts = nullptr;
+  std::optional<Error> unwritten;  // why there is no file
   const auto make_writer = [&](const Facts& facts) -> Result<std::unique_ptr<TraceWriter>> {
     EndReplaced(owner.pid);
     std::unique_ptr<TraceWriter> file;
     if (options_.writes) {
       path = PathFor(facts);
-      HG_ASSIGN(file, TraceWriter::Create(path, facts, {}, path == options_.output));
+      auto created = TraceWriter::Create(path, facts, {}, path == options_.output);
+      if (options_.leaks == nullptr) return created;
+      // Leaks can be told without it.
+      if (created) {
+        file = *std::move(created);
+      } else {
+        unwritten = created.error();
+      }
     }
-    if (options_.writes && options_.leaks == nullptr) return file;
     auto counting = std::make_unique<CountingWriter>(std::move(file));
     counts = counting.get();
     return counting;
   };
   auto recorder = ProcessRecorder::Open(owner.path, clock_start_, options_.record, make_writer);
   if (!recorder) return false;
+  if (unwritten) (*recorder)->NotWritten(*unwritten);
   Session session;
   session.counts = counts;
   session.recorder = *std::move(recorder);
