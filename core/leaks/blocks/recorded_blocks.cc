@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/leaks/blocks/traced_blocks.h"
@@ -109,7 +110,15 @@ Result<KnownBlocks> RecordedBlocks::Read() const {
     HG_ASSIGN(const std::shared_ptr<const trace::TraceFile> trace, trace::TraceFile::Open(path_));
     // Where blocks that die young are left out, young ones are kept back.
     const bool has_all = written && trace->facts().culled_below_ns == 0;
-    if (last || has_all || trace->facts().complete || trace->end_ns() > marked_ns_) {
+    const bool reaches = trace->facts().complete || trace->end_ns() > marked_ns_;
+    if (last && !written && !reaches) {
+      return Fail(
+          ErrorCode::kUnavailable,
+          fmt::format("'{}' does not tell what is live now: its recorder writes nothing any "
+                      "more; it may be stopped, or its disk may be full",
+                      Printable(path_)));
+    }
+    if (last || has_all || reaches) {
       HG_ASSIGN(const std::shared_ptr<const trace::TraceFile::Stacks> stacks, trace->ReadStacks());
       return TracedBlocks(*trace, *stacks, marked_ns_);
     }
