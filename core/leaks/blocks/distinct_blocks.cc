@@ -13,7 +13,7 @@ uint64_t MakeDistinct(std::vector<Block>* blocks) {
   distinct.reserve(blocks->size());
   for (const Block& block : *blocks) {
     bool counts = true;
-    while (!distinct.empty()) {
+    while (block.address != 0 && !distinct.empty()) {
       const Block& last = distinct.back();
       if (block.address - last.address >= std::max<uint64_t>(last.size, 1)) break;
       if (last.birth_ns > block.birth_ns) {

@@ -10,7 +10,8 @@
 namespace heapgauge::leaks {
 
 // Sorts by address and drops the older one of two that overlap: a free that nobody saw leaves its
-// block behind, and another one gets its place. Returns how many were dropped.
+// block behind, and another one gets its place. Address 0 is that of blocks whose place is not
+// known: all of these stay. Returns how many were dropped.
 uint64_t MakeDistinct(std::vector<Block>* blocks);
 
 }  // namespace heapgauge::leaks

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/process.h"
+#include "core/leaks/blocks/distinct_blocks.h"
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/testing/traced_gauge.h"
 
@@ -108,6 +109,15 @@ TEST_F(ExactBlocksOfAProgram, NeverOverlap) {
     EXPECT_LE(before.address + before.size, known.blocks[i].address);
   }
   EXPECT_EQ(known.blocks.size(), 3U);
+}
+
+TEST(DistinctBlocks, AreAllThereIfTheirPlacesAreNotKnown) {
+  std::vector<Block> blocks(3);
+  for (size_t i = 0; i < blocks.size(); ++i) blocks[i].size = 100 + i;
+  blocks[1].address = 0x1000;
+  EXPECT_EQ(MakeDistinct(&blocks), 0U);
+  ASSERT_EQ(blocks.size(), 3U);
+  EXPECT_EQ(blocks[2].address, 0x1000U);
 }
 
 TEST_F(ExactBlocksOfAProgram, SurviveStacksThatMakeNoSense) {
