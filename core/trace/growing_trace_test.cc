@@ -10,6 +10,7 @@
 #include "core/trace/testing/growing_trace.h"
 #include "core/trace/trace_answers.h"
 #include "core/trace/trace_file.h"
+#include "core/trace/trace_writer.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -118,11 +119,22 @@ TEST(GrowingTrace, AChunkThatIsHalfWrittenIsNoDamage) {
   EXPECT_NE(left->notes()[0].find("50 bytes"), std::string::npos) << left->notes()[0];
 }
 
+TEST(GrowingTrace, IsNotReplacedWhileItIsWritten) {
+  const MakeTrace made = Random(6);
+  GrowingTrace growing(made);
+  growing.WriteUpTo(1000);
+  const auto other = TraceWriter::Create(growing.path(), {}, {}, /*replace=*/true);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("is being written by another recorder"), std::string::npos);
+  EXPECT_FALSE(Opened(growing.path())->segments().empty());
+}
+
 TEST(GrowingTrace, AnotherTraceInItsPlaceIsReadAnew) {
   GrowingTrace growing(Random(4));
   growing.WriteUpTo(1000);
   auto trace = Opened(growing.path());
   const MakeTrace other = Random(5);
+  growing.Abandon();
   ASSERT_TRUE(other.Write(growing.path()));
   trace = Renewed(trace);
   EXPECT_TRUE(trace->facts().complete);

@@ -210,14 +210,24 @@ class Writer final : public TraceWriter {
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path,
                                                          const Facts& facts, const Options& options,
                                                          bool replace) {
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (replace ? O_TRUNC : O_EXCL);
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (replace ? 0 : O_EXCL);
   const int fd = open(path.c_str(), flags, 0600);
   if (fd < 0) {
     return tl::unexpected<Error>(
         SystemError("cannot create the trace '" + Printable(path) + "'", errno));
   }
-  LockAsWriter(fd);
   auto writer = std::make_unique<Writer>(fd, path, options);
+  if (!LockAsWriter(fd)) {
+    return Fail(ErrorCode::kUnavailable,
+                "the trace '" + Printable(path) +
+                    "' is being written by another recorder: give this one "
+                    "another name (-o)");
+  }
+  // What is no file has no length.
+  if (replace && ftruncate(fd, 0) != 0 && errno != EINVAL) {
+    return tl::unexpected<Error>(
+        SystemError("cannot replace the trace '" + Printable(path) + "'", errno));
+  }
   writer->Begin(facts);
   HG_TRY(writer->Flush());
   return writer;

@@ -1,5 +1,6 @@
 #include "core/trace/file/writer_lock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,9 +17,9 @@ struct flock LockOf(short type) {
 
 }  // namespace
 
-void LockAsWriter(int fd) {
+bool LockAsWriter(int fd) {
   struct flock lock = LockOf(F_WRLCK);
-  fcntl(fd, F_OFD_SETLK, &lock);
+  return fcntl(fd, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
 bool HasWriter(int fd) {

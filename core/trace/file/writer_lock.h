@@ -7,8 +7,9 @@
 
 namespace heapgauge::trace {
 
-// Until the descriptor, which is open for writing, and all that were made of it are closed.
-void LockAsWriter(int fd);
+// Until the descriptor, which is open for writing, and all that were made of it are closed. False
+// if there is another writer.
+bool LockAsWriter(int fd);
 
 // Any descriptor of the file but the writer's own.
 bool HasWriter(int fd);
