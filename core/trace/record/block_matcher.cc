@@ -9,7 +9,7 @@ using wire::TraceEventKind;
 
 constexpr size_t kBatch = 64;
 constexpr size_t kMostNested = 16;
-// More threads than this share the last counter; a hostile file may name any number.
+// Readers of buffers name fewer; events of others are left out.
 constexpr uint32_t kMostThreads = 1 << 24;
 // So many blocks and their index stay in the processor's cache by themselves.
 constexpr size_t kBlocksInCache = 8192;

@@ -86,15 +86,14 @@ class BlockPool {
     bool has_room() const { return taken < kPieceBlocks; }
   };
   void FindPiece();
+  // False if there are no more.
+  [[gnu::noinline]] bool Refill();
   [[gnu::noinline]] void SpillRecent();
+  void ReturnToPiece(uint32_t slot);
 
   std::vector<Piece> pieces_;
   std::vector<LiveBlock*> starts_;  // of the blocks of each piece
   std::vector<uint64_t> room_;      // a bit for each piece
-  void ReturnToPiece(uint32_t slot);
-  // False if there are no more.
-  [[gnu::noinline]] bool Refill();
-
   uint32_t current_ = kNoSlot;
   size_t size_ = 0;
   // Slots to be taken next, the last one first: they were returned lately, or are on their way into
