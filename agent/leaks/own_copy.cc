@@ -2,8 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+
+#include <algorithm>
+#include <iterator>
 
 #include "agent/leaks/serve_memory.h"
 #include "agent/sys/os.h"
@@ -55,7 +59,20 @@ void OfferToOomKiller() {
 void OwnCopy::Forget() {
   busy_.Unlock();
   seen_ = 0;
-  child_ = 0;
+  for (long& child : children_) child = 0;
+}
+
+// Without waiting for it: a large copy takes a while to end, and it may be traced.
+void OwnCopy::EndOld() {
+  for (long& child : children_) {
+    if (child == 0) continue;
+    // No child that the program made by itself, should it have the number by now.
+    if (Syscall(SYS_wait4, child, nullptr, __WCLONE | WNOHANG, nullptr) == 0) {
+      Syscall(SYS_kill, child, SIGKILL);
+    } else {
+      child = 0;
+    }
+  }
 }
 
 void OwnCopy::Follow(wire::Header* header, const char* path) {
@@ -67,9 +84,7 @@ void OwnCopy::Follow(wire::Header* header, const char* path) {
   if (!busy_.Lock()) return;
   if (request != seen_) {
     seen_ = request;
-    if (child_ != 0 && Syscall(SYS_wait4, child_, nullptr, __WALL | WNOHANG, nullptr) != 0) {
-      child_ = 0;
-    }
+    EndOld();
     if (request % 2 != 0) Fork(words, request, path);
   }
   busy_.Unlock();
@@ -83,9 +98,11 @@ void OwnCopy::Follow(wire::Header* header, const char* path) {
   Put(words->picture_stack_pointer, uint64_t{reinterpret_cast<uintptr_t>(&lowest)});
   Put(words->picture_thread, os::ThreadId());
   const uint64_t before_ns = os::MonotonicNs();
-  const long child = Syscall(SYS_clone, 0, 0, 0, 0, 0);
+  // There is no room if those who ended still have to be waited for.
+  long* const place = std::find(std::begin(children_), std::end(children_), 0);
+  const long child = place == std::end(children_) ? -EAGAIN : Syscall(SYS_clone, 0, 0, 0, 0, 0);
   if (child == 0) StandStill(words, request, path);
-  if (child > 0) child_ = child;
+  if (child > 0) *place = child;
   Put(words->picture_pause_ns, os::MonotonicNs() - before_ns);
   Put(words->picture_pid, child > 0 ? static_cast<uint32_t>(child) : 0);
   Put(words->picture_error, child > 0 ? 0 : static_cast<uint32_t>(-child));

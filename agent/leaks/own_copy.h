@@ -4,8 +4,9 @@
 //
 // The program does not notice. The copy is a child that sends no signal and that wait() does not
 // see; no handler of pthread_atfork runs; the copy closes its own files at once, so that it holds
-// no connection open. It lets anybody of the same user read its memory. When it has ended, the next
-// look at the control words waits for it.
+// no connection open. It lets anybody of the same user read its memory. The next request ends it if
+// that has not happened yet, and one of those that follow waits for it when it has ended: no call
+// here blocks.
 //
 // Other threads run on while memory is copied, as with every fork: what moves just then may be seen
 // in neither place.
@@ -30,11 +31,14 @@ class OwnCopy {
   void Forget();
 
  private:
+  static constexpr int kMostCopies = 8;  // that have not been waited for
+
+  void EndOld();
   void Fork(wire::LeakControl* words, uint32_t request, const char* path);
 
   TryLock busy_;
   uint32_t seen_ = 0;
-  long child_ = 0;
+  long children_[kMostCopies] = {};
 };
 
 }  // namespace heapgauge::agent

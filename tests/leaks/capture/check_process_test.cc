@@ -191,5 +191,32 @@ TEST_F(CheckProcessTest, AServerUnderLoadWhoseAgentIsAskedCopiesItself) {
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
 }
 
+// As if those who asked had been killed.
+TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  int port = 0;
+  const std::string line = server.ReadLine();
+  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+  static std::vector<AgentCopy*> left;  // they stay reachable
+  {
+    Client client(port);
+    for (int i = 0; i < 3; ++i) {
+      auto copy = AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), {});
+      ASSERT_TRUE(copy) << copy.error().message;
+      left.push_back(copy->release());
+    }
+    EXPECT_TRUE(HasChildren(server.pid()));
+    {
+      const auto copy = AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), {});
+      ASSERT_TRUE(copy) << copy.error().message;
+    }
+    for (int i = 0; HasChildren(server.pid()) && i < 1000; ++i) usleep(10'000);
+    EXPECT_FALSE(HasChildren(server.pid()));
+    EXPECT_EQ(client.failed, 0u);
+  }
+  int status = 0;
+  EXPECT_EQ(server.Finish(&status), "0 failures\n");
+}
+
 }  // namespace
 }  // namespace heapgauge::leaks
