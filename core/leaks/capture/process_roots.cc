@@ -65,6 +65,12 @@ class Finder {
     FindPieces();
     AddThreads();
     for (const Piece& piece : pieces_) AddPiece(piece);
+    if (const uint64_t bytes = touched_shared_.unknown_bytes()) {
+      found_.notes.push_back(fmt::format(
+          "{} of memory that is shared with other processes was not searched: which of it the "
+          "program has touched is not known",
+          FormatBytes(static_cast<double>(bytes))));
+    }
     found_.roots.ranges = list_.Finish();
     found_.roots.heap = Without(Merged(std::move(found_.roots.heap)), Merged(std::move(free_)));
     found_.roots.files = Merged(std::move(found_.roots.files));
@@ -74,6 +80,8 @@ class Finder {
   }
 
  private:
+  using Others = TouchedPages::Others;
+
   // Number of each mapped file, and the size of all thread-local data.
   void FindObjects() {
     objects_of_.resize(smaps_.mappings.size());
@@ -254,7 +262,8 @@ class Finder {
     if (is_data && HoldsArenas(piece)) {
       for (const AddressRange& arena : FindArenas(image_, range)) list_.Exclude(arena);
     }
-    AddTouched(range, is_data ? RootKind::kData : RootKind::kMapping, object, &touched_);
+    AddTouched(range, is_data ? RootKind::kData : RootKind::kMapping, object,
+               m.inode != 0 ? Others::kUnknownToo : Others::kHolesToo);
   }
 
   // Without what threads have in it: a static program keeps thread-local data there.
@@ -273,8 +282,9 @@ class Finder {
     return object == 1 || IsCLibrary(found_.roots.objects[object].path);
   }
 
-  void AddTouched(const AddressRange& range, RootKind kind, uint32_t object, TouchedPages* pages) {
-    for (const AddressRange& part : pages->In(range.start, range.end)) {
+  void AddTouched(const AddressRange& range, RootKind kind, uint32_t object,
+                  Others others = Others::kHolesToo) {
+    for (const AddressRange& part : touched_.In(range.start, range.end, others)) {
       list_.Add({part, kind, 0, object});
     }
   }
@@ -282,15 +292,7 @@ class Finder {
   void AddShared(const MappingUsage& m, const AddressRange& range, uint32_t object) {
     // A plain file that may not be written to holds no pointers of this process.
     if (!m.writable) return;
-    if (!touched_shared_.known()) {
-      if (!std::exchange(told_of_shared_, true)) {
-        found_.notes.push_back(
-            "memory that is shared with other processes was not searched: which of it the program "
-            "has touched may not be read");
-      }
-      return;
-    }
-    for (const AddressRange& part : touched_shared_.In(range.start, range.end)) {
+    for (const AddressRange& part : touched_shared_.In(range.start, range.end, Others::kNone)) {
       if (shared_bytes_ + part.size() > kMaxSharedBytes) {
         if (shared_bytes_ <= kMaxSharedBytes) {
           found_.notes.push_back(fmt::format("shared memory beyond {} was not searched",
@@ -308,11 +310,11 @@ class Finder {
   void AddOtherStack(const AddressRange& range) {
     for (const CapturedThread& known : *input_.threads) {
       if (known.stack_pointer < range.start || known.stack_pointer >= range.end) continue;
-      return AddTouched(range, RootKind::kMapping, 0, &touched_);
+      return AddTouched(range, RootKind::kMapping, 0);
     }
     const auto block = FindControlBlock(image_, range);
     // The program switches stacks by itself.
-    if (!block) return AddTouched(range, RootKind::kMapping, 0, &touched_);
+    if (!block) return AddTouched(range, RootKind::kMapping, 0);
     const auto known =
         std::find_if(input_.threads->begin(), input_.threads->end(),
                      [&](const CapturedThread& t) { return t.thread_pointer == block->address; });
@@ -344,7 +346,6 @@ class Finder {
   std::vector<AddressRange> free_;  // parts of the heap
   RootList list_;
   uint64_t shared_bytes_ = 0;
-  bool told_of_shared_ = false;
   ProcessRoots found_;
 };
 

@@ -17,13 +17,14 @@ constexpr uint64_t kSmallHole = 8 * TouchedPages::kPage;
 TouchedPages::TouchedPages(std::unique_ptr<ByteSource> page_map, uint64_t budget)
     : source_(std::move(page_map)), budget_(budget) {}
 
-std::vector<AddressRange> TouchedPages::In(uint64_t start, uint64_t end) {
+std::vector<AddressRange> TouchedPages::In(uint64_t start, uint64_t end, Others others) {
   std::vector<AddressRange> touched;
   if (end <= start) return touched;
+  const uint64_t bridge = others == Others::kHolesToo ? kSmallHole : 0;
   const auto add = [&](uint64_t from, uint64_t to) {
     from = std::max(from, start);
     to = std::min(to, end);
-    if (!touched.empty() && from - touched.back().end <= kSmallHole) {
+    if (!touched.empty() && from - touched.back().end <= bridge) {
       touched.back().end = to;
     } else {
       touched.push_back({from, to});
@@ -41,7 +42,11 @@ std::vector<AddressRange> TouchedPages::In(uint64_t start, uint64_t end) {
             sizeof(uint64_t);
     }
     if (got == 0) {
-      add(page * kPage, end);
+      if (others == Others::kNone) {
+        unknown_bytes_ += end - std::max(page * kPage, start);
+      } else {
+        add(page * kPage, end);
+      }
       break;
     }
     for (size_t i = 0; i < got; ++i) {

@@ -33,6 +33,8 @@ class FakePageMap final : public ByteSource {
   std::vector<std::pair<uint64_t, uint64_t>> pages_;
 };
 
+using Others = TouchedPages::Others;
+
 TouchedPages Make(std::vector<std::pair<uint64_t, uint64_t>> pages, uint64_t budget = 1 << 30) {
   return TouchedPages(std::make_unique<FakePageMap>(std::move(pages)), budget);
 }
@@ -61,6 +63,25 @@ TEST(TouchedPagesTest, WhereNothingIsKnownEverythingIsTouched) {
   TouchedPages tired = Make({{1, kInMemory}}, 40);
   EXPECT_EQ(tired.In(0, 100 * kPage),
             (std::vector<AddressRange>{{1 * kPage, 2 * kPage}, {40 * kPage, 100 * kPage}}));
+}
+
+TEST(TouchedPagesTest, OtherPagesAreLeftOutOnRequest) {
+  const std::vector<std::pair<uint64_t, uint64_t>> map = {
+      {10, kInMemory}, {11, kInMemory}, {13, kInMemory}};
+  const std::vector<AddressRange> known = {{10 * kPage, 12 * kPage}, {13 * kPage, 14 * kPage}};
+  for (const Others others : {Others::kUnknownToo, Others::kNone}) {
+    TouchedPages pages = Make(map);
+    EXPECT_EQ(pages.In(0, 100 * kPage, others), known);
+    EXPECT_EQ(pages.unknown_bytes(), 0u);
+    TouchedPages tired = Make(map, 40);
+    std::vector<AddressRange> told = known;
+    if (others == Others::kUnknownToo) told.push_back({40 * kPage, 100 * kPage});
+    EXPECT_EQ(tired.In(0, 100 * kPage, others), told);
+    EXPECT_EQ(tired.unknown_bytes(), others == Others::kNone ? 60 * kPage : 0);
+  }
+  TouchedPages unknown(nullptr);
+  EXPECT_EQ(unknown.In(5, 500, Others::kNone), std::vector<AddressRange>{});
+  EXPECT_EQ(unknown.unknown_bytes(), 495u);
 }
 
 }  // namespace

@@ -79,6 +79,11 @@ int main() {
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   shared[0] = &global;
   Print("shared", shared);
+  // Every ninth page is touched.
+  auto* sparse = static_cast<char*>(
+      mmap(nullptr, 90 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  for (int i = 0; i < 90; i += 9) sparse[i * 4096] = 1;
+  Print("sparse", sparse);
   std::puts("ready 0");
   std::fflush(stdout);
   char byte = 0;

@@ -91,6 +91,13 @@ TEST_P(RootsTest, EveryPlaceIsWhatItIs) {
   EXPECT_NE(FindRange(found_.roots.files, Place("relocated")), nullptr);
 }
 
+// To read a hole of shared memory would fill it.
+TEST_P(RootsTest, HolesOfSharedMemoryAreNoRoots) {
+  for (uint64_t page = 0; page < 90; ++page) {
+    EXPECT_EQ(RootHolding(Place("sparse") + page * 4096) != nullptr, page % 9 == 0) << page;
+  }
+}
+
 TEST_P(RootsTest, DataNamesItsObjectAndPlace) {
   const RootRange* range = RootAt("global");
   ASSERT_NE(range, nullptr);
