@@ -31,6 +31,9 @@ class WordSearch {
   // The next ones, valid until the next call; false at the end.
   virtual bool Next(Found* found) = 0;
 
+  // Whether it ended before all was searched: then what was found proves nothing. At the end.
+  virtual bool failed() const = 0;
+
   // Complete at the end.
   virtual uint64_t searched_bytes() const = 0;
   virtual uint64_t unreadable_bytes() const = 0;

@@ -73,7 +73,7 @@ void CopySearch::Fill(SearchingCopy* copy) {
     const std::vector<AddressRange> now(ranges_.begin() + static_cast<ptrdiff_t>(first_),
                                         ranges_.begin() + static_cast<ptrdiff_t>(last_));
     if (!copy->Begin(now, piece.base, low_, span_)) {
-      ended_ = true;
+      ended_ = failed_ = true;
       return;
     }
     pieces_[1 - filling_].base = piece.base;
@@ -100,7 +100,7 @@ void CopySearch::Fill(SearchingCopy* copy) {
     case SearchingCopy::Stop::kGone:
       break;
   }
-  ended_ = true;
+  ended_ = failed_ = true;
 }
 
 // Where the copy cannot look at some words together, as one of them is not there.

@@ -26,6 +26,7 @@ class CopySearch final : public WordSearch {
   CopySearch& operator=(const CopySearch&) = delete;
 
   bool Next(Found* found) override;
+  bool failed() const override { return failed_; }
   uint64_t searched_bytes() const override { return searched_bytes_; }
   uint64_t unreadable_bytes() const override { return unreadable_bytes_; }
   uint64_t cpu_ns() const override { return cpu_ns_; }
@@ -49,9 +50,10 @@ class CopySearch final : public WordSearch {
   const std::vector<AddressRange> ranges_;
   const uint64_t low_;
   const uint64_t span_;
-  size_t first_ = 0;    // of the ranges that the copy has
-  size_t last_ = 0;     // one behind
-  bool ended_ = false;  // nothing more is to be found
+  size_t first_ = 0;     // of the ranges that the copy has
+  size_t last_ = 0;      // one behind
+  bool ended_ = false;   // nothing more is to be found
+  bool failed_ = false;  // as the copy has ended, or does not do as it is told
   std::array<Piece, 2> pieces_;
   size_t filling_ = 0;
   uint64_t searched_bytes_ = 0;

@@ -172,6 +172,7 @@ template <typename Wanted>
 bool SearchBlocks(ScanState* state, Wanted&& wanted, BlockScan* blocks) {
   constexpr uint64_t kLeast = 1 << 20;  // less is read more quickly
   constexpr uint64_t kMost = 1 << 30;   // at a time
+  if (!state->may_search) return false;
   std::vector<AddressRange> ranges;
   uint64_t bytes = 0;
   ForEachRunOfBlocks(state->index, wanted, [&](uint32_t, uint32_t, const AddressRange& range) {
@@ -198,8 +199,10 @@ bool SearchBlocks(ScanState* state, Wanted&& wanted, BlockScan* blocks) {
     about = now;
     state->Tell();
   }
-  state->reader.Count(search->searched_bytes() - about, search->unreadable_bytes());
   state->other_cpu_ns += search->cpu_ns();
+  state->search_failed = search->failed();
+  if (state->search_failed) return true;
+  state->reader.Count(search->searched_bytes() - about, search->unreadable_bytes());
   return true;
 }
 
@@ -225,6 +228,7 @@ void ScanExact(ScanState* state) {
           },
           [&] { state->Tell(); });
     }
+    if (state->search_failed) return;
     scan->Finish();
   }
   while (JudgeInteriors(state)) Follower(state).Follow();

@@ -99,15 +99,24 @@ void ScanAll(ScanState* state, bool exact) {
 ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool exact,
                 const Roots& roots, const ScanOptions& options) {
   const uint64_t begin = CpuNow();
-  ScanState state(image, blocks, roots, options);
-  if (options.progress != nullptr) state.total_bytes = BytesToRead(blocks, exact, roots);
-  ScanAll(&state, exact);
-  ScanResult result;
-  result.verdicts = std::move(state.marks.verdicts());
-  result.scanned_bytes = state.reader.read_bytes();
-  result.unreadable_bytes = state.reader.unreadable_bytes();
-  result.cpu_ns = CpuNow() - begin + state.other_cpu_ns;
-  return result;
+  const uint64_t total_bytes = options.progress != nullptr ? BytesToRead(blocks, exact, roots) : 0;
+  uint64_t other_cpu_ns = 0;
+  // Where a search failed all is read, from the start.
+  for (const bool may_search : {true, false}) {
+    ScanState state(image, blocks, roots, options);
+    state.total_bytes = total_bytes;
+    state.may_search = may_search;
+    ScanAll(&state, exact);
+    other_cpu_ns += state.other_cpu_ns;
+    if (state.search_failed) continue;
+    ScanResult result;
+    result.verdicts = std::move(state.marks.verdicts());
+    result.scanned_bytes = state.reader.read_bytes();
+    result.unreadable_bytes = state.reader.unreadable_bytes();
+    result.cpu_ns = CpuNow() - begin + other_cpu_ns;
+    return result;
+  }
+  return {};
 }
 
 }  // namespace heapgauge::leaks

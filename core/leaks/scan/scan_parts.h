@@ -42,8 +42,10 @@ struct ScanState {
   EdgeList edges;  // of blocks that were not reached when they were read
   RangeReader reader;
   ProgressSink* progress;
-  uint64_t total_bytes = 0;   // that will be read, about
-  uint64_t other_cpu_ns = 0;  // that was spent elsewhere
+  uint64_t total_bytes = 0;    // that will be read, about
+  uint64_t other_cpu_ns = 0;   // that was spent elsewhere
+  bool may_search = true;      // have memory searched where it is
+  bool search_failed = false;  // midway: there are no verdicts
   // How many pointers are told together, and how many are kept before they are followed; tests take
   // few.
   size_t batch = PointerFinder<int>::kBatch;

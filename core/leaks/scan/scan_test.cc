@@ -441,5 +441,62 @@ TEST(LeakNames, AreThoseOfReports) {
   EXPECT_STREQ(RootKindName(RootKind::kThreadLocal), "thread-local");
 }
 
+// Memory that is searched where it is, and ends in the midst of it.
+class FailingImage final : public TestImage {
+ public:
+  class Half final : public WordSearch {
+   public:
+    explicit Half(const TestImage& image, AddressRange range) : image_(image), range_(range) {}
+    bool Next(Found* found) override {
+      if (!values_.empty()) return false;
+      for (uint32_t i = 0; i < range_.size() / 16; ++i) {
+        const uint64_t word = image_.Get(range_.start + uint64_t{8} * i);
+        if (word == 0) continue;
+        values_.push_back(word);
+        places_.push_back(i);
+      }
+      *found = {values_.data(), places_.data(), values_.size(), range_.start};
+      return true;
+    }
+    bool failed() const override { return true; }
+    uint64_t searched_bytes() const override { return range_.size() / 2; }
+    uint64_t unreadable_bytes() const override { return 0; }
+    uint64_t cpu_ns() const override { return 1; }
+
+   private:
+    const TestImage& image_;
+    AddressRange range_;
+    std::vector<uint64_t> values_;
+    std::vector<uint32_t> places_;
+  };
+  std::unique_ptr<WordSearch> Search(std::vector<AddressRange> ranges, uint64_t,
+                                     uint64_t) const override {
+    ++searches;
+    return std::make_unique<Half>(*this, AddressRange{ranges.front().start, ranges.back().end});
+  }
+  mutable int searches = 0;
+};
+
+TEST(LeakSearch, WhatFailsMidwayIsReadInstead) {
+  constexpr uint64_t kBlock = 8192;
+  FailingImage image;
+  image.Map(kGlobals, 0x1000);
+  image.Map(kHeap, 200 * kBlock);
+  std::vector<Block> blocks(200);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    blocks[i].address = kHeap + i * kBlock;
+    blocks[i].size = kBlock;
+    if (i > 0) image.Put(blocks[i - 1].address, blocks[i].address);
+  }
+  image.Put(kGlobals, blocks[0].address);
+  Roots roots;
+  roots.ranges.push_back({{kGlobals, kGlobals + 0x1000}, RootKind::kData, 0, 0});
+  const ScanResult result = Scan(image, blocks, true, roots, {});
+  EXPECT_EQ(image.searches, 1);
+  ASSERT_EQ(result.verdicts.size(), blocks.size());
+  for (const Verdict& verdict : result.verdicts) EXPECT_EQ(verdict.kind, Kind::kReachable);
+  EXPECT_EQ(result.scanned_bytes, 0x1000 + 200 * kBlock);
+}
+
 }  // namespace
 }  // namespace heapgauge::leaks

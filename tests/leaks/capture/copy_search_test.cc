@@ -92,6 +92,7 @@ class CopySearchTest : public testing::Test {
         words.emplace_back(found.base + uint64_t{8} * found.places[i], found.values[i]);
       }
     }
+    EXPECT_FALSE(search->failed());
     unreadable_ = search->unreadable_bytes();
     EXPECT_GT(search->cpu_ns(), 0u);
     return words;
@@ -189,6 +190,7 @@ TEST_F(CopySearchTest, EndsWhenTheCopyIsKilled) {
   WordSearch::Found found;
   while (search->Next(&found)) {
   }
+  EXPECT_TRUE(search->failed());
   // Between taking the signal and giving its memory up, it has it still.
   for (int i = 0; picture_->intact() && i < 1000; ++i) usleep(10'000);
   EXPECT_FALSE(picture_->intact());
