@@ -19,7 +19,7 @@ namespace heapgauge::leaks {
 
 // The free memory of one heap, by address: of the one that grows by brk, or of a further arena's,
 // whole as it is mapped. Empty if it is no heap of glibc's. What is not in whole words of a free
-// chunk is left out, and so are the smallest chunks if there are very many.
+// chunk is left out, and so are all but the first 4 million chunks and the last one.
 std::vector<AddressRange> FindFreeChunks(const MemoryImage& image, const AddressRange& heap);
 
 // `ranges` without `holes`. REQUIRES: both by address, without overlaps.
