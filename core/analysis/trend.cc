@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace heapgauge {
 
 Rise RiseOf(const std::vector<double>& values) {
+  std::vector<double> times(values.size());
+  std::iota(times.begin(), times.end(), 0.0);
+  return RiseOf(values, times);
+}
+
+Rise RiseOf(const std::vector<double>& values, const std::vector<double>& times) {
   Rise rise;
   const size_t n = values.size();
   if (n < 4) return rise;
@@ -17,7 +24,7 @@ Rise RiseOf(const std::vector<double>& values) {
     for (size_t k = i + 1; k < n; ++k) {
       const double change = values[k] - values[i];
       score += change > 0 ? 1 : change < 0 ? -1 : 0;
-      slopes.push_back(change / static_cast<double>(k - i));
+      if (times[k] > times[i]) slopes.push_back(change / (times[k] - times[i]));
     }
   }
   const auto term = [](double m) { return m * (m - 1) * (2 * m + 5); };
@@ -26,6 +33,7 @@ Rise RiseOf(const std::vector<double>& values) {
   for (const double value : values) ++ties[value];
   for (const auto& [value, count] : ties) variance -= term(count);
   variance /= 18;
+  if (slopes.empty()) return rise;
   std::sort(slopes.begin(), slopes.end());
   const double pairs = static_cast<double>(slopes.size());
   const auto at = [&](double rank) {

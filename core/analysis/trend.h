@@ -21,6 +21,9 @@ struct Rise {
 };
 
 Rise RiseOf(const std::vector<double>& values);
+// Values of any times: slopes are for one unit of time. REQUIRES: as many times, none before the
+// one in front of it. Of values of the same time there is no slope.
+Rise RiseOf(const std::vector<double>& values, const std::vector<double>& times);
 
 }  // namespace heapgauge
 

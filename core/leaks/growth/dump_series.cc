@@ -60,14 +60,13 @@ std::string AmountsText(const DumpSeries& series, const std::vector<double>& amo
                      FormatDuration(series.times_ns.back() - series.times_ns.front()));
 }
 
-void SetGrowth(const Rise& rise, const std::vector<double>& amounts, double seconds,
-               Suspect* suspect) {
+// `rise` is by seconds.
+void SetGrowth(const Rise& rise, const std::vector<double>& amounts, Suspect* suspect) {
   GrowthEvidence& growth = suspect->growth;
-  const double per_second = static_cast<double>(amounts.size() - 1) / seconds;
   growth.trend = Trend::kGrowing;
   growth.p = rise.p;
-  growth.bytes_per_second = rise.slope * per_second;
-  growth.bytes_per_second_95 = {rise.slope_95.low * per_second, rise.slope_95.high * per_second};
+  growth.bytes_per_second = rise.slope;
+  growth.bytes_per_second_95 = rise.slope_95;
   const double grown = std::max(0.0, amounts.back() - amounts.front());
   growth.grown = {grown, 0, 0, grown, 0};
   suspect->grows = true;
@@ -131,16 +130,21 @@ void AddDumpEvidence(const DumpSeries& series, const Check& check, Suspects* sus
   const double seconds =
       static_cast<double>(series.times_ns.back() - series.times_ns.front()) * 1e-9;
   if (!(seconds > 0)) return;
+  // Dumps are made when somebody asks, or memory grows: not evenly.
+  std::vector<double> times;
+  for (const uint64_t at : series.times_ns) {
+    times.push_back(static_cast<double>(at) * 1e-9);
+  }
   const size_t judged = std::max<size_t>(suspects->suspects.size() + suspects->others.size(), 1);
   const double level = std::min(kLevelOfOne, kLevelOfSeries / static_cast<double>(judged));
   for (std::vector<Suspect>* list : {&suspects->suspects, &suspects->others}) {
     for (Suspect& suspect : *list) {
       const std::vector<double> amounts = AmountsOf(series, check, suspect);
-      const Rise rise = RiseOf(amounts);
+      const Rise rise = RiseOf(amounts, times);
       const bool rises = amounts.size() >= kFewestForTrend && seconds >= kShortestSeconds &&
                          rise.p <= level && rise.slope > 0 && !check.at_exit;
       if (rises && !suspect.grows) {
-        SetGrowth(rise, amounts, seconds, &suspect);
+        SetGrowth(rise, amounts, &suspect);
         suspect.sentence = SentenceOf(check, suspect);
       }
       suspect.least_live.clear();

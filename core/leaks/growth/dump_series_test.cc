@@ -65,6 +65,22 @@ TEST_F(DumpEvidence, WhatRisesFromDumpToDumpGrows) {
   EXPECT_NE(Find(suspects.others, "Other"), nullptr);
 }
 
+TEST_F(DumpEvidence, TheRateIsByTheTimesOfTheDumps) {
+  Past(100);
+  // 1 MB in a minute; most dumps were made within the first ten.
+  const std::vector<uint64_t> minutes = {1, 2, 3, 4, 5, 6, 7, 60};
+  std::vector<double> amounts;
+  for (const uint64_t minute : minutes) amounts.push_back(1e6 * static_cast<double>(minute));
+  Series(amounts, {3e6, 2e6, 3.5e6, 1e6, 3e6, 2e6, 3.6e6, 2e6});
+  for (size_t i = 0; i < minutes.size(); ++i) series_.times_ns[i] = kMinute * minutes[i];
+  const Suspects suspects = Judged();
+  ASSERT_EQ(suspects.suspects.size(), 1u);
+  const GrowthEvidence& growth = suspects.suspects[0].growth;
+  EXPECT_NEAR(growth.bytes_per_second * 60, 1e6, 1);
+  EXPECT_NEAR(growth.bytes_per_second_95.low * 60, 1e6, 1);
+  EXPECT_NEAR(growth.bytes_per_second_95.high * 60, 1e6, 1);
+}
+
 TEST_F(DumpEvidence, FewDumpsAccuseNobody) {
   Past(100);
   Series({1e6, 2e6, 3e6, 4e6}, {1e6, 1e6, 1e6, 1e6});
