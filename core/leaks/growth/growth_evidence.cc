@@ -19,6 +19,9 @@ constexpr double kHardlyAny = 0.1;
 // 1/3 - 3/4 q / (1 - q), the variance 1/9 - 9/16 q / (1 - q)^2.
 constexpr double kBoundedMeanAge = 0.24497;
 constexpr double kBoundedAgeVariance = 0.03703;
+// Of the live ones of such a cache that are from the two middle quarters, the share of the second:
+// 1 / (1 + e^0.75).
+constexpr double kBoundedSecondShare = 0.32082;
 // From this share of freed bytes on, something comes and goes.
 constexpr double kTurnsOver = 0.3;
 // A quarter has too few births for growth to go on if even growth has as few so seldom. A grower is
@@ -138,16 +141,18 @@ bool GrowsByBirths(const Quarters& q, double freed, const GrowthLimits& limits, 
   return *p <= limits.significance && BinomialAtMost(q[3], born, 0.5) >= kTooFewLevel;
 }
 
+// How probable it is that the live ones of a cache are as old.
+double AgesByChance(const Births& births) {
+  if (births.later <= 0) return 1;
+  constexpr double kShape = kBoundedMeanAge * kBoundedMeanAge / kBoundedAgeVariance;
+  return 1 - GammaBelow(kShape * births.later, births.later_age * kShape / kBoundedMeanAge);
+}
+
 // Some of it never dies: case 2 of the header.
 bool GrowsByTheOld(const Births& births, const GrowthLimits& limits, double* p) {
   const Quarters& q = births.counts;
-  if (births.later <= 0) {
-    *p = 1;
-    return false;
-  }
-  constexpr double kShape = kBoundedMeanAge * kBoundedMeanAge / kBoundedAgeVariance;
-  *p = std::max(*p,
-                1 - GammaBelow(kShape * births.later, births.later_age * kShape / kBoundedMeanAge));
+  *p = std::max(*p, AgesByChance(births));
+  if (births.later <= 0) return false;
   return *p <= limits.significance && BinomialAtMost(q[2], q[1] + q[2], 0.5) >= kTooFewLevel &&
          BinomialAtMost(q[3], births.later, 1.0 / 3) >= kTooFewLevel;
 }
@@ -196,13 +201,25 @@ void JudgeSampled(const Births& births, const Births& by_work, const StackHistor
   }
 }
 
+// The same two where all blocks are known. A cache at its size that has the same stack as what
+// grows adds to the last quarter alone, and is not to hide it.
+bool LostItsOldestOfExact(const Quarters& q) {
+  return q[0] < (q[1] + q[2]) / 4 &&
+         BinomialAtMost(q[0], q[0] + q[1] + q[2], 1.0 / 3) < kTooFewOldLevel;
+}
+double OldByChance(const Births& births) {
+  const Quarters& q = births.counts;
+  const double evenly = BinomialAtLeast(q[1], q[1] + q[2], kBoundedSecondShare);
+  return std::min(1.0, 2 * std::min(AgesByChance(births), evenly));
+}
+
 std::vector<double> LastHalf(const std::vector<uint64_t>& parts) {
   return {parts.begin() + static_cast<std::ptrdiff_t>(parts.size() / 2), parts.end()};
 }
 
 // The amount over time is known: case 3 of the header.
-void JudgeExact(const Births& births, const StackHistory& history, const RunClock& clock,
-                const GrowthLimits& limits, GrowthEvidence* evidence) {
+void JudgeExact(const Births& births, const Births& by_work, const StackHistory& history,
+                const RunClock& clock, const GrowthLimits& limits, GrowthEvidence* evidence) {
   Estimate live;
   for (const Estimate& bytes : births.bytes) live.Add(bytes);
   const auto present = [&](size_t quarter) {
@@ -210,8 +227,11 @@ void JudgeExact(const Births& births, const StackHistory& history, const RunCloc
   };
   const Rise rise = RiseOf(LastHalf(history.least_live));
   evidence->p = rise.p;
-  if (live.value > 0 && rise.p <= limits.significance && rise.slope > 0 && present(1) &&
-      present(2) && present(3)) {
+  const bool much_dies = evidence->freed_share > kHardlyAny;
+  if (much_dies) evidence->p = std::max({rise.p, OldByChance(births), OldByChance(by_work)});
+  const bool filled_once = much_dies && LostItsOldestOfExact(by_work.counts);
+  if (live.value > 0 && evidence->p <= limits.significance && rise.slope > 0 && present(1) &&
+      present(2) && present(3) && !filled_once) {
     evidence->trend = Trend::kGrowing;
     const double per_second = static_cast<double>(history.least_live.size()) /
                               (static_cast<double>(clock.length_ns()) * 1e-9);
@@ -274,7 +294,7 @@ GrowthEvidence JudgeGrowth(const std::vector<const Block*>& blocks, const StackH
   if (clock.length_ns() < limits.shortest_run_ns) {
     evidence.trend = Trend::kTooShort;
   } else if (exact) {
-    JudgeExact(births, *history, clock, limits, &evidence);
+    JudgeExact(births, CountBirths(blocks, clock, true), *history, clock, limits, &evidence);
   } else {
     JudgeSampled(births, CountBirths(blocks, clock, true), history, clock, limits, &evidence);
   }

@@ -29,6 +29,11 @@
 //      Theil and Sen (the median of all slopes between two parts). Least amounts, because what
 //      swings up and down but always comes back does not grow. Blocks born in the second, third and
 //      fourth quarter must all be among the live ones.
+//      Amounts that follow each other are much alike where things live long, so that chance makes
+//      whole rises, and a cache rises while it is filled. So where much dies (from 30 % of all
+//      bytes on) some of it must never do, as in 2: the live ones are too old for that cache, or
+//      those of the second quarter too many beside those of the third, of which it keeps e^-0.75; p
+//      is at least twice the smaller of both. Nor may the oldest be missing.
 //
 // What does not grow by these may have stopped. It has if less than a fiftieth of what is live is
 // from the last quarter; else it only slows down, and nobody knows where it will end.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <random>
 
 #include "core/leaks/testing/made_up_past.h"
 
@@ -251,6 +252,107 @@ TEST(GrowthEvidence, AnExactAmountThatComesBackDoesNotGrow) {
   std::vector<Block> early = EvenBlocks(0);
   for (Block& block : early) block.birth_ns /= 10;
   EXPECT_EQ(JudgeExactly(early, Amounts([](size_t) { return 1000000; })).trend, Trend::kStopped);
+}
+
+// A past of which every block is known: blocks are born evenly over the run.
+class ExactPast {
+ public:
+  explicit ExactPast(uint64_t seed) : random_(seed) {}
+
+  using Lifetime = std::function<double()>;  // as a share of the run
+  void Add(double blocks, const Lifetime& lifetime) {
+    const int count = std::poisson_distribution<int>(blocks)(random_);
+    for (int i = 0; i < count; ++i) {
+      const double birth = Even();
+      const double death = birth + lifetime();
+      history_.allocated_bytes += kSize;
+      changes_.emplace_back(birth, kSize);
+      if (death < 1) {
+        history_.freed_bytes += kSize;
+        changes_.emplace_back(death, -kSize);
+        continue;
+      }
+      Block block;
+      block.size = kSize;
+      block.birth_ns = static_cast<uint64_t>(birth * 60e9);
+      blocks_.push_back(block);
+    }
+  }
+  double Even() { return std::uniform_real_distribution<double>()(random_); }
+  Lifetime Exponential(double mean) {
+    return [this, mean] { return std::exponential_distribution<double>(1 / mean)(random_); };
+  }
+
+  Trend Judge() {
+    constexpr double kParts = 32;
+    std::sort(changes_.begin(), changes_.end());
+    int64_t live = 0;
+    auto change = changes_.begin();
+    for (double part = 1; part <= kParts; ++part) {
+      int64_t least = live;
+      for (; change != changes_.end() && change->first * kParts < part; ++change) {
+        live += change->second;
+        least = std::min(least, live);
+      }
+      history_.least_live.push_back(static_cast<uint64_t>(least));
+    }
+    return JudgeExactly(blocks_, history_).trend;
+  }
+
+ private:
+  static constexpr int64_t kSize = 1000;
+  std::mt19937_64 random_;
+  std::vector<std::pair<double, int64_t>> changes_;
+  std::vector<Block> blocks_;
+  StackHistory history_;
+};
+
+constexpr int kExactPasts = 200;
+
+int ExactGrowers(const std::function<void(ExactPast*)>& make) {
+  int growing = 0;
+  for (int seed = 1; seed <= kExactPasts; ++seed) {
+    ExactPast past(static_cast<uint64_t>(seed));
+    make(&past);
+    growing += past.Judge() == Trend::kGrowing ? 1 : 0;
+  }
+  return growing;
+}
+
+TEST(GrowthEvidence, AnExactAmountThatRisesByChanceDoesNotGrow) {
+  for (const double mean : {0.05, 0.1, 0.15, 0.2, 0.25, 0.3}) {
+    for (const double live : {100, 500}) {
+      const int growing =
+          ExactGrowers([&](ExactPast* past) { past->Add(live / mean, past->Exponential(mean)); });
+      EXPECT_LE(growing, kExactPasts / 100) << mean << " " << live;
+    }
+  }
+  // The oldest go first.
+  for (const double lifetime : {0.1, 0.3, 0.5, 0.6, 0.7, 0.75}) {
+    const int growing =
+        ExactGrowers([&](ExactPast* past) { past->Add(100 / lifetime, [&] { return lifetime; }); });
+    EXPECT_LE(growing, kExactPasts / 100) << lifetime;
+  }
+}
+
+TEST(GrowthEvidence, AnExactAmountOfWhichSomeStaysGrows) {
+  // One in twenty is forgotten.
+  EXPECT_GE(ExactGrowers([](ExactPast* past) {
+              past->Add(6000, [past] { return past->Even() < 0.05 ? 2 : 0.001; });
+            }),
+            kExactPasts * 99 / 100);
+  // Half of them, and the others stay for a while.
+  EXPECT_GE(ExactGrowers([](ExactPast* past) {
+              past->Add(300, [] { return 2; });
+              past->Add(300, past->Exponential(0.05));
+            }),
+            kExactPasts * 99 / 100);
+  // Beside a cache that is larger than what is lost.
+  EXPECT_GE(ExactGrowers([](ExactPast* past) {
+              past->Add(500, [] { return 2; });
+              past->Add(20000, past->Exponential(0.03));
+            }),
+            kExactPasts * 9 / 10);
 }
 
 TEST(GrowthEvidence, BlocksWithoutAPastAreNotJudged) {
