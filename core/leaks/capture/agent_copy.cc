@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdlib>
@@ -30,6 +32,47 @@ constexpr uint32_t kFirstVersion = 5;
 template <typename T>
 bool ReadWord(const File& file, size_t offset, T* value) {
   return file.ReadAt(offset, value, sizeof *value) == sizeof *value;
+}
+
+// In the units of ProcessInfo::start_ticks.
+uint64_t TicksNow() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto ticks = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  return static_cast<uint64_t>(now.tv_sec) * ticks +
+         static_cast<uint64_t>(now.tv_nsec) * ticks / 1'000'000'000;
+}
+
+// The signal that a process sends at its end; -1 if it cannot be told.
+int ExitSignal(uint32_t process) {
+  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", process), 4096);
+  if (!stat) return -1;
+  // Behind the name: the state is the 1st field, the signal the 36th.
+  size_t at = stat->rfind(") ");
+  if (at == std::string::npos) return -1;
+  at += 2;
+  for (int field = 1; field < 36; ++field) {
+    at = stat->find(' ', at);
+    if (at == std::string::npos) return -1;
+    ++at;
+  }
+  return static_cast<int>(std::strtol(stat->c_str() + at, nullptr, 10));
+}
+
+// All numbers of its user: who it is, who it acts as, who it can become again. "" if not known.
+std::string UsersOf(uint32_t process) {
+  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
+  const size_t line = status ? status->find("\nUid:") : std::string::npos;
+  return line == std::string::npos ? "" : status->substr(line, status->find('\n', line + 1) - line);
+}
+
+// No other child is to be killed in its place, whatever the gauge file says: it has the program's
+// user, sends no signal, and is younger than the request.
+bool MayBeCopy(uint32_t process, uint32_t child, uint64_t since_ticks) {
+  const auto info = ReadProcess(child);
+  const std::string users = UsersOf(process);
+  return info && info->parent == process && info->start_ticks >= since_ticks &&
+         ExitSignal(child) == 0 && !users.empty() && UsersOf(child) == users;
 }
 
 // A child of the process that this one numbers so in its own pid namespace; 0 if there is none.
@@ -96,6 +139,7 @@ Status AgentCopy::Request(int timeout_ms) {
     return Fail(ErrorCode::kTruncated, "'" + Printable(file_.path()) + "' has lost its header");
   }
   request_ = words.picture_requests + (words.picture_requests % 2 == 0 ? 1 : 2);
+  const uint64_t since_ticks = TicksNow();
   Announce(request_);
   const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
   while (true) {
@@ -118,11 +162,19 @@ Status AgentCopy::Request(int timeout_ms) {
                 fmt::format("process {} could not copy itself: {}", process_,
                             std::strerror(static_cast<int>(words.picture_error & 0xfff))));
   }
-  copy_ = ChildNumbered(process_, words.picture_pid);
-  if (copy_ == 0) {
+  const uint32_t child = ChildNumbered(process_, words.picture_pid);
+  const auto info = ReadProcess(child);
+  if (child == 0 || !info) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("the copy of process {} is gone already", process_));
   }
+  if (!MayBeCopy(process_, child, since_ticks)) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("process {} is no copy of process {}, as '{}' says", child, process_,
+                            Printable(file_.path())));
+  }
+  copy_ = child;
+  copy_start_ticks_ = info->start_ticks;
   pause_ns_ = words.picture_pause_ns;
   CapturedThread thread;
   thread.id = words.picture_thread;
@@ -155,7 +207,8 @@ Status AgentCopy::OpenImage(const Options& options) {
 
 bool AgentCopy::alive() const {
   const auto info = ReadProcess(copy_);
-  return info && !info->ended() && info->parent == process_;
+  return info && !info->ended() && info->parent == process_ &&
+         info->start_ticks == copy_start_ticks_;
 }
 
 AgentCopy::~AgentCopy() {

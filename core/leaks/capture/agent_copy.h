@@ -5,7 +5,8 @@
 // process; where the kernel refuses even that, the copy hands it out through pipes that are made
 // beside the gauge file.
 //
-// The gauge file is treated as hostile. One asker at a time; the last one wins. image() may be read
+// The gauge file is treated as hostile: a process that it names and that cannot be the copy is left
+// alone. One asker at a time; the last one wins. image() may be read
 // by any thread.
 #ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
 #define HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
@@ -53,6 +54,7 @@ class AgentCopy {
   uint32_t process_;
   uint32_t request_ = 0;
   uint32_t copy_ = 0;  // as we number it
+  uint64_t copy_start_ticks_ = 0;
   uint64_t pause_ns_ = 0;
   std::vector<CapturedThread> threads_;
   std::unique_ptr<MemoryImage> image_;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "core/base/file.h"
 #include "tests/leaks/capture/started_program.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -216,6 +218,40 @@ TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
   }
   int status = 0;
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
+}
+
+// A gauge file that names another child of the program as its copy.
+TEST_F(CheckProcessTest, AChildThatIsNoCopyIsLeftAlone) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  server.ReadLine();
+  kill(server.pid(), SIGSTOP);  // its agent is not to answer
+  const pid_t child = fork();
+  if (child == 0) {
+    while (true) pause();
+  }
+  std::thread answering([&, path = GaugeFile()] {
+    constexpr size_t kWords = offsetof(wire::Header, leaks);
+    const auto file = File::OpenForUpdate(path);
+    wire::LeakControl words{};
+    while (words.picture_requests % 2 == 0) {
+      ASSERT_EQ(file->ReadAt(kWords, &words, sizeof words), sizeof words);
+      usleep(1'000);
+    }
+    words.picture_pid = static_cast<uint32_t>(child);
+    words.picture_answers = words.picture_requests;
+    ASSERT_TRUE(file->WriteAt(kWords, &words, sizeof words));
+  });
+  {
+    const auto copy = AgentCopy::Ask(static_cast<uint32_t>(getpid()), GaugeFile(), {});
+    answering.join();
+    ASSERT_FALSE(copy);
+    EXPECT_NE(copy.error().message.find("is no copy of process"), std::string::npos)
+        << copy.error().message;
+  }
+  usleep(50'000);
+  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace
