@@ -16,6 +16,7 @@
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
 #include "core/leaks/check_file.h"
+#include "core/leaks/parents_blocks.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -151,6 +152,10 @@ class ProcessCheck {
     HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
     tell(std::move(found.readable));
     check_.roots = std::move(found.roots);
+    if (check_.known.exact && check_.known.profile.recording.forked) {
+      HoldByParentsBlocks(check_.known.blocks, &check_.roots);
+      check_.notes.push_back(kParentsBlocksNote);
+    }
     ScanResult scan =
         Scan(image, check_.known.blocks, check_.known.exact, check_.roots, options_.scan);
     check_.verdicts = std::move(scan.verdicts);

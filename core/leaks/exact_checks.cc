@@ -13,6 +13,7 @@
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
+#include "core/leaks/parents_blocks.h"
 #include "core/leaks/scan/scan.h"
 
 namespace heapgauge::leaks {
@@ -40,9 +41,7 @@ Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
     check.notes.push_back(std::to_string(lost) + " calls could not be recorded (--drop)");
   }
   if (header.forked != 0) {
-    check.notes.push_back(
-        "a forked child: known are the blocks that it allocated itself; what those of its parent "
-        "point to counts as reachable, and so does what freed memory points to");
+    check.notes.push_back(kParentsBlocksNote);
   }
   return check;
 }
@@ -70,27 +69,6 @@ void CutStack(const trace::LeakQuestion& question, Roots* roots) {
   }
 }
 
-// In a forked child there are blocks of its parent, which are not known. So all memory of the
-// allocator that is not a known block's counts as in use: rather a leak that is missed than one
-// that is none.
-void HoldByHeap(const std::vector<Block>& blocks, Roots* roots) {
-  size_t next = 0;
-  for (const AddressRange& heap : roots->heap) {
-    uint64_t start = heap.start;
-    while (next < blocks.size() && blocks[next].address < heap.start) ++next;
-    for (; next < blocks.size() && blocks[next].address < heap.end; ++next) {
-      // Whole words: what a block and memory beside it share is the block's.
-      const uint64_t end = blocks[next].address / 8 * 8;
-      if (end > start) roots->ranges.push_back({{start, end}, RootKind::kMapping, 0, 0});
-      start = std::max(start, (blocks[next].address + blocks[next].size + 7) / 8 * 8);
-    }
-    if (heap.end > start) roots->ranges.push_back({{start, heap.end}, RootKind::kMapping, 0, 0});
-  }
-  roots->heap.clear();
-  std::sort(roots->ranges.begin(), roots->ranges.end(),
-            [](const RootRange& a, const RootRange& b) { return a.range.start < b.range.start; });
-}
-
 Status Scan(trace::ProcessRecorder* recorder, const trace::LeakQuestion& question,
             uint32_t heuristics, Picture* picture, Check* check) {
   const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture->threads(), question);
@@ -104,7 +82,9 @@ Status Scan(trace::ProcessRecorder* recorder, const trace::LeakQuestion& questio
   input.gauge = &gauge;
   HG_ASSIGN(ProcessRoots roots, FindRoots(input, image));
   CutStack(question, &roots.roots);
-  if (recorder->gauge().header().forked != 0) HoldByHeap(check->known.blocks, &roots.roots);
+  if (recorder->gauge().header().forked != 0) {
+    HoldByParentsBlocks(check->known.blocks, &roots.roots);
+  }
   image.SetReadable(std::move(roots.readable));
   check->notes.insert(check->notes.end(), roots.notes.begin(), roots.notes.end());
   ScanOptions options;

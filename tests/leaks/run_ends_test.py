@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from leak_runs import harness
@@ -86,6 +87,28 @@ class Ends(harness.EndToEnd):
         self.assertEqual(blocks(children[0], "planted_direct"), [])
         self.assertEqual(blocks(children[0], "planted_in_child"), ["definite"] * 7)
         self.assertEqual(blocks(children[0], "planted_held_by_parents_block"), ["reachable"])
+
+    def test_a_child_that_runs_is_judged_as_one_that_ends(self):
+        directory = str(self.fresh_directory())
+        run = subprocess.Popen([harness.HEAPGAUGE, "run", "--trace", "--follow-fork", "--quiet", "--dir", directory,
+                                "-o", str(self.directory / "x.hgt"), "--", harness.target("held_by_parent")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            child = run.stdout.readline().strip()
+            text = b""
+            for _ in range(100):  # the recorder may not have found the child yet
+                text = subprocess.run([harness.HEAPGAUGE, "leaks", "--json", "--show-leak-kinds", "all", child],
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60,
+                                      env=dict(os.environ, HEAPGAUGE_DIR=directory)).stdout
+                if text:
+                    break
+                time.sleep(0.1)
+            check = json.loads(text)
+            kinds = {r["bytes"]: r["kind"] for r in check["records"]}
+            self.assertEqual((kinds.get(100000), kinds.get(3000)), ("reachable", "definite"), check["records"])
+            self.assertIn("a forked child", str(check))
+        finally:
+            run.communicate(timeout=60)
 
     def test_a_trace_can_be_written_as_well(self):
         trace = self.directory / "x.hgt"
