@@ -1,5 +1,6 @@
 #include "core/leaks/check_process.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -7,14 +8,17 @@
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/process_status.h"
+#include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/leaks/blocks/recorded_blocks.h"
 #include "core/leaks/blocks/sampled_blocks.h"
 #include "core/leaks/capture/agent_copy.h"
+#include "core/leaks/capture/free_chunks.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
+#include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/parents_blocks.h"
 
@@ -70,6 +74,28 @@ void TakeTotals(const std::string& gauge_path, Check* check) {
   check->allocated_bytes = totals.allocated_bytes;
 }
 
+// Memory that only the program has is a root. What of it is the heap's or one already stays so.
+void AddUncopied(const UncopiedMemory& uncopied, Roots* roots) {
+  std::vector<AddressRange> taken = roots->heap;
+  for (const RootRange& root : roots->ranges) taken.push_back(root.range);
+  for (const AddressRange& range : Without(uncopied.ranges(), Merged(std::move(taken)))) {
+    roots->ranges.push_back({range, RootKind::kMapping, 0, 0});
+  }
+  std::sort(roots->ranges.begin(), roots->ranges.end(),
+            [](const RootRange& a, const RootRange& b) { return a.range.start < b.range.start; });
+}
+
+// Who knows where it is pointed to from.
+void LeaveLossesOpen(std::vector<Verdict>* verdicts) {
+  for (Verdict& verdict : *verdicts) {
+    if (verdict.kind != Kind::kDefinite && verdict.kind != Kind::kIndirect) continue;
+    verdict.kind = Kind::kPossible;
+    verdict.leader = kNoBlock;
+  }
+}
+
+std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
+
 Error CopyHasEnded() {
   return {ErrorCode::kUnavailable, "the copy of the program ended before its memory was read"};
 }
@@ -103,12 +129,14 @@ class ProcessCheck {
 
   Result<Check> LookByTracing(PictureOptions how) {
     how.while_stopped = [this] { TakeWhileStopped(); };
+    UncopiedMemory uncopied(pid_);
     HG_ASSIGN(const std::unique_ptr<Picture> picture, Picture::Take(pid_, how));
+    if (picture->look() == Look::kCopy) uncopied.ReadMissing(picture->memory_process());
     check_.look = picture->look();
     check_.threads = static_cast<uint32_t>(picture->threads().size());
     ProcessMemoryImage image(picture.get());
     HG_TRY(Search(
-        image, picture->memory_process(), picture->threads(), true,
+        image, picture->memory_process(), picture->threads(), true, &uncopied,
         [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); }));
     if (!picture->intact()) return tl::unexpected(CopyHasEnded());
     picture->Release();
@@ -118,13 +146,15 @@ class ProcessCheck {
   }
 
   Result<Check> LookByAgent() {
+    UncopiedMemory uncopied(pid_);
     HG_ASSIGN(const std::unique_ptr<AgentCopy> copy,
               AgentCopy::Ask(pid_, options_.gauge_path, options_.agent));
     TakeWhileStopped();
+    uncopied.ReadMissing(copy->memory_process());
     check_.look = Look::kOwnCopy;
     const auto status = ReadProcessStatus("/proc/" + std::to_string(pid_));
     check_.threads = status ? status->threads : 0;
-    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false,
+    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false, &uncopied,
                   [](const std::vector<AddressRange>&) {}));
     if (!copy->alive()) return tl::unexpected(CopyHasEnded());
     check_.pause_ns = copy->pause_ns();
@@ -138,7 +168,8 @@ class ProcessCheck {
   // `tell` gets what can be read at all.
   template <typename Tell>
   Status Search(const MemoryImage& image, uint32_t process,
-                const std::vector<CapturedThread>& threads, bool threads_known, Tell tell) {
+                const std::vector<CapturedThread>& threads, bool threads_known,
+                UncopiedMemory* uncopied, Tell tell) {
     HG_ASSIGN(check_.known, samples_ ? samples_->Read() : options_.known_blocks());
     RootsInput input;
     input.process = process;
@@ -152,17 +183,36 @@ class ProcessCheck {
     HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
     tell(std::move(found.readable));
     check_.roots = std::move(found.roots);
+    const uint64_t missing_bytes = uncopied->read_bytes();
+    uncopied->ReadWiped(found.wiped);
+    AddUncopied(*uncopied, &check_.roots);
+    const CompletedImage whole(image, *uncopied);
     if (check_.known.exact && check_.known.profile.recording.forked) {
       HoldByParentsBlocks(check_.known.blocks, &check_.roots);
       check_.notes.push_back(kParentsBlocksNote);
     }
     ScanResult scan =
-        Scan(image, check_.known.blocks, check_.known.exact, check_.roots, options_.scan);
+        Scan(whole, check_.known.blocks, check_.known.exact, check_.roots, options_.scan);
     check_.verdicts = std::move(scan.verdicts);
-    if (options_.with_memory) options_.with_memory(image, check_);
+    if (uncopied->unread_bytes() != 0) LeaveLossesOpen(&check_.verdicts);
+    if (options_.with_memory) options_.with_memory(whole, check_);
     check_.scanned_bytes = scan.scanned_bytes;
     check_.scan_ns = scan.cpu_ns;
     for (std::string& note : found.notes) check_.notes.push_back(std::move(note));
+    if (missing_bytes != 0) {
+      check_.notes.push_back(Bytes(missing_bytes) +
+                             " that the program keeps from its children was read while it ran: "
+                             "blocks that were moved just then may seem lost");
+    }
+    if (const uint64_t unread = uncopied->unread_bytes()) {
+      check_.notes.push_back(Bytes(unread) +
+                             " that the program keeps from its children could not be read: what "
+                             "seems lost may be pointed to from there, and is only possibly lost");
+    }
+    if (scan.unreadable_bytes != 0) {
+      check_.notes.push_back(Bytes(scan.unreadable_bytes) +
+                             " of memory could not be read: pointers in it were not seen");
+    }
     if (!check_.known.exact && !options_.gauge_path.empty())
       TakeTotals(options_.gauge_path, &check_);
     return {};

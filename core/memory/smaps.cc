@@ -136,7 +136,9 @@ void SmapsParser::Field(std::string_view line) {
   const std::string_view key = line.substr(0, colon);
   std::string_view value = line.substr(colon + 1);
   if (key == "VmFlags") {
-    current_.no_reserve = (std::string(value) + " ").find(" nr ") != std::string::npos;
+    const std::string flags = std::string(value) + " ";
+    current_.no_reserve = flags.find(" nr ") != std::string::npos;
+    current_.wiped_on_fork = flags.find(" wf ") != std::string::npos;
     return;
   }
   uint64_t* field = key == "Rss"             ? &current_.resident

@@ -25,7 +25,8 @@ struct MappingUsage {
   bool writable = false;
   bool executable = false;
   bool shared = false;
-  bool no_reserve = false;  // VmFlags: nr
+  bool no_reserve = false;     // VmFlags: nr
+  bool wiped_on_fork = false;  // wf
   uint32_t device_major = 0;
   uint32_t device_minor = 0;
   uint64_t inode = 0;

@@ -17,7 +17,7 @@ constexpr const char* kTwo =
     "Private_Dirty:       500 kB\n"
     "Swap:                 16 kB\n"
     "LazyFree:             12 kB\n"
-    "VmFlags: rd wr mr mw me nr \n";
+    "VmFlags: rd wr mr mw me nr wf \n";
 
 Smaps Parse(std::string_view text, size_t piece) {
   SmapsParser parser;
@@ -41,6 +41,7 @@ TEST(Smaps, ReadsMappingsInPiecesOfAnySize) {
     const MappingUsage& anonymous = smaps.mappings[1];
     EXPECT_TRUE(anonymous.is_anonymous());
     EXPECT_TRUE(anonymous.no_reserve);
+    EXPECT_TRUE(anonymous.wiped_on_fork);
     EXPECT_EQ(anonymous.anonymous, 512u * 1024);
     EXPECT_EQ(anonymous.private_dirty, 500u * 1024);
     EXPECT_EQ(anonymous.lazily_freed, 12u * 1024);

@@ -237,6 +237,9 @@ class Finder {
   void AddPiece(const Piece& piece) {
     const MappingUsage& m = smaps_.mappings[piece.mapping];
     const AddressRange range{piece.start, piece.end};
+    const bool is_wiped = m.wiped_on_fork && m.readable && piece.owner != Owner::kAgent &&
+                          input_.process != input_.program;
+    if (is_wiped) found_.wiped.push_back(range);
     if (piece.owner == Owner::kHeap) {
       AddHeap(range);
       if (find_free_ && (m.start == range.start || m.name == "[heap]")) {
@@ -247,6 +250,7 @@ class Finder {
       return;
     }
     if (!m.readable || piece.owner == Owner::kAgent || piece.owner == Owner::kKernel) return;
+    if (is_wiped) return;
     if (m.shared) {
       AddShared(m, range, objects_of_[piece.mapping]);
       return;

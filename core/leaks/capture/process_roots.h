@@ -37,6 +37,9 @@ struct RootsInput {
 struct ProcessRoots {
   Roots roots;
   std::vector<AddressRange> readable;  // everything that can be read; merged
+  // Of a copy: private memory that is empty in it and was not in the program (MADV_WIPEONFORK), by
+  // address. It is given as no root, but may be the heap's.
+  std::vector<AddressRange> wiped;
   std::vector<std::string> notes;
 };
 

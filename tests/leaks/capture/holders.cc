@@ -42,6 +42,21 @@ void* Dead(void*) {
   return const_cast<void*>(on_stack);
 }
 
+// Overwrites what calls have left in registers and on the stack.
+__attribute__((noinline)) void Forget() {
+  volatile char words[4096];
+  for (volatile char& c : words) c = 0;
+}
+
+// A block to which one word points, in memory that children do not get.
+__attribute__((noinline)) void KeepFromChildren(const char* name, int advice) {
+  auto* page = static_cast<void* volatile*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  madvise(const_cast<void**>(page), 4096, advice);
+  page[7] = std::malloc(3000);
+  Print(name, page[7]);
+}
+
 }  // namespace
 
 int main() {
@@ -84,6 +99,10 @@ int main() {
       mmap(nullptr, 90 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   for (int i = 0; i < 90; i += 9) sparse[i * 4096] = 1;
   Print("sparse", sparse);
+  KeepFromChildren("unforked", MADV_DONTFORK);
+  KeepFromChildren("wiped", MADV_WIPEONFORK);
+  Print("lost", std::malloc(3000));
+  Forget();
   std::puts("ready 0");
   std::fflush(stdout);
   char byte = 0;
