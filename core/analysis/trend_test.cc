@@ -14,6 +14,15 @@ TEST(Trend, ALineHasItsSlope) {
   EXPECT_LT(rise.p, 0.001);
 }
 
+TEST(Trend, TimesNeedNotBeEven) {
+  const Rise rise = RiseOf({1, 3, 5, 21, 41}, {0, 1, 2, 10, 20});
+  EXPECT_DOUBLE_EQ(rise.slope, 2);
+  EXPECT_DOUBLE_EQ(rise.slope_95.high, 2);
+  // Two of one time have no slope.
+  EXPECT_DOUBLE_EQ(RiseOf({1, 1, 3, 5, 21, 41}, {0, 0, 1, 2, 10, 20}).slope, 2);
+  EXPECT_EQ(RiseOf({1, 2, 3, 4}, {5, 5, 5, 5}).slope, 0);
+}
+
 TEST(Trend, WhatFallsOrStaysDoesNotRise) {
   EXPECT_GT(RiseOf({9, 8, 7, 6, 5, 4, 3, 2}).p, 0.99);
   EXPECT_EQ(RiseOf({4, 4, 4, 4, 4, 4}).p, 1);
