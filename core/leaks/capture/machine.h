@@ -60,6 +60,8 @@ struct CallSite {
   uint64_t handler_return = 0;  // where handlers of signals return to
   bool complete() const { return system_call != 0 && handler_return != 0; }
 };
+// So many bytes tell what is at either.
+inline constexpr size_t kCallSiteBytes = 9;
 // Looks for what is missing in code that is mapped at `address`.
 void FindCallSite(std::string_view code, uint64_t address, CallSite* site);
 

@@ -244,6 +244,7 @@ void FindCallSite(std::string_view code, uint64_t address, CallSite* site) {
   constexpr std::string_view kCall("\x0f\x05\xc3", 3);
   // mov $15,%rax; syscall
   constexpr std::string_view kReturn("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
+  static_assert(kCall.size() <= kCallSiteBytes && kReturn.size() <= kCallSiteBytes);
   if (site->system_call == 0) {
     const size_t at = code.find(kCall);
     if (at != std::string_view::npos) site->system_call = address + at;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/file.h"
@@ -26,6 +27,7 @@ namespace {
 
 constexpr uint64_t kLongestNs = 20'000'000'000;
 constexpr size_t kMaxTries = 16;
+constexpr const char* kNoCaller = "no thread is on a stack with enough room";
 
 // When memory is short the copy is to go first. It is also a mark by which it is known when it is
 // dead and we were, too.
@@ -69,9 +71,10 @@ long AbandonedCopy(pid_t child) {
   return last == std::string::npos ? 0 : std::strtol(status->c_str() + last, nullptr, 10);
 }
 
-// Some threads of the process, `first` before the others.
+// Some threads of the process, `first` before the others if it is still one.
 std::vector<pid_t> SomeThreads(pid_t process, pid_t first) {
-  std::vector<pid_t> threads = {first};
+  std::vector<pid_t> threads;
+  if (StateOf(process, first) != 0) threads.push_back(first);
   const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
       opendir(fmt::format("/proc/{}/task", process).c_str()), closedir);
   if (tasks == nullptr) return threads;
@@ -88,7 +91,7 @@ std::vector<pid_t> SomeThreads(pid_t process, pid_t first) {
 Status ProcessCopy::Fork(StoppedProcess* process, const CallSite& site) {
   site_ = site;
   parent_ = process->process();
-  std::string why = "no thread is on a stack with enough room";
+  std::string why = kNoCaller;
   for (const Caller& caller : FindCallers(process)) {
     const auto result = CallIn(parent_, caller, site, ForkCall());
     if (!result && result.error().code == ErrorCode::kUnsupported) {
@@ -127,8 +130,7 @@ Result<uint64_t> ProcessCopy::End() {
   kill(id_, SIGKILL);
   while (waitpid(id_, nullptr, __WALL) < 0 && errno == EINTR) {
   }
-  id_ = 0;
-  return Reap();
+  return Reap(std::exchange(id_, 0));
 }
 
 // Before the stop, since it takes a while.
@@ -150,27 +152,36 @@ void ProcessCopy::FindAbandoned() {
   }
 }
 
-Result<uint64_t> ProcessCopy::Reap() {
+Status ProcessCopy::ReapBy(StoppedProcess* stopped) {
+  std::vector<long> children = {id_inside_};
+  children.insert(children.end(), abandoned_.begin(), abandoned_.end());
+  for (const long child : children) {
+    // Anew: with its signals given back, the thread may have begun to handle one.
+    const std::vector<Caller> callers = FindCallers(stopped);
+    if (callers.empty()) return Fail(ErrorCode::kUnsupported, kNoCaller);
+    HG_TRY(CallIn(parent_, callers[0], site_, ReapCall(static_cast<uint64_t>(child))));
+  }
+  return {};
+}
+
+Result<uint64_t> ProcessCopy::Reap(pid_t copy) {
+  // If its parent has ended it is another's child already; and that number may be another's too.
+  const auto info = ReadProcess(static_cast<uint32_t>(copy));
+  if (!info || !info->ended() || info->parent != static_cast<uint32_t>(parent_)) return 0;
+  if (!HasCallSite(parent_, site_)) site_ = FindCallSiteOf(parent_);
   FindAbandoned();
   Error last{ErrorCode::kUnavailable, "no thread could be stopped"};
   for (const pid_t thread : SomeThreads(parent_, caller_)) {
     StoppedProcess stopped;
     if (auto status = stopped.StopOne(parent_, thread); !status) {
-      // Then its children are others' already.
       if (status.error().code == ErrorCode::kNotFound) return 0;
       last = status.error();
       continue;
     }
-    const std::vector<Caller> callers = FindCallers(&stopped);
-    if (callers.empty()) continue;
-    auto result = CallIn(parent_, callers[0], site_, ReapCall(static_cast<uint64_t>(id_inside_)));
-    for (const long abandoned : abandoned_) {
-      if (!result) break;
-      result = CallIn(parent_, callers[0], site_, ReapCall(static_cast<uint64_t>(abandoned)));
-    }
+    const Status reaped = ReapBy(&stopped);
     stopped.LetAllGo();
-    if (result) return stopped.stood_still_ns();
-    last = result.error();
+    if (reaped) return stopped.stood_still_ns();
+    last = reaped.error();
     if (last.code != ErrorCode::kUnsupported) break;
   }
   return tl::unexpected(last);

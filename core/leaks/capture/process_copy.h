@@ -31,7 +31,8 @@ class ProcessCopy {
 
  private:
   void FindAbandoned();
-  Result<uint64_t> Reap();
+  Result<uint64_t> Reap(pid_t copy);
+  Status ReapBy(StoppedProcess* stopped);
 
   pid_t parent_ = 0;
   pid_t caller_ = 0;  // thread that forked

@@ -57,6 +57,14 @@ bool HasCLibraryName(std::string_view name) {
   return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-musl");
 }
 
+bool IsAt(pid_t process, uint64_t CallSite::*part, const CallSite& site) {
+  char code[kCallSiteBytes];
+  const size_t got = ReadMemory(process, site.*part, code, sizeof code);
+  CallSite found;
+  FindCallSite(std::string_view(code, got), site.*part, &found);
+  return found.*part == site.*part;
+}
+
 // The value of "name:\tvalue" in /proc/PID/status; "" if it has none.
 std::string StatusField(const std::string& status, std::string_view name) {
   const std::string key = fmt::format("\n{}:\t", name);
@@ -139,6 +147,11 @@ CallSite FindCallSiteOf(pid_t process) {
   return site;
 }
 
+bool HasCallSite(pid_t process, const CallSite& site) {
+  return site.complete() && IsAt(process, &CallSite::system_call, site) &&
+         IsAt(process, &CallSite::handler_return, site);
+}
+
 std::string WhyNoCalls(pid_t process) {
   const auto theirs = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
   const auto ours = ReadWholeFile("/proc/self/status", 16384);
@@ -188,7 +201,8 @@ std::vector<Caller> FindCallers(StoppedProcess* process) {
 Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite& site,
                             const SystemCall& call) {
   const pid_t thread = caller.thread->id;
-  const MachineRegisters& saved = caller.thread->registers;
+  const MachineRegisters saved = caller.thread->registers;
+  if (!HasCallSite(process, site)) return NotBegun("it runs another program by now");
   uint64_t mask = 0;
   if (ReadSignalMask(thread, &mask) != 0) return NotBegun("its signals are not known");
   const auto prepared = PrepareCall(thread, saved, mask, site, call, caller.room);
@@ -235,7 +249,10 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
   Resume(thread, 0);
   while (true) {
     const StopState state = WaitForStop(thread, deadline_ns);
-    if (state.kind == StopKind::kTrap || state.kind == StopKind::kGroupStop) break;
+    if (state.kind == StopKind::kTrap || state.kind == StopKind::kGroupStop) {
+      caller.thread->stopped = ReadRegisters(thread, &caller.thread->registers);
+      break;
+    }
     if (state.kind != StopKind::kSignal) {
       caller.thread->stopped = false;
       break;

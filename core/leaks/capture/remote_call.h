@@ -20,6 +20,9 @@ namespace heapgauge::leaks {
 
 // The places in the C library that calls go through. To be done before the process is stopped.
 CallSite FindCallSiteOf(pid_t process);
+// Whether they are there: the process may run another program than it did (execve). What is true of
+// a process with a stopped thread stays true.
+bool HasCallSite(pid_t process, const CallSite& site);
 
 // Why no call may be made in this process; "" if there is nothing against it. A filter of system
 // calls that is the program's own may kill it for one that it does not expect. A filter that we
@@ -38,8 +41,9 @@ struct RemoteResult {
   long value = 0;   // -errno if it is negative
   pid_t child = 0;  // that the call made, as we number it; stopped, traced by us
 };
-// ErrorCode::kUnsupported: nothing was done, another thread may be able to. After any other failure
-// the thread may still be at it, and is free when the calling thread ends.
+// The registers of the thread are afterwards those that it has now: it may be in a handler of a
+// signal. ErrorCode::kUnsupported: nothing was done, another thread may be able to. After any other
+// failure the thread may still be at it, and is free when the calling thread ends.
 Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite& site,
                             const SystemCall& call);
 

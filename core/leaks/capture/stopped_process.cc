@@ -197,7 +197,8 @@ Status StoppedProcess::StopOne(pid_t process, pid_t thread) {
   threads_.push_back({.id = thread});
   Interrupt(thread);
   HG_TRY(WaitForAll(kLongestNs));
-  if (threads_.empty() || !threads_[0].stopped) {
+  // One of another process may have got its number just before.
+  if (threads_.empty() || !threads_[0].stopped || StateOf(process, thread) == 0) {
     return Fail(ErrorCode::kUnavailable, fmt::format("thread {} does not stop", thread));
   }
   return {};

@@ -11,10 +11,9 @@
 #include <cstdlib>
 #include <random>
 
-#include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/stopped_process.h"
+#include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
 
 namespace heapgauge::leaks {
@@ -26,43 +25,6 @@ class PictureTest : public testing::Test {
     const std::string why = WhyNoTracing();
     if (!why.empty()) GTEST_SKIP() << why;
   }
-};
-
-// A child that does one thing until it is killed.
-class Child {
- public:
-  template <typename Fn>
-  explicit Child(Fn fn) {
-    int ready[2];
-    EXPECT_EQ(pipe(ready), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      fn([&] { EXPECT_EQ(write(ready[1], "x", 1), 1); });
-      _exit(0);
-    }
-    char byte = 0;
-    EXPECT_EQ(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    close(ready[1]);
-  }
-  ~Child() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, __WALL);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  pid_t pid() const { return pid_; }
-  uint32_t id() const { return static_cast<uint32_t>(pid_); }
-  char state() const { return ReadProcess(id()).value_or(ProcessInfo{}).state; }
-  // When it is where it waits again.
-  char settled_state() const {
-    char now = state();
-    for (; now == 'R' || now == 't'; now = state()) usleep(1000);
-    return now;
-  }
-
- private:
-  pid_t pid_ = -1;
 };
 
 struct Addresses {
@@ -197,11 +159,6 @@ TEST_F(PictureTest, AFilterOfSystemCallsIsNotPutToTheTest) {
   copy_only.may_look_in_place = false;
   EXPECT_FALSE(Picture::Take(child.id(), copy_only));
   EXPECT_EQ(child.settled_state(), 'S');
-}
-
-bool IsTraced(pid_t process) {
-  const auto status = ReadWholeFile("/proc/" + std::to_string(process) + "/status", 16384);
-  return !status || status->find("TracerPid:\t0\n") == std::string::npos;
 }
 
 TEST_F(PictureTest, ABusyProgramDoesNotNoticeThatItDidNotStopInTime) {

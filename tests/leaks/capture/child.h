@@ -1,0 +1,62 @@
+// A child of a test that runs a function of it; killed at the end.
+#ifndef HEAPGAUGE_TESTS_LEAKS_CAPTURE_CHILD_H_
+#define HEAPGAUGE_TESTS_LEAKS_CAPTURE_CHILD_H_
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/file.h"
+#include "core/base/process.h"
+
+namespace heapgauge::leaks {
+
+// `fn` gets a function that it calls when it is ready to be looked at.
+class Child {
+ public:
+  template <typename Fn>
+  explicit Child(Fn fn) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      fn([&] { EXPECT_EQ(write(ready[1], "x", 1), 1); });
+      _exit(0);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  ~Child() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, __WALL);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  pid_t pid() const { return pid_; }
+  uint32_t id() const { return static_cast<uint32_t>(pid_); }
+  char state() const { return ReadProcess(id()).value_or(ProcessInfo{}).state; }
+  // When it is where it waits again.
+  char settled_state() const {
+    char now = state();
+    for (; now == 'R' || now == 't'; now = state()) usleep(1000);
+    return now;
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+inline bool IsTraced(pid_t process) {
+  const auto status = ReadWholeFile("/proc/" + std::to_string(process) + "/status", 16384);
+  return !status || status->find("TracerPid:\t0\n") == std::string::npos;
+}
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_TESTS_LEAKS_CAPTURE_CHILD_H_

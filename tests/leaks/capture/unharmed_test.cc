@@ -1,0 +1,60 @@
+// Programs that a picture could kill or hold up if it were taken without care.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/base/file.h"
+#include "core/leaks/capture/picture.h"
+#include "tests/leaks/capture/child.h"
+#include "tests/leaks/capture/started_program.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+class UnharmedTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why = WhyNoTracing();
+    if (!why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+std::string Children(pid_t process) {
+  const std::string id = std::to_string(process);
+  return ReadWholeFile("/proc/" + id + "/task/" + id + "/children", 4096).value_or("?");
+}
+
+TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
+  int gate[2];
+  ASSERT_EQ(pipe2(gate, O_CLOEXEC), 0);
+  Child child([&](auto ready) {
+    ready();
+    char byte = 0;
+    if (read(gate[0], &byte, 1) == 1) execl("/bin/sleep", "sleep", "1000", nullptr);
+  });
+  auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  ASSERT_EQ((*picture)->look(), Look::kCopy);
+  ASSERT_EQ(write(gate[1], "x", 1), 1);
+  const std::string name = "/proc/" + std::to_string(child.id()) + "/comm";
+  while (ReadWholeFile(name, 64).value_or("sleep\n") != "sleep\n") usleep(1000);
+  usleep(50'000);  // it maps its libraries
+  (*picture)->Release();
+  EXPECT_EQ(child.settled_state(), 'S');
+  EXPECT_EQ(Children(child.pid()), "") << "the copy is waited for all the same";
+  EXPECT_TRUE((*picture)->notes().empty()) << (*picture)->notes()[0];
+}
+
+}  // namespace
+}  // namespace heapgauge::leaks
