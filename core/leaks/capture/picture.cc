@@ -151,7 +151,7 @@ class Picture::Tracer {
 
   Status Take(pid_t process, const PictureOptions& options, StoppedProcess* stopped,
               ProcessCopy* copy) {
-    std::string why_no_copy = options.in_place ? "" : WhyNoCalls(process);
+    std::string why_no_copy = options.in_place ? "" : WhyNoCalls(process, process);
     if (!options.in_place && why_no_copy.empty()) {
       site_ = FindCallSiteOf(process);
       if (!site_.complete()) why_no_copy = "its C library is not one that is known";

@@ -122,7 +122,9 @@ StopState NextStop(pid_t thread, uint64_t deadline_ns, bool* was_told_to_stop) {
   }
 }
 
-tl::unexpected<Error> NotBegun(const char* what) { return Fail(ErrorCode::kUnsupported, what); }
+tl::unexpected<Error> NotBegun(const std::string& what) {
+  return Fail(ErrorCode::kUnsupported, what);
+}
 
 tl::unexpected<Error> CallFailed(pid_t thread, const char* what) {
   return Fail(ErrorCode::kUnavailable,
@@ -152,20 +154,28 @@ bool HasCallSite(pid_t process, const CallSite& site) {
          IsAt(process, &CallSite::handler_return, site);
 }
 
-std::string WhyNoCalls(pid_t process) {
-  const auto theirs = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
-  const auto ours = ReadWholeFile("/proc/self/status", 16384);
-  if (!theirs || !ours) return "its status may not be read";
+bool HasOnlyInheritedFilters(const std::string& theirs, const std::string& ours,
+                             const std::string& first) {
+  const std::string filters = StatusField(theirs, "Seccomp_filters");
+  if (filters.empty()) return false;
+  for (const std::string* status : {&theirs, &ours, &first}) {
+    if (StatusField(*status, "Seccomp") != "2") return false;
+    if (StatusField(*status, "Seccomp_filters") != filters) return false;
+  }
+  return true;
+}
+
+std::string WhyNoCalls(pid_t process, pid_t thread) {
+  const auto theirs = ReadWholeFile(fmt::format("/proc/{}/task/{}/status", process, thread), 16384);
+  if (!theirs) return "its status may not be read";
   if (StatusField(*theirs, "x86_Thread_features").find("shstk") != std::string::npos) {
     return "it uses a shadow stack";
   }
   const std::string mode = StatusField(*theirs, "Seccomp");
   if (mode == "0" || mode.empty()) return "";
-  const std::string filters = StatusField(*theirs, "Seccomp_filters");
-  if (mode == "2" && !filters.empty() && mode == StatusField(*ours, "Seccomp") &&
-      filters == StatusField(*ours, "Seccomp_filters")) {
-    return "";
-  }
+  const auto ours = ReadWholeFile("/proc/self/status", 16384);
+  const auto first = ReadWholeFile("/proc/1/status", 16384);
+  if (ours && first && HasOnlyInheritedFilters(*theirs, *ours, *first)) return "";
   return "it has a filter of system calls (seccomp)";
 }
 
@@ -202,6 +212,7 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
                             const SystemCall& call) {
   const pid_t thread = caller.thread->id;
   const MachineRegisters saved = caller.thread->registers;
+  if (const std::string why = WhyNoCalls(process, thread); !why.empty()) return NotBegun(why);
   if (!HasCallSite(process, site)) return NotBegun("it runs another program by now");
   uint64_t mask = 0;
   if (ReadSignalMask(thread, &mask) != 0) return NotBegun("its signals are not known");

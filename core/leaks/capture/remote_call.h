@@ -24,10 +24,18 @@ CallSite FindCallSiteOf(pid_t process);
 // a process with a stopped thread stays true.
 bool HasCallSite(pid_t process, const CallSite& site);
 
-// Why no call may be made in this process; "" if there is nothing against it. A filter of system
-// calls that is the program's own may kill it for one that it does not expect. A filter that we
-// have as well comes from whoever started both, such as a container, and lets us fork.
-std::string WhyNoCalls(pid_t process);
+// Why this thread may make no call; "" if there is nothing against it. A filter of system calls
+// that is the program's own may kill it for one that it does not expect, and each thread can have
+// another. CallIn asks this, too.
+std::string WhyNoCalls(pid_t process, pid_t thread);
+
+// Whether the filters of a thread are those of the container that it is in, and ours as well, so
+// that they let it fork. To be told from /proc/PID/status of the thread, of us, and of process 1.
+// Filters are inherited and none is ever taken away: who has as many as process 1, which all others
+// come from, added none of its own. We need as many too: process 1 may be the program itself.
+// That two processes have equally many alone says nothing.
+bool HasOnlyInheritedFilters(const std::string& theirs, const std::string& ours,
+                             const std::string& first);
 
 // A thread that can make a call, the best first: it must have room on a stack that is its own, and
 // not be within a sequence that must not be interrupted (rseq).

@@ -35,6 +35,13 @@ std::string Children(pid_t process) {
   return ReadWholeFile("/proc/" + id + "/task/" + id + "/children", 4096).value_or("?");
 }
 
+[[noreturn]] void Sleep() {
+  while (true) {
+    const timespec nap{1000, 0};
+    nanosleep(&nap, nullptr);
+  }
+}
+
 TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
   int gate[2];
   ASSERT_EQ(pipe2(gate, O_CLOEXEC), 0);
@@ -54,6 +61,42 @@ TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
   EXPECT_EQ(child.settled_state(), 'S');
   EXPECT_EQ(Children(child.pid()), "") << "the copy is waited for all the same";
   EXPECT_TRUE((*picture)->notes().empty()) << (*picture)->notes()[0];
+}
+
+// It may do nothing but read.
+void ConfineThisThread() {
+  sock_filter reads[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{4, reads};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+TEST_F(UnharmedTest, AThreadWithAFilterOfItsOwnIsNotMadeToCall) {
+  int never[2];
+  ASSERT_EQ(pipe(never), 0);
+  Child child([&](auto ready) {
+    std::thread([&] {
+      ready();
+      ConfineThisThread();
+      char byte = 0;
+      while (read(never[0], &byte, 1) >= 0) {
+      }
+    }).detach();
+    // A wait with a timeout: other threads are preferred.
+    Sleep();
+  });
+  usleep(20'000);
+  auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  EXPECT_EQ((*picture)->look(), Look::kCopy);
+  (*picture)->Release();
+  EXPECT_EQ(child.settled_state(), 'S');
+  EXPECT_EQ(Children(child.pid()), "");
 }
 
 }  // namespace
