@@ -93,6 +93,20 @@ bool IsWithinRestartableSequence(pid_t process, pid_t thread) {
          sequence != 0;
 }
 
+// Whether system calls of the thread can go to a handler of the program (Syscall User Dispatch, by
+// which Wine has those of Windows). Linux has it since 5.11, and tells of it since 6.4.
+bool MayDispatchCalls(pid_t thread) {
+  constexpr auto kGetConfiguration = static_cast<__ptrace_request>(0x4211);
+  struct Configuration {
+    uint64_t mode;
+    uint64_t selector;
+    uint64_t offset;
+    uint64_t bytes;
+  } configuration{};
+  return ptrace(kGetConfiguration, thread, sizeof configuration, &configuration) >= 0 &&
+         configuration.mode != 0;
+}
+
 int Rank(Interruption interruption) {
   switch (interruption) {
     case Interruption::kRestartable:
@@ -213,6 +227,7 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
   const pid_t thread = caller.thread->id;
   const MachineRegisters saved = caller.thread->registers;
   if (const std::string why = WhyNoCalls(process, thread); !why.empty()) return NotBegun(why);
+  if (MayDispatchCalls(thread)) return NotBegun("it handles system calls itself");
   if (!HasCallSite(process, site)) return NotBegun("it runs another program by now");
   uint64_t mask = 0;
   if (ReadSignalMask(thread, &mask) != 0) return NotBegun("its signals are not known");

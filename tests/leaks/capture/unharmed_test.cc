@@ -99,5 +99,33 @@ TEST_F(UnharmedTest, AThreadWithAFilterOfItsOwnIsNotMadeToCall) {
   EXPECT_EQ(Children(child.pid()), "");
 }
 
+TEST_F(UnharmedTest, AThreadWhoseCallsGoElsewhereIsNotMadeToCall) {
+  constexpr int kSetUserDispatch = 59;
+  constexpr auto kGetUserDispatch = static_cast<__ptrace_request>(0x4211);
+  static volatile char selector = 0;
+  Child child([&](auto ready) {
+    const bool set = prctl(kSetUserDispatch, 1, 0, 0, &selector) == 0;
+    ready();
+    if (!set) return;
+    selector = 1;
+    while (true) selector = 1;
+  });
+  usleep(20'000);
+  if (child.state() == 'Z') GTEST_SKIP() << "this kernel has no dispatch of system calls";
+  uint64_t configuration[4] = {};
+  ASSERT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
+  ASSERT_EQ(ptrace(PTRACE_INTERRUPT, child.pid(), nullptr, nullptr), 0);
+  ASSERT_EQ(waitpid(child.pid(), nullptr, __WALL), child.pid());
+  const bool tells =
+      ptrace(kGetUserDispatch, child.pid(), sizeof configuration, configuration) >= 0;
+  ASSERT_EQ(ptrace(PTRACE_DETACH, child.pid(), nullptr, nullptr), 0);
+  if (!tells) GTEST_SKIP() << "this kernel does not tell of it";
+  auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  EXPECT_EQ((*picture)->look(), Look::kInPlace);
+  (*picture)->Release();
+  EXPECT_EQ(child.state(), 'R');
+}
+
 }  // namespace
 }  // namespace heapgauge::leaks
