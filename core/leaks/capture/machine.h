@@ -88,6 +88,8 @@ std::optional<PreparedCall> PrepareCall(pid_t thread, const MachineRegisters& sa
                                         const SystemCall& call, uint64_t room);
 // What the call returned: -errno if it is negative.
 long ResultOf(const MachineRegisters& registers);
+// Whether a call with this result is made once more by the kernel, as a signal was in its way.
+bool IsMadeAgain(long result);
 
 }  // namespace heapgauge::leaks
 

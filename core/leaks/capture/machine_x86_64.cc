@@ -304,4 +304,8 @@ std::optional<PreparedCall> PrepareCall(pid_t thread, const MachineRegisters& sa
 
 long ResultOf(const MachineRegisters& registers) { return static_cast<long>(registers.rax); }
 
+bool IsMadeAgain(long result) {
+  return result == kRestartSys || result == kRestartNoInterrupt || result == kRestartNoHandler;
+}
+
 }  // namespace heapgauge::leaks

@@ -25,6 +25,8 @@ namespace {
 // Copying the page tables of a terabyte takes seconds.
 constexpr uint64_t kLongestCallNs = 20'000'000'000;
 constexpr uint64_t kMaxCodeBytes = 64 << 20;
+// A signal makes the kernel begin a fork again, and few come while all are blocked.
+constexpr int kMostTries = 20;
 
 size_t ReadMemory(pid_t process, uint64_t address, void* to, size_t size) {
   const iovec local{to, size};
@@ -122,17 +124,19 @@ int Rank(Interruption interruption) {
 }
 
 // Waits for the next stop of a thread that is in our call. All signals that can be blocked are, so
-// that only SIGSTOP may come in between: it gets that one again later.
-StopState NextStop(pid_t thread, uint64_t deadline_ns, bool* was_told_to_stop) {
+// that only SIGSTOP may come in between. It gets that one: the kernel then knows that the process
+// is to stand still, and sees to it when we let go, unless SIGCONT has come by then.
+StopState NextStop(pid_t thread, uint64_t deadline_ns) {
   while (true) {
     const StopState state = WaitForStop(thread, deadline_ns);
+    int signal = 0;
     if (state.kind == StopKind::kSignal) {
       if (state.signal != SIGSTOP) return state;
-      *was_told_to_stop = true;
+      signal = SIGSTOP;
     } else if (state.kind != StopKind::kTrap && state.kind != StopKind::kGroupStop) {
       return state;
     }
-    if (ResumeToSystemCall(thread) != 0) return {StopKind::kGone, 0};
+    if (ResumeToSystemCall(thread, signal) != 0) return {StopKind::kGone, 0};
   }
 }
 
@@ -143,6 +147,47 @@ tl::unexpected<Error> NotBegun(const std::string& what) {
 tl::unexpected<Error> CallFailed(pid_t thread, const char* what) {
   return Fail(ErrorCode::kUnavailable,
               fmt::format("thread {} could not be made to call the kernel: {}", thread, what));
+}
+
+// Has the thread make the call that it is prepared for, and stop at its end.
+Status RunCall(pid_t thread, uint64_t deadline_ns, RemoteResult* result) {
+  for (int stops = 0; stops < 2;) {
+    if (ResumeToSystemCall(thread, 0) != 0) return CallFailed(thread, "it is gone");
+    const StopState state = NextStop(thread, deadline_ns);
+    if (state.kind == StopKind::kSystemCall) {
+      ++stops;
+    } else if (state.kind == StopKind::kNewChild) {
+      unsigned long child = 0;
+      // It fails only if the thread was killed.
+      ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &child);
+      result->child = static_cast<pid_t>(child);
+    } else {
+      return CallFailed(thread, state.kind == StopKind::kGone ? "it has ended" : "it did not");
+    }
+  }
+  MachineRegisters after{};
+  if (!ReadRegisters(thread, &after)) return CallFailed(thread, "it is gone");
+  result->value = ResultOf(after);
+  return {};
+}
+
+// Gives its own state back to a thread, and has it stop again. In an order in which it may be left
+// alone between any two steps. The interruption makes the kernel look for signals on the way out,
+// and there start a system call again that we had stopped.
+bool GiveBack(pid_t thread, const MachineRegisters& saved, uint64_t mask) {
+  // None of these fails unless the thread was killed.
+  return WriteSignalMask(thread, mask) == 0 && Interrupt(thread) == 0 &&
+         WriteRegisters(thread, saved) && ptrace(PTRACE_SETOPTIONS, thread, nullptr, 0L) == 0 &&
+         Resume(thread, 0) == 0;
+}
+
+// True if it has, as asked for.
+bool WaitUntilStopped(pid_t thread, uint64_t deadline_ns) {
+  while (true) {
+    const StopState state = WaitForStop(thread, deadline_ns);
+    if (state.kind == StopKind::kTrap || state.kind == StopKind::kGroupStop) return true;
+    if (state.kind != StopKind::kSignal || Resume(thread, state.signal) != 0) return false;
+  }
 }
 
 }  // namespace
@@ -244,48 +289,17 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
   if (!WriteRegisters(thread, prepared->registers)) {
     return NotBegun("its registers cannot be written");
   }
-  WriteSignalMask(thread, ~uint64_t{0});
+  if (WriteSignalMask(thread, ~uint64_t{0}) != 0) return CallFailed(thread, "it is gone");
   RemoteResult result;
-  bool was_told_to_stop = false;
-  int stops = 0;
   const uint64_t deadline_ns = MonotonicNow() + kLongestCallNs;
-  while (stops < 2) {
-    if (ResumeToSystemCall(thread) != 0) return CallFailed(thread, "it is gone");
-    const StopState state = NextStop(thread, deadline_ns, &was_told_to_stop);
-    if (state.kind == StopKind::kSystemCall) {
-      ++stops;
-    } else if (state.kind == StopKind::kNewChild) {
-      unsigned long child = 0;
-      ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &child);
-      result.child = static_cast<pid_t>(child);
-    } else {
-      return CallFailed(thread, state.kind == StopKind::kGone ? "it has ended" : "it did not");
-    }
+  for (int i = 0; i < kMostTries; ++i) {
+    HG_TRY(RunCall(thread, deadline_ns, &result));
+    if (!IsMadeAgain(result.value)) break;
   }
-  MachineRegisters after{};
-  if (!ReadRegisters(thread, &after)) return CallFailed(thread, "it is gone");
-  result.value = ResultOf(after);
-  // Back, in an order in which it may be left alone between any two steps. The interruption makes
-  // the kernel look for signals on the way out, and there start a system call again that we had
-  // stopped.
-  WriteSignalMask(thread, mask);
-  Interrupt(thread);
-  if (!WriteRegisters(thread, saved)) return CallFailed(thread, "it is gone");
-  ptrace(PTRACE_SETOPTIONS, thread, nullptr, 0L);
-  Resume(thread, 0);
-  while (true) {
-    const StopState state = WaitForStop(thread, deadline_ns);
-    if (state.kind == StopKind::kTrap || state.kind == StopKind::kGroupStop) {
-      caller.thread->stopped = ReadRegisters(thread, &caller.thread->registers);
-      break;
-    }
-    if (state.kind != StopKind::kSignal) {
-      caller.thread->stopped = false;
-      break;
-    }
-    Resume(thread, state.signal);
-  }
-  if (was_told_to_stop) syscall(SYS_tgkill, process, thread, SIGSTOP);
+  if (IsMadeAgain(result.value)) result.value = -EAGAIN;
+  if (!GiveBack(thread, saved, mask)) return CallFailed(thread, "it is gone");
+  caller.thread->stopped =
+      WaitUntilStopped(thread, deadline_ns) && ReadRegisters(thread, &caller.thread->registers);
   return result;
 }
 

@@ -59,7 +59,7 @@ bool SearchingCopy::Call(const SystemCall& call, const CallSite& site, long* val
   r.r9 = call.arguments[5];
   if (!WriteRegisters(copy_, r)) return false;
   for (int stops = 0; stops < 2;) {
-    if (ResumeToSystemCall(copy_) != 0) return false;
+    if (ResumeToSystemCall(copy_, 0) != 0) return false;
     const int signal = WaitForSignal(copy_);
     if (signal == 0) return false;
     if (signal == (SIGTRAP | 0x80)) ++stops;

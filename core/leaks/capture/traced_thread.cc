@@ -62,8 +62,8 @@ int Resume(pid_t thread, int signal) {
   return ErrorOf(ptrace(PTRACE_CONT, thread, nullptr, signal));
 }
 
-int ResumeToSystemCall(pid_t thread) {
-  return ErrorOf(ptrace(PTRACE_SYSCALL, thread, nullptr, nullptr));
+int ResumeToSystemCall(pid_t thread, int signal) {
+  return ErrorOf(ptrace(PTRACE_SYSCALL, thread, nullptr, signal));
 }
 
 int LetGo(pid_t thread) { return ErrorOf(ptrace(PTRACE_DETACH, thread, nullptr, nullptr)); }

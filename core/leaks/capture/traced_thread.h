@@ -36,7 +36,8 @@ StopState LookAt(pid_t thread);
 StopState WaitForStop(pid_t thread, uint64_t deadline_ns);
 // Goes on, with the signal it has stopped for or 0. 0 or errno.
 int Resume(pid_t thread, int signal);
-int ResumeToSystemCall(pid_t thread);
+// The same, until the next beginning or end of a system call.
+int ResumeToSystemCall(pid_t thread, int signal);
 int LetGo(pid_t thread);
 
 // Signals that it has blocked.

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -125,6 +126,93 @@ TEST_F(UnharmedTest, AThreadWhoseCallsGoElsewhereIsNotMadeToCall) {
   EXPECT_EQ((*picture)->look(), Look::kInPlace);
   (*picture)->Release();
   EXPECT_EQ(child.state(), 'R');
+}
+
+// Takes milliseconds to copy, but little memory.
+void MapManyPages() {
+  constexpr size_t kBytes = size_t{1} << 30;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  madvise(memory, kBytes, MADV_NOHUGEPAGE);
+  auto* const bytes = static_cast<volatile char*>(memory);
+  bytes[0] = 1;
+  for (size_t i = 4096; i < kBytes; i += 4096) (void)bytes[i];
+}
+
+TEST_F(UnharmedTest, AProgramThatIsStoppedAndContinuedMeanwhileGoesOn) {
+  Child child([](auto ready) {
+    MapManyPages();
+    ready();
+    Sleep();
+  });
+  for (int i = 0; i < Rounds(20); ++i) {
+    std::thread other([&] {
+      while (!IsTraced(child.pid())) {
+      }
+      usleep(static_cast<useconds_t>(i % 4) * 500);
+      kill(child.pid(), SIGSTOP);
+      usleep(static_cast<useconds_t>(i % 5) * 1000 + 100);
+      kill(child.pid(), SIGCONT);
+    });
+    auto picture = Picture::Take(child.id(), {});
+    other.join();
+    ASSERT_TRUE(picture) << picture.error().message;
+    EXPECT_EQ((*picture)->look(), Look::kCopy)
+        << ((*picture)->notes().empty() ? "" : (*picture)->notes()[0]);
+    (*picture)->Release();
+    ASSERT_EQ(child.settled_state(), 'S') << "in round " << i;
+  }
+}
+
+TEST_F(UnharmedTest, AProgramThatIsStoppedMeanwhileStaysStopped) {
+  Child child([](auto ready) {
+    MapManyPages();
+    ready();
+    Sleep();
+  });
+  for (int i = 0; i < Rounds(10); ++i) {
+    std::thread other([&] {
+      while (!IsTraced(child.pid())) {
+      }
+      usleep(static_cast<useconds_t>(i % 5) * 500);
+      kill(child.pid(), SIGSTOP);
+    });
+    auto picture = Picture::Take(child.id(), {});
+    other.join();
+    ASSERT_TRUE(picture) << picture.error().message;
+    (*picture)->Release();
+    ASSERT_EQ(child.settled_state(), 'T') << "in round " << i;
+    kill(child.pid(), SIGCONT);
+    while (child.state() != 'S') usleep(1000);
+  }
+}
+
+TEST_F(UnharmedTest, AProgramThatIsStoppedAndContinuedAgainAndAgainIsCopied) {
+  Child child([](auto ready) {
+    ready();
+    Sleep();
+  });
+  std::atomic<bool> ending{false};
+  std::thread other([&] {
+    while (!ending) {
+      kill(child.pid(), SIGSTOP);
+      kill(child.pid(), SIGCONT);
+      usleep(1000);
+    }
+  });
+  for (int i = 0; i < Rounds(100); ++i) {
+    auto picture = Picture::Take(child.id(), {});
+    EXPECT_TRUE(picture) << picture.error().message;
+    if (!picture) break;
+    (*picture)->Release();
+    EXPECT_EQ((*picture)->look(), Look::kCopy);
+    EXPECT_TRUE((*picture)->notes().empty()) << (*picture)->notes()[0];
+  }
+  ending = true;
+  other.join();
+  EXPECT_EQ(child.settled_state(), 'S');
+  EXPECT_EQ(Children(child.pid()), "");
 }
 
 }  // namespace
