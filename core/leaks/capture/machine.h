@@ -70,7 +70,7 @@ struct SystemCall {
   uint64_t arguments[6] = {};
 };
 // fork() without a signal at the child's end, invisible to wait() of the program. It shares the
-// table of open files, so that what the program closes meanwhile is closed.
+// table of open files: one of its own would keep open what the program closes.
 SystemCall ForkCall();
 // wait4 for such a child that has ended.
 SystemCall ReapCall(uint64_t child);

@@ -105,7 +105,7 @@ class Picture::Tracer {
   bool PrepareSearch() {
     if (look != Look::kCopy) return false;
     if (!prepared_) {
-      Ask([this] { can_search_ = searching_.Prepare(static_cast<pid_t>(memory_process), site_); });
+      Ask([this] { can_search_ = searching_.Prepare(); });
       WaitForWork();
       prepared_ = true;
     }
@@ -183,6 +183,7 @@ class Picture::Tracer {
       pause_ns = stopped->stood_still_ns();
       look = Look::kCopy;
       HG_TRY(copy->Settle());
+      if (searching_.Attach(copy->id(), site_)) searching_.CloseFiles();
       memory_process = static_cast<uint32_t>(copy->id());
       return {};
     }

@@ -6,12 +6,13 @@
 // the copy is killed.
 //
 // The program does not notice: the copy is a child that sends no signal when it ends, and wait()
-// does not see such children (only __WALL and __WCLONE do, which debuggers use). It shares the
-// table of open files, so that a connection which the program closes is closed. When it is dead a
-// second, short stop of one thread waits for it, so that no zombie stays. Forking by way of a
-// middle process that ends at once would need no second stop; but the copy would become the child
-// of the next subreaper above or of process 1 with SIGCHLD, and in a container that is often the
-// program itself.
+// does not see such children (only __WALL and __WCLONE do, which debuggers use). It is made with
+// the same table of open files and then gets an empty one of its own, so that what the program
+// closes is closed, and its connections and locks end with it. When the copy is dead a second,
+// short stop of one thread waits for it, so that no zombie stays. Forking by way of a middle
+// process that ends at once would need no second stop; but the copy would become the child of the
+// next subreaper above or of process 1 with SIGCHLD, and in a container that is often the program
+// itself.
 //
 // If we are killed, at any moment, the program goes on unharmed (machine.h) and the copy dies. What
 // may happen then: a zombie stays until the program ends; and if all threads were in timed waits

@@ -47,9 +47,9 @@ int WaitForSignal(pid_t thread) {
 
 }  // namespace
 
-bool SearchingCopy::Call(const SystemCall& call, const CallSite& site, long* value) {
+bool SearchingCopy::Call(const SystemCall& call, long* value) {
   MachineRegisters r = registers_;
-  r.rip = site.system_call;
+  r.rip = site_.system_call;
   r.rax = static_cast<uint64_t>(call.number);
   r.rdi = call.arguments[0];
   r.rsi = call.arguments[1];
@@ -69,26 +69,40 @@ bool SearchingCopy::Call(const SystemCall& call, const CallSite& site, long* val
   return true;
 }
 
-bool SearchingCopy::Prepare(pid_t copy, const CallSite& site) {
+bool SearchingCopy::Attach(pid_t copy, const CallSite& site) {
+  if (!ReadRegisters(copy, &registers_)) return false;
+  registers_.orig_rax = ~0ull;  // it is in no system call that could be started again
+  registers_.eflags &= ~uint64_t{0x500};
+  if (ptrace(PTRACE_SETOPTIONS, copy, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0 ||
+      WriteSignalMask(copy, ~uint64_t{0}) != 0) {
+    return false;
+  }
   copy_ = copy;
+  site_ = site;
+  return true;
+}
+
+void SearchingCopy::CloseFiles() {
+  constexpr long kCloseRange = 436;
+  constexpr uint64_t kUnshare = 2;  // a table of its own, which it leaves the range out of
+  long value = 0;
+  // If it ends by that, that shows at the next call.
+  (void)Call({kCloseRange, {0, ~uint32_t{0}, kUnshare}}, &value);
+}
+
+bool SearchingCopy::Prepare() {
+  if (copy_ == 0) return false;
   for (const bool has : {__builtin_cpu_supports("avx2") != 0, __builtin_cpu_supports("bmi") != 0,
                          __builtin_cpu_supports("popcnt") != 0}) {
     if (!has) return false;
   }
-  if (!ReadRegisters(copy, &registers_)) return false;
-  registers_.orig_rax = ~0ull;  // it is in no system call that could be started again
-  registers_.eflags &= ~uint64_t{0x500};
-  if (ptrace(PTRACE_SETOPTIONS, copy, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0) {
-    return false;
-  }
-  WriteSignalMask(copy, ~uint64_t{0});
   long address = 0;
   const SystemCall map = {SYS_mmap,
                           {0, kAllBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
                            MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0}};
-  if (!Call(map, site, &address) || (address < 0 && address > -4096)) return false;
+  if (!Call(map, &address) || (address < 0 && address > -4096)) return false;
   memory_ = static_cast<uint64_t>(address);
-  return Write(copy, memory_, heapgauge_search_code,
+  return Write(copy_, memory_, heapgauge_search_code,
                static_cast<size_t>(heapgauge_search_code_end - heapgauge_search_code));
 }
 

@@ -27,9 +27,14 @@ class SearchingCopy {
   static constexpr size_t kMostRanges = 4096;
   static constexpr size_t kMostWords = 32 * 1024;
 
-  // Whether it can be done at all: the processor has what the code needs, and the copy does as it
-  // is told. `copy` is stopped.
-  bool Prepare(pid_t copy, const CallSite& site);
+  // To be called first; `copy` is stopped. False if it does not do as it is told.
+  bool Attach(pid_t copy, const CallSite& site);
+  // The copy has no open files from here on; what the program has is its own. Kernels before 5.9
+  // cannot do that: then it stays as it was. REQUIRES: Attach was true.
+  void CloseFiles();
+  // Whether it can search: Attach was true, the processor has what the code needs, and there is
+  // room for it.
+  bool Prepare();
 
   // Aligned words of `ranges` with values in [low, low + span) are to be found. REQUIRES: Prepare
   // was true; no more than kMostRanges, all within 32 GiB from `base`; low + span < 2^63.
@@ -53,9 +58,10 @@ class SearchingCopy {
   void SkipTo(uint64_t address) { next_ = address; }
 
  private:
-  bool Call(const SystemCall& call, const CallSite& site, long* value);
+  bool Call(const SystemCall& call, long* value);
 
-  pid_t copy_ = 0;
+  pid_t copy_ = 0;  // 0: none was attached
+  CallSite site_;
   MachineRegisters registers_{};
   uint64_t memory_ = 0;  // of our own, in the copy
   size_t ranges_ = 0;

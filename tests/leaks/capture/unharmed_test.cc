@@ -215,5 +215,28 @@ TEST_F(UnharmedTest, AProgramThatIsStoppedAndContinuedAgainAndAgainIsCopied) {
   EXPECT_EQ(Children(child.pid()), "");
 }
 
+TEST_F(UnharmedTest, FilesOfAProgramThatEndsMeanwhileAreClosed) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  std::unique_ptr<Picture> picture;
+  {
+    Child child([](auto ready) {
+      ready();
+      Sleep();
+    });
+    close(pipe_ends[1]);
+    auto taken = Picture::Take(child.id(), {});
+    ASSERT_TRUE(taken) << taken.error().message;
+    ASSERT_EQ((*taken)->look(), Look::kCopy);
+    picture = *std::move(taken);
+  }
+  // It had the other end.
+  ASSERT_EQ(fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK), 0);
+  char byte = 0;
+  EXPECT_EQ(read(pipe_ends[0], &byte, 1), 0);
+  EXPECT_TRUE(picture->intact());
+  close(pipe_ends[0]);
+}
+
 }  // namespace
 }  // namespace heapgauge::leaks
