@@ -107,6 +107,7 @@ Status ProcessCopy::Fork(StoppedProcess* process, const CallSite& site) {
     caller_ = caller.thread->id;
     id_ = result->child;
     id_inside_ = result->value;
+    OfferToOomKiller(id_);
     return {};
   }
   return Fail(ErrorCode::kUnsupported, why);
@@ -120,7 +121,6 @@ Status ProcessCopy::Settle() {
   if (ptrace(PTRACE_SETOPTIONS, id_, nullptr, PTRACE_O_EXITKILL) != 0) {
     return Fail(ErrorCode::kUnavailable, fmt::format("the copy {} has ended", id_));
   }
-  OfferToOomKiller(id_);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -236,6 +237,23 @@ TEST_F(UnharmedTest, FilesOfAProgramThatEndsMeanwhileAreClosed) {
   EXPECT_EQ(read(pipe_ends[0], &byte, 1), 0);
   EXPECT_TRUE(picture->intact());
   close(pipe_ends[0]);
+}
+
+// By that a later picture knows it if whoever takes this one is killed.
+TEST_F(UnharmedTest, TheCopyIsMarkedBeforeTheProgramGoesOn) {
+  Child child([](auto ready) {
+    ready();
+    Sleep();
+  });
+  std::string score;
+  PictureOptions options;
+  options.while_stopped = [&] {
+    const long copy = std::strtol(Children(child.pid()).c_str(), nullptr, 10);
+    score = ReadWholeFile("/proc/" + std::to_string(copy) + "/oom_score_adj", 16).value_or("");
+  };
+  auto picture = Picture::Take(child.id(), options);
+  ASSERT_TRUE(picture) << picture.error().message;
+  EXPECT_EQ(score, "1000\n");
 }
 
 }  // namespace
