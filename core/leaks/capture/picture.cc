@@ -132,7 +132,8 @@ class Picture::Tracer {
       taken_ = true;
     }
     changed_.notify_all();
-    // When this thread ends, the kernel lets go of whatever is left.
+    // A copy that there may be ends with this. When this thread ends, the kernel lets go of
+    // whatever is left.
     if (!status) return;
     WaitForRelease(&stopped);
     if (look == Look::kInPlace) {

@@ -126,9 +126,13 @@ Status ProcessCopy::Settle() {
 
 Result<uint64_t> ProcessCopy::End() {
   if (id_ == 0) return 0;
-  // Nobody can have taken its number: it is ours to wait for first.
-  kill(id_, SIGKILL);
-  while (waitpid(id_, nullptr, __WALL) < 0 && errno == EINTR) {
+  // Nobody can have taken its number as long as it is ours to wait for.
+  siginfo_t info{};
+  const int flags = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL;
+  if (waitid(P_PID, static_cast<id_t>(id_), &info, flags) == 0) {
+    kill(id_, SIGKILL);
+    while (waitpid(id_, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
   }
   return Reap(std::exchange(id_, 0));
 }

@@ -1,5 +1,5 @@
-// The copy of a process that one of its threads was made to fork. It is stopped and traced, never
-// runs, and dies with the thread that traces it.
+// The copy of a process that one of its threads was made to fork. It is stopped and traced, runs
+// nothing of the program, and dies with the thread that traces it.
 //
 // To be used by the thread that stopped the process.
 #ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_COPY_H_
@@ -18,6 +18,11 @@ namespace heapgauge::leaks {
 
 class ProcessCopy {
  public:
+  ProcessCopy() = default;
+  ~ProcessCopy() { (void)End(); }
+  ProcessCopy(const ProcessCopy&) = delete;
+  ProcessCopy& operator=(const ProcessCopy&) = delete;
+
   // The process may be let go when this is done. ErrorCode::kUnavailable: it is not known what
   // became of the call.
   Status Fork(StoppedProcess* process, const CallSite& site);

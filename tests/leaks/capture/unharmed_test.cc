@@ -239,6 +239,20 @@ TEST_F(UnharmedTest, FilesOfAProgramThatEndsMeanwhileAreClosed) {
   close(pipe_ends[0]);
 }
 
+long CopyOf(pid_t process) { return std::strtol(Children(process).c_str(), nullptr, 10); }
+
+TEST_F(UnharmedTest, ACopyThatIsKilledAtOnceIsWaitedFor) {
+  Child child([](auto ready) {
+    ready();
+    Sleep();
+  });
+  PictureOptions options;
+  options.while_stopped = [&] { kill(static_cast<pid_t>(CopyOf(child.pid())), SIGKILL); };
+  EXPECT_FALSE(Picture::Take(child.id(), options));
+  EXPECT_EQ(Children(child.pid()), "");
+  EXPECT_EQ(child.settled_state(), 'S');
+}
+
 // By that a later picture knows it if whoever takes this one is killed.
 TEST_F(UnharmedTest, TheCopyIsMarkedBeforeTheProgramGoesOn) {
   Child child([](auto ready) {
@@ -248,8 +262,8 @@ TEST_F(UnharmedTest, TheCopyIsMarkedBeforeTheProgramGoesOn) {
   std::string score;
   PictureOptions options;
   options.while_stopped = [&] {
-    const long copy = std::strtol(Children(child.pid()).c_str(), nullptr, 10);
-    score = ReadWholeFile("/proc/" + std::to_string(copy) + "/oom_score_adj", 16).value_or("");
+    const std::string copy = std::to_string(CopyOf(child.pid()));
+    score = ReadWholeFile("/proc/" + copy + "/oom_score_adj", 16).value_or("");
   };
   auto picture = Picture::Take(child.id(), options);
   ASSERT_TRUE(picture) << picture.error().message;
