@@ -29,6 +29,11 @@ TEST(RestartTest, OnlyCallsThatEndForNoReasonAreStartedAgain) {
   EXPECT_TRUE(RestartUnlessSignalled(&registers));
   EXPECT_EQ(static_cast<int64_t>(registers.rax), -514);
   EXPECT_FALSE(RestartUnlessSignalled(&registers));
+  for (const auto call : {SYS_recvmmsg, SYS_sendmmsg, SYS_splice, SYS_sendfile}) {
+    registers.orig_rax = static_cast<uint64_t>(call);
+    registers.rax = static_cast<uint64_t>(-EINTR);
+    EXPECT_TRUE(RestartUnlessSignalled(&registers)) << call;
+  }
   // The file is closed whatever it answers.
   registers.orig_rax = SYS_close;
   registers.rax = static_cast<uint64_t>(-EINTR);

@@ -213,15 +213,21 @@ bool RestartUnlessSignalled(MachineRegisters* registers) {
     case SYS_io_getevents:
     case 333:  // io_pgetevents
     case 426:  // io_uring_enter
-    // These where the socket has a timeout.
+    // These where the socket has a timeout. If anything was transferred they do not end by EINTR.
     case SYS_read:
     case SYS_readv:
     case SYS_write:
     case SYS_writev:
     case SYS_recvfrom:
     case SYS_recvmsg:
+    case SYS_recvmmsg:
     case SYS_sendto:
     case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_preadv2:  // these two at the place of the file, which a socket has none of
+    case SYS_pwritev2:
     case SYS_accept:
     case SYS_accept4:
     case SYS_connect:

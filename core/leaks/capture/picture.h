@@ -14,10 +14,13 @@
 // next subreaper above or of process 1 with SIGCHLD, and in a container that is often the program
 // itself.
 //
+// Calls that it waits in go on as if nothing had been. Those that the kernel cannot resume begin
+// anew, and with them their timeouts, so they may last longer: epoll, semop, sigtimedwait,
+// io_getevents, io_uring_enter, and sockets that have a timeout (SO_RCVTIMEO, SO_SNDTIMEO).
+//
 // If we are killed, at any moment, the program goes on unharmed (machine.h) and the copy dies. What
-// may happen then: a zombie stays until the program ends; and if all threads were in timed waits
-// (nanosleep, poll with a timeout), the one that forked may see EINTR.
-// Waits of epoll with a timeout begin anew when they were stopped, so they may last longer.
+// may happen then: a zombie stays until the next picture or the end of the program; and if all
+// threads were in timed waits (nanosleep, poll with a timeout), the one that forked may see EINTR.
 //
 // Where no copy can be made (a filter of system calls, no room for a process), memory can be read
 // in place while the program stands still.

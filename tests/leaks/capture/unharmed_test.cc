@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #include <atomic>
@@ -237,6 +239,29 @@ TEST_F(UnharmedTest, FilesOfAProgramThatEndsMeanwhileAreClosed) {
   EXPECT_EQ(read(pipe_ends[0], &byte, 1), 0);
   EXPECT_TRUE(picture->intact());
   close(pipe_ends[0]);
+}
+
+TEST_F(UnharmedTest, AWaitForMessagesWithATimeoutGoesOn) {
+  Child child([](auto ready) {
+    int ends[2];
+    const timeval timeout{1000, 0};
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0 ||
+        setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0) {
+      return;
+    }
+    char byte = 0;
+    iovec to{&byte, 1};
+    mmsghdr message{};
+    message.msg_hdr.msg_iov = &to;
+    message.msg_hdr.msg_iovlen = 1;
+    ready();
+    recvmmsg(ends[0], &message, 1, 0, nullptr);
+  });
+  while (child.state() != 'S') usleep(1000);
+  auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  (*picture)->Release();
+  EXPECT_EQ(child.settled_state(), 'S');
 }
 
 long CopyOf(pid_t process) { return std::strtol(Children(process).c_str(), nullptr, 10); }
