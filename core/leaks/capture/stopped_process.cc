@@ -58,6 +58,18 @@ Error CannotTrace(pid_t process, int error) {
   return failed;
 }
 
+// By StateOf.
+bool IsOver(char state) { return state == 0 || state == 'Z' || state == 'X'; }
+
+// Whether a thread has ended that does not stop. A first thread that ends before the others stays
+// in the list, and whoever waits for it does not see it until all have ended.
+bool HasEnded(pid_t process, pid_t thread) {
+  if (!IsOver(StateOf(process, thread))) return false;
+  // Another thread has to be waited for, or the program could not run another one.
+  LookAt(thread);
+  return true;
+}
+
 uint64_t SleepingStackPointer(pid_t process, pid_t thread) {
   const auto line = ReadWholeFile(fmt::format("/proc/{}/task/{}/syscall", process, thread), 512);
   return line ? StackPointerIn(*line) : 0;
@@ -82,8 +94,8 @@ Result<size_t> StoppedProcess::SeizeNewThreads() {
     const int error = Seize(id);
     if (error != 0) {
       const char state = StateOf(process_, id);
-      // It has ended, or is about to; a first thread that ended stays in the list.
-      if (error == ESRCH || state == 0 || state == 'Z' || state == 'X') continue;
+      // It has ended, or is about to.
+      if (error == ESRCH || IsOver(state)) continue;
       return tl::unexpected(CannotTrace(process_, error));
     }
     if (first_stop_ns_ == 0) first_stop_ns_ = MonotonicNow();
@@ -120,11 +132,14 @@ bool StoppedProcess::Settle(StoppedThread* thread, bool patience_is_over) {
       Resume(thread->id, 0);
       return false;
     case StopKind::kRunning:
-      if (patience_is_over && StateOf(process_, thread->id) == 'D') {
-        thread->stack_pointer = SleepingStackPointer(process_, thread->id);
+      if (!patience_is_over) return false;
+      if (HasEnded(process_, thread->id)) {
+        thread->id = 0;
         return true;
       }
-      return false;
+      if (StateOf(process_, thread->id) != 'D') return false;
+      thread->stack_pointer = SleepingStackPointer(process_, thread->id);
+      return true;
   }
   return false;
 }
@@ -229,11 +244,11 @@ bool StoppedProcess::WaitForStragglers(uint64_t longest_ns) {
 }
 
 bool StoppedProcess::LetStragglersGo() {
-  std::erase_if(threads_, [](const StoppedThread& thread) {
+  std::erase_if(threads_, [this](const StoppedThread& thread) {
     const StopState state = LookAt(thread.id);
     switch (state.kind) {
       case StopKind::kRunning:
-        return false;
+        return HasEnded(process_, thread.id);
       case StopKind::kGone:
         return true;
       case StopKind::kTrap:

@@ -60,7 +60,7 @@ class StoppedProcess {
   bool WaitForStragglers(uint64_t longest_ns);
 
  private:
-  // How many are new; -1: it may not be traced.
+  // How many are new; fails if the process may not be traced.
   Result<size_t> SeizeNewThreads();
   Status TryToStop(uint64_t longest_ns);
   Status WaitForAll(uint64_t longest_ns);
