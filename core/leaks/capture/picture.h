@@ -5,14 +5,15 @@
 // (searching_copy.h); pages are shared with the program until one of them is written to. Afterwards
 // the copy is killed.
 //
-// The program does not notice: the copy is a child that sends no signal when it ends, and wait()
+// The program hardly notices: the copy is a child that sends no signal when it ends, and wait()
 // does not see such children (only __WALL and __WCLONE do, which debuggers use). It is made with
 // the same table of open files and then gets an empty one of its own, so that what the program
 // closes is closed, and its connections and locks end with it. When the copy is dead a second,
 // short stop of one thread waits for it, so that no zombie stays. Forking by way of a middle
 // process that ends at once would need no second stop; but the copy would become the child of the
 // next subreaper above or of process 1 with SIGCHLD, and in a container that is often the program
-// itself.
+// itself. What does show is the copy's processor time and memory among that of ended children
+// (getrusage with RUSAGE_CHILDREN, times).
 //
 // Calls that it waits in go on as if nothing had been. Those that the kernel cannot resume begin
 // anew, and with them their timeouts, so they may last longer: epoll, semop, sigtimedwait,
