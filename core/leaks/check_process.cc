@@ -94,7 +94,21 @@ void LeaveLossesOpen(std::vector<Verdict>* verdicts) {
   }
 }
 
-std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
+void AddNotesOfUnread(const UncopiedMemory& uncopied, uint64_t unreadable_bytes,
+                      std::vector<std::string>* notes) {
+  const auto add = [&](uint64_t bytes, const char* what) {
+    if (bytes != 0) notes->push_back(FormatBytes(static_cast<double>(bytes)) + what);
+  };
+  add(uncopied.missing_bytes(),
+      " that the program keeps from its children was read while it ran: blocks that were moved "
+      "just then may seem lost");
+  add(uncopied.unread_missing_bytes(),
+      " that the program keeps from its children could not be read: what seems lost may be pointed "
+      "to from there, and is only possibly lost");
+  add(uncopied.unread_wiped_bytes(),
+      " that is empty in children of the program could not be read: pointers in it were not seen");
+  add(unreadable_bytes, " of memory could not be read: pointers in it were not seen");
+}
 
 Error CopyHasEnded() {
   return {ErrorCode::kUnavailable, "the copy of the program ended before its memory was read"};
@@ -183,7 +197,6 @@ class ProcessCheck {
     HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
     tell(std::move(found.readable));
     check_.roots = std::move(found.roots);
-    const uint64_t missing_bytes = uncopied->read_bytes();
     uncopied->ReadWiped(found.wiped);
     AddUncopied(*uncopied, &check_.roots);
     const CompletedImage whole(image, *uncopied);
@@ -194,25 +207,12 @@ class ProcessCheck {
     ScanResult scan =
         Scan(whole, check_.known.blocks, check_.known.exact, check_.roots, options_.scan);
     check_.verdicts = std::move(scan.verdicts);
-    if (uncopied->unread_bytes() != 0) LeaveLossesOpen(&check_.verdicts);
+    if (uncopied->unread_missing_bytes() != 0) LeaveLossesOpen(&check_.verdicts);
     if (options_.with_memory) options_.with_memory(whole, check_);
     check_.scanned_bytes = scan.scanned_bytes;
     check_.scan_ns = scan.cpu_ns;
     for (std::string& note : found.notes) check_.notes.push_back(std::move(note));
-    if (missing_bytes != 0) {
-      check_.notes.push_back(Bytes(missing_bytes) +
-                             " that the program keeps from its children was read while it ran: "
-                             "blocks that were moved just then may seem lost");
-    }
-    if (const uint64_t unread = uncopied->unread_bytes()) {
-      check_.notes.push_back(Bytes(unread) +
-                             " that the program keeps from its children could not be read: what "
-                             "seems lost may be pointed to from there, and is only possibly lost");
-    }
-    if (scan.unreadable_bytes != 0) {
-      check_.notes.push_back(Bytes(scan.unreadable_bytes) +
-                             " of memory could not be read: pointers in it were not seen");
-    }
+    AddNotesOfUnread(*uncopied, scan.unreadable_bytes, &check_.notes);
     if (!check_.known.exact && !options_.gauge_path.empty())
       TakeTotals(options_.gauge_path, &check_);
     return {};

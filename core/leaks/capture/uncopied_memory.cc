@@ -59,14 +59,20 @@ void UncopiedMemory::ReadMissing(uint32_t copy) {
   if (copied.empty()) return;
   const std::vector<AddressRange> missing = Without(before_, copied);
   if (missing.empty()) return;
-  ReadAll(InBoth(missing, MappingsOf(program_, false)));
+  unread_missing_bytes_ += ReadAll(InBoth(missing, MappingsOf(program_, false)));
+  missing_bytes_ = read_bytes_;
 }
 
-void UncopiedMemory::ReadAll(const std::vector<AddressRange>& ranges) {
+void UncopiedMemory::ReadWiped(const std::vector<AddressRange>& ranges) {
+  unread_wiped_bytes_ += ReadAll(ranges);
+}
+
+uint64_t UncopiedMemory::ReadAll(const std::vector<AddressRange>& ranges) {
+  uint64_t unread = 0;
   for (const AddressRange& range : ranges) {
     for (const AddressRange& part :
          touched_.In(range.start, range.end, TouchedPages::Others::kUnknownToo)) {
-      ReadPart(part);
+      unread += ReadPart(part);
     }
   }
   std::sort(pieces_.begin(), pieces_.end(),
@@ -76,23 +82,22 @@ void UncopiedMemory::ReadAll(const std::vector<AddressRange>& ranges) {
     ranges_.push_back({piece.start, piece.start + piece.bytes.size()});
   }
   ranges_ = Merged(std::move(ranges_));
+  return unread;
 }
 
-void UncopiedMemory::ReadPart(const AddressRange& range) {
+uint64_t UncopiedMemory::ReadPart(const AddressRange& range) {
   for (uint64_t at = range.start; at < range.end;) {
     const auto wanted = static_cast<size_t>(std::min(
         {range.end - at, uint64_t{kPart}, most_bytes_ - std::min(most_bytes_, read_bytes_)}));
     Piece piece{at, std::vector<char>(wanted)};
     const size_t got = wanted == 0 ? 0 : memory_.Read(at, wanted, piece.bytes.data());
-    if (got == 0) {
-      unread_bytes_ += range.end - at;
-      return;
-    }
+    if (got == 0) return range.end - at;
     piece.bytes.resize(got);
     read_bytes_ += got;
     at += got;
     pieces_.push_back(std::move(piece));
   }
+  return 0;
 }
 
 size_t UncopiedMemory::Read(uint64_t address, size_t size, void* to) const {

@@ -34,13 +34,16 @@ class UncopiedMemory {
 
   void ReadMissing(uint32_t copy);
   // REQUIRES: by address, without overlaps.
-  void ReadWiped(const std::vector<AddressRange>& ranges) { ReadAll(ranges); }
+  void ReadWiped(const std::vector<AddressRange>& ranges);
 
   // What was read; by address, merged.
   const std::vector<AddressRange>& ranges() const { return ranges_; }
-  uint64_t read_bytes() const { return read_bytes_; }
-  // What would have been, and could not be, or is too much.
-  uint64_t unread_bytes() const { return unread_bytes_; }
+  // What is missing and was read, and what could not be or is too much.
+  uint64_t missing_bytes() const { return missing_bytes_; }
+  uint64_t unread_missing_bytes() const { return unread_missing_bytes_; }
+  // The same of what is wiped, which hardly ever holds a pointer: it is a page of random numbers of
+  // a library as a rule.
+  uint64_t unread_wiped_bytes() const { return unread_wiped_bytes_; }
 
   // As MemoryImage does.
   size_t Read(uint64_t address, size_t size, void* to) const;
@@ -51,8 +54,9 @@ class UncopiedMemory {
     std::vector<char> bytes;
   };
 
-  void ReadAll(const std::vector<AddressRange>& ranges);
-  void ReadPart(const AddressRange& range);
+  // How many bytes could not be read.
+  uint64_t ReadAll(const std::vector<AddressRange>& ranges);
+  uint64_t ReadPart(const AddressRange& range);
 
   uint32_t program_;
   uint64_t most_bytes_;
@@ -62,7 +66,9 @@ class UncopiedMemory {
   std::vector<Piece> pieces_;         // by address
   std::vector<AddressRange> ranges_;
   uint64_t read_bytes_ = 0;
-  uint64_t unread_bytes_ = 0;
+  uint64_t missing_bytes_ = 0;
+  uint64_t unread_missing_bytes_ = 0;
+  uint64_t unread_wiped_bytes_ = 0;
 };
 
 // The memory of a copy with what it lacks. Both must outlive this.

@@ -57,8 +57,8 @@ TEST_F(UncopiedMemoryTest, WhatTheCopyLacksIsReadFromTheProgram) {
   EXPECT_EQ(uncopied.ranges(),
             (std::vector<AddressRange>{
                 {Page(100), Page(102)}, {Page(150), Page(151)}, {Page(199), Page(200)}}));
-  EXPECT_EQ(uncopied.read_bytes(), 4 * kPageBytes);
-  EXPECT_EQ(uncopied.unread_bytes(), 0u);
+  EXPECT_EQ(uncopied.missing_bytes(), 4 * kPageBytes);
+  EXPECT_EQ(uncopied.unread_missing_bytes(), 0u);
 
   const ProcessMemoryImage image(static_cast<uint32_t>(copy_));
   const CompletedImage whole(image, uncopied);
@@ -78,7 +78,10 @@ TEST_F(UncopiedMemoryTest, TooMuchOfItIsToldAndNotRead) {
   Fork();
   uncopied.ReadMissing(static_cast<uint32_t>(copy_));
   EXPECT_EQ(uncopied.ranges(), (std::vector<AddressRange>{{Page(100), Page(102)}}));
-  EXPECT_EQ(uncopied.unread_bytes(), 2 * kPageBytes);
+  EXPECT_EQ(uncopied.unread_missing_bytes(), 2 * kPageBytes);
+  uncopied.ReadWiped({{Page(200), Page(201)}});
+  EXPECT_EQ(uncopied.unread_missing_bytes(), 2 * kPageBytes);
+  EXPECT_EQ(uncopied.unread_wiped_bytes(), kPageBytes);
 }
 
 // Blocks to which only such memory points are not lost.
