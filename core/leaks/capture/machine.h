@@ -69,6 +69,8 @@ struct SystemCall {
   long number = 0;
   uint64_t arguments[6] = {};
 };
+// How a copy ends that nobody traces.
+inline constexpr int kUntracedExitStatus = 72;
 // fork() without a signal at the child's end, invisible to wait() of the program. It shares the
 // table of open files: one of its own would keep open what the program closes.
 SystemCall ForkCall();

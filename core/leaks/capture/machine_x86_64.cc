@@ -171,6 +171,7 @@ SignalFrame ExitFrame(const CallSite& site, uint64_t stack) {
   frame.signal_mask = ~uint64_t{0};
   frame.context.rip = site.system_call;
   frame.context.rax = SYS_exit_group;
+  frame.context.rdi = kUntracedExitStatus;
   frame.context.rsp = stack;
   frame.context.flags = 0x202;
   frame.context.cs = kUserCode;

@@ -48,22 +48,42 @@ bool IsOffered(pid_t process) {
   return score && score->starts_with(kFirstToGo);
 }
 
-// A dead copy that somebody left who was killed: it sends no signal, and has our mark. Its number
-// as the process itself knows it, 0 if it is none.
-long AbandonedCopy(pid_t child) {
-  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", child), 4096);
-  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
-  if (!stat || !status || !IsOffered(child)) return 0;
-  // Behind the name: the state is the 1st field, the signal at its end the 36th.
-  size_t at = stat->rfind(") ");
-  if (at == std::string::npos || (*stat)[at + 2] != 'Z') return 0;
+// The number in a field of /proc/PID/stat, counted as proc(5) does, from the 4th on; -1 if there is
+// none.
+long StatField(const std::string& stat, int field) {
+  size_t at = stat.rfind(") ");
+  if (at == std::string::npos) return -1;
   at += 2;
-  for (int field = 1; field < 36; ++field) {
-    at = stat->find(' ', at);
-    if (at == std::string::npos) return 0;
+  for (int i = 3; i < field; ++i) {
+    at = stat.find(' ', at);
+    if (at == std::string::npos) return -1;
     ++at;
   }
-  if (std::strtol(stat->c_str() + at, nullptr, 10) != 0) return 0;
+  return std::strtol(stat.c_str() + at, nullptr, 10);
+}
+
+// Whether a dead process with all signals blocked, even those that C libraries keep for themselves,
+// ended as a copy does when nobody is there to trace it.
+bool EndedUntraced(const std::string& stat, const std::string& status) {
+  constexpr std::string_view kBlocked = "\nSigBlk:";
+  constexpr uint64_t kNeverBlocked = uint64_t{1} << (SIGKILL - 1) | uint64_t{1} << (SIGSTOP - 1);
+  const size_t at = status.find(kBlocked);
+  if (at == std::string::npos) return false;
+  const uint64_t blocked = std::strtoull(status.c_str() + at + kBlocked.size(), nullptr, 16);
+  return (blocked | kNeverBlocked) == ~uint64_t{0} && StatField(stat, 52) == kUntracedExitStatus
+                                                                                 << 8;
+}
+
+// A dead copy that somebody left who was killed: it sends no signal, and has our mark; or it was
+// not marked yet. Its number as the process itself knows it, 0 if it is none.
+long AbandonedCopy(pid_t child, bool marks_tell) {
+  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", child), 4096);
+  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
+  if (!stat || !status) return 0;
+  const size_t state = stat->rfind(") ");
+  if (state == std::string::npos || (*stat)[state + 2] != 'Z' || StatField(*stat, 38) != 0)
+    return 0;
+  if (!(marks_tell && IsOffered(child)) && !EndedUntraced(*stat, *status)) return 0;
   const size_t ids = status->find("\nNSpid:");
   if (ids == std::string::npos) return child;
   const size_t end = status->find('\n', ids + 1);
@@ -139,7 +159,8 @@ Result<uint64_t> ProcessCopy::End() {
 
 // Before the stop, since it takes a while.
 void ProcessCopy::FindAbandoned() {
-  if (IsOffered(parent_)) return;
+  // Children have what their parent has.
+  const bool marks_tell = !IsOffered(parent_);
   for (const pid_t thread : SomeThreads(parent_, caller_)) {
     const auto list =
         ReadWholeFile(fmt::format("/proc/{}/task/{}/children", parent_, thread), 65536);
@@ -149,7 +170,7 @@ void ProcessCopy::FindAbandoned() {
     for (long child = std::strtol(at, &end, 10); end != at; child = std::strtol(at, &end, 10)) {
       at = end;
       if (abandoned_.size() >= kMaxTries) return;
-      if (const long inside = AbandonedCopy(static_cast<pid_t>(child))) {
+      if (const long inside = AbandonedCopy(static_cast<pid_t>(child), marks_tell)) {
         if (inside != id_inside_) abandoned_.push_back(inside);
       }
     }

@@ -295,5 +295,27 @@ TEST_F(UnharmedTest, TheCopyIsMarkedBeforeTheProgramGoesOn) {
   EXPECT_EQ(score, "1000\n");
 }
 
+TEST_F(UnharmedTest, CopiesOfThoseWhoWereKilledAtOnceAreClearedAway) {
+  Child child([](auto ready) {
+    MapManyPages();
+    ready();
+    Sleep();
+  });
+  for (int i = 0; i < 8; ++i) {
+    const std::string before = Children(child.pid());
+    StartedProgram taker({HEAPGAUGE_TAKE_PICTURES, std::to_string(child.id()), "1"});
+    while (Children(child.pid()) == before) {
+    }
+    usleep(static_cast<useconds_t>(i) * 50);
+  }
+  while (IsTraced(child.pid())) usleep(1000);
+  usleep(50'000);  // the last copy ends
+  EXPECT_NE(Children(child.pid()), "");
+  auto picture = Picture::Take(child.id(), {});
+  ASSERT_TRUE(picture) << picture.error().message;
+  (*picture)->Release();
+  EXPECT_EQ(Children(child.pid()), "");
+}
+
 }  // namespace
 }  // namespace heapgauge::leaks
