@@ -96,7 +96,8 @@ bool IsWithinRestartableSequence(pid_t process, pid_t thread) {
 }
 
 // Whether system calls of the thread can go to a handler of the program (Syscall User Dispatch, by
-// which Wine has those of Windows). Linux has it since 5.11, and tells of it since 6.4.
+// which Wine has those of Windows). Linux has it since 5.11, and tells of it since 6.4; before, the
+// call ends by SIGSYS, which we take back.
 bool MayDispatchCalls(pid_t thread) {
   constexpr auto kGetConfiguration = static_cast<__ptrace_request>(0x4211);
   struct Configuration {
@@ -123,9 +124,14 @@ int Rank(Interruption interruption) {
   return 3;
 }
 
-// Waits for the next stop of a thread that is in our call. All signals that can be blocked are, so
-// that only SIGSTOP may come in between. It gets that one: the kernel then knows that the process
-// is to stand still, and sees to it when we let go, unless SIGCONT has come by then.
+// While a thread is in our call all signals wait, but for the one that the call itself may be
+// answered by where we could not know: if it were blocked, the kernel would forget the handler of
+// it.
+constexpr uint64_t kBlockedSignals = ~(uint64_t{1} << (SIGSYS - 1));
+
+// Waits for the next stop of a thread that is in our call. SIGSTOP cannot be blocked. It gets that
+// one: the kernel then knows that the process is to stand still, and sees to it when we let go,
+// unless SIGCONT has come by then.
 StopState NextStop(pid_t thread, uint64_t deadline_ns) {
   while (true) {
     const StopState state = WaitForStop(thread, deadline_ns);
@@ -149,7 +155,8 @@ tl::unexpected<Error> CallFailed(pid_t thread, const char* what) {
               fmt::format("thread {} could not be made to call the kernel: {}", thread, what));
 }
 
-// Has the thread make the call that it is prepared for, and stop at its end.
+// Has the thread make the call that it is prepared for, and stop at its end. If it stops before a
+// signal instead it is for the caller to see to that (ErrorCode::kUnsupported).
 Status RunCall(pid_t thread, uint64_t deadline_ns, RemoteResult* result) {
   for (int stops = 0; stops < 2;) {
     if (ResumeToSystemCall(thread, 0) != 0) return CallFailed(thread, "it is gone");
@@ -161,6 +168,8 @@ Status RunCall(pid_t thread, uint64_t deadline_ns, RemoteResult* result) {
       // It fails only if the thread was killed.
       ptrace(PTRACE_GETEVENTMSG, thread, nullptr, &child);
       result->child = static_cast<pid_t>(child);
+    } else if (state.kind == StopKind::kSignal) {
+      return NotBegun("it got a signal instead");
     } else {
       return CallFailed(thread, state.kind == StopKind::kGone ? "it has ended" : "it did not");
     }
@@ -171,14 +180,22 @@ Status RunCall(pid_t thread, uint64_t deadline_ns, RemoteResult* result) {
   return {};
 }
 
+// The signal that a thread has stopped for, if it is one; 0 if that is the kernel's answer to what
+// we made it do.
+int SignalOfItsOwn(pid_t thread) {
+  siginfo_t info{};
+  if (ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info) != 0) return 0;
+  return info.si_code > 0 ? 0 : info.si_signo;
+}
+
 // Gives its own state back to a thread, and has it stop again. In an order in which it may be left
 // alone between any two steps. The interruption makes the kernel look for signals on the way out,
 // and there start a system call again that we had stopped.
-bool GiveBack(pid_t thread, const MachineRegisters& saved, uint64_t mask) {
+bool GiveBack(pid_t thread, const MachineRegisters& saved, uint64_t mask, int signal) {
   // None of these fails unless the thread was killed.
   return WriteSignalMask(thread, mask) == 0 && Interrupt(thread) == 0 &&
          WriteRegisters(thread, saved) && ptrace(PTRACE_SETOPTIONS, thread, nullptr, 0L) == 0 &&
-         Resume(thread, 0) == 0;
+         Resume(thread, signal) == 0;
 }
 
 // True if it has, as asked for.
@@ -186,7 +203,9 @@ bool WaitUntilStopped(pid_t thread, uint64_t deadline_ns) {
   while (true) {
     const StopState state = WaitForStop(thread, deadline_ns);
     if (state.kind == StopKind::kTrap || state.kind == StopKind::kGroupStop) return true;
-    if (state.kind != StopKind::kSignal || Resume(thread, state.signal) != 0) return false;
+    if (state.kind != StopKind::kSignal) return false;
+    const int signal = state.signal == SIGSYS ? SignalOfItsOwn(thread) : state.signal;
+    if (Resume(thread, signal) != 0) return false;
   }
 }
 
@@ -289,17 +308,21 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
   if (!WriteRegisters(thread, prepared->registers)) {
     return NotBegun("its registers cannot be written");
   }
-  if (WriteSignalMask(thread, ~uint64_t{0}) != 0) return CallFailed(thread, "it is gone");
+  if (WriteSignalMask(thread, mask | kBlockedSignals) != 0) return CallFailed(thread, "it is gone");
   RemoteResult result;
   const uint64_t deadline_ns = MonotonicNow() + kLongestCallNs;
+  Status made;
   for (int i = 0; i < kMostTries; ++i) {
-    HG_TRY(RunCall(thread, deadline_ns, &result));
-    if (!IsMadeAgain(result.value)) break;
+    made = RunCall(thread, deadline_ns, &result);
+    if (!made || !IsMadeAgain(result.value)) break;
   }
+  if (!made && made.error().code != ErrorCode::kUnsupported) return tl::unexpected(made.error());
   if (IsMadeAgain(result.value)) result.value = -EAGAIN;
-  if (!GiveBack(thread, saved, mask)) return CallFailed(thread, "it is gone");
+  const int signal = made ? 0 : SignalOfItsOwn(thread);
+  if (!GiveBack(thread, saved, mask, signal)) return CallFailed(thread, "it is gone");
   caller.thread->stopped =
       WaitUntilStopped(thread, deadline_ns) && ReadRegisters(thread, &caller.thread->registers);
+  if (!made) return tl::unexpected(made.error());
   return result;
 }
 
