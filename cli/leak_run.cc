@@ -1,7 +1,5 @@
 #include "cli/leak_run.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -100,7 +98,7 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::Ex
   if (how.report.output.empty() && text && quiet) how.report.output = "/dev/null";
   const std::string output = how.report.output;
   std::fflush(stdout);
-  if (output.empty() && text) dup2(STDERR_FILENO, STDOUT_FILENO);
+  how.report.beside = text;
   int code = 0;
   for (leaks::Check& check : all) {
     how.report.output = output.empty() || check.pid == pid || output == "/dev/null"

@@ -1,5 +1,8 @@
 // heapgauge: the command line. Registers the commands, parses, and runs the one that was chosen.
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -43,6 +46,17 @@ int UnknownCommand(const std::vector<std::string>& names, const char* word) {
   return FailWith("there is no command '" + std::string(word) + "'" +
                   (near.empty() ? "; heapgauge --help lists them"
                                 : "; did you mean 'heapgauge " + near + "'?"));
+}
+
+// A file that is opened while a standard stream is closed would get its number, and what is meant
+// for people would be written into it. Reading and writing fail as before, and a program that is
+// started finds the stream closed.
+void OccupyStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    static_cast<void>(open("/dev/null", mode | O_CLOEXEC));  // takes the lowest free number
+  }
 }
 
 int Main(int argc, char** argv) {
@@ -126,6 +140,7 @@ int Main(int argc, char** argv) {
 }  // namespace heapgauge::cli
 
 int main(int argc, char** argv) {
+  heapgauge::cli::OccupyStandardStreams();
   try {
     return heapgauge::cli::Main(argc, argv);
   } catch (const std::exception& error) {  // out of memory, or our own mistake

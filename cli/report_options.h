@@ -39,6 +39,9 @@ struct ReportOptions {
   size_t depth = 0;    // 0 no limit
   std::string watch;   // seconds between refreshes; "": no watch
   bool quiet = false;  // no progress line
+  // To standard error in place of standard output, beside a program that has it for itself; nothing
+  // comes of it if that cannot be written.
+  bool beside = false;
   SymbolOptions symbols;
   TraceOptions trace;
 };

@@ -47,7 +47,7 @@ Names NamesOf(const std::string& name) { return name == "whole" ? Names::kWhole 
 
 Terminal Target(const ReportOptions& options) {
   if (options.output.empty() || options.output == "-") {
-    return DescribeTerminal(STDOUT_FILENO, options.colour);
+    return DescribeTerminal(options.beside ? STDERR_FILENO : STDOUT_FILENO, options.colour);
   }
   Terminal file;
   file.look.colour = options.colour == "always";
@@ -61,7 +61,13 @@ int Deliver(const ReportOptions& options, const StyledText& text) {
 
 int Deliver(const ReportOptions& options, const std::string& data) {
   EndProgress();
-  if (options.output.empty() || options.output == "-") return PrintOut(data);
+  if (options.output.empty() || options.output == "-") {
+    if (!options.beside) return PrintOut(data);
+    DescriptorSink sink(STDERR_FILENO, "standard error");
+    static_cast<void>(sink.Write(data));
+    static_cast<void>(sink.Finish());
+    return kDone;
+  }
   const Status status = WriteWholeFile(options.output, data);
   return status ? kDone : FailWith(status.error());
 }

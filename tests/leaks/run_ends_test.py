@@ -146,6 +146,20 @@ class Ends(harness.EndToEnd):
         code, out, err = self.run_leaks("--quiet", "--error-exitcode", "4", "--", PLANTED)
         self.assertEqual((code, out, err), (4, "planted\n", ""))
 
+    def test_standard_error_that_cannot_be_written_changes_nothing(self):
+        for redirect in ("2>&-", "2>/dev/full"):
+            process = self.bare(["/bin/sh", "-c", f'exec "$@" {redirect}', "sh", harness.HEAPGAUGE, "run", "--leaks",
+                                 "--trace", "-o", str(self.directory / "x.hgt"), "--dir", str(self.fresh_directory()),
+                                 "--", PLANTED, "exit"])
+            self.assertEqual((process.returncode, process.stdout.decode()), (7, "planted\n"), redirect)
+            self.assertEqual(self.ask("top", self.directory / "x.hgt").returncode, 0)
+
+    def test_a_program_finds_its_streams_as_they_were(self):
+        process = self.bare(["/bin/sh", "-c", 'exec "$@" 0<&- 2>&-', "sh", harness.HEAPGAUGE, "run", "--leaks", "--dir",
+                             str(self.fresh_directory()), "--", "/bin/sh", "-c", "for f in 0 1 2; do "
+                             "test -e /proc/$$/fd/$f && echo $f; done; true"])
+        self.assertEqual((process.returncode, process.stdout.decode()), (0, "1\n"))
+
     def test_blocks_must_not_be_left_out(self):
         code, _, err = self.run_leaks("--trace", "--cull-below", "1ms", "--", PLANTED)
         self.assertEqual(code, 2)
