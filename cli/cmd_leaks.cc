@@ -120,7 +120,7 @@ Examples:
   heapgauge leaks --who-points-at Cache::Insert 4242    who keeps it?
   heapgauge leaks --json -o now.json 4242               keep it; an hour later:
   heapgauge leaks --since now.json --increased 4242     what has grown since?
-  heapgauge leaks --gen-suppressions all 4242           known ones, to be put into a file:
+  heapgauge leaks --gen-suppressions all -o known.supp 4242     leaks to live with
   heapgauge leaks --suppressions known.supp 4242
   heapgauge leaks server.4242.hg                        it was killed; what grew?
   heapgauge leaks dumps/server.4242.*.hg                what grew from dump to dump?)");

@@ -43,7 +43,8 @@ void AddLeakOptions(Command sub, LeakOptions* options) {
       .OneEachTime()
       .InGroup(group);
   sub.Add("--gen-suppressions", &options->generate,
-          "print a suppression with each record: no, all (Valgrind's syntax), lsan")
+          "write suppressions for the records, and the report to standard error: no, all "
+          "(Valgrind's syntax), lsan")
       .OneOf({"no", "all", "yes", "lsan"})
       .InGroup(group);
   sub.Add("--since", &options->since, "JSON of an earlier check: show what changed since")
@@ -104,8 +105,18 @@ Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
                 "--new, --increased and --changed need --since FILE, the JSON of an earlier check "
                 "(heapgauge leaks --json -o FILE)");
   }
+  const char* const form = options.report.json ? "--json"
+                           : options.sarif     ? "--sarif"
+                           : options.xtree     ? "--xtree"
+                                               : nullptr;
   if (options.report.json + options.sarif + options.xtree > 1) {
-    return Fail(ErrorCode::kInvalidArgument, "one of --json, --sarif and --xtree at a time");
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} and {} do not go together; ask for one at a time", form,
+                            options.xtree ? "--xtree" : "--sarif"));
+  }
+  if (form != nullptr && options.generate != "no") {
+    return Fail(ErrorCode::kInvalidArgument,
+                std::string("--gen-suppressions does not go with ") + form);
   }
   setup.report.filter = options.only_new    ? LeakFilter::kNew
                         : options.increased ? LeakFilter::kIncreased

@@ -85,6 +85,19 @@ int ShowCheck(leaks::Check check, LeakSetup setup, const LeakOptions& options) {
         DeliverBy(options.report, [&](TextSink* out) { return WriteLeaksXtree(subject, out); });
   } else if (options.sarif) {
     written = Deliver(options.report, LeaksSarif(subject, setup.report));
+  } else if (setup.report.generate != GeneratedSuppressions::kNo && !options.valgrind_style &&
+             !options.report.beside) {
+    // They are for a file that is read again, so the report must not be in it.
+    const std::string suppressions = LeakSuppressionsText(subject, setup.report);
+    if (!options.report.quiet) {
+      ReportOptions beside = options.report;
+      beside.output.clear();
+      beside.beside = true;
+      setup.report.layout = Target(beside).layout();
+      setup.report.generate = GeneratedSuppressions::kNo;
+      Deliver(beside, LeaksText(subject, setup.report));
+    }
+    written = Deliver(options.report, suppressions);
   } else {
     written = Deliver(options.report, LeaksText(subject, setup.report));
   }

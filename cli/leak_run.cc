@@ -98,7 +98,8 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::Ex
   if (how.report.output.empty() && text && quiet) how.report.output = "/dev/null";
   const std::string output = how.report.output;
   std::fflush(stdout);
-  how.report.beside = text;
+  how.report.beside = text && output.empty();
+  how.report.quiet = quiet;
   int code = 0;
   for (leaks::Check& check : all) {
     how.report.output = output.empty() || check.pid == pid || output == "/dev/null"

@@ -149,8 +149,9 @@ void AddGranularity(Command sub, ReportOptions* options) {
 }
 
 void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_path) {
-  sub.Add("--source-path", source_path,
-          "directories with sources, separated by colons: /build/app/src/x.c is found as DIR/src/x.c");
+  sub.Add(
+      "--source-path", source_path,
+      "directories with sources, separated by colons: /build/app/src/x.c is found as DIR/src/x.c");
   sub.Add("--trim-path", trim_path,
           "what the machine that built the program has in front of paths, separated by colons");
 }

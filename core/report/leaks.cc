@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "core/base/text.h"
 #include "core/report/leak_parts.h"
@@ -30,6 +31,27 @@ std::string Milliseconds(uint64_t ns) {
   const double ms = static_cast<double>(ns) / 1e6;
   if (ms >= 10'000) return FormatDuration(ns);
   return fmt::format("{:.{}f} ms", ms, ms < 9.95 ? 1 : 0);
+}
+
+bool IsShown(const LossRecord& record, const LeaksOptions& options) {
+  return !record.suppressed() && leaks::Has(options.show_kinds, record.kind);
+}
+
+// "" if none is asked for, or the stack has nothing to go by.
+std::string SuppressionOf(const Check& check, const LossRecord& record,
+                          GeneratedSuppressions generate) {
+  const Profile& profile = check.known.profile;
+  const NodeId leaf = check.known.stacks[record.stack].leaf;
+  if (check.look == leaks::Look::kNone) return "";  // it has no kind
+  switch (generate) {
+    case GeneratedSuppressions::kNo:
+      break;
+    case GeneratedSuppressions::kValgrind:
+      return leaks::GenerateSuppression(profile, leaf, record.kind);
+    case GeneratedSuppressions::kLsan:
+      return leaks::GenerateLsanSuppression(profile, leaf);
+  }
+  return "";
 }
 
 // Makes the lines of one report.
@@ -130,16 +152,12 @@ class Writer {
     text_ += "\n";
   }
 
-  bool IsShown(const LossRecord& record) const {
-    return !record.suppressed() && leaks::Has(options_.show_kinds, record.kind);
-  }
-
   void Records() {
     if (check_.look == leaks::Look::kNone) return;
     std::vector<size_t> shown;  // the largest first
     size_t filtered = 0;
     for (size_t i = losses_.records.size(); i-- > 0;) {
-      if (!IsShown(losses_.records[i])) continue;
+      if (!IsShown(losses_.records[i], options_)) continue;
       if (PassesFilter(subject_, options_.filter, i)) {
         shown.push_back(i);
       } else {
@@ -180,8 +198,7 @@ class Writer {
     if (!options_.valgrind_style) About(record);
     AddLeakStack(check_.known.profile, check_.known.stacks[record.stack].leaf, "   ", options_,
                  &allocation_, &text_);
-    Generate(record);
-    text_ += "\n";
+    text_ += SuppressionOf(check_, record, options_.generate) + "\n";
   }
 
   // How sure it is, how old it is, why it counts as reachable.
@@ -208,20 +225,6 @@ class Writer {
       about += std::string("by ") + leaks::HeuristicName(record.heuristic);
     }
     if (!about.empty()) text_.Add("   " + about + "\n", Style::kDim);
-  }
-
-  void Generate(const LossRecord& record) {
-    const Profile& profile = check_.known.profile;
-    const NodeId leaf = check_.known.stacks[record.stack].leaf;
-    switch (options_.generate) {
-      case GeneratedSuppressions::kNo:
-        return;
-      case GeneratedSuppressions::kValgrind:
-        text_ += leaks::GenerateSuppression(profile, leaf, record.kind);
-        return;
-      case GeneratedSuppressions::kLsan:
-        text_ += leaks::GenerateLsanSuppression(profile, leaf);
-    }
   }
 
   void LeakSummary() {
@@ -347,6 +350,18 @@ class Writer {
 
 StyledText LeaksText(const LeaksSubject& subject, const LeaksOptions& options) {
   return Writer(subject, options).Text();
+}
+
+std::string LeakSuppressionsText(const LeaksSubject& subject, const LeaksOptions& options) {
+  std::string text;
+  std::unordered_set<std::string> seen;
+  const std::vector<LossRecord>& records = subject.losses->records;
+  for (size_t i = records.size(); i-- > 0;) {
+    if (!IsShown(records[i], options) || !PassesFilter(subject, options.filter, i)) continue;
+    const std::string entry = SuppressionOf(*subject.check, records[i], options.generate);
+    if (seen.insert(entry).second) text += entry;
+  }
+  return text;
 }
 
 }  // namespace heapgauge

@@ -49,6 +49,9 @@ struct LeaksSubject {
 };
 
 StyledText LeaksText(const LeaksSubject& subject, const LeaksOptions& options);
+// The entries that options.generate asks for and nothing else, as a file of suppressions has them:
+// one for each record of the kinds that are shown, however many, each text once.
+std::string LeakSuppressionsText(const LeaksSubject& subject, const LeaksOptions& options);
 // With all records, whatever the options say is to be shown.
 Status WriteLeaksJson(const LeaksSubject& subject, const LeaksOptions& options, TextSink* out);
 std::string LeaksSarif(const LeaksSubject& subject, const LeaksOptions& options);

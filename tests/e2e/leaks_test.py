@@ -111,6 +111,24 @@ class Leaks(harness.EndToEnd):
         self.assertEqual(check["summary"]["indirect"]["blocks"], 0)
         self.assertGreaterEqual(check["summary"]["suppressed"]["blocks"], 194)
 
+    def test_what_it_generates_can_be_read_as_it_is(self):
+        self.tell("lose")
+        known = self.directory / "known.supp"
+        for how in ("all", "lsan"):
+            asked = self.ask("leaks", "--gen-suppressions", how, self.file(), check=False)
+            self.assertEqual(asked.returncode, 1, asked.stderr)
+            self.assertIn("LEAK SUMMARY:", asked.stderr)
+            self.assertNotIn("LEAK SUMMARY:", asked.stdout)
+            known.write_text(asked.stdout)
+            self.assertIn("used_suppression: ", self.leaks("--suppressions", known, code=0), asked.stdout)
+            written = self.directory / "written.supp"
+            self.leaks("--gen-suppressions", how, "-o", written, code=1)
+            self.leaks("--suppressions", written, code=0)
+        self.assertEqual(self.leaks("--gen-suppressions", "all", "--suppressions", written, code=0), "")
+        refused = self.ask("leaks", "--json", "--gen-suppressions", "all", self.file(), check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--gen-suppressions does not go with --json", refused.stderr)
+
     def test_tells_what_changed_since(self):
         self.tell("lose")
         before = self.directory / "before.json"

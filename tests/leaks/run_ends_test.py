@@ -146,6 +146,18 @@ class Ends(harness.EndToEnd):
         code, out, err = self.run_leaks("--quiet", "--error-exitcode", "4", "--", PLANTED)
         self.assertEqual((code, out, err), (4, "planted\n", ""))
 
+    def test_suppressions_that_it_writes_can_be_read_as_they_are(self):
+        known = self.directory / "known.supp"
+        code, _, err = self.run_leaks("--gen-suppressions", "all", "-n", "1", "-o", known, "--error-exitcode", "4",
+                                      "--show-leak-kinds", "definite,indirect,possible", "--", PLANTED)
+        self.assertEqual(code, 4, err)
+        self.assertIn("LEAK SUMMARY:", err)
+        code, _, err = self.run_leaks("--suppressions", known, "--error-exitcode", "4", "--", PLANTED)
+        self.assertEqual(code, 0, err)
+        self.assertIn("definitely lost: 0 bytes in 0 blocks", err)
+        self.assertIn("possibly lost: 0 bytes in 0 blocks", err)
+        self.assertIn("{\n   <insert", self.run_leaks("--gen-suppressions", "all", "--", PLANTED)[2])
+
     def test_standard_error_that_cannot_be_written_changes_nothing(self):
         for redirect in ("2>&-", "2>/dev/full"):
             process = self.bare(["/bin/sh", "-c", f'exec "$@" {redirect}', "sh", harness.HEAPGAUGE, "run", "--leaks",
