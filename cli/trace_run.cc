@@ -60,6 +60,10 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
       return Fail(ErrorCode::kInvalidArgument,
                   "--cull-below leaves blocks out, and --leaks needs all of them");
     }
+    if (run.options.drop) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "--drop loses calls, and to --leaks a block whose free is lost would be a leak");
+    }
   }
   environment.emplace_back("HEAPGAUGE_TRACE_DROP", run.options.drop ? "1" : "0");
   environment.emplace_back("HEAPGAUGE_TRACE_FORK", run.options.follow_fork ? "1" : "0");

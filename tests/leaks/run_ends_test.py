@@ -176,6 +176,9 @@ class Ends(harness.EndToEnd):
         code, _, err = self.run_leaks("--trace", "--cull-below", "1ms", "--", PLANTED)
         self.assertEqual(code, 2)
         self.assertIn("--leaks needs all of them", err)
+        code, out, err = self.run_leaks("--drop", "--", PLANTED)
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--drop loses calls", err)
 
     def test_what_cannot_be_read_stops_it_before_the_program_starts(self):
         code, out, err = self.run_leaks("--suppressions", "/nonexistent", "--", PLANTED)
