@@ -152,8 +152,9 @@ class Writer {
     text_ += "\n";
   }
 
+  bool looked() const { return check_.look != leaks::Look::kNone; }
+
   void Records() {
-    if (check_.look == leaks::Look::kNone) return;
     std::vector<size_t> shown;  // the largest first
     size_t filtered = 0;
     for (size_t i = losses_.records.size(); i-- > 0;) {
@@ -188,8 +189,9 @@ class Writer {
     const LossRecord& record = losses_.records[index];
     const leaks::Change* change = ChangeOf(subject_, index);
     text_.Add(words_.Lost(record, change), Style::kNumber);
-    text_.Add(fmt::format(" are {} in loss record {} of {}", leaks::KindPhrase(record.kind),
-                          WithCommas(record.number),
+    const std::string are =
+        looked() ? std::string("are ") + leaks::KindPhrase(record.kind) : "were never freed";
+    text_.Add(fmt::format(" {} in loss record {} of {}", are, WithCommas(record.number),
                           WithCommas(static_cast<double>(losses_.records.size()))));
     if (change != nullptr && change->is_new && !options_.valgrind_style) {
       text_.Add(" new", Style::kGrowth);
@@ -228,7 +230,7 @@ class Writer {
   }
 
   void LeakSummary() {
-    if (check_.look == leaks::Look::kNone) return;
+    if (!looked()) return NeverFreed();
     if (losses_.in_use.known == 0) {
       // Of a sampled program it only means that none was sampled.
       text_ += check_.at_exit       ? "All heap blocks were freed -- no leaks are possible\n"
@@ -266,6 +268,22 @@ class Writer {
                            FormatBytes(subject_.changes->gone_bytes));
     }
     NotShown();
+  }
+
+  // What there is to sum up without a look at memory. It must not read as a clean bill.
+  void NeverFreed() {
+    const Amount& amount = losses_.of(leaks::Kind::kReachable);
+    if (losses_.in_use.known != 0) {
+      text_.Add("LEAK SUMMARY:\n", Style::kHeading);
+      text_ += fmt::format("{:>18}: {}\n{:>18}: {}\n", "never freed", words_.Both(amount),
+                           "suppressed", words_.Both(losses_.suppressed));
+    }
+    if (options_.valgrind_style) {
+      text_ += "Memory was not looked at: whether a block is lost is not known\n";
+      for (const std::string& note : check_.notes) text_ += "note: " + Printable(note) + "\n";
+    } else if (amount.known != 0 && !leaks::Has(options_.show_kinds, leaks::Kind::kReachable)) {
+      text_.Add("Not shown: never freed (--show-leak-kinds all)\n", Style::kDim);
+    }
   }
 
   void NotShown() {

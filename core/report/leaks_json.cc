@@ -129,9 +129,15 @@ Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   const leaks::LossRecords& losses = *subject.losses;
   const bool exact = check.known.exact;
   Json json = {{"verdict", LeakVerdict(subject)}};
+  // Without a look at memory no block has one of the kinds.
+  const bool looked = check.look != leaks::Look::kNone;
+  Amount unknown;
   for (uint32_t k = leaks::kKinds; k-- > 0;) {
-    json[KindName(static_cast<leaks::Kind>(k))] = AmountJson(losses.kinds[k], exact);
+    if (!looked) unknown.Add(losses.kinds[k]);
+    json[KindName(static_cast<leaks::Kind>(k))] =
+        AmountJson(looked ? losses.kinds[k] : Amount(), exact);
   }
+  json["unknown"] = AmountJson(unknown, exact);
   json["suppressed"] = AmountJson(losses.suppressed, exact);
   Json heuristics = Json::Object();
   for (uint32_t h = 1; h < leaks::kHeuristics; ++h) {

@@ -138,6 +138,15 @@ Json ResultJson(const LeaksSubject& subject, const LeaksOptions& options, size_t
   return json;
 }
 
+// No results are no good news where memory was not looked at.
+Json NotLookedJson(const LeaksSubject& subject) {
+  std::string text = LeakVerdict(subject);
+  for (const std::string& note : subject.check->notes) text += "\n" + Printable(note);
+  Json list = Json::Array();
+  list.Add({{"level", "error"}, {"message", Text(text)}});
+  return list;
+}
+
 }  // namespace
 
 size_t PlaceOfLeak(const Profile& profile, const std::vector<StackFrame>& stack) {
@@ -169,7 +178,9 @@ std::string LeaksSarif(const LeaksSubject& subject, const LeaksOptions& options)
     results.Add(ResultJson(subject, options, i));
   }
   Json driver = {{"name", "heapgauge"}, {"version", options.version}, {"rules", std::move(rules)}};
-  Json invocation = {{"executionSuccessful", true}};
+  const bool looked = subject.check->look != leaks::Look::kNone;
+  Json invocation = {{"executionSuccessful", looked}};
+  if (!looked) invocation["toolExecutionNotifications"] = NotLookedJson(subject);
   if (!subject.check->command_line.empty()) {
     invocation["properties"] = Json{{"checkedCommandLine", subject.check->command_line}};
   }

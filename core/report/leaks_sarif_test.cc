@@ -42,7 +42,9 @@ const json& Shapes() {
                 "properties": "bag"},
     "invocation": {"executionSuccessful": "!boolean", "commandLine": "string",
                    "arguments": "[string]", "exitCode": "integer", "processId": "integer",
-                   "properties": "bag"},
+                   "toolExecutionNotifications": "[notification]", "properties": "bag"},
+    "notification": {"message": "!message", "level": "none|note|warning|error",
+                     "descriptor": "bag", "properties": "bag"},
     "result": {"ruleId": "string", "ruleIndex": "integer", "level": "none|note|warning|error",
                "kind": "notApplicable|pass|fail|review|open|informational", "message": "!message",
                "locations": "[location]", "stacks": "[stack]u", "partialFingerprints": "strings",
@@ -211,6 +213,23 @@ TEST_F(Sarif, OfEveryKindIsAsTheStandardSays) {
 TEST_F(Sarif, OfNothingIsAsTheStandardSays) {
   EXPECT_EQ(Wrong(Text()), kNothing);
   EXPECT_TRUE(json::parse(Text())["runs"][0]["results"].is_array()) << "no results, not null";
+}
+
+TEST_F(Sarif, OfMemoryThatWasNotLookedAtIsNoSuccess) {
+  EXPECT_TRUE(json::parse(Text())["runs"][0]["invocations"][0]["executionSuccessful"]);
+  maker_.Block(maker_.Stack({"Push(int)", "main"}), 48, Kind::kReachable);
+  maker_.check().look = leaks::Look::kNone;
+  maker_.check().verdicts.clear();
+  maker_.check().notes = {"it was ended by a signal"};
+  EXPECT_EQ(Wrong(Text()), kNothing);
+  const json run = json::parse(Text())["runs"][0];
+  EXPECT_EQ(run["results"].size(), 0u);
+  EXPECT_FALSE(run["invocations"][0]["executionSuccessful"]);
+  const json& told = run["invocations"][0]["toolExecutionNotifications"];
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0]["message"]["text"],
+            "server: memory was not looked at, so no block can be called lost.\nit was ended by a "
+            "signal");
 }
 
 TEST_F(Sarif, OfSampledBlocksAndOddNamesIsAsTheStandardSays) {

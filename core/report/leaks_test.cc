@@ -175,6 +175,48 @@ TEST_F(LeaksReport, SaysInOneSentenceThatThereIsNoLeak) {
             "server: memory was not looked at, so no block can be called lost.");
 }
 
+TEST_F(LeaksReport, HasAKindOfItsOwnForWhatWasNotLookedAt) {
+  Plant();
+  maker_.check().look = leaks::Look::kNone;
+  maker_.check().verdicts.clear();
+  maker_.check().notes = {"it was ended by a signal"};
+  const nlohmann::json summary = JsonOf()["summary"];
+  EXPECT_EQ(summary["unknown"]["bytes"], 6592);
+  EXPECT_EQ(summary["unknown"]["blocks"], 5);
+  for (const char* kind : {"definite", "indirect", "possible", "reachable", "suppressed"}) {
+    EXPECT_EQ(summary[kind]["blocks"], 0) << kind;
+  }
+  std::string text = Text();
+  EXPECT_TRUE(Contains(text, "       never freed: 6,592 bytes in 5 blocks\n")) << text;
+  EXPECT_TRUE(Contains(text, "Not shown: never freed (--show-leak-kinds all)\n")) << text;
+  EXPECT_FALSE(Contains(text, "reachable")) << text;
+  options_.show_kinds = leaks::kAllKinds;
+  options_.generate = GeneratedSuppressions::kValgrind;
+  text = Text();
+  EXPECT_TRUE(Contains(text, "5,304 bytes in 2 blocks were never freed in loss record 3 of 3\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "   at Cache::Get (server.cc:15)\n")) << text;
+  EXPECT_FALSE(Contains(text, "Not shown")) << text;
+  EXPECT_EQ(LeakSuppressionsText(Subject(), options_), "");
+  options_.valgrind_style = true;
+  text = Text();
+  EXPECT_TRUE(Contains(text, "==4242== Memory was not looked at: whether a block is lost")) << text;
+  EXPECT_TRUE(Contains(text, "==4242== note: it was ended by a signal\n")) << text;
+}
+
+TEST_F(LeaksReport, GivesTheSuppressionsOfAllRecordsAlone) {
+  Plant();
+  options_.generate = GeneratedSuppressions::kLsan;
+  options_.show_kinds = leaks::kAllKinds;
+  options_.limit = 1;
+  const std::string text = LeakSuppressionsText(Subject(), options_);
+  // Two records are of one stack.
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+  leaks::Suppressions read;
+  EXPECT_TRUE(read.AddText(text, "x"));
+  EXPECT_EQ(read.rules().size(), 3u);
+}
+
 TEST_F(LeaksReport, SaysNothingOfAProgramWhoseSamplesAreMissing) {
   maker_.check().known.exact = false;
   EXPECT_EQ(LeakVerdict(Subject()), "server: no leak is known; no live block was sampled.");

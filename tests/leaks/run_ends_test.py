@@ -48,6 +48,21 @@ class Ends(harness.EndToEnd):
         self.assertIn("was ended by a signal", err)
         self.assertNotIn("definitely lost: 1", err)
 
+    def test_what_was_not_checked_does_not_look_clean(self):
+        report = self.directory / "report"
+        code, _, err = self.run_leaks("--show-leak-kinds", "all", "--", PLANTED, "abort")
+        self.assertRegex(err, r"blocks were never freed in loss record \d+ of \d+\n")
+        self.assertRegex(err, r"   at planted_aligned \(planted.cc:\d+\)")
+        self.run_leaks("--json", "-o", report, "--", PLANTED, "abort")
+        summary = json.loads(report.read_text())["summary"]
+        self.assertEqual((summary["unknown"]["blocks"], summary["reachable"]["blocks"]), (45, 0))
+        self.run_leaks("--sarif", "-o", report, "--", PLANTED, "abort")
+        invocation = json.loads(report.read_text())["runs"][0]["invocations"][0]
+        self.assertFalse(invocation["executionSuccessful"])
+        self.assertIn("was ended by a signal", invocation["toolExecutionNotifications"][0]["message"]["text"])
+        err = self.run_leaks("--valgrind-style", "--", PLANTED, "abort")[2]
+        self.assertRegex(err, "==[0-9]+== Memory was not looked at")
+
     def test_libraries_keep_their_blocks_without_freeres(self):
         def reachable(*options):
             report = self.directory / "report.json"
