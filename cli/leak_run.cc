@@ -1,12 +1,17 @@
 #include "cli/leak_run.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "cli/cli.h"
 #include "cli/leak_output.h"
+#include "cli/tell_user.h"
+#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/doctor/examine.h"
 #include "core/leaks/losses/loss_records.h"
 
 namespace heapgauge::cli {
@@ -25,6 +30,22 @@ std::string ScopeText(const LeakRunOptions& options, leaks::Check check) {
   subject.suppressions = &setup->suppressions;
   setup->report.layout = {};
   return LeaksText(subject, setup->report).text();
+}
+
+// Of a program that was never heard of.
+leaks::Check NothingKnown(const CheckedProgram& program) {
+  leaks::Check check;
+  check.pid = static_cast<uint32_t>(program.result.pid);
+  check.executable = program.spec.command[0];
+  for (const std::string& argument : program.spec.command) {
+    check.command_line += (check.command_line.empty() ? "" : " ") + argument;
+  }
+  check.unix_ns = RealtimeNow();
+  check.at_exit = true;
+  std::string why = WhyNoGauge(program.spec.command, program.directory);
+  if (why.empty()) why = "nothing could be recorded of it; heapgauge doctor tells more";
+  check.notes.push_back("it was not checked: " + why);
+  return check;
 }
 
 }  // namespace
@@ -88,7 +109,9 @@ std::unique_ptr<leaks::ExactChecks> MakeChecks(const LeakRunOptions& options) {
   return std::make_unique<leaks::ExactChecks>(std::move(how));
 }
 
-int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::ExactChecks* checks) {
+int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& program,
+              leaks::ExactChecks* checks) {
+  const auto pid = static_cast<uint32_t>(program.result.pid);
   std::vector<leaks::Check>& all = checks->checks();
   std::stable_sort(all.begin(), all.end(), [pid](const leaks::Check& a, const leaks::Check& b) {
     return (a.pid == pid) < (b.pid == pid);
@@ -101,6 +124,14 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::Ex
   how.report.beside = text && output.empty();
   how.report.quiet = quiet;
   int code = 0;
+  const bool known = !all.empty() && all.back().pid == pid;
+  const bool checked = known && all.back().look != leaks::Look::kNone;
+  if (!known) {
+    leaks::Check nothing = NothingKnown(program);
+    TellUser("heapgauge: {} (pid {}) {}; {}\n", Printable(BaseName(program.spec.command[0])), pid,
+             HowItEnded(program.result.wait_status), nothing.notes.front());
+    if (!how.report.beside || how.valgrind_style) all.push_back(std::move(nothing));
+  }
   for (leaks::Check& check : all) {
     how.report.output = output.empty() || check.pid == pid || output == "/dev/null"
                             ? output
@@ -109,7 +140,10 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::Ex
     if (!setup) return FailWith(setup.error());
     code = std::max(code, ShowCheck(std::move(check), *std::move(setup), how));
   }
-  return code;
+  // Whoever wants to know of leaks by the exit code must not take this one for clean.
+  const int status = program.result.wait_status;
+  const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return code == 0 && !checked && ended_well ? how.error_exitcode : code;
 }
 
 }  // namespace heapgauge::cli

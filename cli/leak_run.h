@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cli/launch.h"
 #include "cli/leak_options.h"
 #include "core/base/result.h"
 #include "core/leaks/exact_checks.h"
@@ -28,11 +29,20 @@ Status CheckLeakRun(const LeakRunOptions& options);
 // Who looks for leaks while the program runs. REQUIRES: CheckLeakRun.
 std::unique_ptr<leaks::ExactChecks> MakeChecks(const LeakRunOptions& options);
 
-// Shows the checks: of the program `pid` last and where the options say; of others only a line, and
-// with -o FILE a file of their own each, FILE.PID. Without -o text goes to standard error, so that
-// the program's own output stays what it was; `quiet` leaves that out. Returns the exit code for
-// leaks, or 0.
-int ShowLeaks(const LeakRunOptions& options, bool quiet, uint32_t pid, leaks::ExactChecks* checks);
+// The program that was run.
+struct CheckedProgram {
+  const LaunchSpec& spec;
+  const LaunchResult& result;
+  std::string directory;  // of gauge files, "" for the usual one
+};
+
+// Shows the checks: of the program last and where the options say; with -o FILE others have a file
+// of their own each, FILE.PID. Without -o text goes to standard error, so that the program's own
+// output stays what it was; `quiet` leaves that out. If nothing was recorded of the program it says
+// why, also if quiet, and in the output that was asked for. Returns the exit code for leaks, which
+// is also that for a program that ended well and could not be checked; or 0.
+int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& program,
+              leaks::ExactChecks* checks);
 
 }  // namespace heapgauge::cli
 

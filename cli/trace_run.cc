@@ -188,7 +188,7 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
   }
   if (run.verbose) TellCost(recorder->recorded());
   if (checks != nullptr) {
-    const int code = ShowLeaks(run.leaks, run.quiet, static_cast<uint32_t>(result->pid), checks);
+    const int code = ShowLeaks(run.leaks, run.quiet, {spec, *result, run.directory}, checks);
     if (code != 0) std::exit(code);
   }
   EndLike(result->wait_status);

@@ -98,14 +98,7 @@ class Writer {
                                 CutTo(Printable(check_.command_line.empty() ? check_.executable
                                                                             : check_.command_line),
                                       std::max<size_t>(options_.layout.width, 40) - 25)));
-    if (check_.known.exact) {
-      Fact("blocks",
-           fmt::format("all {} live blocks are known", WithCommas(losses_.in_use.blocks.value)));
-    } else {
-      Fact("blocks", fmt::format("{} sampled blocks stand for {}",
-                                 WithCommas(static_cast<double>(losses_.in_use.known)),
-                                 words_.Bytes(losses_.in_use.bytes)));
-    }
+    if (!NothingIsKnown()) Fact("blocks", BlocksText());
     if (check_.look == leaks::Look::kNone) {
       Fact("memory", "not looked at: who points to a block is not known");
     } else {
@@ -115,6 +108,15 @@ class Writer {
     }
     if (subject_.changes != nullptr) Fact("since", SinceText(*subject_.changes));
     text_ += "\n";
+  }
+
+  std::string BlocksText() const {
+    if (check_.known.exact) {
+      return fmt::format("all {} live blocks are known", WithCommas(losses_.in_use.blocks.value));
+    }
+    return fmt::format("{} sampled blocks stand for {}",
+                       WithCommas(static_cast<double>(losses_.in_use.known)),
+                       words_.Bytes(losses_.in_use.bytes));
   }
 
   static std::string SinceText(const leaks::Changes& changes) {
@@ -138,7 +140,14 @@ class Writer {
     return "";
   }
 
+  // Of a program that has ended: not even what it never freed.
+  bool NothingIsKnown() const {
+    return check_.look == leaks::Look::kNone && check_.at_exit && losses_.in_use.known == 0 &&
+           check_.allocations == 0;
+  }
+
   void HeapSummary() {
+    if (NothingIsKnown()) return;
     text_.Add("HEAP SUMMARY:\n", Style::kHeading);
     const char* label = check_.at_exit ? "    in use at exit: " : "        in use now: ";
     text_ += label + words_.Both(losses_.in_use) + "\n";

@@ -63,6 +63,24 @@ class Ends(harness.EndToEnd):
         err = self.run_leaks("--valgrind-style", "--", PLANTED, "abort")[2]
         self.assertRegex(err, "==[0-9]+== Memory was not looked at")
 
+    def test_a_static_program_is_not_checked_and_that_is_told(self):
+        program = harness.target("doctor/patient_static")
+        why = "linked statically"
+        code, out, err = self.run_leaks("--quiet", "--", program)
+        self.assertEqual((code, out), (0, "ready\n"))
+        self.assertRegex(err, "^heapgauge: patient_static .*it was not checked: .*" + why)
+        self.assertEqual(self.run_leaks("--error-exitcode", "9", "--", program)[0], 9)
+        report = self.directory / "report"
+        self.run_leaks("-o", report, "--", program)
+        self.assertIn(why, report.read_text())
+        self.assertNotIn("HEAP SUMMARY", report.read_text())
+        self.run_leaks("--json", "-o", report, "--", program)
+        check = json.loads(report.read_text())
+        self.assertEqual(check["check"]["look"], "none")
+        self.assertIn(why, check["notes"][0])
+        self.run_leaks("--sarif", "-o", report, "--", program)
+        self.assertFalse(json.loads(report.read_text())["runs"][0]["invocations"][0]["executionSuccessful"])
+
     def test_libraries_keep_their_blocks_without_freeres(self):
         def reachable(*options):
             report = self.directory / "report.json"
