@@ -112,7 +112,8 @@ Blocks are sampled: "37 of 40 sampled blocks" says how sure it is, and a leak of
 heapgauge run --leaks -- CMD knows every block, and checks at the end.
 Of a file: what was never freed, its age, and whether it grows.
 
-Exit code 1 if something is definitely lost (--errors-for-leak-kinds, --error-exitcode), else 0.
+Exit code 1 if something is definitely lost, or possibly lost where all blocks are known
+(--errors-for-leak-kinds, --error-exitcode); 0 if not, or if memory was not looked at.
 
 Examples:
   heapgauge leaks 4242                                  is the server leaking?
