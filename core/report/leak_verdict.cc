@@ -25,6 +25,24 @@ std::string ProgramName(const Check& check) {
   return check.pid != 0 ? fmt::format("process {}", check.pid) : "the program";
 }
 
+// "no leak", "no leak but 800 blocks that are suppressed"
+std::string NoLeakBut(const LossRecords& losses) {
+  const uint64_t known = losses.suppressed.known;
+  if (known == 0) return "no leak";
+  if (known == losses.in_use.known) return "no leak but those that are suppressed";
+  if (known == 1) return "no leak but a block that is suppressed";
+  return fmt::format("no leak but {} blocks that are suppressed",
+                     WithCommas(static_cast<double>(known)));
+}
+
+// "all 404 live blocks", "the one live block"; if there are others: "404 other live blocks"
+std::string BlocksOf(const LossRecords& losses, uint64_t count, const char* what) {
+  const bool all = count == losses.in_use.known;
+  if (count == 1) return fmt::format("{} {} block", all ? "the one" : "one other", what);
+  return fmt::format("{}{} {}{} blocks", all ? "all " : "", WithCommas(static_cast<double>(count)),
+                     all ? "" : "other ", what);
+}
+
 // What can be said if none of the sampled blocks is lost.
 std::string NoLossAmongSamples(const LeaksSubject& subject) {
   const uint64_t known = subject.losses->in_use.known;
@@ -35,9 +53,11 @@ std::string NoLossAmongSamples(const LeaksSubject& subject) {
         FormatCount(static_cast<double>(missing)), missing == 1 ? "sample is" : "samples are");
   }
   if (known == 0) return "no leak is known; no live block was sampled.";
-  std::string text = fmt::format("no leak; {} {} sampled {} pointed to", known == 1 ? "the" : "all",
-                                 known == 1 ? "one" : WithCommas(static_cast<double>(known)),
-                                 known == 1 ? "block is" : "blocks are");
+  const uint64_t rest = known - subject.losses->suppressed.known;
+  if (rest == 0) return NoLeakBut(*subject.losses) + ".";
+  std::string text =
+      fmt::format("{}; {} {} pointed to", NoLeakBut(*subject.losses),
+                  BlocksOf(*subject.losses, rest, "sampled"), rest == 1 ? "is" : "are");
   const uint64_t interval = subject.check->known.profile.recording.interval;
   if (interval > 1) {
     const Interval unseen = Interval95(NothingSampled(static_cast<double>(interval)));
@@ -118,18 +138,19 @@ std::string LeakVerdict(const LeaksSubject& subject) {
   if (!grows.empty()) return name + ": nothing is definitely lost, but " + grows + ".";
   if (!check.known.exact) return name + ": " + NoLossAmongSamples(subject);
   if (losses.of(leaks::Kind::kPossible).known != 0) {
-    return fmt::format("{}: nothing is definitely lost; {} in {} blocks are possibly lost.", name,
-                       words.Roughly(losses.of(leaks::Kind::kPossible).bytes),
-                       FormatCount(std::round(losses.of(leaks::Kind::kPossible).blocks.value)));
+    const Amount& possible = losses.of(leaks::Kind::kPossible);
+    const std::string bytes = words.Roughly(possible.bytes);
+    const std::string lost = possible.known == 1 ? fmt::format("one block of {} is", bytes)
+                                                 : fmt::format("{} in {} blocks are", bytes,
+                                                               FormatCount(possible.blocks.value));
+    return fmt::format("{}: nothing is definitely lost; {} possibly lost.", name, lost);
   }
   if (losses.in_use.known == 0) {
     return name + ": no leak; all blocks were freed.";
   }
-  if (losses.suppressed.known == losses.in_use.known) {
-    return name + ": no leak but those that are suppressed.";
-  }
-  return fmt::format("{}: no leak; all {} live blocks can be reached ({}).", name,
-                     WithCommas(static_cast<double>(losses.of(leaks::Kind::kReachable).known)),
+  if (losses.suppressed.known == losses.in_use.known) return name + ": " + NoLeakBut(losses) + ".";
+  return fmt::format("{}: {}; {} can be reached ({}).", name, NoLeakBut(losses),
+                     BlocksOf(losses, losses.of(leaks::Kind::kReachable).known, "live"),
                      words.Roughly(losses.of(leaks::Kind::kReachable).bytes));
 }
 

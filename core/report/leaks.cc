@@ -112,11 +112,13 @@ class Writer {
 
   std::string BlocksText() const {
     if (check_.known.exact) {
+      if (losses_.in_use.known == 1) return "the one live block is known";
       return fmt::format("all {} live blocks are known", WithCommas(losses_.in_use.blocks.value));
     }
-    return fmt::format("{} sampled blocks stand for {}",
+    const bool one = losses_.in_use.known == 1;
+    return fmt::format("{} sampled {} for {}",
                        WithCommas(static_cast<double>(losses_.in_use.known)),
-                       words_.Bytes(losses_.in_use.bytes));
+                       one ? "block stands" : "blocks stand", words_.Bytes(losses_.in_use.bytes));
   }
 
   static std::string SinceText(const leaks::Changes& changes) {

@@ -165,14 +165,41 @@ TEST_F(LeaksReport, OfSamplesTellsHowSureItIs) {
 
 TEST_F(LeaksReport, SaysInOneSentenceThatThereIsNoLeak) {
   maker_.Block(maker_.Stack({"main"}), 1000, Kind::kReachable);
-  EXPECT_EQ(LeakVerdict(Subject()), "server: no leak; all 1 live blocks can be reached (1000 B).");
+  EXPECT_EQ(LeakVerdict(Subject()), "server: no leak; the one live block can be reached (1000 B).");
+  EXPECT_TRUE(Contains(Text(), "the one live block is known")) << Text();
   maker_.Block(0, 10, Kind::kPossible);
   EXPECT_EQ(LeakVerdict(Subject()),
-            "server: nothing is definitely lost; 10 B in 1 blocks are possibly lost.");
+            "server: nothing is definitely lost; one block of 10 B is possibly lost.");
+  maker_.Block(0, 10, Kind::kPossible);
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: nothing is definitely lost; 20 B in 2 blocks are possibly lost.");
   maker_.check().look = leaks::Look::kNone;
   maker_.check().verdicts.clear();
   EXPECT_EQ(LeakVerdict(Subject()),
             "server: memory was not looked at, so no block can be called lost.");
+}
+
+TEST_F(LeaksReport, SaysFirstThatSomeAreSuppressed) {
+  leaks::Suppressions suppressions;
+  ASSERT_TRUE(suppressions.AddText("leak:Known\n", "s"));
+  subject_.suppressions = &suppressions;
+  const uint32_t known = maker_.Stack({"Known()", "main"});
+  maker_.Block(known, 10, Kind::kDefinite);
+  EXPECT_EQ(LeakVerdict(Subject()), "server: no leak but those that are suppressed.");
+  const uint32_t held = maker_.Stack({"main"});
+  maker_.Block(held, 1000, Kind::kReachable);
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: no leak but a block that is suppressed; one other live block can be reached "
+            "(1000 B).");
+  maker_.Block(known, 10, Kind::kDefinite);
+  maker_.Block(held, 1000, Kind::kReachable);
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: no leak but 2 blocks that are suppressed; 2 other live blocks can be reached "
+            "(2.0 kB).");
+  maker_.check().known.exact = false;
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: no leak but 2 blocks that are suppressed; 2 other sampled blocks are pointed "
+            "to.");
 }
 
 TEST_F(LeaksReport, HasAKindOfItsOwnForWhatWasNotLookedAt) {
