@@ -14,7 +14,7 @@ namespace heapgauge::cli {
 namespace {
 
 using figures::Bytes;
-using figures::Count;
+using figures::Counted;
 using trace::RecordedProcess;
 
 // Of the program itself: the last one in its process.
@@ -27,11 +27,12 @@ const RecordedProcess* MainOf(const std::vector<RecordedProcess>& recorded, pid_
 
 void TellTotals(const RecordedProcess& r) {
   const auto& totals = r.totals;
-  TellUser("heapgauge: peak {} at {}; {} never freed, in {} blocks\n", Bytes(totals.peak_bytes),
-           FormatDuration(totals.peak_ns), Bytes(totals.live_bytes), Count(totals.live_blocks));
+  TellUser("heapgauge: peak {} at {}; {} never freed, in {}\n", Bytes(totals.peak_bytes),
+           FormatDuration(totals.peak_ns), Bytes(totals.live_bytes),
+           Counted(totals.live_blocks, "block"));
   if (r.facts.culled_below_ns != 0) {
-    TellUser("heapgauge: left out {} blocks, {}, that lived less than {}\n",
-             Count(r.facts.culled_blocks), Bytes(r.facts.culled_bytes),
+    TellUser("heapgauge: left out {}, {}, that lived less than {}\n",
+             Counted(r.facts.culled_blocks, "block"), Bytes(r.facts.culled_bytes),
              FormatDuration(r.facts.culled_below_ns));
   }
 }
@@ -39,11 +40,12 @@ void TellTotals(const RecordedProcess& r) {
 void TellTroubles(const RecordedProcess& r) {
   const trace::Facts& facts = r.facts;
   if (facts.lost_events != 0) {
-    TellUser("heapgauge: {} events were lost: buffers were full\n", Count(facts.lost_events));
+    TellUser("heapgauge: {} {} lost: buffers were full\n", Counted(facts.lost_events, "event"),
+             facts.lost_events == 1 ? "was" : "were");
   }
   if (facts.waits != 0) {
-    TellUser("heapgauge: threads waited {} times for the recorder, {} in all\n", Count(facts.waits),
-             FormatDuration(facts.waited_ns));
+    TellUser("heapgauge: threads waited {} for the recorder, {} in all\n",
+             Counted(facts.waits, "time"), FormatDuration(facts.waited_ns));
   }
   if (r.gave_up) {
     TellUser(
@@ -51,7 +53,8 @@ void TellTroubles(const RecordedProcess& r) {
         "program went on without it\n");
   }
   if (r.damaged != 0) {
-    TellUser("heapgauge: {} parts of buffers made no sense and were left out\n", Count(r.damaged));
+    TellUser("heapgauge: {} of buffers made no sense and {} left out\n", Counted(r.damaged, "part"),
+             r.damaged == 1 ? "was" : "were");
   }
   if (r.error) {
     TellUser("heapgauge: the trace is not complete: {}\n", r.error->message);
@@ -72,9 +75,9 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
   } else {
     const Recording& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
-    TellUser("heapgauge: {} (pid {}) {} after {}; {} events, {} blocks", recording.name(),
-             result.pid, how, FormatDuration(recording.duration_ns), Count(events),
-             Count(main->totals.blocks));
+    TellUser("heapgauge: {} (pid {}) {} after {}; {}, {}", recording.name(), result.pid, how,
+             FormatDuration(recording.duration_ns), Counted(events, "event"),
+             Counted(main->totals.blocks, "block"));
     if (main->file_bytes != 0 && events != 0) {
       TellUser("; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
                static_cast<double>(main->file_bytes) / static_cast<double>(events));
@@ -88,8 +91,8 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     if (&other == main) continue;
     constexpr size_t kMost = 5;
     if (++told > kMost) continue;
-    TellUser("heapgauge: {} (pid {}): {} events: {}\n", other.facts.recording.name(), other.pid,
-             Count(other.totals.events),
+    TellUser("heapgauge: {} (pid {}): {}: {}\n", other.facts.recording.name(), other.pid,
+             Counted(other.totals.events, "event"),
              other.error ? other.error->message : Printable(other.path));
   }
   if (told > 5) TellUser("heapgauge: and {} more\n", told - 5);

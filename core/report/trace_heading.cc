@@ -11,7 +11,7 @@
 namespace heapgauge {
 namespace {
 
-using figures::Count;
+using figures::Counted;
 
 }  // namespace
 
@@ -31,17 +31,22 @@ std::vector<std::string> TraceGaps(const trace::TraceFile& trace) {
     gaps.push_back("the recording did not end in good order");
   }
   if (facts.lost_events != 0) {
-    gaps.push_back(Count(facts.lost_events) + " events found no room and are missing");
+    gaps.push_back(Counted(facts.lost_events, "event") + " found no room and " +
+                   (facts.lost_events == 1 ? "is" : "are") + " missing");
   }
   if (facts.missed_frees != 0) {
-    gaps.push_back(Count(facts.missed_frees) +
-                   " frees were not seen; their blocks end where the address was given out again");
+    gaps.push_back(
+        Counted(facts.missed_frees, "free") +
+        (facts.missed_frees == 1
+             ? " was not seen; its block ends where the address was given out again"
+             : " were not seen; their blocks end where the address was given out again"));
   }
   if (facts.culled_below_ns != 0) {
-    gaps.push_back(fmt::format("{} blocks ({}) that lived less than {} were left out as asked",
-                               Count(facts.culled_blocks),
+    gaps.push_back(fmt::format("{} ({}) that lived less than {} {} left out as asked",
+                               Counted(facts.culled_blocks, "block"),
                                FormatBytes(static_cast<double>(facts.culled_bytes)),
-                               FormatLifetime(static_cast<double>(facts.culled_below_ns))));
+                               FormatLifetime(static_cast<double>(facts.culled_below_ns)),
+                               facts.culled_blocks == 1 ? "was" : "were"));
   }
   return gaps;
 }

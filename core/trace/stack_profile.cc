@@ -129,11 +129,16 @@ void AddNotes(const Facts& facts, Profile* profile) {
   }
   if (facts.lost_events != 0) {
     notes.push_back(count(facts.lost_events) +
-                    " events found no room and are missing: figures are not exact");
+                    (facts.lost_events == 1 ? " event found no room and is missing"
+                                            : " events found no room and are missing") +
+                    ": figures are not exact");
   }
   if (facts.missed_frees != 0) {
-    notes.push_back(count(facts.missed_frees) +
-                    " frees were not seen: their blocks end where the address was used again");
+    notes.push_back(
+        count(facts.missed_frees) +
+        (facts.missed_frees == 1
+             ? " free was not seen: its block ends where the address was used again"
+             : " frees were not seen: their blocks end where the address was used again"));
   }
 }
 
