@@ -182,7 +182,9 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
     FailWith(SystemError("cannot run '" + Printable(spec.command[0]) + "'", result->exec_errno));
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  if (!run.quiet && run.options.trace) {
+  if (run.quiet && run.options.trace) {
+    TellTraceErrors(spec, *result, run.directory, recorder->recorded());
+  } else if (run.options.trace) {
     TellTraces(spec, *result, run.directory, recorder->recorded());
     if (!run.options.follow_fork) TellUnrecorded(recorder->unrecorded());
   }

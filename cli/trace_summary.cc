@@ -61,18 +61,33 @@ void TellTroubles(const RecordedProcess& r) {
   }
 }
 
+void TellNoTrace(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory) {
+  std::string why = WhyNoGauge(spec.command, directory);
+  if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
+  TellUser("heapgauge: {} (pid {}) {}; there is no trace: {}\n",
+           Printable(BaseName(spec.command[0])), result.pid, HowItEnded(result.wait_status), why);
+}
+
 }  // namespace
+
+void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
+                     const std::string& directory, const std::vector<RecordedProcess>& recorded) {
+  if (MainOf(recorded, result.pid) == nullptr) TellNoTrace(spec, result, directory);
+  for (const RecordedProcess& one : recorded) {
+    if (!one.error && !one.gave_up) continue;
+    TellUser("heapgauge: the trace of {} (pid {}) is not complete: {}\n",
+             Printable(one.facts.recording.name()), one.pid,
+             one.error ? one.error->message : "the recorder was held up for seconds");
+  }
+}
 
 void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
                 const std::vector<RecordedProcess>& recorded) {
   const RecordedProcess* const main = MainOf(recorded, result.pid);
-  const std::string how = HowItEnded(result.wait_status);
   if (main == nullptr) {
-    std::string why = WhyNoGauge(spec.command, directory);
-    if (why.empty()) why = "the agent could make no file; heapgauge doctor tells more";
-    TellUser("heapgauge: {} (pid {}) {}; there is no trace: {}\n",
-             Printable(BaseName(spec.command[0])), result.pid, how, why);
+    TellNoTrace(spec, result, directory);
   } else {
+    const std::string how = HowItEnded(result.wait_status);
     const Recording& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
     TellUser("heapgauge: {} (pid {}) {} after {}; {}, {}", recording.name(), result.pid, how,

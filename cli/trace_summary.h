@@ -10,9 +10,14 @@
 
 namespace heapgauge::cli {
 
-// `directory` as in TraceRun. Without `quiet` all of it, otherwise nothing.
+// `directory` as in TraceRun.
 void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
                 const std::vector<trace::RecordedProcess>& recorded);
+
+// For --quiet: only that there is no trace, or that one is not complete.
+void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
+                     const std::string& directory,
+                     const std::vector<trace::RecordedProcess>& recorded);
 
 // Forked children of the program that run on and are not recorded, if there are any.
 void TellUnrecorded(size_t count);
