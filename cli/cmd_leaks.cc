@@ -67,6 +67,12 @@ Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
     paths.clear();
   }
   for (const std::string& source : command.sources) {
+    if (source == "-") {
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          "leaks does not read standard input: gauge files and traces are read by position; "
+          "name the file");
+    }
     HG_ASSIGN(std::string path, ResolveSource(source, command.pick));
     paths.push_back(std::move(path));
   }

@@ -125,6 +125,16 @@ bool IsRegularFile(const std::string& path) {
 
 }  // namespace
 
+Result<ProfileFormat> FormatOfFile(const std::string& path) {
+  HG_ASSIGN(auto opened, OpenStream(path));
+  HG_ASSIGN(auto stream, Decompressed(std::move(opened), path));
+  PeekingStream peeking(std::move(stream));
+  HG_ASSIGN(const std::string_view start, peeking.Peek(kStart));
+  const ProfileFormat format = DetectFormat(start);
+  if (format == ProfileFormat::kUnknown) return NotRecognized(path, start);
+  return format;
+}
+
 Result<Profile> ReadProfileFile(const std::string& path, const ReadOptions& options) {
   const std::string name = path == "-" ? "standard input" : path;
   HG_ASSIGN(auto opened, OpenStream(path));

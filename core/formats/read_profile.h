@@ -38,6 +38,9 @@ const char* FormatName(ProfileFormat format);
 // By the first bytes after decompression; a few hundred are enough.
 ProfileFormat DetectFormat(std::string_view start);
 
+// What a file is, compressed or not. If that cannot be told, the Error that reading it would give.
+Result<ProfileFormat> FormatOfFile(const std::string& path);
+
 // Whose arithmetic turns sampled counts of the text formats into estimates. `values` are pprof's
 // whole numbers in any case; the dialect decides about `estimates`, which the perl tools print.
 enum class TextDialect { kPprof, kJeprof, kGooglePprof };

@@ -23,6 +23,22 @@ uint64_t Rounded(double value) {
   return value > 0 && value < 1e19 ? static_cast<uint64_t>(std::llround(std::min(value, 9e18))) : 0;
 }
 
+// Why there is no check of a file that is neither a gauge file nor a trace as it stands.
+Error WhyNoBlocks(const std::string& path) {
+  const auto format = FormatOfFile(path);
+  if (!format) return format.error();
+  if (*format == ProfileFormat::kGauge || *format == ProfileFormat::kTrace) {
+    return {ErrorCode::kUnsupported,
+            fmt::format("{}: a {} is read by position: give the path of the file itself, not "
+                        "compressed",
+                        Printable(path), FormatName(*format))};
+  }
+  return {ErrorCode::kUnsupported,
+          fmt::format("'{}' ({}) does not tell single blocks and their ages; leaks reads gauge "
+                      "files, dumps of them and traces, or looks at a running process",
+                      Printable(path), FormatName(*format))};
+}
+
 }  // namespace
 
 Result<Check> CheckTrace(const trace::TraceFile& file, const trace::TraceFile::Stacks& stacks) {
@@ -86,13 +102,7 @@ Result<Check> CheckFile(const std::string& path) {
     HG_ASSIGN(const std::shared_ptr<const trace::TraceFile::Stacks> stacks, trace->ReadStacks());
     return CheckTrace(*trace, *stacks);
   }
-  if (format != ProfileFormat::kGauge) {
-    return Fail(
-        ErrorCode::kUnsupported,
-        fmt::format("'{}' ({}) does not tell single blocks and their ages; leaks reads gauge "
-                    "files, dumps of them and traces, or looks at a running process",
-                    Printable(path), FormatName(format)));
-  }
+  if (format != ProfileFormat::kGauge) return tl::unexpected<Error>(WhyNoBlocks(path));
   Check check;
   HG_ASSIGN(check.known, SampledBlocks(path));
   SetFacts(&check);

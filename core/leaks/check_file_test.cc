@@ -149,6 +149,18 @@ TEST_F(CheckFileTest, OtherFormatsAreRefusedInOneLine) {
   EXPECT_FALSE(CheckFile(path_ + ".missing"));
 }
 
+TEST_F(CheckFileTest, WhatIsNoProfileIsSaidToBeNone) {
+  std::ofstream(path_).close();
+  auto check = CheckFile(path_);
+  ASSERT_FALSE(check);
+  EXPECT_EQ(check.error().message, path_ + ": the file is empty");
+  std::ofstream(path_) << "\x01\x02 not of any format\n";
+  check = CheckFile(path_);
+  ASSERT_FALSE(check);
+  EXPECT_EQ(check.error().message,
+            path_ + ": byte 0: this is no profile of a format that is known here");
+}
+
 TEST_F(CheckFileTest, DamageIsAnErrorOrLeftOut) {
   trace::testing::MakeTrace trace;
   trace::testing::AddRandomEvents({.seed = 9, .events = 2000}, &trace);

@@ -1,6 +1,7 @@
 """`heapgauge leaks`: what a running program has lost, by kind and stack, in text, JSON and SARIF; suppressions; what
 changed since an earlier check; and what is known of a program that is gone."""
 
+import gzip
 import json
 import subprocess
 
@@ -173,6 +174,15 @@ class Leaks(harness.EndToEnd):
         self.assertTrue(place["artifactLocation"]["uri"].endswith("leaks_on_request.cc"))
         self.assertGreater(place["region"]["startLine"], 1)
 
+    def test_says_what_it_cannot_read(self):
+        packed = self.directory / "packed.gz"
+        packed.write_bytes(gzip.compress(b"v 10300 3\n"))
+        for source, says in ((packed, "(heaptrack file) does not tell single blocks"),
+                             ("-", "leaks does not read standard input")):
+            refused = self.ask("leaks", source, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(says, refused.stderr)
+
     def test_leaves_the_program_alone_if_asked_to(self):
         self.tell("lose")
         check = self.check("--no-memory", code=0)
@@ -186,6 +196,13 @@ class Leaks(harness.EndToEnd):
         text = self.leaks(code=0)
         self.assertIn("leaks_on_request: ", text.splitlines()[0])
         self.assertIn("not looked at", text)
+        self.assertIn("Not shown: never freed (--show-leak-kinds all)", text)
+        text = self.leaks("--show-leak-kinds", "all", code=0)
+        self.assertRegex(text, r"blocks were never freed in loss record \d+ of \d+\n")
+        self.assertRegex(text, r"   at .*LoseList")
+        summary = self.check(code=0)["summary"]
+        self.assertEqual(summary["reachable"]["blocks"], 0)
+        self.assertGreaterEqual(summary["unknown"]["blocks"], 200)
 
 
 if __name__ == "__main__":
