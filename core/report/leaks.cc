@@ -286,8 +286,11 @@ class Writer {
     const Amount& amount = losses_.of(leaks::Kind::kReachable);
     if (losses_.in_use.known != 0) {
       text_.Add("LEAK SUMMARY:\n", Style::kHeading);
-      text_ += fmt::format("{:>18}: {}\n{:>18}: {}\n", "never freed", words_.Both(amount),
-                           "suppressed", words_.Both(losses_.suppressed));
+      const leaks::Changes* const changes = subject_.changes;
+      text_ += fmt::format(
+          "{:>18}: {}\n{:>18}: {}\n", "never freed",
+          words_.Both(amount, changes != nullptr ? &changes->unknown : nullptr), "suppressed",
+          words_.Both(losses_.suppressed, changes != nullptr ? &changes->suppressed : nullptr));
     }
     if (options_.valgrind_style) {
       text_ += "Memory was not looked at: whether a block is lost is not known\n";

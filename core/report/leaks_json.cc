@@ -66,10 +66,9 @@ Json LeakRecordJson(const LeaksSubject& subject, size_t index, size_t most_frame
   const LossRecord& record = subject.losses->records[index];
   const NodeId leaf = check.known.stacks[record.stack].leaf;
   const leaks::StackId id = leaks::StackIdOf(profile, leaf);
-  Json json = {{"number", record.number},
-               {"kind", check.look == leaks::Look::kNone ? "unknown" : RecordKind(record)}};
+  Json json = {{"number", record.number}, {"kind", RecordKind(check, record)}};
   if (record.suppressed()) {
-    json["suppressed_kind"] = KindName(record.kind);
+    json["suppressed_kind"] = check.look == leaks::Look::kNone ? "unknown" : KindName(record.kind);
     if (subject.suppressions != nullptr) {
       json["suppression"] = subject.suppressions->rules()[record.suppression].name;
     }
@@ -157,6 +156,7 @@ Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
     for (uint32_t k = leaks::kKinds; k-- > 0;) {
       changes[KindName(static_cast<leaks::Kind>(k))] = ChangeJson(subject.changes->kinds[k]);
     }
+    changes["unknown"] = ChangeJson(subject.changes->unknown);
     changes["suppressed"] = ChangeJson(subject.changes->suppressed);
     changes["gone_records"] = subject.changes->gone;
     changes["gone_bytes"] = Whole(subject.changes->gone_bytes);

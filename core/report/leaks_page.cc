@@ -29,7 +29,7 @@ NodeId LeafOf(const LeaksSubject& subject, uint32_t stack) {
 }
 
 const char* KindOf(const LeaksSubject& subject, const LossRecord& record) {
-  return subject.check->look == leaks::Look::kNone ? "unknown" : RecordKind(record);
+  return RecordKind(*subject.check, record);
 }
 
 // Where the function of that name is in the stack, "cache.cc:42"; else where the leak is; "" if

@@ -140,6 +140,7 @@ Change* SumOf(Changes* changes, std::string_view kind) {
   for (uint32_t k = 0; k < kKinds; ++k) {
     if (kind == KindName(static_cast<Kind>(k))) return &changes->kinds[k];
   }
+  if (kind == "unknown") return &changes->unknown;
   return kind == "suppressed" ? &changes->suppressed : nullptr;
 }
 
@@ -175,7 +176,8 @@ EarlierCheck Remember(const Check& check, const LossRecords& losses) {
   for (const LossRecord& record : losses.records) {
     // Whole numbers, as in a file.
     earlier.records.push_back(
-        {RecordKind(record), StackIdOf(check.known.profile, check.known.stacks[record.stack].leaf),
+        {RecordKind(check, record),
+         StackIdOf(check.known.profile, check.known.stacks[record.stack].leaf),
          std::round(record.own.bytes.value), std::round(record.indirect.bytes.value),
          std::round(record.own.blocks.value)});
   }
@@ -246,7 +248,7 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
   for (size_t i = losses.records.size(); i-- > 0;) {  // the largest claims first
     const LossRecord& record = losses.records[i];
     Change& change = changes.records[i];
-    const auto found = pools.find(key(RecordKind(record), ids[i]));
+    const auto found = pools.find(key(RecordKind(check, record), ids[i]));
     if (found == pools.end()) {
       change = {record.own.bytes.value, record.indirect.bytes.value, record.own.blocks.value, true};
       continue;
@@ -267,7 +269,7 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
     changes.records[i].blocks -= pool_of[i]->blocks;
   }
   for (size_t i = 0; i < losses.records.size(); ++i) {
-    AddTo(SumOf(&changes, RecordKind(losses.records[i])), changes.records[i]);
+    AddTo(SumOf(&changes, RecordKind(check, losses.records[i])), changes.records[i]);
   }
   for (const auto& [name, pool] : pools) {
     if (pool.claimed) continue;
@@ -279,8 +281,9 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
   return changes;
 }
 
-const char* RecordKind(const LossRecord& record) {
-  return record.suppressed() ? "suppressed" : KindName(record.kind);
+const char* RecordKind(const Check& check, const LossRecord& record) {
+  if (record.suppressed()) return "suppressed";
+  return check.look == Look::kNone ? "unknown" : KindName(record.kind);
 }
 
 }  // namespace heapgauge::leaks

@@ -29,7 +29,7 @@ struct StackId {
 StackId StackIdOf(const Profile& profile, NodeId leaf);
 
 struct EarlierRecord {
-  std::string kind;  // as in the file: also "suppressed"
+  std::string kind;  // as in the file: also "suppressed", "unknown"
   StackId stack;
   double bytes = 0;
   double indirect_bytes = 0;
@@ -64,6 +64,7 @@ struct Changes {
   std::vector<Change> records;  // of each of LossRecords::records
   std::array<Change, kKinds> kinds{};
   Change suppressed;
+  Change unknown;   // of a check that did not look at memory
   size_t gone = 0;  // records that are there no more
   double gone_bytes = 0;
   bool other_build = false;  // stacks were compared by names
@@ -73,8 +74,8 @@ struct Changes {
 
 Changes CompareChecks(const Check& check, const LossRecords& losses, const EarlierCheck& earlier);
 
-// "definite", ..., or "suppressed".
-const char* RecordKind(const LossRecord& record);
+// "definite", ..., or "suppressed"; "unknown" if the check did not look at memory.
+const char* RecordKind(const Check& check, const LossRecord& record);
 
 }  // namespace heapgauge::leaks
 

@@ -105,6 +105,17 @@ TEST_F(ChangesTest, TakeAnotherKindForAnotherRecord) {
   EXPECT_EQ(changes.gone, 1u);
 }
 
+TEST_F(ChangesTest, KnowAgainWhatWasNotLookedAt) {
+  maker_.check().look = Look::kNone;
+  maker_.check().verdicts.clear();
+  const Changes changes =
+      Since(Record(Id(a_), "unknown", 200, 2) + "," + Record(Id(b_), "unknown", 900, 1));
+  EXPECT_FALSE(changes.records[0].any());
+  EXPECT_FALSE(changes.records[1].is_new);
+  EXPECT_EQ(changes.unknown.bytes, 100);
+  EXPECT_EQ(changes.gone, 0u);
+}
+
 TEST_F(ChangesTest, GoByNamesOfFunctionsAgainstAnotherBuild) {
   const Changes changes = Since(Record({"elsewhere", Id(a_).functions}, "definite", 150, 1));
   EXPECT_TRUE(changes.other_build);
