@@ -82,6 +82,12 @@ class Server(EndToEnd):
 
 
 class Sampled(Server):
+    @staticmethod
+    def limits(amount):
+        """The 95 % range, made twice as wide: chance misses the range itself in one run of twenty."""
+        value = amount["value"]
+        return value - 2 * (value - amount["low"]), value + 2 * (amount["high"] - value)
+
     def one_run(self):
         self.start_sampled()
         self.wait_for_requests(BEFORE_CHECK)
@@ -98,15 +104,16 @@ class Sampled(Server):
         self.assertTrue(leak["lost"] and leak["grows"], said)
         self.assertGreater(leak["lost_blocks_known"], leak["live_blocks_known"] / 2, said)
         # Some of the sessions may still be named by old words in memory that nobody knows.
-        self.assertGreater(leak["lost_bytes"]["high"], before["dropped"] * 0.6, said)
-        self.assertLess(leak["lost_bytes"]["low"], after["dropped"], said)
+        low, high = self.limits(leak["lost_bytes"])
+        self.assertGreater(high, before["dropped"] * 0.6, said)
+        self.assertLess(low, after["dropped"], said)
 
         cache = check["functions"]["remember"][0]
         self.assertTrue(cache["grows"] and not cache["lost"], said)
         self.assertIn("still ", cache["sentence"])
         self.assertLess(cache["p"], 0.001, said)
         # The rest is nodes, and what the allocator rounds is not counted.
-        self.assertGreater(cache["live_bytes"]["high"], before["remembered"], said)
+        self.assertGreater(self.limits(cache["live_bytes"])[1], before["remembered"], said)
 
         bounded = check["functions"]["keep_recent"][0]
         self.assertFalse(bounded["suspected"], said)
