@@ -16,7 +16,7 @@ using leaks::StackFrame;
 std::string PlaceOfFrame(const Profile& profile, const StackFrame& frame, bool named, bool whole) {
   const Function* function = FunctionOf(profile, frame);
   const Module* module = ModuleOf(profile, frame);
-  const uint64_t address = profile.locations[frame.location].address;
+  const uint64_t address = profile.locations[frame.location].lookup_address();
   if (named && !function->file.empty()) {
     const uint32_t line = profile.frames[frame.frame].line;
     const std::string file = Printable(BaseName(function->file));

@@ -72,7 +72,7 @@ XtreeFrame XtreeFrameOf(const Profile& profile, const StackFrame& at) {
     frame.file = Printable(function->file);
     frame.line = profile.frames[at.frame].line;
   } else {
-    const uint64_t address = profile.locations[at.location].address;
+    const uint64_t address = profile.locations[at.location].lookup_address();
     frame.function = module == nullptr ? fmt::format("{:#x}", address)
                                        : fmt::format("{}+{:#x}", Printable(BaseName(module->path)),
                                                      address - module->load_bias);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -149,6 +150,17 @@ class Ends(harness.EndToEnd):
         self.assertEqual(code, 0)
         self.assertIn("definitely lost: 1,600 bytes in 16 blocks", err)
         self.assertIn("planted_direct", self.ask("top", "--value", "never-freed", "-n", "100", trace).stdout)
+
+    def test_code_without_names_is_named_as_elsewhere(self):
+        stripped = self.directory / "stripped"
+        subprocess.run(["strip", "--remove-section=.note.gnu.build-id", "-o", str(stripped), PLANTED], check=True)
+        trace = self.directory / "x.hgt"
+        _, _, err = self.run_leaks("--trace", "-o", trace, "--", stripped)
+        told = set(re.findall(r"\(in (stripped\+0x[0-9a-f]+)\)", err))
+        traces = self.ask("traces", "-n", "100", "--value", "never-freed", trace).stdout
+        shown = set(re.findall(r"stripped\+0x[0-9a-f]+", traces))
+        self.assertTrue(told)
+        self.assertLessEqual(told, shown)
 
     def test_leaks_are_told_though_the_trace_cannot_be_written(self):
         code, _, err = self.run_leaks("--trace", "-o", "/dev/full", "--", PLANTED)
