@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
@@ -124,10 +125,8 @@ HostFacts ReadHostFacts() {
   HostFacts facts;
   facts.uid = geteuid();
   const std::string status = ReadWholeFile("/proc/self/status", 16384).value_or("");
-  if (const size_t at = status.find("CapEff:"); at != std::string::npos) {
-    const uint64_t set = std::strtoull(status.c_str() + at + 7, nullptr, 16);
-    facts.may_trace = (set >> kTraceCapability & 1) != 0;
-  }
+  const uint64_t set = std::strtoull(StatusField(status, "CapEff").c_str(), nullptr, 16);
+  facts.may_trace = (set >> kTraceCapability & 1) != 0;
   const auto scope = ReadWholeFile("/proc/sys/kernel/yama/ptrace_scope", 16);
   if (scope) facts.ptrace_scope = std::atoi(scope->c_str());
   std::istringstream mounts(ReadWholeFile("/proc/self/mounts", 1 << 20).value_or(""));

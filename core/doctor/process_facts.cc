@@ -15,6 +15,7 @@
 
 #include "core/base/cgroup.h"
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
@@ -45,15 +46,6 @@ std::string Link(const std::string& path) {
   std::array<char, 4096> buffer{};
   const ssize_t n = readlink(path.c_str(), buffer.data(), buffer.size());
   return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
-}
-
-// The value behind "Name:" in a status file; "" if there is none.
-std::string StatusField(const std::string& status, const std::string& name) {
-  size_t at = StartsWith(status, name + ":") ? 0 : status.find("\n" + name + ":");
-  if (at == std::string::npos) return "";
-  at = status.find(':', at) + 1;
-  at = std::min(status.find_first_not_of(" \t", at), status.size());
-  return status.substr(at, std::min(status.find('\n', at), status.size()) - at);
 }
 
 uint64_t Number(std::string_view text, uint64_t otherwise = 0) {
@@ -199,11 +191,7 @@ void ReadNamespaces(const std::string& status, ProcessFacts* facts) {
   struct stat st {};
   const bool reachable = stat((root + "/").c_str(), &st) == 0;
   if (reachable && (facts->other_mount_namespace || !SameFile(root + "/", "/"))) facts->root = root;
-  // NSpid has one number for each namespace, the innermost last.
-  const std::string numbers = StatusField(status, "NSpid");
-  const size_t last = numbers.find_last_of("\t ");
-  const auto inner =
-      static_cast<uint32_t>(Number(last == std::string::npos ? numbers : numbers.substr(last + 1)));
+  const uint32_t inner = InnermostPid(status);
   if (inner != 0 && inner != facts->pid) facts->inner_pid = inner;
 }
 
@@ -222,15 +210,9 @@ void ReadStatus(const std::string& status, ProcessFacts* facts) {
 }
 
 bool IsKernelThread(uint32_t pid) {
-  const std::string stat_text = ReadSmall(Proc(pid, "stat"));
-  const size_t close = stat_text.rfind(')');
-  if (close == std::string::npos) return false;
-  std::istringstream rest(stat_text.substr(close + 1));
-  std::string word;
-  for (int field = 3; field <= 9 && rest >> word; ++field) {
-    if (field == 9) return (Number(word) & kKernelThreadFlag) != 0;
-  }
-  return false;
+  constexpr int kFlags = 9;
+  const int64_t flags = StatField(ReadSmall(Proc(pid, "stat")), kFlags);
+  return flags >= 0 && (flags & kKernelThreadFlag) != 0;
 }
 
 // "name.service" out of a line such as "0::/system.slice/name.service".

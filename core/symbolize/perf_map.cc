@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 
 namespace heapgauge {
 namespace {
@@ -16,11 +17,8 @@ constexpr size_t kLargestMap = 256 << 20;
 // The number that the process has in its own, innermost namespace.
 std::string InnerPid(uint32_t pid) {
   const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
-  if (!status) return std::to_string(pid);
-  const size_t at = status->find("NSpid:");
-  if (at == std::string::npos) return std::to_string(pid);
-  const std::string line = status->substr(at, status->find('\n', at) - at);
-  return line.substr(line.find_last_of(" \t") + 1);
+  const uint32_t inner = status ? InnermostPid(*status) : 0;
+  return std::to_string(inner != 0 ? inner : pid);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
@@ -43,36 +44,20 @@ uint64_t TicksNow() {
          static_cast<uint64_t>(now.tv_nsec) * ticks / 1'000'000'000;
 }
 
-// The signal that a process sends at its end; -1 if it cannot be told.
-int ExitSignal(uint32_t process) {
-  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", process), 4096);
-  if (!stat) return -1;
-  // Behind the name: the state is the 1st field, the signal the 36th.
-  size_t at = stat->rfind(") ");
-  if (at == std::string::npos) return -1;
-  at += 2;
-  for (int field = 1; field < 36; ++field) {
-    at = stat->find(' ', at);
-    if (at == std::string::npos) return -1;
-    ++at;
-  }
-  return static_cast<int>(std::strtol(stat->c_str() + at, nullptr, 10));
-}
-
-// All numbers of its user: who it is, who it acts as, who it can become again. "" if not known.
-std::string UsersOf(uint32_t process) {
-  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
-  const size_t line = status ? status->find("\nUid:") : std::string::npos;
-  return line == std::string::npos ? "" : status->substr(line, status->find('\n', line + 1) - line);
-}
-
 // No other child is to be killed in its place, whatever the gauge file says: it has the program's
 // user, sends no signal, and is younger than the request.
 bool MayBeCopy(uint32_t process, uint32_t child, uint64_t since_ticks) {
+  constexpr int kExitSignal = 38;
   const auto info = ReadProcess(child);
-  const std::string users = UsersOf(process);
-  return info && info->parent == process && info->start_ticks >= since_ticks &&
-         ExitSignal(child) == 0 && !users.empty() && UsersOf(child) == users;
+  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", child), 4096);
+  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
+  const auto programs = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
+  if (!info || !stat || !status || !programs) return false;
+  // Who it is, who it acts as, who it can become again.
+  const std::string users = StatusField(*programs, "Uid");
+  return info->parent == process && info->start_ticks >= since_ticks &&
+         StatField(*stat, kExitSignal) == 0 && !users.empty() &&
+         StatusField(*status, "Uid") == users;
 }
 
 // A child of the process that this one numbers so in its own pid namespace; 0 if there is none.
@@ -90,13 +75,7 @@ uint32_t ChildNumbered(uint32_t process, uint32_t inside) {
     for (long child = std::strtol(at, &end, 10); end != at; child = std::strtol(at, &end, 10)) {
       at = end;
       const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
-      if (!status) continue;
-      const size_t ids = status->find("\nNSpid:");
-      if (ids == std::string::npos) continue;
-      const size_t last = status->find_last_of("\t ", status->find('\n', ids + 1));
-      if (std::strtoul(status->c_str() + last, nullptr, 10) == inside) {
-        return static_cast<uint32_t>(child);
-      }
+      if (status && InnermostPid(*status) == inside) return static_cast<uint32_t>(child);
     }
   }
   // A kernel that does not list children.

@@ -17,6 +17,7 @@
 
 #include "core/base/blocked_signals.h"
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/try_thread.h"
 #include "core/leaks/capture/process_copy.h"
@@ -31,11 +32,9 @@ namespace {
 // signal is pending.
 bool HasMemory(pid_t process) {
   const auto status = ReadWholeFile("/proc/" + std::to_string(process) + "/status", 16384);
-  if (!status || status->find("\nVmSize:") == std::string::npos) return false;
-  for (const char* const signals : {"\nSigPnd:", "\nShdPnd:"}) {
-    const size_t at = status->find(signals);
-    if (at == std::string::npos) continue;
-    const uint64_t pending = std::strtoull(status->c_str() + at + 8, nullptr, 16);
+  if (!status || StatusField(*status, "VmSize").empty()) return false;
+  for (const char* const signals : {"SigPnd", "ShdPnd"}) {
+    const uint64_t pending = std::strtoull(StatusField(*status, signals).c_str(), nullptr, 16);
     if ((pending >> (SIGKILL - 1) & 1) != 0) return false;
   }
   return true;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/leaks/capture/remote_call.h"
 #include "core/leaks/capture/traced_thread.h"
@@ -48,28 +49,11 @@ bool IsOffered(pid_t process) {
   return score && score->starts_with(kFirstToGo);
 }
 
-// The number in a field of /proc/PID/stat, counted as proc(5) does, from the 4th on; -1 if there is
-// none.
-long StatField(const std::string& stat, int field) {
-  size_t at = stat.rfind(") ");
-  if (at == std::string::npos) return -1;
-  at += 2;
-  for (int i = 3; i < field; ++i) {
-    at = stat.find(' ', at);
-    if (at == std::string::npos) return -1;
-    ++at;
-  }
-  return std::strtol(stat.c_str() + at, nullptr, 10);
-}
-
 // Whether a dead process with all signals blocked, even those that C libraries keep for themselves,
 // ended as a copy does when nobody is there to trace it.
 bool EndedUntraced(const std::string& stat, const std::string& status) {
-  constexpr std::string_view kBlocked = "\nSigBlk:";
   constexpr uint64_t kNeverBlocked = uint64_t{1} << (SIGKILL - 1) | uint64_t{1} << (SIGSTOP - 1);
-  const size_t at = status.find(kBlocked);
-  if (at == std::string::npos) return false;
-  const uint64_t blocked = std::strtoull(status.c_str() + at + kBlocked.size(), nullptr, 16);
+  const uint64_t blocked = std::strtoull(StatusField(status, "SigBlk").c_str(), nullptr, 16);
   return (blocked | kNeverBlocked) == ~uint64_t{0} && StatField(stat, 52) == kUntracedExitStatus
                                                                                  << 8;
 }
@@ -84,11 +68,8 @@ long AbandonedCopy(pid_t child, bool marks_tell) {
   if (state == std::string::npos || (*stat)[state + 2] != 'Z' || StatField(*stat, 38) != 0)
     return 0;
   if (!(marks_tell && IsOffered(child)) && !EndedUntraced(*stat, *status)) return 0;
-  const size_t ids = status->find("\nNSpid:");
-  if (ids == std::string::npos) return child;
-  const size_t end = status->find('\n', ids + 1);
-  const size_t last = status->find_last_of("\t ", end);
-  return last == std::string::npos ? 0 : std::strtol(status->c_str() + last, nullptr, 10);
+  const uint32_t inside = InnermostPid(*status);
+  return inside != 0 ? static_cast<long>(inside) : child;
 }
 
 // Some threads of the process, `first` before the others if it is still one.

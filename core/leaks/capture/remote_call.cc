@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/leaks/capture/traced_thread.h"
@@ -65,15 +66,6 @@ bool IsAt(pid_t process, uint64_t CallSite::*part, const CallSite& site) {
   CallSite found;
   FindCallSite(std::string_view(code, got), site.*part, &found);
   return found.*part == site.*part;
-}
-
-// The value of "name:\tvalue" in /proc/PID/status; "" if it has none.
-std::string StatusField(const std::string& status, std::string_view name) {
-  const std::string key = fmt::format("\n{}:\t", name);
-  const size_t at = status.find(key);
-  if (at == std::string::npos) return "";
-  const size_t from = at + key.size();
-  return status.substr(from, status.find('\n', from) - from);
 }
 
 // The kernel aborts such a sequence when the thread is interrupted, but no longer knows of it once

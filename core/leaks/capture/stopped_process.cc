@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/leaks/capture/traced_thread.h"
 #include "core/memory/thread_stacks.h"
@@ -34,9 +35,7 @@ void Nap() {
 std::string TracerOf(pid_t process) {
   const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
   if (!status) return "";
-  const size_t at = status->find("TracerPid:\t");
-  if (at == std::string::npos) return "";
-  const long tracer = std::strtol(status->c_str() + at + 11, nullptr, 10);
+  const long tracer = std::strtol(StatusField(*status, "TracerPid").c_str(), nullptr, 10);
   if (tracer <= 0) return "";
   auto name = ReadWholeFile(fmt::format("/proc/{}/comm", tracer), 64);
   if (!name) return std::to_string(tracer);
