@@ -152,4 +152,10 @@ Status WriteWholeFile(const std::string& path, std::string_view data) {
   return status;
 }
 
+std::unique_ptr<ByteSource> OpenSource(const std::string& path) {
+  auto file = File::OpenForReading(path);
+  if (!file) return nullptr;
+  return std::make_unique<File>(*std::move(file));
+}
+
 }  // namespace heapgauge

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -62,6 +63,9 @@ class File final : public ByteSource {
   int fd_ = -1;
   std::string path_;
 };
+
+// For those who can do without: nullptr if it cannot be read.
+std::unique_ptr<ByteSource> OpenSource(const std::string& path);
 
 // Reads a whole file that may be a pseudo file of size 0 (/proc); stops at `limit` bytes.
 Result<std::string> ReadWholeFile(const std::string& path, size_t limit);

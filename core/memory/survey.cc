@@ -20,12 +20,6 @@ namespace {
 // The allocator's word about itself is used for so long.
 constexpr uint64_t kFreshNs = 3'000'000'000;
 
-std::unique_ptr<ByteSource> OpenSource(const std::string& path) {
-  auto file = File::OpenForReading(path);
-  if (!file) return nullptr;
-  return std::make_unique<File>(*std::move(file));
-}
-
 // Sums over the sampled blocks. Without a page map all of a block counts as in memory.
 LiveFigures FiguresOf(const GaugeMemory& gauge, PageMap* pages) {
   LiveFigures figures;

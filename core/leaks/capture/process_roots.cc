@@ -34,12 +34,6 @@ constexpr uint64_t kUnknownStackBytes = 64 * 1024;
 // Of all memory that is shared with other processes.
 constexpr uint64_t kMaxSharedBytes = uint64_t{4} << 30;
 
-std::unique_ptr<ByteSource> OpenSource(const std::string& path) {
-  auto file = File::OpenForReading(path);
-  if (!file) return nullptr;
-  return std::make_unique<File>(*std::move(file));
-}
-
 bool IsCLibrary(std::string_view path) {
   const std::string_view name = BaseName(path);
   return name.starts_with("libc.so") || name.starts_with("libc-");

@@ -15,12 +15,6 @@ namespace {
 
 constexpr size_t kPart = 1 << 20;
 
-std::unique_ptr<ByteSource> OpenPageMap(uint32_t process) {
-  auto file = File::OpenForReading(fmt::format("/proc/{}/pagemap", process));
-  if (!file) return nullptr;
-  return std::make_unique<File>(*std::move(file));
-}
-
 // Drivers keep theirs from children, and it is not the program's memory.
 bool IsDevice(std::string_view name) {
   return (name.starts_with("/dev/") && !name.starts_with("/dev/shm/") && name != "/dev/zero") ||
@@ -50,7 +44,7 @@ UncopiedMemory::UncopiedMemory(uint32_t program, uint64_t most_bytes)
     : program_(program),
       most_bytes_(most_bytes),
       memory_(program),
-      touched_(OpenPageMap(program)),
+      touched_(OpenSource(fmt::format("/proc/{}/pagemap", program))),
       before_(MappingsOf(program, false)) {}
 
 void UncopiedMemory::ReadMissing(uint32_t copy) {
