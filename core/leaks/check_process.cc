@@ -1,6 +1,5 @@
 #include "core/leaks/check_process.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,19 +7,16 @@
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/process_status.h"
-#include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/leaks/blocks/recorded_blocks.h"
 #include "core/leaks/blocks/sampled_blocks.h"
 #include "core/leaks/capture/agent_copy.h"
-#include "core/leaks/capture/free_chunks.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
-#include "core/leaks/capture/process_roots.h"
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
-#include "core/leaks/parents_blocks.h"
+#include "core/leaks/search_memory.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -72,42 +68,6 @@ void TakeTotals(const std::string& gauge_path, Check* check) {
   check->allocations = totals.allocated_objects;
   check->frees = totals.freed_objects;
   check->allocated_bytes = totals.allocated_bytes;
-}
-
-// Memory that only the program has is a root. What of it is the heap's or one already stays so.
-void AddUncopied(const UncopiedMemory& uncopied, Roots* roots) {
-  std::vector<AddressRange> taken = roots->heap;
-  for (const RootRange& root : roots->ranges) taken.push_back(root.range);
-  for (const AddressRange& range : Without(uncopied.ranges(), Merged(std::move(taken)))) {
-    roots->ranges.push_back({range, RootKind::kMapping, 0, 0});
-  }
-  std::sort(roots->ranges.begin(), roots->ranges.end(),
-            [](const RootRange& a, const RootRange& b) { return a.range.start < b.range.start; });
-}
-
-// Who knows where it is pointed to from.
-void LeaveLossesOpen(std::vector<Verdict>* verdicts) {
-  for (Verdict& verdict : *verdicts) {
-    if (verdict.kind != Kind::kDefinite && verdict.kind != Kind::kIndirect) continue;
-    verdict.kind = Kind::kPossible;
-    verdict.leader = kNoBlock;
-  }
-}
-
-void AddNotesOfUnread(const UncopiedMemory& uncopied, uint64_t unreadable_bytes,
-                      std::vector<std::string>* notes) {
-  const auto add = [&](uint64_t bytes, const char* what) {
-    if (bytes != 0) notes->push_back(FormatBytes(static_cast<double>(bytes)) + what);
-  };
-  add(uncopied.missing_bytes(),
-      " that the program keeps from its children was read while it ran: blocks that were moved "
-      "just then may seem lost");
-  add(uncopied.unread_missing_bytes(),
-      " that the program keeps from its children could not be read: what seems lost may be pointed "
-      "to from there, and is only possibly lost");
-  add(uncopied.unread_wiped_bytes(),
-      " that is empty in children of the program could not be read: pointers in it were not seen");
-  add(unreadable_bytes, " of memory could not be read: pointers in it were not seen");
 }
 
 Error CopyHasEnded() {
@@ -168,8 +128,7 @@ class ProcessCheck {
     check_.look = Look::kOwnCopy;
     const auto status = ReadProcessStatus("/proc/" + std::to_string(pid_));
     check_.threads = status ? status->threads : 0;
-    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false, &uncopied,
-                  [](const std::vector<AddressRange>&) {}));
+    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false, &uncopied));
     if (!copy->alive()) return tl::unexpected(CopyHasEnded());
     check_.pause_ns = copy->pause_ns();
     check_.notes.push_back(
@@ -179,40 +138,23 @@ class ProcessCheck {
   }
 
  private:
-  // `tell` gets what can be read at all.
-  template <typename Tell>
+  // `tell` as in MemorySearch.
   Status Search(const MemoryImage& image, uint32_t process,
                 const std::vector<CapturedThread>& threads, bool threads_known,
-                UncopiedMemory* uncopied, Tell tell) {
+                UncopiedMemory* uncopied,
+                std::function<void(std::vector<AddressRange>)> tell = nullptr) {
     HG_ASSIGN(check_.known, samples_ ? samples_->Read() : options_.known_blocks());
     RootsInput input;
     input.process = process;
     input.program = pid_;
     input.threads = &threads;
     input.threads_known = threads_known;
-    input.blocks = &check_.known.blocks;
     if (gauge_) input.gauge = &*gauge_;
     // Where all blocks are known the rest of the heap does not matter.
     input.without_free = !check_.known.exact;
-    HG_ASSIGN(ProcessRoots found, FindRoots(input, image));
-    tell(std::move(found.readable));
-    check_.roots = std::move(found.roots);
-    uncopied->ReadWiped(found.wiped);
-    AddUncopied(*uncopied, &check_.roots);
-    const CompletedImage whole(image, *uncopied);
-    if (check_.known.exact && check_.known.profile.recording.forked) {
-      HoldByParentsBlocks(check_.known.blocks, &check_.roots);
-      check_.notes.push_back(kParentsBlocksNote);
-    }
-    ScanResult scan =
-        Scan(whole, check_.known.blocks, check_.known.exact, check_.roots, options_.scan);
-    check_.verdicts = std::move(scan.verdicts);
-    if (uncopied->unread_missing_bytes() != 0) LeaveLossesOpen(&check_.verdicts);
-    if (options_.with_memory) options_.with_memory(whole, check_);
-    check_.scanned_bytes = scan.scanned_bytes;
-    check_.scan_ns = scan.cpu_ns;
-    for (std::string& note : found.notes) check_.notes.push_back(std::move(note));
-    AddNotesOfUnread(*uncopied, scan.unreadable_bytes, &check_.notes);
+    HG_TRY(SearchMemory(
+        {image, *uncopied, input, options_.scan, std::move(tell), nullptr, options_.with_memory},
+        &check_));
     if (!check_.known.exact && !options_.gauge_path.empty())
       TakeTotals(options_.gauge_path, &check_);
     return {};

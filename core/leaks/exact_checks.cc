@@ -12,9 +12,7 @@
 #include "core/leaks/blocks/exact_blocks.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
-#include "core/leaks/capture/process_roots.h"
-#include "core/leaks/parents_blocks.h"
-#include "core/leaks/scan/scan.h"
+#include "core/leaks/search_memory.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -39,9 +37,6 @@ Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
   const wire::Header& header = recorder->gauge().header();
   if (const uint64_t lost = trace::LoadShared(header.trace.lost); lost != 0) {
     check.notes.push_back(std::to_string(lost) + " calls could not be recorded (--drop)");
-  }
-  if (header.forked != 0) {
-    check.notes.push_back(kParentsBlocksNote);
   }
   return check;
 }
@@ -69,35 +64,26 @@ void CutStack(const trace::LeakQuestion& question, Roots* roots) {
   }
 }
 
-Status Scan(trace::ProcessRecorder* recorder, const trace::LeakQuestion& question,
-            uint32_t heuristics, Picture* picture, Check* check) {
+Status Search(trace::ProcessRecorder* recorder, const trace::LeakQuestion& question,
+              uint32_t heuristics, Picture* picture, UncopiedMemory* uncopied, Check* check) {
   const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture->threads(), question);
   HG_ASSIGN(const GaugeMemory gauge, ReadGaugeMemory(recorder->gauge().path()));
   ProcessMemoryImage image(picture);
-  RootsInput input;
-  input.process = picture->memory_process();
-  input.program = recorder->pid();
-  input.threads = &threads;
-  input.blocks = &check->known.blocks;
-  input.gauge = &gauge;
-  HG_ASSIGN(ProcessRoots roots, FindRoots(input, image));
-  CutStack(question, &roots.roots);
-  if (recorder->gauge().header().forked != 0) {
-    HoldByParentsBlocks(check->known.blocks, &roots.roots);
-  }
-  image.SetReadable(std::move(roots.readable));
-  check->notes.insert(check->notes.end(), roots.notes.begin(), roots.notes.end());
-  ScanOptions options;
-  options.heuristics = heuristics;
-  ScanResult result =
-      leaks::Scan(image, check->known.blocks, check->known.exact, roots.roots, options);
+  RootsInput roots;
+  roots.process = picture->memory_process();
+  roots.program = recorder->pid();
+  roots.threads = &threads;
+  roots.gauge = &gauge;
+  ScanOptions scan;
+  scan.heuristics = heuristics;
+  HG_TRY(SearchMemory(
+      {image, *uncopied, roots, scan,
+       [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); },
+       [&](Roots* found) { CutStack(question, found); }, nullptr},
+      check));
   if (!picture->intact()) {
     return Fail(ErrorCode::kUnavailable, "the copy of the program ended before all was read");
   }
-  check->verdicts = std::move(result.verdicts);
-  check->roots = std::move(roots.roots);
-  check->scanned_bytes = result.scanned_bytes;
-  check->scan_ns = result.cpu_ns;
   check->threads = static_cast<uint32_t>(threads.size());
   check->look = picture->look();
   return {};
@@ -171,12 +157,17 @@ trace::LeakAnswer ExactChecks::Look(trace::ProcessRecorder* recorder,
     recorder->CatchUp();
     caught_up = true;
   };
+  UncopiedMemory uncopied(recorder->pid());
   auto picture = Picture::Take(recorder->pid(), options);
+  if (picture && (*picture)->look() == Look::kCopy) {
+    uncopied.ReadMissing((*picture)->memory_process());
+  }
   if (!caught_up) recorder->CatchUp();
   Check check = Begin(recorder, usage);
   check.at_exit = question.reason == wire::CheckReason::kExit;
-  Status status = picture ? Scan(recorder, question, options_.heuristics, picture->get(), &check)
-                          : Status(tl::unexpected<Error>(picture.error()));
+  Status status =
+      picture ? Search(recorder, question, options_.heuristics, picture->get(), &uncopied, &check)
+              : Status(tl::unexpected<Error>(picture.error()));
   if (picture) {
     (*picture)->Release();
     check.pause_ns = (*picture)->pause_ns();

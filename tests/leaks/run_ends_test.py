@@ -144,6 +144,13 @@ class Ends(harness.EndToEnd):
         finally:
             run.communicate(timeout=60)
 
+    def test_memory_that_copies_lack_holds_blocks_too(self):
+        code, out, err = self.run_leaks("--show-leak-kinds", "all", "--", harness.target("kept_from_children"))
+        self.assertEqual((code, out), (0, "ready\n"))
+        self.assertIn("definitely lost: 3,000 bytes in 1 block", err)
+        self.assertIn("40,000,000 bytes in 400 blocks are still reachable", err)
+        self.assertIn("that the program keeps from its children was read", err)
+
     def test_a_trace_can_be_written_as_well(self):
         trace = self.directory / "x.hgt"
         code, _, err = self.run_leaks("--trace", "-o", trace, "--", PLANTED)
