@@ -28,10 +28,6 @@ NodeId LeafOf(const LeaksSubject& subject, uint32_t stack) {
   return subject.check->known.stacks[stack].leaf;
 }
 
-const char* KindOf(const LeaksSubject& subject, const LossRecord& record) {
-  return RecordKind(*subject.check, record);
-}
-
 // Where the function of that name is in the stack, "cache.cc:42"; else where the leak is; "" if
 // neither has a line.
 std::string PlaceText(const Profile& profile, const std::vector<StackFrame>& stack,
@@ -199,14 +195,15 @@ Json AgesOf(const LeaksSubject& subject, size_t record) {
 
 std::string LeakKey(const LeaksSubject& subject, size_t record) {
   const LossRecord& of = subject.losses->records[record];
-  return std::string(KindOf(subject, of)) + "-" +
+  return std::string(RecordKind(*subject.check, of)) + "-" +
          leaks::StackIdOf(subject.check->known.profile, LeafOf(subject, of.stack)).places;
 }
 
 size_t FindLeak(const LeaksSubject& subject, std::string_view key) {
   const auto& records = subject.losses->records;
   for (size_t i = records.size(); i-- > 0;) {
-    if (key.starts_with(KindOf(subject, records[i])) && LeakKey(subject, i) == key) return i;
+    if (key.starts_with(RecordKind(*subject.check, records[i])) && LeakKey(subject, i) == key)
+      return i;
   }
   return records.size();
 }

@@ -30,8 +30,8 @@
 //      swings up and down but always comes back does not grow. Blocks born in the second, third and
 //      fourth quarter must all be among the live ones.
 //      Amounts that follow each other are much alike where things live long, so that chance makes
-//      whole rises, and a cache rises while it is filled. So where much dies (from 30 % of all
-//      bytes on) some of it must never do, as in 2: the live ones are too old for that cache, or
+//      whole rises, and a cache rises while it is filled. So where much dies (more than 10 % of
+//      all bytes) some of it must never do, as in 2: the live ones are too old for that cache, or
 //      those of the second quarter too many beside those of the third, of which it keeps e^-0.75; p
 //      is at least twice the smaller of both. Nor may the oldest be missing.
 //
