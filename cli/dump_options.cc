@@ -91,8 +91,8 @@ Result<DumpWatch::Options> PrepareDumps(
   if (options.verbose) set("HEAPGAUGE_VERBOSE", "1");
 
   // Absolute, since programs that the program executes may be started elsewhere.
-  outside.place.directory =
-      Absolute(options.directory.empty() ? FromEnvironment("HEAPGAUGE_DUMP_DIR") : options.directory);
+  outside.place.directory = Absolute(
+      options.directory.empty() ? FromEnvironment("HEAPGAUGE_DUMP_DIR") : options.directory);
   if (!options.directory.empty()) {
     const std::string& directory = outside.place.directory;
     if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -101,7 +101,8 @@ Result<DumpWatch::Options> PrepareDumps(
     }
   }
   if (!outside.place.directory.empty()) set("HEAPGAUGE_DUMP_DIR", outside.place.directory);
-  std::string prefix = options.prefix.empty() ? FromEnvironment("HEAPGAUGE_DUMP_PREFIX") : options.prefix;
+  std::string prefix =
+      options.prefix.empty() ? FromEnvironment("HEAPGAUGE_DUMP_PREFIX") : options.prefix;
   if (!options.prefix.empty() && prefix.back() == '/') {
     return Fail(ErrorCode::kInvalidArgument, "--dump-prefix: '" + Printable(prefix) +
                                                  "' is a directory; give it to --dump-dir, or name "

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "core/analysis/interval.h"
-#include "core/memory/ownership.h"
 #include "core/base/process_status.h"
+#include "core/memory/ownership.h"
 #include "core/model/estimate.h"
 #include "wire/gauge_format.h"
 

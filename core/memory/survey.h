@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/cgroup.h"
+#include "core/base/process_status.h"
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/memory/accounting.h"
-#include "core/base/cgroup.h"
 #include "core/memory/growth.h"
-#include "core/base/process_status.h"
 #include "core/memory/smaps.h"
 
 namespace heapgauge {
