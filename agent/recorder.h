@@ -135,6 +135,8 @@ class Recorder {
   // traced. For good.
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
   void EndTracing(bool gave_up);
+  // The program ends by _exit, so that nothing of us will run after this.
+  void NoteDirectExit();
   // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
   wire::Header* LeakQuestions();
   // The moment, on the clock of events.

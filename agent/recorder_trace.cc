@@ -46,6 +46,13 @@ void Recorder::EndTracing(bool gave_up) {
   if (OwnFile() != nullptr) buffers_.End(gave_up);
 }
 
+void Recorder::NoteDirectExit() {
+  GaugeFile* const file = OwnFile();
+  if (file == nullptr || !tracing() || SyscallsFrozen()) return;
+  if (os::ProcessId() != traced_process_) return;  // a child that vfork made
+  Put(file->header()->ended_ns, Now());
+}
+
 wire::Header* Recorder::LeakQuestions() {
   GaugeFile* const file = OwnFile();
   if (file == nullptr || !tracing() || !trace_settings_.checks_leaks) return nullptr;

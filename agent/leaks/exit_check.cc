@@ -122,10 +122,11 @@ void ResolveExit() {
 
 }  // namespace
 
-void PrepareExitHooks(bool is_wanted) {
+void PrepareExitHooks(bool traces, bool checks_leaks) {
   ResolveExit();
-  if (is_wanted) return;
-  for (const char* name : {"exit", "_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
+  if (!checks_leaks) BindOwnSymbol("exit", nullptr);
+  if (traces) return;
+  for (const char* name : {"_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
 }
 
 void StartExitCheck(TraceSettings::Freeing when) {
@@ -149,4 +150,5 @@ void hg_before_direct_exit(uintptr_t sp) {
   using namespace heapgauge::agent;
   ResolveExit();
   if (wanted && BeginCheck()) Ask(sp);
+  recorder.NoteDirectExit();
 }

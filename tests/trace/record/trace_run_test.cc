@@ -201,6 +201,28 @@ TEST_F(TracedRun, EndsAsTheProgramDoes) {
   EXPECT_EQ(Run({"-o", scratch_ / "c.hgt"}, {"/no/such/program"}).code, 127);
 }
 
+TEST_F(TracedRun, KnowsWhoLeftFromWhoWasKilled) {
+  const auto state_after = [&](const std::string& how) {
+    const std::string trace = scratch_ / "how.hgt";
+    Run({"-o", trace}, {"/usr/bin/python3", "-I", "-S", "-c", "import os, sys\n" + how});
+    const WholeTrace whole = ReadWholeTrace(trace);
+    return whole.file != nullptr ? whole.file->facts().recording.state : RecordingState::kUnknown;
+  };
+  EXPECT_EQ(state_after("sys.exit(3)"), RecordingState::kEnded);
+  EXPECT_EQ(state_after("os._exit(3)"), RecordingState::kEnded);
+  EXPECT_EQ(state_after("os.kill(os.getpid(), 9)"), RecordingState::kKilled);
+  EXPECT_EQ(state_after("os.abort()"), RecordingState::kKilled);
+  // Children of fork and of vfork that leave by _exit are others, though the latter has its memory.
+  EXPECT_EQ(state_after("if os.fork() == 0: os._exit(0)\n"
+                        "os.wait()\n"
+                        "os.kill(os.getpid(), 9)"),
+            RecordingState::kKilled);
+  EXPECT_EQ(state_after("import subprocess\n"
+                        "try: subprocess.run(['/no/such/program'])\n"
+                        "except OSError: os.kill(os.getpid(), 9)"),
+            RecordingState::kKilled);
+}
+
 TEST_F(TracedRun, ProgramsOfOneProcessHaveATraceEach) {
   const Outcome outcome = Run({"-o", scratch_ / "x.hgt"}, {Target("exec_self"), "3"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
