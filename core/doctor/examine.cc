@@ -20,6 +20,7 @@
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/symbolize/symbolizer.h"
+#include "core/trace/live_trace.h"
 
 namespace heapgauge {
 namespace {
@@ -169,6 +170,14 @@ void CheckMissingGauge(const ProcessFacts& facts, Findings* findings) {
   if (problem != nullptr) findings->push_back(*problem);
 }
 
+// The program itself notices that its recorder is gone only when its buffers are full.
+void LookForRecorder(GaugeFacts* facts) {
+  Recording& r = facts->summary.recording;
+  if (!r.traced || r.state != RecordingState::kLive || trace::IsBeingRecorded(facts->path)) return;
+  r.traced = false;
+  r.trace_given_up = true;
+}
+
 void CheckGaugeOf(const DoctorOptions& options, const ProcessFacts& facts, Findings* findings) {
   const MappedGauge* mine = nullptr;
   uint64_t newest = 0;
@@ -197,12 +206,13 @@ void CheckGaugeOf(const DoctorOptions& options, const ProcessFacts& facts, Findi
     findings->push_back(std::move(finding));
     return;
   }
-  const auto gauge = ReadGaugeFacts(mine->path, facts.pid);
+  auto gauge = ReadGaugeFacts(mine->path, facts.pid);
   if (!gauge) {
     findings->push_back(
         Found("unreadable-gauge", gauge.error().message, mine->path, "start the program again"));
     return;
   }
+  LookForRecorder(&*gauge);
   if (gauge->recording().samples != 0) SoftenWhereSamplesArrived(findings);
   Append(CheckGauge(*gauge, options.version), findings);
   if (gauge->recording().uid != facts.effective_uid && facts.effective_uid != 0) {
@@ -290,7 +300,7 @@ Examination ExamineProcess(const DoctorOptions& options, uint32_t pid) {
 Examination ExamineGauge(const DoctorOptions& options, const std::string& path) {
   Examination result;
   result.subject = Printable(path);
-  const auto gauge = ReadGaugeFacts(path);
+  auto gauge = ReadGaugeFacts(path);
   if (!gauge) {
     result.findings.push_back(Found("unreadable-gauge", gauge.error().message, path,
                                     "heapgauge ps lists the gauge files there are"));
@@ -302,6 +312,7 @@ Examination ExamineGauge(const DoctorOptions& options, const std::string& path) 
     // The process may belong to somebody else; the file is readable all the same.
     if (FindById(process.findings, "not-permitted") == nullptr) return process;
   }
+  LookForRecorder(&*gauge);
   result.subject = fmt::format("{} (pid {})", r.name(), r.pid);
   Append(CheckGauge(*gauge, options.version), &result.findings);
   if (r.samples == 0 && !r.program.empty()) {

@@ -75,6 +75,7 @@ const std::vector<Cause>& Causes() {
       {"agent-version", kW, "other version", "agent and command are of different versions"},
       {"sampling-off", kP, "off", "sampling is switched off"},
       {"traced", kH, "traced", "every call goes into a trace; there are no samples"},
+      {"trace-given-up", kP, "trace ended", "whoever recorded its calls is gone"},
       {"change-pending", kH, "", "a change is not yet taken up by the program"},
       {"lost-samples", kW, "lost samples", "samples were lost"},
       {"no-growth", kP, "no growth", "samples are lost now: the file cannot grow"},

@@ -156,10 +156,18 @@ void CheckState(const GaugeFacts& facts, Findings* findings) {
               facts.path, "heapgauge top " + facts.path));
   }
   if (r.traced) {
-    findings->push_back(Found("traced",
-                              "every call goes into a trace, and no samples are taken: what is "
-                              "live is told by the trace",
-                              "run --trace", "heapgauge top TRACE.hgt, while it grows too"));
+    findings->push_back(Found(
+        "traced",
+        "every call goes into a trace, and no samples are taken: what is "
+        "live is told by the trace",
+        "run --trace", fmt::format("heapgauge top {} reads its trace, while it grows too", r.pid)));
+  } else if (r.trace_given_up) {
+    findings->push_back(Found(
+        "trace-given-up",
+        "nothing is recorded any more: its calls went into a trace, and whoever recorded it is "
+        "gone",
+        "heapgauge run --trace was killed, stopped, or starved of the processor",
+        "heapgauge top TRACE.hgt has what came before; start the program again for more"));
   } else if (!r.active) {
     Finding finding = Found(
         "sampling-off",

@@ -53,6 +53,15 @@ TEST(Gauge, ATracedProgramIsNotSwitchedOff) {
   EXPECT_EQ(HealthOf(findings), "traced");
 }
 
+TEST(Gauge, ATraceWithoutRecorderIsNotSwitchedOff) {
+  GaugeFacts facts = Program(0, 512 << 10);
+  facts.summary.recording.active = false;
+  facts.summary.recording.trace_given_up = true;
+  const Findings findings = CheckGauge(facts, "1");
+  EXPECT_EQ(Ids(findings), "trace-given-up");
+  EXPECT_EQ(HealthOf(findings), "trace ended");
+}
+
 TEST(Gauge, SaysWhichIntervalWouldDo) {
   const Findings findings = CheckGauge(Program(40 * kMB, 512 << 10), "1");
   ASSERT_EQ(Ids(findings), "too-coarse");

@@ -11,9 +11,9 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/read_profile.h"
-#include "core/leaks/blocks/recorded_blocks.h"
 #include "core/leaks/blocks/sampled_blocks.h"
 #include "core/leaks/blocks/traced_blocks.h"
+#include "core/trace/live_trace.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::leaks {
@@ -106,8 +106,7 @@ Result<Check> CheckFile(const std::string& path) {
   Check check;
   HG_ASSIGN(check.known, SampledBlocks(path));
   SetFacts(&check);
-  uint64_t start_ns = 0;
-  if (check.known.blocks.empty() && IsTraced(path, &start_ns)) {
+  if (check.known.blocks.empty() && trace::TracedSince(path)) {
     check.notes.emplace_back(
         "every call of the program was recorded, so no block was sampled: the trace (FILE.hgt) has "
         "them all");

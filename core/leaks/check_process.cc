@@ -17,6 +17,7 @@
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/search_memory.h"
+#include "core/trace/live_trace.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -197,9 +198,10 @@ Result<Check> CheckTraced(uint32_t pid, uint64_t start_ns, CheckOptions options)
 }  // namespace
 
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options) {
-  uint64_t start_ns = 0;
-  if (!options.known_blocks && IsTraced(options.gauge_path, &start_ns)) {
-    return CheckTraced(pid, start_ns, options);
+  if (!options.known_blocks) {
+    if (const auto since_ns = trace::TracedSince(options.gauge_path)) {
+      return CheckTraced(pid, *since_ns, options);
+    }
   }
   ProcessCheck check(pid, options);
   HG_TRY(check.Begin());

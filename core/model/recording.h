@@ -54,6 +54,7 @@ struct Recording {
   bool forked = false;  // the process was forked from a profiled one and did not exec
   bool active = true;   // sampling was switched on
   bool traced = false;  // every call goes into a trace (run --trace), and no sample is taken
+  bool trace_given_up = false;  // it was traced, until nobody took its events any more
 
   std::string allocator;  // "glibc", "jemalloc", ...
   std::string allocator_path;

@@ -26,6 +26,9 @@ StyledText Note(const std::string& text) {
 
 std::string SamplingText(const Recording& r) {
   if (r.traced && r.samples == 0) return "none: every call goes into its trace (run --trace)";
+  if (r.trace_given_up && r.samples == 0) {
+    return "none: every call went into its trace, until its recorder was gone";
+  }
   std::string text =
       r.interval <= 1 ? "every block" : "1 in " + FormatBytes(static_cast<double>(r.interval));
   if (r.interval_in_force > r.interval) {

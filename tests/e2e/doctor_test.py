@@ -564,6 +564,15 @@ class DoctorSamples(DoctorTest):
                    env={"HEAPGAUGE_DIR": str(self.gauges)})
         self.assert_found("traced", self.doctor(self.gauge()), "hint")
 
+    def test_traced_until_the_recorder_was_killed(self):
+        trace = ["run", "--trace", "--quiet", "-o", str(self.directory / "x.hgt"), "--"]
+        recorder = self.start(agent=False, wrapper=[harness.HEAPGAUGE, *trace],
+                              env={"HEAPGAUGE_DIR": str(self.gauges)})
+        os.kill(recorder.process.pid, signal.SIGKILL)
+        found = self.doctor(self.gauge())
+        self.assert_found("trace-given-up", found, "problem")
+        self.assertNotIn("traced", found)
+
     def test_switched_off_later(self):
         running = self.start(sample="4K")
         running.tell("alloc 10000 1000")

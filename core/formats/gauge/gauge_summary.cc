@@ -68,6 +68,7 @@ Recording RecordingOf(const GaugeLayout& layout) {
   r.forked = h.forked != 0;
   r.active = h.active != 0;
   r.traced = h.version >= 4 && h.trace.tracing != 0;
+  r.trace_given_up = h.version >= 4 && h.trace.gave_up != 0;
   if (h.allocator < std::size(kAllocatorNames)) r.allocator = kAllocatorNames[h.allocator];
   r.allocator_path = FieldText(h.allocator_path, sizeof h.allocator_path);
   r.start_unix_ns = h.start_realtime_ns;

@@ -8,8 +8,8 @@
 //   HG_ASSIGN(KnownBlocks known, recorded->Read());
 //
 // Every event has its time, so the trace tells what was live while the program stood still, as soon
-// as it has got so far. Its recorder is asked to write what it has; one that cannot be asked writes
-// once a second, or after ten seconds where little happens. Read() waits for that.
+// as it has got so far. Its recorder is asked to write what it has, and Read() waits for that
+// (core/trace/live_trace.h).
 //
 // Owned by one thread at a time.
 #ifndef HEAPGAUGE_CORE_LEAKS_BLOCKS_RECORDED_BLOCKS_H_
@@ -26,9 +26,8 @@ namespace heapgauge::leaks {
 
 class RecordedBlocks {
  public:
-  // The trace that a `heapgauge` of this host has open and that is about this process. Fails with a
-  // line that says what to do if there is none. `gauge_path` is its gauge file, and `start_ns` the
-  // start of its recording (CLOCK_MONOTONIC).
+  // Fails with a line that says what to do if no trace of this process is being written.
+  // `gauge_path` is its gauge file, and `start_ns` the start of its recording (CLOCK_MONOTONIC).
   static Result<std::unique_ptr<RecordedBlocks>> Find(uint32_t pid, const std::string& gauge_path,
                                                       uint64_t start_ns);
   RecordedBlocks(std::string trace_path, std::string gauge_path, uint64_t start_ns)
@@ -45,10 +44,6 @@ class RecordedBlocks {
   const uint64_t start_ns_;
   uint64_t marked_ns_ = 0;  // since the recording began
 };
-
-// Whether all calls of the program are recorded at present; its samples then tell nothing.
-// `start_ns` is set to when its recording began.
-bool IsTraced(const std::string& gauge_path, uint64_t* start_ns);
 
 }  // namespace heapgauge::leaks
 
