@@ -17,6 +17,7 @@
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
+#include "core/memory/traced_memory.h"
 #include "core/report/labels.h"
 #include "core/report/memory.h"
 
@@ -90,6 +91,7 @@ int Memory(const MemoryCommand& command) {
     gauge = ReadGaugeMemory(*path);  // the answer, and blocks of this moment
     if (!gauge) return FailWith(gauge.error());
   }
+  UseTracedBlocks(&*gauge);
   auto survey = SurveyMemory(*gauge);
   if (!survey) return FailWith(survey.error());
   if (!note.empty()) survey->notes.insert(survey->notes.begin(), note);

@@ -15,6 +15,7 @@
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/formats/gauge/gauge_summary.h"
+#include "core/memory/traced_memory.h"
 #include "core/report/recording_text.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/symbolizer.h"
@@ -197,6 +198,7 @@ Result<MemorySurvey> GaugeProcess::Memory() {
       HG_ASSIGN(gauge, ReadGaugeMemory(path_));
     }
   }
+  UseTracedBlocks(&gauge);
   SurveyOptions options;
   options.full_up_to = kFullSurveyBytes;
   return SurveyMemory(gauge, options);

@@ -41,8 +41,12 @@ std::string Remark(const MemorySurvey& s, Part part) {
   const Accounting& a = s.accounting;
   switch (part) {
     case Part::kLive: {
-      std::string text = fmt::format("estimate {} (95 %: {})", FormatBytes(a.live.bytes.value),
-                                     FormatByteRange(a.live_range.low, a.live_range.high));
+      std::string text =
+          a.live.interval <= 1
+              ? fmt::format("{} in {} blocks", FormatBytes(a.live.bytes.value),
+                            FormatCount(a.live.objects))
+              : fmt::format("estimate {} (95 %: {})", FormatBytes(a.live.bytes.value),
+                            FormatByteRange(a.live_range.low, a.live_range.high));
       const double untouched = a.live.bytes.value - a.live.resident;
       if (a.live_is_capped) {
         text += fmt::format(", resident at most {}", Bytes(a.part(part)));

@@ -33,6 +33,7 @@ MemorySurvey Example() {
   a.parts[static_cast<size_t>(Part::kFiles)] = 5 * kMb;
   a.parts[static_cast<size_t>(Part::kRest)] = 17 * kMb;
   a.live.bytes.value = a.live.resident = 500.0 * kMb;
+  a.live.interval = 512 << 10;
   a.live_range = {480.0 * kMb, 520.0 * kMb};
   a.heap_resident = 670 * kMb;
   return s;
@@ -64,6 +65,15 @@ TEST(MemoryReport, TextNamesEveryPartAndTheWhole) {
     EXPECT_TRUE(Shows(text, part)) << part << " in\n" << text;
   }
   EXPECT_FALSE(Shows(text, "shared memory"));  // there is none
+}
+
+TEST(MemoryReport, WhereEveryBlockIsKnownNothingIsEstimated) {
+  MemorySurvey s = Example();
+  s.accounting.live.interval = 1;
+  s.accounting.live.objects = 1200;
+  const std::string text = MemoryText(s, {});
+  EXPECT_TRUE(Shows(text, "500 MB in 1,200 blocks")) << text;
+  EXPECT_FALSE(Shows(text, "95 %")) << text;
 }
 
 TEST(MemoryReport, SaysWhatIsNotResidentAndAsOfWhen) {

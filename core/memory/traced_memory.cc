@@ -1,0 +1,37 @@
+#include "core/memory/traced_memory.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/trace/live_trace.h"
+#include "core/trace/trace_file.h"
+
+namespace heapgauge {
+
+void UseTracedBlocks(GaugeMemory* gauge) {
+  if (!gauge->recording.traced || gauge->recording.state != RecordingState::kLive) return;
+  const auto since_ns = trace::TracedSince(gauge->path);
+  if (!since_ns) return;
+  const std::string path = trace::FindLiveTrace(gauge->recording.pid, *since_ns);
+  if (path.empty()) return;
+  trace::HaveTraceWritten(gauge->path);
+  const auto trace = trace::TraceFile::Open(path);
+  if (!trace) return;
+  std::vector<wire::LiveRecord> live;
+  const Status read = (*trace)->ForEachSurvivor([&](const trace::Block& block) {
+    if (block.is_mapping) return;
+    wire::LiveRecord& record = live.emplace_back();
+    record.address = block.address;
+    record.size = block.size;
+    record.interval = 1;
+    record.birth_ns = block.birth_ns;
+    record.usable = block.size + block.slack;
+  });
+  if (!read) return;
+  gauge->live = std::move(live);
+  gauge->recording.interval = 1;
+  gauge->recording.interval_in_force = 1;
+  gauge->recording.samples = gauge->live.size();
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,19 @@
+// The live blocks of a program all of whose calls are recorded: its gauge file has no samples, its
+// trace has every block.
+//
+// Reads the trace that is being written (core/trace/live_trace.h), and waits until its recorder has
+// written what it has.
+#ifndef HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
+#define HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
+
+#include "core/formats/gauge/gauge_memory.h"
+
+namespace heapgauge {
+
+// Puts them where samples would be, as samples of every byte. Leaves `gauge` as it is if the
+// program is not traced, or if its trace cannot be found or read.
+void UseTracedBlocks(GaugeMemory* gauge);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
