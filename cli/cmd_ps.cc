@@ -66,13 +66,17 @@ std::string Table(const std::vector<Entry>& entries) {
     const Recording& r = entry.recording();
     const Estimate& live = entry.facts->summary.live_bytes;
     const Interval range = Interval95(OrNothingSampled(live, r));
+    // What was never sampled has no figures.
+    const auto sampled = [&](std::string figure) {
+      return r.traced && r.samples == 0 ? "-" : std::move(figure);
+    };
     text +=
         fmt::format("{:>8}  {:<6} {}{}{}{}{}{}{}  {:<13} {}\n", r.pid, StateName(r.state),
-                    PadRight(CutTo(r.name(), 17), 18), PadLeft(FormatBytes(live.value), 9),
-                    PadLeft(FormatByteRange(range.low, range.high), 16),
-                    PadLeft(FormatBytes(entry.facts->allocated_per_second) + "/s", 11),
-                    PadLeft(FormatCount(static_cast<double>(r.samples)), 9),
-                    PadLeft(FormatBytes(static_cast<double>(r.interval_in_force)), 9),
+                    PadRight(CutTo(r.name(), 17), 18), PadLeft(sampled(FormatBytes(live.value)), 9),
+                    PadLeft(sampled(FormatByteRange(range.low, range.high)), 16),
+                    PadLeft(sampled(FormatBytes(entry.facts->allocated_per_second) + "/s"), 11),
+                    PadLeft(sampled(FormatCount(static_cast<double>(r.samples))), 9),
+                    PadLeft(sampled(FormatBytes(static_cast<double>(r.interval_in_force))), 9),
                     PadLeft(FormatDuration(now > r.start_unix_ns ? now - r.start_unix_ns : 0), 8),
                     Health(entry), Printable(entry.path));
   }
@@ -94,6 +98,7 @@ std::string AsJson(const std::vector<Entry>& entries) {
       json["command_line"] = r.command_line;
       json["state"] = StateName(r.state);
       json["active"] = r.active;
+      json["traced"] = r.traced;
       json["live_bytes"] = {
           {"value", summary.live_bytes.value}, {"low", range.low}, {"high", range.high}};
       json["live_objects"] = summary.live_objects;

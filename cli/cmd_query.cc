@@ -11,6 +11,7 @@
 #include "cli/pprof/line_reader.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
+#include "cli/source.h"
 #include "cli/trace_source.h"
 #include "core/base/text.h"
 #include "core/query/query.h"
@@ -196,6 +197,7 @@ int Query(QueryCommand command) {
     sources.insert(sources.begin(), command.sql);
     command.sql.clear();
   }
+  MeanTraces(&sources);
   if (command.schema && sources.empty()) {
     return Deliver(command.report, query::SchemaText(nullptr));
   }

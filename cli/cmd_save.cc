@@ -35,8 +35,9 @@ Result<trace::SavedTrace> WriteCopy(const std::string& path, const std::string& 
 
 int Save(const SaveOptions& options) {
   // A trace is a file, and no place where gauge files are looked for.
-  const auto path = IsTraceFile(options.source) ? Result<std::string>(options.source)
-                                                : ResolveSource(options.source, options.pick);
+  const std::string source = MeanTrace(options.source);
+  const auto path =
+      IsTraceFile(source) ? Result<std::string>(source) : ResolveSource(source, options.pick);
   if (!path) return FailWith(path.error());
   std::vector<std::string> notes;
   const auto saved = WriteCopy(*path, options.output, [&](Profile* profile) {

@@ -4,6 +4,7 @@
 
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
+#include "cli/source.h"
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/base/text.h"
@@ -90,7 +91,7 @@ int OfSamples(const StatsCommand& command) {
 }
 
 int Stats(StatsCommand command) {
-  command.report.sources = {command.source};
+  command.report.sources = {MeanTrace(command.source)};
   ProgressSink* progress = command.report.quiet ? nullptr : BeginProgress();
   auto opened = OpenSelectedTrace(command.report, progress);
   if (!opened) return FailWith(opened.error());

@@ -10,6 +10,7 @@
 #include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
+#include "cli/source.h"
 #include "cli/trace_options.h"
 #include "core/analysis/massif_of_moments.h"
 #include "core/base/peeking_stream.h"
@@ -343,7 +344,12 @@ Examples:
   sub.Add("--color", &report->colour, "auto, always or never").OneOf({"auto", "always", "never"});
   sub.Add("-o,--output", &report->output, "write to this file");
   AddSymbolOptions(sub, &report->symbols);
-  sub.OnChosen([=] { *action = [=] { return RunTimeline(*command); }; });
+  sub.OnChosen([=] {
+    *action = [=] {
+      command->source = MeanTrace(command->source);
+      return RunTimeline(*command);
+    };
+  });
 }
 
 }  // namespace heapgauge::cli

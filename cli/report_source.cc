@@ -4,6 +4,7 @@
 
 #include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
+#include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
@@ -117,7 +118,12 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   sub.Add("-o,--output", &options->output, "write to this file");
   AddSymbolOptions(sub, &options->symbols);
   AddTraceOptions(sub, &options->trace);
-  sub.OnChosen([=] { *action = [=] { return run(*options); }; });
+  sub.OnChosen([=] {
+    *action = [=] {
+      MeanTraces(&options->sources);
+      return run(*options);
+    };
+  });
   return sub;
 }
 

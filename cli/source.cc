@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_directory.h"
+#include "core/trace/live_trace.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -44,18 +45,53 @@ Result<std::string> PickFrom(const std::string& directory, const std::string& pi
   return chosen;
 }
 
+// 0 if it is none.
+uint32_t PidOf(std::string_view source) {
+  uint32_t pid = 0;
+  const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), pid);
+  return error == std::errc() && end == source.data() + source.size() ? pid : 0;
+}
+
+// "" if it is not recorded whole, or nobody is found who does.
+std::string TraceBeingWritten(const std::string& source) {
+  std::string gauge = source;
+  struct stat st {};
+  if (stat(source.c_str(), &st) != 0) {
+    const uint32_t pid = PidOf(source);
+    auto found = pid != 0 ? FindGaugeOf(pid) : Result<std::string>("");
+    if (!found) return "";
+    gauge = *std::move(found);
+  }
+  if (!IsGaugeFileName(BaseName(gauge))) return "";
+  const auto owner = ReadOwner(gauge);
+  if (!owner || owner->is_copy || !OwnerRuns(*owner)) return "";
+  const auto since_ns = trace::TracedSince(gauge);
+  if (!since_ns) return "";
+  std::string path = trace::FindLiveTrace(owner->pid, *since_ns);
+  if (!path.empty()) trace::HaveTraceWritten(gauge);
+  return path;
+}
+
 }  // namespace
+
+std::string MeanTrace(const std::string& source) {
+  if (std::string path = TraceBeingWritten(source); !path.empty()) return path;
+  const size_t at = source.rfind('@');
+  if (at == std::string::npos) return source;
+  const std::string path = TraceBeingWritten(source.substr(0, at));
+  return path.empty() ? source : path + source.substr(at);
+}
+
+void MeanTraces(std::vector<std::string>* sources) {
+  for (std::string& source : *sources) source = MeanTrace(source);
+}
 
 Result<std::string> ResolveSource(const std::string& source, const std::string& pick) {
   struct stat st {};
   if (stat(source.c_str(), &st) == 0) {
     return S_ISDIR(st.st_mode) ? PickFrom(source, pick) : source;
   }
-  uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), pid);
-  if (error == std::errc() && end == source.data() + source.size() && pid != 0) {
-    return FindGaugeOf(pid);
-  }
+  if (const uint32_t pid = PidOf(source); pid != 0) return FindGaugeOf(pid);
   return Fail(ErrorCode::kNotFound,
               "there is no file '" + Printable(source) +
                   "', and it is not a PID; heapgauge ps lists what is profiled");

@@ -3,6 +3,7 @@
 #define HEAPGAUGE_CLI_SOURCE_H_
 
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -11,6 +12,11 @@ namespace heapgauge::cli {
 // The gauge file that `source` means. A directory must hold exactly one, unless `pick` says which:
 // "newest" or "oldest".
 Result<std::string> ResolveSource(const std::string& source, const std::string& pick);
+
+// What a report is made of. A process all of whose calls are recorded, by its number or its gauge
+// file, means the trace of it, up to now; anything else stays what it is. "PID@MOMENT" too.
+std::string MeanTrace(const std::string& source);
+void MeanTraces(std::vector<std::string>* sources);
 
 }  // namespace heapgauge::cli
 

@@ -100,8 +100,9 @@ Result<Profile> ReadWithNames(const std::string& word, const SymbolOptions& symb
   return profile;
 }
 
-Status AddOne(const std::string& word, const SymbolOptions& symbols,
+Status AddOne(const std::string& asked, const SymbolOptions& symbols,
               const endpoint::GaugeProcessOptions& how, Sources* sources, BackgroundReads* reads) {
+  const std::string word = MeanTrace(asked);
   std::error_code ignored;
   if (std::filesystem::is_directory(word, ignored)) {
     HG_ASSIGN(const std::vector<std::string> paths, ListGaugeFiles(word));

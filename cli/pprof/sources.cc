@@ -50,7 +50,8 @@ std::string DurationText(int seconds) {
   return text + std::to_string(seconds % 60) + "s";
 }
 
-Result<SourceProfile> ReadFile(const std::string& source, const ReadingOptions& options) {
+Result<SourceProfile> ReadFile(const std::string& word, const ReadingOptions& options) {
+  const std::string source = MeanTrace(word);
   SourceProfile read;
   if (const auto split = SplitMoment(source)) {
     ReadOptions at = options.read;
