@@ -1,5 +1,6 @@
 #include "core/analysis/entities.h"
 
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -151,6 +152,22 @@ std::string IdentityOf(const Profile& profile, const Entities& entities, EntityI
              '\0' + FunctionKey(function);
   }
   return FunctionKey(function) + '\0' + own_module;
+}
+
+bool IsNamedBefore(const Profile& profile, const Entities& entities, EntityId a, EntityId b) {
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view, uint32_t, EntityId>;
+  // Of a file and a module the function is any of theirs.
+  const bool has_file = entities.granularity() != Granularity::kModules;
+  const bool has_name = has_file && entities.granularity() != Granularity::kFiles;
+  const auto key = [&](EntityId id) -> Key {
+    const Entity& entity = entities[id];
+    const Function& function = profile.functions[entity.function];
+    std::string_view module;
+    if (entity.module != kNone) module = profile.modules[entity.module].path;
+    return {has_name ? function.name : std::string_view(),
+            has_file ? function.file : std::string_view(), module, entity.line, id};
+  };
+  return key(a) < key(b);
 }
 
 }  // namespace heapgauge

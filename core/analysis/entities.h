@@ -68,6 +68,10 @@ class Entities {
 // What tells an entity from all others, also those of another profile of the same program.
 std::string IdentityOf(const Profile& profile, const Entities& entities, EntityId id);
 
+// An order by names, for those that have the same figures: that in which a profile happened to be
+// read decides only where names do not.
+bool IsNamedBefore(const Profile& profile, const Entities& entities, EntityId a, EntityId b);
+
 }  // namespace heapgauge
 
 #endif  // HEAPGAUGE_CORE_ANALYSIS_ENTITIES_H_

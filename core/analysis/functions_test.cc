@@ -134,6 +134,23 @@ TEST(Functions, SortsByWhatIsAskedFor) {
   EXPECT_EQ(report->total.OldestAge(100), 80u);
 }
 
+TEST(Functions, WhatIsEqualIsSortedByName) {
+  const std::vector<std::string> names = {"delta", "alpha", "charlie", "bravo"};
+  for (size_t first = 0; first < names.size(); ++first) {
+    Maker m;
+    for (size_t i = 0; i < names.size(); ++i) {
+      m.Row({m.Function(names[(first + i) % names.size()])}, 10, 10);
+    }
+    const auto report = AggregateFunctions(m.profile(), {});
+    ASSERT_TRUE(report);
+    std::vector<std::string> sorted;
+    for (const FunctionRow& row : report->rows) {
+      sorted.push_back(m.profile().functions[row.function].name);
+    }
+    EXPECT_EQ(sorted, (std::vector<std::string>{"alpha", "bravo", "charlie", "delta"}));
+  }
+}
+
 TEST(AllocationFrames, KnowsTheUsualOnes) {
   for (const char* name :
        {"malloc",

@@ -74,11 +74,12 @@ Result<LiveSamples> CountLiveSamples(const Profile& profile, const RowFilter& fi
   }
   for (auto& [entity, row] : rows) result.rows.push_back(row);
   std::sort(result.rows.begin(), result.rows.end(),
-            [](const LiveSamples::Row& a, const LiveSamples::Row& b) {
+            [&](const LiveSamples::Row& a, const LiveSamples::Row& b) {
               if (a.all.bytes.value != b.all.bytes.value) {
                 return a.all.bytes.value > b.all.bytes.value;
               }
-              return a.entity < b.entity;
+              if (a.entity == kNone || b.entity == kNone) return a.entity < b.entity;
+              return IsNamedBefore(profile, result.entities, a.entity, b.entity);
             });
   for (const auto& [id, all] : threads) result.threads.push_back({id, all});
   std::sort(result.threads.begin(), result.threads.end(),

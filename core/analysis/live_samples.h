@@ -12,8 +12,8 @@
 
 #include "core/analysis/entities.h"
 #include "core/analysis/functions.h"
-#include "core/model/profile.h"
 #include "core/analysis/lifetime_scale.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 

@@ -25,7 +25,7 @@ struct Measures {
   std::string name = "live";   // of the main figure, as a heading
   std::string type;            // the name of its sample type
   std::string unit = "bytes";  // of the main figure
-  bool is_change = false;    // the main figure has a sign: what was added or went away
+  bool is_change = false;      // the main figure has a sign: what was added or went away
   bool is_memory = false;    // the profile is about memory: frames that only allocate are left out
   bool has_samples = false;  // rows know on how many samples they rest
 

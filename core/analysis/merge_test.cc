@@ -12,7 +12,7 @@ namespace {
 class SmallProfile {
  public:
   explicit SmallProfile(std::vector<SampleType> types = {{"objects", "count"}, {"space", "bytes"}},
-                 uint64_t start = 0x1000) {
+                        uint64_t start = 0x1000) {
     p_.sample_types = std::move(types);
     p_.period_type = {"space", "bytes"};
     Module module;
@@ -190,9 +190,9 @@ TEST(Merge, CombinesWhatIsSaidAboutTheWhole) {
 
 TEST(Merge, CommonTypesAreTakenByName) {
   SmallProfile go({{"alloc_objects", "count"},
-            {"alloc_space", "bytes"},
-            {"inuse_objects", "count"},
-            {"inuse_space", "bytes"}});
+                   {"alloc_space", "bytes"},
+                   {"inuse_objects", "count"},
+                   {"inuse_space", "bytes"}});
   go.Row({go.At("f", 1)}, {1, 2, 3, 4});
   SmallProfile cpp({{"space", "kB"}, {"objects", "count"}});
   cpp.Row({cpp.At("f", 1)}, {10, 20});
