@@ -52,8 +52,6 @@ class ProfileMaker final : public DhatVisitor {
       while (begin < ends_[i]) stack.push_back(TakeLocation(parsed, &begin, ends_[i]));
       Row row;
       row.leaf = stacks.Leaf(stack);
-      row.samples = points_[i].blocks;
-      row.live_samples = points_[i].end_blocks;
       profile_.rows.push_back(row);
       for (const DhatType& type : types) {
         profile_.values.push_back(static_cast<int64_t>(points_[i].*type.figure));

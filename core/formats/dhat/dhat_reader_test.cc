@@ -66,6 +66,7 @@ TEST(DhatReader, ReadsAllFiguresOfAHeapProfile) {
   const auto p = Read(kHeap);
   ASSERT_TRUE(p) << p.error().message;
   ASSERT_EQ(p->rows.size(), 3u);
+  EXPECT_EQ(p->rows[0].samples, 0u) << "all is known, nothing was sampled";
   EXPECT_EQ(Value(*p, 0, "alloc_space"), 1045);
   EXPECT_EQ(Value(*p, 0, "alloc_objects"), 10);
   EXPECT_EQ(Value(*p, 0, "inuse_space"), 700);

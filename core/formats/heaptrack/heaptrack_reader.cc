@@ -116,8 +116,6 @@ class ProfileMaker final : public HeaptrackVisitor {
       if (its.allocated.blocks == 0) continue;
       Row row;
       row.leaf = number == 0 ? kNone : leaves_[number - 1];
-      row.samples = static_cast<uint64_t>(its.allocated.blocks);
-      row.live_samples = static_cast<uint64_t>(its.live.blocks);
       profile_.rows.push_back(row);
       for (const BlocksAndBytes& sum : {its.allocated, its.live, its.at_peak, its.temporary}) {
         profile_.values.push_back(sum.blocks);

@@ -63,6 +63,7 @@ TEST(HeaptrackReader, AddsUpAnInterpretedFile) {
   EXPECT_EQ(Sum(*profile, "temporary_objects"), 1);
   EXPECT_EQ(Sum(*profile, "temporary_space"), 10);
   EXPECT_EQ(profile->sample_types[profile->DefaultType()].name, "inuse_space");
+  EXPECT_EQ(profile->rows[0].samples, 0u) << "all is known, nothing was sampled";
   EXPECT_EQ(profile->recording.peak_bytes, 210u);
   EXPECT_EQ(profile->recording.peak_ns, 10'000'000u);
   EXPECT_EQ(profile->recording.duration_ns, 20'000'000u);
