@@ -7,6 +7,7 @@
 #include "cli/source.h"
 #include "core/analysis/merge.h"
 #include "core/base/byte_stream.h"
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -55,6 +56,12 @@ Result<SourceProfile> ReadFile(const std::string& word, const ReadingOptions& op
   SourceProfile read;
   if (const auto split = SplitMoment(source)) {
     ReadOptions at = options.read;
+    const trace::Question& asked = at.question;
+    if (!asked.at.empty() || !asked.from.empty() || !asked.to.empty()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "'" + Printable(source) +
+                      "' names a moment or range already: leave it out, or --at, --from and --to");
+    }
     AskAt(split->moment, &at.question);
     HG_ASSIGN(const std::string path, ResolveSource(split->file, options.pick));
     HG_ASSIGN(read.profile, ReadProfileFile(path, at));

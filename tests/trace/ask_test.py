@@ -232,6 +232,21 @@ class Words(Traces):
         ]
         for arguments, message in cases:
             self.assertIn(message, self.failure(*arguments, self.story), arguments)
+        for options in (["--at", "2s"], ["--from", "2s"], ["--to", "2s"]):
+            self.assertIn("names a moment or range already", self.failure("top", *options, f"{self.story}@1s"))
+
+    def test_shares_are_of_what_is_asked_for(self):
+        def shares(*options):
+            lines = self.ask("top", *options, self.story).stdout.split("function\n")[1].splitlines()
+            return [[float(word[:-1]) for word in line.split() if word.endswith("%")][0] for line in lines
+                    if "%" in line]
+
+        rows = json.loads(self.ask("top", "--json", "-n", "100", "--blocks", self.story).stdout)["functions"]
+        counts = [row["flat"]["live_objects"] for row in rows if row["flat"]["live_objects"] > 0]
+        expected = [100 * count / sum(counts) for count in counts]
+        self.assertNotEqual(expected, shares("-n", "100"))
+        for shown, exact in zip(shares("-n", "100", "--blocks"), expected):
+            self.assertAlmostEqual(shown, exact, delta=0.06)
 
     def test_other_profiles_have_no_moments(self):
         proto = self.directory / "x.pb.gz"
