@@ -205,9 +205,14 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
     const HeapFigures& f = options.cumulative ? row.cum : row.flat;
     const bool by_allocated =
         options.sort == SortKey::kAllocated && report.measures.has_allocated();
-    const double part = by_allocated ? f.allocated_bytes.value : f.live_bytes.value;
-    const double whole =
-        by_allocated ? report.total.allocated_bytes.value : report.total.live_bytes.value;
+    const bool by_count = options.sort == SortKey::kCount && report.measures.has_objects();
+    // Shares are of what the table is sorted by.
+    const auto shared = [&](const HeapFigures& figures) {
+      if (by_count) return figures.live_objects;
+      return by_allocated ? figures.allocated_bytes.value : figures.live_bytes.value;
+    };
+    const double part = shared(f);
+    const double whole = shared(report.total);
     const bool has_live = f.live_samples != 0;
     for (const Column column : columns) {
       const size_t width = TextOf(column).width;

@@ -25,6 +25,7 @@ class Drawing {
       : profile_(profile), grown_(grown), options_(options) {
     const Measures& measures = grown.totals.measures;
     by_allocated_ = options.sort == SortKey::kAllocated && measures.has_allocated();
+    by_count_ = options.sort == SortKey::kCount && measures.has_objects();
     has_objects_ =
         measures.has_objects() && (options.layout.width >= 100 || options.sort == SortKey::kCount);
     const Estimate& whole =
@@ -106,11 +107,15 @@ class Drawing {
     return by_allocated_ ? FormatBytes(value) : FormatMain(value, grown_.totals.measures);
   }
 
+  // What a share is a share of: what branches are sorted by.
+  double Shared(const HeapFigures& f) const {
+    if (by_count_) return f.live_objects;
+    return by_allocated_ ? f.allocated_bytes.value : f.live_bytes.value;
+  }
+
   // Figures that repeat those of the line above are `dim`.
   void Figures(const HeapFigures& f, bool dim) {
     const Estimate& bytes = by_allocated_ ? f.allocated_bytes : f.live_bytes;
-    const double whole = by_allocated_ ? grown_.totals.total.allocated_bytes.value
-                                       : grown_.totals.total.live_bytes.value;
     const Interval range = Interval95(bytes);
     const bool any = (by_allocated_ ? f.samples : f.live_samples) != 0;
     const std::string& unit = grown_.totals.measures.unit;
@@ -120,7 +125,8 @@ class Drawing {
     } else if (has_sureness_) {
       text_.AddLeft(FormatPlusMinus(bytes.value, range.low, range.high), 7, Style::kDim);
     }
-    text_.AddLeft(FormatShare(bytes.value, whole), 7, dim ? Style::kDim : Style::kPlain);
+    text_.AddLeft(FormatShare(Shared(f), Shared(grown_.totals.total)), 7,
+                  dim ? Style::kDim : Style::kPlain);
     if (has_objects_) {
       text_.AddLeft(any ? CountText(f) : "-", 10, dim ? Style::kDim : Style::kPlain);
     }
@@ -182,6 +188,7 @@ class Drawing {
   const Profile& profile_;
   const GrownTree& grown_;
   const TreeOptions& options_;
+  bool by_count_ = false;
   bool by_allocated_;
   bool has_objects_;
   bool has_range_;

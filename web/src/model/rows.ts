@@ -24,8 +24,17 @@ export function plusMinus(estimate: Estimate): string {
   return formatPlusMinus(estimate.value, estimate.low, estimate.high);
 }
 
-export function shareText(estimate: Estimate, whole: Estimate): string {
-  return estimate.value === 0 ? "-" : formatShare(estimate.value, whole.value);
+export function countOf(figures: Figures): number | undefined {
+  return figures.live_objects ?? figures.objects;
+}
+
+// What rows of a table or tree have a share of: what they are sorted by.
+export function sharedFigure(figures: Figures, sort: string): number {
+  return (sort === "count" ? countOf(figures) : undefined) ?? rowEstimate(figures, sort).value;
+}
+
+export function shareText(part: number, whole: number): string {
+  return part === 0 ? "-" : formatShare(part, whole);
 }
 
 // As a part of a bar.

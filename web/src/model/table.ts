@@ -2,7 +2,8 @@
 
 import type { Figures, TableAnswer, TableRow } from "../api/types";
 import { hasRange, mainCountText, mainEstimate, mainText, rangeText } from "./figures";
-import { formatBytes, formatDuration, formatPlusMinus, formatShare } from "./format";
+import { formatBytes, formatDuration, formatPlusMinus } from "./format";
+import { countOf, sharedFigure, shareText } from "./rows";
 import type { State } from "./state";
 
 export interface Column {
@@ -16,17 +17,12 @@ export interface Column {
   isSorted?: (state: State) => boolean;
 }
 
-// As the command line writes it: nothing is a dash.
-const orDash = (value: number, text: string) => (value === 0 ? "-" : text);
-
 export function columnsOf(table: TableAnswer): Column[] {
   const { unit, total, sort } = table;
   const both = table.rows.some((row) => row.cum);
   const cum = (row: TableRow): Figures => row.cum ?? row.flat;
-  // Rows have a share of what they are sorted by: of what was allocated, or of the main figure.
-  const shared = (f: Figures) => (sort === "allocated" ? (f.allocated_bytes?.value ?? 0) : mainEstimate(f).value);
-  const share = (f: Figures) => orDash(shared(f), formatShare(shared(f), shared(total)));
-  const count = (f: Figures) => f.live_objects ?? f.objects ?? 0;
+  const share = (f: Figures) => shareText(sharedFigure(f, sort), sharedFigure(total, sort));
+  const count = (f: Figures) => countOf(f) ?? 0;
   // What grew and shrank by the same is 0; where there was nothing at all is a dash.
   const orNothing = (f: Figures, text: string) => (mainEstimate(f).value === 0 && count(f) === 0 ? "-" : text);
   const main = (f: Figures) => orNothing(f, mainText(mainEstimate(f).value, table));
@@ -50,7 +46,7 @@ export function columnsOf(table: TableAnswer): Column[] {
     });
     columns.push({ word: "cum-share", title: "share", explained: "of all, with all it calls", class: "narrow dim", text: (row) => share(cum(row)) });
   }
-  if (total.live_objects !== undefined || total.objects !== undefined) {
+  if (countOf(total) !== undefined) {
     columns.push({
       word: "objects", title: "objects", explained: "blocks", class: "slim", text: (row) => orNothing(row.flat, mainCountText(count(row.flat), table)),
       words: { sort: "count" }, isSorted: byFigure("count", false),

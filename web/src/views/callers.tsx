@@ -5,7 +5,7 @@ import type { PeekAnswer, PeekFunction, PeekNeighbour } from "../api/tree";
 import { hasRange, rangeText } from "../model/figures";
 import { formatCount } from "../model/format";
 import { patternOf } from "../model/pattern";
-import { plusMinus, rowEstimate, rowName, rowText, sharePart, shareText } from "../model/rows";
+import { plusMinus, rowEstimate, rowName, rowText, sharedFigure, sharePart, shareText } from "../model/rows";
 import { stateText, withWords } from "../model/state";
 import { useAsk, useFilter, usePage } from "./hooks";
 import { Problem } from "./parts";
@@ -38,7 +38,7 @@ export function CallersView() {
                 <li key={i}>
                   <a href={linkOf(patternOf(row))} title={row.function ?? row.label} aria-current={patternOf(row) === of ? "true" : undefined}>
                     <span class="label">{row.label}</span>
-                    <span class="dim">{shareText(rowEstimate(row.cum ?? row.flat, state.sort ?? ""), rowEstimate(names.data!.total, state.sort ?? ""))}</span>
+                    <span class="dim">{shareText(sharedFigure(row.cum ?? row.flat, state.sort ?? ""), sharedFigure(names.data!.total, state.sort ?? ""))}</span>
                   </a>
                 </li>
               ))}
@@ -80,7 +80,7 @@ function Among({ data, one, linkOf }: AmongProps) {
           <tr key={i}>
             <td class="right nowrap">{rowText(estimate, sort, data)}</td>
             {ranged && <td class="right nowrap dim" title={rangeText(estimate, unit)}>{plusMinus(estimate)}</td>}
-            <td class="part"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate, whole)} /></td>
+            <td class="part"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate.value, whole.value)} /></td>
             <td class="name">
               {neighbour.label === null
                 ? <span class="dim">{nobody}</span>
@@ -108,7 +108,7 @@ function Among({ data, one, linkOf }: AmongProps) {
           <tr data-testid="peeked">
             <td class="right nowrap">{rowText(whole, sort, data)}</td>
             {ranged && <td class="right nowrap dim" title={rangeText(whole, unit)}>{plusMinus(whole)}</td>}
-            <td class="part"><ShareBar part={sharePart(whole.value, all.value)} text={shareText(whole, all)} /></td>
+            <td class="part"><ShareBar part={sharePart(whole.value, all.value)} text={shareText(whole.value, all.value)} /></td>
             <td class="name">
               <b title={one.function ?? one.label}>{one.label}</b> <span class="dim">{one.place}</span>
             </td>

@@ -67,7 +67,7 @@ function Files({ data }: { data: SourceAnswer }) {
           <li key={one.file}>
             <a href={`#${stateText(withWords(state, { file: one.file, line: "", of: "" }))}`} title={one.file} aria-current={one.file === data.chosen?.file ? "true" : undefined}>
               <span class="label">{shortPath(one.file, 34)}</span>
-              <span class="dim two"><span>{shareText(rowEstimate(one.flat, sort), whole)}</span><span>{shareText(rowEstimate(one.cum, sort), whole)}</span></span>
+              <span class="dim two"><span>{shareText(rowEstimate(one.flat, sort).value, whole.value)}</span><span>{shareText(rowEstimate(one.cum, sort).value, whole.value)}</span></span>
             </a>
           </li>
         ))}

@@ -6,7 +6,7 @@ import type { TreeAnswer } from "../api/tree";
 import { hasRange, rangeText, treeValueText } from "../model/figures";
 import { matcherOf } from "../model/flame";
 import { formatCount, formatDuration } from "../model/format";
-import { plusMinus, rowEstimate, rowName, rowText, sharePart, shareText } from "../model/rows";
+import { countOf, plusMinus, rowEstimate, rowName, rowText, sharedFigure, sharePart, shareText } from "../model/rows";
 import { openPaths, rowsOf, walkParameter, walkText, withToggled } from "../model/tree";
 import type { TreeRow } from "../model/tree";
 import { useAsk, useFilter, usePage } from "./hooks";
@@ -154,20 +154,21 @@ function Rows({ data, loading, onMore }: { data: TreeAnswer; loading: boolean; o
     event.preventDefault();
   };
 
-  const whole = rowEstimate(data.total, data.sort);
+  const whole = sharedFigure(data.total, data.sort);
   const ranged = rows.some((row) => row.node && hasRange(rowEstimate(row.node.figures, data.sort)));
-  const counted = data.total.live_objects !== undefined || data.total.objects !== undefined;
+  const counted = countOf(data.total) !== undefined;
   const aged = data.total.mean_age_ns !== undefined;
   const cells = (row: TreeRow) => {
     const { node } = row;
     if (!node) return null;
     const estimate = rowEstimate(node.figures, data.sort);
-    const objects = data.sort === "allocated" ? node.figures.allocated_objects : (node.figures.live_objects ?? node.figures.objects);
+    const part = sharedFigure(node.figures, data.sort);
+    const objects = data.sort === "allocated" ? node.figures.allocated_objects : countOf(node.figures);
     return (
       <>
         <span role="gridcell" class="cell strong">{rowText(estimate, data.sort, data)}</span>
         {ranged && <span role="gridcell" class="cell narrow dim" title={rangeText(estimate, data.sort === "allocated" ? "bytes" : data.unit)}>{plusMinus(estimate)}</span>}
-        <span role="gridcell" class="cell bar-cell"><ShareBar part={sharePart(estimate.value, whole.value)} text={shareText(estimate, whole)} /></span>
+        <span role="gridcell" class="cell bar-cell"><ShareBar part={sharePart(part, whole)} text={shareText(part, whole)} /></span>
         <span role="gridcell" class="cell self">{node.self > 0 ? treeValueText(node.self, data.sort, data) : "-"}</span>
         {counted && <span role="gridcell" class="cell slim objects">{objects ? formatCount(objects) : "-"}</span>}
         {aged && <span role="gridcell" class="cell narrow age">{node.figures.mean_age_ns === undefined ? "-" : formatDuration(node.figures.mean_age_ns)}</span>}
