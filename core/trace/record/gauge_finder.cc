@@ -64,21 +64,20 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
     if (!HasChanged(directory) && !look_again_) continue;
     const auto files = ListGaugeFiles(directory);
     if (!files) continue;
-    const std::set<FileId> before = std::move(seen_[directory]);
-    std::set<FileId>& seen = seen_[directory];
-    seen.clear();  // those that were removed are forgotten: their inodes may be used again
+    const std::map<FileId, uint64_t> before = std::move(seen_[directory]);
+    std::map<FileId, uint64_t>& seen = seen_[directory];
+    seen.clear();
     for (const std::string& path : *files) {
       struct stat st {};
       if (stat(path.c_str(), &st) != 0) continue;
       const FileId id(st.st_dev, st.st_ino);
-      if (before.count(id) != 0) {
-        seen.insert(id);
-        continue;
-      }
       auto owner = ReadOwner(path);
       if (owner) {
-        seen.insert(id);
-        if (IsOurs(*owner, program)) found.push_back(*std::move(owner));
+        // The inode of one that was removed may be that of another already.
+        const auto known = before.find(id);
+        const bool is_known = known != before.end() && known->second == owner->start_realtime_ns;
+        seen[id] = owner->start_realtime_ns;
+        if (!is_known && IsOurs(*owner, program)) found.push_back(*std::move(owner));
       } else if (Nanoseconds(st.st_mtim) + kStartSlackNs >= started_ns_) {
         unfinished = true;  // its program is just making it
       }

@@ -43,11 +43,12 @@ class GaugeFinder {
   uint32_t recorder_;  // this process, as programs were told
   std::vector<std::string> directories_;
   bool found_any_ = false;
-  uint64_t next_list_ns_ = 0;                     // when to find out again which there are
-  uint64_t started_ns_;                           // Unix time
-  std::map<std::string, uint64_t> times_;         // when directories were changed last
-  bool look_again_ = true;                        // some file was not finished
-  std::map<std::string, std::set<FileId>> seen_;  // by directory: ours, and those that are not
+  uint64_t next_list_ns_ = 0;              // when to find out again which there are
+  uint64_t started_ns_;                    // Unix time
+  std::map<std::string, uint64_t> times_;  // when directories were changed last
+  bool look_again_ = true;                 // some file was not finished
+  // By directory: ours, and those that are not, with the start of their programs.
+  std::map<std::string, std::map<FileId, uint64_t>> seen_;
   std::set<uint32_t> pids_;  // the program and those of its children that we know
 };
 

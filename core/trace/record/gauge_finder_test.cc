@@ -88,6 +88,18 @@ TEST_F(FindingGaugeFiles, AFileThatWasRenamedIsNotNewAndTheOneInItsPlaceIs) {
   EXPECT_EQ(New(&finder), Names{"server.1.hg"});
 }
 
+TEST_F(FindingGaugeFiles, AnotherFileWithTheInodeOfOneThatIsGoneIsNew) {
+  GaugeFinder finder(directory_);
+  const uint64_t now = RealtimeNow();
+  Make("first.1.hg", kProgram, 1, now + 1);
+  EXPECT_EQ(New(&finder), Names{"first.1.hg"});
+  // As a file system does it that gives the next file the inode of the last one removed.
+  std::filesystem::rename(directory_ + "/first.1.hg", directory_ + "/second.2.hg");
+  Make("second.2.hg", kProgram + 1, kProgram, now + 2);
+  EXPECT_EQ(New(&finder), Names{"second.2.hg"});
+  EXPECT_EQ(New(&finder), Names());
+}
+
 TEST_F(FindingGaugeFiles, WaitsForOneThatIsNotFinished) {
   GaugeFinder finder(directory_);
   GaugeBuilder builder;
