@@ -142,6 +142,7 @@ TEST(TraceFileEdges, StacksAndThreadsBeyondAllBoundsBecomeUnknown) {
   block.stack = 0xffff'fff0;
   block.thread = 0xfff'fff0;
   (*writer)->Allocate(block);
+  (*writer)->BeginSurvivors();
   (*writer)->AddSurvivor(block);
   ASSERT_TRUE((*writer)->Finish({}));
   const auto trace = TraceFile::Open(file.path());

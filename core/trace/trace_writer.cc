@@ -78,8 +78,8 @@ class Writer final : public TraceWriter {
     return status_;
   }
 
+  void BeginSurvivors() override { index_.has_survivors = true; }
   void AddSurvivor(const Block& block) override {
-    index_.has_survivors = true;
     survivors_.push_back(block);
     if (survivors_.size() == kMaxSurvivors) WriteSurvivors();
   }

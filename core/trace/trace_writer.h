@@ -62,8 +62,9 @@ class TraceWriter : public EventSink {
 
   // Writes what is pending as a segment of its own, so that it cannot be lost any more.
   virtual Status Flush() = 0;
-  // Between the last event and Finish: the blocks that are still live, in order of their numbers,
-  // so that readers need not go through the trace to find them. All of them or none.
+  // Between the last event and Finish: all blocks that are still live follow, if any, in order of
+  // their numbers, so that readers need not go through the trace to find them.
+  virtual void BeginSurvivors() = 0;
   virtual void AddSurvivor(const Block& block) = 0;
   // `ended` has the facts that are known only at the end.
   virtual Status Finish(const Facts& ended) = 0;

@@ -165,6 +165,7 @@ int Large(const char* path, uint64_t events, uint32_t stacks) {
   }
   std::sort(kept.begin(), kept.end(),
             [](const Block& a, const Block& b) { return a.number < b.number; });
+  writer.BeginSurvivors();
   for (const Block& block : kept) writer.AddSurvivor(block);
   facts.complete = true;
   facts.recording.duration_ns = now;

@@ -161,11 +161,16 @@ class TraceMaker final : public HeaptrackVisitor {
                           "with the same size and stack was freed is a guess"});
     }
     const std::vector<LiveBlock> survivors = live_.All();
+    writer_->BeginSurvivors();
     for (const LiveBlock& block : survivors) writer_->AddSurvivor(BlockOf(block));
     result_.outcome = outcome;
     result_.live = survivors.size();
     trace::Facts& facts = result_.facts;
     facts.recording.state = RecordingState::kEnded;
+    // An interpreted file has the command alone.
+    if (facts.recording.program.empty() && !facts.recording.command_line.empty()) {
+      facts.recording.program = facts.recording.command_line.front();
+    }
     facts.recording.duration_ns = now_ns_;
     facts.unknown_frees = outcome.unknown_frees + unknown_frees_;
     facts.missed_frees = outcome.missed_frees;

@@ -313,6 +313,7 @@ void ProcessRecorder::Finish(RecordingState state) {
   if (writer_ != nullptr) matcher_->Finish();
   if (writer_ != nullptr && !error_) {
     tables_->CopyChanged();
+    writer_->BeginSurvivors();
     matcher_->ForEachSurvivor([this](const Block& block) { writer_->AddSurvivor(block); });
     facts.culled_blocks = matcher_->culled().blocks;
     facts.culled_bytes = matcher_->culled().bytes;

@@ -271,6 +271,7 @@ class MakeTrace {
   }
   Status WriteEnd(TraceWriter* writer) const {
     if (write_survivors) {
+      writer->BeginSurvivors();
       for (const Block& block : blocks_) {
         if (block.is_live()) writer->AddSurvivor(block);
       }
