@@ -17,6 +17,7 @@
 #include "core/formats/legacy/legacy_text_reader.h"
 #include "core/formats/massif/massif_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
+#include "core/formats/printable_profile.h"
 #include "core/formats/symbolized/symbolized_reader.h"
 #include "core/trace/trace_file.h"
 #include "core/trace/trace_profile.h"
@@ -111,6 +112,7 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
   for (const auto& [known, read] : kReaders) {
     if (known != format) continue;
     HG_ASSIGN(Profile profile, read(&peeking, name, options));
+    MakePrintable(&profile);
     if (options.question.only_freed()) HG_TRY(AddFreed(options.question.blocks, &profile));
     return profile;
   }

@@ -14,8 +14,6 @@
 namespace heapgauge {
 namespace {
 
-constexpr uint64_t kAddressSpace = uint64_t{1} << 57;
-
 // A structure of the header with a sequence word; nothing if it was never written or is not at
 // rest.
 template <typename Record>

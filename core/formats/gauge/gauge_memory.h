@@ -18,11 +18,15 @@
 
 namespace heapgauge {
 
+// No program has memory from here on.
+inline constexpr uint64_t kAddressSpace = uint64_t{1} << 57;
+
 struct GaugeMemory {
   std::string path;
   Recording recording;
   wire::Allocator allocator = wire::Allocator::kUnknown;
   std::vector<wire::LiveRecord> live;  // since the last reset
+  bool live_is_whole = false;          // these are no samples: all blocks are known
   bool records_mappings = false;
   std::vector<wire::MappingRecord> mappings;
   std::optional<wire::AllocatorStatistics> statistics;
