@@ -20,8 +20,7 @@
 namespace heapgauge::trace {
 namespace {
 
-constexpr size_t kMaxFactsBytes = 16 << 20;
-constexpr size_t kMaxNamesBytes = 512 << 20;
+constexpr size_t kMaxFactsBytes = 1 << 20;
 
 class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<OpenedTrace> {
  public:
@@ -46,7 +45,8 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
         return ReadPlainTables(file_, chunk, &budget, &tables_);
       }
       std::vector<uint8_t> bytes;
-      HG_TRY(chunk.Column(file_, 1, kMaxFactsBytes, &bytes));
+      HG_TRY(chunk.Column(file_, 1, std::min(budget.plain_bytes(), kMaxFactsBytes), &bytes));
+      budget.Spend(bytes.size());
       if (!DecodeFacts(bytes, &facts_)) return chunk.Damaged("bad facts");
       return {};
     };
@@ -56,7 +56,7 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     facts_.being_written = has_writer && !index_.finished;
     facts_.recording.duration_ns = end_ns();
     // The facts are those of the beginning, when it ran.
-    if (!index_.finished && !facts_.being_written) {
+    if (!facts_.complete && !facts_.being_written) {
       facts_.recording.state = RecordingState::kUnknown;
     }
     return {};
@@ -130,9 +130,11 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     StackTables tables;
     std::vector<uint8_t> names;
     TableBudget budget(size_);
-    const auto read = [&](const ChunkReader& chunk) {
+    const auto read = [&](const ChunkReader& chunk) -> Status {
       if (chunk.type() == ChunkType::kNames) {
-        return chunk.Column(file_, 1, kMaxNamesBytes, &names);
+        HG_TRY(chunk.Column(file_, 1, budget.plain_bytes(), &names));
+        budget.Spend(names.size());
+        return {};
       }
       return ReadStackTables(file_, chunk, &budget, &tables);
     };

@@ -130,7 +130,7 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out) {
       if (state > static_cast<uint64_t>(RecordingState::kSnapshot)) return false;
       recording.state = static_cast<RecordingState>(state);
     } else if (field == kArgument && recording.command_line.size() < kMaxRepeated) {
-      recording.command_line.emplace_back(text);
+      recording.command_line.push_back(Printable(text));
     } else if (field == kLostSamples && recording.lost.size() < kMaxRepeated) {
       const uint64_t count = value.Number();
       recording.lost.emplace_back(Printable(text.substr(text.size() - value.left())), count);

@@ -43,7 +43,8 @@ bool DecodeIndex(ColumnReader chunks, ColumnReader segments, ColumnReader flags,
     offset += step;
     info.offset = offset;
     info.bytes = segments.Number();
-    if (!DecodeInfo(&segments, &info) || info.bytes > size - offset || !Follows(*out, info)) {
+    if (!DecodeInfo(&segments, &info) || info.bytes < sizeof(ChunkHeader) ||
+        info.bytes > size - offset || !Follows(*out, info)) {
       return false;
     }
     out->segments.push_back(info);

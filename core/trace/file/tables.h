@@ -86,7 +86,7 @@ struct PlainTables {
 class TableBudget {
  public:
   explicit TableBudget(uint64_t file_bytes)
-      : plain_bytes_(file_bytes * 64 + (16 << 20)), stacks_(file_bytes * 64 + (1 << 23)) {}
+      : plain_bytes_(file_bytes * 64 + (16 << 20)), stacks_(file_bytes * 64 + (1 << 16)) {}
   size_t plain_bytes() const;
   // REQUIRES: no more than is left.
   void Spend(uint64_t plain_bytes) { spent_ += plain_bytes; }
