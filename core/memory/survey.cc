@@ -169,7 +169,7 @@ void LookCloser(const GaugeMemory& gauge, const std::string& directory, MemorySu
   survey->accounting = Account(accounting);
   SumFilePages(*survey, &survey->program_clean, &survey->program_dirty, &survey->clean_file);
   for (const MappingUsage& m : mappings) survey->lazily_freed += m.lazily_freed;
-  if (gauge.recording.traced && gauge.live.empty()) {
+  if (gauge.recording.traced && !gauge.live_is_whole) {
     survey->notes.push_back(
         "the process is traced, not sampled, and its trace was not found: its live heap is part of "
         "what is called free here");

@@ -19,19 +19,20 @@ void UseTracedBlocks(GaugeMemory* gauge) {
   if (!trace) return;
   std::vector<wire::LiveRecord> live;
   const Status read = (*trace)->ForEachSurvivor([&](const trace::Block& block) {
-    if (block.is_mapping) return;
+    if (block.is_mapping || block.address >= kAddressSpace) return;
     wire::LiveRecord& record = live.emplace_back();
     record.address = block.address;
     record.size = block.size;
-    record.interval = 1;
+    record.interval = 0;  // no sample
     record.birth_ns = block.birth_ns;
     record.usable = block.size + block.slack;
   });
   if (!read) return;
   gauge->live = std::move(live);
-  gauge->recording.interval = 1;
-  gauge->recording.interval_in_force = 1;
-  gauge->recording.samples = gauge->live.size();
+  gauge->live_is_whole = true;
+  gauge->recording.interval = 0;
+  gauge->recording.interval_in_force = 0;
+  gauge->recording.samples = gauge->recording.live_samples = gauge->live.size();
 }
 
 }  // namespace heapgauge

@@ -10,7 +10,7 @@
 
 namespace heapgauge {
 
-// Puts them where samples would be, as samples of every byte. Leaves `gauge` as it is if the
+// Puts them where samples would be, each for itself alone. Leaves `gauge` as it is if the
 // program is not traced, or if its trace cannot be found or read.
 void UseTracedBlocks(GaugeMemory* gauge);
 

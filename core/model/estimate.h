@@ -48,7 +48,8 @@ struct Weight {
 // A size of 0 counts as 1 byte: the allocator gives a block for it all the same.
 inline Weight WeightOf(uint64_t size, uint64_t interval) {
   const double s = size == 0 ? 1 : static_cast<double>(size);
-  const double t = interval == 0 ? 1 : static_cast<double>(interval);
+  if (interval == 0) return {.objects = 1, .bytes = s};
+  const double t = static_cast<double>(interval);
   const double p = -std::expm1(-s / t);
   const double q = std::exp(-s / t);
   Weight w;

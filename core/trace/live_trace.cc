@@ -41,7 +41,7 @@ std::string TraceAmong(const fs::path& process, uint32_t pid, uint64_t since_ns)
     char start[64];
     if (!file || !IsTrace({start, file->ReadAt(0, start, sizeof start)})) continue;
     const auto trace = TraceFile::Open(path);
-    if (!trace) continue;
+    if (!trace || !(*trace)->facts().being_written) continue;
     const Recording& recording = (*trace)->facts().recording;
     // Files of an earlier process of the same number may still be there.
     const uint64_t began = RealtimeNow() - (MonotonicNow() - since_ns);
