@@ -4,7 +4,6 @@
 #include "cli/symbol_options.h"
 #include "cli/trace_options.h"
 #include "cli/trace_source.h"
-#include "core/trace/trace_moment.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -27,13 +26,11 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
   if (progress != nullptr) progress->Report("opening " + source, 0, 0, "");
   SelectedTrace opened;
   HG_ASSIGN(opened.trace, trace::TraceFile::Open(source));
-  HG_ASSIGN(opened.filter, FilterOf(options.trace, *opened.trace));
-  if (!options.trace.from.empty()) {
-    HG_ASSIGN(opened.filter.born_from_ns, trace::ParseMoment(*opened.trace, options.trace.from));
-  }
-  if (!options.trace.to.empty()) {
-    HG_ASSIGN(opened.filter.born_to_ns, trace::ParseMoment(*opened.trace, options.trace.to));
-  }
+  HG_ASSIGN(const trace::ProfileRequest request, RequestOf(options.trace, *opened.trace));
+  opened.filter = request.filter;
+  opened.filter.born_from_ns = request.from_ns;
+  // What was allocated at the last moment of a range is in it.
+  if (request.to_ns != trace::kNever) opened.filter.born_to_ns = request.to_ns + 1;
   HG_ASSIGN(const auto stacks, opened.trace->ReadStacks());
   opened.stacks = *stacks;
   // What the figures are about: frames that only allocate are left out.

@@ -22,7 +22,9 @@ const char* GroupHeading(const StatsInput& in) {
   return trace::GroupByName(in.subject.groups->by());
 }
 
-std::string MomentText(const trace::PageUse& use) {
+// The blocks that were chosen may have had their own peak at another time.
+std::string MomentText(const trace::TraceStats& stats, const trace::PageUse& use) {
+  if (use.name == "peak" && use.time_ns != stats.peak.time_ns) return "At the peak of the heap";
   const bool named = use.name == "peak" || use.name == "end";
   return (named ? "At the " : "At ") + use.name;
 }
@@ -43,8 +45,9 @@ StyledText SlackSection(const StatsInput& in) {
   StyledText text(fmt::format("{} over all allocations, {} on top of what was asked for\n",
                               Bytes(s.slack_bytes), Share(s.slack_bytes, s.allocated.bytes)));
   for (const trace::PageUse& use : s.pages) {
-    text.Add(fmt::format("{}: {} on top of {} live ({})\n", MomentText(use), Bytes(use.slack_bytes),
-                         Bytes(use.bytes), Share(use.slack_bytes, use.bytes)));
+    text.Add(fmt::format("{}: {} on top of {} live ({})\n", MomentText(s, use),
+                         Bytes(use.slack_bytes), Bytes(use.bytes),
+                         Share(use.slack_bytes, use.bytes)));
   }
   if (s.slack_at_limit != 0) {
     text.Add(fmt::format("{} blocks have 64 kB of slack or more and count as 64 kB\n",
@@ -153,7 +156,7 @@ StyledText PagesSection(const StatsInput& in) {
   for (const trace::PageUse& use : in.stats.pages) {
     if (!first) text.Add("\n");
     first = false;
-    text.Add(MomentText(use), Style::kNumber);
+    text.Add(MomentText(in.stats, use), Style::kNumber);
     text.Add(fmt::format(" ({}): {} live in {} blocks\n", FormatLifetime(Real(use.time_ns)),
                          Bytes(use.bytes), Count(use.blocks)));
     if (use.blocks == 0) continue;

@@ -1,5 +1,6 @@
 #include "core/trace/edge_segments.h"
 
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -18,7 +19,10 @@ std::shared_ptr<Segment> SegmentCache::TakeOldest() {
   if (entries_.size() < capacity_) return nullptr;
   std::shared_ptr<Segment> oldest = std::move(entries_.front().segment);
   entries_.pop_front();
-  return oldest.use_count() == 1 ? oldest : nullptr;
+  if (oldest.use_count() != 1) return nullptr;
+  // Whoever let go of it last has read it: the count itself orders nothing.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return oldest;
 }
 
 Result<std::shared_ptr<const Segment>> SegmentCache::Get(const TraceFile& trace, size_t index) {

@@ -120,6 +120,14 @@ Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text) {
   return static_cast<uint64_t>(std::llround(*ns));
 }
 
+Result<uint64_t> MomentWithin(const TraceFile& trace, const std::string& text) {
+  HG_ASSIGN(const uint64_t at, ParseMoment(trace, text));
+  if (at <= trace.end_ns()) return at;
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("{} is behind the end of {}, which is at {}", Printable(text),
+                          Printable(trace.path()), FormatMoment(trace.end_ns())));
+}
+
 std::string FormatMoment(uint64_t ns) {
   const auto in = [&](double unit, const char* name) {
     std::string text = fmt::format("{:.3f}", static_cast<double>(ns) / unit);

@@ -22,6 +22,8 @@ namespace heapgauge::trace {
 // A moment as people write it: "peak", "end", "start", "1.5s", "250ms", "1h2m3s", "12:30" (minutes
 // and seconds), "40%" of its duration, a plain number of seconds; also "peak-100ms", "end-5s".
 Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text);
+// The same; fails if it lies behind the end.
+Result<uint64_t> MomentWithin(const TraceFile& trace, const std::string& text);
 
 // "1.5s", "250ms", "3m05s", "12:30", "80": nanoseconds.
 Result<uint64_t> ParseDuration(std::string_view text);

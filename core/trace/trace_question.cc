@@ -12,14 +12,6 @@ namespace heapgauge::trace {
 namespace {
 
 // A moment that must not lie behind the end.
-Result<uint64_t> MomentWithin(const TraceFile& trace, const std::string& text) {
-  HG_ASSIGN(const uint64_t at, ParseMoment(trace, text));
-  if (at <= trace.end_ns()) return at;
-  return Fail(ErrorCode::kInvalidArgument,
-              fmt::format("{} is behind the end of {}, which is at {}", Printable(text),
-                          Printable(trace.path()), FormatMoment(trace.end_ns())));
-}
-
 std::string ThreadNames(const TraceFile& trace) {
   constexpr size_t kMost = 6;
   const std::vector<Thread>& threads = trace.threads();
@@ -102,6 +94,12 @@ Result<ProfileRequest> RequestOf(const Question& question, const TraceFile& trac
   if (!question.to.empty()) {
     HG_ASSIGN(const uint64_t to, ParseMoment(trace, question.to));
     if (to < trace.end_ns()) request.to_ns = to;
+  }
+  if (request.from_ns > request.to_ns) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the range of {} ends before it begins: from {} to {}", Printable(trace.path()),
+                    FormatMoment(request.from_ns), FormatMoment(request.to_ns)));
   }
   request.value = question.value;
   request.blocks = question.blocks;

@@ -64,7 +64,7 @@ Result<LiveMoment> LiveMoment::Find(const TraceFile& trace, const std::string& t
     if (peak.bytes == 0) return AtTime(trace, 0);
     return AfterEvent(trace, peak.segment, peak.event);
   }
-  HG_ASSIGN(const uint64_t time_ns, ParseMoment(trace, text));
+  HG_ASSIGN(const uint64_t time_ns, MomentWithin(trace, text));
   return AtTime(trace, time_ns);
 }
 

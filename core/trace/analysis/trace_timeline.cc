@@ -163,9 +163,8 @@ class Reader {
         Begin({i, 0}, info.live_bytes_before, info.live_blocks_before, steps);
         begun = true;
       }
-      bool has_sums = false;
       if (where == Where::kInside) {
-        HG_ASSIGN(const bool taken, TakeWhole(i, &at, &has_sums, steps));
+        HG_ASSIGN(const bool taken, TakeWhole(i, &at, steps));
         if (taken) continue;
       }
       HG_TRY(TakeEvents(i, &begun, &at, steps));
@@ -183,21 +182,22 @@ class Reader {
   }
 
   // A segment that is in one step needs no events. False if it is not.
-  Result<bool> TakeWhole(size_t i, uint64_t* at, bool* has_sums, TimelineSteps* steps) {
+  Result<bool> TakeWhole(size_t i, uint64_t* at, TimelineSteps* steps) {
     const SegmentInfo& info = trace_.segments()[i];
     uint64_t begin = *at + 1;
     uint64_t end = *at + info.events;
+    bool has_sums = false;
     if (request_.axis == TimeAxis::kTime) {
       begin = info.begin_ns;
       end = info.end_ns;
     } else if (request_.axis == TimeAxis::kBytes) {
       HG_TRY(trace_.ReadSums(i, &sums_));
-      *has_sums = true;
+      has_sums = true;
       end = *at + FlowOfSums(sums_).bytes();
     }
     steps->GoTo(begin);
     if (!steps->Holds(end)) return false;
-    if (!*has_sums) HG_TRY(trace_.ReadSums(i, &sums_));
+    if (!has_sums) HG_TRY(trace_.ReadSums(i, &sums_));
     Add(FlowOfSums(sums_), &steps->step());
     if (info.peak_bytes > result_.timeline.peak.bytes) {
       result_.timeline.peak = {0, info.peak_ns, info.peak_bytes, 0};
@@ -217,7 +217,8 @@ class Reader {
     uint64_t bytes = request_.counts ? last_bytes_ : segment_.info.live_bytes_before;
     uint64_t blocks = request_.counts ? last_blocks_ : segment_.info.live_blocks_before;
     Timeline::Moment& peak = result_.timeline.peak;
-    for (uint32_t e = 0; e < segment_.events.size(); ++e) {
+    uint32_t e = 0;
+    for (; e < segment_.events.size(); ++e) {
       const Event& event = segment_.events[e];
       if (event.time_ns > request_.to_ns) break;
       const Flow flow = FlowOf(segment_, event);
@@ -243,7 +244,7 @@ class Reader {
         peak_is_described_ = true;
       }
     }
-    last_ = {i, static_cast<uint32_t>(segment_.events.size())};
+    last_ = {i, e};
     last_bytes_ = bytes;
     last_blocks_ = blocks;
     return {};
