@@ -121,9 +121,10 @@ class DiffTable {
     Rate(first, last);
     text_.Add("\n");
     if (made_.after.measures.has_objects()) {
-      Label("objects").Add(FormatCount(total.objects_before));
+      const auto count = [](double n) { return (n < 0 ? "-" : "") + FormatCount(std::fabs(n)); };
+      Label("objects").Add(count(total.objects_before));
       text_.Add(options_.layout.utf8 ? " \u2192 " : " -> ", Style::kDim);
-      text_.Add(FormatCount(total.objects_after)).Add(", ");
+      text_.Add(count(total.objects_after)).Add(", ");
       const double change = total.objects_after - total.objects_before;
       text_.Add(FormatChange(change, "count"), StyleOf(change)).Add("\n");
     }

@@ -173,7 +173,8 @@ class Picture {
                         FormatShare(ValueOf(node.figures, options_.sort),
                                     ValueOf(grown_.totals.total, options_.sort));
     if (measures().has_objects() && !by_allocated() && !by_count()) {
-      title += ", about " + FormatCount(node.figures.live_objects) + " objects";
+      title += fmt::format(", {}{} objects", profile_.recording.exact ? "" : "about ",
+                           FormatCount(node.figures.live_objects));
     }
     std::string module;
     if (!is_root && call.entity != kNone) {

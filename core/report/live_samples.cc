@@ -178,8 +178,7 @@ std::string LiveSamplesJson(const SampledSubject& subject, const LiveSamplesOpti
   for (size_t i = 0; i < kSizeClasses; ++i) {
     const SampledCount all = samples.SizeClass(i);
     if (all.samples == 0) continue;
-    Json size = {{"above", i == 0 ? 0 : SizeClassEnd(i - 1)},
-                 {"up_to", SizeClassEnd(i)}};
+    Json size = {{"above", i == 0 ? 0 : SizeClassEnd(i - 1)}, {"up_to", SizeClassEnd(i)}};
     size.Merge(CountJson(all));
     Json cells = Json::Array();
     for (const SampledCount& cell : samples.cells[i]) cells.Add(CountJson(cell));

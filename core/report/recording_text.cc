@@ -147,6 +147,7 @@ std::string DumpText(const Recording& r) {
 }
 
 std::string LiveText(const Estimate& live, const Recording& recording) {
+  if (recording.exact) return FormatBytes(live.value);
   const Interval range = Interval95(OrNothingSampled(live, recording));
   return fmt::format("{} (95 %: {})", FormatBytes(live.value),
                      FormatByteRange(range.low, range.high));
@@ -239,7 +240,8 @@ StyledText TraceText(const Profile& profile, const Layout& layout) {
   }
   if (profile.sample_types.size() >= kHeapTypes) {
     std::string live = BlocksText(profile, kInuseSpace, kInuseObjects, m);
-    if (r.has_peak && !r.is_peak) {
+    // The peak is that of all blocks.
+    if (r.has_peak && !r.is_peak && r.filter.empty()) {
       live += fmt::format("; peak {} at {}", FormatBytes(static_cast<double>(r.peak_bytes)),
                           FormatDuration(r.peak_ns));
     }
@@ -257,7 +259,7 @@ StyledText Notes(const std::vector<std::string>& notes) {
   constexpr size_t kMaxNotes = 5;
   for (size_t i = 0; i < notes.size() && i < kMaxNotes; ++i) text += Note(notes[i]);
   if (notes.size() > kMaxNotes) {
-    text += Note(fmt::format("and {} more modules without names", notes.size() - kMaxNotes));
+    text += Note(fmt::format("and {} more", notes.size() - kMaxNotes));
   }
   return text;
 }
@@ -267,7 +269,7 @@ StyledText Notes(const std::vector<std::string>& notes) {
 StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout) {
   const Recording& r = profile.recording;
-  if (!IsRecorded(r)) return ForeignText(profile, total, layout).Add(Notes(notes));
+  if (!IsRecorded(r) && !r.exact) return ForeignText(profile, total, layout).Add(Notes(notes));
   std::string command;
   for (const std::string& argument : r.command_line) {
     if (!command.empty()) command += ' ';
@@ -275,7 +277,8 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
   }
   if (command.empty()) command = r.program;
   StyledText text(r.name(), Style::kTitle);
-  text += fmt::format("  pid {}  {}{}", r.pid, StateText(r), r.forked ? "  (forked)" : "");
+  if (IsRecorded(r)) text += fmt::format("  pid {}", r.pid);
+  text += fmt::format("  {}{}", StateText(r), r.forked ? "  (forked)" : "");
   // The command line is seldom news; it takes what room is left.
   const size_t used = DisplayWidth(text.text()) + 2;
   if (command != r.name() && used + 16 <= layout.width) {

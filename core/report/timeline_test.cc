@@ -28,8 +28,9 @@ Timeline Hill(size_t steps) {
     TimelineStep step;
     step.begin = timeline.to * i / steps;
     step.end = step.time_ns = timeline.to * (i + 1) / steps;
-    step.live_bytes = i < steps / 2 ? 8 * kMegabytes * (i + 1) / (steps / 2)
-                                    : 8 * kMegabytes - 6 * kMegabytes * (i + 1 - steps / 2) / (steps / 2);
+    step.live_bytes = i < steps / 2
+                          ? 8 * kMegabytes * (i + 1) / (steps / 2)
+                          : 8 * kMegabytes - 6 * kMegabytes * (i + 1 - steps / 2) / (steps / 2);
     step.most_bytes = std::max(live, step.live_bytes);
     step.least_bytes = std::min(live, step.live_bytes);
     step.live_blocks = step.live_bytes / 1024;
@@ -166,7 +167,8 @@ TEST(TimelineAxis, HasRoundNumbers) {
   EXPECT_EQ(Labels(TimeAxis::kTime, 0, 90'000 * kMs, 4), (Words{"0", "30s", "1m00s", "1m30s"}));
   EXPECT_EQ(Labels(TimeAxis::kTime, 0, 7'200'000 * kMs, 4),
             (Words{"0", "30m00s", "1h00m", "1h30m", "2h00m"}));
-  EXPECT_EQ(Labels(TimeAxis::kBytes, 0, 121 * kMegabytes, 4), (Words{"0", "32 MB", "64 MB", "96 MB"}));
+  EXPECT_EQ(Labels(TimeAxis::kBytes, 0, 121 * kMegabytes, 4),
+            (Words{"0", "32 MB", "64 MB", "96 MB"}));
   EXPECT_EQ(Labels(TimeAxis::kEvents, 0, 2'300'000, 5), (Words{"0", "500k", "1M", "1.5M", "2M"}));
   EXPECT_EQ(Labels(TimeAxis::kTime, 5, 5, 5), Words{});
 }
