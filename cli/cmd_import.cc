@@ -1,8 +1,12 @@
 // import: a trace out of another tool's recording.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "cli/cli.h"
@@ -13,6 +17,7 @@
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/report/figures.h"
 #include "core/symbolize/elf_file.h"
+#include "core/trace/trace_file.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -50,6 +55,28 @@ std::string Summary(const HeaptrackImport& import, uint64_t bytes, const std::st
          std::string(BaseName(Printable(output))) + "\n";
 }
 
+// Where the trace is written, and where it goes then.
+struct Place {
+  std::string written;
+  std::string final;
+  bool exists = false;    // what is written to is no file of ours: a device, or a pipe
+  bool replaces = false;  // `written` takes the place of `final`
+};
+
+Place PlaceOf(const ImportOptions& options) {
+  Place place{options.output, options.output};
+  struct stat st {};
+  if (!options.replace || stat(options.output.c_str(), &st) != 0) return place;
+  place.exists = !S_ISREG(st.st_mode);
+  place.replaces = !place.exists;
+  if (!place.replaces) return place;
+  std::error_code ignored;
+  const auto target = std::filesystem::canonical(options.output, ignored);  // links stay
+  if (!ignored) place.final = target.string();
+  place.written = place.final + "." + std::to_string(getpid()) + ".part";
+  return place;
+}
+
 Result<std::string> ImportFile(const ImportOptions& options) {
   const std::string name = options.source == "-" ? "standard input" : options.source;
   HG_ASSIGN(auto opened, OpenStream(options.source));
@@ -62,16 +89,30 @@ Result<std::string> ImportFile(const ImportOptions& options) {
                     ": not a heaptrack file, and no other recording has the events of a trace; "
                     "reports read profiles as they are");
   }
+  // What is there stays until the new trace is complete.
+  const Place place = PlaceOf(options);
+  if (const auto old = trace::TraceFile::Open(place.final);
+      place.replaces && old && (*old)->facts().being_written) {
+    return Fail(ErrorCode::kUnavailable,
+                "the trace '" + Printable(options.output) +
+                    "' is being written by a recorder: give this one another name (-o)");
+  }
   HG_ASSIGN(const auto writer,
-            trace::TraceWriter::Create(options.output, trace::Facts(),
-                                       trace::TraceWriter::Options(), options.replace));
+            trace::TraceWriter::Create(place.written, trace::Facts(), trace::TraceWriter::Options(),
+                                       place.exists));
   HeaptrackImportOptions how;
   how.build_id_of = BuildIdOf;
   how.progress = BeginProgress();
   const auto import = ImportHeaptrack(&stream, name, how, writer.get());
   if (!import) {
-    unlink(options.output.c_str());  // half a trace would look like a whole one
+    if (!place.exists) unlink(place.written.c_str());  // half a trace would look like a whole one
     return tl::unexpected<Error>(import.error());
+  }
+  if (place.replaces && rename(place.written.c_str(), place.final.c_str()) != 0) {
+    const int error = errno;
+    unlink(place.written.c_str());
+    return tl::unexpected<Error>(
+        SystemError("cannot replace '" + Printable(options.output) + "'", error));
   }
   return Summary(*import, writer->bytes_written(), options.output);
 }

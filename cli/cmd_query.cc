@@ -197,7 +197,13 @@ int Query(QueryCommand command) {
     sources.insert(sources.begin(), command.sql);
     command.sql.clear();
   }
-  MeanTraces(&sources);
+  if (const Status meant = MeanTraces(command.report.pick, &sources); !meant) {
+    return FailWith(meant.error());
+  }
+  for (const std::string& source : sources) {
+    const Status whole = TakeNoMoment(source, "choose by WHERE time_ns BETWEEN ... AND ...");
+    if (!whole) return FailWith(whole.error());
+  }
   if (command.schema && sources.empty()) {
     return Deliver(command.report, query::SchemaText(nullptr));
   }

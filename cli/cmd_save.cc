@@ -35,9 +35,9 @@ Result<trace::SavedTrace> WriteCopy(const std::string& path, const std::string& 
 
 int Save(const SaveOptions& options) {
   // A trace is a file, and no place where gauge files are looked for.
-  const std::string source = MeanTrace(options.source);
-  const auto path =
-      IsTraceFile(source) ? Result<std::string>(source) : ResolveSource(source, options.pick);
+  const auto source = MeanTrace(options.source, options.pick);
+  if (!source) return FailWith(source.error());
+  const auto path = IsTraceFile(*source) ? source : ResolveSource(*source, options.pick);
   if (!path) return FailWith(path.error());
   std::vector<std::string> notes;
   const auto saved = WriteCopy(*path, options.output, [&](Profile* profile) {

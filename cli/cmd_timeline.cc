@@ -110,7 +110,8 @@ Result<Range> RangeOf(const TimelineCommand& command, const trace::TraceFile* tr
   }
   if (trace != nullptr && range.from > trace->end_ns()) {
     return Fail(ErrorCode::kInvalidArgument, "--from " + Printable(command.from) +
-                                                 " is behind the end of the trace, " +
+                                                 " is behind the end of " +
+                                                 Printable(command.source) + ", which is at " +
                                                  trace::FormatMoment(trace->end_ns()));
   }
   if (range.from > range.to) {
@@ -188,6 +189,12 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
 }
 
 Result<MassifFile> MakeMassif(const TimelineCommand& command, TimeSource* source) {
+  if (source->trace == nullptr && !(command.from.empty() && command.to.empty())) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "massif's snapshots of a range can be made of a trace alone (run --trace): leave out "
+        "--from and --to, or --massif");
+  }
   if (source->massif != nullptr) return std::move(*source->massif);
   const MassifUnit unit = command.unit == "bytes" ? MassifUnit::kBytes : MassifUnit::kMilliseconds;
   if (command.unit == "allocations") {
@@ -346,7 +353,11 @@ Examples:
   AddSymbolOptions(sub, &report->symbols);
   sub.OnChosen([=] {
     *action = [=] {
-      command->source = MeanTrace(command->source);
+      auto meant = MeanTrace(command->source);
+      if (!meant) return FailWith(meant.error());
+      const Status whole = TakeNoMoment(*meant, kUseRange);
+      if (!whole) return FailWith(whole.error());
+      command->source = *std::move(meant);
       return RunTimeline(*command);
     };
   });

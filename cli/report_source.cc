@@ -120,8 +120,8 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   AddTraceOptions(sub, &options->trace);
   sub.OnChosen([=] {
     *action = [=] {
-      MeanTraces(&options->sources);
-      return run(*options);
+      const Status meant = MeanTraces(options->pick, &options->sources);
+      return meant ? run(*options) : FailWith(meant.error());
     };
   });
   return sub;

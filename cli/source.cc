@@ -1,5 +1,6 @@
 #include "cli/source.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -52,38 +53,56 @@ uint32_t PidOf(std::string_view source) {
   return error == std::errc() && end == source.data() + source.size() ? pid : 0;
 }
 
-// "" if it is not recorded whole, or nobody is found who does.
-std::string TraceBeingWritten(const std::string& source) {
-  std::string gauge = source;
+// "" if it is not recorded whole.
+Result<std::string> TraceBeingWritten(const std::string& source, const std::string& pick) {
   struct stat st {};
-  if (stat(source.c_str(), &st) != 0) {
-    const uint32_t pid = PidOf(source);
-    auto found = pid != 0 ? FindGaugeOf(pid) : Result<std::string>("");
-    if (!found) return "";
-    gauge = *std::move(found);
-  }
-  if (!IsGaugeFileName(BaseName(gauge))) return "";
-  const auto owner = ReadOwner(gauge);
+  const bool exists = stat(source.c_str(), &st) == 0;
+  if (!exists && PidOf(source) == 0) return "";
+  if (exists && !S_ISDIR(st.st_mode) && !IsGaugeFileName(BaseName(source))) return "";
+  const auto gauge = ResolveSource(source, pick);
+  const auto owner = gauge ? ReadOwner(*gauge) : Result<GaugeOwner>(Fail(ErrorCode::kNotFound, ""));
   if (!owner || owner->is_copy || !OwnerRuns(*owner)) return "";
-  const auto since_ns = trace::TracedSince(gauge);
+  const auto since_ns = trace::TracedSince(*gauge);
   if (!since_ns) return "";
   std::string path = trace::FindLiveTrace(owner->pid, *since_ns);
-  if (!path.empty()) trace::HaveTraceWritten(gauge);
+  if (path.empty()) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("every call of process {} goes into a trace, and nobody is seen to "
+                            "write it: heapgauge doctor {} tells more, heapgauge top FILE.hgt what "
+                            "was recorded",
+                            owner->pid, owner->pid));
+  }
+  trace::HaveTraceWritten(*gauge);
   return path;
 }
 
 }  // namespace
 
-std::string MeanTrace(const std::string& source) {
-  if (std::string path = TraceBeingWritten(source); !path.empty()) return path;
+Result<std::string> MeanTrace(const std::string& source, const std::string& pick) {
+  HG_ASSIGN(std::string path, TraceBeingWritten(source, pick));
+  if (!path.empty()) return path;
   const size_t at = source.rfind('@');
   if (at == std::string::npos) return source;
-  const std::string path = TraceBeingWritten(source.substr(0, at));
+  HG_ASSIGN(path, TraceBeingWritten(source.substr(0, at), pick));
   return path.empty() ? source : path + source.substr(at);
 }
 
-void MeanTraces(std::vector<std::string>* sources) {
-  for (std::string& source : *sources) source = MeanTrace(source);
+Status TakeNoMoment(const std::string& source, const char* what_to_do) {
+  const size_t at = source.rfind('@');
+  struct stat st {};
+  if (at == std::string::npos || stat(source.c_str(), &st) == 0) return {};
+  if (stat(source.substr(0, at).c_str(), &st) != 0) return {};
+  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(source) +
+                                               "' is a moment or range of a file, and the whole is "
+                                               "needed here: name the file, and " +
+                                               what_to_do);
+}
+
+Status MeanTraces(const std::string& pick, std::vector<std::string>* sources) {
+  for (std::string& source : *sources) {
+    HG_ASSIGN(source, MeanTrace(source, pick));
+  }
+  return {};
 }
 
 Result<std::string> ResolveSource(const std::string& source, const std::string& pick) {

@@ -13,10 +13,16 @@ namespace heapgauge::cli {
 // "newest" or "oldest".
 Result<std::string> ResolveSource(const std::string& source, const std::string& pick);
 
-// What a report is made of. A process all of whose calls are recorded, by its number or its gauge
-// file, means the trace of it, up to now; anything else stays what it is. "PID@MOMENT" too.
-std::string MeanTrace(const std::string& source);
-void MeanTraces(std::vector<std::string>* sources);
+// What a report is made of. A process all of whose calls are recorded, by its number, its gauge
+// file or the directory of that, means the trace of it, up to now; anything else stays what it is.
+// "PID@MOMENT" too. Fails if such a process has a trace that is not written any more, or that
+// cannot be found: its gauge file would say that it has no memory.
+Result<std::string> MeanTrace(const std::string& source, const std::string& pick = "");
+// For commands that look at the events of whole traces: fails if a moment of one is named, and says
+// what to do.
+inline constexpr char kUseRange[] = "choose by --from and --to";
+Status TakeNoMoment(const std::string& source, const char* what_to_do);
+Status MeanTraces(const std::string& pick, std::vector<std::string>* sources);
 
 }  // namespace heapgauge::cli
 

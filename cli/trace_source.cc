@@ -1,5 +1,7 @@
 #include "cli/trace_source.h"
 
+#include <sys/stat.h>
+
 #include "cli/packed_output.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
@@ -11,22 +13,8 @@ namespace heapgauge::cli {
 namespace {
 
 bool ChoosesPart(const ReportOptions& options) {
-  const TraceOptions& t = options.trace;
-  for (const std::string* text : {&options.focus,    &options.ignore,
-                                  &options.type,     &t.at,
-                                  &t.from,           &t.to,
-                                  &t.value,          &t.temporary,
-                                  &t.least_size,     &t.greatest_size,
-                                  &t.least_lifetime, &t.greatest_lifetime,
-                                  &t.thread,         &t.stack,
-                                  &t.not_stack,      &t.function,
-                                  &t.not_function,   &t.module,
-                                  &t.not_module,     &t.source,
-                                  &t.not_source}) {
-    if (!text->empty()) return true;
-  }
-  return options.peak || !t.live_at.empty() || t.blocks || t.freed || t.not_freed || t.by_realloc ||
-         t.with_mappings;
+  return options.trace != TraceOptions() || options.kind != "heap" || options.peak ||
+         !options.focus.empty() || !options.ignore.empty() || !options.type.empty();
 }
 
 }  // namespace
@@ -41,6 +29,9 @@ bool IsTraceSource(const ReportOptions& options) {
 }
 
 bool IsTraceFile(const std::string& path) {
+  // What is no file can be read once, and is left to whoever does.
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return false;
   auto opened = OpenStream(path);
   if (!opened) return false;
   PeekingStream stream(*std::move(opened));

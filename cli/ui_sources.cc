@@ -102,7 +102,7 @@ Result<Profile> ReadWithNames(const std::string& word, const SymbolOptions& symb
 
 Status AddOne(const std::string& asked, const SymbolOptions& symbols,
               const endpoint::GaugeProcessOptions& how, Sources* sources, BackgroundReads* reads) {
-  const std::string word = MeanTrace(asked);
+  HG_ASSIGN(const std::string word, MeanTrace(asked));
   std::error_code ignored;
   if (std::filesystem::is_directory(word, ignored)) {
     HG_ASSIGN(const std::vector<std::string> paths, ListGaugeFiles(word));

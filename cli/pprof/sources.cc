@@ -52,7 +52,7 @@ std::string DurationText(int seconds) {
 }
 
 Result<SourceProfile> ReadFile(const std::string& word, const ReadingOptions& options) {
-  const std::string source = MeanTrace(word);
+  HG_ASSIGN(const std::string source, MeanTrace(word, options.pick));
   SourceProfile read;
   if (const auto split = SplitMoment(source)) {
     ReadOptions at = options.read;

@@ -1,6 +1,7 @@
 """Reports on traces whose figures are known: moments, ranges, values, filters, and that all reports say the same."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -234,6 +235,81 @@ class Words(Traces):
             self.assertIn(message, self.failure(*arguments, self.story), arguments)
         for options in (["--at", "2s"], ["--from", "2s"], ["--to", "2s"]):
             self.assertIn("names a moment or range already", self.failure("top", *options, f"{self.story}@1s"))
+
+    def test_ranges_of_blocks_reach_to_their_last_moment(self):
+        def allocated(*options):
+            stats = json.loads(self.ask("stats", "--json", *options, self.story).stdout)
+            return stats["totals"]["allocated"]["blocks"]
+
+        whole = allocated()
+        self.assertEqual(allocated("--to", "end"), whole)
+        self.assertEqual(allocated("--from", "start", "--to", "100%"), whole)
+        for command in ("stats", "lifetimes"):
+            self.assertIn("ends before it begins", self.failure(command, "--from", "4s", "--to", "2s", self.story))
+            self.assertIn("is behind the end of", self.failure(command, "--from", "99s", self.story))
+        self.assertIn("is behind the end of", self.failure("stats", "--at", "99s", self.story))
+
+    def test_what_comes_by_a_pipe_is_read_once(self):
+        proto = self.directory / "x.pb.gz"
+        self.ask("proto", "-o", proto, self.story)
+        for command in (["lifetimes"], ["stats"], ["query", "SELECT count(*) FROM stacks"], ["dhat"], ["top"]):
+            piped = subprocess.run(["bash", "-c", f"cat {proto} | {harness.HEAPGAUGE} \"$@\" /dev/stdin", "-", *command],
+                                   env=harness.clean_environment(), capture_output=True, text=True, timeout=60)
+            file = self.ask(*command, proto, check=False)
+            self.assertEqual((piped.returncode, piped.stdout), (file.returncode, file.stdout), command)
+            self.assertEqual(piped.stderr.replace("/dev/stdin", str(proto)), file.stderr, command)
+
+    def test_who_looks_at_all_events_takes_no_moment(self):
+        for command in (["stats"], ["lifetimes"], ["timeline"], ["query", "SELECT 1"]):
+            for moment in ("2s", "2s..3s", "peak"):
+                self.assertIn("--from and --to" if command[0] != "query" else "WHERE",
+                              self.failure(*command, f"{self.story}@{moment}"))
+
+    def test_kinds_that_a_trace_does_not_have_are_refused_by_all(self):
+        for command in ("dhat", "heaptrack", "top"):
+            self.assertIn("not those of pools", self.failure(command, "--kind", "pool", self.story))
+
+    def test_an_import_that_fails_leaves_what_was_there(self):
+        recorded = self.directory / "x.raw"
+        self.ask("heaptrack", "-o", recorded, self.story)
+        damaged = self.directory / "damaged.raw"
+        damaged.write_bytes(recorded.read_bytes()[:-2000] + b"\nt zz zz zz\n+ zz\n")
+        target, link = self.directory / "target.hgt", self.directory / "link.hgt"
+        self.ask("import", "-o", target, recorded)
+        link.symlink_to(target)
+        before = target.read_bytes()
+        for output in (target, link):
+            self.failure("import", "--replace", "-o", output, damaged)
+            self.assertEqual(target.read_bytes(), before)
+        self.ask("import", "--replace", "-o", link, recorded)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(sorted(p.name for p in self.directory.glob("*.part*")), [])
+        self.ask("import", "--replace", "-o", "/dev/null", recorded)
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+
+    def test_a_copy_of_what_was_cut_is_not_being_written(self):
+        cut, copy = self.directory / "cut.hgt", self.directory / "copy.hgt"
+        cut.write_bytes(self.story.read_bytes()[:-40])
+        self.ask("save", "-o", copy, cut)
+        self.assertNotIn("being written", self.ask("top", copy).stdout)
+
+    def test_names_cannot_steer_the_terminal(self):
+        proto = self.directory / "x.pb"
+        self.ask("proto", "-o", proto, self.story)
+        data = gzip.decompress(proto.read_bytes()) if proto.read_bytes()[:2] == b"\x1f\x8b" else proto.read_bytes()
+        self.assertIn(b"Cache::Add", data)
+        proto.write_bytes(data.replace(b"Cache::Add", b"\x1b[31m\x07\x7fAdd"))
+        for command in (["top"], ["tree"], ["traces"], ["peek", "Add"], ["collapsed"], ["pprof", "-top"], ["raw"]):
+            text = self.ask(*command, proto).stdout
+            self.assertIn("Add", text, command)
+            self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f]", command)
+
+    def test_a_range_without_events_has_the_stacks_of_its_begin(self):
+        made = json.loads(self.ask("timeline", "--json", "--top", "100", "--points", "2", "--from", "7.2001s",
+                                   "--to", "7.2002s", self.story).stdout)
+        self.assertEqual(made["allocated_blocks"], 0)
+        for at in (0, 1):
+            self.assertEqual(sum(stack["most_bytes"][at] for stack in made["stacks"]), made["end"]["live_bytes"])
 
     def test_shares_are_of_what_is_asked_for(self):
         def shares(*options):

@@ -47,7 +47,7 @@ class Running(harness.EndToEnd):
         return next(row["flat"]["live_bytes"]["value"] for row in rows if row["function"] == "HoldMemory")
 
     def test_reports_are_of_the_trace_up_to_now(self):
-        for source in (self.pid, self.gauge):
+        for source in (self.pid, self.gauge, self.gauges):
             self.assertEqual(self.live(source), 300 * 5000)
         # What has just happened is in them, though a recorder has no reason to write it yet.
         for count in range(1, 4):
@@ -73,6 +73,19 @@ class Running(harness.EndToEnd):
         self.assertAlmostEqual(memory["heap"]["live_estimate"]["value"], 300 * 5000, delta=20000)
         self.assertGreater(memory["parts"]["live"], 0)
         self.assertRegex(self.heapgauge("memory", self.pid), r"live heap +1\.[45] MB in 30\d blocks")
+
+    def test_memory_counts_the_smallest_blocks_once(self):
+        self.tell("alloc 2000 1")
+        self.assertRegex(self.heapgauge("memory", self.pid), r"live heap +1\.[45] MB in 2,30\d blocks")
+
+    def test_without_its_recorder_nothing_is_made_up(self):
+        self.run.kill()
+        self.run.wait(60)
+        for command in (["top"], ["stats"], ["timeline"], ["query", "SELECT 1"]):
+            process = subprocess.run([harness.HEAPGAUGE, *command, str(self.pid)], capture_output=True, text=True,
+                                     env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)), timeout=60)
+            self.assertEqual((process.returncode, process.stdout), (2, ""), command)
+            self.assertIn(f"heapgauge doctor {self.pid}", process.stderr)
 
     def test_ps_has_no_figures_of_samples(self):
         row = next(line for line in self.heapgauge("ps").splitlines() if f" {self.pid} " in line)
