@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -12,6 +13,19 @@ void Clean(std::string* text) {
   const bool is_plain =
       std::all_of(text->begin(), text->end(), [](char c) { return c >= 0x20 && c < 0x7f; });
   if (!is_plain) *text = Printable(*text);
+}
+
+void CleanLines(std::string* text) {
+  std::string clean;
+  for (size_t at = 0; at <= text->size();) {
+    const size_t end = std::min(text->find('\n', at), text->size());
+    std::string line = text->substr(at, end - at);
+    Clean(&line);
+    clean += line;
+    if (end < text->size()) clean += '\n';
+    at = end + 1;
+  }
+  *text = std::move(clean);
 }
 
 }  // namespace
@@ -30,6 +44,10 @@ void MakePrintable(Profile* profile) {
     Clean(&type.name);
     Clean(&type.unit);
   }
+  Clean(&profile->period_type.name);
+  Clean(&profile->period_type.unit);
+  for (std::string& text : profile->strings) Clean(&text);
+  for (std::string& comment : profile->comments) CleanLines(&comment);
   Clean(&profile->recording.program);
   for (std::string& argument : profile->recording.command_line) Clean(&argument);
 }
