@@ -11,8 +11,8 @@ namespace heapgauge::query {
 constexpr std::string_view kUnknown = "(unknown stack)";
 constexpr size_t kRemembered = 16;
 
-NamesInStacks::NamesInStacks(Profile profile, uint32_t first)
-    : profile_(std::move(profile)), first_(first) {
+NamesInStacks::NamesInStacks(const Profile& profile, uint32_t first)
+    : profile_(profile), first_(first) {
   frame_names_ = FrameNames(profile_, Granularity::kFunctions, Names::kShort);
   allocation_frames_ = CountAllocationFrames(profile_);
   depth_.resize(profile_.nodes.size());

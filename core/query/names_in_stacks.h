@@ -26,8 +26,8 @@ namespace heapgauge::query {
 class NamesInStacks {
  public:
   // The rows of `profile` are the stacks; the number of the first one is `first`. Locations have
-  // their names.
-  NamesInStacks(Profile profile, uint32_t first);
+  // their names. The profile must outlive this and stay as it is.
+  NamesInStacks(const Profile& profile, uint32_t first);
 
   const Profile& profile() const { return profile_; }
   uint32_t first() const { return first_; }
@@ -54,7 +54,7 @@ class NamesInStacks {
   }
 
  private:
-  Profile profile_;
+  const Profile& profile_;
   uint32_t first_;
   std::vector<std::string> frame_names_;
   std::vector<uint32_t> allocation_frames_;

@@ -75,6 +75,17 @@ TEST_F(Small, StacksHaveNamesAndFigures) {
   EXPECT_EQ(Ask("SELECT stack FROM stacks WHERE stack = 99"), Lines{});
 }
 
+TEST_F(Small, StacksGoOnWhenNamesComeLater) {
+  EXPECT_EQ(Ask("SELECT function_of(stack), live_bytes, truncated FROM stacks"),
+            (Lines{"shop::Cache::Keep,1000,0", "shop::Churn,7,0", "shop::Grow,80,0", "mmap,0,0"}));
+}
+
+TEST_F(Small, StacksGoOnWhenFramesComeLater) {
+  EXPECT_EQ(Ask("SELECT s.stack, s.live_bytes, f.line FROM stacks s CROSS JOIN frames f "
+                "ON f.stack = s.stack WHERE f.function = 'main'"),
+            (Lines{"1,1000,3", "2,7,4", "3,80,5", "4,0,6"}));
+}
+
 TEST_F(Small, FramesAreJoinedByStack) {
   EXPECT_EQ(
       Ask("SELECT f.depth, f.function, f.name, f.file, f.line FROM stacks s "

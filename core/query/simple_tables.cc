@@ -44,7 +44,7 @@ std::shared_ptr<Table> Modules(Source* source) {
         return profile->modules.size();
       },
       [source](size_t row, int column, sqlite3_context* out) {
-        // Naming moves the profile, so it is asked for each time.
+        // Naming may move modules, so no text of theirs lasts.
         const Module& module = (*source->StacksOnly())->modules[row];
         if (column == 0) Put(out, row);
         if (column == 1) PutCopy(out, module.path);

@@ -44,12 +44,13 @@ std::unique_ptr<Source> Source::OfProfile(Profile profile) {
   for (const TimelinePoint& point : profile.timeline) {
     source->profile_end_ns_ = std::max(source->profile_end_ns_, point.time_ns);
   }
-  source->names_ = std::make_unique<NamesInStacks>(std::move(profile), 1);
+  source->profile_ = std::make_unique<Profile>(std::move(profile));
+  source->names_ = std::make_unique<NamesInStacks>(*source->profile_, 1);
   return source;
 }
 
 const Recording& Source::recording() const {
-  return trace_ != nullptr ? trace_->facts().recording : names_->profile().recording;
+  return trace_ != nullptr ? trace_->facts().recording : profile_->recording;
 }
 
 uint64_t Source::end_ns() const {
@@ -58,8 +59,7 @@ uint64_t Source::end_ns() const {
 }
 
 Result<const Profile*> Source::StacksOnly() {
-  if (names_ != nullptr) return &names_->profile();
-  if (unnamed_ == nullptr) {
+  if (profile_ == nullptr) {
     Report("reading stacks", 0, 0, "");
     HG_ASSIGN(const auto stacks, trace_->ReadStacks());
     auto profile = std::make_unique<Profile>(stacks->profile);
@@ -73,17 +73,16 @@ Result<const Profile*> Source::StacksOnly() {
       profile->rows.push_back(row);
     }
     profile->values.resize(profile->rows.size() * profile->sample_types.size());
-    unnamed_ = std::move(profile);
+    profile_ = std::move(profile);
   }
-  return unnamed_.get();
+  return profile_.get();
 }
 
 Result<NamesInStacks*> Source::Names() {
   if (names_ == nullptr) {
     HG_TRY(StacksOnly());
-    if (namer_) namer_(unnamed_.get());
-    names_ = std::make_unique<NamesInStacks>(std::move(*unnamed_), 0);
-    unnamed_.reset();
+    if (namer_) namer_(profile_.get());
+    names_ = std::make_unique<NamesInStacks>(*profile_, 0);
   }
   return names_.get();
 }

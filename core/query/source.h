@@ -53,7 +53,8 @@ class Source {
 
   // Stacks and their names. For a trace they are read when they are first asked for.
   Result<NamesInStacks*> Names();
-  // What is known without names; for a profile the same.
+  // What is known without names; for a profile the same. It is there for good: Names() adds to it,
+  // which may move what it consists of.
   Result<const Profile*> StacksOnly();
   // Of a trace: sums over all of it, by stack.
   Result<const std::vector<StackTotal>*> Totals();
@@ -83,8 +84,8 @@ class Source {
 
   std::shared_ptr<const trace::TraceFile> trace_;
   Namer namer_;
+  std::unique_ptr<Profile> profile_;  // once it is read it stays where it is
   std::unique_ptr<NamesInStacks> names_;
-  std::unique_ptr<Profile> unnamed_;
   std::vector<StackTotal> totals_;
   bool has_totals_ = false;
   std::unique_ptr<SegmentCache> segments_;
