@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "core/query/schema.h"
 #include "core/query/testing/ask.h"
 #include "core/query/testing/sampled_profile.h"
@@ -132,6 +135,19 @@ TEST_F(Small, FunctionsOfValues) {
                 "WHERE number = 0"),
             "shop::Cache::Keep,main;shop::Cache::Keep;operator new,/made/program");
   EXPECT_EQ(One("SELECT function_of(NULL), function_of(77), collapsed(-1)"), "NULL,NULL,NULL");
+}
+
+TEST(Functions, ThatThrowAreErrors) {
+  for (const char* call : {"function_of(stack)", "module_of(stack)", "collapsed(stack)",
+                           "stack_contains(stack, 'main')"}) {
+    const std::string sql = std::string("SELECT ") + call + " FROM allocations";
+    Asker no_memory(Source::OfTrace(SmallTrace().Open(), [](Profile*) { throw std::bad_alloc(); }));
+    EXPECT_NE(no_memory.One(sql).find("of memory"), std::string::npos) << call;
+    EXPECT_EQ(no_memory.One("SELECT 1"), "1");
+    Asker broken(Source::OfTrace(SmallTrace().Open(),
+                                 [](Profile*) { throw std::runtime_error("no names today"); }));
+    EXPECT_EQ(broken.One(sql), "error: no names today") << call;
+  }
 }
 
 TEST_F(Small, SnapshotsAreOfAMoment) {

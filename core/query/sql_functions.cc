@@ -4,6 +4,8 @@
 
 #include <bit>
 #include <cmath>
+#include <exception>
+#include <new>
 
 #include "core/base/regex.h"
 #include "core/base/text.h"
@@ -134,9 +136,23 @@ void Regexp(sqlite3_context* out, int, sqlite3_value** values) {
                       [](void* data) { delete static_cast<Regex*>(data); });
 }
 
+// Nothing may be thrown through SQLite.
+template <SqlFunction function>
+void GuardedCall(sqlite3_context* out, int count, sqlite3_value** values) {
+  try {
+    function(out, count, values);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(out);
+  } catch (const std::exception& error) {
+    sqlite3_result_error(out, error.what(), -1);
+  } catch (...) {
+    sqlite3_result_error_code(out, SQLITE_INTERNAL);
+  }
+}
+
 constexpr SqlOverload kOverloads[] = {
-    {"live_at", LiveAt, kLiveAt},
-    {"stack_contains", StackContains, kStackContains},
+    {"live_at", GuardedCall<LiveAt>, kLiveAt},
+    {"stack_contains", GuardedCall<StackContains>, kStackContains},
 };
 
 struct Registered {
@@ -145,12 +161,12 @@ struct Registered {
   SqlFunction function;
 };
 constexpr Registered kFunctions[] = {
-    {"live_at", 2, LiveAt},         {"stack_contains", 2, StackContains},
-    {"function_of", 1, FunctionOf}, {"module_of", 1, ModuleOf},
-    {"collapsed", 1, Collapsed},    {"human", 1, Human},
-    {"human_time", 1, HumanTimeOf}, {"seconds", 1, Seconds},
-    {"moment", 1, Moment},          {"power_of_two", 1, PowerOfTwo},
-    {"regexp", 2, Regexp},
+    {"live_at", 2, GuardedCall<LiveAt>},         {"stack_contains", 2, GuardedCall<StackContains>},
+    {"function_of", 1, GuardedCall<FunctionOf>}, {"module_of", 1, GuardedCall<ModuleOf>},
+    {"collapsed", 1, GuardedCall<Collapsed>},    {"human", 1, GuardedCall<Human>},
+    {"human_time", 1, GuardedCall<HumanTimeOf>}, {"seconds", 1, GuardedCall<Seconds>},
+    {"moment", 1, GuardedCall<Moment>},          {"power_of_two", 1, GuardedCall<PowerOfTwo>},
+    {"regexp", 2, GuardedCall<Regexp>},
 };
 
 constexpr FunctionHelp kHelps[] = {
