@@ -110,18 +110,9 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     return status;
   }
 
-  Status ForEachSurvivor(const std::function<void(const Block&)>& visit) const override {
-    if (!index_.has_survivors) return FindSurvivors(visit);
-    std::vector<Block> blocks;
-    uint64_t least = 0;
-    return ForEachChunk({ChunkType::kSurvivors}, [&](const ChunkReader& chunk) -> Status {
-      HG_TRY(DecodeSurvivors(file_, chunk, limits(), this->blocks(), &blocks));
-      if (blocks.empty()) return {};
-      if (blocks.front().number < least) return chunk.Damaged("survivors out of order");
-      least = blocks.back().number + 1;
-      for (const Block& block : blocks) visit(block);
-      return {};
-    });
+  std::unique_ptr<SurvivorReader> ReadSurvivors() const override {
+    if (index_.has_survivors) return std::make_unique<ListedSurvivors>(*this);
+    return std::make_unique<FoundSurvivors>(*this);
   }
 
   Result<std::shared_ptr<const Stacks>> ReadStacks() const override {
@@ -168,16 +159,32 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
   template <typename Visit>
   Status ForEachChunk(std::initializer_list<ChunkType> types, const Visit& visit,
                       size_t first = 0) const {
-    uint64_t end = 0;
-    for (size_t i = first; i < index_.chunks.size(); ++i) {
-      const FileIndex::Chunk& entry = index_.chunks[i];
+    ChunkPlace at{first, 0};
+    for (;;) {
+      HG_ASSIGN(const bool any, VisitNextChunk(types, visit, &at));
+      if (!any) return {};
+    }
+  }
+
+  struct ChunkPlace {
+    size_t next = 0;   // among the chunks of the index
+    uint64_t end = 0;  // of the one before
+  };
+
+  // One of those chunks; false if there is none left.
+  template <typename Visit>
+  Result<bool> VisitNextChunk(std::initializer_list<ChunkType> types, const Visit& visit,
+                              ChunkPlace* at) const {
+    while (at->next < index_.chunks.size()) {
+      const FileIndex::Chunk& entry = index_.chunks[at->next++];
       if (std::find(types.begin(), types.end(), entry.type) == types.end()) continue;
       HG_ASSIGN(const ChunkReader chunk, Chunk(entry.offset, entry.type));
-      if (entry.offset < end) return chunk.Damaged("it begins within another chunk");
-      end = chunk.end();
+      if (entry.offset < at->end) return chunk.Damaged("it begins within another chunk");
+      at->end = chunk.end();
       HG_TRY(visit(chunk));
+      return true;
     }
-    return {};
+    return false;
   }
 
   Result<ChunkReader> SegmentChunk(size_t index) const {
@@ -190,22 +197,57 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     return chunk;
   }
 
-  // One bit for each block of the trace, then all segments in order.
-  Status FindSurvivors(const std::function<void(const Block&)>& visit) const {
-    std::vector<bool> dead(blocks());
-    Segment segment;
-    for (size_t i = 0; i < index_.segments.size(); ++i) {
-      HG_TRY(ReadSegment(i, kOldBlocks, &segment));
-      for (const Block& block : segment.blocks) dead[block.number] = true;
+  // One chunk at a time.
+  class ListedSurvivors final : public SurvivorReader {
+   public:
+    explicit ListedSurvivors(const OpenedTrace& trace) : trace_(trace) {}
+
+    Result<bool> Next(std::vector<Block>* portion) override {
+      portion->clear();
+      const auto read = [&](const ChunkReader& chunk) -> Status {
+        HG_TRY(DecodeSurvivors(trace_.file_, chunk, trace_.limits(), trace_.blocks(), portion));
+        if (portion->empty()) return {};
+        if (portion->front().number < least_) return chunk.Damaged("survivors out of order");
+        least_ = portion->back().number + 1;
+        return {};
+      };
+      return trace_.VisitNextChunk({ChunkType::kSurvivors}, read, &at_);
     }
-    for (size_t i = 0; i < index_.segments.size(); ++i) {
-      HG_TRY(ReadSegment(i, kNewBlocks | kAddresses | kDetails, &segment));
-      for (const Block& block : segment.blocks) {
-        if (block.is_live() && !dead[block.number]) visit(block);
+
+   private:
+    const OpenedTrace& trace_;
+    ChunkPlace at_;
+    uint64_t least_ = 0;
+  };
+
+  // One bit for each block of the trace, then all segments in order; one segment at a time.
+  class FoundSurvivors final : public SurvivorReader {
+   public:
+    explicit FoundSurvivors(const OpenedTrace& trace) : trace_(trace), dead_(trace.blocks()) {}
+
+    Result<bool> Next(std::vector<Block>* portion) override {
+      portion->clear();
+      const size_t count = trace_.segments().size();
+      if (step_ == 2 * count) return false;
+      const size_t step = step_++;
+      if (step < count) {
+        HG_TRY(trace_.ReadSegment(step, kOldBlocks, &segment_));
+        for (const Block& block : segment_.blocks) dead_[block.number] = true;
+        return true;
       }
+      HG_TRY(trace_.ReadSegment(step - count, kNewBlocks | kAddresses | kDetails, &segment_));
+      for (const Block& block : segment_.blocks) {
+        if (block.is_live() && !dead_[block.number]) portion->push_back(block);
+      }
+      return true;
     }
-    return {};
-  }
+
+   private:
+    const OpenedTrace& trace_;
+    std::vector<bool> dead_;
+    Segment segment_;
+    size_t step_ = 0;  // the next one
+  };
 
   const std::shared_ptr<const File> shared_file_;  // with what it is renewed to
   const File& file_;
@@ -241,6 +283,16 @@ uint64_t TraceFile::blocks() const {
 uint64_t TraceFile::end_ns() const {
   const uint64_t last = segments().empty() ? 0 : segments().back().end_ns;
   return std::max(last, facts().recording.duration_ns);
+}
+
+Status TraceFile::ForEachSurvivor(const std::function<void(const Block&)>& visit) const {
+  const std::unique_ptr<SurvivorReader> reader = ReadSurvivors();
+  std::vector<Block> portion;
+  for (;;) {
+    HG_ASSIGN(const bool any, reader->Next(&portion));
+    if (!any) return {};
+    for (const Block& block : portion) visit(block);
+  }
 }
 
 Result<TraceFile::Peak> TraceFile::FindPeak() const {

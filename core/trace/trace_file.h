@@ -59,7 +59,16 @@ class TraceFile {
   virtual Status ReadSums(size_t index, std::vector<StackSums>* out) const = 0;
   // Blocks that are live at the end, in order of their numbers. From the file if it has them,
   // otherwise by going through all segments.
-  virtual Status ForEachSurvivor(const std::function<void(const Block&)>& visit) const = 0;
+  Status ForEachSurvivor(const std::function<void(const Block&)>& visit) const;
+  // The same in portions, for those who may stop in between.
+  class SurvivorReader {
+   public:
+    virtual ~SurvivorReader() = default;
+    // Replaces the portion, which may be left empty; returns false if there was none left.
+    virtual Result<bool> Next(std::vector<Block>* portion) = 0;
+  };
+  // REQUIRES: the trace outlives the reader.
+  virtual std::unique_ptr<SurvivorReader> ReadSurvivors() const = 0;
 
   // Modules, locations, nodes and label sets of all stacks, without rows. Made once.
   struct Stacks {

@@ -53,6 +53,36 @@ TEST(TraceFile, WithoutSurvivorsInTheFileTheyAreFound) {
   ExpectSameSurvivors(made, *made.Open());
 }
 
+TEST(TraceFile, SurvivorsComeInPortions) {
+  for (const bool listed : {true, false}) {
+    MakeTrace made;
+    made.write_survivors = listed;
+    AddRandomEvents({}, &made);
+    const auto trace = made.Open();
+    const auto reader = trace->ReadSurvivors();
+    std::vector<uint64_t> numbers;
+    std::vector<Block> portion;
+    for (;;) {
+      const auto any = reader->Next(&portion);
+      ASSERT_TRUE(any) << any.error().message;
+      if (!*any) break;
+      if (!listed) {
+        EXPECT_LE(portion.size(), made.options.segment_events);
+      }
+      for (const Block& block : portion) numbers.push_back(block.number);
+    }
+    EXPECT_TRUE(portion.empty());
+    std::vector<uint64_t> expected;
+    for (const Block& block : made.blocks()) {
+      if (block.is_live()) expected.push_back(block.number);
+    }
+    EXPECT_EQ(numbers, expected) << listed;
+    const auto again = reader->Next(&portion);
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(*again);
+  }
+}
+
 TEST(TraceFile, AFileWithoutItsEndIsRead) {
   MakeTrace made;
   made.finish = false;
