@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <iterator>
 #include <random>
 #include <thread>
@@ -73,6 +74,34 @@ TEST(Hostile, StatementsEnd) {
                 .find("took more than 0.05 s"),
             std::string::npos);
   EXPECT_EQ(asker.One("SELECT 1"), "1") << "it goes on afterwards";
+}
+
+TEST(Hostile, AnyLengthOfTimeIsUnderstood) {
+  for (const double seconds : {1e10, 1e300, HUGE_VAL}) {
+    QueryOptions options;
+    options.seconds = seconds;
+    Asker asker(Source::OfProfile(SampledProfile()), options);
+    EXPECT_EQ(asker.One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                        "LIMIT 100000) SELECT count(*) FROM n"),
+              "100000")
+        << seconds;
+  }
+}
+
+// Too few steps of SQLite's for it to ask.
+TEST(Hostile, WhatIsReadAtOnceEndsInTime) {
+  MakeTrace made;
+  AddRandomEvents({}, &made);
+  QueryOptions options;
+  options.seconds = 1e-9;
+  for (const char* sql :
+       {"SELECT thread, count(*) FROM allocations GROUP BY thread",
+        "SELECT count(*) FROM allocations WHERE number < 5",
+        "SELECT number FROM allocations WHERE freed_ns IS NULL LIMIT 1",
+        "SELECT stack FROM snapshots('peak') LIMIT 1", "SELECT live_bytes FROM stacks LIMIT 1"}) {
+    Asker asker(Source::OfTrace(made.Open(), {}), options);
+    EXPECT_NE(asker.One(sql).find("took more than 1e-09 s"), std::string::npos) << sql;
+  }
 }
 
 TEST(Hostile, StatementsAreInterrupted) {

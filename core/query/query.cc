@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 
 #include <atomic>
-#include <chrono>
 #include <new>
 
 #include "core/base/text.h"
@@ -102,10 +101,7 @@ class SqliteQuery final : public Query {
     source_->SetProgress(options_.progress);
     interrupted_ = false;
     source_->stop() = false;
-    timed_out_ = false;
-    deadline_ = std::chrono::steady_clock::now() +
-                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                    std::chrono::duration<double>(options_.seconds));
+    source_->SetDeadline(options_.seconds);
     const char* at = completed.text().c_str();
     const char* end = at + completed.text().size();
     bool any = false;
@@ -168,14 +164,7 @@ class SqliteQuery final : public Query {
 
   // SQLite asks from time to time whether to go on.
   static int IsOver(void* self) {
-    auto* query = static_cast<SqliteQuery*>(self);
-    if (query->interrupted_.load(std::memory_order_relaxed)) return 1;
-    if (query->options_.seconds <= 0 || std::chrono::steady_clock::now() < query->deadline_) {
-      return 0;
-    }
-    query->timed_out_ = true;
-    query->source_->stop().store(true);
-    return 1;
+    return static_cast<SqliteQuery*>(self)->source_->IsOver() ? 1 : 0;
   }
 
   Status RunOne(sqlite3_stmt* statement, const CompletedSql& sql, size_t offset, ResultSink* sink) {
@@ -239,7 +228,7 @@ class SqliteQuery final : public Query {
   // What went wrong, with the place in the text if SQLite knows it.
   Status Explain(const CompletedSql& sql, size_t statement_offset) {
     if (interrupted_.load()) return Fail(ErrorCode::kUnavailable, "the query was interrupted");
-    if (timed_out_) {
+    if (source_->timed_out()) {
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("the query took more than {} s and was ended", options_.seconds));
     }
@@ -269,8 +258,6 @@ class SqliteQuery final : public Query {
   const QueryOptions options_;
   sqlite3* db_ = nullptr;
   std::atomic<bool> interrupted_ = false;
-  bool timed_out_ = false;
-  std::chrono::steady_clock::time_point deadline_;
   std::string refused_;  // what the authorizer said no to
 };
 

@@ -123,8 +123,25 @@ Result<uint64_t> Source::Moment(const std::string& text) const {
   return trace::ParseDuration(text);
 }
 
-Status Source::CheckStop() const {
-  if (!stop_.load(std::memory_order_relaxed)) return {};
+void Source::SetDeadline(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kMost = 1e9;  // what the clock can count has an end
+  timed_out_ = false;
+  deadline_.reset();
+  if (!(seconds > 0 && seconds < kMost)) return;
+  deadline_ = Clock::now() +
+              std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+bool Source::IsOver() {
+  if (stop_.load(std::memory_order_relaxed)) return true;
+  if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return false;
+  timed_out_ = true;
+  return true;
+}
+
+Status Source::CheckStop() {
+  if (!IsOver()) return {};
   return Fail(ErrorCode::kUnavailable, "interrupted");
 }
 

@@ -1,16 +1,18 @@
 // What the tables are about: a trace, or a profile of any format.
 //
 // Names are looked up, and a trace is read, only when a statement asks for them. Whoever works for
-// long says so through `progress` and stops when `stop` is set; both belong to the statement that
-// runs.
+// long says so through `progress` and stops when `stop` is set or the deadline is over; all of
+// these belong to the statement that runs.
 //
 // Not synchronised, but for `stop`.
 #ifndef HEAPGAUGE_CORE_QUERY_SOURCE_H_
 #define HEAPGAUGE_CORE_QUERY_SOURCE_H_
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,10 +76,16 @@ class Source {
     if (progress_ != nullptr) progress_->Report(what, done, total, unit);
   }
   std::atomic<bool>& stop() { return stop_; }
+  // Seconds from now; 0: none.
+  void SetDeadline(double seconds);
+  // Whether the statement shall end.
+  bool IsOver();
+  // Whether that was because of the deadline.
+  bool timed_out() const { return timed_out_; }
   // While a table of ours is being declared, which SQLite takes for CREATE TABLE.
   bool declaring = false;
   // An error if the statement shall end.
-  Status CheckStop() const;
+  Status CheckStop();
 
  private:
   Source() = default;
@@ -93,6 +101,8 @@ class Source {
   uint64_t profile_end_ns_ = 0;
   ProgressSink* progress_ = nullptr;
   std::atomic<bool> stop_ = false;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  bool timed_out_ = false;
 };
 
 }  // namespace heapgauge::query
