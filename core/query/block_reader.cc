@@ -7,8 +7,6 @@ namespace {
 
 using trace::Block;
 
-constexpr size_t kSurvivorsAtOnce = 1 << 20;
-
 }  // namespace
 
 TraceBlockReader::TraceBlockReader(Source* source, BlockScan scan)
@@ -76,24 +74,17 @@ Status TraceBlockReader::ReadSurvivors() {
   HG_TRY(source_->CheckStop());
   in_segments_ = false;
   survivors_.clear();
-  more_survivors_ = false;
   if (plan_.survivors == ReadPlan::Survivors::kLeftOver) {
+    more_survivors_ = false;
     for (const auto& [number, block] : left_over_) survivors_.push_back(block);
     left_over_.clear();
     std::sort(survivors_.begin(), survivors_.end(),
               [](const Block& a, const Block& b) { return a.number < b.number; });
   } else {
     source_->Report("reading the blocks that were never freed", 0, 0, "");
-    const uint64_t from = next_survivor_;
-    HG_TRY(source_->trace()->ForEachSurvivor([&](const Block& block) {
-      if (block.number < from || more_survivors_ || !scan_.MatchesBirth(block)) return;
-      if (survivors_.size() == kSurvivorsAtOnce) {
-        more_survivors_ = true;
-        next_survivor_ = block.number;
-        return;
-      }
-      survivors_.push_back(block);
-    }));
+    if (survivor_reader_ == nullptr) survivor_reader_ = source_->trace()->ReadSurvivors();
+    HG_ASSIGN(more_survivors_, survivor_reader_->Next(&survivors_));
+    std::erase_if(survivors_, [&](const Block& block) { return !scan_.MatchesBirth(block); });
   }
   at_ = survivors_.data();
   end_ = at_ + survivors_.size();

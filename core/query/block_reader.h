@@ -1,7 +1,7 @@
 // The blocks of a trace that a scan asks for, one by one: in order of birth where ends do not
 // matter, else in order of the segments in which they ended, survivors last.
 //
-// Memory: one segment, and a bounded part of the survivors. Not synchronised.
+// Memory: one segment, or a bounded part of the survivors. Not synchronised.
 #ifndef HEAPGAUGE_CORE_QUERY_BLOCK_READER_H_
 #define HEAPGAUGE_CORE_QUERY_BLOCK_READER_H_
 
@@ -48,7 +48,7 @@ class TraceBlockReader final : public BlockReader {
   bool in_segments_ = true;
   std::unordered_map<uint64_t, trace::Block> left_over_;
   std::vector<trace::Block> survivors_;
-  uint64_t next_survivor_ = 0;  // number to go on with
+  std::unique_ptr<trace::TraceFile::SurvivorReader> survivor_reader_;
   bool more_survivors_ = true;
 };
 

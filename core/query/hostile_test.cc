@@ -117,6 +117,32 @@ TEST(Hostile, StatementsAreInterrupted) {
   other.join();
 }
 
+// Interrupts when survivors are about to be read.
+class InterruptAtSurvivors final : public ProgressSink {
+ public:
+  void Report(std::string_view what, uint64_t, uint64_t, std::string_view) override {
+    if (what.find("never freed") == std::string_view::npos) return;
+    ++reports;
+    query->Interrupt();
+  }
+  Query* query = nullptr;
+  int reports = 0;
+};
+
+TEST(Hostile, ReadingSurvivorsIsInterrupted) {
+  MakeTrace made;
+  made.write_survivors = false;
+  AddRandomEvents({}, &made);
+  InterruptAtSurvivors progress;
+  QueryOptions options;
+  options.progress = &progress;
+  Asker asker(Source::OfTrace(made.Open(), {}), options);
+  progress.query = &asker.query();
+  EXPECT_EQ(asker.One("SELECT number FROM allocations WHERE freed_ns IS NULL LIMIT 1"),
+            "error: the query was interrupted");
+  EXPECT_EQ(progress.reports, 1);
+}
+
 TEST(Hostile, MemoryIsBounded) {
   QueryOptions options;
   options.memory_bytes = 16 << 20;
