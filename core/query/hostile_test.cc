@@ -143,6 +143,19 @@ TEST(Hostile, ReadingSurvivorsIsInterrupted) {
   EXPECT_EQ(progress.reports, 1);
 }
 
+TEST(Hostile, AnInterruptThatComesEarlyIsNotLost) {
+  Asker asker(Source::OfProfile(SampledProfile()));
+  asker.query().Interrupt();
+  EXPECT_EQ(asker.One("SELECT 1"), "error: the query was interrupted");
+  EXPECT_EQ(asker.One("SELECT 1"), "1") << "it is for one run";
+  // Nor is it for whoever asks the same source later.
+  asker.query().Interrupt();
+  const auto other = Query::Open(&asker.source(), {});
+  ASSERT_TRUE(other);
+  testing::KeptRows kept;
+  EXPECT_TRUE((*other)->Run("SELECT 1", &kept));
+}
+
 TEST(Hostile, MemoryIsBounded) {
   QueryOptions options;
   options.memory_bytes = 16 << 20;

@@ -93,14 +93,14 @@ class SqliteQuery final : public Query {
     HG_TRY(RegisterFunctions(db_, source_));
     sqlite3_set_authorizer(db_, Authorize, this);
     sqlite3_progress_handler(db_, 10000, IsOver, this);
+    ForgetInterrupt();  // of another query of the source
     return {};
   }
 
   Status Run(std::string_view sql, ResultSink* sink) override {
+    const Interruptible until_the_end(this);
     const CompletedSql completed(sql);
     source_->SetProgress(options_.progress);
-    interrupted_ = false;
-    source_->stop() = false;
     source_->SetDeadline(options_.seconds);
     const char* at = completed.text().c_str();
     const char* end = at + completed.text().size();
@@ -109,6 +109,7 @@ class SqliteQuery final : public Query {
       sqlite3_stmt* raw = nullptr;
       const char* tail = at;
       refused_.clear();
+      if (interrupted_.load()) return Interrupted();
       const int code = sqlite3_prepare_v2(db_, at, static_cast<int>(end - at), &raw, &tail);
       const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
       if (code != SQLITE_OK)
@@ -133,9 +134,25 @@ class SqliteQuery final : public Query {
     interrupted_.store(true);
     source_->stop().store(true);
   }
-  bool interrupted() const override { return interrupted_.load(); }
 
  private:
+  // An interrupt is over when the run is, not when it begins: it may have come before.
+  class Interruptible {
+   public:
+    explicit Interruptible(SqliteQuery* query) : query_(query) {}
+    ~Interruptible() { query_->ForgetInterrupt(); }
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+
+   private:
+    SqliteQuery* query_;
+  };
+
+  void ForgetInterrupt() {
+    interrupted_ = false;
+    source_->stop() = false;
+  }
+
   static int Authorize(void* self, int action, const char* first, const char* second,
                        const char* /*database*/, const char* /*trigger*/) {
     auto* query = static_cast<SqliteQuery*>(self);
@@ -220,6 +237,10 @@ class SqliteQuery final : public Query {
     return value;
   }
 
+  static tl::unexpected<Error> Interrupted() {
+    return Fail(ErrorCode::kUnavailable, "the query was interrupted");
+  }
+
   static tl::unexpected<Error> Refuse(const std::string& what) {
     return Fail(ErrorCode::kPermission,
                 what + " is refused: queries only read (SELECT, WITH, VALUES)");
@@ -227,7 +248,7 @@ class SqliteQuery final : public Query {
 
   // What went wrong, with the place in the text if SQLite knows it.
   Status Explain(const CompletedSql& sql, size_t statement_offset) {
-    if (interrupted_.load()) return Fail(ErrorCode::kUnavailable, "the query was interrupted");
+    if (interrupted_.load()) return Interrupted();
     if (source_->timed_out()) {
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("the query took more than {} s and was ended", options_.seconds));

@@ -57,9 +57,8 @@ class Query {
   // Runs all statements of a text. Errors are one line that says what and where.
   virtual Status Run(std::string_view sql, ResultSink* sink) = 0;
 
-  // Ends what runs, with an error. Async-signal-safe.
+  // Ends what runs, with an error; if nothing does, what runs next. Async-signal-safe.
   virtual void Interrupt() = 0;
-  virtual bool interrupted() const = 0;
 };
 
 }  // namespace heapgauge::query
