@@ -249,6 +249,21 @@ TEST(Timeline, IsWhatHappened) {
   EXPECT_NE(asker.One("SELECT count(*) FROM timeline(0)").find("error"), std::string::npos);
 }
 
+TEST(Timeline, TheLastStepIsTheSameUnderAnyCondition) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({"f", "main"});
+  made.Allocate(10, 0, 100, stack);
+  made.Free(16, made.Allocate(15, 0, 1000, stack));
+  made.Allocate(25, 0, 1, stack);
+  Asker asker(Source::OfTrace(made.Open(), {}));
+  for (const char* range : {"time_ns > 10", "time_ns > 20", "time_ns = 25"}) {
+    const Lines lines =
+        asker.Ask(std::string("SELECT time_ns, peak_bytes FROM timeline(10) WHERE ") + range);
+    ASSERT_FALSE(lines.empty()) << range;
+    EXPECT_EQ(lines.back(), "25,101") << range;
+  }
+}
+
 TEST(ProfileTables, KnowWhatTheProfileKnows) {
   Asker asker(Source::OfProfile(SampledProfile()));
   EXPECT_EQ(asker.Ask("SELECT stack, function, live_bytes, allocated_bytes, freed_bytes, "

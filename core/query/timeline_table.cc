@@ -71,9 +71,12 @@ class StepMaker {
     end_ = trace.end_ns();
     // Times are whole steps, and the very end.
     next_ = (range_.low + step_ - 1) / step_ * step_;
-    if (next_ > end_ && range_.contains(end_)) next_ = end_;
+    uint64_t from = next_ >= step_ ? next_ - step_ : 0;  // begin of the first step
+    if (next_ > end_ && range_.contains(end_)) {
+      next_ = end_;
+      from = (end_ - 1) / step_ * step_;
+    }
     last_ = std::min(end_, range_.high);
-    const uint64_t from = next_ >= step_ ? next_ - step_ : 0;  // begin of the first step
     now_.allocated_bytes = now_.allocated_blocks = now_.freed_bytes = now_.freed_blocks = 0;
     std::vector<trace::StackSums> sums;
     for (size_t i = 0; i < segments.size(); ++i) {
