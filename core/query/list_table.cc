@@ -33,12 +33,14 @@ class ListCursor final : public Cursor {
 class ListTable final : public Table {
  public:
   ListTable(Source* source, const char* name, const char* meaning, std::vector<Column> columns,
-            CountRows count, PutColumn put, int key)
+            CountRows count, PutColumn put, int key, Status available)
       : Table(source, name, meaning, std::move(columns)),
         count_(std::move(count)),
         put_(std::move(put)),
-        key_(key) {}
+        key_(key),
+        available_(std::move(available)) {}
 
+  Status Available() const override { return available_; }
   bool Accepts(const Term& term) const override {
     return term.column == key_ && term.op == SQLITE_INDEX_CONSTRAINT_EQ;
   }
@@ -51,15 +53,16 @@ class ListTable final : public Table {
   CountRows count_;
   PutColumn put_;
   int key_;
+  Status available_;
 };
 
 }  // namespace
 
 std::shared_ptr<Table> MakeList(Source* source, const char* name, const char* meaning,
                                 std::vector<Column> columns, CountRows count, PutColumn put,
-                                int key) {
+                                int key, Status available) {
   return std::make_shared<ListTable>(source, name, meaning, std::move(columns), std::move(count),
-                                     std::move(put), key);
+                                     std::move(put), key, std::move(available));
 }
 
 }  // namespace heapgauge::query

@@ -11,16 +11,16 @@
 
 namespace heapgauge::query {
 
-// Called when a walk begins. An error says why there is no such table here.
+// Called when a walk begins.
 using CountRows = std::function<Result<size_t>()>;
 // Puts a column of a row, or nothing for NULL.
 using PutColumn = std::function<void(size_t row, int column, sqlite3_context* out)>;
 
 // `key` is a column that holds the row's own number, so that other tables can be joined quickly;
-// -1: none does.
+// -1: none does. An error in `available` says why there is no such table here.
 std::shared_ptr<Table> MakeList(Source* source, const char* name, const char* meaning,
                                 std::vector<Column> columns, CountRows count, PutColumn put,
-                                int key = -1);
+                                int key = -1, Status available = {});
 
 }  // namespace heapgauge::query
 

@@ -318,6 +318,15 @@ TEST(Schema, NamesAllTables) {
   sums.recording.interval = 0;
   const auto source = Source::OfProfile(std::move(sums));
   EXPECT_NE(SchemaText(source.get()).find("no single blocks"), std::string::npos);
+  const auto trace = Source::OfTrace(SmallTrace().Open(), {});
+  const std::string of_trace = SchemaText(trace.get());
+  for (const char* part : {"there is no table blocks here", "there is no table figures here"}) {
+    EXPECT_NE(of_trace.find(part), std::string::npos) << part;
+  }
+  const std::string tables = PartsOfSchema(trace.get()).tables.Text();
+  EXPECT_NE(tables.find("\"allocations\""), std::string::npos);
+  EXPECT_EQ(tables.find("\"blocks\""), std::string::npos) << tables;
+  EXPECT_EQ(tables.find("\"figures\""), std::string::npos) << tables;
 }
 
 }  // namespace

@@ -99,6 +99,12 @@ std::shared_ptr<Table> Memory(Source* source) {
       });
 }
 
+// For a table that traces do not have.
+Status ForProfiles(const Source& source, const char* why_not) {
+  if (source.trace() == nullptr) return {};
+  return Fail(ErrorCode::kUnsupported, why_not);
+}
+
 std::shared_ptr<Table> Blocks(Source* source) {
   return MakeList(
       source, "blocks", "live blocks that were sampled, and what they stand for (profiles)",
@@ -114,11 +120,6 @@ std::shared_ptr<Table> Blocks(Source* source) {
        {"age_ns", "INTEGER", "at the moment of the profile"},
        {"inherited", "INTEGER", "1 if a parent process allocated it before fork"}},
       [source]() -> Result<size_t> {
-        if (source->trace() != nullptr) {
-          return Fail(ErrorCode::kUnsupported,
-                      "there is no table blocks here: a trace has allocations, those with freed_ns "
-                      "IS NULL are live");
-        }
         HG_ASSIGN(const Profile* profile, source->StacksOnly());
         return profile->blocks.size();
       },
@@ -141,7 +142,10 @@ std::shared_ptr<Table> Blocks(Source* source) {
         if (column == 9) Put(out, now > block.birth_ns ? now - block.birth_ns : 0);
         if (column == 10) Put(out, block.inherited ? 1 : 0);
       },
-      0);
+      0,
+      ForProfiles(*source,
+                  "there is no table blocks here: a trace has allocations, those with freed_ns IS "
+                  "NULL are live"));
 }
 
 // Each sample type of each stack of a profile, whatever it counts.
@@ -155,10 +159,6 @@ std::shared_ptr<Table> Figures(Source* source) {
        {"low", "REAL", "the true value is not below, 95 times in 100"},
        {"high", "REAL", "nor above"}},
       [source]() -> Result<size_t> {
-        if (source->trace() != nullptr) {
-          return Fail(ErrorCode::kUnsupported,
-                      "there is no table figures here: it is for profiles, a trace has stacks");
-        }
         HG_ASSIGN(const Profile* profile, source->StacksOnly());
         return profile->values.size();
       },
@@ -174,7 +174,10 @@ std::shared_ptr<Table> Figures(Source* source) {
         if (column < 4) return;
         const Interval interval = Interval95(profile.estimate(id, row % types));
         sqlite3_result_double(out, column == 4 ? interval.low : interval.high);
-      });
+      },
+      -1,
+      ForProfiles(*source,
+                  "there is no table figures here: it is for profiles, a trace has stacks"));
 }
 
 struct LabelAt {
