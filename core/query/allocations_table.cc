@@ -113,17 +113,11 @@ class AllocationsCursor final : public Cursor {
         ApplyList(term.op, value, &blocks->stacks);
         break;
       case kLifespan: {
-        const auto moment = MomentOf(value, *source_);
-        if (!moment) return tl::unexpected<Error>(moment.error());
-        if (!*moment) {  // live_at(NULL) is true for none
+        HG_ASSIGN(const std::optional<ExactMoment> moment, ExactMomentOf(value, source_));
+        if (moment) {
+          blocks->LiveAt(*moment);
+        } else {  // live_at(NULL) is true for none
           blocks->number.Nothing();
-          break;
-        }
-        blocks->born.AtMost(**moment);
-        if (**moment == UINT64_MAX) {
-          blocks->dead = false;
-        } else {
-          blocks->died.AtLeast(**moment + 1);
         }
         break;
       }

@@ -38,6 +38,20 @@ bool BlockScan::MatchesBirth(const trace::Block& block) const {
   return true;
 }
 
+void BlockScan::LiveAt(const ExactMoment& moment) {
+  born.AtMost(moment.time_ns);
+  if (moment.dead != nullptr) {
+    if (moment.first_unborn == 0) return number.Nothing();
+    number.AtMost(moment.first_unborn - 1);
+    died.AtLeast(moment.time_ns);
+    dead_before = moment.dead;
+  } else if (moment.time_ns == UINT64_MAX) {
+    dead = false;
+  } else {
+    died.AtLeast(moment.time_ns + 1);
+  }
+}
+
 ReadPlan PlanReading(const BlockScan& scan, const std::vector<SegmentInfo>& segments) {
   ReadPlan plan;
   if (scan.IsEmpty()) return plan;

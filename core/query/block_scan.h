@@ -11,11 +11,13 @@
 #ifndef HEAPGAUGE_CORE_QUERY_BLOCK_SCAN_H_
 #define HEAPGAUGE_CORE_QUERY_BLOCK_SCAN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/query/source.h"
 #include "core/query/virtual_table.h"
 #include "core/trace/trace_file.h"
 
@@ -26,6 +28,8 @@ struct BlockScan {
   Range number;
   Range born;
   Range died;
+  // Sorted numbers of blocks that are left out: see ExactMoment.
+  std::shared_ptr<const std::vector<uint64_t>> dead_before;
   bool dead = true;  // blocks that died are asked for
   bool live = true;  // those that did not
   Range size;
@@ -42,8 +46,13 @@ struct BlockScan {
   // Conditions on what is known at birth.
   bool MatchesBirth(const trace::Block& block) const;
   bool MatchesEnd(const trace::Block& block) const {
-    return block.is_live() ? live : dead && died.contains(block.death_ns);
+    if (block.is_live()) return live;
+    if (!dead || !died.contains(block.death_ns)) return false;
+    return dead_before == nullptr ||
+           !std::binary_search(dead_before->begin(), dead_before->end(), block.number);
   }
+  // Leaves those that were there at a moment.
+  void LiveAt(const ExactMoment& moment);
 };
 
 // What to read, in this order.

@@ -10,6 +10,7 @@ namespace heapgauge::query {
 namespace {
 
 struct Lifespan {
+  uint64_t number;
   uint64_t birth_ns;
   uint64_t death_ns;
 };
@@ -17,18 +18,19 @@ struct Lifespan {
 }  // namespace
 
 void PutLifespan(const trace::Block& block, sqlite3_context* out) {
-  const Lifespan span{block.birth_ns, block.death_ns};
+  const Lifespan span{block.number, block.birth_ns, block.death_ns};
   sqlite3_result_blob(out, &span, sizeof span, SQLITE_TRANSIENT);
 }
 
-std::optional<bool> LifespanContains(sqlite3_value* value, uint64_t moment) {
+std::optional<bool> LifespanContains(sqlite3_value* value, const ExactMoment& moment) {
   Lifespan span;
   if (sqlite3_value_type(value) != SQLITE_BLOB ||
       sqlite3_value_bytes(value) != static_cast<int>(sizeof span)) {
     return std::nullopt;
   }
   std::memcpy(&span, sqlite3_value_blob(value), sizeof span);
-  return span.birth_ns <= moment && span.death_ns > moment;
+  return moment.HasBegun(span.number, span.birth_ns) &&
+         !moment.HasEnded(span.number, span.death_ns);
 }
 
 Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& source) {
@@ -50,6 +52,19 @@ Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& sou
     default:
       return std::nullopt;
   }
+}
+
+Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, Source* source) {
+  if (source->trace() != nullptr && sqlite3_value_type(value) == SQLITE_TEXT &&
+      TextOf(value) == "peak") {
+    HG_ASSIGN(ExactMoment peak, source->Peak());
+    return peak;
+  }
+  HG_ASSIGN(const std::optional<uint64_t> time_ns, MomentOf(value, *source));
+  if (!time_ns) return std::nullopt;
+  ExactMoment moment;
+  moment.time_ns = *time_ns;
+  return moment;
 }
 
 }  // namespace heapgauge::query

@@ -18,11 +18,13 @@ namespace heapgauge::query {
 void PutLifespan(const trace::Block& block, sqlite3_context* out);
 
 // Whether a lifespan contains a moment. Nothing if the value is no lifespan.
-std::optional<bool> LifespanContains(sqlite3_value* lifespan, uint64_t moment);
+std::optional<bool> LifespanContains(sqlite3_value* lifespan, const ExactMoment& moment);
 
 // A moment as SQL may give it: nanoseconds, or a text such as 'peak'. Nothing for NULL, and for
 // moments before the start, at which nothing is live.
 Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& source);
+// The same, but 'peak' is after the event that made it so.
+Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, Source* source);
 
 }  // namespace heapgauge::query
 

@@ -166,6 +166,67 @@ TEST_F(Small, SnapshotsAreOfAMoment) {
             (Lines{"shop::Grow,80", "mmap,0"}));
 }
 
+// The peak among events of its nanosecond, with segments that end within it.
+TEST(Peak, IsAfterOneCertainEvent) {
+  for (const uint32_t segment_events : {1, 2, 3, 64}) {
+    MakeTrace made;
+    made.options.segment_events = segment_events;
+    const uint32_t f = made.Stack({"f", "main"});
+    const uint32_t g = made.Stack({"g", "main"});
+    const uint64_t old = made.Allocate(5, 0, 1000, f);
+    const uint64_t small = made.Allocate(10, 0, 10, f);
+    made.Free(10, made.Allocate(10, 0, 1, g));
+    made.Free(10, small);
+    const uint64_t large = made.Allocate(10, 0, 5000, g);  // the peak
+    made.Free(10, old);
+    made.Free(10, made.Allocate(10, 0, 7, g));
+    made.Free(20, large);
+    ASSERT_EQ(made.Peak(), std::pair(uint64_t{6000}, uint64_t{10}));
+    Asker asker(Source::OfTrace(made.Open(), {}));
+    EXPECT_EQ(asker.Ask("SELECT function_of(stack), time_ns, live_bytes, live_blocks, "
+                        "allocated_blocks, freed_blocks FROM snapshots('peak')"),
+              (Lines{"f,10,1000,1,2,1", "g,10,5000,1,2,1"}))
+        << segment_events;
+    EXPECT_EQ(asker.Ask("SELECT size FROM allocations WHERE live_at('peak') ORDER BY number"),
+              (Lines{"1000", "5000"}))
+        << segment_events;
+    EXPECT_EQ(asker.One("SELECT sum(size) FILTER (WHERE live_at('peak')) FROM allocations"), "6000")
+        << segment_events;
+    EXPECT_EQ(asker.One("SELECT sum(size) FROM allocations "
+                        "WHERE live_at('peak') AND live_at('10ns')"),
+              "5000");
+    // Its nanosecond is another moment: after all that happened then.
+    EXPECT_EQ(asker.One("SELECT sum(live_bytes) FROM snapshots(moment('peak'))"), "5000");
+    EXPECT_EQ(asker.One("SELECT sum(size) FROM allocations WHERE live_at(moment('peak'))"), "5000");
+    EXPECT_EQ(asker.One("SELECT count(*) FROM snapshots('peak') a JOIN snapshots(10) b USING "
+                        "(stack) WHERE a.live_bytes = b.live_bytes"),
+              "1");
+  }
+}
+
+TEST(Peak, IsThatOfTheTrace) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    MakeTrace made;
+    made.write_survivors = seed % 2 == 0;
+    RandomTrace how;
+    how.seed = seed;
+    how.events = 2000;
+    how.greatest_pause_ns = seed % 3 == 0 ? 0 : 1;
+    AddRandomEvents(how, &made);
+    Asker asker(Source::OfTrace(made.Open(), {}));
+    const std::string peak = std::to_string(made.Peak().first);
+    EXPECT_EQ(asker.One("SELECT sum(live_bytes) FROM snapshots('peak')"), peak) << seed;
+    EXPECT_EQ(asker.One("SELECT sum(size) FROM allocations WHERE live_at('peak') "
+                        "AND NOT is_mapping"),
+              peak)
+        << seed;
+    EXPECT_EQ(asker.One("SELECT sum(size) FROM allocations WHERE +live_at(lifespan, 'peak') "
+                        "AND NOT is_mapping"),
+              peak)
+        << seed;
+  }
+}
+
 TEST_F(Small, TheOtherTables) {
   EXPECT_EQ(Ask("SELECT thread, id, name, first_ns FROM threads"),
             (Lines{"0,100,main,1000000", "1,101,worker,9000000"}));

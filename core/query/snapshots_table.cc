@@ -41,16 +41,17 @@ std::vector<Column> Columns() {
 }
 
 // What happened up to and including a moment of a trace, by stack.
-Result<std::vector<StackTotal>> SumsUpTo(Source* source, uint64_t moment) {
+Result<std::vector<StackTotal>> SumsUpTo(Source* source, const ExactMoment& moment) {
   const trace::TraceFile& trace = *source->trace();
   std::vector<StackTotal> totals(trace.stack_count());
   const auto known = [&](uint32_t stack) { return stack < totals.size(); };
   std::vector<trace::StackSums> sums;
   const std::vector<trace::SegmentInfo>& segments = trace.segments();
-  for (size_t i = 0; i < segments.size() && segments[i].begin_ns <= moment; ++i) {
+  const uint64_t time_ns = moment.time_ns;
+  for (size_t i = 0; i < segments.size() && segments[i].begin_ns <= time_ns; ++i) {
     HG_TRY(source->CheckStop());
     source->Report("adding up", i, segments.size(), "segments");
-    if (segments[i].end_ns <= moment) {
+    if (segments[i].end_ns < time_ns || (segments[i].end_ns == time_ns && moment.dead == nullptr)) {
       HG_TRY(trace.ReadSums(i, &sums));
       for (const trace::StackSums& s : sums) {
         if (known(s.stack)) totals[s.stack].Add(s);
@@ -61,8 +62,9 @@ Result<std::vector<StackTotal>> SumsUpTo(Source* source, uint64_t moment) {
               source->segments()->Read(i, trace::kOldBlocks | trace::kNewBlocks));
     for (const trace::Block& block : segment->blocks) {
       if (!known(block.stack)) continue;
-      const bool born = block.number >= segments[i].first_block && block.birth_ns <= moment;
-      const bool died = !block.is_live() && block.death_ns <= moment;
+      const bool born =
+          block.number >= segments[i].first_block && moment.HasBegun(block.number, block.birth_ns);
+      const bool died = moment.HasEnded(block.number, block.death_ns);
       trace::StackSums one;
       one.is_mapping = block.is_mapping;
       one.allocated_blocks = born ? 1 : 0;
@@ -104,7 +106,8 @@ class SnapshotsCursor final : public Cursor {
   explicit SnapshotsCursor(Source* source) : source_(source) {}
 
   Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
-    uint64_t moment = source_->end_ns();
+    ExactMoment moment;
+    moment.time_ns = source_->end_ns();
     Range stacks;
     bool none = false;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -112,16 +115,16 @@ class SnapshotsCursor final : public Cursor {
         stacks.Restrict(scan.terms[i].op, values[i]);
         continue;
       }
-      HG_ASSIGN(const std::optional<uint64_t> at, MomentOf(values[i], *source_));
+      HG_ASSIGN(const std::optional<ExactMoment> at, ExactMomentOf(values[i], source_));
       none = none || !at;
-      moment = at.value_or(0);
+      moment = at.value_or(ExactMoment{});
     }
     if (none) {
       sums_.clear();
     } else if (!sums_.empty() && moment == moment_) {
       // A join asks for one stack after the other.
     } else if (source_->trace() == nullptr) {
-      if (moment != source_->end_ns()) {
+      if (moment.time_ns != source_->end_ns()) {
         return Fail(ErrorCode::kUnsupported,
                     fmt::format("a profile is one moment, here {} ns; heapgauge run --trace "
                                 "records all of them",
@@ -152,7 +155,7 @@ class SnapshotsCursor final : public Cursor {
     switch (column) {
       case kTime:
       case kAt:
-        return Put(out, moment_);
+        return Put(out, moment_.time_ns);
       case kStack:
         return Put(out, stack_);
       case kLiveBytes:
@@ -180,7 +183,7 @@ class SnapshotsCursor final : public Cursor {
   }
 
   Source* source_;
-  uint64_t moment_ = 0;
+  ExactMoment moment_;
   std::vector<StackTotal> sums_;  // by stack
   uint64_t stack_ = 0;
   uint64_t end_ = 0;

@@ -8,6 +8,7 @@
 #ifndef HEAPGAUGE_CORE_QUERY_SOURCE_H_
 #define HEAPGAUGE_CORE_QUERY_SOURCE_H_
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -35,6 +36,25 @@ struct StackTotal : trace::StackTotal {
   bool empty() const {
     return allocated_blocks == 0 && allocated_bytes == 0 && freed_blocks == 0 && mapped_bytes == 0;
   }
+};
+
+// A place in the order of events: after all that happened up to a time. The peak is after one
+// certain event, and others of its nanosecond come later.
+struct ExactMoment {
+  uint64_t time_ns = 0;
+  // Of the peak of a trace alone: the number of the first block that was born later, and which of
+  // those that died in its nanosecond had done so by then, sorted.
+  uint64_t first_unborn = UINT64_MAX;
+  std::shared_ptr<const std::vector<uint64_t>> dead;
+
+  bool HasBegun(uint64_t number, uint64_t birth_ns) const {
+    return birth_ns <= time_ns && number < first_unborn;
+  }
+  bool HasEnded(uint64_t number, uint64_t death_ns) const {
+    if (death_ns != time_ns || death_ns == trace::kNever) return death_ns < time_ns;
+    return dead == nullptr || std::binary_search(dead->begin(), dead->end(), number);
+  }
+  friend bool operator==(const ExactMoment&, const ExactMoment&) = default;
 };
 
 class Source {
@@ -70,6 +90,8 @@ class Source {
 
   // "1.5s", "peak", ... or a number of nanoseconds.
   Result<uint64_t> Moment(const std::string& text) const;
+  // Of a trace. Found once.
+  Result<ExactMoment> Peak();
 
   void SetProgress(ProgressSink* progress) { progress_ = progress; }
   void Report(std::string_view what, uint64_t done, uint64_t total, std::string_view unit) const {
@@ -99,6 +121,7 @@ class Source {
   std::unique_ptr<SegmentCache> segments_;
   std::vector<trace::Thread> threads_;
   uint64_t profile_end_ns_ = 0;
+  std::optional<ExactMoment> peak_;
   ProgressSink* progress_ = nullptr;
   std::atomic<bool> stop_ = false;
   std::optional<std::chrono::steady_clock::time_point> deadline_;

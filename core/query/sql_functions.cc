@@ -33,7 +33,7 @@ bool IsNumber(sqlite3_value* value) {
 }
 
 void LiveAt(sqlite3_context* out, int, sqlite3_value** values) {
-  const auto moment = MomentOf(values[1], *SourceOf(out));
+  const auto moment = ExactMomentOf(values[1], SourceOf(out));
   if (!moment) return PutError(out, moment.error().message);
   if (IsNull(values[1]) || IsNull(values[0])) return;
   if (!*moment) return sqlite3_result_int(out, 0);

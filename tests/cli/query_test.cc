@@ -102,6 +102,22 @@ TEST_F(QueryCommand, RefusesWhatItShould) {
   EXPECT_TRUE(Contains(Err({"--csv", "--json", "SELECT 1", trace_}), "--csv"));
 }
 
+TEST_F(QueryCommand, MeansThePeakThatReportsMean) {
+  trace::testing::MakeTrace made;
+  const uint32_t f = made.Stack({"f", "main"});
+  made.Free(10, made.Allocate(10, 0, 5000, f));
+  made.Allocate(20, 0, 1, f);
+  const std::string path = dir_ / "ticks.hgt";
+  ASSERT_TRUE(made.Write(path));
+  const std::string top = Heapgauge({"top", "--at", "peak", "--csv", path}).out;
+  EXPECT_TRUE(Contains(top, "5000")) << top;
+  EXPECT_EQ(Out({"--csv", "--no-header", "SELECT sum(live_bytes) FROM snapshots('peak')", path}),
+            "5000\n");
+  EXPECT_EQ(Out({"--csv", "--no-header", "SELECT sum(size) FROM allocations WHERE live_at('peak')",
+                 path}),
+            "5000\n");
+}
+
 constexpr const char* kEndless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
 
