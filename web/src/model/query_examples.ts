@@ -62,11 +62,11 @@ GROUP BY stack, steps ORDER BY steps DESC LIMIT 5`,
   {
     title: "Where does rounding waste memory?",
     any: false,
-    sql: `SELECT function_of(stack) AS function, blocks, human(asked) AS asked, human(wasted) AS wasted,
-       round(100.0 * wasted / (asked + wasted), 1) AS percent
-FROM (SELECT stack, count(*) AS blocks, sum(size) AS asked, sum(slack) AS wasted FROM allocations
+    sql: `SELECT function_of(stack) AS function, blocks, human(size) AS asked, human(slack) AS wasted,
+       round(100.0 * slack / (size + slack), 1) AS percent
+FROM (SELECT stack, count(*) AS blocks, sum(size) AS size, sum(slack) AS slack FROM allocations
       WHERE live_at('peak') AND NOT is_mapping GROUP BY stack)
-ORDER BY wasted DESC LIMIT 5`,
+ORDER BY slack DESC LIMIT 5`,
   },
   {
     title: "What grew between two moments?",
