@@ -42,10 +42,12 @@ class Collected final : public query::ResultSink {
     *answer_ = {};
     answer_->columns = columns;
     count_ = 0;
+    bytes_ = 0;
     return {};
   }
   Result<bool> Row(const std::vector<query::Value>& values) override {
-    if (count_ == rows_) {
+    for (const query::Value& value : values) bytes_ += value.text.size() + kOther;
+    if (count_ == rows_ || bytes_ > kMost) {
       answer_->cut = true;
       return false;
     }
@@ -58,9 +60,12 @@ class Collected final : public query::ResultSink {
   Status End() override { return {}; }
 
  private:
+  static constexpr uint64_t kMost = 32 << 20;  // of an answer
+  static constexpr uint64_t kOther = 16;       // about what a value takes beside its text
   const uint64_t rows_;
   Queries::Answer* answer_;
   uint64_t count_ = 0;
+  uint64_t bytes_ = 0;
 };
 
 class SqliteQueries final : public Queries {

@@ -76,6 +76,14 @@ TEST(Hostile, StatementsEnd) {
   EXPECT_EQ(asker.One("SELECT 1"), "1") << "it goes on afterwards";
 }
 
+// Nor are there steps between rows that are found at once and shown slowly.
+TEST(Hostile, RowsEndInTime) {
+  QueryOptions options;
+  options.seconds = 1e-9;
+  Asker asker(Source::OfProfile(SampledProfile()), options);
+  EXPECT_NE(asker.One("SELECT zeroblob(1000)").find("took more than 1e-09 s"), std::string::npos);
+}
+
 TEST(Hostile, AnyLengthOfTimeIsUnderstood) {
   for (const double seconds : {1e10, 1e300, HUGE_VAL}) {
     QueryOptions options;

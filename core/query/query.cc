@@ -201,6 +201,11 @@ class SqliteQuery final : public Query {
         HG_TRY(sink->End());
         return Explain(sql, offset);
       }
+      // Rows that are much work to show may be little work to find.
+      if (source_->IsOver()) {
+        HG_TRY(sink->End());
+        return Explain(sql, offset);
+      }
       for (int i = 0; i < count; ++i) values[static_cast<size_t>(i)] = ValueAt(statement, i);
       HG_ASSIGN(const bool more, sink->Row(values));
       if (!more) break;
