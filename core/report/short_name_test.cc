@@ -61,6 +61,8 @@ TEST(ShortName, KeepsScopesThatAreNotNames) {
       {"Server::Run()::{lambda(int)#2}::operator()(int) const",
        "Server::Run::{lambda#2}::operator()"},
       {"Server::Run()::{lambda(int)#2}", "Server::Run::{lambda#2}"},
+      {"Server::Run()::{unnamed type, line 26}::operator()(int)",
+       "Server::Run::{unnamed type, line 26}::operator()"},
       {"Server::Run() const::{lambda()#1}::operator()() const",
        "Server::Run::{lambda#1}::operator()"},
       {"Server::Run()::'lambda'(int)::operator()(int) const", "Server::Run::'lambda'::operator()"},

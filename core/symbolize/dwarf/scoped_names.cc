@@ -128,14 +128,17 @@ std::string ScopedNames::Scope(const Unit& unit, const std::vector<uint64_t>& sc
       continue;
     }
     const Fields fields = Read(unit, table, *abbrev, &reader);
-    if (fields.name.empty()) {
-      text += is_namespace ? "(anonymous namespace)" : "{unnamed type}";
-    } else {
+    const bool is_lambda = fields.name.size() > 2 && fields.name.front() == '<';
+    if (is_namespace && fields.name.empty()) {
+      text += "(anonymous namespace)";
+    } else if (is_namespace || !(fields.name.empty() || is_lambda)) {
       text += fields.name;
-    }
-    // All lambdas of one signature are named alike.
-    if (!is_namespace && (fields.name.empty() || fields.name[0] == '<') && fields.line != 0) {
-      text += " at line " + std::to_string(fields.line);
+    } else {
+      // All lambdas of one signature are named alike.
+      text += '{';
+      text += is_lambda ? fields.name.substr(1, fields.name.size() - 2) : "unnamed type";
+      if (fields.line != 0) text += ", line " + std::to_string(fields.line);
+      text += '}';
     }
     text += "::";
     if (text.size() > kMaxText) break;
