@@ -44,6 +44,7 @@ class MessageReader {
 
  private:
   static constexpr const char* kTooLarge = "the profile is too large";
+  static constexpr size_t kMostTypes = 1000;  // real ones have a handful
 
   // The first mistake counts. Its place is the field at hand.
   void Bad(const std::string& what) {
@@ -78,7 +79,11 @@ class MessageReader {
   void ReadField(ProtoCursor* c) {
     switch (c->field()) {
       case kSampleType:
-        draft_->types.push_back(ReadType(c->Bytes()));
+        if (draft_->types.size() == kMostTypes) {
+          Bad("there are more than " + std::to_string(kMostTypes) + " sample types");
+        } else {
+          draft_->types.push_back(ReadType(c->Bytes()));
+        }
         break;
       case kSample:
         ReadSample(c->Bytes());

@@ -218,6 +218,10 @@ TEST(PprofReader, SaysWhatIsWrong) {
   };
   expect(with([](ProtoBuilder* b) { b->Location(1, 0x20); }), "two locations with the id 1");
   expect(with([](ProtoBuilder* b) { b->Location(0, 0x20); }), "a location has the id 0");
+  expect(with([](ProtoBuilder* b) {
+           for (int i = 0; i < 1000; ++i) b->Type("a", "count");
+         }),
+         "more than 1000 sample types");
   expect(with([](ProtoBuilder* b) { b->Function(0, "f"); }), "a function has the id 0");
   expect(with([](ProtoBuilder* b) { b->Mapping(0, "f"); }), "a mapping has the id 0");
   expect(with([](ProtoBuilder* b) { b->Location(2, 1, {{0, 1}}); }), "line without a function");
