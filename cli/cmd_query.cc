@@ -13,6 +13,7 @@
 #include "cli/report_source.h"
 #include "cli/source.h"
 #include "cli/trace_source.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/query/query.h"
 #include "core/query/result_writer.h"
