@@ -155,6 +155,7 @@ std::string IdentityOf(const Profile& profile, const Entities& entities, EntityI
 }
 
 bool IsNamedBefore(const Profile& profile, const Entities& entities, EntityId a, EntityId b) {
+  if (a == kNone || b == kNone) return a < b;
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, uint32_t, EntityId>;
   // Of a file and a module the function is any of theirs.
   const bool has_file = entities.granularity() != Granularity::kModules;

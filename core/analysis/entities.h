@@ -69,7 +69,7 @@ class Entities {
 std::string IdentityOf(const Profile& profile, const Entities& entities, EntityId id);
 
 // An order by names, for those that have the same figures: that in which a profile happened to be
-// read decides only where names do not.
+// read decides only where names do not. kNone comes last.
 bool IsNamedBefore(const Profile& profile, const Entities& entities, EntityId a, EntityId b);
 
 }  // namespace heapgauge

@@ -224,7 +224,6 @@ Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
     if (fa.allocated_bytes.value != fb.allocated_bytes.value) {
       return fa.allocated_bytes.value > fb.allocated_bytes.value;
     }
-    if (a.entity == kNone || b.entity == kNone) return a.entity < b.entity;
     return IsNamedBefore(profile, entities, a.entity, b.entity);
   };
   std::sort(report.rows.begin(), report.rows.end(), before);

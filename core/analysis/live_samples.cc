@@ -78,7 +78,6 @@ Result<LiveSamples> CountLiveSamples(const Profile& profile, const RowFilter& fi
               if (a.all.bytes.value != b.all.bytes.value) {
                 return a.all.bytes.value > b.all.bytes.value;
               }
-              if (a.entity == kNone || b.entity == kNone) return a.entity < b.entity;
               return IsNamedBefore(profile, result.entities, a.entity, b.entity);
             });
   for (const auto& [id, all] : threads) result.threads.push_back({id, all});

@@ -45,21 +45,15 @@ TEST(Gauge, EnoughSamplesAreOk) {
 }
 
 TEST(Gauge, ATracedProgramIsNotSwitchedOff) {
-  GaugeFacts facts = Program(0, 512 << 10);
-  facts.summary.recording.active = false;
-  facts.summary.recording.traced = true;
-  const Findings findings = CheckGauge(facts, "1");
-  EXPECT_EQ(Ids(findings), "traced");
-  EXPECT_EQ(HealthOf(findings), "traced");
-}
-
-TEST(Gauge, ATraceWithoutRecorderIsNotSwitchedOff) {
-  GaugeFacts facts = Program(0, 512 << 10);
-  facts.summary.recording.active = false;
-  facts.summary.recording.trace_given_up = true;
-  const Findings findings = CheckGauge(facts, "1");
-  EXPECT_EQ(Ids(findings), "trace-given-up");
-  EXPECT_EQ(HealthOf(findings), "trace ended");
+  const auto found = [](bool Recording::*how) {
+    GaugeFacts facts = Program(0, 512 << 10);
+    facts.summary.recording.active = false;
+    facts.summary.recording.*how = true;
+    const Findings findings = CheckGauge(facts, "1");
+    return Ids(findings) + ": " + HealthOf(findings);
+  };
+  EXPECT_EQ(found(&Recording::traced), "traced: traced");
+  EXPECT_EQ(found(&Recording::trace_given_up), "trace-given-up: trace ended");
 }
 
 TEST(Gauge, SaysWhichIntervalWouldDo) {
