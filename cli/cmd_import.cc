@@ -91,11 +91,13 @@ Result<std::string> ImportFile(const ImportOptions& options) {
   }
   // What is there stays until the new trace is complete.
   const Place place = PlaceOf(options);
-  if (const auto old = trace::TraceFile::Open(place.final);
-      place.replaces && old && (*old)->facts().being_written) {
-    return Fail(ErrorCode::kUnavailable,
-                "the trace '" + Printable(options.output) +
-                    "' is being written by a recorder: give this one another name (-o)");
+  if (place.replaces) {
+    const auto old = trace::TraceFile::Open(place.final);
+    if (old && (*old)->facts().being_written) {
+      return Fail(ErrorCode::kUnavailable,
+                  "the trace '" + Printable(options.output) +
+                      "' is being written by a recorder: give this one another name (-o)");
+    }
   }
   HG_ASSIGN(const auto writer,
             trace::TraceWriter::Create(place.written, trace::Facts(), trace::TraceWriter::Options(),

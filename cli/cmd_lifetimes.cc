@@ -65,9 +65,8 @@ int OfSamples(const LifetimesCommand& command) {
 }
 
 int Lifetimes(LifetimesCommand command) {
-  auto meant = MeanTrace(command.source, command.report.pick);
+  auto meant = MeanWholeTrace(command.source, command.report.pick);
   if (!meant) return FailWith(meant.error());
-  if (const Status whole = TakeNoMoment(*meant, kUseRange); !whole) return FailWith(whole.error());
   command.report.sources = {*std::move(meant)};
   ProgressSink* progress = command.report.quiet ? nullptr : BeginProgress();
   auto opened = OpenSelectedTrace(command.report, progress);

@@ -198,12 +198,11 @@ int Query(QueryCommand command) {
     sources.insert(sources.begin(), command.sql);
     command.sql.clear();
   }
-  if (const Status meant = MeanTraces(command.report.pick, &sources); !meant) {
-    return FailWith(meant.error());
-  }
-  for (const std::string& source : sources) {
-    const Status whole = TakeNoMoment(source, "choose by WHERE time_ns BETWEEN ... AND ...");
-    if (!whole) return FailWith(whole.error());
+  for (std::string& source : sources) {
+    auto meant =
+        MeanWholeTrace(source, command.report.pick, "choose by WHERE time_ns BETWEEN ... AND ...");
+    if (!meant) return FailWith(meant.error());
+    source = *std::move(meant);
   }
   if (command.schema && sources.empty()) {
     return Deliver(command.report, query::SchemaText(nullptr));

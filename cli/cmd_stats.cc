@@ -91,9 +91,8 @@ int OfSamples(const StatsCommand& command) {
 }
 
 int Stats(StatsCommand command) {
-  auto meant = MeanTrace(command.source, command.report.pick);
+  auto meant = MeanWholeTrace(command.source, command.report.pick);
   if (!meant) return FailWith(meant.error());
-  if (const Status whole = TakeNoMoment(*meant, kUseRange); !whole) return FailWith(whole.error());
   command.report.sources = {*std::move(meant)};
   ProgressSink* progress = command.report.quiet ? nullptr : BeginProgress();
   auto opened = OpenSelectedTrace(command.report, progress);

@@ -353,10 +353,8 @@ Examples:
   AddSymbolOptions(sub, &report->symbols);
   sub.OnChosen([=] {
     *action = [=] {
-      auto meant = MeanTrace(command->source);
+      auto meant = MeanWholeTrace(command->source);
       if (!meant) return FailWith(meant.error());
-      const Status whole = TakeNoMoment(*meant, kUseRange);
-      if (!whole) return FailWith(whole.error());
       command->source = *std::move(meant);
       return RunTimeline(*command);
     };

@@ -87,15 +87,18 @@ Result<std::string> MeanTrace(const std::string& source, const std::string& pick
   return path.empty() ? source : path + source.substr(at);
 }
 
-Status TakeNoMoment(const std::string& source, const char* what_to_do) {
-  const size_t at = source.rfind('@');
+Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick,
+                                   const char* instead) {
+  HG_ASSIGN(std::string meant, MeanTrace(source, pick));
+  const size_t at = meant.rfind('@');
   struct stat st {};
-  if (at == std::string::npos || stat(source.c_str(), &st) == 0) return {};
-  if (stat(source.substr(0, at).c_str(), &st) != 0) return {};
-  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(source) +
+  const bool is_moment = at != std::string::npos && stat(meant.c_str(), &st) != 0 &&
+                         stat(meant.substr(0, at).c_str(), &st) == 0;
+  if (!is_moment) return meant;
+  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(meant) +
                                                "' is a moment or range of a file, and the whole is "
                                                "needed here: name the file, and " +
-                                               what_to_do);
+                                               instead);
 }
 
 Status MeanTraces(const std::string& pick, std::vector<std::string>* sources) {

@@ -18,10 +18,10 @@ Result<std::string> ResolveSource(const std::string& source, const std::string& 
 // "PID@MOMENT" too. Fails if such a process has a trace that is not written any more, or that
 // cannot be found: its gauge file would say that it has no memory.
 Result<std::string> MeanTrace(const std::string& source, const std::string& pick = "");
-// For commands that look at the events of whole traces: fails if a moment of one is named, and says
-// what to do.
-inline constexpr char kUseRange[] = "choose by --from and --to";
-Status TakeNoMoment(const std::string& source, const char* what_to_do);
+// The same for commands that look at the events of whole traces: fails if a moment of a file is
+// named, and says what to do instead.
+Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick = "",
+                                   const char* instead = "choose by --from and --to");
 Status MeanTraces(const std::string& pick, std::vector<std::string>* sources);
 
 }  // namespace heapgauge::cli
