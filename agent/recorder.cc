@@ -413,7 +413,7 @@ void Recorder::PrepareForSeccomp(bool strict) {
   if (strict || !trace_clock_.needs_no_kernel()) EndTracing(false);
   if (tracing()) lanes_.Prepare();
   live_.Prepare();
-  stacks_.Prepare(tracing());
+  stacks_.Prepare();
   labels_.Prepare();
 }
 

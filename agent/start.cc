@@ -37,7 +37,6 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   RememberService(settings, started);
   if (!settings.follow_exec) RemoveFromEnvironment(environment);
   if (!started) return;
-  if (settings.record_mappings) StartRecordingMappings();
   if (settings.trace.on && recorder.StartTracing(settings.trace)) {
     SetMode(Mode::kTrace);
 #ifndef HG_LINKED_IN
@@ -48,6 +47,7 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   } else {
     SetMode(Mode::kDormant);
   }
+  if (settings.record_mappings) StartRecordingMappings();
 #ifdef HG_LINKED_IN
   OpenDebugPort();  // libc is initialised; a library waits for main (program_start.h)
 #endif

@@ -63,6 +63,13 @@ class BucketTable {
     }
   }
 
+  // Find has not found it, and Insert will soon be called: brings the place of its value, which
+  // Find does not look at.
+  void PrefetchPlace(uint64_t key) const {
+    const uint32_t levels = levels_.load(std::memory_order_acquire);
+    if (levels != 0) __builtin_prefetch(BucketOf(levels - 1, key, 0).values, 1);
+  }
+
   // Takes the entry out; false if there is none.
   bool Remove(uint64_t key, uint32_t* value) {
     for (uint32_t level = levels_.load(std::memory_order_acquire); level-- > 0;) {
@@ -81,15 +88,18 @@ class BucketTable {
     return false;
   }
 
-  // Makes the first levels now rather than when they are needed.
-  void Prepare(uint32_t levels = 1) {
-    for (uint32_t i = 0; i < levels; ++i) AddLevel(i);
-  }
+  // Makes the first level now rather than when it is needed.
+  void Prepare() { AddLevel(0); }
 
-  // Levels from now on will be filled soon, so that their memory may come in large pages: keys lie
-  // anywhere, and with small ones nearly every first use of a page and every look-up would go
-  // through the kernel's or the processor's page tables.
-  void ExpectMany() { many_.store(true, std::memory_order_relaxed); }
+  // There will be many entries soon. An empty table begins with a large level then: a look-up for
+  // what is not there reads every level. And memory may come in large pages: keys lie anywhere, and
+  // with small ones nearly every first use of a page and every look-up would go through the
+  // kernel's or the processor's page tables.
+  // REQUIRES: no other thread uses the table yet.
+  void ExpectMany() {
+    many_ = true;
+    if (levels_.load(std::memory_order_relaxed) == 0) skipped_ = kSmallLevels;
+  }
 
   size_t private_bytes() const {
     size_t bytes = 0;
@@ -101,8 +111,9 @@ class BucketTable {
   static constexpr uint64_t kEmpty = 0;
   static constexpr uint64_t kBusy = 1;
   static constexpr int kSlots = 8;
-  static constexpr uint32_t kMaxLevels = 7;  // 16 million slots in the largest
-  static constexpr uint32_t kFirstBits = 9;  // 512 buckets, 4,096 slots, 48 KiB
+  static constexpr uint32_t kMaxLevels = 7;    // 16 million slots in the largest
+  static constexpr uint32_t kFirstBits = 9;    // 512 buckets, 4,096 slots, 48 KiB
+  static constexpr uint32_t kSmallLevels = 3;  // the next one has 262,144 slots, 3 MiB
 
   static constexpr size_t kLargePage = size_t{2} << 20;
 
@@ -113,9 +124,9 @@ class BucketTable {
     uint32_t* values;
   };
 
-  static constexpr uint32_t BucketBits(uint32_t level) { return kFirstBits + 2 * level; }
-  static constexpr size_t SlotCount(uint32_t level) { return size_t{kSlots} << BucketBits(level); }
-  static constexpr size_t LevelBytes(uint32_t level) { return kSlotBytes * SlotCount(level); }
+  uint32_t BucketBits(uint32_t level) const { return kFirstBits + 2 * (skipped_ + level); }
+  size_t SlotCount(uint32_t level) const { return size_t{kSlots} << BucketBits(level); }
+  size_t LevelBytes(uint32_t level) const { return kSlotBytes * SlotCount(level); }
 
   Place BucketOf(uint32_t level, uint64_t key, int choice) const {
     uint64_t hash = key * 0x9E3779B97F4A7C15;
@@ -144,10 +155,10 @@ class BucketTable {
   // Adds level number `levels`, unless another thread did. False if that is not possible.
   bool AddLevel(uint32_t levels) {
     if (levels_.load(std::memory_order_acquire) > levels) return true;
-    if (levels == kMaxLevels) return false;
+    if (skipped_ + levels == kMaxLevels) return false;
     auto* fresh = static_cast<Key*>(os::MapPrivate(LevelBytes(levels)));
     if (fresh == nullptr) return false;
-    if (LevelBytes(levels) >= kLargePage && many_.load(std::memory_order_relaxed)) {
+    if (many_ && LevelBytes(levels) >= kLargePage) {
       os::PreferLargePages(fresh, LevelBytes(levels));
     }
     Key* none = nullptr;
@@ -158,7 +169,8 @@ class BucketTable {
   }
 
   std::atomic<uint32_t> levels_;
-  std::atomic<bool> many_;
+  bool many_ = false;
+  uint32_t skipped_ = 0;                 // levels that would have come before the first
   std::atomic<Key*> level_[kMaxLevels];  // its keys, and behind them its values
 };
 

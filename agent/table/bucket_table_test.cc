@@ -30,7 +30,7 @@ TEST(BucketTable, FindsWhatWasInsertedAndNothingElse) {
 TEST(BucketTable, KeepsManyInLargePages) {
   auto table = NewTable();
   table->ExpectMany();
-  constexpr uint32_t kMany = 300'000;  // into the first level that large pages are asked for
+  constexpr uint32_t kMany = 300'000;  // into the second level
   for (uint32_t i = 0; i < kMany; ++i) {
     const uint64_t key = 2 + uint64_t{i} * 4099;
     table->Prefetch(key);
@@ -43,6 +43,28 @@ TEST(BucketTable, KeepsManyInLargePages) {
   }
   uint32_t none = 0;
   EXPECT_FALSE(table->Find(3, &none));
+}
+
+TEST(BucketTable, BeginsWithALargeLevelOnlyWhereManyAreExpectedFromTheStart) {
+  auto few = NewTable();
+  ASSERT_TRUE(few->Insert(2, 20));
+  const size_t small = few->private_bytes();
+  few->ExpectMany();
+  uint32_t value = 0;
+  EXPECT_TRUE(few->Find(2, &value));
+  EXPECT_EQ(value, 20u);
+  EXPECT_EQ(few->private_bytes(), small);
+
+  auto many = NewTable();
+  many->ExpectMany();
+  many->PrefetchPlace(2);
+  ASSERT_TRUE(many->Insert(2, 20));
+  EXPECT_TRUE(many->Find(2, &value));
+  const size_t large = many->private_bytes();
+  EXPECT_EQ(large, 64 * small);
+  // None of these needs another level.
+  for (uint32_t i = 3; i < 50'000; ++i) ASSERT_TRUE(many->Insert(i, i));
+  EXPECT_EQ(many->private_bytes(), large);
 }
 
 TEST(BucketTable, AgreesWithAMapOverManyRandomOperations) {

@@ -14,6 +14,11 @@ constexpr uint32_t kLookAhead = 6;
 
 uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                             const Stack& stack, wire::Loss* loss, uint16_t flags, uint16_t labels) {
+  // If it is new, its nodes are looked up at once after this.
+  const uint64_t layout = modules->layout();
+  for (uint32_t ahead = 0; ahead < kLookAhead && ahead < stack.count; ++ahead) {
+    index_.Prefetch(NodeKey(stack.frames[stack.count - 1 - ahead].hash, layout));
+  }
   uint32_t known;
   if (index_.Find(NameOf(stack, *modules, flags, labels), &known)) return known;
 
@@ -39,10 +44,8 @@ uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const cha
   uint64_t layout = modules->layout();
   uint32_t parent = 0;
   uint32_t i = stack.count;  // frames that have their node
-  for (uint32_t ahead = 1; ahead < kLookAhead && ahead < i; ++ahead) {
-    index_.Prefetch(NodeKey(stack.frames[i - 1 - ahead].hash, layout));
-  }
   while (i > 0 && !index_.Find(NodeKey(stack.frames[i - 1].hash, layout), &parent)) {
+    index_.PrefetchPlace(NodeKey(stack.frames[i - 1].hash, layout));
     if (i > kLookAhead) index_.Prefetch(NodeKey(stack.frames[i - 1 - kLookAhead].hash, layout));
     --i;
   }

@@ -47,10 +47,11 @@ class StackTable {
   // forked child.
   void CopyTo(const GaugeFile& from, GaugeFile* to) const;
 
-  // Before memory cannot be had any more, for some thousand stacks or for many.
-  void Prepare(bool many) { index_.Prepare(many ? 3 : 1); }
+  // Before memory cannot be had any more: for some thousand stacks, or for many if so expected.
+  void Prepare() { index_.Prepare(); }
 
   // While every call is traced there are hundreds of thousands of stacks, within seconds.
+  // REQUIRES: no other thread uses the table yet.
   void ExpectMany() { index_.ExpectMany(); }
 
   size_t private_bytes() const { return index_.private_bytes(); }
