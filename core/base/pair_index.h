@@ -1,5 +1,5 @@
-// Numbers for pairs of ids, as a trie needs them to find the child of a node, in one block of
-// memory: trees of a million nodes are common.
+// Numbers for pairs of ids, as a trie needs them to find the child of a node, or for other words of
+// 64 bits, in one block of memory: trees of a million nodes are common.
 //
 // Not synchronised.
 #ifndef HEAPGAUGE_CORE_BASE_PAIR_INDEX_H_
@@ -21,14 +21,19 @@ class PairIndex {
 
   // The number of the pair, or `next` if it is new.
   uint32_t Find(uint32_t a, uint32_t b, uint32_t next) {
+    return FindWord(uint64_t{a} << 32 | b, next);
+  }
+  // The same for what is one word by nature.
+  uint32_t FindWord(uint64_t word, uint32_t next) {
     if (2 * (count_ + 1) > slots_.size()) Grow();
-    Slot& slot = At(uint64_t{a} << 32 | b);
+    Slot& slot = At(word);
     if (slot.number == kFree) {
-      slot = {uint64_t{a} << 32 | b, next};
+      slot = {word, next};
       ++count_;
     }
     return slot.number;
   }
+  size_t size() const { return count_; }
 
  private:
   static constexpr uint32_t kFree = 0xffffffff;

@@ -124,9 +124,10 @@ void TableWriter::EncodeNode(uint32_t index, const wire::Node& node) {
   }
   const uint32_t parent = NodeNumber(node.parent);
   node_links_.Number((parent < number ? number - parent : number) << 2 | (node.flags & 3));
-  const auto [it, added] = pcs_.try_emplace(node.pc_module, static_cast<uint32_t>(pcs_.size()));
-  node_pcs_.Number(added ? 0 : it->second + 1);
-  if (added) node_pcs_.Number(node.pc_module);
+  const auto next = static_cast<uint32_t>(pcs_.size());
+  const uint32_t pc = pcs_.FindWord(node.pc_module, next);
+  node_pcs_.Number(pc == next ? 0 : pc + 1);
+  if (pc == next) node_pcs_.Number(node.pc_module);
 }
 
 // Callers have smaller indexes than what they call, so in order of indexes they come first.

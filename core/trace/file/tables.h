@@ -8,11 +8,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/base/file.h"
+#include "core/base/pair_index.h"
 #include "core/base/result.h"
 #include "core/model/types.h"
 #include "core/trace/file/chunk.h"
@@ -56,7 +56,7 @@ class TableWriter {
   // The file numbers nodes in the order in which it has them: readers need no gaps.
   std::vector<uint32_t> node_numbers_{0};  // by index; 0 not known
   uint32_t node_count_ = 1;                // node 0 is the root
-  std::unordered_map<uint64_t, uint32_t> pcs_;
+  PairIndex pcs_{1024};                    // numbers in order of appearance
   uint32_t stack_count_ = 1;
   uint32_t thread_count_ = 0;
   MemoryPoint last_memory_;
