@@ -17,6 +17,8 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kBusyNap = kMillisecond;
+constexpr uint64_t kLongestBusyNap = 4 * kMillisecond;
+constexpr uint64_t kTurnBytes = 128 << 10;  // what a turn should find to read: each has its price
 constexpr uint64_t kFirstIdleNap = 5 * kMillisecond;
 constexpr uint64_t kLongestNap = 20 * kMillisecond;
 constexpr uint64_t kFirstSearchPeriod = 2 * kMillisecond;  // until there is one
@@ -285,7 +287,10 @@ void Recorder::LookForSilent(uint64_t now_ns) {
 // How long to rest after a turn. False if there is reason not to.
 bool Recorder::Sleep(size_t bytes, bool pressed, uint64_t* nap_ns) {
   if (pressed && bytes != 0) return false;
-  if (bytes != 0 || pressed || sessions_.empty()) {
+  if (bytes != 0 && !pressed) {
+    const uint64_t nap = std::min(*nap_ns, kLongestBusyNap);
+    *nap_ns = std::clamp(nap * kTurnBytes / bytes, kBusyNap, kLongestBusyNap);
+  } else if (pressed || sessions_.empty()) {
     *nap_ns = kBusyNap;
   } else if (*nap_ns < kFirstIdleNap) {
     *nap_ns = *nap_ns == kBusyNap ? 2 * kBusyNap : kFirstIdleNap;
