@@ -162,7 +162,7 @@ class Python(workloads.Workload):
 
 def measure_programs(context, rows, tools, rounds):
     redis, sqlite, python, clang, perl = workloads.cpu_workloads(context)
-    limits = [(sqlite, 1.5, {}), (clang, 1.5, {}), (perl, 1.5, {}),
+    limits = [(sqlite, 1.5, {}), (clang, 1.5, {}), (workloads.perl_log(context), 1.5, {}), (perl, 1.5, {}),
               (Python(python), 2.2, {"PYTHONMALLOC": "malloc"})]
     for load, limit, extra in limits:
         what = "trace, CPU time, %s" % load.name
@@ -171,39 +171,44 @@ def measure_programs(context, rows, tools, rounds):
             continue
         environment = dict(tools.environment, **extra)
         command = load.command(load.cpu_size)
-        ours, peers = [], []
+        bare, ours, peers = [], [], []
         for i in range(rounds):
-            bare = cpu_of_all(command, environment)
+            bare.append(cpu_of_all(command, environment))
             run, path = tools.ours(command)
-            ours.append(cpu_of_all(run, environment) / bare)
+            ours.append(cpu_of_all(run, environment) / bare[-1])
             if tools.has_heaptrack() and i < 3:
                 run, _ = tools.heaptrack(command)
-                peers.append(cpu_of_all(run, environment) / bare)
-        events = ranges_of(context, path, 0)
-        median = statistics.median(ours)
-        rows.add(what, "%.2f x (%.1f M events, %.2f B each)"
-                 % (median, events["events"] / 1e6, events["file_bytes"] / max(events["events"], 1)),
-                 "heaptrack --raw %.2f x" % statistics.median(peers) if peers else "-",
-                 "<= %.1f x" % limit, median <= limit,
-                 {"ours": ours, "heaptrack": peers, "events": events["events"]})
+                peers.append(cpu_of_all(run, environment) / bare[-1])
+        add_program(rows, what, limit, bare, ours, peers, ranges_of(context, path, 0))
     if redis.available():
         one_at_a_time = workloads.RedisWorkload(context, requests=40000, pipeline=1)
         measure_redis(context, rows, tools, one_at_a_time, "a request at a time", rounds)
         measure_redis(context, rows, tools, redis, "16 requests at a time", rounds)
 
 
+def add_program(rows, what, limit, bare, ours, peers, trace):
+    """What tracing costs depends on how often a program allocates: pairs are those of a second of its own."""
+    median = statistics.median(ours)
+    pairs = trace["events"] / 2 / statistics.median(bare)
+    rows.add(what, "%.2f x (%.1f M events, %.2f B each, %.1f M pairs/s)"
+             % (median, trace["events"] / 1e6, trace["file_bytes"] / max(trace["events"], 1), pairs / 1e6),
+             "heaptrack --raw %.2f x" % statistics.median(peers) if peers else "-",
+             "<= %.1f x" % limit, median <= limit,
+             {"bare": bare, "ours": ours, "heaptrack": peers, "events": trace["events"], "pairs": pairs})
+
+
 def measure_redis(context, rows, tools, redis, load, rounds):
     """The server only; the recorder's time counts, the clients' does not."""
-    ours, peers = [], []
+    bare, ours, peers = [], [], []
     for i in range(rounds):
-        bare = redis.cpu_seconds(tools.environment)
-        ours.append(server_cpu(redis, tools, tools.ours) / bare)
+        bare.append(redis.cpu_seconds(tools.environment))
+        seconds, path = server_cpu(redis, tools, tools.ours)
+        ours.append(seconds / bare[-1])
         if tools.has_heaptrack() and i < 3:
-            peers.append(server_cpu(redis, tools, tools.heaptrack) / bare)
-    median = statistics.median(ours)
-    rows.add("trace, CPU time, redis-server, " + load, "%.2f x" % median,
-             "heaptrack --raw %.2f x" % statistics.median(peers) if peers else "-", "<= 1.5 x",
-             median <= 1.5, {"ours": ours, "heaptrack": peers})
+            seconds, _ = server_cpu(redis, tools, tools.heaptrack)
+            peers.append(seconds / bare[-1])
+    add_program(rows, "trace, CPU time, redis-server, " + load, 1.5, bare, ours, peers,
+                ranges_of(context, path, 0))
 
 
 def server_cpu(redis, tools, wrap):
@@ -213,8 +218,8 @@ def server_cpu(redis, tools, wrap):
     link = os.path.join(tools.folder, "redis-server")
     if not os.path.exists(link):
         os.symlink("/usr/bin/redis-check-rdb", link)
-    command, _ = wrap([link, "--port", "0", "--unixsocket", redis.socket, "--save", "", "--appendonly", "no",
-                       "--dir", redis.folder, "--loglevel", "warning"])
+    command, path = wrap([link, "--port", "0", "--unixsocket", redis.socket, "--save", "", "--appendonly", "no",
+                          "--dir", redis.folder, "--loglevel", "warning"])
     before = time.monotonic()
     reader = os.fork()
     if reader == 0:  # the clients, apart: their time does not count
@@ -247,7 +252,7 @@ def server_cpu(redis, tools, wrap):
                                  (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)])
     total = seconds()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-    return total
+    return total, path
 
 
 def measure(context, rows, quick):

@@ -103,6 +103,12 @@ def instruction_workloads(context):
     ]
 
 
+def perl_log(context):
+    """What perl is mostly used for; `records.pl` does nothing but make and drop strings and hashes."""
+    return Workload("perl, lines of a log", "/usr/bin/perl",
+                    lambda n: [os.path.join(context.workloads, "log.pl"), str(40 * n)], 1, 3)
+
+
 def pair_loop(context):
     return Workload("malloc/free loop", context.program("pair_loop"),
                     lambda n: [str(3000000 * n)], 1, 1)
