@@ -74,11 +74,7 @@ void SetFacts(Check* check) {
   const Recording& recording = profile.recording;
   check->pid = recording.pid;
   check->executable = recording.program;
-  check->command_line.clear();
-  for (const std::string& argument : recording.command_line) {
-    if (!check->command_line.empty()) check->command_line += ' ';
-    check->command_line += argument;
-  }
+  check->command_line = recording.command();
   check->unix_ns = recording.start_unix_ns + check->known.now_ns;
   check->notes.insert(check->notes.end(), profile.notes.begin(), profile.notes.end());
   if (check->known.exact || profile.sample_types.size() != kHeapTypes) return;

@@ -27,9 +27,7 @@ Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
   const Recording& recording = check.known.profile.recording;
   check.pid = recorder->pid();
   check.executable = recording.program;
-  for (const std::string& argument : recording.command_line) {
-    check.command_line += (check.command_line.empty() ? "" : " ") + argument;
-  }
+  check.command_line = recording.command();
   check.unix_ns = RealtimeNow();
   check.allocations = usage.allocations;
   check.frees = usage.frees;

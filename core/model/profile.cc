@@ -33,6 +33,16 @@ std::string Recording::name() const {
   return std::string(shown.empty() ? BaseName(program) : shown);
 }
 
+std::string Recording::command() const {
+  std::string line;
+  for (const std::string& argument : command_line) {
+    if (!line.empty()) line += ' ';
+    line += argument;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::vector<SampleType> HeapSampleTypes() {
   return {{"alloc_objects", "count"},
           {"alloc_space", "bytes"},

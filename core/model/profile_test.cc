@@ -55,6 +55,15 @@ TEST(Recording, IsCalledAsItWasStarted) {
   EXPECT_EQ(r.name(), "postgres");
 }
 
+TEST(Recording, HasItsCommandInOneLine) {
+  Recording r;
+  EXPECT_EQ(r.command(), "");
+  r.command_line = {"server", "--name", "a b", "", "x"};
+  EXPECT_EQ(r.command(), "server --name a b  x");
+  r.command_line = {"postgres: t [local] idle  ", "", "", ""};
+  EXPECT_EQ(r.command(), "postgres: t [local] idle");
+}
+
 TEST(Profile, CheckFindsEveryBrokenReference) {
   const std::pair<const char*, std::function<void(Profile*)>> cases[] = {
       {"location", [](Profile* p) { p->nodes[0].location = 9; }},

@@ -52,6 +52,9 @@ struct Recording {
   uint32_t parent_pid = 0;
   uint32_t uid = 0;
   bool forked = false;  // the process was forked from a profiled one and did not exec
+  // When that was, 0 unknown. Times of a forked process count from the start of its parent, so that
+  // those of a server and its workers can be compared.
+  uint64_t forked_ns = 0;
   bool active = true;   // sampling was switched on
   bool traced = false;  // every call goes into a trace (run --trace), and no sample is taken
   bool trace_given_up = false;  // it was traced, until nobody took its events any more
@@ -97,6 +100,15 @@ struct Recording {
 
   // What people call the program: the name it was started by, which may be that of a link.
   std::string name() const;
+  // The command line in one line. What a process that changed it (PostgreSQL's do) left empty at
+  // its end is not part of it.
+  std::string command() const;
+
+  // How long the process itself has been there. A machine that slept may have made its birth later
+  // than all else: that is not known then.
+  uint64_t lived_ns() const {
+    return forked_ns <= duration_ns ? duration_ns - forked_ns : duration_ns;
+  }
 
   uint64_t lost_samples() const {
     uint64_t sum = 0;

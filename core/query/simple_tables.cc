@@ -245,9 +245,7 @@ std::shared_ptr<Table> Facts(Source* source) {
     if (!value.empty()) facts->emplace_back(name, value);
   };
   text("program", r.program);
-  std::string command;
-  for (const std::string& word : r.command_line) command += (command.empty() ? "" : " ") + word;
-  text("command", command);
+  text("command", r.command());
   number("pid", r.pid);
   text("allocator", r.allocator);
   text("state", StateName(r.state));

@@ -56,8 +56,7 @@ class Report {
     const Recording& r = timeline_.recording;
     text_.Add(r.program.empty() ? "a program" : Printable(r.name()), Style::kTitle);
     if (IsRecorded(r)) text_.Add(fmt::format("  pid {}  {}", r.pid, StateText(r)));
-    std::string command;
-    for (const std::string& word : r.command_line) command += (command.empty() ? "" : " ") + word;
+    const std::string command = r.command();
     const size_t used = DisplayWidth(text_.text()) + 2;
     if (!command.empty() && used + 16 <= width()) {
       text_.Add("  ").Add(CutTo(Printable(command), width() - used), Style::kDim);

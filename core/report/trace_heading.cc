@@ -54,18 +54,13 @@ std::vector<std::string> TraceGaps(const trace::TraceFile& trace) {
 StyledText TraceHeading(const trace::TraceFile& trace, const std::string& filter,
                         const std::vector<std::string>& notes, const Layout& layout) {
   const Recording& r = trace.facts().recording;
-  std::string command;
-  for (const std::string& argument : r.command_line) {
-    if (!command.empty()) command += ' ';
-    command += argument;
-  }
   const std::string name = Printable(r.name());
   StyledText text(name.empty() ? std::string(BaseName(trace.path())) : name, Style::kTitle);
   if (r.pid != 0) text += fmt::format("  pid {}", r.pid);
   const std::string state = StateText(r);
   if (!state.empty()) text += "  " + state;
   const size_t used = DisplayWidth(text.text()) + 2;
-  command = Printable(command);
+  const std::string command = Printable(r.command());
   if (!command.empty() && command != name && used + 16 <= layout.width) {
     text.Add("  ").Add(CutTo(command, layout.width - used), Style::kDim);
   }
