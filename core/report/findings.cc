@@ -51,8 +51,8 @@ class Finder {
       std::string text =
           fmt::format("{} allocated {}, {} of all, and freed it again", labels_[row->entity],
                       FormatBytes(allocated), FormatShare(allocated, total));
-      if (recording_.duration_ns >= 1'000'000'000) {
-        const double seconds = static_cast<double>(recording_.duration_ns) / 1e9;
+      if (recording_.lived_ns() >= 1'000'000'000) {
+        const double seconds = static_cast<double>(recording_.lived_ns()) / 1e9;
         text += fmt::format(": {} a second", FormatBytes(allocated / seconds));
       }
       Add(ProfileFinding::Kind::kChurn, std::move(text), allocated / total, row, true);
@@ -138,9 +138,8 @@ class Finder {
           &row, false);
       return;
     }
-    const std::string when = recording_.duration_ns == 0
-                                 ? std::string()
-                                 : " in " + FormatDuration(recording_.duration_ns);
+    const uint64_t lived_ns = recording_.lived_ns();
+    const std::string when = lived_ns == 0 ? std::string() : " in " + FormatDuration(lived_ns);
     Add(ProfileFinding::Kind::kGrowth,
         fmt::format("{} grew to {}{}, {} of the live heap, and {} of it was freed",
                     labels_[row.entity], size, when, of_all,

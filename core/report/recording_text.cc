@@ -82,10 +82,15 @@ Estimate OrNothingSampled(const Estimate& estimate, const Recording& recording) 
 }
 
 std::string StateText(const Recording& r) {
-  const std::string time = FormatDuration(r.duration_ns);
+  std::string time = FormatDuration(r.lived_ns());
+  if (r.lived_ns() < r.duration_ns) {
+    time += ", forked at " + FormatDuration(r.forked_ns);
+  } else if (r.forked) {
+    time += ", forked";
+  }
   switch (r.state) {
     case RecordingState::kLive:
-      return r.exact ? "being written, " + time + " so far" : "running for " + time;
+      return r.exact ? "being written for " + time : "running for " + time;
     case RecordingState::kEnded:
       return "ended after " + time;
     case RecordingState::kKilled:
@@ -93,7 +98,7 @@ std::string StateText(const Recording& r) {
     case RecordingState::kReplaced:
       return "executed another program after " + time;
     case RecordingState::kSnapshot:
-      return "a copy made at " + time;
+      return "a copy made at " + FormatDuration(r.duration_ns);
     case RecordingState::kUnknown:
       break;
   }
@@ -270,15 +275,11 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout) {
   const Recording& r = profile.recording;
   if (!IsRecorded(r) && !r.exact) return ForeignText(profile, total, layout).Add(Notes(notes));
-  std::string command;
-  for (const std::string& argument : r.command_line) {
-    if (!command.empty()) command += ' ';
-    command += argument;
-  }
+  std::string command = r.command();
   if (command.empty()) command = r.program;
   StyledText text(r.name(), Style::kTitle);
   if (IsRecorded(r)) text += fmt::format("  pid {}", r.pid);
-  text += fmt::format("  {}{}", StateText(r), r.forked ? "  (forked)" : "");
+  text += "  " + StateText(r);
   // The command line is seldom news; it takes what room is left.
   const size_t used = DisplayWidth(text.text()) + 2;
   if (command != r.name() && used + 16 <= layout.width) {

@@ -22,7 +22,8 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
 // Whether the profile knows the process it is of: gauge files do, others do not.
 bool IsRecorded(const Recording& recording);
 
-// "running for 2h14m", "ended after 12s", "killed after 3m05s".
+// "running for 2h14m", "ended after 12s", "killed after 3m05s, forked at 20s": the times of a
+// forked process count from the start of its parent, how long it ran does not.
 std::string StateText(const Recording& recording);
 
 // Of a dump: "snapshot taken at 3m05s because memory came near its limit (93 % of the cgroup's 512

@@ -262,5 +262,20 @@ TEST(RecordingText, SaysWhatTheStateIs) {
   EXPECT_EQ(StateText(r), "running for 12s");
 }
 
+TEST(RecordingText, TellsHowLongAForkedProcessItselfHasLived) {
+  Recording r;
+  r.duration_ns = 72'000'000'000;
+  r.state = RecordingState::kEnded;
+  r.forked = true;
+  EXPECT_EQ(StateText(r), "ended after 1m12s, forked");
+  r.forked_ns = 60'000'000'000;
+  EXPECT_EQ(StateText(r), "ended after 12s, forked at 1m00s");
+  r.state = RecordingState::kSnapshot;
+  EXPECT_EQ(StateText(r), "a copy made at 1m12s");
+  r.state = RecordingState::kLive;
+  r.duration_ns = 40'000'000'000;  // before that: it cannot be
+  EXPECT_EQ(StateText(r), "running for 40s, forked");
+}
+
 }  // namespace
 }  // namespace heapgauge

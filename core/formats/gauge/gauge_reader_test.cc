@@ -339,6 +339,30 @@ TEST(GaugeReader, NeverAcceptsATornRecord) {
   std::filesystem::remove(pattern);
 }
 
+TEST(GaugeSummary, TellsWhenAForkedProcessBegan) {
+  std::string pattern = ::testing::TempDir() + "heapgauge.XXXXXX";
+  close(mkstemp(pattern.data()));
+  const auto read = [&](GaugeBuilder* b) {
+    b->WriteTo(pattern);
+    return ReadGaugeSummary(pattern)->recording;
+  };
+  GaugeBuilder b;
+  const auto ticks = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  b.header().start_monotonic_ns = 100'000'000'000;
+  b.header().process_start_ticks = 160 * ticks;
+  b.header().ended_ns = 72'000'000'000;
+  EXPECT_EQ(read(&b).forked_ns, 0u) << "a process that was not forked began with its clock";
+  b.header().forked = 1;
+  EXPECT_EQ(read(&b).forked_ns, 60'000'000'000u);
+  EXPECT_EQ(read(&b).lived_ns(), 12'000'000'000u);
+  b.header().process_start_ticks = 0;
+  EXPECT_EQ(read(&b).forked_ns, 0u);
+  EXPECT_EQ(read(&b).lived_ns(), 72'000'000'000u);
+  b.header().process_start_ticks = UINT64_MAX;
+  EXPECT_EQ(read(&b).lived_ns(), 72'000'000'000u);
+  std::filesystem::remove(pattern);
+}
+
 TEST(GaugeSummary, TellsLiveEndedKilledAndSnapshot) {
   std::string pattern = ::testing::TempDir() + "heapgauge.XXXXXX";
   close(mkstemp(pattern.data()));

@@ -1,5 +1,7 @@
 #include "core/formats/gauge/gauge_summary.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -50,6 +52,16 @@ DumpFacts DumpFactsOf(const wire::Header& h) {
   return d;
 }
 
+// By the clock of the file. The kernel tells when a process began in hundredths of a second.
+uint64_t ForkedNs(const wire::Header& h) {
+  if (h.forked == 0) return 0;
+  const auto ticks = static_cast<uint64_t>(std::max(1L, sysconf(_SC_CLK_TCK)));
+  const uint64_t tick_ns = 1'000'000'000 / ticks;
+  if (h.process_start_ticks > UINT64_MAX / tick_ns) return 0;
+  const uint64_t start_ns = h.process_start_ticks * tick_ns;
+  return start_ns > h.start_monotonic_ns ? start_ns - h.start_monotonic_ns : 0;
+}
+
 }  // namespace
 
 bool IsPlausible(const wire::LiveRecord& record) {
@@ -66,6 +78,7 @@ Recording RecordingOf(const GaugeLayout& layout) {
   r.parent_pid = h.parent_pid;
   r.uid = h.uid;
   r.forked = h.forked != 0;
+  r.forked_ns = ForkedNs(h);
   r.active = h.active != 0;
   r.traced = h.version >= 4 && h.trace.tracing != 0;
   r.trace_given_up = h.version >= 4 && h.trace.gave_up != 0;

@@ -27,6 +27,7 @@ enum Field : uint64_t {
   kPrivateBytes = 15,
   kLostSamples = 16,  // reason and count, once for each
   kLostMappings = 17,
+  kForkedNs = 18,
   kLostEvents = 32,
   kUnknownFrees = 33,
   kMissedFrees = 34,
@@ -49,6 +50,7 @@ void ForEachField(TheFacts& facts, Number number, Flag flag, Word word) {
   number(kParentPid, r.parent_pid);
   number(kUid, r.uid);
   flag(kForked, r.forked);
+  number(kForkedNs, r.forked_ns);
   word(kAllocator, r.allocator);
   word(kAllocatorPath, r.allocator_path);
   number(kStart, r.start_unix_ns);

@@ -209,6 +209,7 @@ export interface ProcessAnswer {
   interval?: number;
   interval_in_force?: number;
   duration_ns?: number;
+  forked_ns?: number;
   allocation_rate?: number;
   resident_bytes?: number;
   may_change?: boolean;

@@ -12,7 +12,7 @@ function valueOf(process: ProcessAnswer, key: ProcessKey): number | string {
     case "rate": return process.allocation_rate ?? -1;
     case "resident": return process.resident_bytes ?? -1;
     case "samples": return process.samples ?? -1;
-    case "age": return process.duration_ns ?? -1;
+    case "age": return (process.duration_ns ?? -1) - (process.forked_ns ?? 0);
   }
 }
 
