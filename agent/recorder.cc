@@ -48,7 +48,8 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   sampler_.SetMaxPerSecond(settings.max_samples_per_second);
   sampler_.SetActive(settings.active && !settings.trace.on);
   start_monotonic_ns_ = os::MonotonicNs();
-  if (path_.Create(&file_, os::ProcessId()) != 0) {
+  process_ = os::ProcessId();
+  if (path_.Create(&file_, process_) != 0) {
     process_state_->store(static_cast<uint32_t>(ProcessState::kFailed));
     return false;
   }
@@ -98,6 +99,12 @@ void Recorder::End() {
   if (file == nullptr) return;
   Put(file->header()->ended_ns, Now());
   if (dumper_.armed()) dumper_.AtExit(file, live_bytes_.load(), os::MonotonicNs());
+}
+
+void Recorder::EndAtOnce() {
+  GaugeFile* file = OwnFile();
+  if (file == nullptr || SyscallsFrozen() || os::ProcessId() != process_) return;
+  Put(file->header()->ended_ns, Now());
 }
 
 void Recorder::ConsiderDump() {
@@ -150,7 +157,8 @@ bool Recorder::StartInChild() {
   sampler_.Reseed();
   forks_.fetch_add(1);
 
-  if (path_.Create(&new_file_, os::ProcessId()) != 0) {
+  process_ = os::ProcessId();
+  if (path_.Create(&new_file_, process_) != 0) {
     sampler_.SetActive(false);
     hg_seen_generation = *hg_control_word;  // nothing to wake up for
     return false;
@@ -193,8 +201,7 @@ bool Recorder::StartInChild() {
   new_file_.MoveTo(&file_);
   if (tracing()) {
     buffers_.StartInChild(&header);
-    traced_process_ = header.pid;
-    lanes_.Start(header.pid);
+    lanes_.Start(process_);
   }
   // A stub may be about to read the parent's control word: its segment stays mapped.
   parent_file_.DetachAllButHeader();

@@ -57,6 +57,8 @@ class Recorder {
   bool Start(const Settings& settings, const AllocatorIdentity& allocator);
   // The program ends in good order.
   void End();
+  // It ends by _exit, where no destructor runs: no dump is written either.
+  void EndAtOnce();
 
   // Follows the control words if they changed.
   void FollowControl();
@@ -135,8 +137,6 @@ class Recorder {
   // traced. For good.
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
   void EndTracing(bool gave_up);
-  // The program ends by _exit, so that nothing of us will run after this.
-  void NoteDirectExit();
   // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
   wire::Header* LeakQuestions();
   // The moment, on the clock of events.
@@ -232,10 +232,10 @@ class Recorder {
   PoolTable pools_;
   MappingTable mappings_;
   Peak peak_;
+  uint32_t process_ = 0;  // whose file it is; a vfork child, which shares all this, has another id
   TraceSettings trace_settings_;
   TraceClock trace_clock_;
   std::atomic<bool> tracing_;
-  uint32_t traced_process_ = 0;            // id; a vfork child has another
   std::atomic<uint64_t> trace_looked_ns_;  // when it was looked for unloaded objects
   std::atomic<uint64_t> trace_buried_ns_;  // and for threads that are no more
   TraceBuffers buffers_;

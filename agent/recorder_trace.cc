@@ -33,8 +33,7 @@ bool Recorder::StartTracing(const TraceSettings& settings) {
   trace_clock_.Use(settings.clock);
   if (!buffers_.Start(settings, file_.header())) return false;
   file_.ExpectFilling();
-  traced_process_ = os::ProcessId();
-  lanes_.Start(traced_process_);
+  lanes_.Start(process_);
   memo_.Start();
   stacks_.ExpectMany();
   tracing_.store(true, std::memory_order_release);
@@ -46,17 +45,10 @@ void Recorder::EndTracing(bool gave_up) {
   if (OwnFile() != nullptr) buffers_.End(gave_up);
 }
 
-void Recorder::NoteDirectExit() {
-  GaugeFile* const file = OwnFile();
-  if (file == nullptr || !tracing() || SyscallsFrozen()) return;
-  if (os::ProcessId() != traced_process_) return;  // a child that vfork made
-  Put(file->header()->ended_ns, Now());
-}
-
 wire::Header* Recorder::LeakQuestions() {
   GaugeFile* const file = OwnFile();
   if (file == nullptr || !tracing() || !trace_settings_.checks_leaks) return nullptr;
-  if (os::ProcessId() != traced_process_) return nullptr;
+  if (os::ProcessId() != process_) return nullptr;
   if (ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
     PublishMemory();  // whoever looks for pointers must know what is ours
   }

@@ -22,7 +22,7 @@ heapgauge::agent::AnyFunction hg_while_relocated() {
   const Settings settings = ReadSettings(environment, CameByPreload(environment));
   BindProgram(settings.active && !settings.trace.on);
   if (!settings.record_mappings) HideMapFunctions();
-  PrepareExitHooks(settings.trace.on, settings.trace.on && settings.trace.checks_leaks);
+  PrepareExitHooks(settings.trace.on && settings.trace.checks_leaks);
   PrepareProgramStart(settings.http[0] != '\0' && !os::RunsWithElevatedRights());
   return Nothing;
 }

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <atomic>
-#include <initializer_list>
 
 #include "agent/hooks/entry_table.h"
 #include "agent/leaks/ask_check.h"
@@ -122,11 +121,9 @@ void ResolveExit() {
 
 }  // namespace
 
-void PrepareExitHooks(bool traces, bool checks_leaks) {
+void PrepareExitHooks(bool checks_leaks) {
   ResolveExit();
   if (!checks_leaks) BindOwnSymbol("exit", nullptr);
-  if (traces) return;
-  for (const char* name : {"_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
 }
 
 void StartExitCheck(TraceSettings::Freeing when) {
@@ -150,5 +147,5 @@ void hg_before_direct_exit(uintptr_t sp) {
   using namespace heapgauge::agent;
   ResolveExit();
   if (wanted && BeginCheck()) Ask(sp);
-  recorder.NoteDirectExit();
+  recorder.EndAtOnce();
 }

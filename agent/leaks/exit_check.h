@@ -10,9 +10,9 @@
 // would be freed. `_exit` and `quick_exit` must not flush anything: there nothing is freed before.
 //
 // `exit`, `_exit` and `_Exit` are hooked to know how far the program's own stack reaches, and its
-// registers; without --leaks the program is not bound to the first, without a trace to none of
-// them. By the others a trace knows that the program ended of its own will, which no destructor
-// tells then. What ends by a signal, or by the system call itself, is not seen here.
+// registers; without --leaks the program is not bound to the first. By the others the gauge file
+// knows that the program ended of its own will, which no destructor tells then. What ends by a
+// signal, or by the system call itself, is not seen here.
 #ifndef HEAPGAUGE_AGENT_LEAKS_EXIT_CHECK_H_
 #define HEAPGAUGE_AGENT_LEAKS_EXIT_CHECK_H_
 
@@ -20,8 +20,8 @@
 
 namespace heapgauge::agent {
 
-// While the agent is relocated: decides whether the program is bound to our `exit` and its kin.
-void PrepareExitHooks(bool traces, bool checks_leaks);
+// While the agent is relocated: decides whether the program is bound to our `exit`.
+void PrepareExitHooks(bool checks_leaks);
 
 // In the constructor.
 void StartExitCheck(TraceSettings::Freeing freeing);

@@ -3,7 +3,9 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import sys
 import time
 
 import harness
@@ -41,6 +43,23 @@ class Processes(harness.EndToEnd):
         outcome = self.assert_same_behaviour([target("vfork_exec")])
         self.assert_healthy(outcome)
         self.assertEqual(sum(self.top(f)["recording"]["forked"] for f in outcome.files), 0)
+
+    def test_who_leaves_by__exit_is_not_called_killed(self):
+        # The second child cannot execute its program; it was made by vfork and leaves by _exit from its parent's memory.
+        script = ("import os, signal, subprocess\n"
+                  "keep = [bytearray(100_000) for _ in range(50)]\n"
+                  "child = os.fork()\n"
+                  "if child == 0:\n"
+                  "  more = [bytearray(100_000) for _ in range(50)]\n"
+                  "  os._exit(0)\n"
+                  "os.waitpid(child, 0)\n"
+                  "try: subprocess.run(['/nonexistent/program'], close_fds=False)\n"
+                  "except FileNotFoundError: pass\n"
+                  "os.kill(os.getpid(), signal.SIGKILL)\n")
+        outcome = self.preloaded([sys.executable, "-c", script], "64K")
+        self.assertEqual(outcome.code, -signal.SIGKILL, outcome.err)
+        states = {r["forked"]: r["state"] for r in (self.top(path)["recording"] for path in outcome.files)}
+        self.assertEqual(states, {True: "ended", False: "killed"})
 
     def test_posix_spawn(self):
         self.assert_healthy(self.assert_same_behaviour([target("posix_spawn")], sample="64K"))
