@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/leaks/block_headers.h"
 #include "core/leaks/capture/free_chunks.h"
 #include "core/leaks/parents_blocks.h"
 
@@ -66,6 +67,9 @@ Status SearchMemory(const MemorySearch& search, Check* check) {
   ScanResult scan = Scan(whole, check->known.blocks, check->known.exact, check->roots, search.scan);
   check->verdicts = std::move(scan.verdicts);
   if (search.uncopied.unread_missing_bytes() != 0) LeaveLossesOpen(&check->verdicts);
+  if (const auto headers = FindBlockHeaders(whole, check->known.blocks, check->verdicts)) {
+    check->notes.push_back(NoteOf(*headers));
+  }
   if (search.with_memory) search.with_memory(whole, *check);
   check->scanned_bytes = scan.scanned_bytes;
   check->scan_ns = scan.cpu_ns;

@@ -1,0 +1,36 @@
+// Programs with an allocator of their own keep a header in front of what they hand out, and hold
+// their blocks by what is behind it (MariaDB's my_malloc does). All that a check sees then is
+// pointers into the middle, so that the blocks are possibly lost, as memcheck says too. That all of
+// them point so many bytes behind the start tells what it is.
+#ifndef HEAPGAUGE_CORE_LEAKS_BLOCK_HEADERS_H_
+#define HEAPGAUGE_CORE_LEAKS_BLOCK_HEADERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/leaks/known_blocks.h"
+#include "core/leaks/memory_image.h"
+#include "core/leaks/verdict.h"
+
+namespace heapgauge::leaks {
+
+struct BlockHeaders {
+  uint64_t bytes = 0;   // of one
+  size_t blocks = 0;    // that are held behind it
+  size_t possible = 0;  // possibly lost ones among which these are
+};
+
+// Of possibly lost blocks. Nothing if there are few, or their pointers have nothing in common. Of
+// very many only some are looked at, and told of. REQUIRES: verdicts are those of the blocks.
+std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
+                                             const std::vector<Block>& blocks,
+                                             const std::vector<Verdict>& verdicts);
+
+std::string NoteOf(const BlockHeaders& headers);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_BLOCK_HEADERS_H_
