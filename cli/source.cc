@@ -76,25 +76,39 @@ Result<std::string> TraceBeingWritten(const std::string& source, const std::stri
   return path;
 }
 
+// By the last '@', with something on both sides of it.
+std::optional<SourceAt> SplitAtSign(const std::string& source) {
+  const size_t at = source.rfind('@');
+  if (at == std::string::npos || at == 0 || at + 1 == source.size()) return std::nullopt;
+  return SourceAt{source.substr(0, at), source.substr(at + 1)};
+}
+
 }  // namespace
+
+bool Exists(const std::string& path) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0;
+}
+
+std::optional<SourceAt> SplitMoment(const std::string& source) {
+  auto split = SplitAtSign(source);
+  if (split && (Exists(source) || !Exists(split->source))) split.reset();
+  return split;
+}
 
 Result<std::string> MeanTrace(const std::string& source, const std::string& pick) {
   HG_ASSIGN(std::string path, TraceBeingWritten(source, pick));
   if (!path.empty()) return path;
-  const size_t at = source.rfind('@');
-  if (at == std::string::npos) return source;
-  HG_ASSIGN(path, TraceBeingWritten(source.substr(0, at), pick));
-  return path.empty() ? source : path + source.substr(at);
+  const auto split = SplitAtSign(source);
+  if (!split) return source;
+  HG_ASSIGN(path, TraceBeingWritten(split->source, pick));
+  return path.empty() ? source : path + "@" + split->moment;
 }
 
 Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick,
                                    const char* instead) {
   HG_ASSIGN(std::string meant, MeanTrace(source, pick));
-  const size_t at = meant.rfind('@');
-  struct stat st {};
-  const bool is_moment = at != std::string::npos && stat(meant.c_str(), &st) != 0 &&
-                         stat(meant.substr(0, at).c_str(), &st) == 0;
-  if (!is_moment) return meant;
+  if (!SplitMoment(meant)) return meant;
   return Fail(ErrorCode::kInvalidArgument, "'" + Printable(meant) +
                                                "' is a moment or range of a file, and the whole is "
                                                "needed here: name the file, and " +

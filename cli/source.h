@@ -2,6 +2,7 @@
 #ifndef HEAPGAUGE_CLI_SOURCE_H_
 #define HEAPGAUGE_CLI_SOURCE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,17 @@ namespace heapgauge::cli {
 // The gauge file that `source` means. A directory must hold exactly one, unless `pick` says which:
 // "newest" or "oldest".
 Result<std::string> ResolveSource(const std::string& source, const std::string& pick);
+
+// Anything under that name: a file, a device, a directory.
+bool Exists(const std::string& path);
+
+// "server.hgt@12.3s", "server.hgt@2s..5s", "server.hg@peak": a source, and a moment or range of it.
+struct SourceAt {
+  std::string source;
+  std::string moment;
+};
+// Of a file that is there. What exists under the whole name is that, whatever it looks like.
+std::optional<SourceAt> SplitMoment(const std::string& source);
 
 // What a report is made of. A process all of whose calls are recorded, by its number, its gauge
 // file or the directory of that, means the trace of it, up to now; anything else stays what it is.

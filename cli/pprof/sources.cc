@@ -1,7 +1,5 @@
 #include "cli/pprof/sources.h"
 
-#include <sys/stat.h>
-
 #include <future>
 
 #include "cli/source.h"
@@ -11,24 +9,6 @@
 
 namespace heapgauge::cli {
 namespace {
-
-bool Exists(const std::string& path) {
-  struct stat st {};
-  return stat(path.c_str(), &st) == 0;
-}
-
-// "server.hgt@12.3s", "server.hgt@2s..5s", "server.hg@peak": a file, and a moment or range of it.
-struct SourceAt {
-  std::string file;
-  std::string moment;
-};
-std::optional<SourceAt> SplitMoment(const std::string& source) {
-  const size_t at = source.rfind('@');
-  if (at == std::string::npos || at == 0 || at + 1 == source.size()) return std::nullopt;
-  SourceAt split = {source.substr(0, at), source.substr(at + 1)};
-  if (Exists(source) || !Exists(split.file)) return std::nullopt;
-  return split;
-}
 
 void AskAt(const std::string& moment, trace::Question* question) {
   const size_t dots = moment.find("..");
@@ -63,7 +43,7 @@ Result<SourceProfile> ReadFile(const std::string& word, const ReadingOptions& op
                       "' names a moment or range already: leave it out, or --at, --from and --to");
     }
     AskAt(split->moment, &at.question);
-    HG_ASSIGN(const std::string path, ResolveSource(split->file, options.pick));
+    HG_ASSIGN(const std::string path, ResolveSource(split->source, options.pick));
     HG_ASSIGN(read.profile, ReadProfileFile(path, at));
     return read;
   }
