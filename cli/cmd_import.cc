@@ -1,18 +1,17 @@
 // import: a trace out of another tool's recording.
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "core/base/byte_stream.h"
 #include "core/base/peeking_stream.h"
+#include "core/base/placed_file.h"
 #include "core/base/text.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/report/figures.h"
@@ -55,26 +54,18 @@ std::string Summary(const HeaptrackImport& import, uint64_t bytes, const std::st
          std::string(BaseName(Printable(output))) + "\n";
 }
 
-// Where the trace is written, and where it goes then.
-struct Place {
-  std::string written;
-  std::string final;
-  bool exists = false;    // what is written to is no file of ours: a device, or a pipe
-  bool replaces = false;  // `written` takes the place of `final`
-};
-
-Place PlaceOf(const ImportOptions& options) {
-  Place place{options.output, options.output};
-  struct stat st {};
-  if (!options.replace || stat(options.output.c_str(), &st) != 0) return place;
-  place.exists = !S_ISREG(st.st_mode);
-  place.replaces = !place.exists;
-  if (!place.replaces) return place;
+// Where a trace goes that takes the place of what is there. Links stay.
+Result<PlacedFile> Replacement(const std::string& output) {
   std::error_code ignored;
-  const auto target = std::filesystem::canonical(options.output, ignored);  // links stay
-  if (!ignored) place.final = target.string();
-  place.written = place.final + "." + std::to_string(getpid()) + ".part";
-  return place;
+  const auto canonical = std::filesystem::canonical(output, ignored);
+  const std::string path = ignored ? output : canonical.string();
+  const auto old = trace::TraceFile::Open(path);
+  if (old && (*old)->facts().being_written) {
+    return Fail(ErrorCode::kUnavailable,
+                "the trace '" + Printable(output) +
+                    "' is being written by a recorder: give this one another name (-o)");
+  }
+  return PlacedFile::Create(path);
 }
 
 Result<std::string> ImportFile(const ImportOptions& options) {
@@ -89,33 +80,24 @@ Result<std::string> ImportFile(const ImportOptions& options) {
                     ": not a heaptrack file, and no other recording has the events of a trace; "
                     "reports read profiles as they are");
   }
-  // What is there stays until the new trace is complete.
-  const Place place = PlaceOf(options);
-  if (place.replaces) {
-    const auto old = trace::TraceFile::Open(place.final);
-    if (old && (*old)->facts().being_written) {
-      return Fail(ErrorCode::kUnavailable,
-                  "the trace '" + Printable(options.output) +
-                      "' is being written by a recorder: give this one another name (-o)");
-    }
+  std::optional<PlacedFile> replacement;
+  if (options.replace) {
+    HG_ASSIGN(replacement, Replacement(options.output));
   }
+  const std::string path = replacement ? replacement->written_path() : options.output;
   HG_ASSIGN(const auto writer,
-            trace::TraceWriter::Create(place.written, trace::Facts(), trace::TraceWriter::Options(),
-                                       place.exists));
+            trace::TraceWriter::Create(path, trace::Facts(), trace::TraceWriter::Options(),
+                                       /*replace=*/options.replace));
   HeaptrackImportOptions how;
   how.build_id_of = BuildIdOf;
   how.progress = BeginProgress();
   const auto import = ImportHeaptrack(&stream, name, how, writer.get());
   if (!import) {
-    if (!place.exists) unlink(place.written.c_str());  // half a trace would look like a whole one
+    // Half a trace would look like a whole one.
+    if (!replacement) unlink(path.c_str());
     return tl::unexpected<Error>(import.error());
   }
-  if (place.replaces && rename(place.written.c_str(), place.final.c_str()) != 0) {
-    const int error = errno;
-    unlink(place.written.c_str());
-    return tl::unexpected<Error>(
-        SystemError("cannot replace '" + Printable(options.output) + "'", error));
-  }
+  if (replacement) HG_TRY(replacement->Place());
   return Summary(*import, writer->bytes_written(), options.output);
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/placed_file.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
@@ -126,30 +127,9 @@ Status WriteToDescriptor(int fd, std::string_view data, const std::string& name)
 }
 
 Status WriteWholeFile(const std::string& path, std::string_view data) {
-  const std::string quoted = "'" + Printable(path) + "'";
-  struct stat st {};
-  if (stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
-    if (S_ISDIR(st.st_mode)) {
-      return Fail(ErrorCode::kInvalidArgument, quoted + " is a directory, a file name is needed");
-    }
-    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return tl::unexpected<Error>(SystemError("cannot write " + quoted, errno));
-    Status status = WriteToDescriptor(fd, data, quoted);
-    close(fd);
-    return status;
-  }
-  std::string temporary = path + ".XXXXXX";
-  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return tl::unexpected<Error>(SystemError("cannot write " + quoted, errno));
-  Status status = WriteToDescriptor(fd, data, quoted);
-  if (close(fd) != 0 && status) {
-    status = tl::unexpected<Error>(SystemError("cannot write " + quoted, errno));
-  }
-  if (status && rename(temporary.c_str(), path.c_str()) != 0) {
-    status = tl::unexpected<Error>(SystemError("cannot write " + quoted, errno));
-  }
-  if (!status) unlink(temporary.c_str());
-  return status;
+  HG_ASSIGN(PlacedFile file, PlacedFile::Create(path));
+  HG_TRY(WriteToDescriptor(file.fd(), data, file.quoted()));
+  return file.Place();
 }
 
 std::unique_ptr<ByteSource> OpenSource(const std::string& path) {

@@ -1,6 +1,4 @@
-// A sink that makes a whole file: it is written beside its place and renamed when it is complete,
-// so that nobody sees half of it. An existing device or pipe (/dev/stdout) is written to directly.
-// Mode 0600: profiles tell about a program.
+// A sink that makes a file which appears whole or not at all (placed_file.h).
 //
 // Owned by one thread.
 #ifndef HEAPGAUGE_CORE_BASE_FILE_SINK_H_
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "core/base/descriptor_sink.h"
+#include "core/base/placed_file.h"
 #include "core/base/result.h"
 
 namespace heapgauge {
@@ -19,18 +18,15 @@ class FileSink final : public TextSink {
   static Result<std::unique_ptr<FileSink>> Create(const std::string& path);
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
-  ~FileSink() override;  // without Finish() nothing remains
 
   Status Write(std::string_view text) override { return sink_.Write(text); }
-  // Puts the file into its place.
+  // Puts the file into its place. Without it nothing remains.
   Status Finish();
 
  private:
-  FileSink(int fd, std::string path, std::string temporary);
+  explicit FileSink(PlacedFile file);
 
-  int fd_;
-  std::string path_;
-  std::string temporary_;  // "" if written directly
+  PlacedFile file_;
   DescriptorSink sink_;
 };
 

@@ -1,15 +1,11 @@
 #include "core/trace/save_trace.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
+#include <span>
 #include <vector>
 
 #include "core/base/file.h"
+#include "core/base/file_sink.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_names.h"
 #include "core/trace/file/chunk.h"
@@ -32,44 +28,20 @@ Result<uint64_t> EndOf(const File& file, const FileIndex& index) {
   return chunk.end();
 }
 
-// A file beside `path` that takes its place when it is complete.
-class Replacement {
+// What has a position in the copy needs to know how far it is.
+class Copy {
  public:
-  explicit Replacement(const std::string& path)
-      : path_(path), temporary_(path + ".XXXXXX"), fd_(mkostemp(temporary_.data(), O_CLOEXEC)) {
-    if (fd_ < 0) Remember(errno);
-  }
-  ~Replacement() {
-    if (fd_ < 0) return;
-    close(fd_);
-    if (!placed_) unlink(temporary_.c_str());
-  }
+  explicit Copy(FileSink* sink) : sink_(sink) {}
 
-  void Write(std::span<const uint8_t> bytes) {
-    if (!status_) return;
-    status_ = WriteToDescriptor(fd_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                "'" + Printable(path_) + "'");
+  Status Write(std::span<const uint8_t> bytes) {
     written_ += bytes.size();
-  }
-  Status Place() {
-    if (status_ && rename(temporary_.c_str(), path_.c_str()) != 0) Remember(errno);
-    placed_ = status_.has_value();
-    return status_;
+    return sink_->Write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   uint64_t written() const { return written_; }
-  const Status& status() const { return status_; }
 
  private:
-  void Remember(int error) {
-    status_ = tl::unexpected<Error>(SystemError("cannot write '" + Printable(path_) + "'", error));
-  }
-
-  const std::string path_;
-  std::string temporary_;
-  const int fd_;
+  FileSink* const sink_;
   uint64_t written_ = 0;
-  bool placed_ = false;
-  Status status_;
 };
 
 }  // namespace
@@ -87,14 +59,15 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
   HG_ASSIGN(const File file, File::OpenForReading(path));
   HG_ASSIGN(FileIndex index, ReadIndex(file, path));
   HG_ASSIGN(const uint64_t end, EndOf(file, index));
-  Replacement copy(output);
+  HG_ASSIGN(const auto sink, FileSink::Create(output));
+  Copy copy(sink.get());
   std::vector<uint8_t> piece(kPiece);
-  while (copy.status() && copy.written() < end) {
+  while (copy.written() < end) {
     const auto size = static_cast<size_t>(std::min<uint64_t>(kPiece, end - copy.written()));
     if (file.ReadAt(copy.written(), piece.data(), size) != size) {
       return Fail(ErrorCode::kIo, "'" + Printable(path) + "' became shorter while it was copied");
     }
-    copy.Write({piece.data(), size});
+    HG_TRY(copy.Write({piece.data(), size}));
   }
   std::erase_if(index.chunks,
                 [](const FileIndex::Chunk& chunk) { return chunk.type == ChunkType::kNames; });
@@ -102,11 +75,11 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
   chunk.Begin(ChunkType::kNames);
   chunk.Add(1, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}, false);
   index.chunks.push_back({ChunkType::kNames, copy.written()});
-  copy.Write(chunk.Finish());
+  HG_TRY(copy.Write(chunk.Finish()));
   const FileTrailer trailer{copy.written(), kTrailerMagic};
-  copy.Write(EncodeIndex(index, &chunk));
-  copy.Write({reinterpret_cast<const uint8_t*>(&trailer), sizeof trailer});
-  HG_TRY(copy.Place());
+  HG_TRY(copy.Write(EncodeIndex(index, &chunk)));
+  HG_TRY(copy.Write({reinterpret_cast<const uint8_t*>(&trailer), sizeof trailer}));
+  HG_TRY(sink->Finish());
   saved.bytes = copy.written();
   return saved;
 }

@@ -21,7 +21,8 @@ struct SavedTrace {
 };
 
 // Of a trace that is not whole, or still being written, what is there. `symbolize` gives a profile
-// of its stacks their names. An existing `output` is replaced once the copy is complete.
+// of its stacks their names. An existing `output` is replaced once the copy is complete,
+// a device or pipe is written to.
 Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
                              const std::function<void(Profile*)>& symbolize);
 

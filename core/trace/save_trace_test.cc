@@ -1,6 +1,11 @@
 #include "core/trace/save_trace.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <vector>
 
 #include "core/trace/testing/expect_trace.h"
 #include "core/trace/testing/make_trace.h"
@@ -69,6 +74,25 @@ TEST(SaveTrace, AFolderThatIsNotThereIsTold) {
   const auto saved = SaveTrace(file.path(), "/no/such/folder/x.hgt", [](Profile*) {});
   ASSERT_FALSE(saved);
   EXPECT_NE(saved.error().message.find("/no/such/folder"), std::string::npos);
+}
+
+TEST(SaveTrace, APipeIsWrittenToAndStays) {
+  MakeTrace made;
+  const TemporaryTrace file;
+  ASSERT_TRUE(made.Write(file.path()));
+  const TemporaryTrace pipe;
+  ASSERT_EQ(unlink(pipe.path().c_str()), 0);
+  ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
+  const int reader = open(pipe.path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  const auto saved = SaveTrace(file.path(), pipe.path(), [](Profile*) {});
+  ASSERT_TRUE(saved) << saved.error().message;
+  std::vector<char> bytes(1 << 16);
+  EXPECT_EQ(read(reader, bytes.data(), bytes.size()), static_cast<ssize_t>(saved->bytes));
+  close(reader);
+  struct stat st {};
+  ASSERT_EQ(stat(pipe.path().c_str(), &st), 0);
+  EXPECT_TRUE(S_ISFIFO(st.st_mode));
 }
 
 }  // namespace
