@@ -41,9 +41,9 @@ std::vector<Column> Columns() {
 }
 
 // What happened up to and including a moment of a trace, by stack.
-Result<std::vector<StackTotal>> SumsUpTo(Source* source, const ExactMoment& moment) {
+Result<std::vector<StackUse>> SumsUpTo(Source* source, const ExactMoment& moment) {
   const trace::TraceFile& trace = *source->trace();
-  std::vector<StackTotal> totals(trace.stack_count());
+  std::vector<StackUse> totals(trace.stack_count());
   const auto known = [&](uint32_t stack) { return stack < totals.size(); };
   std::vector<trace::StackSums> sums;
   const std::vector<trace::SegmentInfo>& segments = trace.segments();
@@ -78,19 +78,19 @@ Result<std::vector<StackTotal>> SumsUpTo(Source* source, const ExactMoment& mome
 }
 
 // The moment of a profile, which is the only one it has.
-Result<std::vector<StackTotal>> SumsOf(const Profile& profile) {
+Result<std::vector<StackUse>> SumsOf(const Profile& profile) {
   const Measures measures = MeasuresOf(profile);
   if (measures.name != "live") {
     return Fail(ErrorCode::kUnsupported,
                 "there is no table snapshots here: the profile does not tell what was live");
   }
-  std::vector<StackTotal> totals(profile.rows.size() + 1);
+  std::vector<StackUse> totals(profile.rows.size() + 1);
   for (RowId row = 0; row < profile.rows.size(); ++row) {
     const auto value = [&](size_t type) -> uint64_t {
       if (type == kNone || profile.value(row, type) < 0) return 0;
       return static_cast<uint64_t>(profile.value(row, type));
     };
-    StackTotal& total = totals[row + 1];
+    StackUse& total = totals[row + 1];
     const uint64_t bytes = value(measures.main);
     const uint64_t blocks = value(measures.objects);
     total.allocated_bytes = std::max(bytes, value(measures.allocated));
@@ -151,7 +151,7 @@ class SnapshotsCursor final : public Cursor {
   int64_t row_id() const override { return static_cast<int64_t>(stack_); }
 
   void Get(int column, sqlite3_context* out) override {
-    const StackTotal& sums = sums_[stack_];
+    const StackUse& sums = sums_[stack_];
     switch (column) {
       case kTime:
       case kAt:
@@ -184,7 +184,7 @@ class SnapshotsCursor final : public Cursor {
 
   Source* source_;
   ExactMoment moment_;
-  std::vector<StackTotal> sums_;  // by stack
+  std::vector<StackUse> sums_;  // by stack
   uint64_t stack_ = 0;
   uint64_t end_ = 0;
 };

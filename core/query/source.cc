@@ -9,7 +9,7 @@
 
 namespace heapgauge::query {
 
-void StackTotal::Add(const trace::StackSums& sums) {
+void StackUse::Add(const trace::StackSums& sums) {
   if (sums.is_mapping) {
     mapped_bytes += static_cast<int64_t>(sums.allocated_bytes - sums.freed_bytes);
   } else {
@@ -20,7 +20,7 @@ void StackTotal::Add(const trace::StackSums& sums) {
 std::unique_ptr<Source> Source::OfTrace(std::shared_ptr<const trace::TraceFile> trace,
                                         Namer namer) {
   std::unique_ptr<Source> source(new Source);
-  source->segments_ = std::make_unique<SegmentCache>(*trace);
+  source->segments_ = std::make_unique<SegmentParts>(*trace);
   source->threads_ = trace->threads();
   source->trace_ = std::move(trace);
   source->namer_ = std::move(namer);
@@ -87,9 +87,9 @@ Result<NamesInStacks*> Source::Names() {
   return names_.get();
 }
 
-Result<const std::vector<StackTotal>*> Source::Totals() {
+Result<const std::vector<StackUse>*> Source::Totals() {
   if (has_totals_) return &totals_;
-  std::vector<StackTotal> totals(trace_->stack_count());
+  std::vector<StackUse> totals(trace_->stack_count());
   std::vector<trace::StackSums> sums;
   const size_t count = trace_->segments().size();
   for (size_t i = 0; i < count; ++i) {

@@ -21,14 +21,14 @@
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "core/query/names_in_stacks.h"
-#include "core/query/segment_cache.h"
+#include "core/query/segment_parts.h"
 #include "core/trace/stack_totals.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::query {
 
 // What one stack did: its heap blocks, and what it mapped and did not unmap.
-struct StackTotal : trace::StackTotal {
+struct StackUse : trace::StackTotal {
   int64_t mapped_bytes = 0;
 
   void Add(const trace::StackSums& sums);
@@ -79,9 +79,9 @@ class Source {
   // which may move what it consists of.
   Result<const Profile*> StacksOnly();
   // Of a trace: sums over all of it, by stack.
-  Result<const std::vector<StackTotal>*> Totals();
+  Result<const std::vector<StackUse>*> Totals();
   // Of a trace.
-  SegmentCache* segments() { return segments_.get(); }
+  SegmentParts* segments() { return segments_.get(); }
 
   // Kernel ids of the threads, by index. A profile has those of its blocks.
   const std::vector<trace::Thread>& threads() const { return threads_; }
@@ -116,9 +116,9 @@ class Source {
   Namer namer_;
   std::unique_ptr<Profile> profile_;  // once it is read it stays where it is
   std::unique_ptr<NamesInStacks> names_;
-  std::vector<StackTotal> totals_;
+  std::vector<StackUse> totals_;
   bool has_totals_ = false;
-  std::unique_ptr<SegmentCache> segments_;
+  std::unique_ptr<SegmentParts> segments_;
   std::vector<trace::Thread> threads_;
   uint64_t profile_end_ns_ = 0;
   std::optional<ExactMoment> peak_;

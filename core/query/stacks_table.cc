@@ -119,7 +119,7 @@ class StacksCursor final : public Cursor {
   }
 
   void GetTotal(int column, sqlite3_context* out) const {
-    const StackTotal sums = stack_ < totals_->size() ? (*totals_)[stack_] : StackTotal{};
+    const StackUse sums = stack_ < totals_->size() ? (*totals_)[stack_] : StackUse{};
     switch (column) {
       case kLiveBytes:
         return Put(out, sums.live_bytes());
@@ -183,7 +183,7 @@ class StacksCursor final : public Cursor {
   Source* source_;
   const NamesInStacks* names_ = nullptr;
   const Profile* profile_ = nullptr;
-  const std::vector<StackTotal>* totals_ = nullptr;
+  const std::vector<StackUse>* totals_ = nullptr;
   uint64_t first_ = 0;
   uint64_t stack_ = 0;
   uint64_t end_ = 0;

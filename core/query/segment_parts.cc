@@ -1,8 +1,8 @@
-#include "core/query/segment_cache.h"
+#include "core/query/segment_parts.h"
 
 namespace heapgauge::query {
 
-Result<std::shared_ptr<const trace::Segment>> SegmentCache::Read(size_t index, uint32_t parts) {
+Result<std::shared_ptr<const trace::Segment>> SegmentParts::Read(size_t index, uint32_t parts) {
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (entry->index != index || (entry->parts & parts) != parts) continue;
     entries_.splice(entries_.begin(), entries_, entry);

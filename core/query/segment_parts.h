@@ -1,10 +1,10 @@
-// The segments of a trace that were read last. A scan reads each once; looking up single blocks by
+// The parts of segments that were read last. A scan reads each once; looking up single blocks by
 // their numbers, as joins do, comes back to the same ones again and again.
 //
 // It also counts what was really read, which is how tests know that a question about one second
 // does not touch the rest of the trace. Not synchronised.
-#ifndef HEAPGAUGE_CORE_QUERY_SEGMENT_CACHE_H_
-#define HEAPGAUGE_CORE_QUERY_SEGMENT_CACHE_H_
+#ifndef HEAPGAUGE_CORE_QUERY_SEGMENT_PARTS_H_
+#define HEAPGAUGE_CORE_QUERY_SEGMENT_PARTS_H_
 
 #include <cstdint>
 #include <list>
@@ -15,9 +15,9 @@
 
 namespace heapgauge::query {
 
-class SegmentCache {
+class SegmentParts {
  public:
-  explicit SegmentCache(const trace::TraceFile& trace) : trace_(trace) {}
+  explicit SegmentParts(const trace::TraceFile& trace) : trace_(trace) {}
 
   // At least these parts of a segment.
   Result<std::shared_ptr<const trace::Segment>> Read(size_t index, uint32_t parts);
@@ -41,4 +41,4 @@ class SegmentCache {
 
 }  // namespace heapgauge::query
 
-#endif  // HEAPGAUGE_CORE_QUERY_SEGMENT_CACHE_H_
+#endif  // HEAPGAUGE_CORE_QUERY_SEGMENT_PARTS_H_
