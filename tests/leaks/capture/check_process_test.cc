@@ -14,7 +14,9 @@
 #include <thread>
 
 #include "core/base/file.h"
+#include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
+#include "tests/leaks/capture/tracing_test.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::leaks {
@@ -225,10 +227,7 @@ TEST_F(CheckProcessTest, AChildThatIsNoCopyIsLeftAlone) {
   StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
   server.ReadLine();
   kill(server.pid(), SIGSTOP);  // its agent is not to answer
-  const pid_t child = fork();
-  if (child == 0) {
-    while (true) pause();
-  }
+  const PausingChild child;
   std::thread answering([&, path = GaugeFile()] {
     constexpr size_t kWords = offsetof(wire::Header, leaks);
     const auto file = File::OpenForUpdate(path);
@@ -237,7 +236,7 @@ TEST_F(CheckProcessTest, AChildThatIsNoCopyIsLeftAlone) {
       ASSERT_EQ(file->ReadAt(kWords, &words, sizeof words), sizeof words);
       usleep(1'000);
     }
-    words.picture_pid = static_cast<uint32_t>(child);
+    words.picture_pid = child.id();
     words.picture_answers = words.picture_requests;
     ASSERT_TRUE(file->WriteAt(kWords, &words, sizeof words));
   });
@@ -249,9 +248,7 @@ TEST_F(CheckProcessTest, AChildThatIsNoCopyIsLeftAlone) {
         << copy.error().message;
   }
   usleep(50'000);
-  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  EXPECT_EQ(waitpid(child.pid(), nullptr, WNOHANG), 0);
 }
 
 }  // namespace

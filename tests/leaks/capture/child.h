@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -27,12 +28,13 @@ class Child {
       fn([&] { EXPECT_EQ(write(ready[1], "x", 1), 1); });
       _exit(0);
     }
+    close(ready[1]);
     char byte = 0;
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
     close(ready[0]);
-    close(ready[1]);
   }
   ~Child() {
+    if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, __WALL);
   }
@@ -50,6 +52,33 @@ class Child {
 
  private:
   pid_t pid_ = -1;
+};
+
+// Waits for signals.
+class PausingChild : public Child {
+ public:
+  PausingChild()
+      : Child([](auto ready) {
+          ready();
+          while (true) pause();
+        }) {}
+};
+
+[[noreturn]] inline void Sleep() {
+  while (true) {
+    const timespec nap{1000, 0};
+    nanosleep(&nap, nullptr);
+  }
+}
+
+// Waits for a time, which a kernel that interrupts it must remember.
+class SleepingChild : public Child {
+ public:
+  SleepingChild()
+      : Child([](auto ready) {
+          ready();
+          Sleep();
+        }) {}
 };
 
 inline bool IsTraced(pid_t process) {

@@ -4,13 +4,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "core/leaks/capture/process_memory_image.h"
-#include "tests/leaks/capture/started_program.h"
+#include "tests/leaks/capture/child.h"
+#include "tests/leaks/capture/tracing_test.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -52,27 +53,13 @@ class Memory {
   size_t bytes_;
 };
 
-class CopySearchTest : public testing::Test {
+class CopySearchTest : public TracingTest {
  protected:
-  void SetUp() override {
-    const std::string why = WhyNoTracing();
-    if (!why.empty()) GTEST_SKIP() << why;
-  }
-  void TearDown() override {
-    picture_.reset();
-    if (child_ <= 0) return;
-    kill(child_, SIGKILL);
-    waitpid(child_, nullptr, __WALL);
-  }
-
   void TakePicture() {
-    child_ = fork();
-    if (child_ == 0) {
-      while (true) pause();
-    }
+    child_.emplace();
     PictureOptions options;
     options.may_look_in_place = false;
-    auto picture = Picture::Take(static_cast<uint32_t>(child_), options);
+    auto picture = Picture::Take(child_->id(), options);
     ASSERT_TRUE(picture) << picture.error().message;
     picture_ = *std::move(picture);
     if (!picture_->PrepareSearch()) GTEST_SKIP() << "copies cannot search here";
@@ -109,7 +96,7 @@ class CopySearchTest : public testing::Test {
     return words;
   }
 
-  pid_t child_ = -1;
+  std::optional<PausingChild> child_;
   std::unique_ptr<Picture> picture_;
   uint64_t unreadable_ = 0;
 };

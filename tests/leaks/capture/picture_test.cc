@@ -1,10 +1,6 @@
 #include "core/leaks/capture/picture.h"
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -13,19 +9,15 @@
 
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/stopped_process.h"
+#include "tests/leaks/capture/call_filter.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
+#include "tests/leaks/capture/tracing_test.h"
 
 namespace heapgauge::leaks {
 namespace {
 
-class PictureTest : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string why = WhyNoTracing();
-    if (!why.empty()) GTEST_SKIP() << why;
-  }
-};
+class PictureTest : public TracingTest {};
 
 struct Addresses {
   unsigned long first = 0;
@@ -106,10 +98,7 @@ TEST_F(PictureTest, WhoeverTakesItMayBeKilledAtAnyMoment) {
 }
 
 TEST_F(PictureTest, AProcessThatIsTracedAlreadySaysByWhom) {
-  Child child([](auto ready) {
-    ready();
-    while (true) pause();
-  });
+  const PausingChild child;
   ASSERT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
   const auto picture = Picture::Take(child.id(), {});
   ASSERT_FALSE(picture);
@@ -119,10 +108,7 @@ TEST_F(PictureTest, AProcessThatIsTracedAlreadySaysByWhom) {
 }
 
 TEST_F(PictureTest, AStoppedProcessStaysStopped) {
-  Child child([](auto ready) {
-    ready();
-    while (true) pause();
-  });
+  const PausingChild child;
   kill(child.pid(), SIGSTOP);
   while (child.state() != 'T') usleep(1000);
   for (int i = 0; i < 3; ++i) {
@@ -138,15 +124,7 @@ TEST_F(PictureTest, AStoppedProcessStaysStopped) {
 
 TEST_F(PictureTest, AFilterOfSystemCallsIsNotPutToTheTest) {
   Child child([](auto ready) {
-    sock_filter kills_clone[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{4, kills_clone};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) ready();
+    if (ForbidCalls(SYS_clone, Calls::kThis)) ready();
     while (true) pause();
   });
   auto picture = Picture::Take(child.id(), {});

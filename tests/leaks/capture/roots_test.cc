@@ -7,6 +7,7 @@
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
 #include "tests/leaks/capture/started_program.h"
+#include "tests/leaks/capture/tracing_test.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,20 +78,6 @@ class StartedProgram {
 inline int Rounds(int few) {
   const char* rounds = std::getenv("HEAPGAUGE_TEST_ROUNDS");
   return rounds == nullptr ? few : std::atoi(rounds);
-}
-
-// "" if processes of our own may be traced here; otherwise why not.
-inline std::string WhyNoTracing() {
-  const pid_t child = fork();
-  if (child == 0) {
-    pause();
-    _exit(0);
-  }
-  if (child < 0) return "no child can be started";
-  const bool traced = ptrace(PTRACE_SEIZE, child, nullptr, nullptr) == 0;
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, __WALL);
-  return traced ? "" : "ptrace is not permitted here";
 }
 
 }  // namespace heapgauge::leaks

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <optional>
+
 #include "core/leaks/check_process.h"
+#include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
+#include "tests/leaks/capture/tracing_test.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -26,33 +30,22 @@ class UncopiedMemoryTest : public ::testing::Test {
     for (const uint64_t page : {99, 100, 101, 150, 199, 200}) *At(page) = page;
   }
   void TearDown() override {
-    if (copy_ > 0) {
-      kill(copy_, SIGKILL);
-      waitpid(copy_, nullptr, 0);
-    }
     if (start_ != 0) munmap(At(0), 300 * kPageBytes);
   }
 
   uint64_t Page(uint64_t page) const { return start_ + page * kPageBytes; }
   uint64_t* At(uint64_t page) const { return reinterpret_cast<uint64_t*>(Page(page)); }
-  void Fork() {
-    copy_ = fork();
-    if (copy_ == 0) {
-      while (true) pause();
-    }
-  }
-
   uint64_t start_ = 0;
-  pid_t copy_ = -1;
+  std::optional<PausingChild> copy_;
 };
 
 TEST_F(UncopiedMemoryTest, WhatTheCopyLacksIsReadFromTheProgram) {
   UncopiedMemory uncopied(static_cast<uint32_t>(getpid()));
-  Fork();
+  copy_.emplace();
   // Made later: a copy need not have it.
   void* const later = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  uncopied.ReadMissing(static_cast<uint32_t>(copy_));
+  uncopied.ReadMissing(copy_->id());
   munmap(later, kPageBytes);
   EXPECT_EQ(uncopied.ranges(),
             (std::vector<AddressRange>{
@@ -60,7 +53,7 @@ TEST_F(UncopiedMemoryTest, WhatTheCopyLacksIsReadFromTheProgram) {
   EXPECT_EQ(uncopied.missing_bytes(), 4 * kPageBytes);
   EXPECT_EQ(uncopied.unread_missing_bytes(), 0u);
 
-  const ProcessMemoryImage image(static_cast<uint32_t>(copy_));
+  const ProcessMemoryImage image(copy_->id());
   const CompletedImage whole(image, uncopied);
   uint64_t words[3 * kPageBytes / 8] = {};
   EXPECT_EQ(image.Read(Page(99), sizeof words, words), kPageBytes);
@@ -75,8 +68,8 @@ TEST_F(UncopiedMemoryTest, WhatTheCopyLacksIsReadFromTheProgram) {
 
 TEST_F(UncopiedMemoryTest, TooMuchOfItIsToldAndNotRead) {
   UncopiedMemory uncopied(static_cast<uint32_t>(getpid()), 2 * kPageBytes);
-  Fork();
-  uncopied.ReadMissing(static_cast<uint32_t>(copy_));
+  copy_.emplace();
+  uncopied.ReadMissing(copy_->id());
   EXPECT_EQ(uncopied.ranges(), (std::vector<AddressRange>{{Page(100), Page(102)}}));
   EXPECT_EQ(uncopied.unread_missing_bytes(), 2 * kPageBytes);
   uncopied.ReadWiped({{Page(200), Page(201)}});

@@ -1,15 +1,11 @@
 // Programs that a picture could kill or hold up if it were taken without care.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -20,30 +16,19 @@
 
 #include "core/base/file.h"
 #include "core/leaks/capture/picture.h"
+#include "tests/leaks/capture/call_filter.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
+#include "tests/leaks/capture/tracing_test.h"
 
 namespace heapgauge::leaks {
 namespace {
 
-class UnharmedTest : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string why = WhyNoTracing();
-    if (!why.empty()) GTEST_SKIP() << why;
-  }
-};
+class UnharmedTest : public TracingTest {};
 
 std::string Children(pid_t process) {
   const std::string id = std::to_string(process);
   return ReadWholeFile("/proc/" + id + "/task/" + id + "/children", 4096).value_or("?");
-}
-
-[[noreturn]] void Sleep() {
-  while (true) {
-    const timespec nap{1000, 0};
-    nanosleep(&nap, nullptr);
-  }
 }
 
 TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
@@ -67,26 +52,13 @@ TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
   EXPECT_TRUE((*picture)->notes().empty()) << (*picture)->notes()[0];
 }
 
-// It may do nothing but read.
-void ConfineThisThread() {
-  sock_filter reads[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{4, reads};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-
 TEST_F(UnharmedTest, AThreadWithAFilterOfItsOwnIsNotMadeToCall) {
   int never[2];
   ASSERT_EQ(pipe(never), 0);
   Child child([&](auto ready) {
     std::thread([&] {
       ready();
-      ConfineThisThread();
+      ForbidCalls(SYS_read, Calls::kAllButThis);
       char byte = 0;
       while (read(never[0], &byte, 1) >= 0) {
       }
@@ -192,10 +164,7 @@ TEST_F(UnharmedTest, AProgramThatIsStoppedMeanwhileStaysStopped) {
 }
 
 TEST_F(UnharmedTest, AProgramThatIsStoppedAndContinuedAgainAndAgainIsCopied) {
-  Child child([](auto ready) {
-    ready();
-    Sleep();
-  });
+  const SleepingChild child;
   std::atomic<bool> ending{false};
   std::thread other([&] {
     while (!ending) {
@@ -223,10 +192,7 @@ TEST_F(UnharmedTest, FilesOfAProgramThatEndsMeanwhileAreClosed) {
   ASSERT_EQ(pipe(pipe_ends), 0);
   std::unique_ptr<Picture> picture;
   {
-    Child child([](auto ready) {
-      ready();
-      Sleep();
-    });
+    const SleepingChild child;
     close(pipe_ends[1]);
     auto taken = Picture::Take(child.id(), {});
     ASSERT_TRUE(taken) << taken.error().message;
@@ -267,10 +233,7 @@ TEST_F(UnharmedTest, AWaitForMessagesWithATimeoutGoesOn) {
 long CopyOf(pid_t process) { return std::strtol(Children(process).c_str(), nullptr, 10); }
 
 TEST_F(UnharmedTest, ACopyThatIsKilledAtOnceIsWaitedFor) {
-  Child child([](auto ready) {
-    ready();
-    Sleep();
-  });
+  const SleepingChild child;
   PictureOptions options;
   options.while_stopped = [&] { kill(static_cast<pid_t>(CopyOf(child.pid())), SIGKILL); };
   EXPECT_FALSE(Picture::Take(child.id(), options));
@@ -280,10 +243,7 @@ TEST_F(UnharmedTest, ACopyThatIsKilledAtOnceIsWaitedFor) {
 
 // By that a later picture knows it if whoever takes this one is killed.
 TEST_F(UnharmedTest, TheCopyIsMarkedBeforeTheProgramGoesOn) {
-  Child child([](auto ready) {
-    ready();
-    Sleep();
-  });
+  const SleepingChild child;
   std::string score;
   PictureOptions options;
   options.while_stopped = [&] {
