@@ -196,9 +196,9 @@ int RunAsPerlTool(const PprofCommandLine& line, const Say& say) {
 
   ReadingOptions reading = ReadingOf(line.source, say);
   reading.default_path = "/pprof/profile";
-  reading.read.dialect =
+  reading.read.text.dialect =
       options.tool == perl::Tool::kJeprof ? TextDialect::kJeprof : TextDialect::kGooglePprof;
-  if (!options.thread.empty()) reading.read.thread = "*";
+  if (!options.thread.empty()) reading.read.text.thread = "*";
   ModuleSources servers;
   auto profile = ReadAll(line.source.sources, reading, say, &servers);
   if (!profile) return FailWith(profile.error());

@@ -28,6 +28,12 @@ namespace {
 constexpr size_t kStart = 4096;  // bytes that tell the format
 
 using Reader = Result<Profile> (*)(ByteStream*, const std::string&, const ReadOptions&);
+using TextReader = Result<Profile> (*)(ByteStream*, const std::string&, const TextReadOptions&);
+
+template <TextReader kRead>
+Result<Profile> ReadText(ByteStream* stream, const std::string& name, const ReadOptions& options) {
+  return kRead(stream, name, options.text);
+}
 
 Result<Profile> ReadPprofProfile(ByteStream* stream, const std::string& name, const ReadOptions&) {
   return ReadPprof(stream, name);
@@ -42,13 +48,24 @@ Result<Profile> ReadDhatProfile(ByteStream* stream, const std::string& name, con
   return ReadDhat(stream, name);
 }
 
+Result<Profile> ReadMassifProfile(ByteStream* stream, const std::string& name,
+                                  const ReadOptions& options) {
+  const std::string& at = options.question.at;
+  return ReadMassif(stream, name, at.empty() && options.gauge.peak ? "peak" : at);
+}
+
 // One line for each format that is read from a stream.
 constexpr std::pair<ProfileFormat, Reader> kReaders[] = {
-    {ProfileFormat::kPprof, ReadPprofProfile},         {ProfileFormat::kHeapText, ReadHeapText},
-    {ProfileFormat::kJemalloc, ReadJemalloc},          {ProfileFormat::kSymbolized, ReadSymbolized},
-    {ProfileFormat::kLegacyText, ReadLegacyText},      {ProfileFormat::kLegacyCpu, ReadLegacyCpu},
-    {ProfileFormat::kHeaptrack, ReadHeaptrackProfile}, {ProfileFormat::kDhat, ReadDhatProfile},
-    {ProfileFormat::kCollapsed, ReadCollapsed},        {ProfileFormat::kMassif, ReadMassif},
+    {ProfileFormat::kPprof, ReadPprofProfile},
+    {ProfileFormat::kHeapText, ReadText<ReadHeapText>},
+    {ProfileFormat::kJemalloc, ReadText<ReadJemalloc>},
+    {ProfileFormat::kSymbolized, ReadText<ReadSymbolized>},
+    {ProfileFormat::kLegacyText, ReadText<ReadLegacyText>},
+    {ProfileFormat::kLegacyCpu, ReadText<ReadLegacyCpu>},
+    {ProfileFormat::kHeaptrack, ReadHeaptrackProfile},
+    {ProfileFormat::kDhat, ReadDhatProfile},
+    {ProfileFormat::kCollapsed, ReadText<ReadCollapsed>},
+    {ProfileFormat::kMassif, ReadMassifProfile},
 };
 
 tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view start) {

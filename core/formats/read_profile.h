@@ -12,6 +12,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/formats/gauge/gauge_reader.h"
+#include "core/formats/text/text_options.h"
 #include "core/model/profile.h"
 #include "core/trace/trace_question.h"
 
@@ -41,16 +42,9 @@ ProfileFormat DetectFormat(std::string_view start);
 // What a file is, compressed or not. If that cannot be told, the Error that reading it would give.
 Result<ProfileFormat> FormatOfFile(const std::string& path);
 
-// Whose arithmetic turns sampled counts of the text formats into estimates. `values` are pprof's
-// whole numbers in any case; the dialect decides about `estimates`, which the perl tools print.
-enum class TextDialect { kPprof, kJeprof, kGooglePprof };
-
 struct ReadOptions {
   GaugeReadOptions gauge;
-  TextDialect dialect = TextDialect::kPprof;
-  // jemalloc: "" the sum over all threads, "*" one row for each thread, labelled "thread", or the
-  // number of one thread.
-  std::string thread;
+  TextReadOptions text;
   // Which moment, range and blocks, of a trace; files with snapshots know moments too. Others fail
   // if something is asked that only a trace can answer.
   trace::Question question;

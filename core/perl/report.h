@@ -3,8 +3,8 @@
 //
 // The way of a report:
 //
-//   read with ReadOptions.dialect (jeprof: kJeprof; google-pprof: kGooglePprof), and .thread = "*"
-//   if --thread is given
+//   read with TextReadOptions.dialect (jeprof: kJeprof; google-pprof: kGooglePprof), and
+//   .thread = "*" if --thread is given
 //   MergeProfiles()             if there are several
 //   perl::WriteReport()         or perl::Session for a shell
 //

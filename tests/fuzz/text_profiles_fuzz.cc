@@ -19,7 +19,7 @@
 namespace heapgauge {
 namespace {
 
-using Reader = Result<Profile> (*)(ByteStream*, const std::string&, const ReadOptions&);
+using Reader = Result<Profile> (*)(ByteStream*, const std::string&, const TextReadOptions&);
 using Writer = Status (*)(const Profile&, const TextWriteOptions&, TextSink*);
 
 void Demand(bool condition) {
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr Reader kReaders[] = {ReadHeapText,  ReadJemalloc,   ReadSymbolized,
                                  ReadCollapsed, ReadLegacyText, ReadLegacyCpu};
   const Reader read = kReaders[data[0] % std::size(kReaders)];
-  ReadOptions options;
+  TextReadOptions options;
   options.dialect = static_cast<TextDialect>(data[0] / 8 % 3);
   if (data[0] >= 128) options.thread = "*";
   const auto stream = StreamOf(text);

@@ -56,7 +56,7 @@ int Main(int argc, char** argv) {
     const std::string word = argv[i];
     const std::string next = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--thread") {
-      options.thread = next;
+      options.text.thread = next;
       ++i;
     } else if (word == "--program") {
       symbolize.program_path = next;
@@ -66,7 +66,7 @@ int Main(int argc, char** argv) {
       ++i;
     } else if (word == "--perl") {
       perl = true;
-      options.dialect = TextDialect::kJeprof;
+      options.text.dialect = TextDialect::kJeprof;
     } else if (word == "--symbols") {
       symbols = true;
     } else if (word == "--symbolized") {

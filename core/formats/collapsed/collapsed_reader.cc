@@ -86,7 +86,7 @@ void TakeType(std::string_view comment, SampleType* type) {
 
 }  // namespace
 
-Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name, const ReadOptions&) {
+Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name, const TextReadOptions&) {
   LineReader lines(stream, kFormat, name);
   Profile profile;
   SampleType type{"samples", "count"};

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/formats/read_profile.h"
+#include "core/base/result.h"
+#include "core/formats/text/text_options.h"
 #include "core/formats/text/unsample.h"
 #include "core/model/types.h"
 

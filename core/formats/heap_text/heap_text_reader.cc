@@ -29,12 +29,12 @@ size_t FindRow(std::string_view line) {
 }  // namespace
 
 Result<Profile> ReadHeapText(ByteStream* stream, const std::string& name,
-                             const ReadOptions& options) {
+                             const TextReadOptions& options) {
   LineReader lines(stream, kFormat, name);
   return ReadHeapText(&lines, options);
 }
 
-Result<Profile> ReadHeapText(LineReader* lines, const ReadOptions& options) {
+Result<Profile> ReadHeapText(LineReader* lines, const TextReadOptions& options) {
   lines->set_format(kFormat);
   bool more = false;
   do {

@@ -10,7 +10,7 @@ namespace {
 
 Result<Profile> Read(const std::string& text, TextDialect dialect = TextDialect::kPprof) {
   const auto stream = StreamOf(text);
-  ReadOptions options;
+  TextReadOptions options;
   options.dialect = dialect;
   auto profile = ReadHeapText(stream.get(), "x.heap", options);
   if (profile) {

@@ -45,7 +45,7 @@ bool ParseThreadLine(std::string_view line, ThreadLine* out, std::string_view* p
 
 class Reader {
  public:
-  Reader(LineReader* lines, const ReadOptions& options) : lines_(lines), options_(options) {}
+  Reader(LineReader* lines, const TextReadOptions& options) : lines_(lines), options_(options) {}
 
   Result<Profile> Read() {
     HG_TRY(ReadHeader());
@@ -181,7 +181,7 @@ class Reader {
   }
 
   LineReader* lines_;
-  const ReadOptions& options_;
+  const TextReadOptions& options_;
   int64_t one_thread_ = kAllThreads;
   bool seen_ = false;  // the one thread
   HeapTextHeader header_;
@@ -194,12 +194,12 @@ class Reader {
 }  // namespace
 
 Result<Profile> ReadJemalloc(ByteStream* stream, const std::string& name,
-                             const ReadOptions& options) {
+                             const TextReadOptions& options) {
   LineReader lines(stream, kFormat, name);
   return ReadJemalloc(&lines, options);
 }
 
-Result<Profile> ReadJemalloc(LineReader* lines, const ReadOptions& options) {
+Result<Profile> ReadJemalloc(LineReader* lines, const TextReadOptions& options) {
   lines->set_format(kFormat);
   return Reader(lines, options).Read();
 }

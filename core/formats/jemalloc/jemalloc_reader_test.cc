@@ -23,7 +23,7 @@ constexpr const char* kSmall =
 
 Result<Profile> Read(const std::string& text, const std::string& thread = "") {
   const auto stream = StreamOf(text);
-  ReadOptions options;
+  TextReadOptions options;
   options.thread = thread;
   auto profile = ReadJemalloc(stream.get(), "x.heap", options);
   if (profile) {

@@ -9,7 +9,7 @@ namespace {
 
 Profile Read(const std::string& text, const std::string& thread = "") {
   const auto stream = StreamOf(text);
-  ReadOptions options;
+  TextReadOptions options;
   options.thread = thread;
   auto profile = ReadJemalloc(stream.get(), "x.heap", options);
   EXPECT_TRUE(profile) << profile.error().message << "\n" << text;

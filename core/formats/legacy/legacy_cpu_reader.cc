@@ -172,12 +172,12 @@ void AddRow(const CpuStacks& all, const CpuStack& s, TextProfile* out) {
 }  // namespace
 
 Result<Profile> ReadLegacyCpu(ByteStream* stream, const std::string& name,
-                              const ReadOptions& options) {
+                              const TextReadOptions& options) {
   LineReader lines(stream, kCpuFormat, name);
   return ReadLegacyCpu(&lines, options);
 }
 
-Result<Profile> ReadLegacyCpu(LineReader* lines, const ReadOptions&) {
+Result<Profile> ReadLegacyCpu(LineReader* lines, const TextReadOptions&) {
   lines->set_format(kCpuFormat);
   WordReader words(lines);
   const auto failed = [&](const Error& error) {

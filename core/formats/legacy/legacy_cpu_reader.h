@@ -12,15 +12,16 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/formats/read_profile.h"
 #include "core/formats/text/line_reader.h"
+#include "core/formats/text/text_options.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 
 Result<Profile> ReadLegacyCpu(ByteStream* stream, const std::string& name,
-                              const ReadOptions& options);
+                              const TextReadOptions& options);
 // The same from the middle of another format; the words begin behind the current line.
-Result<Profile> ReadLegacyCpu(LineReader* lines, const ReadOptions& options);
+Result<Profile> ReadLegacyCpu(LineReader* lines, const TextReadOptions& options);
 
 }  // namespace heapgauge
 

@@ -249,12 +249,12 @@ class Reader {
 }  // namespace
 
 Result<Profile> ReadLegacyText(ByteStream* stream, const std::string& name,
-                               const ReadOptions& options) {
+                               const TextReadOptions& options) {
   LineReader lines(stream, kTextFormat, name);
   return ReadLegacyText(&lines, options);
 }
 
-Result<Profile> ReadLegacyText(LineReader* lines, const ReadOptions&) {
+Result<Profile> ReadLegacyText(LineReader* lines, const TextReadOptions&) {
   lines->set_format(kTextFormat);
   return Reader(lines).Read();
 }

@@ -250,11 +250,9 @@ Result<Profile> MassifProfile(const MassifFile& file, const std::string& at) {
   return profile;
 }
 
-Result<Profile> ReadMassif(ByteStream* stream, const std::string& name,
-                           const ReadOptions& options) {
+Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const std::string& at) {
   HG_ASSIGN(const MassifFile file, ParseMassif(stream, name));
-  const std::string& at = options.question.at;
-  return MassifProfile(file, at.empty() && options.gauge.peak ? "peak" : at);
+  return MassifProfile(file, at);
 }
 
 }  // namespace heapgauge

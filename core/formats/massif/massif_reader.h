@@ -13,16 +13,15 @@
 
 #include "core/base/byte_stream.h"
 #include "core/formats/massif/massif_file.h"
-#include "core/formats/read_profile.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
-
-Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const ReadOptions& options);
 
 // `at`: "" or "peak"; "start", "end"; "snapshot=12"; a time in what the file counts, or with a unit
 // ("1.5s", "250ms", "20M"), or a share of the whole ("40%"). Snapshots without a tree cannot be
 // shown: the nearest one with a tree is, and a note says so.
 Result<Profile> MassifProfile(const MassifFile& file, const std::string& at);
+Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const std::string& at);
 
 }  // namespace heapgauge
 

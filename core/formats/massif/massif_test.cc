@@ -55,9 +55,7 @@ Result<MassifFile> Parse(const std::string& text) {
 
 Result<Profile> Read(const std::string& text, const std::string& at = "") {
   const auto stream = StreamOf(text);
-  ReadOptions options;
-  options.question.at = at;
-  auto profile = ReadMassif(stream.get(), "massif.out.7", options);
+  auto profile = ReadMassif(stream.get(), "massif.out.7", at);
   if (profile) {
     const Status status = profile->Check();
     EXPECT_TRUE(status) << status.error().message;

@@ -67,7 +67,7 @@ Status ReadSymbols(LineReader* lines, Symbols* symbols) {
 }
 
 // The profile behind the names. A line "--- heap" or the like may stand before it.
-Result<Profile> ReadRest(LineReader* lines, const ReadOptions& options) {
+Result<Profile> ReadRest(LineReader* lines, const TextReadOptions& options) {
   bool marked = false;
   for (;;) {
     HG_ASSIGN(const bool more, lines->Next());
@@ -149,7 +149,7 @@ class Namer {
 }  // namespace
 
 Result<Profile> ReadSymbolized(ByteStream* stream, const std::string& name,
-                               const ReadOptions& options) {
+                               const TextReadOptions& options) {
   LineReader lines(stream, kFormat, name);
   Symbols symbols;
   HG_TRY(ReadSymbols(&lines, &symbols));

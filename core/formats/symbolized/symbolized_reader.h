@@ -19,12 +19,13 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/formats/read_profile.h"
+#include "core/formats/text/text_options.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 
 Result<Profile> ReadSymbolized(ByteStream* stream, const std::string& name,
-                               const ReadOptions& options);
+                               const TextReadOptions& options);
 
 }  // namespace heapgauge
 

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Arrows between folders point one way: who includes whom, as ARCHITECTURE.md and core/README.md say.
+
+Tests may include anything, and are not looked at."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+# Which folders a folder may include, beside itself.
+FOLDERS = {
+    "wire": set(),
+    "include": set(),
+    "agent": {"wire", "include"},
+    "core": {"wire"},
+    "endpoint": {"core"},
+    "service": {"core", "endpoint", "wire", "include"},
+    "compat": {"core", "wire", "include"},
+    "cli": {"core", "endpoint", "wire"},
+}
+
+# From below: a folder includes those of the lines before its own. Those of one line do not know each
+# other, but for formats that contain or extend one another. A folder that is not named belongs to
+# the one that it is in.
+CORE = [
+    ["base"],
+    ["model"],
+    ["formats/gauge", "formats/text", "symbolize"],
+    ["trace"],
+    ["formats/*"],
+    ["trace/record", "analysis"],
+    ["trace/analysis", "formats"],
+    ["memory", "layout", "fetch", "source"],
+    ["leaks", "pprof", "perl"],
+    ["report"],
+    ["query", "doctor"],
+]
+
+
+def is_test(path):
+    return path.endswith("_test.cc") or "/testing/" in path or path.endswith("/test_image.h")
+
+
+def includes():
+    """(file, what it includes) for all that is ours."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix not in (".h", ".cc", ".c", ".S") or is_test(name):
+                continue
+            for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M):
+                if (ROOT / included).is_file() and not is_test(included):
+                    yield name, included
+                elif included.startswith("heapgauge/"):
+                    yield name, "include/" + included
+
+
+def layer_of(name):
+    """The number of the line of CORE, and the folder."""
+    parts = name.split("/")[1:-1]
+    while parts:
+        folder = "/".join(parts)
+        for names in (folder, "/".join(parts[:-1] + ["*"])):
+            for number, layer in enumerate(CORE):
+                if names in layer:
+                    return number, folder
+        parts.pop()
+    raise AssertionError(f"{name}: its folder is not in the list of layers")
+
+
+class Layers(unittest.TestCase):
+    def test_folders_include_what_they_may(self):
+        for name, included in includes():
+            here, there = name.split("/")[0], included.split("/")[0]
+            if here != there:
+                self.assertIn(there, FOLDERS[here], f"{name} includes {included}")
+
+    def test_arrows_in_core_point_down(self):
+        seen = 0
+        for name, included in includes():
+            if not (name.startswith("core/") and included.startswith("core/")):
+                continue
+            seen += 1
+            (upper, here), (lower, there) = layer_of(name), layer_of(included)
+            formats = here.startswith("formats/") and there.startswith("formats/")
+            self.assertTrue(lower < upper or here == there or (formats and lower == upper),
+                            f"{name} includes {included}, and core/{there} is not below core/{here}")
+        self.assertGreater(seen, 1000)
+
+    def test_formats_that_extend_others_make_no_circle(self):
+        known = {}
+        for name, included in includes():
+            if name.startswith("core/formats/") and included.startswith("core/formats/"):
+                here, there = (n.rsplit("/", 1)[0] for n in (name, included))
+                if here != there:
+                    known.setdefault(here, set()).add(there)
+
+        def reached(folder, seen):
+            for other in known.get(folder, ()):
+                if other not in seen:
+                    seen.add(other)
+                    reached(other, seen)
+            return seen
+
+        for folder in known:
+            self.assertNotIn(folder, reached(folder, set()), "it includes itself, through others")
+
+
+if __name__ == "__main__":
+    unittest.main()
