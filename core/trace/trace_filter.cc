@@ -92,13 +92,12 @@ bool Filter::asks_about_stacks() const {
 }
 
 bool Filter::asks_about_times() const {
-  return born_from_ns != 0 || born_to_ns != kNever || died_from_ns || died_to_ns ||
-         !live_at_ns.empty();
+  return born_from_ns != 0 || born_to_ns != kNever || !live_at_ns.empty();
 }
 
 bool Filter::asks_about_fate() const {
-  return died_from_ns || died_to_ns || !live_at_ns.empty() || least_lifetime_ns != 0 ||
-         greatest_lifetime_ns != UINT64_MAX || freed || temporary_within || by_realloc;
+  return !live_at_ns.empty() || least_lifetime_ns != 0 || greatest_lifetime_ns != UINT64_MAX ||
+         freed || temporary_within || by_realloc;
 }
 
 bool Filter::only_time_and_stacks() const {
@@ -122,9 +121,6 @@ std::string Filter::Text() const {
   }
   if (born_from_ns != 0 || born_to_ns != kNever) {
     parts.push_back(RangeText(born_from_ns, born_to_ns, "allocated"));
-  }
-  if (died_from_ns || died_to_ns) {
-    parts.push_back(RangeText(died_from_ns.value_or(0), died_to_ns.value_or(kNever), "freed"));
   }
   for (const uint64_t at : live_at_ns) parts.push_back("live at " + FormatMoment(at));
   if (freed) parts.emplace_back(*freed ? "freed" : "never freed");
@@ -185,8 +181,6 @@ bool Matcher::MatchesRest(const Block& block) const {
   if (block.birth_ns < f.born_from_ns) return false;
   if (f.born_to_ns != kNever && block.birth_ns >= f.born_to_ns) return false;
   if (f.freed && *f.freed == block.is_live()) return false;
-  if (f.died_from_ns && (block.is_live() || block.death_ns < *f.died_from_ns)) return false;
-  if (f.died_to_ns && (block.is_live() || block.death_ns >= *f.died_to_ns)) return false;
   if (f.temporary_within && (block.distance == kForeign || block.distance > *f.temporary_within)) {
     return false;
   }

@@ -22,9 +22,6 @@ struct Filter {
   // Born within [born_from_ns, born_to_ns).
   uint64_t born_from_ns = 0;
   uint64_t born_to_ns = kNever;
-  // Died within [died_from_ns, died_to_ns).
-  std::optional<uint64_t> died_from_ns;
-  std::optional<uint64_t> died_to_ns;
   // Live at each of these moments: "allocated in A and still live at B" is born_* and one of these.
   std::vector<uint64_t> live_at_ns;
   uint64_t least_size = 0;

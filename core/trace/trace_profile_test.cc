@@ -276,10 +276,6 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
        [](const Block& b) { return b.size >= 4096; }},
       {[=](Filter* f) { f->born_from_ns = some, f->born_to_ns = 3 * some; },
        [=](const Block& b) { return IsHeap(b) && b.birth_ns >= some && b.birth_ns < 3 * some; }},
-      {[=](Filter* f) { f->died_from_ns = some, f->died_to_ns = 3 * some; },
-       [=](const Block& b) {
-         return IsHeap(b) && !b.is_live() && b.death_ns >= some && b.death_ns < 3 * some;
-       }},
       {[=](Filter* f) {
          f->live_at_ns = {some, 2 * some};
        },
