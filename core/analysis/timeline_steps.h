@@ -29,9 +29,6 @@ class TimelineSteps {
     }
   }
 
-  size_t size() const { return steps_.size(); }
-  size_t current() const { return current_; }
-
   // What is live before the first event.
   void Begin(uint64_t bytes, uint64_t blocks, uint64_t time_ns) {
     bytes_ = bytes;
@@ -54,8 +51,6 @@ class TimelineSteps {
   }
 
   TimelineStep& step() { return steps_[current_]; }
-  uint64_t live_bytes() const { return bytes_; }
-  uint64_t live_blocks() const { return blocks_; }
 
   void Live(uint64_t bytes, uint64_t blocks, uint64_t time_ns) {
     bytes_ = bytes;

@@ -95,17 +95,4 @@ Status FoldSegments(const TraceFile& trace, const FoldOptions& options,
   return Fold(trace, options, parts_of, visit).Run();
 }
 
-Status FoldBlocks(const TraceFile& trace, const FoldOptions& options, uint32_t parts,
-                  const std::function<void(size_t, const Block&)>& visit) {
-  HG_TRY(FoldSegments(
-      trace, options, [&](size_t) { return parts | kOldBlocks | kNewBlocks; },
-      [&](size_t worker, const Segment& segment, size_t) {
-        for (const Block& block : segment.blocks) {
-          // What outlives the segment comes later, when its end is known.
-          if (!block.is_live()) visit(worker, block);
-        }
-      }));
-  return trace.ForEachSurvivor([&](const Block& block) { visit(0, block); });
-}
-
 }  // namespace heapgauge::trace

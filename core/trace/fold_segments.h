@@ -38,11 +38,6 @@ Status FoldSegments(
     const std::function<uint32_t(size_t index)>& parts_of,
     const std::function<void(size_t worker, const Segment& segment, size_t index)>& visit);
 
-// Each block of the trace once, as at its death or at the end of the trace, in no certain order.
-// `visit` is called as above; survivors come last, as worker 0.
-Status FoldBlocks(const TraceFile& trace, const FoldOptions& options, uint32_t parts,
-                  const std::function<void(size_t worker, const Block& block)>& visit);
-
 }  // namespace heapgauge::trace
 
 #endif  // HEAPGAUGE_CORE_TRACE_FOLD_SEGMENTS_H_
