@@ -225,12 +225,4 @@ Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options) {
   return check.LookByTracing(how);
 }
 
-Result<Check> CheckStopped(uint32_t pid, const CheckOptions& options) {
-  ProcessCheck check(pid, options);
-  HG_TRY(check.Begin());
-  PictureOptions how;
-  how.in_place = true;
-  return check.LookByTracing(how);
-}
-
 }  // namespace heapgauge::leaks

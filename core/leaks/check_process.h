@@ -48,10 +48,6 @@ struct CheckOptions {
 
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options);
 
-// The same without a copy: all threads are stopped until the scan is done. For a program that is
-// about to end, or waits for this check.
-Result<Check> CheckStopped(uint32_t pid, const CheckOptions& options);
-
 }  // namespace heapgauge::leaks
 
 #endif  // HEAPGAUGE_CORE_LEAKS_CHECK_PROCESS_H_

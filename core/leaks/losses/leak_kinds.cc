@@ -38,18 +38,6 @@ Result<uint32_t> ParseKinds(std::string_view text) {
                   [](uint32_t i) { return KindName(static_cast<Kind>(i)); });
 }
 
-std::string KindsText(uint32_t kinds) {
-  if ((kinds & kAllKinds) == kAllKinds) return "all";
-  std::string text;
-  for (uint32_t i = kKinds; i-- > 0;) {
-    const Kind kind = static_cast<Kind>(i);
-    if (!Has(kinds, kind)) continue;
-    if (!text.empty()) text += ',';
-    text += KindName(kind);
-  }
-  return text.empty() ? "none" : text;
-}
-
 Result<uint32_t> ParseHeuristics(std::string_view text) {
   return ParseSet(text, 1, kHeuristics, "heuristic",
                   [](uint32_t i) { return HeuristicName(static_cast<Heuristic>(i)); });

@@ -20,7 +20,6 @@ inline constexpr uint32_t kAllKinds = (1u << kKinds) - 1;
 
 // "definite,indirect,possible,reachable", "all", "none".
 Result<uint32_t> ParseKinds(std::string_view text);
-std::string KindsText(uint32_t kinds);
 
 // "stdstring,length64,newarray,multipleinheritance", "all", "none".
 Result<uint32_t> ParseHeuristics(std::string_view text);
