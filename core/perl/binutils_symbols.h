@@ -72,8 +72,6 @@ class NearestSymbols {
   // The shortest of the names that the code at `start` has; null: none. Assemblers write DWARF for
   // each alias of a function, and addr2line shows the last, which is the one for the public.
   const std::string* ShortestAlias(uint64_t start) const;
-  // Whether any section that is loaded holds the address.
-  bool InSection(uint64_t address) const { return SectionOf(address) != 0; }
 
  private:
   struct Symbol {

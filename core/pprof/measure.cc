@@ -79,14 +79,6 @@ std::string TrimmedPercentage(int64_t value, int64_t total) {
   return text;
 }
 
-bool UnitsCompatible(std::string_view a, std::string_view b) {
-  if (a == b) return true;
-  for (const UnitKind& kind : UnitKinds()) {
-    if (Find(kind, a) != nullptr && Find(kind, b) != nullptr) return true;
-  }
-  return false;
-}
-
 int64_t ToInt64(double value) {
   if (!(value >= -0x1p63 && value < 0x1p63)) return std::numeric_limits<int64_t>::min();
   return static_cast<int64_t>(value);

@@ -33,9 +33,6 @@ std::string Percentage(int64_t value, int64_t total);
 // The same without leading spaces.
 std::string TrimmedPercentage(int64_t value, int64_t total);
 
-// Whether both are units of the same kind, or equal.
-bool UnitsCompatible(std::string_view a, std::string_view b);
-
 // A float as a whole number, as the Go compiler has it on x86-64: out of range is the smallest one.
 int64_t ToInt64(double value);
 

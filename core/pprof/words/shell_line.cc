@@ -355,12 +355,4 @@ std::vector<std::string> Completions(std::string_view line,
   return matches;
 }
 
-std::string CompleteLine(std::string_view line, const std::vector<std::string>& functions) {
-  const std::vector<std::string> matches = Completions(line, functions);
-  if (matches.size() != 1) return std::string(line);
-  const size_t space = line.find_last_of(kSpaces);
-  const std::string_view kept = space == std::string_view::npos ? "" : line.substr(0, space + 1);
-  return std::string(kept) + matches.front();
-}
-
 }  // namespace heapgauge::pprof

@@ -51,10 +51,8 @@ ShellStep HelpStep(std::string_view name, const ShellProfile& profile);
 // The number of the value that a user means by a name, a number or "".
 Result<size_t> SampleIndexOf(const ShellProfile& profile, std::string_view text);
 
-// The line with its last word completed, if there is one way to do that: the name of a command or
-// option by its beginning, behind a command a function by any part of its name.
-std::string CompleteLine(std::string_view line, const std::vector<std::string>& functions);
-// All ways, for a list: last words.
+// What the last word of a line may become: the name of a command or option by its beginning, behind
+// a command a function by any part of its name.
 std::vector<std::string> Completions(std::string_view line,
                                      const std::vector<std::string>& functions);
 

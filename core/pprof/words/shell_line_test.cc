@@ -171,13 +171,13 @@ TEST_F(ShellLineTest, HelpKnowsEveryCommandAndOption) {
 
 TEST_F(ShellLineTest, WordsAreCompleted) {
   const std::vector<std::string> functions = {"main.load", "main.store", "net.Dial"};
-  EXPECT_EQ(CompleteLine("tra", functions), "traces");
-  EXPECT_EQ(CompleteLine("t", functions), "t");
-  EXPECT_EQ(CompleteLine("help weba", functions), "help weba");
-  EXPECT_EQ(CompleteLine("help webl", functions), "help weblist");
-  EXPECT_EQ(CompleteLine("list Dia", functions), "list net.Dial");
-  EXPECT_EQ(CompleteLine("top10 -load", functions), "top10 -main.load");
-  EXPECT_EQ(CompleteLine("tags Dial", functions), "tags Dial");
+  EXPECT_THAT(Completions("tra", functions), ElementsAre("traces"));
+  EXPECT_GT(Completions("t", functions).size(), 1u);
+  EXPECT_THAT(Completions("help weba", functions), ElementsAre());
+  EXPECT_THAT(Completions("help webl", functions), ElementsAre("weblist"));
+  EXPECT_THAT(Completions("list Dia", functions), ElementsAre("net.Dial"));
+  EXPECT_THAT(Completions("top10 -load", functions), ElementsAre("-main.load"));
+  EXPECT_THAT(Completions("tags Dial", functions), ElementsAre());
   EXPECT_THAT(Completions("peek main", functions), ElementsAre("main.load", "main.store"));
   EXPECT_THAT(Completions("tagr", functions), ElementsAre("tagroot"));
 }
