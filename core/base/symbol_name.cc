@@ -1,7 +1,5 @@
 #include "core/base/symbol_name.h"
 
-#include "core/base/text.h"
-
 namespace heapgauge {
 namespace {
 
@@ -51,44 +49,6 @@ std::string WithoutParameters(std::string_view name) {
     }
   }
   return std::string(name);
-}
-
-std::string WithoutTemplateArguments(std::string_view name) {
-  std::string shortened;
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (const size_t length = OperatorLength(name, i); length != 0) {
-      if (depth == 0) shortened += name.substr(i, length);
-      i += length - 1;
-      continue;
-    }
-    const char c = name[i];
-    if (c == '<' && depth++ == 0) {
-      // Rust's "<T as Trait>::f" begins with a bracket; that one is not an argument list.
-      if (shortened.empty()) return std::string(name);
-      shortened += "<...>";
-    }
-    if (depth == 0) shortened += c;
-    if (c == '>' && depth > 0 && name[i - 1] != '-') --depth;
-  }
-  return shortened;
-}
-
-std::string FitName(std::string_view name, size_t width) {
-  std::string fitting = WithoutParameters(name);
-  if (DisplayWidth(fitting) <= width) return fitting;
-  fitting = WithoutTemplateArguments(fitting);
-  // A return type in front ("void f<...>") says least of all.
-  const size_t columns = DisplayWidth(fitting);
-  if (columns <= width || width <= 3) return CutTo(fitting, width);
-  // The end of a name says more than its beginning.
-  size_t at = fitting.size();
-  size_t kept = 0;
-  while (at > 0 && kept < width - 3) {
-    --at;
-    if ((static_cast<unsigned char>(fitting[at]) & 0xc0) != 0x80) ++kept;
-  }
-  return "..." + fitting.substr(at);
 }
 
 }  // namespace heapgauge

@@ -11,13 +11,6 @@ namespace heapgauge {
 // "ns::Class<int>::Method". For narrow columns; overloads look alike.
 std::string WithoutParameters(std::string_view name);
 
-// Template arguments as "<...>": for names that are still too long.
-std::string WithoutTemplateArguments(std::string_view name);
-
-// The form that fits `width` columns with the least cut away: parameters, then template arguments,
-// then the front of the scope.
-std::string FitName(std::string_view name, size_t width);
-
 }  // namespace heapgauge
 
 #endif  // HEAPGAUGE_CORE_BASE_SYMBOL_NAME_H_

@@ -21,19 +21,5 @@ TEST(SymbolName, ParametersGo) {
   EXPECT_EQ(WithoutParameters("((("), "(((");
 }
 
-TEST(SymbolName, TemplateArgumentsGo) {
-  EXPECT_EQ(WithoutTemplateArguments("std::map<int, std::pair<a, b> >::at"), "std::map<...>::at");
-  EXPECT_EQ(WithoutTemplateArguments("C::operator<<"), "C::operator<<");
-  EXPECT_EQ(WithoutTemplateArguments("f<&A::operator->>"), "f<...>");
-  EXPECT_EQ(WithoutTemplateArguments("<T as Trait>::run"), "<T as Trait>::run");
-}
-
-TEST(SymbolName, FittingCutsTheLeastTellingPartFirst) {
-  const char* name = "very::deep::scope::Map<std::string, int>::Insert(std::string const&)";
-  EXPECT_EQ(FitName(name, 100), "very::deep::scope::Map<std::string, int>::Insert");
-  EXPECT_EQ(FitName(name, 40), "very::deep::scope::Map<...>::Insert");
-  EXPECT_EQ(FitName(name, 21), "...::Map<...>::Insert");
-}
-
 }  // namespace
 }  // namespace heapgauge
