@@ -28,8 +28,6 @@ class PointerMap {
     return value;
   }
 
-  std::deque<Value>& values() { return values_; }
-
  private:
   static constexpr size_t kFirstSize = 256;
   struct Slot {

@@ -14,14 +14,8 @@
 
 namespace heapgauge {
 
-// Sample types of such a profile: the four of HeapType, and then these.
-enum HeaptrackType : size_t {
-  kHeaptrackPeakObjects = kHeapTypes,
-  kHeaptrackPeakSpace,
-  kHeaptrackTemporaryObjects,
-  kHeaptrackTemporarySpace,
-};
-
+// Sample types of such a profile: the four of HeapType, then objects and space at the peak, and
+// those that were temporary.
 Result<Profile> ReadHeaptrack(ByteStream* stream, const std::string& name);
 
 }  // namespace heapgauge

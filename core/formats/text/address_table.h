@@ -39,15 +39,6 @@ class AddressTable {
     __builtin_prefetch(&slots_[HashOf(address - 1) & (slots_.size() - 1)]);
   }
 
-  // The location that is looked up by `key`, or kNone.
-  LocationId Find(uint64_t key) const {
-    const size_t mask = slots_.size() - 1;
-    for (size_t at = HashOf(key) & mask; slots_[at].location != kNone; at = (at + 1) & mask) {
-      if (slots_[at].key == key) return slots_[at].location;
-    }
-    return kNone;
-  }
-
  private:
   struct Slot {
     uint64_t key = 0;
