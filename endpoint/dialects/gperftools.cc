@@ -10,8 +10,8 @@
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/report/recording_text.h"
 #include "endpoint/answers.h"
+#include "endpoint/dialects/display_heap.h"
 #include "endpoint/dialects/symbol.h"
-#include "endpoint/pages/display_heap.h"
 #include "endpoint/route.h"
 
 namespace heapgauge::endpoint {

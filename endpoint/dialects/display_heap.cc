@@ -1,4 +1,4 @@
-#include "endpoint/pages/display_heap.h"
+#include "endpoint/dialects/display_heap.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // without a page around it.
 //
 // For the route of /pprof/heap, which hands over whatever has a `display`. Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_PAGES_DISPLAY_HEAP_H_
-#define HEAPGAUGE_ENDPOINT_PAGES_DISPLAY_HEAP_H_
+#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAY_HEAP_H_
+#define HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAY_HEAP_H_
 
 #include <string_view>
 
@@ -22,4 +22,4 @@ Result<DisplayOptions> ParseExtraOptions(std::string_view text);
 
 }  // namespace heapgauge::endpoint
 
-#endif  // HEAPGAUGE_ENDPOINT_PAGES_DISPLAY_HEAP_H_
+#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAY_HEAP_H_
