@@ -83,9 +83,9 @@ TEST(AnyProfile, TreeTracesAndJsonKnowTheUnit) {
   ASSERT_TRUE(tree);
   EXPECT_TRUE(Has(tree->text(), "samples")) << tree->text();
   EXPECT_FALSE(Has(tree->text(), " B ")) << tree->text();
-  const auto traces = TracesText(p, {}, {});
-  ASSERT_TRUE(traces);
-  EXPECT_TRUE(Has(traces->text(), "7 samples, 70.0%\n")) << traces->text();
+  StringSink traces;
+  ASSERT_TRUE(WriteTraces(p, {}, {}, {}, &traces));
+  EXPECT_TRUE(Has(traces.text(), "7 samples, 70.0%\n")) << traces.text();
   const auto report = AggregateFunctions(p, {});
   const auto json = nlohmann::json::parse(TopJson(p, *report, {}, {}));
   EXPECT_EQ(json["profile"]["unit"], "count");

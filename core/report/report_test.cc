@@ -186,11 +186,11 @@ TEST(Top, JsonHasEveryFigureAndItsRange) {
 TEST(Traces, ShowStacksInnermostFirst) {
   GaugeBuilder b = Busy();
   const Made made = Make(&b);
-  const auto text = TracesText(made.profile, {}, {});
-  ASSERT_TRUE(text);
-  const size_t inner = text->text().find("    server+0x100\n");
-  const size_t outer = text->text().find("    server+0x1000\n");
-  ASSERT_NE(inner, std::string::npos) << text->text();
+  StringSink text;
+  ASSERT_TRUE(WriteTraces(made.profile, {}, {}, {}, &text));
+  const size_t inner = text.text().find("    server+0x100\n");
+  const size_t outer = text.text().find("    server+0x1000\n");
+  ASSERT_NE(inner, std::string::npos) << text.text();
   EXPECT_LT(inner, outer);
   StringSink json;
   ASSERT_TRUE(WriteTracesJson(made.profile, {}, &json));
@@ -198,7 +198,7 @@ TEST(Traces, ShowStacksInnermostFirst) {
             "server+0x100");
   TracesOptions bad;
   bad.filter.focus = "(";
-  EXPECT_FALSE(TracesText(made.profile, {}, bad));
+  EXPECT_FALSE(WriteTraces(made.profile, {}, bad, {}, &text));
 }
 
 TEST(RecordingText, SaysWhyADumpWasTaken) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "core/analysis/allocation_frames.h"
 #include "core/analysis/call_tree.h"
@@ -147,14 +146,14 @@ StyledText HeadOf(const Trace& trace, const HeapFigures& total, const Measures& 
   return text.Add("\n");
 }
 
-using Take = std::function<Status(const StyledText&)>;
+}  // namespace
 
-// Hands out the report piece by piece.
-Status EachPiece(const Profile& profile, const std::vector<std::string>& notes,
-                 const TracesOptions& options, const Take& take) {
+Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
+                   const TracesOptions& options, const Look& look, TextSink* out) {
+  const auto write = [&](const StyledText& piece) { return out->Write(Render(piece, look)); };
   HG_ASSIGN(const Chosen chosen, Choose(profile, options));
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);
-  HG_TRY(take(RecordingText(profile, chosen.total, notes, options.layout)));
+  HG_TRY(write(RecordingText(profile, chosen.total, notes, options.layout)));
   const size_t count = std::min(options.rows, chosen.traces.size());
   const Labels labels(profile, chosen.entities, ShownIn(profile, chosen, count, allocation_frames),
                       options.names, options.layout);
@@ -171,35 +170,17 @@ Status EachPiece(const Profile& profile, const std::vector<std::string>& notes,
     } else if (trace.truncated) {
       text.Add("    (outer frames missing)\n", Style::kDim);
     }
-    HG_TRY(take(text));
+    HG_TRY(write(text));
   }
-  if (count == 0) HG_TRY(take(StyledText("\nNo samples.\n")));
+  if (count == 0) HG_TRY(write(StyledText("\nNo samples.\n")));
   if (count < chosen.traces.size()) {
-    HG_TRY(take(
+    HG_TRY(write(
         StyledText(fmt::format("\n{} {} more stacks (-n {} shows all)\n", options.layout.ellipsis(),
                                FormatCount(static_cast<double>(chosen.traces.size() - count)),
                                chosen.traces.size()),
                    Style::kDim)));
   }
   return {};
-}
-
-}  // namespace
-
-Result<StyledText> TracesText(const Profile& profile, const std::vector<std::string>& notes,
-                              const TracesOptions& options) {
-  StyledText text;
-  HG_TRY(EachPiece(profile, notes, options, [&](const StyledText& piece) -> Status {
-    text.Add(piece);
-    return {};
-  }));
-  return text;
-}
-
-Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
-                   const TracesOptions& options, const Look& look, TextSink* out) {
-  return EachPiece(profile, notes, options,
-                   [&](const StyledText& piece) { return out->Write(Render(piece, look)); });
 }
 
 Status WriteTracesJson(const Profile& profile, const TracesOptions& options, TextSink* out) {

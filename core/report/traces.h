@@ -27,9 +27,7 @@ struct TracesOptions {
   Names names = Names::kShort;
 };
 
-Result<StyledText> TracesText(const Profile& profile, const std::vector<std::string>& notes,
-                              const TracesOptions& options);
-// The same, written stack by stack: all stacks of a profile can be gigabytes of text.
+// Stack by stack: all stacks of a profile can be gigabytes of text.
 Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
                    const TracesOptions& options, const Look& look, TextSink* out);
 Status WriteTracesJson(const Profile& profile, const TracesOptions& options, TextSink* out);

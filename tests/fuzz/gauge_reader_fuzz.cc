@@ -53,7 +53,8 @@ void ReadAll(const std::string& bytes) {
     if (!report) __builtin_trap();
     TopText(*profile, *report, {}, {});
     TopJson(*profile, *report, {}, {});
-    if (!TracesText(*profile, {}, {})) __builtin_trap();
+    StringSink traces;
+    if (!WriteTraces(*profile, {}, {}, {}, &traces)) __builtin_trap();
     StringSink collapsed;
     const auto names = FrameNames(*profile, Granularity::kFunctions, Names::kShort);
     if (!WriteCollapsed(*profile, kInuseSpace, {}, names, false, &collapsed)) __builtin_trap();
