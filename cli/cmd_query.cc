@@ -169,7 +169,9 @@ int RunOnce(const QueryCommand& command, const std::string& sql, query::Query* q
 }
 
 int Prompt(const QueryCommand& command, query::Query* query, ProgressUntilOutput* progress) {
-  LineReader reader("sql> ", [](const std::string&) { return std::vector<std::string>(); });
+  // A script that is fed in wants its results alone.
+  const char* prompt = isatty(STDIN_FILENO) == 1 ? "sql> " : "";
+  LineReader reader(prompt, [](const std::string&) { return std::vector<std::string>(); });
   std::string statement;
   while (const auto line = reader.Read()) {
     if (statement.empty() && (*line == "quit" || *line == "exit" || *line == ".quit")) break;

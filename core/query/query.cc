@@ -188,9 +188,10 @@ class SqliteQuery final : public Query {
     const int count = sqlite3_column_count(statement);
     if (count == 0) return Refuse("a statement that has no result");
     std::vector<std::string> columns;
+    size_t behind = offset;  // the last expression
     for (int i = 0; i < count; ++i) {
       const char* name = sqlite3_column_name(statement, i);
-      columns.emplace_back(name == nullptr ? "" : name);
+      columns.push_back(NameAsWritten(sql, name == nullptr ? "" : name, &behind));
     }
     std::vector<Value> values(static_cast<size_t>(count));
     HG_TRY(sink->Begin(columns));
@@ -211,6 +212,15 @@ class SqliteQuery final : public Query {
       if (!more) break;
     }
     return sink->End();
+  }
+
+  // SQLite calls an expression by its text, in which calls may have been completed.
+  static std::string NameAsWritten(const CompletedSql& sql, std::string_view name, size_t* behind) {
+    if (name.find('(') == std::string_view::npos) return std::string(name);
+    const size_t at = sql.text().find(name, *behind);
+    if (at == std::string::npos) return std::string(name);
+    *behind = at + name.size();
+    return std::string(sql.OriginalText(at, *behind));
   }
 
   static Value ValueAt(sqlite3_stmt* statement, int column) {

@@ -151,6 +151,19 @@ size_t CompletedSql::OriginalOffset(size_t offset) const {
   return std::min(piece.original + (offset - piece.begin), original_.size());
 }
 
+std::string_view CompletedSql::OriginalText(size_t begin, size_t end) const {
+  if (begin >= end) return {};
+  size_t from = OriginalOffset(begin);
+  const auto first = std::partition_point(pieces_.begin(), pieces_.end(),
+                                          [&](const Piece& piece) { return piece.begin <= begin; });
+  // The name of a table is put behind what it was written before.
+  for (auto piece = first; piece != pieces_.end() && piece->begin < end; ++piece) {
+    from = std::min(from, piece->original);
+  }
+  const size_t to = OriginalOffset(end - 1) + 1;
+  return to > from ? std::string_view(original_).substr(from, to - from) : std::string_view();
+}
+
 std::string PlaceInText(std::string_view text, size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto lines = std::count(before.begin(), before.end(), '\n');

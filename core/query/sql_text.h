@@ -24,6 +24,8 @@ class CompletedSql {
   // Where in the original the byte of text() at `offset` came from.
   size_t OriginalOffset(size_t offset) const;
   const std::string& original() const { return original_; }
+  // What was written where text() has [begin, end).
+  std::string_view OriginalText(size_t begin, size_t end) const;
 
  private:
   struct Piece {

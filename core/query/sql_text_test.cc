@@ -43,6 +43,19 @@ TEST(SqlText, KnowsWhereThingsWere) {
   EXPECT_EQ(PlaceInText("", 0), "line 1, column 1");
 }
 
+TEST(SqlText, KnowsWhatWasWritten) {
+  const CompletedSql sql("SELECT x, a.live_at(5) , stack_contains('y') FROM t");
+  const auto original = [&](const std::string& completed) {
+    const size_t at = sql.text().find(completed);
+    return std::string(sql.OriginalText(at, at + completed.size()));
+  };
+  EXPECT_EQ(original("live_at(a.lifespan, 5)"), "a.live_at(5)");
+  EXPECT_EQ(original("stack_contains(stack, 'y')"), "stack_contains('y')");
+  EXPECT_EQ(original("FROM t"), "FROM t");
+  EXPECT_EQ(sql.OriginalText(0, sql.text().size()), sql.original());
+  EXPECT_EQ(sql.OriginalText(3, 3), "");
+}
+
 TEST(SqlText, EndsForAnyBytes) {
   std::mt19937_64 random(3);
   const std::string letters = "live_at(). ,'\"`[]-*/\n;ax5stack_contains(";
@@ -52,6 +65,7 @@ TEST(SqlText, EndsForAnyBytes) {
     const CompletedSql completed(sql);
     for (size_t i = 0; i <= completed.text().size(); ++i) {
       ASSERT_LE(completed.OriginalOffset(i), sql.size()) << sql;
+      ASSERT_LE(completed.OriginalText(0, i).size(), sql.size()) << sql;
     }
   }
   const std::string deep(200'000, '(');

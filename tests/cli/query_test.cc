@@ -88,6 +88,18 @@ TEST_F(QueryCommand, TakesStatementsFromFilesAndInput) {
   EXPECT_TRUE(Contains(Out({"--schema", gauge_}), "stack_contains(RE)"));
 }
 
+TEST_F(QueryCommand, ShowsNothingButResultsToAPipe) {
+  EXPECT_EQ(Out({trace_}, "SELECT 1 AS one;\nSELECT 2 AS two;\n"), "one\n  1\ntwo\n  2\n");
+}
+
+TEST_F(QueryCommand, CallsColumnsAsTheyWereWritten) {
+  EXPECT_EQ(Out({"--csv",
+                 "SELECT lifespan IS NULL AS lifespan, a.live_at(0), live_at(0) + 0, size > 0 "
+                 "FROM allocations a LIMIT 0",
+                 trace_}),
+            "lifespan,a.live_at(0),live_at(0) + 0,size > 0\n");
+}
+
 TEST_F(QueryCommand, RefusesWhatItShould) {
   EXPECT_TRUE(Contains(Err({"SELECT 1"}), "SOURCE is needed"));
   EXPECT_TRUE(Contains(Err({}), "statement is needed"));
