@@ -79,14 +79,22 @@ std::string FormatShare(double part, double total) {
 }
 
 std::string FormatDuration(uint64_t nanoseconds) {
-  const uint64_t ms = nanoseconds / 1'000'000;
-  if (ms < 1000) return fmt::format("{}ms", ms);
-  const uint64_t s = ms / 1000;
-  if (s < 10) return fmt::format("{}.{}s", s, ms % 1000 / 100);
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const auto in = [&](uint64_t unit) {
+    return nanoseconds / unit + (nanoseconds % unit >= unit / 2 ? 1 : 0);
+  };
+  if (const uint64_t ms = in(kSecond / 1000); ms < 1000) return fmt::format("{}ms", ms);
+  if (const uint64_t tenths = in(kSecond / 10); tenths < 100) {
+    return fmt::format("{}.{}s", tenths / 10, tenths % 10);
+  }
+  const uint64_t s = in(kSecond);
   if (s < 60) return fmt::format("{}s", s);
   if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-  if (s < 86400) return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
-  return fmt::format("{}d{:02}h", s / 86400, s % 86400 / 3600);
+  if (const uint64_t m = in(60 * kSecond); m < 24 * 60) {
+    return fmt::format("{}h{:02}m", m / 60, m % 60);
+  }
+  const uint64_t h = in(3600 * kSecond);
+  return fmt::format("{}d{:02}h", h / 24, h % 24);
 }
 
 Result<uint64_t> ParseSize(std::string_view text) {

@@ -56,6 +56,7 @@ TEST(Text, DurationsUseTwoUnits) {
   EXPECT_EQ(FormatDuration(185'000'000'000), "3m05s");
   EXPECT_EQ(FormatDuration(8'040'000'000'000), "2h14m");
   EXPECT_EQ(FormatDuration(442'800'000'000'000), "5d03h");
+  EXPECT_EQ(FormatDuration(958'600'000), "959ms") << "as lifetimes are";
 }
 
 TEST(Text, SizesAreReadInAllUsualForms) {

@@ -71,14 +71,17 @@ export function formatShare(part: number, total: number): string {
 const two = (value: number): string => String(value).padStart(2, "0");
 
 export function formatDuration(ns: number): string {
-  const ms = Math.floor(ns / 1e6);
+  const ms = Math.round(ns / 1e6);
   if (ms < 1000) return `${ms}ms`;
-  const s = Math.floor(ms / 1000);
-  if (s < 10) return `${s}.${Math.floor((ms % 1000) / 100)}s`;
+  const tenths = Math.round(ns / 1e8);
+  if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10}s`;
+  const s = Math.round(ns / 1e9);
   if (s < 60) return `${s}s`;
   if (s < 3600) return `${Math.floor(s / 60)}m${two(s % 60)}s`;
-  if (s < 86400) return `${Math.floor(s / 3600)}h${two(Math.floor((s % 3600) / 60))}m`;
-  return `${Math.floor(s / 86400)}d${two(Math.floor((s % 86400) / 3600))}h`;
+  const m = Math.round(ns / 60e9);
+  if (m < 24 * 60) return `${Math.floor(m / 60)}h${two(m % 60)}m`;
+  const h = Math.round(ns / 3600e9);
+  return `${Math.floor(h / 24)}d${two(h % 24)}h`;
 }
 
 function threeDigits(value: number): string {
