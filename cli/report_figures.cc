@@ -3,9 +3,9 @@
 #include "core/analysis/measures.h"
 
 namespace heapgauge::cli {
-Result<Sorted> LoadSorted(const ReportOptions& options) {
+Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache) {
   Sorted sorted;
-  HG_ASSIGN(sorted.loaded, Load(options));
+  HG_ASSIGN(sorted.loaded, Load(options, cache));
   Profile& profile = sorted.loaded.profile;
   if (!options.type.empty()) HG_TRY(ChooseType(options.type, &profile));
   EstimateFromPeriod(&profile);

@@ -19,8 +19,8 @@ struct Sorted {
 };
 
 // Loads the profile, with the sample type that the options ask for as its default one. Fails if it
-// has no such type, or nothing to sort by as asked.
-Result<Sorted> LoadSorted(const ReportOptions& options);
+// has no such type, or nothing to sort by as asked. The cache is as in Load.
+Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache = nullptr);
 
 // The same with the rows that --focus and --ignore leave.
 struct Selected : Sorted {

@@ -8,10 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/progress_line.h"
-#include "cli/report_source.h"
+#include "cli/report_figures.h"
 #include "cli/screen.h"
 #include "cli/source.h"
-#include "core/analysis/sort_choice.h"
 #include "core/base/text.h"
 #include "core/report/watch_text.h"
 
@@ -29,10 +28,12 @@ bool IsOver(const Profile& profile) {
 
 class Watcher {
  public:
-  Watcher(const ReportOptions& options, Profile first, std::chrono::milliseconds every)
-      : options_(options), first_(std::make_shared<Profile>(std::move(first))), every_(every) {
+  Watcher(const ReportOptions& options, Sorted first, std::chrono::milliseconds every)
+      : options_(options),
+        first_(std::make_shared<Profile>(std::move(first.loaded.profile))),
+        every_(every) {
     last_ = now_ = first_;
-    view_.sort = SortKeyOf(options.sort);
+    view_.sort = first.sort;
     view_.cumulative = options.cumulative;
     view_.granularity = GranularityOf(options.granularity);
     view_.names = NamesOf(options.names);
@@ -97,14 +98,14 @@ class Watcher {
 
   void Refresh(FrameCache* cache) {
     if (IsOver(*now_)) return;  // the last figures stay, and what they changed by
-    auto loaded = Load(options_, cache);
-    if (!loaded) {
-      trouble_ = loaded.error().message;
+    auto sorted = LoadSorted(options_, cache);
+    if (!sorted) {
+      trouble_ = sorted.error().message;
       return;
     }
     trouble_.clear();
     last_ = now_;
-    now_ = std::make_shared<Profile>(std::move(loaded->profile));
+    now_ = std::make_shared<Profile>(std::move(sorted->loaded.profile));
     static_cast<void>(Compute());
   }
 
@@ -150,10 +151,10 @@ int Watch(const ReportOptions& asked) {
   if (!path) return FailWith(path.error());
   options.sources = {*path};
   FrameCache cache;
-  auto loaded = Load(options, &cache);
-  if (!loaded) return FailWith(loaded.error());
+  auto sorted = LoadSorted(options, &cache);
+  if (!sorted) return FailWith(sorted.error());
   options.quiet = true;
-  Watcher watcher(options, std::move(loaded->profile), *every);
+  Watcher watcher(options, *std::move(sorted), *every);
   if (const Status status = watcher.Compute(); !status) return FailWith(status.error());
   const Terminal terminal = DescribeTerminal(STDOUT_FILENO, options.colour);
   watcher.set_utf8(terminal.look.utf8);

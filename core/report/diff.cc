@@ -110,6 +110,9 @@ class DiffTable {
       text_.Add(fmt::format("  {} profiles", sources_.profiles.size()));
     }
     text_.Add("\n");
+    const bool title_tells_moments = made_.same_process && first.exact && last.exact;
+    if (!title_tells_moments) Selection("time", first.moment, last.moment);
+    Selection("filter", first.filter, last.filter);
     const Change& total = made_.total;
     Label(FigureName().size() < 11 ? FigureName().c_str() : "total");
     text_.Add(FormatValue(total.before.value, unit_));
@@ -145,6 +148,17 @@ class DiffTable {
     if (made_.same_process && last.duration_ns < first.duration_ns) {
       text_.Add("note: ", Style::kWarning).Add("the first profile is the newer one\n");
     }
+  }
+
+  // Of traces: what the figures of both sides are about.
+  void Selection(const char* label, const std::string& before, const std::string& after) {
+    if (before.empty() && after.empty()) return;
+    Label(label).Add(before.empty() ? "-" : before);
+    if (before != after) {
+      text_.Add(options_.layout.utf8 ? " \u2192 " : " -> ", Style::kDim);
+      text_.Add(after.empty() ? "-" : after);
+    }
+    text_.Add("\n");
   }
 
   // How fast the process grew.

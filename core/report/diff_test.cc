@@ -43,6 +43,21 @@ TEST(Diff, ShowsBothSidesAndTheDifference) {
   EXPECT_EQ(text.find("keeps"), std::string::npos) << "what did not change is not shown";
 }
 
+TEST(Diff, TellsWhichTimeAndBlocksOfTracesAreCompared) {
+  Pair pair;
+  Recording& before = pair.before.profile().recording;
+  Recording& after = pair.after.profile().recording;
+  before.exact = after.exact = true;
+  before.moment = after.moment = "at 12.3s";
+  before.filter = after.filter = "at least 1000 B";
+  const std::string same = DiffText(pair.Sources(), pair.Compared(), {}).text();
+  EXPECT_NE(same.find("time       at 12.3s\nfilter     at least 1000 B\n"), std::string::npos)
+      << same;
+  after.moment = "at the end";
+  const std::string other = DiffText(pair.Sources(), pair.Compared(), {}).text();
+  EXPECT_NE(other.find("time       at 12.3s \u2192 at the end\n"), std::string::npos) << other;
+}
+
 TEST(Diff, EveryLineFitsTheTerminal) {
   Pair pair;
   pair.after.Row({pair.after.Function(std::string(300, 'x') + "::name(int)")}, 1 << 20);

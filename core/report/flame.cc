@@ -158,6 +158,8 @@ class Picture {
     if (grown_.totals.selected.live_bytes.value != grown_.totals.total.live_bytes.value) {
       text += " of " + FigureText(grown_.totals.total);
     }
+    const std::string selection = SelectionText(profile_.recording);
+    if (!selection.empty()) text += " (" + selection + ")";
     text += options_.callers ? "; what allocates above, its callers below" : "";
     return text;
   }

@@ -70,6 +70,16 @@ TEST(Flame, TellsValueShareAndPlace) {
   EXPECT_NE(svg->find("x.cc:12"), std::string::npos);
 }
 
+TEST(Flame, TellsWhichTimeAndBlocksOfATraceItShows) {
+  Maker m = Small();
+  m.profile().recording.exact = true;
+  m.profile().recording.moment = "at 12.3s";
+  m.profile().recording.filter = "at least 1000 B";
+  const auto svg = FlameSvg(m.profile(), FlameOptions());
+  ASSERT_TRUE(svg);
+  EXPECT_NE(svg->find("3.9 kB (at 12.3s; at least 1000 B)</text>"), std::string::npos) << *svg;
+}
+
 TEST(Flame, AnEmptyProfileIsAPictureToo) {
   Maker m;
   const auto svg = FlameSvg(m.profile(), FlameOptions());

@@ -105,6 +105,10 @@ std::string StateText(const Recording& r) {
   return time + " recorded";
 }
 
+std::string SelectionText(const Recording& r) {
+  return r.filter.empty() ? r.moment : r.moment + "; " + r.filter;
+}
+
 namespace {
 
 std::string ShareText(uint64_t used, uint64_t limit, const char* of) {

@@ -26,6 +26,10 @@ bool IsRecorded(const Recording& recording);
 // forked process count from the start of its parent, how long it ran does not.
 std::string StateText(const Recording& recording);
 
+// Of an exact trace: which time its figures are of, and which blocks: "at 12.3s", "from 2s to 5s;
+// at least 64.0 kB". Else "".
+std::string SelectionText(const Recording& recording);
+
 // Of a dump: "snapshot taken at 3m05s because memory came near its limit (93 % of the cgroup's 512
 // MB)". Of a program that could not write dumps: what went wrong. Else "".
 std::string DumpText(const Recording& recording);

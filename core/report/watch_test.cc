@@ -81,6 +81,26 @@ TEST_F(Watch, ShowsWhatGrew) {
   EXPECT_TRUE(Contains(leak.substr(0, leak.find('\n')), "Leak")) << leak;
 }
 
+TEST_F(Watch, TellsWhatTheFiguresOfATraceAre) {
+  for (Profile& look : looks_) {
+    look.recording.exact = true;
+    look.recording.moment = "from 2s to the end";
+    look.recording.filter = "at least 1000 B";
+    look.sample_types = {{"alloc_objects", "count"}, {"allocated_space", "bytes"}};
+    look.default_type = 1;
+    look.values.clear();
+    look.estimates.clear();
+    for (RowId row = 0; row < look.rows.size(); ++row) {
+      look.values.insert(look.values.end(), {1, 1000});
+    }
+  }
+  const std::string screen = Screen(120);
+  for (const char* part : {"time from 2s to the end", "filter at least 1000 B", "sort allocated"}) {
+    EXPECT_TRUE(Contains(screen, part)) << part << "\n" << screen;
+  }
+  EXPECT_FALSE(Contains(screen, "live ")) << screen;
+}
+
 TEST_F(Watch, TheLineOfKeysLeavesOutWholeOnes) {
   EXPECT_TRUE(Contains(Screen(80, 24), "q quit  ? help  space freeze  s sort"));
   EXPECT_FALSE(Contains(Screen(80, 24), "gran"));

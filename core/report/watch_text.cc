@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 namespace {
@@ -41,12 +41,10 @@ const char* SortName(SortKey key) {
   return "live";
 }
 
-std::string Signed(double bytes) { return (bytes < 0 ? "-" : "+") + FormatBytes(std::fabs(bytes)); }
-
 StyledText Title(const WatchData& data, const WatchView& view) {
   const Recording& r = data.now->recording;
   StyledText text(r.name(), Style::kTitle);
-  text.Add(fmt::format("  pid {}  ", r.pid));
+  text.Add(IsRecorded(r) ? fmt::format("  pid {}  ", r.pid) : "  ");
   text.Add(StateText(r), r.state == RecordingState::kLive ? Style::kPlain : Style::kWarning);
   text.Add(fmt::format("  every {}", FormatDuration(data.every_ms * 1'000'000)), Style::kDim);
   if (view.frozen) text.Add("  ").Add(" frozen ", Style::kSelected);
@@ -57,15 +55,19 @@ StyledText Title(const WatchData& data, const WatchView& view) {
 StyledText Totals(const WatchData& data, const WatchTable& table) {
   const Recording& r = data.now->recording;
   StyledText text;
-  text.Add("live ", Style::kLabel);
-  text.Add(FormatBytes(table.report.total.live_bytes.value), Style::kNumber);
-  const std::string live = LiveText(table.report.total.live_bytes, r);
-  text.Add(live.substr(std::min(live.size(), live.find(" ("))), Style::kDim);
-  const auto change = [&](double bytes, const char* since) {
+  const Measures& m = table.report.measures;
+  const Estimate& total = table.report.total.live_bytes;
+  text.Add(m.name + " ", Style::kLabel);
+  text.Add(FormatMain(total.value, m), Style::kNumber);
+  if (m.name == "live") {
+    const std::string live = LiveText(total, r);
+    text.Add(live.substr(std::min(live.size(), live.find(" ("))), Style::kDim);
+  }
+  const auto change = [&](double value, const char* since) {
     text.Add("  ");
-    text.Add(Signed(bytes), bytes >= 1    ? Style::kGrowth
-                            : bytes <= -1 ? Style::kShrink
-                                          : Style::kDim);
+    text.Add(FormatChange(value, m.unit), value >= 1    ? Style::kGrowth
+                                          : value <= -1 ? Style::kShrink
+                                                        : Style::kDim);
     text.Add(since, Style::kDim);
   };
   change(table.total.since_last, " since the last look");
@@ -79,13 +81,19 @@ StyledText Totals(const WatchData& data, const WatchTable& table) {
   return text;
 }
 
-StyledText Choices(const WatchView& view, const WatchTable& table, size_t page) {
+StyledText Choices(const WatchData& data, const WatchView& view, const WatchTable& table,
+                   size_t page) {
   StyledText text;
   const auto add = [&](const char* label, const std::string& value) {
     if (!text.empty()) text.Add("  ");
     text.Add(label, Style::kLabel).Add(" ").Add(value);
   };
-  add("sort", view.by_growth ? "growth" : SortName(view.sort));
+  const Recording& r = data.now->recording;
+  if (!r.moment.empty()) add("time", r.moment);
+  if (!r.filter.empty()) add("filter", r.filter);
+  add("sort", view.by_growth                ? "growth"
+              : view.sort == SortKey::kLive ? table.report.measures.name
+                                            : SortName(view.sort));
   std::string by = GranularityName(view.granularity);
   add("by", by);
   if (view.cumulative) add("with", "what they call");
@@ -195,7 +203,7 @@ std::vector<StyledText> WatchScreen(const WatchData& data, const WatchView& view
   std::vector<StyledText> lines;
   lines.push_back(Title(data, view));
   lines.push_back(Totals(data, table));
-  lines.push_back(Choices(view, table, page));
+  lines.push_back(Choices(data, view, table, page));
   if (view.help) {
     lines.emplace_back();
     for (const auto& [keys, meaning] : kHelp) {

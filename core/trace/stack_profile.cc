@@ -194,6 +194,9 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
     r.moment += (request.at_peak ? ", at " : "; the peak is at ") + FormatMoment(answer.peak_ns);
   }
   r.filter = request.filter.Text();
+  if (!request.IsEndOfAll()) {
+    profile.comments.push_back("Figures: " + r.moment + (r.filter.empty() ? "" : "; " + r.filter));
+  }
   r.is_peak = request.at_peak;
   r.duration_ns = std::max(r.duration_ns, trace.end_ns());
   HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());

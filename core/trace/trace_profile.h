@@ -48,6 +48,11 @@ struct ProfileRequest {
   // The default type is the one in blocks.
   bool blocks = false;
 
+  // What a profile of a trace is about if nothing else is said: all blocks, at its end.
+  bool IsEndOfAll() const {
+    return from_ns == 0 && to_ns == kNever && !at_peak && value == Value::kLive &&
+           filter == Filter();
+  }
   // "at 12.3s", "at the peak", "at the end", "from 2s to 5s".
   std::string MomentText() const;
 };

@@ -443,6 +443,10 @@ TEST(TraceProfile, TellsWhatItIsAbout) {
   EXPECT_EQ(r.interval, 0u);
   EXPECT_EQ(r.moment, "from 1.5s to the end");
   EXPECT_EQ(r.filter, "at least 64 B");
+  EXPECT_EQ(profile->comments,
+            std::vector<std::string>{"Figures: from 1.5s to the end; at least 64 B"})
+      << "for other tools";
+  EXPECT_TRUE(ReadTraceProfile(*file, ProfileRequest())->comments.empty());
   EXPECT_EQ(r.samples, 2u);
   EXPECT_TRUE(r.has_peak);
   EXPECT_EQ(r.peak_bytes, 150u);
