@@ -106,7 +106,7 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   sub.Add("--ignore", &options->ignore, "no stacks with a function that matches (RE2)");
   sub.Flag("--peak", &options->peak, "the largest heap so far in place of this moment");
   sub.Add("--inherited", &options->inherited,
-          "blocks that a forked process has from its parent: all, only, none")
+          "blocks that a forked process has from its parent, of a gauge file: all, only, none")
       .OneOf({"all", "only", "none"});
   sub.Add("--kind", &options->kind,
           "heap; mmap: what the program mapped itself (run --mmap); pool: blocks of pools that it "
@@ -128,7 +128,8 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
 }
 
 void AddSort(Command sub, ReportOptions* options) {
-  sub.Add("--sort", &options->sort, "by live, allocated, count (of objects) or age")
+  sub.Add("--sort", &options->sort,
+          "by live, allocated, count (of objects) or, unless it is a trace, age")
       .OneOf({"live", "allocated", "count", "age"});
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 bool ChoosesPart(const ReportOptions& options) {
   return options.trace != TraceOptions() || options.kind != "heap" || options.peak ||
-         !options.focus.empty() || !options.ignore.empty() || !options.type.empty();
+         options.inherited != "all" || !options.focus.empty() || !options.ignore.empty() ||
+         !options.type.empty();
 }
 
 }  // namespace

@@ -24,6 +24,12 @@ Result<SortKey> ChooseSort(const std::string& name, const Profile& profile) {
   const bool known = key == SortKey::kLive || (key == SortKey::kAllocated && m.has_allocated()) ||
                      (key == SortKey::kCount && m.has_objects()) ||
                      (key == SortKey::kAge && !profile.blocks.empty());
+  if (key == SortKey::kAge && profile.recording.exact) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "a trace is not sorted by age: heapgauge lifetimes tells how long blocks lived, and "
+        "--min-lifetime chooses those that lived long");
+  }
   // What a program has not allocated yet is nothing to complain about.
   if (known || (key == SortKey::kAge && profile.recording.pid != 0)) return key;
   std::string types;

@@ -81,6 +81,14 @@ tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) 
                   "--trace -o FILE.hgt -- COMMAND");
 }
 
+// Only a gauge file tells blocks of a forked process from those of its parent.
+Status CheckInherited(const std::string& name, ProfileFormat format, const ReadOptions& options) {
+  if (options.gauge.inherited == Inherited::kInclude) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              Printable(name) + ": a " + FormatName(format) +
+                  " does not know which blocks came from a parent; --inherited is for gauge files");
+}
+
 // Files with several snapshots can be asked for one of them.
 bool CanAnswer(ProfileFormat format, const trace::Question& question) {
   return !question.any() || question.only_freed() ||
@@ -102,6 +110,7 @@ Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options)
 
 // The options of gauge files mean the same here.
 Result<Profile> ReadTraceFile(const std::string& path, const ReadOptions& options) {
+  HG_TRY(CheckInherited(path, ProfileFormat::kTrace, options));
   HG_ASSIGN(const auto trace, trace::TraceFile::Open(path));
   trace::Question question = options.question;
   if (options.gauge.peak && question.at.empty()) question.at = "peak";
@@ -125,6 +134,7 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
                 Printable(name) + ": a " + FormatName(format) +
                     " is read by position: give the path of the file itself, not compressed");
   }
+  HG_TRY(CheckInherited(name, format, options));
   if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
   for (const auto& [known, read] : kReaders) {
     if (known != format) continue;

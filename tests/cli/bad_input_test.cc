@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/query/testing/example_trace.h"
 #include "tests/cli/command.h"
 
 namespace heapgauge::testing {
@@ -82,6 +83,18 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"ctl", "1", "sample"}, "BYTES");
   ExpectRefused({"ctl", "1", "dump", "-o"}, "--output");
   ExpectRefused({"ps", "extra"}, "heapgauge ps --help");
+}
+
+TEST(BadInput, WhatATraceCannotAnswer) {
+  const ScratchDir dir;
+  const std::string trace = dir / "server.hgt";
+  ASSERT_TRUE(query::testing::ExampleTrace().Write(trace));
+  for (const char* verb : {"top", "tree", "flame", "diff"}) {
+    ExpectRefused({verb, "--sort", "age", trace, trace}, "a trace is not sorted by age");
+  }
+  for (const char* verb : {"top", "proto", "heaptrack", "dhat"}) {
+    ExpectRefused({verb, "--inherited", "only", trace}, "--inherited is for gauge files");
+  }
 }
 
 TEST(BadInput, Sources) {
