@@ -5,6 +5,32 @@
 #include <utility>
 
 namespace heapgauge::cli {
+namespace {
+
+// "--name=" without a value, or "". CLI11 would take the next word for it, whatever that is.
+std::string OptionWithoutValue(const CLI::App* app, int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.size() < 2 || word[0] != '-') {
+      const auto named =
+          app->get_subcommands([&](const CLI::App* command) { return command->check_name(word); });
+      if (!named.empty()) {
+        app = named.front();
+      } else if (app->get_prefix_command()) {
+        return "";  // the rest belongs to the program that is run
+      }
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const CLI::Option* option = app->get_option_no_throw(word.substr(0, equals));
+    if (option == nullptr) continue;
+    if (equals != std::string::npos && equals + 1 == word.size()) return word;
+    if (equals == std::string::npos && option->get_items_expected_min() > 0) ++i;
+  }
+  return "";
+}
+
+}  // namespace
 
 Option Option::Required() const { return Option(option_->required()); }
 
@@ -108,6 +134,11 @@ std::vector<std::string> CommandLine::CommandNames() const {
 }
 
 Result<bool> CommandLine::Parse(int argc, const char* const* argv) const {
+  if (const std::string word = OptionWithoutValue(app_.get(), argc, argv); !word.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                word + " has no value; an empty one is a word of its own: " +
+                    word.substr(0, word.size() - 1) + " ''");
+  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {

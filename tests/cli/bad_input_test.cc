@@ -77,6 +77,9 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"top", "-n", "many", "x"}, "--rows: 'many' is not a number from 0 on");
   ExpectRefused({"top", "-n", "-3", "x"}, "--rows: '-3' is not a number from 0 on");
   ExpectRefused({"top", "x", "--", "y"}, "heapgauge run");
+  ExpectRefused({"top", "--sort=", "x"}, "--sort= has no value");
+  ExpectRefused({"top", "--focus=", "x", "-n", "1"}, "a word of its own: --focus ''");
+  ExpectRefused({"run", "--output=", "true"}, "--output= has no value");
   ExpectRefused({"ctl"}, "SOURCE");
   ExpectRefused({"ctl", "1"}, "heapgauge ctl --help");
   ExpectRefused({"ctl", "1", "explode"}, "heapgauge ctl --help");

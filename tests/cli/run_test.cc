@@ -39,6 +39,8 @@ TEST(Run, PassesTheExitCodeOn) {
   EXPECT_EQ(RunProgram(dir, {"--", "sh", "-c", "exit 7"}).code, 7);
   EXPECT_EQ(RunProgram(dir, {"--quiet", "sh", "-c", "exit 255"}).code, 255)
       << "dashes are optional";
+  EXPECT_EQ(RunProgram(dir, {"--quiet", "sh", "-c", "exit ${#1}", "sh", "--file="}).code, 7)
+      << "its words are its own";
 }
 
 TEST(Run, TheExitCodeIsTheSameIfNobodyReadsOurLastWords) {
