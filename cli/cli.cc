@@ -1,10 +1,13 @@
 #include "cli/cli.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
 #include "cli/progress_line.h"
 #include "cli/terminal.h"
@@ -24,9 +27,39 @@ std::vector<std::string>& CommandAfterDashes() {
   return command;
 }
 
+namespace {
+
+constexpr size_t kLongestWord = 1024;
+constexpr size_t kLongestMessage = 8192;
+
+// Without its middle, if it is longer than `most`.
+std::string WithoutMiddle(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const size_t kept = most / 4;
+  return fmt::format("{} ... {} bytes ... {}", text.substr(0, kept), text.size() - 2 * kept,
+                     text.substr(text.size() - kept));
+}
+
+// Words of the command line are told back, however long they are: what is said about them is to
+// be seen all the same.
+std::string WithShortWords(std::string_view message) {
+  std::string text;
+  while (!message.empty()) {
+    const size_t space = std::min(message.find(' '), message.size());
+    text += WithoutMiddle(message.substr(0, space), kLongestWord);
+    message.remove_prefix(space);
+    const size_t word = std::min(message.find_first_not_of(' '), message.size());
+    text += message.substr(0, word);
+    message.remove_prefix(word);
+  }
+  return WithoutMiddle(text, kLongestMessage);
+}
+
+}  // namespace
+
 int FailWith(const std::string& message) {
   EndProgress();
-  std::fprintf(stderr, "heapgauge: %s\n", Printable(message).c_str());
+  std::fprintf(stderr, "heapgauge: %s\n", Printable(WithShortWords(message)).c_str());
   return kBadInput;
 }
 

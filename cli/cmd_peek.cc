@@ -19,10 +19,10 @@ int Peek(const ReportOptions& options) {
   if (options.rows >= 0) peek.rows = static_cast<size_t>(options.rows);
   if (options.json) {
     const auto json = PeekJson(loaded->profile(), peek);
-    return json ? Deliver(options, *json) : FailWith(json.error());
+    return json ? Deliver(options, *json) : FailWith(About(options.sources, json.error()));
   }
   const auto text = PeekText(loaded->profile(), loaded->loaded.notes, peek);
-  return text ? Deliver(options, *text) : FailWith(text.error());
+  return text ? Deliver(options, *text) : FailWith(About(options.sources, text.error()));
 }
 
 }  // namespace

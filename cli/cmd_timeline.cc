@@ -165,7 +165,9 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
   }
   HG_ASSIGN(const Range range, RangeOf(command, source.trace.get()));
   if (source.profile != nullptr) {
-    return TimelineOfProfile(*source.profile, AxisOf(command), range.from, range.to);
+    auto made = TimelineOfProfile(*source.profile, AxisOf(command), range.from, range.to);
+    if (!made) return tl::unexpected<Error>(About({command.source}, made.error()));
+    return made;
   }
   trace::TimelineRequest request;
   request.axis = AxisOf(command);
@@ -227,7 +229,9 @@ Result<MassifFile> MakeMassif(const TimelineCommand& command, TimeSource* source
       peak = std::make_unique<Profile>(std::move(*read));
     }
   }
-  return MassifOfProfile(now, peak.get(), unit, command.most_snapshots, tree);
+  auto made = MassifOfProfile(now, peak.get(), unit, command.most_snapshots, tree);
+  if (!made) return tl::unexpected<Error>(About({command.source}, made.error()));
+  return made;
 }
 
 // "x.massif", "massif.out.4242": the file itself is wanted, not what ms_print says of it.

@@ -3,13 +3,24 @@
 #include "core/analysis/measures.h"
 
 namespace heapgauge::cli {
+namespace {
+
+Status ChooseFigures(const ReportOptions& options, Sorted* sorted) {
+  Profile& profile = sorted->loaded.profile;
+  if (!options.type.empty()) HG_TRY(ChooseType(options.type, &profile));
+  EstimateFromPeriod(&profile);
+  HG_ASSIGN(sorted->sort, ChooseSort(options.sort, profile));
+  return {};
+}
+
+}  // namespace
+
 Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache) {
   Sorted sorted;
   HG_ASSIGN(sorted.loaded, Load(options, cache));
-  Profile& profile = sorted.loaded.profile;
-  if (!options.type.empty()) HG_TRY(ChooseType(options.type, &profile));
-  EstimateFromPeriod(&profile);
-  HG_ASSIGN(sorted.sort, ChooseSort(options.sort, profile));
+  if (const Status chosen = ChooseFigures(options, &sorted); !chosen) {
+    return tl::unexpected<Error>(About(options.sources, chosen.error()));
+  }
   return sorted;
 }
 

@@ -44,6 +44,13 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
   return loaded;
 }
 
+Error About(const std::vector<std::string>& sources, Error error) {
+  std::string names = sources.empty() ? "" : sources.front();
+  if (sources.size() > 1) names += " and " + std::to_string(sources.size() - 1) + " more";
+  error.message = names + ": " + error.message;
+  return error;
+}
+
 Names NamesOf(const std::string& name) { return name == "whole" ? Names::kWhole : Names::kShort; }
 
 Terminal Target(const ReportOptions& options) {

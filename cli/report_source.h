@@ -31,6 +31,9 @@ struct Loaded {
 // are not looked up again, and new ones are added.
 Result<Loaded> Load(const ReportOptions& options, FrameCache* cache = nullptr);
 
+// The error, beginning with the sources that it is about.
+Error About(const std::vector<std::string>& sources, Error error);
+
 // Where the report goes to.
 Terminal Target(const ReportOptions& options);
 

@@ -114,6 +114,8 @@ TEST(BadInput, Sources) {
   ExpectRefused({"top", dir.path()}, "--pick newest");
   EXPECT_EQ(Heapgauge({"top", "--pick", "newest", dir.path()}).code, 0);
   ExpectRefused({"top", "--focus", "(", one}, "regular expression");
+  ExpectRefused({"top", "--type", "x", one}, one + ": there is no sample type 'x'");
+  ExpectRefused({"peek", "nobody", one}, one + ": no function");
   ExpectRefused({"top", "--peak", one}, "no peak");
   ExpectRefused({"top", "-o", dir / "no/such/dir/x", one}, "cannot write");
 }
@@ -159,6 +161,25 @@ TEST(BadInput, NamesWithControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+}
+
+TEST(BadInput, LongWordsAreToldBackInPart) {
+  const ScratchDir dir;
+  const std::string file = GoodFile(dir);
+  const std::string word(100'000, 'x');
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{word},
+                                             {"top", word},
+                                             {"top", "--" + word, file},
+                                             {"top", "--sort", word, file},
+                                             {"top", "--type", word, file},
+                                             {"top", "--focus", "(" + word, file},
+                                             {"query", "SELECT " + word, file}}) {
+    const Outcome outcome = Heapgauge(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_LT(outcome.err.size(), 9000u);
+    EXPECT_NE(outcome.err.find(" bytes ... "), std::string::npos) << outcome.err;
+  }
 }
 
 TEST(BadInput, NoPermission) {
