@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "cli/cli.h"
 #include "cli/pprof/cmd_pprof.h"
@@ -143,7 +144,11 @@ int main(int argc, char** argv) {
   heapgauge::cli::OccupyStandardStreams();
   try {
     return heapgauge::cli::Main(argc, argv);
-  } catch (const std::exception& error) {  // out of memory, or our own mistake
+  } catch (const std::bad_alloc&) {
+    return heapgauge::cli::FailWith(
+        "there is not enough memory for that: ask about less (of a trace: --from and --to, or a "
+        "filter), or look at it on a larger machine");
+  } catch (const std::exception& error) {  // our own mistake
     return heapgauge::cli::FailWith(std::string("internal error: ") + error.what());
   }
 }

@@ -16,6 +16,7 @@
 #include "core/trace/file/survivor_codec.h"
 #include "core/trace/file/tables.h"
 #include "core/trace/file/writer_lock.h"
+#include "core/trace/marked_blocks.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -232,19 +233,19 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
       const size_t step = step_++;
       if (step < count) {
         HG_TRY(trace_.ReadSegment(step, kOldBlocks, &segment_));
-        for (const Block& block : segment_.blocks) dead_[block.number] = true;
+        for (const Block& block : segment_.blocks) dead_.Mark(block.number);
         return true;
       }
       HG_TRY(trace_.ReadSegment(step - count, kNewBlocks | kAddresses | kDetails, &segment_));
       for (const Block& block : segment_.blocks) {
-        if (block.is_live() && !dead_[block.number]) portion->push_back(block);
+        if (block.is_live() && !dead_.IsMarked(block.number)) portion->push_back(block);
       }
       return true;
     }
 
    private:
     const OpenedTrace& trace_;
-    std::vector<bool> dead_;
+    MarkedBlocks dead_;
     Segment segment_;
     size_t step_ = 0;  // the next one
   };
