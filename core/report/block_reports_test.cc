@@ -226,6 +226,29 @@ TEST(Stats, HaveEverySectionWithinTheWidth) {
   }
 }
 
+TEST(Stats, OfARangeTellItsRatesAndWhatItsPagesAre) {
+  Opened opened(Random());
+  const uint64_t end = opened.trace->end_ns();
+  trace::Filter filter;
+  filter.born_from_ns = end / 2;
+  filter.born_to_ns = end / 2 + end / 4;
+  const auto matcher =
+      trace::Matcher::Compile(filter, *opened.trace, **opened.trace->ReadStacks()).value();
+  trace::StatsRequest request;
+  request.matcher = &matcher;
+  const auto stats = trace::ReadStats(*opened.trace, *opened.groups, request);
+  ASSERT_TRUE(stats);
+  EXPECT_EQ(stats->rates.over_ns, end / 4);
+  opened.subject.filter = filter.Text();
+  const nlohmann::json j =
+      nlohmann::json::parse(StatsJson(opened.subject, *stats, request, StatsOptions()));
+  EXPECT_DOUBLE_EQ(
+      j["rates"]["allocations_per_second"],
+      static_cast<double>(stats->allocated.blocks) / (static_cast<double>(end / 4) / 1e9));
+  EXPECT_NE(StatsText(opened.subject, *stats, request, {}).text().find("counts as free"),
+            std::string::npos);
+}
+
 TEST(Stats, JsonAddsUp) {
   const Opened opened(Random());
   trace::StatsRequest request;

@@ -73,14 +73,14 @@ StyledText TotalsSection(const StatsInput& in) {
 
 StyledText RatesSection(const StatsInput& in) {
   const trace::TraceStats& s = in.stats;
-  const double seconds = Real(s.duration_ns) / 1e9;
+  const trace::Rates& rates = s.rates;
+  const double seconds = Real(rates.over_ns) / 1e9;
   StyledText text;
-  if (!(seconds > 0)) return text.Add("The trace has no duration.\n");
+  if (!(seconds > 0)) return text.Add("The trace, or the range of it, has no duration.\n");
   text += FactLine("mean", fmt::format("{} allocations/s, {}/s over {}",
                                        FormatCount(Real(s.allocated.blocks) / seconds),
                                        FormatBytes(Real(s.allocated.bytes) / seconds),
-                                       FormatLifetime(Real(s.duration_ns))));
-  const trace::Rates& rates = s.rates;
+                                       FormatLifetime(Real(rates.over_ns))));
   const trace::RateBin& busiest = rates.bins[rates.busiest];
   const uint64_t begin = rates.busiest * rates.bin_ns;
   const bool by_second = rates.bin_ns == 1'000'000'000;

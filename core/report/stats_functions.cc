@@ -152,6 +152,10 @@ StyledText LargeSection(const StatsInput& in) {
 
 StyledText PagesSection(const StatsInput& in) {
   StyledText text;
+  if (!in.subject.filter.empty()) {
+    text.Add("Of the blocks that the filter leaves: what other blocks hold counts as free.\n",
+             Style::kDim);
+  }
   bool first = true;
   for (const trace::PageUse& use : in.stats.pages) {
     if (!first) text.Add("\n");

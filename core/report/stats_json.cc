@@ -30,8 +30,9 @@ Json BinJson(const trace::RateBin& bin) {
 }
 
 Json RatesJson(const trace::TraceStats& s) {
-  const double seconds = static_cast<double>(s.duration_ns) / 1e9;
-  Json json = {{"duration_ns", s.duration_ns}, {"bin_ns", s.rates.bin_ns}};
+  const double seconds = static_cast<double>(s.rates.over_ns) / 1e9;
+  Json json = {
+      {"duration_ns", s.duration_ns}, {"over_ns", s.rates.over_ns}, {"bin_ns", s.rates.bin_ns}};
   if (seconds > 0) {
     json["allocations_per_second"] = static_cast<double>(s.allocated.blocks) / seconds;
     json["bytes_per_second"] = static_cast<double>(s.allocated.bytes) / seconds;

@@ -69,6 +69,7 @@ class Matcher {
   bool MatchesThread(uint32_t thread) const {
     return threads_.empty() || (thread < threads_.size() && threads_[thread]);
   }
+  const Filter& filter() const { return filter_; }
 
  private:
   bool MatchesRest(const Block& block) const;

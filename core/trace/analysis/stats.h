@@ -71,7 +71,8 @@ struct RateBin {
 inline constexpr size_t kCourseParts = 100;
 
 struct Rates {
-  uint64_t bin_ns = 0;        // a second, unless the trace is very long
+  uint64_t over_ns = 0;  // the time in which the blocks were to be allocated: the trace, or less
+  uint64_t bin_ns = 0;   // a second, unless the trace is very long
   std::vector<RateBin> bins;  // from the start of the trace
   size_t busiest = 0;         // the bin with the most allocations
   // The same in equal parts of the whole trace, for pictures.
