@@ -249,6 +249,29 @@ TEST(Stats, OfARangeTellItsRatesAndWhatItsPagesAre) {
             std::string::npos);
 }
 
+TEST(Stats, DoNotTellWhatTheRecorderDidNotKnow) {
+  MakeTrace made = Random();
+  made.facts.only_blocks = true;
+  const Opened opened(std::move(made));
+  const trace::StatsRequest request;
+  const auto stats = trace::ReadStats(*opened.trace, *opened.groups, request);
+  ASSERT_TRUE(stats);
+  const std::string text = StatsText(opened.subject, *stats, request, {}).text();
+  EXPECT_EQ(text.find("resized  "), std::string::npos) << text;
+  for (const char* section : {"By call", "Threads", "Buffers that grow by realloc", "Alignment"}) {
+    EXPECT_NE(text.find(std::string(section) + "\nNot known: "), std::string::npos) << text;
+  }
+  const nlohmann::json j =
+      nlohmann::json::parse(StatsJson(opened.subject, *stats, request, StatsOptions()));
+  for (const char* section : {"calls", "threads", "slack", "realloc", "alignment"}) {
+    ASSERT_TRUE(j.contains(section)) << section;
+    EXPECT_TRUE(j[section].is_null()) << section;
+  }
+  EXPECT_TRUE(j["totals"]["resizes"].is_null());
+  EXPECT_TRUE(j["totals"]["slack_bytes"].is_null());
+  EXPECT_FALSE(j["sizes"].is_null());
+}
+
 TEST(Stats, JsonAddsUp) {
   const Opened opened(Random());
   trace::StatsRequest request;

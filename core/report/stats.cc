@@ -60,8 +60,11 @@ StyledText TotalsSection(const StatsInput& in) {
   text += FactLine(
       "peak", fmt::format("{} in {} block{} at {}", Bytes(s.peak.bytes), Count(s.peak.blocks),
                           s.peak.blocks == 1 ? "" : "s", FormatLifetime(Real(s.peak.time_ns))));
-  text += FactLine("resized", fmt::format("{} blocks were made of others by realloc ({})",
-                                          Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
+  if (!in.subject.trace->facts().only_blocks) {
+    text +=
+        FactLine("resized", fmt::format("{} blocks were made of others by realloc ({})",
+                                        Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
+  }
   text += FactLine("temporary", fmt::format("{}, {}: {}", Blocks(s.temporary),
                                             Share(s.temporary.blocks, s.allocated.blocks),
                                             TemporaryText(in.request.temporary_within)));
@@ -222,17 +225,18 @@ StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats
     const char* name;
     const char* heading;
     StyledText (*write)(const StatsInput&);
+    bool needs_more_than_blocks = false;  // see trace::Facts::only_blocks
   };
   static constexpr Section kSections[] = {
       {"totals", "Totals", TotalsSection},
       {"rates", "Rates", RatesSection},
       {"sizes", "Sizes", SizesSection},
-      {"calls", "By call", CallsSection},
-      {"threads", "Threads", ThreadsSection},
-      {"slack", "Slack: what the allocator gave beyond what was asked for", SlackSection},
-      {"realloc", "Buffers that grow by realloc", ReallocSection},
+      {"calls", "By call", CallsSection, true},
+      {"threads", "Threads", ThreadsSection, true},
+      {"slack", "Slack: what the allocator gave beyond what was asked for", SlackSection, true},
+      {"realloc", "Buffers that grow by realloc", ReallocSection, true},
       {"churn", "Churn: blocks that are gone at once", ChurnSection},
-      {"alignment", "Alignment", AlignmentSection},
+      {"alignment", "Alignment", AlignmentSection, true},
       {"large", "Large blocks that live shortly", LargeSection},
       {"pages", "Pages: how the heap lies in memory", PagesSection},
   };
@@ -246,9 +250,11 @@ StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats
     if (!asked(section.name)) continue;
     text.Add("\n").Add(section.heading, Style::kTitle).Add("\n");
     const bool empty = stats.allocated.blocks == 0 && request.wants_counts;
-    text.Add(empty ? StyledText(subject.filter.empty() ? "Nothing was allocated.\n"
-                                                       : "The filter leaves nothing.\n")
-                   : section.write(in));
+    const bool unknown = section.needs_more_than_blocks && subject.trace->facts().only_blocks;
+    text.Add(empty     ? StyledText(subject.filter.empty() ? "Nothing was allocated.\n"
+                                                           : "The filter leaves nothing.\n")
+             : unknown ? StyledText("Not known: the tool that recorded the trace did not tell.\n")
+                       : section.write(in));
     if (empty) break;
   }
   return text;

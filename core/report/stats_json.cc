@@ -12,17 +12,18 @@ Json CountJson(const BlockCount& count) {
   return {{"blocks", count.blocks}, {"bytes", count.bytes}};
 }
 
-Json TotalsJson(const trace::TraceStats& s, const trace::StatsRequest& request) {
+// `all`: the trace knows more than blocks; what it does not know is null.
+Json TotalsJson(const trace::TraceStats& s, const trace::StatsRequest& request, bool all) {
   return {
       {"allocated", CountJson(s.allocated)},
       {"freed", CountJson(s.freed)},
       {"never_freed", CountJson(s.never_freed)},
       {"peak", {{"bytes", s.peak.bytes}, {"blocks", s.peak.blocks}, {"time_ns", s.peak.time_ns}}},
-      {"resizes", s.resizes},
+      {"resizes", all ? Json(s.resizes) : Json()},
       {"temporary", CountJson(s.temporary)},
       {"temporary_within", request.temporary_within},
       {"zero_sized", s.zero_sized.blocks},
-      {"slack_bytes", s.slack_bytes}};
+      {"slack_bytes", all ? Json(s.slack_bytes) : Json()}};
 }
 
 Json BinJson(const trace::RateBin& bin) {
@@ -187,7 +188,8 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
   };
   Json json = TraceJson(*subject.trace, subject.filter, subject.notes);
   json["by"] = trace::GroupByName(subject.groups->by());
-  if (asked("totals")) json["totals"] = TotalsJson(stats, request);
+  const bool all = !subject.trace->facts().only_blocks;
+  if (asked("totals")) json["totals"] = TotalsJson(stats, request, all);
   if (asked("rates")) json["rates"] = RatesJson(stats);
   if (asked("sizes")) json["sizes"] = SizesJson(stats);
   if (asked("calls")) json["calls"] = CallsJson(stats);
@@ -234,6 +236,9 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
     for (const trace::PageUse& use : stats.pages) {
       json["pages"].Add(PageUseJson(subject, use, SIZE_MAX));
     }
+  }
+  for (const char* section : {"calls", "threads", "slack", "realloc", "alignment"}) {
+    if (!all && asked(section)) json[section] = Json();
   }
   return json.Text();
 }

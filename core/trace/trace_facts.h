@@ -23,6 +23,9 @@ struct Facts {
   uint64_t culled_blocks = 0;
   uint64_t culled_bytes = 0;
   bool records_mappings = false;
+  // Another tool recorded it, which tells sizes, stacks and times of blocks, but not their threads,
+  // calls, alignment, slack, nor which are resized ones.
+  bool only_blocks = false;
   bool complete = false;  // the recorder wrote the end
   // Its writer was at work when the file was opened. Not in the file.
   bool being_written = false;

@@ -174,6 +174,7 @@ class TraceMaker final : public HeaptrackVisitor {
     facts.recording.duration_ns = now_ns_;
     facts.unknown_frees = outcome.unknown_frees + unknown_frees_;
     facts.missed_frees = outcome.missed_frees;
+    facts.only_blocks = true;
     facts.complete = true;
     HG_TRY(writer_->Finish(facts));
     return std::move(result_);

@@ -38,6 +38,7 @@ enum Field : uint64_t {
   kCulledBytes = 39,
   kRecordsMappings = 40,
   kComplete = 41,
+  kOnlyBlocks = 42,
 };
 
 // Calls `number(field, uint64_t&)`, `flag(field, bool&)` or `word(field, std::string&)` for each
@@ -70,6 +71,7 @@ void ForEachField(TheFacts& facts, Number number, Flag flag, Word word) {
   number(kCulledBytes, facts.culled_bytes);
   flag(kRecordsMappings, facts.records_mappings);
   flag(kComplete, facts.complete);
+  flag(kOnlyBlocks, facts.only_blocks);
 }
 
 constexpr size_t kMaxRepeated = 1 << 16;
