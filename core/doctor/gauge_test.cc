@@ -88,7 +88,7 @@ TEST(Gauge, AGrowingProgramIsToldWhen) {
   facts.growth_per_second = 16 * kMB;  // 200 MB are wanted
   Findings findings = CheckGauge(facts, "1");
   ASSERT_EQ(Ids(findings), "few-samples ok");
-  EXPECT_NE(findings[0].what.find("in about 9.9s"), std::string::npos) << findings[0].what;
+  EXPECT_NE(findings[0].what.find("in about 10s"), std::string::npos) << findings[0].what;
   facts.growth_per_second = 1000;  // in two days
   EXPECT_EQ(Ids(CheckGauge(facts, "1")), "too-coarse");
   facts.summary.recording.state = RecordingState::kKilled;

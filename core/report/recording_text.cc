@@ -82,21 +82,22 @@ Estimate OrNothingSampled(const Estimate& estimate, const Recording& recording) 
 }
 
 std::string StateText(const Recording& r) {
-  std::string time = FormatDuration(r.lived_ns());
+  const std::string time = FormatDuration(r.lived_ns());
+  std::string forked;
   if (r.lived_ns() < r.duration_ns) {
-    time += ", forked at " + FormatDuration(r.forked_ns);
+    forked = ", forked at " + FormatDuration(r.forked_ns);
   } else if (r.forked) {
-    time += ", forked";
+    forked = ", forked";
   }
   switch (r.state) {
     case RecordingState::kLive:
-      return r.exact ? "being written for " + time : "running for " + time;
+      return (r.exact ? "being written, " + time + " so far" : "running for " + time) + forked;
     case RecordingState::kEnded:
-      return "ended after " + time;
+      return "ended after " + time + forked;
     case RecordingState::kKilled:
-      return "killed after " + time;
+      return "killed after " + time + forked;
     case RecordingState::kReplaced:
-      return "executed another program after " + time;
+      return "executed another program after " + time + forked;
     case RecordingState::kSnapshot:
       return "a copy made at " + FormatDuration(r.duration_ns);
     case RecordingState::kUnknown:

@@ -275,6 +275,9 @@ TEST(RecordingText, TellsHowLongAForkedProcessItselfHasLived) {
   r.state = RecordingState::kLive;
   r.duration_ns = 40'000'000'000;  // before that: it cannot be
   EXPECT_EQ(StateText(r), "running for 40s, forked");
+  r.exact = true;
+  r.duration_ns = 72'000'000'000;
+  EXPECT_EQ(StateText(r), "being written, 12s so far, forked at 1m00s");
 }
 
 }  // namespace

@@ -32,12 +32,15 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
   constexpr uint64_t kSecond = 1'000'000'000;
   constexpr uint64_t kMaxBins = 1 << 19;  // six days of seconds
   sums_.duration_ns = trace.end_ns();
-  sums_.rates.over_ns = sums_.duration_ns;
+  // Before it was forked a process allocated nothing.
+  uint64_t from = trace.facts().recording.forked_ns;
+  uint64_t to = sums_.duration_ns;
   if (request.matcher != nullptr) {
     const Filter& filter = request.matcher->filter();
-    const uint64_t to = std::min(filter.born_to_ns, sums_.duration_ns);
-    sums_.rates.over_ns = to - std::min(filter.born_from_ns, to);
+    from = std::max(from, filter.born_from_ns);
+    to = std::min(to, filter.born_to_ns);
   }
+  sums_.rates.over_ns = to - std::min(from, to);
   const uint64_t seconds = sums_.duration_ns / kSecond + 1;
   const uint64_t per_bin = (seconds + kMaxBins - 1) / kMaxBins;
   sums_.rates.bin_ns = per_bin * kSecond;

@@ -163,6 +163,22 @@ TEST(Stats, AreThoseOfTheListOfBlocks) {
   }
 }
 
+TEST(Stats, OfAForkedProcessHaveTheRatesOfItsOwnTime) {
+  MakeTrace made = Random(4);
+  made.facts.recording.forked = true;
+  made.facts.recording.forked_ns = 1'000'000;
+  const auto trace = made.Open();
+  const BlockGroups groups = GroupsOf(*trace);
+  StatsRequest request;
+  EXPECT_EQ(ReadStats(*trace, groups, request)->rates.over_ns, trace->end_ns() - 1'000'000);
+  Filter filter;
+  filter.born_to_ns = 3'000'000;
+  const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());
+  ASSERT_TRUE(matcher);
+  request.matcher = &*matcher;
+  EXPECT_EQ(ReadStats(*trace, groups, request)->rates.over_ns, 2'000'000u);
+}
+
 TEST(Stats, WithAFilterAreThoseOfTheBlocksThatItLeaves) {
   const MakeTrace made = Random(9);
   const auto trace = made.Open();
