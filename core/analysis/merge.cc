@@ -327,6 +327,45 @@ class Merger {
   std::vector<Estimate> certain_;
 };
 
+void AddRecording(const Recording& more, Recording* sum) {
+  sum->others += 1 + more.others;
+  sum->samples += more.samples;
+  sum->live_samples += more.live_samples;
+  sum->inherited_samples += more.inherited_samples;
+  for (const auto& [reason, count] : more.lost) {
+    const auto known = std::find_if(sum->lost.begin(), sum->lost.end(),
+                                    [&](const auto& entry) { return entry.first == reason; });
+    if (known == sum->lost.end()) {
+      sum->lost.emplace_back(reason, count);
+    } else {
+      known->second += count;
+    }
+  }
+  sum->lost_bytes += more.lost_bytes;
+  sum->lost_mappings += more.lost_mappings;
+  sum->truncated_walks += more.truncated_walks;
+  sum->unreadable_records += more.unreadable_records;
+  sum->file_bytes += more.file_bytes;
+  sum->private_bytes += more.private_bytes;
+  sum->interval_in_force = std::max(sum->interval_in_force, more.interval_in_force);
+  // Peaks of several programs are at several times, and so is what they had in memory.
+  sum->is_peak = sum->is_peak && more.is_peak;
+  sum->has_peak = false;
+  sum->memory.clear();
+  sum->is_dump = false;
+  sum->dump = {};
+  sum->exact = sum->exact && more.exact;
+  if (sum->moment.find(more.moment) == std::string::npos) {
+    sum->moment += (sum->moment.empty() ? "" : ", ") + more.moment;
+  }
+}
+
+Recording AddUpRecordings(const std::vector<Profile>& profiles) {
+  Recording sum = profiles.front().recording;
+  for (size_t i = 1; i < profiles.size(); ++i) AddRecording(profiles[i].recording, &sum);
+  return sum;
+}
+
 // What is said about the whole, as pprof combines it.
 struct Header {
   int64_t time_ns = 0;
@@ -369,10 +408,12 @@ Result<Profile> MergeProfiles(std::vector<Profile> profiles) {
     return Fail(ErrorCode::kUnsupported, "the profiles are too large to be merged");
   }
   Header header = CombineHeaders(profiles);
+  Recording recording = AddUpRecordings(profiles);
   const bool several = profiles.size() > 1;
   Merger merger(several);
   for (Profile& p : profiles) merger.Add(std::exchange(p, Profile()));
   Profile result = merger.Take();
+  result.recording = std::move(recording);
   result.time_ns = header.time_ns;
   result.duration_ns = header.duration_ns;
   result.period = header.period;

@@ -108,6 +108,32 @@ TEST(Merge, AddsUpEqualStacksAndLeavesZerosOut) {
   EXPECT_EQ(p->functions[0].name, "g") << "numbered as they are met, innermost first";
 }
 
+TEST(Merge, AddsUpWhatIsSaidAboutTheRecordings) {
+  std::vector<Profile> profiles;
+  for (uint32_t i = 0; i < 3; ++i) {
+    SmallProfile m;
+    m.Row({m.At("f", 1)}, {1, 10});
+    Recording& r = m.profile().recording;
+    r.pid = 10 + i;
+    r.samples = 100;
+    r.lost = {{"no room", 1}};
+    r.exact = r.has_peak = true;
+    r.peak_bytes = 1000;
+    r.moment = i < 2 ? "at the end" : "at 5s";
+    profiles.push_back(m.profile());
+  }
+  const auto merged = MergeProfiles(std::move(profiles));
+  ASSERT_TRUE(merged);
+  const Recording& r = merged->recording;
+  EXPECT_EQ(r.pid, 10u);
+  EXPECT_EQ(r.others, 2u);
+  EXPECT_EQ(r.samples, 300u);
+  EXPECT_EQ(r.lost_samples(), 3u);
+  EXPECT_EQ(r.moment, "at the end, at 5s");
+  EXPECT_TRUE(r.exact);
+  EXPECT_FALSE(r.has_peak) << "they are at several times";
+}
+
 TEST(Merge, TheSameCodeLoadedElsewhereIsTheSame) {
   SmallProfile a;
   a.Row({a.At("f", 1)}, {1, 1});

@@ -95,6 +95,9 @@ struct Recording {
   std::string moment;  // which moment or range of it, "at 12.3s"
   std::string filter;  // which blocks of it; "" all of the heap
 
+  // How many more recordings are added up with this one; what cannot be added up is its own.
+  uint64_t others = 0;
+
   bool is_dump = false;  // a copy that says so itself, see `dump`
   DumpFacts dump;
 

@@ -82,6 +82,9 @@ Estimate OrNothingSampled(const Estimate& estimate, const Recording& recording) 
 }
 
 std::string StateText(const Recording& r) {
+  if (r.others != 0) {
+    return fmt::format("and {} more, added up", FormatCount(static_cast<double>(r.others)));
+  }
   const std::string time = FormatDuration(r.lived_ns());
   std::string forked;
   if (r.lived_ns() < r.duration_ns) {
@@ -189,6 +192,7 @@ StyledText ForeignText(const Profile& profile, const HeapFigures& total, const L
   const std::string program =
       profile.modules.empty() ? "" : std::string(BaseName(profile.modules[0].path));
   StyledText text(program.empty() ? "a profile" : Printable(program), Style::kTitle);
+  if (profile.recording.others != 0) text += "  " + StateText(profile.recording);
   if (profile.time_ns != 0) text += "  taken " + TimeText(profile.time_ns);
   if (profile.duration_ns > 0) {
     text += "  over " + FormatDuration(static_cast<uint64_t>(profile.duration_ns));
@@ -287,7 +291,7 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
   text += "  " + StateText(r);
   // The command line is seldom news; it takes what room is left.
   const size_t used = DisplayWidth(text.text()) + 2;
-  if (command != r.name() && used + 16 <= layout.width) {
+  if (r.others == 0 && command != r.name() && used + 16 <= layout.width) {
     text.Add("  ").Add(CutTo(command, layout.width - used), Style::kDim);
   }
   text += "\n";

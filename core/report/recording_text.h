@@ -23,7 +23,8 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
 bool IsRecorded(const Recording& recording);
 
 // "running for 2h14m", "ended after 12s", "killed after 3m05s, forked at 20s": the times of a
-// forked process count from the start of its parent, how long it ran does not.
+// forked process count from the start of its parent, how long it ran does not. Of several:
+// "and 2 more, added up".
 std::string StateText(const Recording& recording);
 
 // Of an exact trace: which time its figures are of, and which blocks: "at 12.3s", "from 2s to 5s;

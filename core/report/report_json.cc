@@ -107,6 +107,7 @@ Json RecordingJson(const Recording& r) {
           {"exact", r.exact},
           {"moment", r.moment},
           {"filter", r.filter},
+          {"others_added", r.others},
           {"is_dump", r.is_dump},
           {"dump", DumpJson(r)}};
 }

@@ -58,6 +58,16 @@ TEST(Top, OpensWithTheFactsAndShowsRowsWithRanges) {
   EXPECT_LT(text.find("server+0x100"), text.find("server+0x200")) << "largest first";
 }
 
+TEST(Top, TellsThatSeveralRecordingsAreAddedUp) {
+  GaugeBuilder b = Busy();
+  Made made = Make(&b);
+  made.profile.recording.command_line = {"server", "--port", "80"};
+  made.profile.recording.pid = 42;
+  made.profile.recording.others = 2;
+  const std::string text = TopText(made.profile, made.report, {}, {}).text();
+  EXPECT_EQ(text.substr(0, text.find('\n')), "server  pid 42  and 2 more, added up");
+}
+
 TEST(Top, EveryLineFitsTheTerminal) {
   GaugeBuilder b = Busy();
   Made made = Make(&b);
