@@ -64,7 +64,7 @@ Result<std::string> TraceBeingWritten(const std::string& source, const std::stri
   if (!owner || owner->is_copy || !OwnerRuns(*owner)) return "";
   const auto since_ns = trace::TracedSince(*gauge);
   if (!since_ns) return "";
-  std::string path = trace::FindLiveTrace(owner->pid, *since_ns);
+  std::string path = trace::FindLiveTrace(*gauge, owner->pid, *since_ns);
   if (path.empty()) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("every call of process {} goes into a trace, and nobody is seen to "

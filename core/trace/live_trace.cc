@@ -52,6 +52,18 @@ std::string TraceAmong(const fs::path& process, uint32_t pid, uint64_t since_ns)
   return "";
 }
 
+// The same among those of all processes.
+std::string TraceOf(uint32_t pid, uint64_t since_ns) {
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!IsNumber(entry->path().filename().string()) || !IsRecorder(entry->path())) continue;
+    std::string path = TraceAmong(entry->path(), pid, since_ns);
+    if (!path.empty()) return path;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<uint64_t> TracedSince(const std::string& gauge_path) {
@@ -81,15 +93,11 @@ bool IsBeingRecorded(const std::string& gauge_path) {
   return false;
 }
 
-std::string FindLiveTrace(uint32_t pid, uint64_t since_ns) {
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!IsNumber(entry->path().filename().string()) || !IsRecorder(entry->path())) continue;
-    std::string path = TraceAmong(entry->path(), pid, since_ns);
-    if (!path.empty()) return path;
-  }
-  return "";
+std::string FindLiveTrace(const std::string& gauge_path, uint32_t pid, uint64_t since_ns) {
+  std::string path = TraceOf(pid, since_ns);
+  // It may just have been made, and been missed: whoever gives signs of life has one.
+  if (path.empty() && IsBeingRecorded(gauge_path)) path = TraceOf(pid, since_ns);
+  return path;
 }
 
 bool HaveTraceWritten(const std::string& gauge_path) {
