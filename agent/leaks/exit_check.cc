@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <initializer_list>
 
 #include "agent/hooks/entry_table.h"
 #include "agent/leaks/ask_check.h"
@@ -123,7 +124,9 @@ void ResolveExit() {
 
 void PrepareExitHooks(bool checks_leaks) {
   ResolveExit();
-  if (!checks_leaks) BindOwnSymbol("exit", nullptr);
+  if (!checks_leaks || hg_real_exit == nullptr) BindOwnSymbol("exit", nullptr);
+  if (hg_real_underscore_exit != nullptr) return;
+  for (const char* name : {"_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
 }
 
 void StartExitCheck(TraceSettings::Freeing when) {

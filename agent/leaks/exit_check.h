@@ -20,7 +20,8 @@
 
 namespace heapgauge::agent {
 
-// While the agent is relocated: decides whether the program is bound to our `exit`.
+// While the agent is relocated: decides whether the program is bound to our `exit` and its kin. Not
+// to one whose real one is not found.
 void PrepareExitHooks(bool checks_leaks);
 
 // In the constructor.
