@@ -332,13 +332,13 @@ void AddRecording(const Recording& more, Recording* sum) {
   sum->samples += more.samples;
   sum->live_samples += more.live_samples;
   sum->inherited_samples += more.inherited_samples;
-  for (const auto& [reason, count] : more.lost) {
+  for (const auto& lost : more.lost) {
     const auto known = std::find_if(sum->lost.begin(), sum->lost.end(),
-                                    [&](const auto& entry) { return entry.first == reason; });
+                                    [&](const auto& entry) { return entry.first == lost.first; });
     if (known == sum->lost.end()) {
-      sum->lost.emplace_back(reason, count);
+      sum->lost.push_back(lost);
     } else {
-      known->second += count;
+      known->second += lost.second;
     }
   }
   sum->lost_bytes += more.lost_bytes;
