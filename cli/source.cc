@@ -62,9 +62,8 @@ Result<std::string> TraceBeingWritten(const std::string& source, const std::stri
   const auto gauge = ResolveSource(source, pick);
   const auto owner = gauge ? ReadOwner(*gauge) : Result<GaugeOwner>(Fail(ErrorCode::kNotFound, ""));
   if (!owner || owner->is_copy || !OwnerRuns(*owner)) return "";
-  const auto since_ns = trace::TracedSince(*gauge);
-  if (!since_ns) return "";
-  std::string path = trace::FindLiveTrace(*gauge, owner->pid, *since_ns);
+  if (!trace::TracedSince(*gauge)) return "";
+  std::string path = trace::FindLiveTrace(*gauge);
   if (path.empty()) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("every call of process {} goes into a trace, and nobody is seen to "

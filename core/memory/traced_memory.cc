@@ -10,9 +10,7 @@ namespace heapgauge {
 
 void UseTracedBlocks(GaugeMemory* gauge) {
   if (!gauge->recording.traced || gauge->recording.state != RecordingState::kLive) return;
-  const auto since_ns = trace::TracedSince(gauge->path);
-  if (!since_ns) return;
-  const std::string path = trace::FindLiveTrace(gauge->path, gauge->recording.pid, *since_ns);
+  const std::string path = trace::FindLiveTrace(gauge->path);
   if (path.empty()) return;
   trace::HaveTraceWritten(gauge->path);
   const auto trace = trace::TraceFile::Open(path);

@@ -18,6 +18,22 @@ namespace fs = std::filesystem;
 constexpr int kAnswerMs = 3000;      // one that was asked to writes at once
 constexpr size_t kMostFiles = 1024;  // of one process
 
+// A process all of whose calls are recorded.
+struct Traced {
+  uint32_t pid;
+  uint64_t since_ns;  // CLOCK_MONOTONIC
+};
+
+std::optional<Traced> ReadTraced(const std::string& gauge_path) {
+  const auto file = File::OpenForReading(gauge_path);
+  if (!file) return std::nullopt;
+  const auto layout = GaugeLayout::Read(*file, gauge_path);
+  if (!layout) return std::nullopt;
+  const auto& header = layout->header();
+  if (header.trace.tracing != 1 || header.trace.gave_up != 0) return std::nullopt;
+  return Traced{header.pid, header.start_monotonic_ns};
+}
+
 bool IsRecorder(const fs::path& process) {
   const auto name = ReadWholeFile((process / "comm").string(), 64);
   return name && name->starts_with("heapgauge");
@@ -28,7 +44,7 @@ bool IsNumber(const std::string& name) {
 }
 
 // The trace of this process among the open files of another; "" if there is none.
-std::string TraceAmong(const fs::path& process, uint32_t pid, uint64_t since_ns) {
+std::string TraceAmong(const fs::path& process, const Traced& traced) {
   std::error_code error;
   size_t seen = 0;
   for (fs::directory_iterator fd(process / "fd", error), end; !error && fd != end;
@@ -44,21 +60,21 @@ std::string TraceAmong(const fs::path& process, uint32_t pid, uint64_t since_ns)
     if (!trace || !(*trace)->facts().being_written) continue;
     const Recording& recording = (*trace)->facts().recording;
     // Files of an earlier process of the same number may still be there.
-    const uint64_t began = RealtimeNow() - (MonotonicNow() - since_ns);
+    const uint64_t began = RealtimeNow() - (MonotonicNow() - traced.since_ns);
     const uint64_t apart = recording.start_unix_ns > began ? recording.start_unix_ns - began
                                                            : began - recording.start_unix_ns;
-    if (recording.pid == pid && apart < 5 * kSecondNs) return path;
+    if (recording.pid == traced.pid && apart < 5 * kSecondNs) return path;
   }
   return "";
 }
 
 // The same among those of all processes.
-std::string TraceOf(uint32_t pid, uint64_t since_ns) {
+std::string TraceOf(const Traced& traced) {
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
     if (!IsNumber(entry->path().filename().string()) || !IsRecorder(entry->path())) continue;
-    std::string path = TraceAmong(entry->path(), pid, since_ns);
+    std::string path = TraceAmong(entry->path(), traced);
     if (!path.empty()) return path;
   }
   return "";
@@ -67,13 +83,8 @@ std::string TraceOf(uint32_t pid, uint64_t since_ns) {
 }  // namespace
 
 std::optional<uint64_t> TracedSince(const std::string& gauge_path) {
-  const auto file = File::OpenForReading(gauge_path);
-  if (!file) return std::nullopt;
-  const auto layout = GaugeLayout::Read(*file, gauge_path);
-  if (!layout) return std::nullopt;
-  const auto& header = layout->header();
-  if (header.trace.tracing != 1 || header.trace.gave_up != 0) return std::nullopt;
-  return header.start_monotonic_ns;
+  const auto traced = ReadTraced(gauge_path);
+  return traced ? std::optional(traced->since_ns) : std::nullopt;
 }
 
 bool IsBeingRecorded(const std::string& gauge_path) {
@@ -93,10 +104,12 @@ bool IsBeingRecorded(const std::string& gauge_path) {
   return false;
 }
 
-std::string FindLiveTrace(const std::string& gauge_path, uint32_t pid, uint64_t since_ns) {
-  std::string path = TraceOf(pid, since_ns);
+std::string FindLiveTrace(const std::string& gauge_path) {
+  const auto traced = ReadTraced(gauge_path);
+  if (!traced) return "";
+  std::string path = TraceOf(*traced);
   // It may just have been made, and been missed: whoever gives signs of life has one.
-  if (path.empty() && IsBeingRecorded(gauge_path)) path = TraceOf(pid, since_ns);
+  if (path.empty() && IsBeingRecorded(gauge_path)) path = TraceOf(*traced);
   return path;
 }
 

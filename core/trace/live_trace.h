@@ -19,9 +19,9 @@ std::optional<uint64_t> TracedSince(const std::string& gauge_path);
 // at most.
 bool IsBeingRecorded(const std::string& gauge_path);
 
-// The trace of this process that a `heapgauge` of this host has open. `since_ns` is the start of
-// its recording. "" if there is none, or if it may not be seen; that takes a second.
-std::string FindLiveTrace(const std::string& gauge_path, uint32_t pid, uint64_t since_ns);
+// The trace of that program, which a `heapgauge` of this host has open. "" if there is none, or if
+// it may not be seen; that takes a second.
+std::string FindLiveTrace(const std::string& gauge_path);
 
 // Asks the recorder to write what it has; true once all that has happened up to now is in the
 // trace. One that cannot be asked writes once a second, or after ten seconds where little happens.

@@ -23,7 +23,7 @@ constexpr long kStepNs = 100'000'000;
 Result<std::unique_ptr<RecordedBlocks>> RecordedBlocks::Find(uint32_t pid,
                                                              const std::string& gauge_path,
                                                              uint64_t start_ns) {
-  if (std::string path = trace::FindLiveTrace(gauge_path, pid, start_ns); !path.empty()) {
+  if (std::string path = trace::FindLiveTrace(gauge_path); !path.empty()) {
     return std::make_unique<RecordedBlocks>(std::move(path), gauge_path, start_ns);
   }
   return Fail(ErrorCode::kUnavailable,
