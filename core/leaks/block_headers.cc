@@ -32,9 +32,13 @@ std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
   std::array<size_t, kLargest + 1> at{};
   size_t interior = 0;
   BlockHeaders found;
-  for (size_t i = 0; i < verdicts.size() && found.possible < kMostReads; ++i) {
+  for (size_t i = 0; i < verdicts.size(); ++i) {
     if (verdicts[i].kind != Kind::kPossible) continue;
-    ++found.possible;
+    if (found.looked_at == kMostReads) {
+      found.all_seen = false;
+      break;
+    }
+    ++found.looked_at;
     const uint64_t offset = OffsetOf(image, blocks[i], verdicts[i]);
     if (offset == 0) continue;  // held by another one that is possibly lost
     ++interior;
@@ -49,11 +53,11 @@ std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
 
 std::string NoteOf(const BlockHeaders& headers) {
   return fmt::format(
-      "{} of {} possibly lost blocks are pointed to {} bytes behind their start, as by an "
-      "allocator "
-      "of the program's own that keeps a header there: they are probably in use",
+      "{} of {} possibly lost blocks{} are pointed to {} bytes behind their start, as by an "
+      "allocator of the program's own that keeps a header there: they are probably in use",
       FormatCount(static_cast<double>(headers.blocks)),
-      FormatCount(static_cast<double>(headers.possible)), headers.bytes);
+      FormatCount(static_cast<double>(headers.looked_at)),
+      headers.all_seen ? "" : " that were looked at", headers.bytes);
 }
 
 }  // namespace heapgauge::leaks

@@ -18,13 +18,14 @@
 namespace heapgauge::leaks {
 
 struct BlockHeaders {
-  uint64_t bytes = 0;   // of one
-  size_t blocks = 0;    // that are held behind it
-  size_t possible = 0;  // possibly lost ones among which these are
+  uint64_t bytes = 0;    // of one
+  size_t blocks = 0;     // that are held behind it
+  size_t looked_at = 0;  // possibly lost ones among which these are
+  bool all_seen = true;  // there are no others: of very many only some are looked at
 };
 
-// Of possibly lost blocks. Nothing if there are few, or their pointers have nothing in common. Of
-// very many only some are looked at, and told of. REQUIRES: verdicts are those of the blocks.
+// Of possibly lost blocks. Nothing if there are few, or their pointers have nothing in common.
+// REQUIRES: verdicts are those of the blocks.
 std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
                                              const std::vector<Block>& blocks,
                                              const std::vector<Verdict>& verdicts);

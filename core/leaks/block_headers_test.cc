@@ -31,7 +31,7 @@ class BlockHeadersTest : public ::testing::Test {
   }
   std::optional<BlockHeaders> Find() { return FindBlockHeaders(image_, blocks_, verdicts_); }
 
-  testing::WordImage image_{kTable, 4096};
+  testing::WordImage image_{kTable, 16384};
   std::vector<Block> blocks_;
   std::vector<Verdict> verdicts_;
 };
@@ -45,10 +45,19 @@ TEST_F(BlockHeadersTest, AreWhatAllPointersLeaveOut) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bytes, 24u);
   EXPECT_EQ(found->blocks, 30u);
-  EXPECT_EQ(found->possible, 38u);
+  EXPECT_EQ(found->looked_at, 38u);
   EXPECT_EQ(NoteOf(*found),
             "30 of 38 possibly lost blocks are pointed to 24 bytes behind their start, as by an "
             "allocator of the program's own that keeps a header there: they are probably in use");
+}
+
+TEST_F(BlockHeadersTest, DoNotClaimMoreThanWasLookedAt) {
+  AddMany(10'001, 16);
+  const auto found = Find();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->all_seen);
+  EXPECT_EQ(NoteOf(*found).find("10,000 of 10,000 possibly lost blocks that were looked at are"),
+            0u);
 }
 
 TEST_F(BlockHeadersTest, AreNotSeenInAFewBlocksOrInPointersThatDiffer) {
