@@ -47,7 +47,7 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   } else {
     SetMode(Mode::kDormant);
   }
-  if (settings.record_mappings) StartRecordingMappings();
+  if (settings.record_mappings) StartRecordingMappings();  // from here on threads look up stacks
 #ifdef HG_LINKED_IN
   OpenDebugPort();  // libc is initialised; a library waits for main (program_start.h)
 #endif
