@@ -77,7 +77,7 @@ std::string Table(const std::vector<Entry>& entries) {
                     PadLeft(sampled(FormatBytes(entry.facts->allocated_per_second) + "/s"), 11),
                     PadLeft(sampled(FormatCount(static_cast<double>(r.samples))), 9),
                     PadLeft(sampled(FormatBytes(static_cast<double>(r.interval_in_force))), 9),
-                    PadLeft(FormatDuration(now - std::min(now, r.start_unix_ns + r.forked_ns)), 8),
+                    PadLeft(FormatDuration(now - std::min(now, r.start_unix_ns + r.began_ns())), 8),
                     Health(entry), Printable(entry.path));
   }
   return text;
@@ -112,7 +112,7 @@ std::string AsJson(const std::vector<Entry>& entries) {
       json["interval_in_force"] = r.interval_in_force;
       json["start_unix_ns"] = r.start_unix_ns;
       json["duration_ns"] = r.duration_ns;
-      json["forked_ns"] = r.forked_ns;
+      json["forked_ns"] = r.began_ns();
     }
     list.Add(std::move(json));
   }

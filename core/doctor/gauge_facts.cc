@@ -88,7 +88,7 @@ Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) 
   if (running_as != 0 && r.pid != running_as) facts.control_name = path;
   const uint64_t now = r.duration_ns;
   // What a program allocates within its first moments is no pace that it keeps up.
-  const uint64_t since = std::max(r.reset_ns, now - r.lived_ns());
+  const uint64_t since = std::max(r.reset_ns, r.began_ns());
   const double whole = std::max(now > since ? Difference(now, since) / 1e9 : 0, 1.0);
   facts.allocated_per_second = facts.allocated_bytes / whole;
   facts.growth_per_second = facts.summary.live_bytes.value / whole;

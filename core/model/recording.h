@@ -107,11 +107,10 @@ struct Recording {
   // its end is not part of it.
   std::string command() const;
 
-  // How long the process itself has been there. A machine that slept may have made its birth later
-  // than all else: that is not known then.
-  uint64_t lived_ns() const {
-    return forked_ns <= duration_ns ? duration_ns - forked_ns : duration_ns;
-  }
+  // When the process itself began. A machine that slept may have made that later than all else: it
+  // is not known then.
+  uint64_t began_ns() const { return forked_ns <= duration_ns ? forked_ns : 0; }
+  uint64_t lived_ns() const { return duration_ns - began_ns(); }
 
   uint64_t lost_samples() const {
     uint64_t sum = 0;

@@ -87,8 +87,8 @@ std::string StateText(const Recording& r) {
   }
   const std::string time = FormatDuration(r.lived_ns());
   std::string forked;
-  if (r.lived_ns() < r.duration_ns) {
-    forked = ", forked at " + FormatDuration(r.forked_ns);
+  if (r.began_ns() != 0) {
+    forked = ", forked at " + FormatDuration(r.began_ns());
   } else if (r.forked) {
     forked = ", forked";
   }

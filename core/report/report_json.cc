@@ -83,7 +83,7 @@ Json RecordingJson(const Recording& r) {
           {"state", StateName(r.state)},
           {"active", r.active},
           {"forked", r.forked},
-          {"forked_ns", r.forked_ns},
+          {"forked_ns", r.began_ns()},
           {"start_unix_ns", r.start_unix_ns},
           {"duration_ns", r.duration_ns},
           {"reset_ns", r.reset_ns},

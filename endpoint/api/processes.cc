@@ -64,7 +64,7 @@ Json ProcessJson(Process* process) {
   json["interval_in_force"] = r.interval_in_force;
   json["start_unix_ns"] = r.start_unix_ns;
   json["duration_ns"] = r.duration_ns;
-  json["forked_ns"] = r.forked_ns;
+  json["forked_ns"] = r.began_ns();
   if (const auto rate = AllocationRate((*profile)->timeline)) json["allocation_rate"] = *rate;
   if (const auto resident = process->ResidentBytes()) json["resident_bytes"] = *resident;
   AddPermissions(process, &json);

@@ -33,7 +33,7 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
   constexpr uint64_t kMaxBins = 1 << 19;  // six days of seconds
   sums_.duration_ns = trace.end_ns();
   // Before it was forked a process allocated nothing.
-  uint64_t from = trace.facts().recording.forked_ns;
+  uint64_t from = trace.facts().recording.began_ns();
   uint64_t to = sums_.duration_ns;
   if (request.matcher != nullptr) {
     const Filter& filter = request.matcher->filter();
