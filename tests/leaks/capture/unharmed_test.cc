@@ -115,29 +115,51 @@ void MapManyPages() {
   for (size_t i = 4096; i < kBytes; i += 4096) (void)bytes[i];
 }
 
+// A picture of a child to which another thread does something as soon as it is traced.
+struct DisturbedPicture {
+  Result<std::unique_ptr<Picture>> picture;
+  bool disturbed = false;  // not if it was over before the other thread saw it
+};
+template <typename Disturb>
+DisturbedPicture TakeDisturbed(const Child& child, Disturb&& disturb) {
+  std::atomic<bool> over{false};
+  bool disturbed = false;
+  std::thread other([&] {
+    while (!IsTraced(child.pid())) {
+      if (over) return;
+    }
+    disturbed = true;
+    disturb();
+  });
+  auto picture = Picture::Take(child.id(), {});
+  over = true;
+  other.join();
+  return {std::move(picture), disturbed};
+}
+
 TEST_F(UnharmedTest, AProgramThatIsStoppedAndContinuedMeanwhileGoesOn) {
   Child child([](auto ready) {
     MapManyPages();
     ready();
     Sleep();
   });
+  int disturbed = 0;
   for (int i = 0; i < Rounds(20); ++i) {
-    std::thread other([&] {
-      while (!IsTraced(child.pid())) {
-      }
+    const DisturbedPicture taken = TakeDisturbed(child, [&] {
       usleep(static_cast<useconds_t>(i % 4) * 500);
       kill(child.pid(), SIGSTOP);
       usleep(static_cast<useconds_t>(i % 5) * 1000 + 100);
       kill(child.pid(), SIGCONT);
     });
-    auto picture = Picture::Take(child.id(), {});
-    other.join();
+    const auto& picture = taken.picture;
     ASSERT_TRUE(picture) << picture.error().message;
     EXPECT_EQ((*picture)->look(), Look::kCopy)
         << ((*picture)->notes().empty() ? "" : (*picture)->notes()[0]);
     (*picture)->Release();
     ASSERT_EQ(child.settled_state(), 'S') << "in round " << i;
+    disturbed += taken.disturbed;
   }
+  EXPECT_GT(disturbed, 0);
 }
 
 TEST_F(UnharmedTest, AProgramThatIsStoppedMeanwhileStaysStopped) {
@@ -146,21 +168,22 @@ TEST_F(UnharmedTest, AProgramThatIsStoppedMeanwhileStaysStopped) {
     ready();
     Sleep();
   });
+  int disturbed = 0;
   for (int i = 0; i < Rounds(10); ++i) {
-    std::thread other([&] {
-      while (!IsTraced(child.pid())) {
-      }
+    const DisturbedPicture taken = TakeDisturbed(child, [&] {
       usleep(static_cast<useconds_t>(i % 5) * 500);
       kill(child.pid(), SIGSTOP);
     });
-    auto picture = Picture::Take(child.id(), {});
-    other.join();
+    const auto& picture = taken.picture;
     ASSERT_TRUE(picture) << picture.error().message;
     (*picture)->Release();
+    if (!taken.disturbed) continue;
+    ++disturbed;
     ASSERT_EQ(child.settled_state(), 'T') << "in round " << i;
     kill(child.pid(), SIGCONT);
     while (child.state() != 'S') usleep(1000);
   }
+  EXPECT_GT(disturbed, 0);
 }
 
 TEST_F(UnharmedTest, AProgramThatIsStoppedAndContinuedAgainAndAgainIsCopied) {
