@@ -8,6 +8,7 @@
 // on it.
 #include "agent/hooks/allocator_statistics.h"
 #include "agent/hooks/entry_table.h"
+#include "agent/hooks/exit_hooks.h"
 #include "agent/hooks/map_hooks.h"
 #include "agent/leaks/exit_check.h"
 #include "agent/recorder.h"
@@ -37,6 +38,9 @@ __attribute__((constructor(101))) void Start(int, char**, char** environment) {
   RememberService(settings, started);
   if (!settings.follow_exec) RemoveFromEnvironment(environment);
   if (!started) return;
+#ifndef HG_LINKED_IN
+  NoticeQuickExit();
+#endif
   if (settings.trace.on && recorder.StartTracing(settings.trace)) {
     SetMode(Mode::kTrace);
 #ifndef HG_LINKED_IN

@@ -1,8 +1,8 @@
 // Where the agent begins as a library: while the dynamic linker relocates it. start.cc tells the
 // whole.
 #include "agent/hooks/entry_table.h"
+#include "agent/hooks/exit_hooks.h"
 #include "agent/hooks/map_hooks.h"
-#include "agent/leaks/exit_check.h"
 #include "agent/program_start.h"
 #include "agent/sys/came_by_preload.h"
 #include "agent/sys/environment.h"
@@ -22,7 +22,7 @@ heapgauge::agent::AnyFunction hg_while_relocated() {
   const Settings settings = ReadSettings(environment, CameByPreload(environment));
   BindProgram(settings.active && !settings.trace.on);
   if (!settings.record_mappings) HideMapFunctions();
-  PrepareExitHooks(settings.trace.on && settings.trace.checks_leaks);
+  BindExitFunctions(settings.trace.on && settings.trace.checks_leaks);
   PrepareProgramStart(settings.http[0] != '\0' && !os::RunsWithElevatedRights());
   return Nothing;
 }

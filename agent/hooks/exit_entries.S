@@ -1,4 +1,4 @@
-// exit, _exit and _Exit (exit_check.h). The registers that the program may hold a block by are pushed,
+// exit, _exit and _Exit (exit_hooks.h). The registers that the program may hold a block by are pushed,
 // and hg_before_exit or hg_before_direct_exit is told where its stack begins with them.
 
 .macro HG_EXIT name, real, before

@@ -5,30 +5,18 @@
 #include <sys/stat.h>
 
 #include <atomic>
-#include <initializer_list>
 
-#include "agent/hooks/entry_table.h"
 #include "agent/leaks/ask_check.h"
-#include "agent/recorder.h"
+#include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
 #include "agent/unwind/plain_walk.h"
-
-// For exit_entries.S.
-HG_HIDDEN heapgauge::agent::AnyFunction hg_real_exit;
-HG_HIDDEN heapgauge::agent::AnyFunction hg_real_underscore_exit;
-HG_HIDDEN void hg_before_exit(uintptr_t sp);
-HG_HIDDEN void hg_before_direct_exit(uintptr_t sp);
-
-heapgauge::agent::AnyFunction hg_real_exit = nullptr;
-heapgauge::agent::AnyFunction hg_real_underscore_exit = nullptr;
 
 namespace heapgauge::agent {
 namespace {
 
 using FreeAll = void();
 using RegisterOnExit = int(void (*)(int, void*), void*);
-using RegisterQuick = int(void (*)(void*), void*);
 
 // Of the exit that is on its way, as the hook saw it.
 std::atomic<uintptr_t> exit_sp{0};
@@ -39,7 +27,7 @@ TraceSettings::Freeing freeing = TraceSettings::Freeing::kNever;
 std::atomic<uint32_t> checked{0};  // id of the process that was
 
 // The stack of the thread that called exit, without the part that belongs to libc's way out: old
-// words lie between its frames. `frame` is the innermost one.
+// words lie between its frames. `caller` is in the innermost one.
 [[gnu::noinline]] uintptr_t ProgramsStack(const Registers& caller) {
   const uintptr_t hooked = exit_sp.load();
   constexpr uintptr_t kNear = uintptr_t{1} << 20;
@@ -104,51 +92,24 @@ void AtExit(int status, void*) {
   if (is_over) Syscall(SYS_exit_group, status);
 }
 
-void AtQuickExit(void*) {
-  if (!BeginCheck()) return;
-  Ask(CallerOf(__builtin_frame_address(0)).sp);
-}
-
-void ResolveExit() {
-  if (hg_real_underscore_exit != nullptr) return;
-  const char* const names[] = {"exit", "_exit"};
-  Definition found[2];
-  FindNextAtStart(reinterpret_cast<const void*>(&StartExitCheck), names, found, 2);
-  hg_real_exit = reinterpret_cast<AnyFunction>(found[0].address);
-  hg_real_underscore_exit = reinterpret_cast<AnyFunction>(found[1].address);
-  exit_start = reinterpret_cast<uintptr_t>(found[0].address);
-  exit_end = exit_start + found[0].bytes;
-}
-
 }  // namespace
 
-void PrepareExitHooks(bool checks_leaks) {
-  ResolveExit();
-  if (!checks_leaks || hg_real_exit == nullptr) BindOwnSymbol("exit", nullptr);
-  if (hg_real_underscore_exit != nullptr) return;
-  for (const char* name : {"_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
-}
-
 void StartExitCheck(TraceSettings::Freeing when) {
-  ResolveExit();
-  auto* const on_exit = reinterpret_cast<RegisterOnExit*>(FindInLibc("on_exit"));
-  auto* const quick = reinterpret_cast<RegisterQuick*>(FindInLibc("__cxa_at_quick_exit"));
+  const char* const name = "exit";
+  Definition found;
+  FindNextAtStart(reinterpret_cast<const void*>(&StartExitCheck), &name, &found, 1);
+  exit_start = reinterpret_cast<uintptr_t>(found.address);
+  exit_end = exit_start + found.bytes;
   wanted = true;
   freeing = when;
+  auto* const on_exit = reinterpret_cast<RegisterOnExit*>(FindInLibc("on_exit"));
   if (on_exit != nullptr) on_exit(&AtExit, nullptr);
-  if (quick != nullptr) quick(&AtQuickExit, nullptr);
+}
+
+void NoteExitCall(uintptr_t sp) { exit_sp.store(sp); }
+
+void CheckLeaksAtOnce(uintptr_t sp) {
+  if (wanted && BeginCheck()) Ask(sp);
 }
 
 }  // namespace heapgauge::agent
-
-void hg_before_exit(uintptr_t sp) {
-  heapgauge::agent::ResolveExit();
-  heapgauge::agent::exit_sp.store(sp);
-}
-
-void hg_before_direct_exit(uintptr_t sp) {
-  using namespace heapgauge::agent;
-  ResolveExit();
-  if (wanted && BeginCheck()) Ask(sp);
-  recorder.EndAtOnce();
-}

@@ -1,5 +1,5 @@
 // The leak check at the end of the program, for `run --leaks`: the last thing that happens in the
-// process before the kernel takes it down.
+// process before the kernel takes it down. hooks/exit_hooks.h tells when that is.
 //
 // By `exit` and the return from main we come last: the handler is registered by the agent's
 // constructor, before the dynamic linker's own, so it runs after all others and after all
@@ -8,24 +8,23 @@
 // there on nothing of libc may be called, so it ends the process itself, with the status that the
 // program gave. Where other threads still run, libc is left alone: they may be in the midst of what
 // would be freed. `_exit` and `quick_exit` must not flush anything: there nothing is freed before.
-//
-// `exit`, `_exit` and `_Exit` are hooked to know how far the program's own stack reaches, and its
-// registers; without --leaks the program is not bound to the first. By the others the gauge file
-// knows that the program ended of its own will, which no destructor tells then. What ends by a
-// signal, or by the system call itself, is not seen here.
 #ifndef HEAPGAUGE_AGENT_LEAKS_EXIT_CHECK_H_
 #define HEAPGAUGE_AGENT_LEAKS_EXIT_CHECK_H_
+
+#include <cstdint>
 
 #include "agent/trace/trace_settings.h"
 
 namespace heapgauge::agent {
 
-// While the agent is relocated: decides whether the program is bound to our `exit` and its kin. Not
-// to one whose real one is not found.
-void PrepareExitHooks(bool checks_leaks);
-
 // In the constructor.
 void StartExitCheck(TraceSettings::Freeing freeing);
+
+// The program has called `exit`; its stack and registers begin at `sp`.
+void NoteExitCall(uintptr_t sp);
+
+// It ends without more ado. Does nothing unless the check was started.
+void CheckLeaksAtOnce(uintptr_t sp);
 
 }  // namespace heapgauge::agent
 

@@ -61,6 +61,11 @@ class Processes(harness.EndToEnd):
         states = {r["forked"]: r["state"] for r in (self.top(path)["recording"] for path in outcome.files)}
         self.assertEqual(states, {True: "ended", False: "killed"})
 
+    def test_who_leaves_by_quick_exit_is_not_called_killed(self):
+        outcome = self.assert_same_behaviour([target("steps"), "fork", "keep", "64K", "50", "say", "bye", "quick"],
+                                             sample="64K")
+        self.assertEqual([self.top(path)["recording"]["state"] for path in outcome.files], ["ended", "ended"])
+
     def test_posix_spawn(self):
         self.assert_healthy(self.assert_same_behaviour([target("posix_spawn")], sample="64K"))
 
