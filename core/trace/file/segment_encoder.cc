@@ -18,6 +18,11 @@ constexpr size_t kEventsPerSum = 4;
 constexpr uint32_t kRoomEvents = 1024;
 constexpr size_t kMostBytes = 3 * ColumnWriter::kMaxNumberBytes;
 
+// What there is room for from the start: it takes addresses, but no memory before it is used, and
+// to make it larger later would be to copy it into pages that the kernel must find.
+constexpr size_t kFirstRows = 1 << 16;
+constexpr size_t kFirstBirths = 1 << 19;
+
 constexpr uint64_t kLarge = uint64_t{1} << 32;
 // Nobody needs to ask for fewer.
 constexpr size_t kRowsInCache = 2048;
@@ -27,7 +32,11 @@ uint32_t ThreadNumber(uint32_t thread) { return thread < kMaxThreads ? thread + 
 
 }  // namespace
 
-SegmentEncoder::SegmentEncoder() { BeginSegment(); }
+SegmentEncoder::SegmentEncoder() {
+  rows_.reserve(kFirstRows);
+  expectation_.born.Reserve(kFirstBirths);
+  BeginSegment();
+}
 
 uint32_t SegmentEncoder::PlaceOf(uint32_t stack) {
   if (stack < places_.size() && places_[stack] != kNoIndex) [[likely]]
@@ -279,6 +288,13 @@ void SegmentEncoder::MakeRoom(uint64_t time_ns) {
   expectation_.born.Reserve(size_t{info_.births} + kRoomEvents);
 }
 
+size_t SegmentEncoder::CountSums() const {
+  size_t count = 0;
+  for (const Row& row : rows_) count += row.heap.empty() ? 0 : 1;
+  for (const Tally& mappings : mappings_) count += mappings.empty() ? 0 : 1;
+  return count;
+}
+
 // The list of stacks, and the sums in its order.
 void SegmentEncoder::EncodeStacks(ChunkMaker* chunk) {
   std::vector<uint32_t> sorted(stacks_.size());  // places
@@ -298,15 +314,12 @@ void SegmentEncoder::EncodeStacks(ChunkMaker* chunk) {
   for (const uint32_t rank : ranks) order.Little(rank, BytesOfPlaces(ranks.size()));
   chunk->Add(kStackListColumn, list.bytes());
   chunk->Add(kStackOrderColumn, order.bytes());
-  std::vector<StackSums> sums;
-  sums.reserve(sorted.size() + mappings_.size());
-  for (const uint32_t place : sorted) {
-    AppendSums(stacks_[place], false, rows_[place].heap, &sums);
-    if (place < mappings_.size()) AppendSums(stacks_[place], true, mappings_[place], &sums);
-  }
-  if (sums.size() * kEventsPerSum > info_.events) return;
+  if (CountSums() * kEventsPerSum > info_.events) return;
   SumColumns columns;
-  EncodeSums(sums, &columns);
+  for (const uint32_t place : sorted) {
+    columns.Add(stacks_[place], false, rows_[place].heap);
+    if (place < mappings_.size()) columns.Add(stacks_[place], true, mappings_[place]);
+  }
   chunk->Add(kSumCountColumn, columns.counts.bytes());
   chunk->Add(kSumByteColumn, columns.bytes.bytes());
   chunk->Add(kSumLifetimeColumn, columns.lifetimes.bytes());

@@ -77,6 +77,7 @@ class SegmentEncoder {
 
   // At the first event of a segment, and when columns are full.
   [[gnu::noinline]] void MakeRoom(uint64_t time_ns);
+  size_t CountSums() const;  // rows that are not empty
   void EncodeStacks(ChunkMaker* chunk);
   void AddColumns(ChunkMaker* chunk);
   void BeginSegment();

@@ -29,22 +29,20 @@ void AppendSums(uint32_t stack, bool is_mapping, const Tally& tally, std::vector
   row.lifetime_byte_ns = tally.lifetime_byte_ns;
 }
 
-void EncodeSums(const std::vector<StackSums>& sums, SumColumns* out) {
-  uint32_t last = kNoIndex;
-  for (const StackSums& s : sums) {
-    const bool same = s.stack == last;
-    last = s.stack;
-    out->counts.Number(s.allocated_blocks << 2 | (s.is_mapping ? kOfMappings : 0) |
-                       (same ? kSameStack : 0));
-    if (s.allocated_blocks != 0) out->bytes.Number(s.allocated_bytes);
-    out->counts.Number(s.freed_blocks);
-    if (s.freed_blocks == 0) continue;
-    out->bytes.Number(s.freed_bytes);
-    out->counts.Number(s.temporary_blocks);
-    if (s.temporary_blocks != 0) out->bytes.Number(s.temporary_bytes);
-    const uint32_t lifetime = Short(s.lifetime_byte_ns);
-    out->lifetimes.Raw(&lifetime, sizeof lifetime);
-  }
+void SumColumns::Add(uint32_t stack, bool is_mapping, const Tally& tally) {
+  if (tally.empty()) return;
+  const bool same = stack == last_stack_;
+  last_stack_ = stack;
+  counts.Number(uint64_t{tally.allocated_blocks} << 2 | (is_mapping ? kOfMappings : 0) |
+                (same ? kSameStack : 0));
+  if (tally.allocated_blocks != 0) bytes.Number(tally.allocated_bytes);
+  counts.Number(tally.freed_blocks);
+  if (tally.freed_blocks == 0) return;
+  bytes.Number(tally.freed_bytes);
+  counts.Number(tally.temporary_blocks);
+  if (tally.temporary_blocks != 0) bytes.Number(tally.temporary_bytes);
+  const uint32_t lifetime = Short(tally.lifetime_byte_ns);
+  lifetimes.Raw(&lifetime, sizeof lifetime);
 }
 
 bool DecodeSums(std::span<const uint32_t> stacks, ColumnReader counts, ColumnReader bytes,

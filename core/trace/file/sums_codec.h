@@ -45,14 +45,19 @@ struct Tally {
 // Adds the row of a stack, if there is something in it.
 void AppendSums(uint32_t stack, bool is_mapping, const Tally& tally, std::vector<StackSums>* out);
 
+// Rows as columns.
 struct SumColumns {
   ColumnWriter counts;
   ColumnWriter bytes;
   ColumnWriter lifetimes;
-};
 
-// In order of stacks, heap before mappings.
-void EncodeSums(const std::vector<StackSums>& sums, SumColumns* out);
+  // The row of a stack, if there is something in it. REQUIRES: in order of stacks, heap before
+  // mappings.
+  void Add(uint32_t stack, bool is_mapping, const Tally& tally);
+
+ private:
+  uint32_t last_stack_ = kNoIndex;
+};
 
 // False if the bytes make no sense. `stacks` is the list that the segment has.
 bool DecodeSums(std::span<const uint32_t> stacks, ColumnReader counts, ColumnReader bytes,
