@@ -32,10 +32,14 @@ std::string OptionWithoutValue(const CLI::App* app, int argc, const char* const*
 
 }  // namespace
 
-Option Option::Required() const { return Option(option_->required()); }
+Option Option::Required() const {
+  if (option_ != nullptr) option_->required();
+  return *this;
+}
 
 Option Option::OneOf(const std::vector<std::string>& values) const {
-  return Option(option_->check(CLI::IsMember(values)));
+  if (option_ != nullptr) option_->check(CLI::IsMember(values));
+  return *this;
 }
 
 // CLI's own check names the largest double, with 309 digits.
@@ -46,63 +50,82 @@ Option Option::NonNegative() const {
     const bool good = end != text.c_str() && *end == 0 && value >= 0;
     return good ? std::string() : "'" + text + "' is not a number from 0 on";
   };
-  return Option(option_->check(CLI::Validator(check, "NONNEGATIVE")));
+  if (option_ != nullptr) option_->check(CLI::Validator(check, "NONNEGATIVE"));
+  return *this;
 }
 
 Option Option::Between(double least, double most) const {
-  return Option(option_->check(CLI::Range(least, most)));
+  if (option_ != nullptr) option_->check(CLI::Range(least, most));
+  return *this;
 }
 
-Option Option::Excludes(Option other) const { return Option(option_->excludes(other.option_)); }
+Option Option::Excludes(Option other) const {
+  if (option_ != nullptr) option_->excludes(other.option_);
+  return *this;
+}
 
-Option Option::InGroup(const std::string& heading) const { return Option(option_->group(heading)); }
+Option Option::InGroup(const std::string& heading) const {
+  if (option_ != nullptr) option_->group(heading);
+  return *this;
+}
 
-Option Option::OneEachTime() const { return Option(option_->expected(1)->take_all()); }
+Option Option::OneEachTime() const {
+  if (option_ != nullptr) option_->expected(1)->take_all();
+  return *this;
+}
 
 Command Command::Sub(const std::string& name, const std::string& summary) const {
-  return Command(app_->add_subcommand(name, summary));
+  return Command(app_->add_subcommand(name, summary), "",
+                 is_described_ && (meant_.empty() || meant_ == name));
 }
 
 void Command::RequireSub() const { app_->require_subcommand(1); }
 
-void Command::Footer(const std::string& text) const { app_->footer(text); }
+void Command::Footer(const std::string& text) const {
+  if (is_described_) app_->footer(text);
+}
+
+template <typename Value>
+Option Command::AddAny(const std::string& names, Value* value, const std::string& help) const {
+  return Option(is_described_ ? app_->add_option(names, *value, help) : nullptr);
+}
 
 Option Command::Add(const std::string& names, std::string* value, const std::string& help) const {
-  return Option(app_->add_option(names, *value, help));
+  return AddAny(names, value, help);
 }
 
 Option Command::Add(const std::string& names, std::vector<std::string>* value,
                     const std::string& help) const {
-  return Option(app_->add_option(names, *value, help));
+  return AddAny(names, value, help);
 }
 
 Option Command::Add(const std::string& names, int* value, const std::string& help) const {
-  return Option(app_->add_option(names, *value, help));
+  return AddAny(names, value, help);
 }
 
 Option Command::Add(const std::string& names, uint32_t* value, const std::string& help) const {
-  return Option(app_->add_option(names, *value, help));
+  return AddAny(names, value, help);
 }
 
 Option Command::Add(const std::string& names, uint64_t* value, const std::string& help) const {
-  return Option(app_->add_option(names, *value, help));
+  return AddAny(names, value, help);
 }
 
 Option Command::Add(const std::string& names, double* value, const std::string& help) const {
-  return Option(app_->add_option(names, *value, help));
+  return AddAny(names, value, help);
 }
 
 Option Command::Flag(const std::string& names, bool* value, const std::string& help) const {
-  return Option(app_->add_flag(names, *value, help));
+  return Option(is_described_ ? app_->add_flag(names, *value, help) : nullptr);
 }
 
 Option Command::Flag(const std::string& names, std::string* value, const std::string& help) const {
-  return Option(app_->add_flag(names, *value, help));
+  return Option(is_described_ ? app_->add_flag(names, *value, help) : nullptr);
 }
 
 Option Command::Flag(const std::string& names, std::function<void()> given,
                      const std::string& help) const {
-  return Option(app_->add_flag_callback(names, std::move(given), help));
+  return Option(is_described_ ? app_->add_flag_callback(names, std::move(given), help) : nullptr);
 }
 
 void Command::OnChosen(std::function<void()> chosen) const { app_->callback(std::move(chosen)); }
@@ -114,8 +137,8 @@ std::vector<std::string> Command::Rest() const { return app_->remaining(); }
 void Command::RejectRest() const { throw CLI::ExtrasError(app_->remaining()); }
 
 CommandLine::CommandLine(const std::string& summary, const std::string& footer,
-                         const std::string& version)
-    : app_(std::make_unique<CLI::App>(summary)) {
+                         const std::string& version, std::string meant)
+    : app_(std::make_unique<CLI::App>(summary, "heapgauge")), meant_(std::move(meant)) {
   app_->footer(footer);
   app_->set_version_flag("--version", version);
   app_->require_subcommand(0, 1);
@@ -123,7 +146,7 @@ CommandLine::CommandLine(const std::string& summary, const std::string& footer,
 
 CommandLine::~CommandLine() = default;
 
-Command CommandLine::root() const { return Command(app_.get()); }
+Command CommandLine::root() const { return Command(app_.get(), meant_); }
 
 std::vector<std::string> CommandLine::CommandNames() const {
   std::vector<std::string> names;

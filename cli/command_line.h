@@ -4,6 +4,10 @@
 // themselves. Only command_line.cc does; the rest sees these few types. Commands and options are
 // handles, cheap to copy, on what the CommandLine owns: they, and the variables that options fill,
 // have to be there until the command has run. Single-threaded.
+//
+// There are hundreds of options, and to describe them to CLI11 takes longer than many commands
+// themselves. So a command line knows from the start which command is meant, and of the others
+// keeps no more than name and summary.
 #ifndef HEAPGAUGE_CLI_COMMAND_LINE_H_
 #define HEAPGAUGE_CLI_COMMAND_LINE_H_
 
@@ -12,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -25,6 +30,7 @@ namespace heapgauge::cli {
 
 class Option {
  public:
+  // nullptr: of a command that is not meant.
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option Required() const;
@@ -44,7 +50,9 @@ class Option {
 
 class Command {
  public:
-  explicit Command(CLI::App* app) : app_(app) {}
+  // `meant`: the name of the one below it that is to be described; "" all are.
+  explicit Command(CLI::App* app, std::string meant = "", bool is_described = true)
+      : app_(app), meant_(std::move(meant)), is_described_(is_described) {}
 
   Command Sub(const std::string& name, const std::string& summary) const;
   // One of the commands below has to be named.
@@ -75,12 +83,19 @@ class Command {
   [[noreturn]] void RejectRest() const;
 
  private:
+  template <typename Value>
+  Option AddAny(const std::string& names, Value* value, const std::string& help) const;
+
   CLI::App* app_;
+  std::string meant_;
+  bool is_described_;
 };
 
 class CommandLine {
  public:
-  CommandLine(const std::string& summary, const std::string& footer, const std::string& version);
+  // `meant` is the command that will be parsed, "" if that is not known.
+  CommandLine(const std::string& summary, const std::string& footer, const std::string& version,
+              std::string meant);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
@@ -93,6 +108,7 @@ class CommandLine {
 
  private:
   std::unique_ptr<CLI::App> app_;
+  std::string meant_;
 };
 
 }  // namespace heapgauge::cli

@@ -80,7 +80,7 @@ int Main(int argc, char** argv) {
 
   const CommandLine line(
       "heapgauge tells where the memory of a native program is, what leaks, what changed.", kFooter,
-      std::string("heapgauge ") + Version());
+      std::string("heapgauge ") + Version(), argc > 1 && argv[1][0] != '-' ? argv[1] : "");
   const Command root = line.root();
   Action action;
   AddRun(root, &action);
