@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "core/base/file.h"
 #include "core/base/process.h"
@@ -178,30 +179,49 @@ void LookForRecorder(GaugeFacts* facts) {
   r.trace_given_up = true;
 }
 
+// Whether the process can still open the file that it made.
+void CheckRights(const ProcessFacts& facts, const Recording& recording, const MappedGauge& gauge,
+                 Findings* findings) {
+  const bool other_user = recording.uid != facts.effective_uid && facts.effective_uid != 0;
+  if (!other_user && !gauge.outside) return;
+  const std::string change = other_user ? fmt::format("started as user {} and is user {} now",
+                                                      recording.uid, facts.effective_uid)
+                                        : "has locked itself into a directory (chroot)";
+  findings->push_back(
+      Found("rights-changed",
+            fmt::format("process {} ({}) {}: it cannot open its gauge file any more, which keeps "
+                        "the room it has",
+                        facts.pid, facts.name, change),
+            gauge.path + (other_user ? " belongs to the first" : " is outside"),
+            "nothing, unless samples get lost; then start it as the user it becomes, or sample "
+            "less: run --sample"));
+}
+
 void CheckGaugeOf(const DoctorOptions& options, const ProcessFacts& facts, Findings* findings) {
   const MappedGauge* mine = nullptr;
   uint64_t newest = 0;
-  uint32_t parent = 0;
+  std::optional<GaugeOwner> parent;
   for (const MappedGauge& gauge : facts.gauges) {
     const auto owner =
         gauge.deleted ? Result<GaugeOwner>(Fail(ErrorCode::kNotFound, "")) : ReadOwner(gauge.path);
     if (!owner) continue;
     if (owner->pid != facts.pid && owner->pid != facts.inner_pid) {
-      parent = owner->pid;
+      parent = *owner;
     } else if (mine == nullptr || owner->start_realtime_ns >= newest) {
       mine = &gauge;
       newest = owner->start_realtime_ns;
     }
   }
   if (mine == nullptr) {
-    if (parent == 0) return;  // deleted, which was said
-    Finding finding =
-        Found("no-gauge-file",
-              fmt::format("process {} ({}) was forked from process {} and has taken "
-                          "no sample since; it makes its file at its first one",
-                          facts.pid, facts.name, parent),
-              "it has the gauge file of process " + std::to_string(parent) + " mapped",
-              fmt::format("heapgauge doctor {}", parent));
+    if (!parent) return;  // deleted, which was said
+    const bool parent_runs = OwnerRuns(*parent);
+    Finding finding = Found(
+        "no-gauge-file",
+        fmt::format("process {} ({}) was forked from process {}{} and has taken "
+                    "no sample since; it makes its file at its first one",
+                    facts.pid, facts.name, parent->pid, parent_runs ? "" : ", which is gone,"),
+        fmt::format("it has the gauge file of process {} mapped", parent->pid),
+        "heapgauge doctor " + (parent_runs ? std::to_string(parent->pid) : Quoted({parent->path})));
     finding.severity = Severity::kWarning;
     findings->push_back(std::move(finding));
     return;
@@ -215,18 +235,10 @@ void CheckGaugeOf(const DoctorOptions& options, const ProcessFacts& facts, Findi
   LookForRecorder(&*gauge);
   if (gauge->recording().samples != 0) SoftenWhereSamplesArrived(findings);
   Append(CheckGauge(*gauge, options.version), findings);
-  if (gauge->recording().uid != facts.effective_uid && facts.effective_uid != 0) {
-    findings->push_back(Found(
-        "rights-changed",
-        fmt::format("process {} ({}) started as user {} and is user {} now: it cannot open its "
-                    "gauge file any more, which keeps the room it has",
-                    facts.pid, facts.name, gauge->recording().uid, facts.effective_uid),
-        mine->path + " belongs to the first",
-        "start it as the user it becomes, or let a forked child do the work"));
-  }
+  CheckRights(facts, gauge->recording(), *mine, findings);
   std::vector<DirectoryFacts> directory = {
       ReadDirectory({mine->path_inside.substr(0, mine->path_inside.rfind('/')), true},
-                    facts.effective_uid, facts.root)};
+                    facts.effective_uid, mine->root)};
   directory[0].writable = true;  // to grow, a file is opened and not made
   directory[0].in_container = facts.in_container;
   directory[0].container_evidence = facts.container_evidence;

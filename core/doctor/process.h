@@ -31,7 +31,9 @@ struct PreloadEntry {
 struct MappedGauge {
   std::string path;  // to open it by, through /proc/PID/root where needed
   std::string path_inside;
+  std::string root;  // what was put before the latter: "" or "/proc/PID/root"
   bool deleted = false;
+  bool outside = false;  // of the directory that the process is locked in (chroot)
 };
 
 struct ProcessFacts {

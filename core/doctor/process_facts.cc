@@ -94,12 +94,18 @@ void AddGauge(const std::string& path_inside, ProcessFacts* facts) {
     gauge.deleted = true;
     gauge.path_inside.resize(path_inside.size() - kDeleted.size());
   }
-  // Behind a chroot the kernel names files as seen from outside of it.
+  gauge.root = facts->root;
+  // Behind a chroot the kernel names files as seen from outside of it, and the file may be there.
   const std::string outer = Link(Proc(facts->pid, "root"));
-  if (outer.size() > 1 && StartsWith(gauge.path_inside, outer + "/")) {
-    gauge.path_inside = gauge.path_inside.substr(outer.size());
+  if (outer.size() > 1) {
+    if (StartsWith(gauge.path_inside, outer + "/")) {
+      gauge.path_inside = gauge.path_inside.substr(outer.size());
+    } else {
+      gauge.root.clear();
+      gauge.outside = true;
+    }
   }
-  gauge.path = facts->root + gauge.path_inside;
+  gauge.path = gauge.root + gauge.path_inside;
   for (const MappedGauge& known : facts->gauges) {
     if (known.path_inside == gauge.path_inside && known.deleted == gauge.deleted) return;
   }

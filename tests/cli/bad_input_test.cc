@@ -105,7 +105,7 @@ TEST(BadInput, Sources) {
   ExpectRefused({"top", dir / "none.hg"}, "there is no file");
   ExpectRefused({"top", "0x12"}, "not a PID");
   ExpectRefused({"top", "2147483646"}, "no process 2147483646", {{"HEAPGAUGE_DIR", dir.path()}});
-  ExpectRefused({"top", std::to_string(getpid())}, "is not profiled",
+  ExpectRefused({"top", std::to_string(getpid())}, "there is no gauge file of process",
                 {{"HEAPGAUGE_DIR", dir.path()}});
   ExpectRefused({"top", dir.path()}, "holds no gauge files");
   const std::string one = GoodFile(dir, "a.1.hg");

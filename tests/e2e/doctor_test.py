@@ -405,13 +405,37 @@ class DoctorProcesses(DoctorTest):
         running = self.start()
         child = int(running.tell("fork").split()[1])
         found = self.assert_found("no-gauge-file", self.doctor(child), "warning")
-        self.assertIn(f"forked from process {running.pid}", found["what"])
+        self.assertIn(f"forked from process {running.pid} ", found["what"])
+        self.assertEqual(found["remedy"], f"heapgauge doctor {running.pid}")
+
+    def test_a_daemon_without_a_sample(self):
+        """Its parent has gone: what can be asked about is the file that it left."""
+        running = self.start()
+        daemon = int(running.tell("daemon").split()[1])
+        self.addCleanup(os.kill, daemon, signal.SIGKILL)
+        running.process.kill()
+        running.process.wait()
+        found = self.assert_found("no-gauge-file", self.doctor(daemon), "warning")
+        self.assertIn(f"forked from process {running.pid}, which is gone,", found["what"])
+        self.assertRegex(found["remedy"], rf"^heapgauge doctor {self.gauges}/\S+\.{running.pid}\.hg$")
 
     @needs_root
     def test_changed_rights(self):
         running = self.start()
         self.assertEqual(running.tell(f"setuid {NOBODY}"), "ok")
         self.assert_found("rights-changed", self.doctor(running.pid), "warning")
+
+    @needs_root
+    def test_a_root_directory_without_the_file(self):
+        """The file was made before the chroot, and is where only others see it."""
+        running = self.start(cwd=self.fresh_directory())
+        running.tell("alloc 1000 1000")
+        self.assertEqual(running.tell("chroot"), "ok")
+        findings = self.doctor(running.pid)
+        found = self.assert_found("rights-changed", findings, "warning")
+        self.assertIn(str(self.gauges), found["evidence"])
+        self.assertNotIn("no-gauge-file", findings)
+        self.assertNotIn("directory-missing", findings)
 
     def test_seccomp(self):
         running = self.start()

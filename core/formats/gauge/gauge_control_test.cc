@@ -133,7 +133,7 @@ TEST_F(GaugeFileTest, DirectoriesAreListedAndPidsFound) {
   EXPECT_NE(gone.error().message.find("no process"), std::string::npos);
   const auto not_profiled = FindGaugeOf(1);
   ASSERT_FALSE(not_profiled);
-  EXPECT_NE(not_profiled.error().message.find("not profiled"), std::string::npos);
+  EXPECT_NE(not_profiled.error().message.find("no gauge file of process 1 "), std::string::npos);
   unsetenv("HEAPGAUGE_DIR");
   EXPECT_FALSE(ListGaugeFiles(dir_ + "/none"));
 }

@@ -188,8 +188,9 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
   searched = searched.empty() ? "there is no gauge directory" : "looked in " + searched;
   if (ReadProcess(pid)) {
     return Fail(ErrorCode::kNotFound,
-                fmt::format("process {} is not profiled ({}); heapgauge doctor {} tells why", pid,
-                            searched, pid));
+                fmt::format("there is no gauge file of process {} ({}); heapgauge doctor {} "
+                            "tells why",
+                            pid, searched, pid));
   }
   return Fail(ErrorCode::kNotFound,
               fmt::format("there is no process {} and no gauge file of it ({}); "

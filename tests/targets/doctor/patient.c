@@ -1,11 +1,13 @@
-// A patient for the doctor: does what the lines on its standard input say, answers each with "ok" and
-// ends with the input. Built in many ways (CMakeLists.txt here).
+// A patient for the doctor: does what the lines on its standard input say, answers each with "ok"
+// and ends with the input. Built in many ways (CMakeLists.txt here).
 //
 //   alloc N SIZE      N blocks that stay
 //   churn N SIZE      N blocks that are freed at once
 //   setuid UID        gives up its rights
+//   chroot            locks itself into its working directory
 //   seccomp           a filter that allows everything
 //   fork              a child that only waits for the end of this process
+//   daemon            a child that outlives this process, and only waits to be killed
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -54,11 +56,13 @@ int main(void) {
     if (strcmp(verb, "alloc") == 0) HoldMemory(count, size);
     if (strcmp(verb, "churn") == 0) Churn(count, size);
     if (strcmp(verb, "setuid") == 0) ok = setgid((gid_t)count) == 0 && setuid((uid_t)count) == 0;
+    if (strcmp(verb, "chroot") == 0) ok = chroot(".") == 0;
     if (strcmp(verb, "seccomp") == 0) ok = AllowEverything();
-    if (strcmp(verb, "fork") == 0) {
+    const int outlives = strcmp(verb, "daemon") == 0;
+    if (strcmp(verb, "fork") == 0 || outlives) {
       const pid_t child = fork();
       if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!outlives) prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;) pause();
       }
       printf("ok %d\n", (int)child);
