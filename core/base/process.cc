@@ -131,6 +131,29 @@ std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {
   return MapsOneOf(pid, {*file});
 }
 
+std::optional<std::vector<std::string>> SharedMappings(uint32_t pid) {
+  FILE* maps = std::fopen(ProcPath(pid, "maps").c_str(), "re");
+  if (maps == nullptr) return std::nullopt;
+  std::vector<std::string> paths;
+  bool any = false;
+  char* line = nullptr;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, maps) > 0) {
+    char rights[8] = "";
+    int path_at = 0;
+    if (std::sscanf(line, "%*x-%*x %7s %*x %*x:%*x %*u %n", rights, &path_at) != 1) continue;
+    any = true;
+    if (rights[3] != 's' || path_at == 0 || line[path_at] != '/') continue;
+    std::string path = line + path_at;
+    if (path.back() == '\n') path.pop_back();
+    if (paths.empty() || paths.back() != path) paths.push_back(std::move(path));
+  }
+  std::free(line);
+  std::fclose(maps);
+  if (!any) return std::nullopt;
+  return paths;
+}
+
 bool IsDescendant(uint32_t pid, uint32_t ancestor) {
   for (int depth = 0; depth < 64 && pid > 1; ++depth) {
     if (pid == ancestor) return true;

@@ -44,6 +44,10 @@ std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t
 // Whether the process maps this very file; nothing if it cannot be told.
 std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path);
 
+// Paths of the files that the process maps as shared memory, as the kernel writes them: behind one
+// whose name is gone stands " (deleted)". Nothing if it cannot be told.
+std::optional<std::vector<std::string>> SharedMappings(uint32_t pid);
+
 // True if `pid` is `ancestor` or descends from it.
 bool IsDescendant(uint32_t pid, uint32_t ancestor);
 

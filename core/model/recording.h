@@ -18,7 +18,7 @@ enum class RecordingState {
   kLive,      // the program runs and the figures are of this moment
   kEnded,     // the program ended in good order
   kKilled,    // the program is gone and did not say goodbye: a signal, the OOM killer
-  kReplaced,  // the process executed another program, which has a file of its own
+  kReplaced,  // the process executed another program, which has a file of its own if any
   kSnapshot,  // a copy made while the program ran
 };
 const char* StateName(RecordingState state);

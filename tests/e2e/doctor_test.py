@@ -817,6 +817,15 @@ class DoctorListing(DoctorTest):
         few.process.wait()
         self.assertEqual(self.entries()[few.pid]["health"], "coarse")
 
+    def test_a_process_that_executed_a_program_without_the_agent(self):
+        """Its file is of a program that is gone; the memory of the one that runs has nothing to do with it."""
+        running = self.start(["/bin/sh", "-c", "exec " + patient("patient_static")], sample="64")
+        self.assertEqual(self.entries()[running.pid]["state"], "exec")
+        process = subprocess.run([harness.HEAPGAUGE, "leaks", str(running.pid)], capture_output=True, text=True,
+                                 env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)))
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertIn("memory was not looked at", process.stdout)
+
 
 class DoctorUsage(DoctorTest):
     def refuse(self, *arguments):

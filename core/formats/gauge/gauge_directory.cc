@@ -63,6 +63,36 @@ std::string SettingsDirectory() {
   return "";
 }
 
+bool HasNewerFile(const GaugeOwner& owner) {
+  const size_t slash = owner.path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : owner.path.substr(0, slash);
+  const auto paths = ListGaugeFiles(directory);
+  if (!paths) return false;
+  const std::string pid = "." + std::to_string(owner.pid) + ".";
+  for (const std::string& path : *paths) {
+    if (path.find(pid) == std::string::npos) continue;
+    const auto other = ReadOwner(path);
+    if (other && !other->is_copy && other->pid == owner.pid &&
+        other->process_start_ticks == owner.process_start_ticks &&
+        other->start_realtime_ns > owner.start_realtime_ns) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A program without the agent in it. Where a copy of its gauge file was made by other means the
+// process still maps the file itself, under its name or without one.
+bool MapsNoGauge(uint32_t pid) {
+  const auto paths = SharedMappings(pid);
+  if (!paths) return false;
+  return std::none_of(paths->begin(), paths->end(), [](std::string_view path) {
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+    return IsGaugeFileName(BaseName(path)) || ReadOwner(std::string(path)).has_value();
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> GaugeDirectories() {
@@ -146,21 +176,10 @@ bool OwnerRuns(const GaugeOwner& owner) {
 }
 
 bool WasReplaced(const GaugeOwner& owner) {
-  const size_t slash = owner.path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : owner.path.substr(0, slash);
-  const auto paths = ListGaugeFiles(directory);
-  if (!paths || owner.process_start_ticks == 0) return false;
-  const std::string pid = "." + std::to_string(owner.pid) + ".";
-  for (const std::string& path : *paths) {
-    if (path.find(pid) == std::string::npos) continue;
-    const auto other = ReadOwner(path);
-    if (other && !other->is_copy && other->pid == owner.pid &&
-        other->process_start_ticks == owner.process_start_ticks &&
-        other->start_realtime_ns > owner.start_realtime_ns) {
-      return true;
-    }
-  }
-  return false;
+  if (owner.process_start_ticks == 0) return false;
+  return HasNewerFile(owner) ||
+         (OwnerRuns(owner) && ProcessMapsFile(owner.pid, owner.path) == false &&
+          MapsNoGauge(owner.pid));
 }
 
 Result<std::string> FindGaugeOf(uint32_t pid) {

@@ -42,8 +42,8 @@ Result<GaugeOwner> ReadOwner(const std::string& path);
 // True if the process that made the file is still there (or its number may be trusted).
 bool OwnerRuns(const GaugeOwner& owner);
 
-// True if the owner's process has made a newer file in the same directory: it executed another
-// program.
+// True if the owner's process executed another program: it has made a newer file in the same
+// directory, or runs on and maps no gauge file any more, because the agent is not in that program.
 bool WasReplaced(const GaugeOwner& owner);
 
 // The gauge file of a process: of the running one if there is one, else the newest of that pid.

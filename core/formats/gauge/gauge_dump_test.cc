@@ -10,6 +10,7 @@
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/formats/gauge/testing/own_gauge.h"
 
 namespace heapgauge {
 namespace {
@@ -31,6 +32,7 @@ class GaugeDump : public ::testing::Test {
     return static_cast<size_t>(std::distance(begin, std::filesystem::directory_iterator()));
   }
 
+  const testing::OwnGauge own_;
   std::string dir_;
   std::string path_;
   DumpPlace place_;

@@ -11,6 +11,7 @@
 #include "core/formats/gauge/gauge_records.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/formats/gauge/testing/own_gauge.h"
 
 namespace heapgauge {
 namespace {
@@ -363,7 +364,7 @@ TEST(GaugeSummary, TellsWhenAForkedProcessBegan) {
   std::filesystem::remove(pattern);
 }
 
-TEST(GaugeSummary, TellsLiveEndedKilledAndSnapshot) {
+TEST(GaugeSummary, TellsLiveEndedKilledReplacedAndSnapshot) {
   std::string pattern = ::testing::TempDir() + "heapgauge.XXXXXX";
   close(mkstemp(pattern.data()));
   const auto state = [&](GaugeBuilder* b) {
@@ -373,7 +374,11 @@ TEST(GaugeSummary, TellsLiveEndedKilledAndSnapshot) {
   };
   GaugeBuilder b;
   b.AddLive(b.AddStack({0x1000}), 1 << 20);
-  EXPECT_EQ(state(&b), RecordingState::kSnapshot) << "this process runs but does not map the file";
+  EXPECT_EQ(state(&b), RecordingState::kReplaced) << "this process runs and maps no gauge file";
+  {
+    const testing::OwnGauge own;
+    EXPECT_EQ(state(&b), RecordingState::kSnapshot) << "it maps another one than this";
+  }
   b.header().process_start_ticks += 1;
   EXPECT_EQ(state(&b), RecordingState::kKilled) << "another process has got the number";
   b.header().pid = 0x7fffffff;
