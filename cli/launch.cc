@@ -14,6 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -95,6 +96,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   sigaction(SIGCHLD, &default_action, &child_action);
 
   LaunchResult result;
+  const uint64_t started_ns = MonotonicNow();
   result.pid = fork();
   if (result.pid == 0) BecomeProgram(spec, before, child_action, error_pipe[1]);
   const int fork_errno = errno;
@@ -116,9 +118,18 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   close(error_pipe[0]);
   if (started && result.exec_errno == 0) started(result.pid);
   result.wait_status = WaitFor(result.pid, watched, period_ns, tick);
+  result.duration_ns = MonotonicNow() - started_ns;
   if (ended && result.exec_errno == 0) ended();
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
+}
+
+std::string UnseenEnd(const LaunchResult& result, const Recording& recording) {
+  const bool unseen =
+      recording.state == RecordingState::kKilled || recording.state == RecordingState::kReplaced;
+  if (!unseen || !WIFEXITED(result.wait_status)) return "";
+  return "this is not known to its end: it executed a program that the agent is not in, or left by "
+         "the system call itself";
 }
 
 std::string HowItEnded(int wait_status) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/recording.h"
 
 namespace heapgauge::cli {
 
@@ -27,6 +28,7 @@ struct LaunchResult {
   pid_t pid = 0;
   int exec_errno = 0;   // not 0: the program could not be started
   int wait_status = 0;  // as from waitpid
+  uint64_t duration_ns = 0;
 };
 
 // Starts the program and waits for its end; calls `tick` with its pid every `period_ns` meanwhile,
@@ -39,6 +41,10 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
                             const std::function<void(pid_t)>& started = {},
                             const std::function<void()>& ended = {});
+
+// What is to be said if the program ended by itself and its recording does not know of that; "" if
+// it does.
+std::string UnseenEnd(const LaunchResult& result, const Recording& recording);
 
 // "exited with 0", "was killed by SIGSEGV".
 std::string HowItEnded(int wait_status);

@@ -91,7 +91,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     const Recording& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
     TellUser("heapgauge: {} (pid {}) {} after {}; {}, {}", recording.name(), result.pid, how,
-             FormatDuration(recording.duration_ns), Counted(events, "event"),
+             FormatDuration(result.duration_ns), Counted(events, "event"),
              Counted(main->totals.blocks, "block"));
     if (main->file_bytes != 0 && events != 0) {
       TellUser("; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
@@ -99,6 +99,9 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     }
     TellUser("\n");
     if (events != 0) TellTotals(*main);
+    if (const std::string unseen = UnseenEnd(result, recording); !unseen.empty()) {
+      TellUser("heapgauge: {}\n", unseen);
+    }
     TellTroubles(*main);
   }
   size_t told = 0;

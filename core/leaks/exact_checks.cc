@@ -206,8 +206,8 @@ void ExactChecks::Ended(trace::ProcessRecorder* recorder, RecordingState state,
   check.at_exit = true;
   check.notes.push_back(
       state == RecordingState::kKilled
-          ? "it was ended by a signal, or by a system call of its own: what it never freed is "
-            "known, and not what was lost"
+          ? "it was ended by a signal or by a system call of its own, or executed a program that "
+            "the agent is not in: what it never freed is known, and not what was lost"
           : "it still runs: what it has not freed is known, and not what is lost");
   checks_.push_back(std::move(check));
 }

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -79,6 +80,27 @@ class Processes(harness.EndToEnd):
                                              env={"HEAPGAUGE_FOLLOW_EXEC": "0"})
         self.assert_healthy(outcome)
         self.assertEqual(len(outcome.files), 1)
+
+    def said_by_run(self, *arguments):
+        process = self.bare([harness.HEAPGAUGE, "run", "--dir", str(self.fresh_directory()), *map(str, arguments)])
+        return process.returncode, process.stderr.decode()
+
+    def test_a_program_without_the_agent_takes_over(self):
+        """The status is that of the second program; of the first it is not known how it would have ended."""
+        command = ["--no-follow-exec", "--", "/bin/sh", "-c", "exec /bin/sh -c 'exit 3'"]
+        for options in ([], ["--trace", "-o", self.directory / "x.hgt"]):
+            code, said = self.said_by_run(*options, *command)
+            self.assertEqual(code, 3)
+            self.assertRegex(said, "(?m)^heapgauge: this is not known to its end: it executed a program")
+            self.assertNotIn("not known to its end", self.said_by_run(*options, "--", "/bin/true")[1])
+
+    def test_how_long_a_killed_program_ran(self):
+        """It slept since its last sign of life."""
+        code, said = self.said_by_run("--no-follow-exec", "--", "/bin/sh", "-c", "sleep 1.2; kill -9 $$")
+        self.assertEqual(code, -signal.SIGKILL)
+        seconds = re.search(r"was killed by SIGKILL after ([0-9.]+)s;", said)
+        self.assertTrue(seconds, said)
+        self.assertGreaterEqual(float(seconds.group(1)), 1.2)
 
     def test_a_daemon_that_closes_everything(self):
         result = self.directory / "result"

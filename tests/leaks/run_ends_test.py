@@ -49,6 +49,11 @@ class Ends(harness.EndToEnd):
         self.assertIn("was ended by a signal", err)
         self.assertNotIn("definitely lost: 1", err)
 
+    def test_a_program_that_executes_one_without_the_agent(self):
+        code, out, err = self.run_leaks("--", "/bin/sh", "-c", "exec " + str(harness.target("doctor/patient_static")))
+        self.assertEqual((code, out), (0, "ready\n"))
+        self.assertIn("or executed a program that the agent is not in", err)
+
     def test_what_was_not_checked_does_not_look_clean(self):
         report = self.directory / "report"
         code, _, err = self.run_leaks("--show-leak-kinds", "all", "--", PLANTED, "abort")
