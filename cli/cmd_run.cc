@@ -133,6 +133,9 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   if (const std::string why = r.samples == 0 ? WhyNoSamples(spec.command) : ""; !why.empty()) {
     TellUser("heapgauge: {}\n", why);
   }
+  if (!r.lost.empty()) {
+    TellUser("heapgauge: why samples were lost: heapgauge doctor {}\n", Printable(path));
+  }
   if (const std::string unseen = UnseenEnd(result, r); !unseen.empty()) {
     TellUser("heapgauge: {}\n", unseen);
   }

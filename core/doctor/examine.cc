@@ -1,6 +1,7 @@
 #include "core/doctor/examine.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/symbolize/symbolizer.h"
 #include "core/trace/live_trace.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge {
 namespace {
@@ -104,6 +106,24 @@ void CheckNames(const std::string& path, uint32_t pid, Findings* findings) {
   symbolize.pid = pid;
   const SymbolizeReport report = Symbolize(symbolize, &*profile);
   Append(CheckSymbols(*profile, report.notes), findings);
+}
+
+// The limit of this process, which its children have as well, that leaves no room for a gauge file;
+// "" if none is so tight.
+std::string TightLimit() {
+  constexpr uint64_t kRoomyFile = 64 << 20;
+  constexpr uint64_t kWholeGauge = uint64_t{wire::kMaxSegments} * wire::kSegmentBytes;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < kRoomyFile) {
+    return fmt::format("files may have {} at the most here; ulimit -f unlimited lifts that",
+                       FormatBytes(static_cast<double>(limit.rlim_cur)));
+  }
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 2 < kWholeGauge) {
+    return fmt::format(
+        "processes may have {} of addresses at the most here; ulimit -v unlimited lifts that",
+        FormatBytes(static_cast<double>(limit.rlim_cur)));
+  }
+  return "";
 }
 
 // What keeps calls from the agent is no longer sure where samples did arrive.
@@ -350,7 +370,7 @@ std::string WhyNoGauge(const std::vector<std::string>& command, const std::strin
   if (!why.empty()) return why;
   const Findings places = CheckOwnDirectories(directory);
   const Finding* problem = FirstProblem(places);
-  return problem != nullptr ? problem->what : "";
+  return problem != nullptr ? problem->what : TightLimit();
 }
 
 }  // namespace heapgauge

@@ -541,6 +541,25 @@ class DoctorLimits(DoctorTest):
             return
         self.skipTest("no memory cgroup can be made here")
 
+    def run_limited(self, limit, size, *options):
+        """What `run` says on standard error of a program that may have no more than this."""
+        process = subprocess.run([harness.HEAPGAUGE, "run", *options, "--", patient()], text=True, capture_output=True,
+                                 input="alloc 1000 1000\n", env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)),
+                                 preexec_fn=lambda: resource.setrlimit(limit, (size, size)))
+        self.assertEqual((process.returncode, process.stdout), (0, "ready\nok\n"), process.stderr)
+        return process.stderr
+
+    def test_run_names_the_limit_that_left_no_room_for_a_trace(self):
+        trace = str(self.directory / "run.hgt")
+        said = self.run_limited(resource.RLIMIT_AS, 300 << 20, "--trace", "-o", trace)
+        self.assertRegex(said, "there is no trace: .*300 MB.*ulimit -v")
+        said = self.run_limited(resource.RLIMIT_FSIZE, 4096, "--trace", "-o", trace)
+        self.assertRegex(said, "there is no trace: .*4.0 kB.*ulimit -f")
+
+    def test_run_tells_whom_to_ask_about_lost_samples(self):
+        said = self.run_limited(resource.RLIMIT_FSIZE, 100 << 10, "--sample", "4K")
+        self.assertRegex(said, rf"(?m)^heapgauge: why samples were lost: heapgauge doctor {self.gauges}/patient")
+
     @needs_root
     def test_a_cgroup_that_is_nearly_full(self):
         with self.cgroup(64 << 20) as group:
