@@ -36,6 +36,13 @@ Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
   if (const uint64_t lost = trace::LoadShared(header.trace.lost); lost != 0) {
     check.notes.push_back(std::to_string(lost) + " calls could not be recorded (--drop)");
   }
+  if (const uint64_t missed = recorder->matcher().counts().missed_frees; missed != 0) {
+    check.notes.push_back(
+        std::to_string(missed) + (missed == 1 ? " address" : " addresses") +
+        " came back from the allocator with no free seen: a library that was loaded with "
+        "RTLD_DEEPBIND, or has a way of its own, frees past the agent. What it freed and was not "
+        "given out again counts as lost or reachable here");
+  }
   return check;
 }
 

@@ -49,6 +49,13 @@ class Ends(harness.EndToEnd):
         self.assertIn("was ended by a signal", err)
         self.assertNotIn("definitely lost: 1", err)
 
+    def test_frees_past_the_agent_are_told(self):
+        """Blocks that a library bound to libc itself has freed look lost."""
+        code, _, err = self.run_leaks("--", harness.target("deepbind"))
+        self.assertEqual(code, 0)
+        self.assertRegex(err, "note: .* came back from the allocator with no free seen: .*RTLD_DEEPBIND")
+        self.assertNotIn("no free seen", self.run_leaks("--", PLANTED)[2])
+
     def test_a_program_that_executes_one_without_the_agent(self):
         code, out, err = self.run_leaks("--", "/bin/sh", "-c", "exec " + str(harness.target("doctor/patient_static")))
         self.assertEqual((code, out), (0, "ready\n"))
