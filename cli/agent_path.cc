@@ -9,6 +9,8 @@
 #include <filesystem>
 
 #include "core/base/process.h"
+#include "core/doctor/command.h"
+#include "core/doctor/executable.h"
 
 namespace heapgauge::cli {
 
@@ -32,14 +34,18 @@ Result<std::string> FindAgent() {
                           candidates[0], candidates[1]));
 }
 
-Result<std::string> PreloadValue(const std::string& agent) {
+Status PreloadAgent(const std::string& agent, LaunchSpec* spec) {
   if (agent.find_first_of(" :") != std::string::npos) {
     return Fail(ErrorCode::kInvalidArgument, "the path of the agent, '" + agent +
                                                  "', has a space or colon in it, which LD_PRELOAD "
                                                  "cannot express; move it or set HEAPGAUGE_AGENT");
   }
+  const std::string path = FindCommand(spec->command.at(0));
+  if (!path.empty() && RefusesAgent(ReadExecutable(path, "", false))) return {};
   const char* before = std::getenv("LD_PRELOAD");
-  return before != nullptr && *before != 0 ? agent + ":" + before : agent;
+  spec->environment.emplace_back("LD_PRELOAD",
+                                 before != nullptr && *before != 0 ? agent + ":" + before : agent);
+  return {};
 }
 
 }  // namespace heapgauge::cli

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/launch.h"
 #include "core/base/result.h"
 
 namespace heapgauge::cli {
@@ -11,8 +12,9 @@ namespace heapgauge::cli {
 // $HEAPGAUGE_AGENT, the agent beside our own executable, or where it was installed.
 Result<std::string> FindAgent();
 
-// What LD_PRELOAD is to be: the agent before anything that is there already.
-Result<std::string> PreloadValue(const std::string& agent);
+// Puts the agent into LD_PRELOAD, before anything that is there already; not where the program
+// would not start with it (musl, an old glibc, AddressSanitizer): it runs as it is then.
+Status PreloadAgent(const std::string& agent, LaunchSpec* spec);
 
 }  // namespace heapgauge::cli
 

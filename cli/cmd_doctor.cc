@@ -66,8 +66,9 @@ Result<Examination> ExamineRun(const DoctorOptions& options,
   const std::string file = std::string(directory) + "/run.hg";
   LaunchSpec spec;
   spec.command = command;
-  HG_ASSIGN(const std::string preload, PreloadValue(options.agent));
-  spec.environment = {{"LD_PRELOAD", preload}, {"HEAPGAUGE_ACTIVE", "1"}, {"HEAPGAUGE_OUT", file}};
+  HG_TRY(PreloadAgent(options.agent, &spec));
+  spec.environment.emplace_back("HEAPGAUGE_ACTIVE", "1");
+  spec.environment.emplace_back("HEAPGAUGE_OUT", file);
   spec.pid_variable = "HEAPGAUGE_OUT_PID";
   // Its output is not the doctor's: only that goes to standard output.
   const int standard_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

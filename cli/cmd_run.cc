@@ -58,8 +58,7 @@ Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::
                 "no program to run; write it after --, for example: heapgauge run -- ./server");
   }
   HG_ASSIGN(const std::string agent, FindAgent());
-  HG_ASSIGN(const std::string preload, PreloadValue(agent));
-  spec.environment.emplace_back("LD_PRELOAD", preload);
+  HG_TRY(PreloadAgent(agent, &spec));
   if (!options.sample.empty()) {
     HG_ASSIGN(const uint64_t interval, SizeOption("--sample", options.sample));
     if (interval == 0 || interval > wire::kMaxIntervalBytes) {

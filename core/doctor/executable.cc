@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -157,6 +158,10 @@ void CheckRights(const ExecutableFacts& facts, Findings* findings) {
   }
 }
 
+bool IsMusl(const ExecutableFacts& facts) {
+  return BaseName(facts.interpreter).substr(0, 7) == "ld-musl";
+}
+
 // Why the file is not even a program; true if it is none.
 bool IsNoProgram(const ExecutableFacts& facts, Findings* findings) {
   const std::string file = Subject(facts);
@@ -223,9 +228,8 @@ Findings CheckExecutable(const ExecutableFacts& facts) {
             : "link it dynamically (without -static; in Rust: the -gnu target, not -musl)"));
     return findings;
   }
-  const std::string_view linker = BaseName(facts.interpreter);
-  if (linker != "ld-linux-x86-64.so.2") {
-    const bool musl = linker.substr(0, 7) == "ld-musl";
+  if (BaseName(facts.interpreter) != "ld-linux-x86-64.so.2") {
+    const bool musl = IsMusl(facts);
     findings.push_back(Found("other-libc",
                              file + " runs on " + (musl ? "musl" : "another C library") +
                                  "; the agent needs glibc 2.35 or newer",
@@ -254,6 +258,17 @@ Findings CheckExecutable(const ExecutableFacts& facts) {
     findings.push_back(Fine(file + " can be profiled", "x86-64, glibc, dynamically linked"));
   }
   return findings;
+}
+
+bool RefusesAgent(const ExecutableFacts& facts) {
+  if (facts.kind != Kind::kElf || facts.interpreter.empty()) return false;
+  // As a shared library AddressSanitizer ends a program where it does not come first.
+  const bool sanitized =
+      std::any_of(facts.needed.begin(), facts.needed.end(), [](const std::string& library) {
+        return library.find("libasan") != std::string::npos ||
+               library.find("libclang_rt.asan") != std::string::npos;
+      });
+  return IsMusl(facts) || facts.libc_is_old || sanitized;
 }
 
 }  // namespace heapgauge

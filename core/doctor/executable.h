@@ -48,10 +48,16 @@ struct ExecutableFacts {
 };
 
 // Follows scripts ("#!", and env in them) to the program that runs. `root` is put before absolute
-// paths: "" or "/proc/PID/root".
-ExecutableFacts ReadExecutable(const std::string& path, const std::string& root = "");
+// paths: "" or "/proc/PID/root". Without names, which take time in large files, `defined`,
+// `has_symtab` and `marks` are not looked for.
+ExecutableFacts ReadExecutable(const std::string& path, const std::string& root = "",
+                               bool with_names = true);
 
 Findings CheckExecutable(const ExecutableFacts& facts);
+
+// True if it would not even start with the agent preloaded: its dynamic linker fails, or a library
+// that wants to be the first ends it. Needs no names.
+bool RefusesAgent(const ExecutableFacts& facts);
 
 // Which allocator defines these names: "jemalloc", "tcmalloc", "mimalloc", or "".
 std::string AllocatorOf(const std::set<std::string>& defined);

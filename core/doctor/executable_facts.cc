@@ -163,7 +163,7 @@ void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::strin
   }
 }
 
-void ReadElf(const File& file, const std::string& root, ExecutableFacts* facts) {
+void ReadElf(const File& file, const std::string& root, bool with_names, ExecutableFacts* facts) {
   const ElfHandle elf = OpenElf(file);
   GElf_Ehdr header;
   if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr ||
@@ -190,6 +190,7 @@ void ReadElf(const File& file, const std::string& root, ExecutableFacts* facts) 
   std::vector<Elf_Scn*> constants;
   ForEachSection(elf.get(), [&](Elf_Scn* section, const GElf_Shdr& s) {
     if (s.sh_type == SHT_DYNAMIC) ReadDynamic(elf.get(), section, s, &run_path, facts);
+    if (!with_names) return;
     if (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM) {
       ReadSymbols(elf.get(), section, s, &facts->defined);
     }
@@ -238,7 +239,7 @@ std::set<std::string> DefinedSymbols(const std::string& path) {
   return defined;
 }
 
-ExecutableFacts ReadExecutable(const std::string& path, const std::string& root) {
+ExecutableFacts ReadExecutable(const std::string& path, const std::string& root, bool with_names) {
   ExecutableFacts facts;
   facts.path = path;
   facts.uid = getuid();
@@ -277,7 +278,7 @@ ExecutableFacts ReadExecutable(const std::string& path, const std::string& root)
   struct statvfs fs {};
   facts.no_set_user_id = statvfs(facts.path.c_str(), &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0;
   if (const auto file = File::OpenForReading(facts.path)) {
-    ReadElf(*file, root, &facts);
+    ReadElf(*file, root, with_names, &facts);
   } else {
     facts.kind = ExecutableFacts::Kind::kUnreadable;
     facts.error = file.error().message;

@@ -156,6 +156,16 @@ class DoctorExecutables(DoctorTest):
     def test_an_old_c_library(self):
         self.assert_only("old-glibc", self.doctor("--", patient("patient_old_libc")))
 
+    def test_programs_that_would_not_start_with_the_agent_run_without(self):
+        for name, why in (("patient_musl", "runs on musl"), ("patient_asan", "AddressSanitizer")):
+            for options, what in (([], "profile"), (["--trace", "-o", str(self.directory / "x.hgt")], "trace")):
+                with self.subTest(name, what=what):
+                    process = subprocess.run([harness.HEAPGAUGE, "run", *options, "--", patient(name)], text=True,
+                                             capture_output=True, input="churn 10 10\n",
+                                             env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)))
+                    self.assertEqual((process.returncode, process.stdout), (0, "ready\nok\n"), process.stderr)
+                    self.assertRegex(process.stderr, rf"^heapgauge: {name} .*; there is no {what}: .*{why}.*\n$")
+
     def test_an_allocator_inside(self):
         for name, allocator in (("patient_jemalloc", "jemalloc"), ("patient_tcmalloc", "tcmalloc"),
                                 ("patient_own_malloc", "malloc of its own")):
