@@ -8,6 +8,7 @@
 
 #include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/report/figures.h"
 #include "core/report/recording_text.h"
 #include "wire/gauge_format.h"
 
@@ -42,9 +43,21 @@ std::string HowToSample(const GaugeFacts& facts, uint64_t interval) {
                                      facts.recording().name());
 }
 
+// What is live already stays as coarse as it was sampled: of a running program that will not have
+// replaced it soon, how to get that finer.
+std::string ForTheRest(const GaugeFacts& facts, uint64_t interval) {
+  if (!IsLive(facts) ||
+      facts.allocated_per_second * kSoonSeconds >= facts.summary.live_bytes.value) {
+    return "";
+  }
+  return fmt::format(
+      ", for what it allocates from now on, which is little; for all: start it again "
+      "by heapgauge run --sample {}",
+      SizeArgument(interval));
+}
+
 std::string SamplesText(const Recording& r) {
-  return fmt::format("{} samples, {} of them live, 1 in {}",
-                     FormatCount(static_cast<double>(r.samples)),
+  return fmt::format("{}, {} of them live, 1 in {}", figures::Counted(r.samples, "sample"),
                      FormatCount(static_cast<double>(r.live_samples)),
                      FormatBytes(static_cast<double>(r.interval_in_force)));
 }
@@ -144,7 +157,7 @@ void CheckAmount(const GaugeFacts& facts, Findings* findings) {
           fmt::format("; it allocates {}/s, which would be {} samples/s",
                       FormatBytes(facts.allocated_per_second),
                       FormatCount(facts.allocated_per_second / static_cast<double>(better))),
-      HowToSample(facts, better)));
+      HowToSample(facts, better) + ForTheRest(facts, better)));
 }
 
 void CheckState(const GaugeFacts& facts, Findings* findings) {

@@ -91,7 +91,8 @@ Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) 
   const uint64_t since = std::max(r.reset_ns, r.began_ns());
   const double whole = std::max(now > since ? Difference(now, since) / 1e9 : 0, 1.0);
   facts.allocated_per_second = facts.allocated_bytes / whole;
-  facts.growth_per_second = facts.summary.live_bytes.value / whole;
+  // A forked process did not allocate what it inherited.
+  facts.growth_per_second = std::min(facts.summary.live_bytes.value, facts.allocated_bytes) / whole;
   const std::vector<wire::TimelineRecord> ticks = ReadTicks(file, layout);
   if (const auto* past = TickWithin(ticks, kPaceNs, now, r.reset_ns);
       past != nullptr && past->allocated_bytes <= header.totals.allocated_bytes) {

@@ -1,8 +1,12 @@
-// Is there enough in a gauge file? On facts that were made up.
+// Is there enough in a gauge file? On facts, and files, that were made up.
 
 #include "core/doctor/gauge.h"
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/formats/gauge/testing/gauge_builder.h"
 
 namespace heapgauge {
 namespace {
@@ -62,6 +66,34 @@ TEST(Gauge, SaysWhichIntervalWouldDo) {
   // 40 MB in about 1000 samples.
   EXPECT_EQ(findings[0].remedy, "heapgauge ctl 42 sample 32K");
   EXPECT_EQ(HealthOf(findings), "coarse");
+}
+
+TEST(Gauge, WhatIsThereAlreadyStaysCoarse) {
+  GaugeFacts facts = Program(40 * kMB, 512 << 10, 1000);
+  EXPECT_EQ(CheckGauge(facts, "1")[0].remedy,
+            "heapgauge ctl 42 sample 32K, for what it allocates from now on, which is little; for "
+            "all: start it again by heapgauge run --sample 32K");
+  facts.summary.recording.state = RecordingState::kEnded;
+  EXPECT_EQ(CheckGauge(facts, "1")[0].remedy, "next time: heapgauge run --sample 32K -- server");
+}
+
+TEST(Gauge, WhatWasInheritedIsNoGrowth) {
+  const std::string path = ::testing::TempDir() + "inherited.hg";
+  testing::GaugeBuilder b;
+  b.header().start_monotonic_ns = 0;
+  b.AddLive(b.AddStack({0x1000}), 1 << 20).flags = wire::kLiveInherited;
+  b.header().totals.allocated_bytes = 0;
+  b.WriteTo(path);
+  auto facts = ReadGaugeFacts(path, 42);
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_GT(facts->summary.live_bytes.value, 0);
+  EXPECT_EQ(facts->growth_per_second, 0);
+  b.header().totals.allocated_bytes = 1 << 20;
+  b.WriteTo(path);
+  facts = ReadGaugeFacts(path, 42);
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_GT(facts->growth_per_second, 0);
+  std::filesystem::remove(path);
 }
 
 TEST(Gauge, TheIntervalItNamesIsFineEnough) {
