@@ -15,6 +15,12 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 include(GNUInstallDirs)
 
+# What depends on the processor is in files named *_ARCH.*, and nowhere else.
+set(HEAPGAUGE_ARCH ${CMAKE_SYSTEM_PROCESSOR})
+if(NOT EXISTS ${PROJECT_SOURCE_DIR}/agent/hooks/entries_${HEAPGAUGE_ARCH}.S)
+  message(FATAL_ERROR "heapgauge does not know ${HEAPGAUGE_ARCH} yet: it needs files as those named *_x86_64.*")
+endif()
+
 # ccache keeps objects that were made with a precompiled header only if told that it may.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)

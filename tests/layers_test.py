@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Arrows between folders point one way: who includes whom, as ARCHITECTURE.md and core/README.md say.
+"""Arrows between folders point one way: who includes whom, as ARCHITECTURE.md and core/README.md say. And
+what depends on the processor is where it should be.
 
 Tests may include anything, and are not looked at."""
 
@@ -50,18 +51,23 @@ def is_test(path):
     return path.endswith("_test.cc") or "/testing/" in path or path.endswith("/test_image.h")
 
 
-def includes():
-    """(file, what it includes) for all that is ours."""
+def sources():
+    """(name, text) of all that is ours."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT).as_posix()
-            if path.suffix not in (".h", ".cc", ".c", ".S") or is_test(name):
-                continue
-            for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M):
-                if (ROOT / included).is_file() and not is_test(included):
-                    yield name, included
-                elif included.startswith("heapgauge/"):
-                    yield name, "include/" + included
+            if path.suffix in (".h", ".cc", ".c", ".S") and not is_test(name):
+                yield name, path.read_text()
+
+
+def includes():
+    """(file, what it includes) for all that is ours."""
+    for name, text in sources():
+        for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
+            if (ROOT / included).is_file() and not is_test(included):
+                yield name, included
+            elif included.startswith("heapgauge/"):
+                yield name, "include/" + included
 
 
 def layer_of(name):
@@ -116,6 +122,28 @@ class Layers(unittest.TestCase):
 
         for folder in known:
             self.assertNotIn(folder, reached(folder, set()), "it includes itself, through others")
+
+
+# Instructions, registers and what only one family of processors has. An empty asm is no instruction.
+PROCESSOR = re.compile(r'__x86_64__|__aarch64__|__amd64|intrin\.h|__rdtsc|_mm\d*_|__builtin_cpu_supports|__builtin_ia32'
+                       r'|target\("|\basm\b[^;]*\(\s*"[^"]|__asm__[^;]*\(\s*"[^"]|\b(orig_)?r(ax|ip|sp|bp|di|si)\b')
+
+
+class Processor(unittest.TestCase):
+    def test_what_depends_on_it_is_in_files_of_its_name(self):
+        seen = 0
+        for name, text in sources():
+            if re.search(r"_x86_64\.(h|cc|S)$", name):
+                seen += PROCESSOR.search(text) is not None
+                continue
+            # These choose; what programs include has a way for all others.
+            if name.endswith("/arch.h") or name.startswith("include/"):
+                continue
+            self.assertFalse(name.endswith(".S"), name)
+            code = re.sub(r"//[^\n]*", "", text)
+            found = PROCESSOR.search(code)
+            self.assertIsNone(found, f"{name}: {found and found.group()}")
+        self.assertGreaterEqual(seen, 8)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-// A call of the program as the stubs hand it over (entries.S), and what follows from its function:
-// where the size is, what kind of call it is, how to pass it on. For the slow path of sampling and
-// for tracing alike. Allocation-free, async-signal-safe.
+// A call of the program as the stubs hand it over (entries_ARCH.S), and what follows from its
+// function: where the size is, what kind of call it is, how to pass it on. For the slow path of
+// sampling and for tracing alike. Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_HOOKS_CALL_H_
 #define HEAPGAUGE_AGENT_HOOKS_CALL_H_
 
@@ -13,7 +13,7 @@
 
 namespace heapgauge::agent {
 
-// As HG_INTO_CPP in entries.S lays it out.
+// As HG_INTO_CPP in entries_ARCH.S lays it out.
 struct Call {
   uintptr_t argument[4];
   Registers caller;

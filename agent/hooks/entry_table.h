@@ -1,4 +1,4 @@
-// The tables through which every hooked call goes (defined in entries.S), and who fills them.
+// The tables through which every hooked call goes (defined in entries_ARCH.S), and who fills them.
 //
 // hg_entry[f] is where the exported function jumps to; hg_real[f] is the real function. Single
 // words, written without locks: a call that reads the old value does what was right a moment ago.

@@ -9,7 +9,7 @@
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/visibility.h"
 
-// For exit_entries.S.
+// For exit_entries_ARCH.S.
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_exit;
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_underscore_exit;
 HG_HIDDEN void hg_before_exit(uintptr_t sp);

@@ -1,5 +1,6 @@
-// The hooked functions, listed once. entries.S makes the exported symbols and their stubs from this
-// list, the C++ side its enumeration and tables; so the order here is the index in every table.
+// The hooked functions, listed once. entries_ARCH.S makes the exported symbols and their stubs from
+// this list, the C++ side its enumeration and tables; so the order here is the index in every
+// table.
 //
 // HG_FUNCTIONS(X) expands X(symbol, shape) for each. The shape says where the arguments are:
 //   SIZE1 SIZE2 SIZE3   allocates; the size is the 1st, 2nd or 3rd argument

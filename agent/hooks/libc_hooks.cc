@@ -1,7 +1,7 @@
 // The few functions beside allocation that the agent has to know of: dlclose, after which addresses
 // may mean something else, the two ways to install a seccomp filter, after which an unforeseen
-// system call may kill the program (prctl and syscall themselves are in entries.S), and those by
-// which a program gives up its rights, after which it cannot open its gauge file any more.
+// system call may kill the program (prctl and syscall themselves are in entries_ARCH.S), and those
+// by which a program gives up its rights, after which it cannot open its gauge file any more.
 #include <linux/seccomp.h>
 #include <unistd.h>
 
@@ -67,7 +67,7 @@ void hg_resolve_libc() {
   hg_real_prctl = reinterpret_cast<AnyFunction>(found[0].address);
 }
 
-// From entries.S, before the call that installs the filter, with the first arguments of that.
+// From entries_ARCH.S, before the call that installs the filter, with the first arguments of that.
 void hg_before_seccomp(uint64_t first, uint64_t second, uint64_t third) {
   hg_resolve_libc();
   frozen_before = heapgauge::agent::SyscallsFrozen();
@@ -75,13 +75,13 @@ void hg_before_seccomp(uint64_t first, uint64_t second, uint64_t third) {
   heapgauge::agent::FreezeSyscalls();
 }
 
-// From entries.S: there is no filter after all.
+// From entries_ARCH.S: there is no filter after all.
 void hg_after_failed_seccomp() {
   if (!frozen_before) heapgauge::agent::ThawSyscalls();
 }
 
 #ifdef HG_LINKED_IN
-#define HG_DLCLOSE heapgauge_linked_dlclose  // linked_dlclose.S
+#define HG_DLCLOSE heapgauge_linked_dlclose  // linked_dlclose_ARCH.S
 #else
 #define HG_DLCLOSE dlclose
 #endif

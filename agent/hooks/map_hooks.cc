@@ -8,7 +8,7 @@
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
 
-// As hg_map_record in entries.S lays it out.
+// As hg_map_record in entries_ARCH.S lays it out.
 struct HgMapCall {
   uintptr_t argument[6];
   heapgauge::agent::Registers caller;
@@ -24,7 +24,7 @@ HG_HIDDEN uintptr_t hg_raw_mmap(void* address, size_t length, int protection, in
 HG_HIDDEN uintptr_t hg_raw_munmap(void* address, size_t length);
 HG_HIDDEN uintptr_t hg_raw_mremap(void* address, size_t length, size_t new_length, int flags,
                                   void* new_address);
-// Where the exported functions jump to, and the stubs that record; defined in entries.S.
+// Where the exported functions jump to, and the stubs that record; defined in entries_ARCH.S.
 HG_HIDDEN heapgauge::agent::AnyFunction hg_map_entry[kMapFunctions];
 HG_HIDDEN const heapgauge::agent::AnyFunction hg_map_record_stub[kMapFunctions];
 

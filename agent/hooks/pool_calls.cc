@@ -1,5 +1,5 @@
-// Blocks of the program's own pools. heapgauge_pool_allocated itself is in entries.S: it counts
-// down like malloc, and hands over the registers of its caller when a sample is due.
+// Blocks of the program's own pools. heapgauge_pool_allocated itself is in entries_ARCH.S: it
+// counts down like malloc, and hands over the registers of its caller when a sample is due.
 #define HEAPGAUGE_LINKED 1
 #pragma GCC visibility push(default)
 #include "include/heapgauge/heapgauge.h"
@@ -13,7 +13,7 @@
 #include "agent/sample/thread_exclusion.h"
 #include "agent/table/sample_filter.h"
 
-// As hg_pool_due in entries.S lays it out.
+// As hg_pool_due in entries_ARCH.S lays it out.
 struct HgPoolCall {
   uint64_t pool;
   uintptr_t block;

@@ -244,7 +244,7 @@ bool internal::IsInsideAllocatorObject(uintptr_t pc) {
 
 HG_HIDDEN heapgauge::agent::AnyFunction hg_resolve_real(uint32_t function, uintptr_t caller);
 
-// From entries.S: where this call is to go.
+// From entries_ARCH.S: where this call is to go.
 heapgauge::agent::AnyFunction hg_resolve_real(uint32_t function, uintptr_t caller) {
   using namespace heapgauge::agent;
   ResolveRealFunctions();

@@ -22,25 +22,6 @@ constexpr char kNotWatched[] =
 
 int NotWatched() { return FailWith(HEAPGAUGE_UNAVAILABLE, kNotWatched); }
 
-// The registers that a caller may hold a block by, in memory that is searched.
-struct SavedRegisters {
-  uintptr_t word[6];
-};
-inline void Save(SavedRegisters* registers) {
-#if defined(__x86_64__)
-  __asm__ volatile(
-      "movq %%rbx, 0(%0)\n\t"
-      "movq %%rbp, 8(%0)\n\t"
-      "movq %%r12, 16(%0)\n\t"
-      "movq %%r13, 24(%0)\n\t"
-      "movq %%r14, 32(%0)\n\t"
-      "movq %%r15, 40(%0)" ::"r"(registers->word)
-      : "memory");
-#else
-#error "agent/leaks: save this architecture's registers that calls preserve"
-#endif
-}
-
 // The stack pointer of the function that `callers` functions above the one with this frame is; that
 // frame itself if the stack cannot be walked so far.
 uintptr_t StackOfCaller(const void* own, uintptr_t frame, uint32_t callers) {
@@ -82,8 +63,8 @@ int heapgauge_leak_check(uint64_t mark, const void* frame, uint32_t callers,
                          struct heapgauge_leaks* leaks) {
   *leaks = {};
   if (!CanAskForCheck()) return NotWatched();
-  SavedRegisters registers;
-  Save(&registers);
+  arch::PreservedRegisters registers;
+  arch::Save(&registers);
   heapgauge::wire::LeakControl words{};
   const uintptr_t here = reinterpret_cast<uintptr_t>(&registers);
   const uintptr_t sp =

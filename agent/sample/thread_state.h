@@ -11,7 +11,7 @@ namespace heapgauge::agent {
 struct TraceLane;
 
 struct ThreadState {
-  uint64_t countdown;  // bytes until the slow path is entered; first, entries.S subtracts from it
+  uint64_t countdown;  // bytes until the slow path is entered; first, the stubs subtract from it
   uint64_t interval;   // mean of the gap that is being counted down; 0: draw anew at the next block
   uint64_t random;     // state of the generator; 0: not seeded
   uint32_t token;      // a number of its own for each thread, 0 not yet given

@@ -14,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/sys/arch.h"
+
 namespace heapgauge::agent {
 
 inline std::atomic<bool> syscalls_frozen{false};
@@ -21,26 +23,6 @@ inline std::atomic<bool> syscalls_frozen{false};
 inline void FreezeSyscalls() { syscalls_frozen.store(true, std::memory_order_relaxed); }
 inline void ThawSyscalls() { syscalls_frozen.store(false, std::memory_order_relaxed); }
 inline bool SyscallsFrozen() { return syscalls_frozen.load(std::memory_order_relaxed); }
-
-namespace arch {
-// The one place that knows how this architecture enters the kernel.
-#if defined(__x86_64__)
-inline long Syscall6(long number, long a, long b, long c, long d, long e, long f) {
-  long result;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
-}
-inline void Pause() { __asm__ volatile("pause"); }
-#else
-#error "agent/sys/syscall.h: add this architecture's system call entry"
-#endif
-}  // namespace arch
 
 namespace internal {
 template <typename T>

@@ -1,5 +1,5 @@
 // Tells for nearly every block at once that it is not a sample: one counter byte for each KiB
-// of address space (HG_FILTER_FACTOR). The stubs in hooks/entries.S test `hg_filter`
+// of address space (HG_FILTER_FACTOR). The stubs in hooks/entries_ARCH.S test `hg_filter`
 // themselves; this is the writing side.
 //
 // Blocks of pools have a filter of their own: they lie within blocks of the allocator, whose frees

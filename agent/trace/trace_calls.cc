@@ -1,4 +1,4 @@
-// What the stubs do while every call is traced (entries.S).
+// What the stubs do while every call is traced (entries_ARCH.S).
 //
 // A block is recorded after the allocator gave it and before the program has it, a free before the
 // allocator gets the block back; so for each address the times of the events are in the true order.
@@ -11,7 +11,7 @@
 #include "agent/recorder.h"
 #include "agent/sample/thread_exclusion.h"
 
-// In entries.S: passes a call on to the real function, and where that code begins and ends.
+// In entries_ARCH.S: passes a call on to the real function, and where that code begins and ends.
 HG_HIDDEN uintptr_t hg_pass_on_call(const heapgauge::agent::Call* call);
 HG_HIDDEN const char hg_passing_on[];
 HG_HIDDEN const char hg_passed_on[];

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "agent/sys/cycle_counter.h"
+#include "agent/sys/arch.h"
 #include "agent/sys/os.h"
 #include "wire/trace_buffer.h"
 

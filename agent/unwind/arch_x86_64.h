@@ -1,14 +1,6 @@
-// All that the unwinder knows about x86-64: DWARF register numbers, how a call and a signal frame
-// lie on the stack, what the signal restorer looks like, where the thread pointer is. Another
-// architecture is another header with the same names.
-//
-// Pure constants and two inline functions. Allocation-free, async-signal-safe.
+// x86-64 for arch.h. Pure constants and two inline functions: allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_UNWIND_ARCH_X86_64_H_
 #define HEAPGAUGE_AGENT_UNWIND_ARCH_X86_64_H_
-
-#if !defined(__x86_64__)
-#error "agent/unwind: write the header of this architecture beside arch_x86_64.h"
-#endif
 
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "agent/unwind/eh_frame.h"
 
-#include "agent/unwind/arch_x86_64.h"
+#include "agent/unwind/arch.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -20,7 +20,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "agent/unwind/arch_x86_64.h"
+#include "agent/unwind/arch.h"
 #include "agent/unwind/rule.h"
 
 namespace heapgauge::agent {

@@ -1,6 +1,6 @@
 #include "agent/unwind/rule_lookup.h"
 
-#include "agent/unwind/arch_x86_64.h"
+#include "agent/unwind/arch.h"
 #include "agent/unwind/cfa_program.h"
 #include "agent/unwind/eh_frame.h"
 #include "agent/unwind/stack_memory.h"

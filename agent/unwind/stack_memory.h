@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#include "agent/unwind/arch_x86_64.h"
+#include "agent/unwind/arch.h"
 
 namespace heapgauge::agent {
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/arch.h"
+
 namespace heapgauge {
 namespace {
 
@@ -21,7 +23,7 @@ double PowerOfTwo(int exponent) {
 // times (1+y)^2-1 = y(2+y) undoes the sixteenth. With FMA instructions the roundings are others
 // than without, and Go takes them where the processor has them. REQUIRES: x <= 0.
 double GoExp(double x) {
-  static const bool has_fma = __builtin_cpu_supports("fma") != 0;
+  static const bool has_fma = arch::HasFusedMultiply();
   const auto multiply_add = [](double a, double b, double c) {
     return has_fma ? std::fma(a, b, c) : a * b + c;
   };

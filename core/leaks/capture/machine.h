@@ -7,7 +7,7 @@
 // at any moment, the thread makes the call, restores itself by that, and goes on. A child that the
 // call makes has a state of its own there: one that exits.
 //
-// Each architecture has one file, machine_ARCHITECTURE.cc. Functions are pure but for those that
+// Each architecture has one file, machine_ARCH.cc. Functions are pure but for those that
 // take the id of a thread, which must be stopped and traced by the calling thread; these set errno.
 #ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_MACHINE_H_
 #define HEAPGAUGE_CORE_LEAKS_CAPTURE_MACHINE_H_

@@ -2,7 +2,7 @@
 // from outside means copying all of it, page by page by the kernel; the copy has it mapped, and
 // tells only of the few words that matter.
 //
-// A small piece of code (search_code_x86_64.S) is put into memory that the copy is made to map, and
+// A small piece of code (search_code_ARCH.S) is put into memory that the copy is made to map, and
 // run by the one thread that it has. It touches nothing else, so the copy stays what it was. The
 // copy is stopped whenever it does not search; a signal that it gets is forgotten.
 //

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/arch.h"
+
 namespace heapgauge::leaks {
 namespace {
 
@@ -89,8 +91,7 @@ __attribute__((always_inline)) inline void BlockPointers::AddAll(const WordSearc
   }
 }
 
-__attribute__((target("popcnt"))) void BlockPointers::AddByHardware(
-    const WordSearch::Found& found) {
+HG_COUNTS_BITS void BlockPointers::AddByHardware(const WordSearch::Found& found) {
   AddAll<HardwareBits>(found);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/arch.h"
 #include "core/leaks/memory_image.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/edge_list.h"
@@ -28,7 +29,7 @@ class BlockPointers {
         marks_(*marks),
         steps_(marks),
         edges_(*edges),
-        has_popcount_(__builtin_cpu_supports("popcnt") != 0) {}
+        has_popcount_(arch::HasBitCount()) {}
 
   // Words with values in the range of the index. REQUIRES: in the order of addresses.
   void Add(const WordSearch::Found& found);

@@ -1,10 +1,9 @@
 #include "core/trace/record/clock.h"
 
-#include <x86intrin.h>
-
 #include <algorithm>
 #include <string>
 
+#include "core/base/arch.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
 
@@ -21,12 +20,12 @@ constexpr size_t kMostLines = 4096;
 
 wire::TraceClock BestClock() {
   const auto source = ReadWholeFile(kSourcePath, 64);
-  return source && source->rfind("tsc", 0) == 0 ? wire::TraceClock::kCycleCounter
-                                                : wire::TraceClock::kMonotonicNs;
+  return source && source->rfind(arch::kCycleClockSource, 0) == 0 ? wire::TraceClock::kCycleCounter
+                                                                  : wire::TraceClock::kMonotonicNs;
 }
 
 uint64_t ReadClock(wire::TraceClock clock) {
-  return clock == wire::TraceClock::kCycleCounter ? __rdtsc() : MonotonicNow();
+  return clock == wire::TraceClock::kCycleCounter ? arch::CycleCounter() : MonotonicNow();
 }
 
 ClockPair TakePair(wire::TraceClock clock) {
@@ -38,9 +37,9 @@ ClockPair TakePair(wire::TraceClock clock) {
   ClockPair best;
   uint64_t best_width = UINT64_MAX;
   for (int i = 0; i < 5; ++i) {
-    const uint64_t before = __rdtsc();
+    const uint64_t before = arch::CycleCounter();
     const uint64_t ns = MonotonicNow();
-    const uint64_t width = __rdtsc() - before;
+    const uint64_t width = arch::CycleCounter() - before;
     if (width >= best_width) continue;
     best_width = width;
     best = {before + width / 2, ns};

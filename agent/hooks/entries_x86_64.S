@@ -8,8 +8,7 @@
 //   hg_lookup_<f>    the same once there are samples which do not pass: no mask,
 //   hg_trace_<f>     while every call is recorded: goes to C++ each time, but for free(NULL).
 // Written in assembly because gcc makes twice as many instructions of it, and because the stack
-// pointer and frame pointer of the caller must reach the unwinder unspoilt. This file and
-// agent/unwind/arch_x86_64.h hold what depends on the architecture, with sys/syscall.h.
+// pointer and frame pointer of the caller must reach the unwinder unspoilt.
 #include "agent/hooks/functions.h"
 
 #define FILTER_SHIFT (32 - HG_FILTER_BITS)
@@ -241,7 +240,7 @@ HG_END hg_trace_\name
 // ---- one set for each function ----
 
 // What the program calls. Linked into it (symbol_search_linked.cc) these are the names that the linker
-// puts in the place of the plain ones; the operators are in linked_operators.S.
+// puts in the place of the plain ones; the operators are in linked_operators_ARCH.S.
 .macro HG_EXPORT name
   .section .text.hg_entries, "ax", @progbits
   .p2align 4
@@ -310,7 +309,7 @@ HG_OPERATORS(X)
 HG_JEMALLOC_FUNCTIONS(X)
 #undef X
 
-#ifdef HG_LINKED_IN  // for linked_operators.S
+#ifdef HG_LINKED_IN  // for linked_operators_ARCH.S
   .globl heapgauge_linked_entry
   .set heapgauge_linked_entry, hg_entry
 #endif

@@ -1,0 +1,28 @@
+// What the agent needs of the processor, beside its hooks (hooks/entries_ARCH.S) and what the
+// unwinder knows of it (unwind/arch.h). Each architecture has a header with these names in
+// heapgauge::agent::arch:
+//
+//   long Syscall6(number, a, b, c, d, e, f)
+//     Enters the kernel; a negative result is -errno.
+//   void Pause()
+//     For loops that wait for another thread.
+//   uint64_t CycleCounter()
+//     The processor's own clock, for the events of an exact trace. It is read after everything in
+//     front of it is done, and before anything behind it can be seen by other processors. So if
+//     one processor has read it and then tells another something, that one reads a later time once
+//     it knows. Whether all processors count alike is for the caller to know. Deadly where the
+//     program has forbidden itself to read it (strict seccomp).
+//   PreservedRegisters, void Save(PreservedRegisters*)
+//     The registers that a function finds as its caller left them, by which that may hold a block.
+//
+// Allocation-free, async-signal-safe.
+#ifndef HEAPGAUGE_AGENT_SYS_ARCH_H_
+#define HEAPGAUGE_AGENT_SYS_ARCH_H_
+
+#if defined(__x86_64__)
+#include "agent/sys/arch_x86_64.h"
+#else
+#error "agent/sys: write the header of this architecture beside arch_x86_64.h"
+#endif
+
+#endif  // HEAPGAUGE_AGENT_SYS_ARCH_H_

@@ -1,0 +1,48 @@
+// x86-64 for arch.h, which has the contracts.
+#ifndef HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_
+#define HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_
+
+#include <cstdint>
+
+namespace heapgauge::agent::arch {
+
+inline long Syscall6(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+inline void Pause() { __asm__ volatile("pause"); }
+
+// Without the fence it would not wait for loads: whoever frees a block that another thread has just
+// handed over could read it before that thread did. Stores wait for it by themselves.
+inline uint64_t CycleCounter() {
+  uint32_t low, high;
+  __asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+  return uint64_t{high} << 32 | low;
+}
+
+struct PreservedRegisters {
+  uintptr_t word[6];
+};
+
+inline __attribute__((always_inline)) void Save(PreservedRegisters* registers) {
+  __asm__ volatile(
+      "movq %%rbx, 0(%0)\n\t"
+      "movq %%rbp, 8(%0)\n\t"
+      "movq %%r12, 16(%0)\n\t"
+      "movq %%r13, 24(%0)\n\t"
+      "movq %%r14, 32(%0)\n\t"
+      "movq %%r15, 40(%0)" ::"r"(registers->word)
+      : "memory");
+}
+
+}  // namespace heapgauge::agent::arch
+
+#endif  // HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_
