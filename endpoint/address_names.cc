@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/process.h"
 #include "core/formats/mappings/mapping_section.h"
 
 namespace heapgauge::endpoint {
@@ -136,8 +137,7 @@ std::vector<std::vector<std::string>> AddressNames::Answer(const Profile& questi
 
 std::vector<Module> ReadMapsOf(const Profile& profile) {
   if (profile.recording.state != RecordingState::kLive) return {};
-  const auto text =
-      ReadWholeFile("/proc/" + std::to_string(profile.recording.pid) + "/maps", kMostMaps);
+  const auto text = ReadWholeFile(ProcessDirectory(profile.recording.pid) + "/maps", kMostMaps);
   if (!text) return {};
   MappingParser parser;
   std::string_view rest = *text;

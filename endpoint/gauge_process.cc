@@ -207,7 +207,7 @@ Result<MemorySurvey> GaugeProcess::Memory() {
 std::optional<MemoryNow> GaugeProcess::GlanceAtMemory() {
   const auto owner = ReadOwner(path_);
   if (!owner || owner->is_copy || !OwnerRuns(*owner)) return std::nullopt;
-  const auto status = ReadProcessStatus("/proc/" + std::to_string(owner->pid));
+  const auto status = ReadProcessStatus(ProcessDirectory(owner->pid));
   if (!status || status->resident == 0) return std::nullopt;
   MemoryNow now;
   now.resident_bytes = status->resident;

@@ -11,16 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
 namespace {
-
-std::string ProcPath(uint32_t pid, const char* name) {
-  return "/proc/" + std::to_string(pid) + "/" + name;
-}
 
 uint64_t Now(clockid_t clock) {
   timespec ts{};
@@ -34,7 +31,7 @@ struct ByInode {
 
 // REQUIRES: the files are sorted by their inodes.
 std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& files) {
-  FILE* maps = std::fopen(ProcPath(pid, "maps").c_str(), "re");
+  FILE* maps = std::fopen((ProcessDirectory(pid) + "/maps").c_str(), "re");
   if (maps == nullptr) return std::nullopt;
   bool found = false;
   bool any = false;
@@ -63,17 +60,15 @@ std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& fil
   return found;
 }
 
-}  // namespace
-
-std::optional<ProcessInfo> ReadProcess(uint32_t pid) {
-  const auto text = ReadWholeFile(ProcPath(pid, "stat"), 4096);
+// Of a process or thread; without its number.
+std::optional<ProcessInfo> ReadStat(const std::string& directory) {
+  const auto text = ReadWholeFile(directory + "/stat", 4096);
   if (!text) return std::nullopt;
   // The command name is in brackets and may itself hold brackets and spaces: count from the last
   // one.
   const size_t close = text->rfind(')');
   if (close == std::string::npos) return std::nullopt;
   ProcessInfo info;
-  info.pid = pid;
   unsigned parent = 0;
   unsigned long long start = 0;
   const int fields = std::sscanf(text->c_str() + close + 1,
@@ -86,8 +81,34 @@ std::optional<ProcessInfo> ReadProcess(uint32_t pid) {
   return info;
 }
 
+}  // namespace
+
+std::optional<ProcessInfo> ReadProcess(uint32_t pid) {
+  const std::string directory = "/proc/" + std::to_string(pid);
+  auto info = ReadStat(directory);
+  if (!info) return std::nullopt;
+  info->pid = info->thread = pid;
+  if (!info->ended()) return info;
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir((directory + "/task").c_str()), closedir);
+  if (tasks == nullptr) return info;
+  while (const dirent* entry = readdir(tasks.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const auto thread = ReadStat(directory + "/task/" + entry->d_name);
+    if (!thread || thread->ended()) continue;
+    info->thread = static_cast<uint32_t>(std::strtoul(entry->d_name, nullptr, 10));
+    info->state = thread->state;
+    break;
+  }
+  return info;
+}
+
+std::string ProcessDirectory(uint32_t pid) {
+  const auto info = ReadProcess(pid);
+  return "/proc/" + std::to_string(info ? info->thread : pid);
+}
+
 std::optional<uint64_t> ResidentBytes(uint32_t pid) {
-  const auto text = ReadWholeFile(ProcPath(pid, "statm"), 256);
+  const auto text = ReadWholeFile(ProcessDirectory(pid) + "/statm", 256);
   unsigned long long pages = 0;
   if (!text || std::sscanf(text->c_str(), "%*u %llu", &pages) != 1) return std::nullopt;
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -95,7 +116,8 @@ std::optional<uint64_t> ResidentBytes(uint32_t pid) {
 
 std::string ProcessExecutable(uint32_t pid) {
   std::array<char, 4096> buffer{};
-  const ssize_t n = readlink(ProcPath(pid, "exe").c_str(), buffer.data(), buffer.size());
+  const ssize_t n =
+      readlink((ProcessDirectory(pid) + "/exe").c_str(), buffer.data(), buffer.size());
   return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
 }
 
@@ -132,7 +154,7 @@ std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {
 }
 
 std::optional<std::vector<std::string>> SharedMappings(uint32_t pid) {
-  FILE* maps = std::fopen(ProcPath(pid, "maps").c_str(), "re");
+  FILE* maps = std::fopen((ProcessDirectory(pid) + "/maps").c_str(), "re");
   if (maps == nullptr) return std::nullopt;
   std::vector<std::string> paths;
   bool any = false;

@@ -12,16 +12,23 @@
 
 namespace heapgauge {
 
+// A process is there as long as one of its threads is. The first one, whose number it has, may end
+// before the others (pthread_exit in main); of such a process the kernel shows the memory, the
+// program and its arguments only through another thread.
 struct ProcessInfo {
   uint32_t pid = 0;
+  uint32_t thread = 0;  // the first one if that has not ended, or another
   uint32_t parent = 0;
-  char state = '?';          // as in /proc/PID/stat; 'Z' has ended but was not waited for
+  char state = '?';          // of that thread, as in stat; 'Z' has ended but was not waited for
   uint64_t start_ticks = 0;  // since boot; with the pid it names one process for good
   bool ended() const { return state == 'Z' || state == 'X'; }
 };
 
 // Nothing if there is no such process.
 std::optional<ProcessInfo> ReadProcess(uint32_t pid);
+
+// "/proc/PID", or that of another thread where the first one has ended.
+std::string ProcessDirectory(uint32_t pid);
 
 // Resident memory; nothing if the process is gone.
 std::optional<uint64_t> ResidentBytes(uint32_t pid);

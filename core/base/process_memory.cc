@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/cgroup.h"
+#include "core/base/process.h"
 #include "core/base/process_status.h"
 
 namespace heapgauge {
@@ -16,7 +17,7 @@ double Share(uint64_t used, uint64_t limit) {
 }  // namespace
 
 std::optional<wire::ProcessMemory> ReadProcessMemory(uint32_t pid) {
-  const auto status = ReadProcessStatus("/proc/" + std::to_string(pid));
+  const auto status = ReadProcessStatus(ProcessDirectory(pid));
   if (!status || status->resident == 0) return std::nullopt;  // a zombie has none
   wire::ProcessMemory memory{};
   memory.resident_bytes = status->resident;

@@ -138,7 +138,7 @@ void SoftenWhereSamplesArrived(Findings* findings) {
 }
 
 Findings CheckExecutableOf(const ProcessFacts& facts) {
-  ExecutableFacts executable = ReadExecutable(fmt::format("/proc/{}/exe", facts.pid), facts.root);
+  ExecutableFacts executable = ReadExecutable(ProcessDirectory(facts.pid) + "/exe", facts.root);
   if (!facts.exe.empty()) executable.path = facts.exe;
   executable.uid = facts.uid;
   executable.gid = facts.gid;

@@ -30,9 +30,7 @@ constexpr size_t kMaxEnvironment = 4 << 20;
 constexpr size_t kMaxSmall = 64 << 10;
 constexpr uint32_t kKernelThreadFlag = 0x00200000;  // PF_KTHREAD in /proc/PID/stat
 
-std::string Proc(uint32_t pid, const char* name) {
-  return "/proc/" + std::to_string(pid) + "/" + name;
-}
+std::string Proc(uint32_t pid, const char* name) { return ProcessDirectory(pid) + "/" + name; }
 
 std::string ReadSmall(const std::string& path) {
   return ReadWholeFile(path, kMaxSmall).value_or("");
@@ -259,7 +257,8 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
   facts.state = info->state;
   facts.parent = info->parent;
   facts.kernel_thread = IsKernelThread(pid);
-  const std::string status = ReadSmall(Proc(pid, "status"));
+  // Of the first thread: others have numbers of their own in it.
+  const std::string status = ReadSmall("/proc/" + std::to_string(pid) + "/status");
   ReadStatus(status, &facts);
   if (facts.kernel_thread || info->ended()) return facts;
   facts.exe = ProcessExecutable(pid);

@@ -54,7 +54,7 @@ std::string JoinedArguments(std::string text) {
 void DescribeProgram(uint32_t pid, Check* check) {
   check->pid = pid;
   check->executable = ProcessExecutable(pid);
-  if (auto line = ReadWholeFile("/proc/" + std::to_string(pid) + "/cmdline", 16384)) {
+  if (auto line = ReadWholeFile(ProcessDirectory(pid) + "/cmdline", 16384)) {
     check->command_line = JoinedArguments(*std::move(line));
   }
   check->unix_ns = RealtimeNow();
@@ -127,7 +127,7 @@ class ProcessCheck {
     TakeWhileStopped();
     uncopied.ReadMissing(copy->memory_process());
     check_.look = Look::kOwnCopy;
-    const auto status = ReadProcessStatus("/proc/" + std::to_string(pid_));
+    const auto status = ReadProcessStatus(ProcessDirectory(pid_));
     check_.threads = status ? status->threads : 0;
     HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false, &uncopied));
     if (!copy->alive()) return tl::unexpected(CopyHasEnded());

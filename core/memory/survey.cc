@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/memory/glibc_heap.h"
 #include "core/memory/page_map.h"
@@ -228,7 +229,7 @@ Result<MemorySurvey> SurveyMemory(const GaugeMemory& gauge, const SurveyOptions&
   survey.mappings = gauge.mappings;
   survey.growth = GrowthOf(gauge.timeline);
   survey.live = gauge.recording.state == RecordingState::kLive;
-  const std::string directory = "/proc/" + std::to_string(gauge.recording.pid);
+  const std::string directory = ProcessDirectory(gauge.recording.pid);
   if (survey.live) {
     const auto status = ReadProcessStatus(directory);
     // It has ended between the two looks.

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/base/file.h"
+#include "core/base/process.h"
 #include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
 
@@ -160,7 +161,7 @@ std::optional<std::string> SourceFiles::ReadElsewhere(const std::string& path,
   }
   if (!path.starts_with('/')) return std::nullopt;
   if (options_.pid != 0) {
-    auto text = ReadIfThere("/proc/" + std::to_string(options_.pid) + "/root" + path);
+    auto text = ReadIfThere(ProcessDirectory(options_.pid) + "/root" + path);
     if (text) return text;
   }
   if (options_.debuginfod != nullptr && !build_id.empty()) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/decompress.h"
@@ -37,7 +38,7 @@ Result<std::unique_ptr<ElfFile>> OpenVdso(const std::string& build_id) {
 // replaced, given the right to read it.
 std::vector<std::string> MappedFiles(const Module& module, uint32_t pid) {
   std::vector<std::string> paths;
-  const std::string proc = "/proc/" + std::to_string(pid);
+  const std::string proc = ProcessDirectory(pid);
   std::ifstream maps(proc + "/maps");
   for (std::string line; std::getline(maps, line);) {
     unsigned long long low = 0;
@@ -116,7 +117,7 @@ std::vector<std::string> PlacesOf(const Module& module, const SymbolizeOptions& 
   if (!module.path_cut) AddBinaryDirs(module, path, options.binary_dirs, &candidates);
   if (has_path) candidates.push_back(path);
   if (options.pid != 0) {
-    if (has_path) candidates.push_back("/proc/" + std::to_string(options.pid) + "/root" + path);
+    if (has_path) candidates.push_back(ProcessDirectory(options.pid) + "/root" + path);
     for (std::string& mapped : MappedFiles(module, options.pid)) candidates.push_back(mapped);
   }
   // A stripped and deleted program can still be read if its debug file is installed.

@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/base/proc_fields.h"
+#include "core/base/process.h"
 
 namespace heapgauge {
 namespace {
@@ -26,8 +27,7 @@ std::string InnerPid(uint32_t pid) {
 Result<PerfMap> PerfMap::Load(uint32_t pid, uint32_t uid, bool live, uint64_t since_unix_ns) {
   std::vector<std::string> candidates;
   if (live) {
-    candidates.push_back("/proc/" + std::to_string(pid) + "/root/tmp/perf-" + InnerPid(pid) +
-                         ".map");
+    candidates.push_back(ProcessDirectory(pid) + "/root/tmp/perf-" + InnerPid(pid) + ".map");
   }
   candidates.push_back("/tmp/perf-" + std::to_string(pid) + ".map");
   Error reason{ErrorCode::kNotFound, "", kNoOffset};

@@ -1,5 +1,6 @@
 """The program behaves exactly as without the agent, in every situation a program can be in."""
 
+import json
 import os
 import pathlib
 import re
@@ -138,6 +139,23 @@ class Threads(harness.EndToEnd):
         self.assert_healthy(outcome, lossless=False)
         recording = self.top(outcome.files[0])["recording"]
         self.assertLess(sum(recording["lost"].values()), recording["samples"] / 100 + 10)
+
+    def test_a_program_whose_first_thread_has_ended_runs(self):
+        gauges = self.fresh_directory()
+        env = harness.clean_environment(LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(gauges), HEAPGAUGE_SAMPLE="4K")
+        steps = ["handover", "keep", "5K", "1K", "say", "ready", "sleep", "600000"]
+        with subprocess.Popen([target("steps"), *steps], env=env, stdout=subprocess.PIPE) as program:
+            self.assertEqual(program.stdout.readline(), b"ready\n")
+            stat = pathlib.Path("/proc", str(program.pid), "stat")
+            while stat.read_text().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.01)
+            gauge = next(gauges.glob("*.hg"))
+            self.assertEqual(self.top(gauge)["recording"]["state"], "live")
+            self.assertTrue(json.loads(self.ask("memory", "--json", gauge).stdout)["live"])
+            self.assertRegex(self.ask("leaks", gauge).stdout, r"(program paused for|memory  *not looked at: .*ptrace)")
+            self.assertNotIn("zombie", self.ask("doctor", gauge).stdout)
+            program.kill()
+        self.assertEqual(self.top(gauge)["recording"]["state"], "killed")
 
     def test_a_program_with_a_clock_of_its_own(self):
         self.assert_healthy(self.assert_same_behaviour([target("own_clock")], sample="4K"))

@@ -12,6 +12,7 @@
 //     seccomp             installs a filter that allows everything
 //     fork                a child does the rest; the parent waits for it, then does it too
 //     threads N           N threads do the rest at the same time
+//     handover            a thread does the rest; the first one ends
 //     say TEXT            prints a line
 //     quit                _exit, without the farewells of exit
 //     quick               quick_exit, with farewells of its own
@@ -120,6 +121,10 @@ static void DoSteps(char** step) {
       }
       for (int i = 0; i < count; ++i) pthread_join(thread[i], NULL);
       return;
+    } else if (strcmp(what, "handover") == 0) {
+      pthread_t thread;
+      Require(pthread_create(&thread, NULL, Thread, step) == 0, "pthread_create");
+      pthread_exit(NULL);
     } else if (strcmp(what, "say") == 0) {
       puts(*step++);
       fflush(stdout);

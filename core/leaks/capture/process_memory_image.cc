@@ -6,13 +6,15 @@
 #include <string>
 #include <utility>
 
+#include "core/base/process.h"
 #include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/picture.h"
 
 namespace heapgauge::leaks {
 
-ProcessMemoryImage::ProcessMemoryImage(uint32_t process) : process_(process) {
-  auto memory = File::OpenForReading("/proc/" + std::to_string(process) + "/mem");
+ProcessMemoryImage::ProcessMemoryImage(uint32_t process) : thread_(process) {
+  if (const auto info = ReadProcess(process)) thread_ = info->thread;
+  auto memory = File::OpenForReading("/proc/" + std::to_string(thread_) + "/mem");
   if (memory) memory_ = *std::move(memory);
 }
 
@@ -30,7 +32,7 @@ std::unique_ptr<WordSearch> ProcessMemoryImage::Search(std::vector<AddressRange>
 size_t ProcessMemoryImage::Read(uint64_t address, size_t size, void* to) const {
   const iovec local{to, size};
   const iovec remote{reinterpret_cast<void*>(address), size};
-  const ssize_t got = process_vm_readv(static_cast<pid_t>(process_), &local, 1, &remote, 1, 0);
+  const ssize_t got = process_vm_readv(static_cast<pid_t>(thread_), &local, 1, &remote, 1, 0);
   const size_t done = got < 0 ? 0 : static_cast<size_t>(got);
   if (done == size || !memory_) return done;
   // No use asking for what is not there at all.

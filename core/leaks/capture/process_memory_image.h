@@ -36,7 +36,7 @@ class ProcessMemoryImage final : public MemoryImage {
 
  private:
   Picture* picture_ = nullptr;
-  uint32_t process_;
+  uint32_t thread_;             // through which it is read
   std::optional<File> memory_;  // /proc/PID/mem, if it may be opened
   std::vector<AddressRange> readable_;
 };

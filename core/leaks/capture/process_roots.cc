@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/process.h"
 #include "core/base/process_status.h"
 #include "core/base/text.h"
 #include "core/leaks/capture/free_chunks.h"
@@ -44,10 +45,10 @@ class Finder {
   Finder(const RootsInput& input, const MemoryImage& image)
       : input_(input),
         image_(image),
-        directory_(fmt::format("/proc/{}", input.process)),
+        directory_(ProcessDirectory(input.process)),
         touched_(OpenSource(directory_ + "/pagemap")),
         // Pages of shared memory are not in the copy's tables.
-        touched_shared_(OpenSource(fmt::format("/proc/{}/pagemap", input.program))) {}
+        touched_shared_(OpenSource(ProcessDirectory(input.program) + "/pagemap")) {}
 
   Result<ProcessRoots> Find() {
     HG_ASSIGN(smaps_, ReadSmaps(directory_ + "/smaps"));

@@ -29,30 +29,36 @@ constexpr uint64_t kMaxCodeBytes = 64 << 20;
 // A signal makes the kernel begin a fork again, and few come while all are blocked.
 constexpr int kMostTries = 20;
 
-size_t ReadMemory(pid_t process, uint64_t address, void* to, size_t size) {
+// Through one of the threads that have not ended.
+size_t ReadMemory(pid_t thread, uint64_t address, void* to, size_t size) {
   const iovec local{to, size};
   const iovec remote{reinterpret_cast<void*>(address), size};
-  const ssize_t got = process_vm_readv(process, &local, 1, &remote, 1, 0);
+  const ssize_t got = process_vm_readv(thread, &local, 1, &remote, 1, 0);
   return got < 0 ? 0 : static_cast<size_t>(got);
 }
 
-bool WriteMemory(pid_t process, uint64_t address, const void* from, size_t size) {
+bool WriteMemory(pid_t thread, uint64_t address, const void* from, size_t size) {
   const iovec local{const_cast<void*>(from), size};
   const iovec remote{reinterpret_cast<void*>(address), size};
-  return process_vm_writev(process, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+  return process_vm_writev(thread, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
 }
 
-void SearchCode(pid_t process, const MappingUsage& mapping, CallSite* site) {
+void SearchCode(pid_t thread, const MappingUsage& mapping, CallSite* site) {
   constexpr size_t kWindow = 1 << 20;
   constexpr size_t kOverlap = 16;
   std::string window(kWindow + kOverlap, '\0');
   const uint64_t end = std::min(mapping.end, mapping.start + kMaxCodeBytes);
   for (uint64_t at = mapping.start; at < end && !site->complete(); at += kWindow) {
     const size_t size = std::min<uint64_t>(kWindow + kOverlap, end - at);
-    const size_t got = ReadMemory(process, at, window.data(), size);
+    const size_t got = ReadMemory(thread, at, window.data(), size);
     if (got == 0) return;
     FindCallSite(std::string_view(window.data(), got), at, site);
   }
+}
+
+pid_t LivingThread(pid_t process) {
+  const auto info = ReadProcess(static_cast<uint32_t>(process));
+  return info ? static_cast<pid_t>(info->thread) : process;
 }
 
 bool HasCLibraryName(std::string_view name) {
@@ -60,9 +66,9 @@ bool HasCLibraryName(std::string_view name) {
   return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-musl");
 }
 
-bool IsAt(pid_t process, uint64_t CallSite::*part, const CallSite& site) {
+bool IsAt(pid_t thread, uint64_t CallSite::*part, const CallSite& site) {
   char code[kCallSiteBytes];
-  const size_t got = ReadMemory(process, site.*part, code, sizeof code);
+  const size_t got = ReadMemory(thread, site.*part, code, sizeof code);
   CallSite found;
   FindCallSite(std::string_view(code, got), site.*part, &found);
   return found.*part == site.*part;
@@ -70,7 +76,7 @@ bool IsAt(pid_t process, uint64_t CallSite::*part, const CallSite& site) {
 
 // The kernel aborts such a sequence when the thread is interrupted, but no longer knows of it once
 // the thread has been elsewhere.
-bool IsWithinRestartableSequence(pid_t process, pid_t thread) {
+bool IsWithinRestartableSequence(pid_t thread) {
   constexpr auto kGetConfiguration = static_cast<__ptrace_request>(0x420f);
   struct Configuration {
     uint64_t address;
@@ -82,7 +88,7 @@ bool IsWithinRestartableSequence(pid_t process, pid_t thread) {
   if (ptrace(kGetConfiguration, thread, sizeof configuration, &configuration) <= 0) return false;
   if (configuration.address == 0) return false;
   uint64_t sequence = 0;
-  return ReadMemory(process, configuration.address + 8, &sequence, sizeof sequence) !=
+  return ReadMemory(thread, configuration.address + 8, &sequence, sizeof sequence) !=
              sizeof sequence ||
          sequence != 0;
 }
@@ -205,23 +211,26 @@ bool WaitUntilStopped(pid_t thread, uint64_t deadline_ns) {
 
 CallSite FindCallSiteOf(pid_t process) {
   CallSite site;
-  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", process));
+  const pid_t thread = LivingThread(process);
+  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", thread));
   if (!maps) return site;
   for (const MappingUsage& m : maps->mappings) {
-    if (m.executable && m.readable && HasCLibraryName(m.name)) SearchCode(process, m, &site);
+    if (m.executable && m.readable && HasCLibraryName(m.name)) SearchCode(thread, m, &site);
     if (site.complete()) return site;
   }
   // A static program has it within itself.
   const std::string program = ProcessExecutable(static_cast<uint32_t>(process));
   for (const MappingUsage& m : maps->mappings) {
-    if (m.executable && m.readable && m.name == program) SearchCode(process, m, &site);
+    if (m.executable && m.readable && m.name == program) SearchCode(thread, m, &site);
   }
   return site;
 }
 
 bool HasCallSite(pid_t process, const CallSite& site) {
-  return site.complete() && IsAt(process, &CallSite::system_call, site) &&
-         IsAt(process, &CallSite::handler_return, site);
+  if (!site.complete()) return false;
+  const pid_t thread = LivingThread(process);
+  return IsAt(thread, &CallSite::system_call, site) &&
+         IsAt(thread, &CallSite::handler_return, site);
 }
 
 bool HasOnlyInheritedFilters(const std::string& theirs, const std::string& ours,
@@ -251,7 +260,7 @@ std::string WhyNoCalls(pid_t process, pid_t thread) {
 
 std::vector<Caller> FindCallers(StoppedProcess* process) {
   std::vector<Caller> callers;
-  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", process->process()));
+  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", LivingThread(process->process())));
   if (!maps) return callers;
   const StackMappings stacks = FindStacks(maps->mappings, {});
   for (StoppedThread& thread : process->threads()) {
@@ -267,7 +276,7 @@ std::vector<Caller> FindCallers(StoppedProcess* process) {
     }
     // There are no system calls in one.
     if (InterruptionOf(thread.registers) == Interruption::kNone &&
-        IsWithinRestartableSequence(process->process(), thread.id)) {
+        IsWithinRestartableSequence(thread.id)) {
       continue;
     }
     callers.push_back({&thread, sp - it->start});
@@ -289,7 +298,7 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
   if (ReadSignalMask(thread, &mask) != 0) return NotBegun("its signals are not known");
   const auto prepared = PrepareCall(thread, saved, mask, site, call, caller.room);
   if (!prepared) return NotBegun("its stack has too little room");
-  if (!WriteMemory(process, prepared->address, prepared->bytes.data(), prepared->bytes.size())) {
+  if (!WriteMemory(thread, prepared->address, prepared->bytes.data(), prepared->bytes.size())) {
     return NotBegun("its stack cannot be written to");
   }
   constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;

@@ -1,12 +1,11 @@
 #include "core/leaks/capture/uncopied_memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
 #include "core/base/file.h"
+#include "core/base/process.h"
 #include "core/leaks/capture/free_chunks.h"
 #include "core/memory/smaps.h"
 
@@ -24,7 +23,7 @@ bool IsDevice(std::string_view name) {
 // The list is the same as in smaps, without the costly figures.
 std::vector<AddressRange> MappingsOf(uint32_t process, bool all) {
   std::vector<AddressRange> ranges;
-  const auto maps = ReadSmaps(fmt::format("/proc/{}/maps", process));
+  const auto maps = ReadSmaps(ProcessDirectory(process) + "/maps");
   if (!maps) return ranges;
   for (const MappingUsage& m : maps->mappings) {
     if (all || (m.readable && !m.shared && !IsDevice(m.name))) ranges.push_back({m.start, m.end});
@@ -44,7 +43,7 @@ UncopiedMemory::UncopiedMemory(uint32_t program, uint64_t most_bytes)
     : program_(program),
       most_bytes_(most_bytes),
       memory_(program),
-      touched_(OpenSource(fmt::format("/proc/{}/pagemap", program))),
+      touched_(OpenSource(ProcessDirectory(program) + "/pagemap")),
       before_(MappingsOf(program, false)) {}
 
 void UncopiedMemory::ReadMissing(uint32_t copy) {

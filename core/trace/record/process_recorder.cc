@@ -38,7 +38,7 @@ constexpr uint64_t kAnswerPeriod = 100 * kMillisecond;
 
 // Adds up `Pss:` of /proc/PID/smaps_rollup; 0 if that may not be read.
 uint64_t ProportionalBytes(uint32_t pid) {
-  const auto text = ReadWholeFile("/proc/" + std::to_string(pid) + "/smaps_rollup", 8192);
+  const auto text = ReadWholeFile(ProcessDirectory(pid) + "/smaps_rollup", 8192);
   if (!text) return 0;
   const size_t at = text->find("\nPss:");
   return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 5, nullptr, 10) * 1024;

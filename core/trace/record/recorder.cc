@@ -1,6 +1,5 @@
 #include "core/trace/record/recorder.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,20 +29,10 @@ constexpr uint64_t kReplacedPeriod = 1000 * kMillisecond;
 constexpr uint64_t kSilentPeriod = 250 * kMillisecond;
 constexpr char kSuffix[] = ".hgt";
 
-// A process is there as long as one of its threads is: the first one may have ended before.
 bool IsGone(const GaugeOwner& owner) {
   const auto process = ReadProcess(owner.pid);
-  if (!process) return true;
-  if (owner.process_start_ticks != 0 && process->start_ticks != owner.process_start_ticks) {
-    return true;
-  }
-  if (!process->ended()) return false;
-  DIR* const tasks = opendir(("/proc/" + std::to_string(owner.pid) + "/task").c_str());
-  if (tasks == nullptr) return true;
-  size_t count = 0;
-  while (const dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.' ? 1 : 0;
-  closedir(tasks);
-  return count <= 1;
+  if (!process || process->ended()) return true;
+  return owner.process_start_ticks != 0 && process->start_ticks != owner.process_start_ticks;
 }
 
 std::string WithoutSuffix(const std::string& path) {
