@@ -1,8 +1,11 @@
 #include "cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
+
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -28,6 +31,27 @@ std::string OptionWithoutValue(const CLI::App* app, int argc, const char* const*
     if (equals == std::string::npos && option->get_items_expected_min() > 0) ++i;
   }
   return "";
+}
+
+// What to say of words that nobody takes: of the first option among them, as the others may be its
+// value, or of the first word.
+std::string AboutUnknown(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  if (words.empty()) return "there is a word too many";
+  const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 1 && word[0] == '-';
+  });
+  if (option == words.end()) return "'" + words.front() + "' is a word too many";
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* known : command->get_options()) {
+      for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  const std::string name = option->substr(0, option->find('='));
+  const std::string near = Nearest(name, names);
+  return "there is no option '" + name + "'" +
+         (near.empty() ? "" : "; did you mean '" + near + "'?");
 }
 
 }  // namespace
@@ -164,6 +188,8 @@ Result<bool> CommandLine::Parse(int argc, const char* const* argv) const {
   }
   try {
     app_->parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return Fail(ErrorCode::kInvalidArgument, AboutUnknown(*app_));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       app_->exit(error);  // prints

@@ -73,6 +73,8 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"--frobnicate"}, "--frobnicate");
   ExpectRefused({"top"}, "SOURCE");
   ExpectRefused({"top", "--frobnicate", "x"}, "heapgauge top --help");
+  ExpectRefused({"top", "--lnes=1", "x"}, "no option '--lnes'; did you mean '--lines'?");
+  ExpectRefused({"ps", "--dir", "/tmp"}, "there is no option '--dir' (see");
   ExpectRefused({"top", "--sort", "colour", "x"}, "--sort");
   ExpectRefused({"top", "-n", "many", "x"}, "--rows: 'many' is not a number from 0 on");
   ExpectRefused({"top", "-n", "-3", "x"}, "--rows: '-3' is not a number from 0 on");
@@ -85,7 +87,7 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"ctl", "1", "explode"}, "heapgauge ctl --help");
   ExpectRefused({"ctl", "1", "sample"}, "BYTES");
   ExpectRefused({"ctl", "1", "dump", "-o"}, "--output");
-  ExpectRefused({"ps", "extra"}, "heapgauge ps --help");
+  ExpectRefused({"ps", "extra"}, "'extra' is a word too many (see heapgauge ps --help)");
 }
 
 TEST(BadInput, WhatATraceCannotAnswer) {
