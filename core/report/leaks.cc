@@ -93,6 +93,23 @@ class Writer {
     text_.AddRight(label, 11, Style::kLabel).Add(fact).Add("\n");
   }
 
+  const char* WhyNotLooked() const {
+    switch (check_.known.profile.recording.state) {
+      case RecordingState::kEnded:
+        return "the program has ended";
+      case RecordingState::kKilled:
+        return "the program was killed";
+      case RecordingState::kReplaced:
+        return "the process executed another program";
+      case RecordingState::kSnapshot:
+        return "this is a copy, made while the program ran";
+      case RecordingState::kLive:
+      case RecordingState::kUnknown:
+        break;
+    }
+    return "who points to a block is not known";
+  }
+
   void Facts() {
     Fact("process", fmt::format("{}{}", check_.pid != 0 ? fmt::format("pid {}  ", check_.pid) : "",
                                 CutTo(Printable(check_.command_line.empty() ? check_.executable
@@ -100,7 +117,7 @@ class Writer {
                                       std::max<size_t>(options_.layout.width, 40) - 25)));
     if (!NothingIsKnown()) Fact("blocks", BlocksText());
     if (check_.look == leaks::Look::kNone) {
-      Fact("memory", "not looked at: who points to a block is not known");
+      Fact("memory", fmt::format("not looked at: {}", WhyNotLooked()));
     } else {
       Fact("memory", fmt::format("{}; {} searched in {} of CPU time", PauseText(),
                                  FormatBytes(static_cast<double>(check_.scanned_bytes)),

@@ -177,6 +177,17 @@ TEST_F(LeaksReport, SaysInOneSentenceThatThereIsNoLeak) {
   maker_.check().verdicts.clear();
   EXPECT_EQ(LeakVerdict(Subject()),
             "server: memory was not looked at, so no block can be called lost.");
+  const auto memory = [&](RecordingState state) {
+    LeaksSubject subject = Subject();
+    leaks::Check check = *subject.check;
+    check.known.profile.recording.state = state;
+    subject.check = &check;
+    return LeaksText(subject, options_).text();
+  };
+  EXPECT_TRUE(Contains(memory(RecordingState::kLive), "not looked at: who points to a block"));
+  EXPECT_TRUE(Contains(memory(RecordingState::kKilled), "not looked at: the program was killed"));
+  EXPECT_TRUE(Contains(memory(RecordingState::kReplaced),
+                       "not looked at: the process executed another program"));
 }
 
 TEST_F(LeaksReport, SaysFirstThatSomeAreSuppressed) {
