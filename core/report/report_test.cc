@@ -148,6 +148,10 @@ TEST(Top, AnEmptyProfileSaysHowMuchMayBeThere) {
   const std::string text = TopText(made.profile, made.report, {}, {}).text();
   EXPECT_NE(text.find("live       0 B (95 %: 0-1.8 MB)"), std::string::npos) << text;
   EXPECT_NE(text.find("No samples yet"), std::string::npos);
+  Made ended = Make(&b);
+  ended.profile.recording.state = RecordingState::kEnded;
+  EXPECT_NE(TopText(ended.profile, ended.report, {}, {}).text().find("No samples: the program"),
+            std::string::npos);
 }
 
 TEST(Top, SaysWhereTheFiguresOfATracedProgramAre) {
