@@ -37,11 +37,16 @@ void TellTotals(const RecordedProcess& r) {
   }
 }
 
+std::string LostText(const trace::Facts& facts) {
+  return fmt::format("{} {} lost: there was no room for {} in the gauge file",
+                     Counted(facts.lost_events, "event"), facts.lost_events == 1 ? "was" : "were",
+                     facts.lost_events == 1 ? "it" : "them");
+}
+
 void TellTroubles(const RecordedProcess& r) {
   const trace::Facts& facts = r.facts;
   if (facts.lost_events != 0) {
-    TellUser("heapgauge: {} {} lost: buffers were full\n", Counted(facts.lost_events, "event"),
-             facts.lost_events == 1 ? "was" : "were");
+    TellUser("heapgauge: {}\n", LostText(facts));
   }
   if (facts.waits != 0) {
     TellUser("heapgauge: threads waited {} for the recorder, {} in all\n",
@@ -74,10 +79,12 @@ void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
                      const std::string& directory, const std::vector<RecordedProcess>& recorded) {
   if (MainOf(recorded, result.pid) == nullptr) TellNoTrace(spec, result, directory);
   for (const RecordedProcess& one : recorded) {
-    if (!one.error && !one.gave_up) continue;
+    if (!one.error && !one.gave_up && one.facts.lost_events == 0) continue;
     TellUser("heapgauge: the trace of {} (pid {}) is not complete: {}\n",
              Printable(one.facts.recording.name()), one.pid,
-             one.error ? one.error->message : "the recorder was held up for seconds");
+             one.error     ? one.error->message
+             : one.gave_up ? "the recorder was held up for seconds"
+                           : LostText(one.facts));
   }
 }
 
@@ -93,7 +100,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     TellUser("heapgauge: {} (pid {}) {} after {}; {}, {}", recording.name(), result.pid, how,
              FormatDuration(result.duration_ns), Counted(events, "event"),
              Counted(main->totals.blocks, "block"));
-    if (main->file_bytes != 0 && events != 0) {
+    if (main->file_bytes != 0 && events != 0 && !main->error) {
       TellUser("; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
                static_cast<double>(main->file_bytes) / static_cast<double>(events));
     }

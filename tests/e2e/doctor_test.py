@@ -566,6 +566,12 @@ class DoctorLimits(DoctorTest):
         said = self.run_limited(resource.RLIMIT_FSIZE, 4096, "--trace", "-o", trace)
         self.assertRegex(said, "there is no trace: .*4.0 kB.*ulimit -f")
 
+    def test_a_trace_without_buffers_is_not_complete(self):
+        trace = str(self.directory / "run.hgt")
+        for quiet in ([], ["--quiet"]):
+            said = self.run_limited(resource.RLIMIT_FSIZE, 100 << 10, "--trace", *quiet, "-o", trace)
+            self.assertRegex(said, r"(?m)^heapgauge: .*\b[0-9,]+ events were lost: there was no room for them in the gauge file$")
+
     def test_run_tells_whom_to_ask_about_lost_samples(self):
         said = self.run_limited(resource.RLIMIT_FSIZE, 100 << 10, "--sample", "4K")
         self.assertRegex(said, rf"(?m)^heapgauge: why samples were lost: heapgauge doctor {self.gauges}/patient")
