@@ -64,8 +64,8 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
     if (!HasChanged(directory) && !look_again_) continue;
     const auto files = ListGaugeFiles(directory);
     if (!files) continue;
-    const std::map<FileId, uint64_t> before = std::move(seen_[directory]);
-    std::map<FileId, uint64_t>& seen = seen_[directory];
+    const std::map<FileId, Whose> before = std::move(seen_[directory]);
+    std::map<FileId, Whose>& seen = seen_[directory];
     seen.clear();
     for (const std::string& path : *files) {
       struct stat st {};
@@ -74,9 +74,10 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
       auto owner = ReadOwner(path);
       if (owner) {
         // The inode of one that was removed may be that of another already.
+        const Whose whose(*owner);
         const auto known = before.find(id);
-        const bool is_known = known != before.end() && known->second == owner->start_realtime_ns;
-        seen[id] = owner->start_realtime_ns;
+        const bool is_known = known != before.end() && known->second == whose;
+        seen.insert_or_assign(id, whose);
         if (!is_known && IsOurs(*owner, program)) found.push_back(*std::move(owner));
       } else if (Nanoseconds(st.st_mtim) + kStartSlackNs >= started_ns_) {
         unfinished = true;  // its program is just making it

@@ -47,8 +47,20 @@ class GaugeFinder {
   uint64_t started_ns_;                    // Unix time
   std::map<std::string, uint64_t> times_;  // when directories were changed last
   bool look_again_ = true;                 // some file was not finished
-  // By directory: ours, and those that are not, with the start of their programs.
-  std::map<std::string, std::map<FileId, uint64_t>> seen_;
+  // Whose file it is: its process, and when its program started, which is the same for all that it
+  // forks.
+  struct Whose {
+    explicit Whose(const GaugeOwner& owner)
+        : pid(owner.pid),
+          process_start_ticks(owner.process_start_ticks),
+          start_realtime_ns(owner.start_realtime_ns) {}
+    bool operator==(const Whose&) const = default;
+
+    uint32_t pid;
+    uint64_t process_start_ticks;
+    uint64_t start_realtime_ns;
+  };
+  std::map<std::string, std::map<FileId, Whose>> seen_;  // by directory: ours, and others
   std::set<uint32_t> pids_;  // the program and those of its children that we know
 };
 

@@ -100,6 +100,17 @@ TEST_F(FindingGaugeFiles, AnotherFileWithTheInodeOfOneThatIsGoneIsNew) {
   EXPECT_EQ(New(&finder), Names());
 }
 
+TEST_F(FindingGaugeFiles, ForkedChildrenAreToldApartThoughTheyShareAStartAndAnInode) {
+  GaugeFinder finder(directory_);
+  const uint64_t start = RealtimeNow();
+  Make("server.2.hg", kProgram + 1, kProgram, start);
+  EXPECT_EQ(New(&finder), Names{"server.2.hg"});
+  std::filesystem::rename(directory_ + "/server.2.hg", directory_ + "/server.3.hg");
+  Make("server.3.hg", kProgram + 2, kProgram, start);
+  EXPECT_EQ(New(&finder), Names{"server.3.hg"});
+  EXPECT_EQ(New(&finder), Names());
+}
+
 TEST_F(FindingGaugeFiles, WaitsForOneThatIsNotFinished) {
   GaugeFinder finder(directory_);
   GaugeBuilder builder;
