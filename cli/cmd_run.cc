@@ -126,8 +126,8 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   }
   const Recording& r = summary->recording;
   TellUser("heapgauge: {} (pid {}) {} after {}; live at the end {}, {} samples{}\n", r.name(),
-           result.pid, how, FormatDuration(result.duration_ns), LiveText(summary->live_bytes, r),
-           FormatCount(static_cast<double>(r.samples)),
+           result.pid, how, FormatDuration(RunningTime(result, r)),
+           LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),
            r.lost.empty() ? "" : fmt::format(", {} lost", r.lost_samples()));
   if (const std::string why = r.samples == 0 ? WhyNoSamples(spec.command) : ""; !why.empty()) {
     TellUser("heapgauge: {}\n", why);

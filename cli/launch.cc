@@ -14,7 +14,6 @@
 
 #include "core/base/file.h"
 #include "core/base/process.h"
-#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -122,6 +121,10 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   if (ended && result.exec_errno == 0) ended();
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
+}
+
+uint64_t RunningTime(const LaunchResult& result, const Recording& recording) {
+  return recording.state == RecordingState::kEnded ? recording.duration_ns : result.duration_ns;
 }
 
 std::string UnseenEnd(const LaunchResult& result, const Recording& recording) {

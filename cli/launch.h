@@ -26,9 +26,9 @@ struct LaunchSpec {
 
 struct LaunchResult {
   pid_t pid = 0;
-  int exec_errno = 0;   // not 0: the program could not be started
-  int wait_status = 0;  // as from waitpid
-  uint64_t duration_ns = 0;
+  int exec_errno = 0;        // not 0: the program could not be started
+  int wait_status = 0;       // as from waitpid
+  uint64_t duration_ns = 0;  // until we noticed its end
 };
 
 // Starts the program and waits for its end; calls `tick` with its pid every `period_ns` meanwhile,
@@ -41,6 +41,9 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
                             const std::function<void(pid_t)>& started = {},
                             const std::function<void()>& ended = {});
+
+// How long it ran: as it said itself when it ended, else by our clock.
+uint64_t RunningTime(const LaunchResult& result, const Recording& recording);
 
 // What is to be said if the program ended by itself and its recording does not know of that; "" if
 // it does.

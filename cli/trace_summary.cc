@@ -98,7 +98,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     const Recording& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
     TellUser("heapgauge: {} (pid {}) {} after {}; {}, {}", recording.name(), result.pid, how,
-             FormatDuration(result.duration_ns), Counted(events, "event"),
+             FormatDuration(RunningTime(result, recording)), Counted(events, "event"),
              Counted(main->totals.blocks, "block"));
     if (main->file_bytes != 0 && events != 0 && !main->error) {
       TellUser("; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),

@@ -103,6 +103,26 @@ class Processes(harness.EndToEnd):
         self.assertTrue(seconds, said)
         self.assertGreaterEqual(float(seconds.group(1)), 1.2)
 
+    def test_how_long_a_program_ran_that_ended_unnoticed(self):
+        """It says itself when it ended; whoever waits for it may be held up."""
+        directory = self.fresh_directory()
+        with subprocess.Popen([harness.HEAPGAUGE, "run", "--dir", str(directory), "--", "/bin/sh", "-c", "read line"],
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=harness.clean_environment()) as run:
+            while not list(directory.glob("*.hg")):
+                time.sleep(0.01)
+            run.send_signal(signal.SIGSTOP)
+            run.stdin.write("\n")
+            run.stdin.flush()
+            path = next(directory.glob("*.hg"))
+            while self.top(path)["recording"]["state"] != "ended":
+                time.sleep(0.01)
+            time.sleep(1.2)
+            run.send_signal(signal.SIGCONT)
+            said = run.stderr.read()
+        ran = re.search(r"ended after (\S+)", self.ask("top", path).stdout).group(1)
+        self.assertIn(f" exited with 0 after {ran};", said)
+
     def test_a_daemon_that_closes_everything(self):
         result = self.directory / "result"
         directory = self.fresh_directory()
