@@ -554,7 +554,8 @@ class DoctorLimits(DoctorTest):
     def run_limited(self, limit, size, *options):
         """What `run` says on standard error of a program that may have no more than this."""
         process = subprocess.run([harness.HEAPGAUGE, "run", *options, "--", patient()], text=True, capture_output=True,
-                                 input="alloc 1000 1000\n", env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)),
+                                 input="alloc 1000 1000\n",
+                                 env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)),
                                  preexec_fn=lambda: resource.setrlimit(limit, (size, size)))
         self.assertEqual((process.returncode, process.stdout), (0, "ready\nok\n"), process.stderr)
         return process.stderr
@@ -570,7 +571,8 @@ class DoctorLimits(DoctorTest):
         trace = str(self.directory / "run.hgt")
         for quiet in ([], ["--quiet"]):
             said = self.run_limited(resource.RLIMIT_FSIZE, 100 << 10, "--trace", *quiet, "-o", trace)
-            self.assertRegex(said, r"(?m)^heapgauge: .*\b[0-9,]+ events were lost: there was no room for them in the gauge file$")
+            self.assertRegex(said, r"(?m)^heapgauge: .*\b[0-9,]+ events were lost: there was no room for them in the gauge"
+                                   r" file$")
 
     def test_run_tells_whom_to_ask_about_lost_samples(self):
         said = self.run_limited(resource.RLIMIT_FSIZE, 100 << 10, "--sample", "4K")
