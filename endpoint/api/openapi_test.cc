@@ -204,7 +204,8 @@ TEST(OpenApi, DescribesEveryFieldOfALeakCheck) {
               std::vector<std::string>());
     const Response leaks = host.Get(PathOf(kLeaksResource));
     ExpectAsDescribed(leaks, kLeaksResource);
-    for (const json& record : json::parse(leaks.body)["records"]) {
+    const json check = json::parse(leaks.body);
+    for (const json& record : check["records"]) {
       ExpectAsDescribed(
           host.Get(PathOf(kLeakResource) + "?record=" + record["key"].get<std::string>()),
           kLeakResource);
