@@ -172,7 +172,7 @@ bool Recorder::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintpt
   if (lane == nullptr) [[unlikely]]
     return TraceAddressSlowly(kind, address, sp);
   lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
-               [] { return arch::CycleCounter(); });
+               [] { return TraceClock::ReadCycles(); });
   LanePool::LeaveOwn(lane);
   return true;
 }

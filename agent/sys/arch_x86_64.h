@@ -28,6 +28,12 @@ inline uint64_t CycleCounter() {
   return uint64_t{high} << 32 | low;
 }
 
+inline uint64_t CycleCounterOfOne() {
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+  return uint64_t{high} << 32 | low;
+}
+
 struct PreservedRegisters {
   uintptr_t word[6];
 };

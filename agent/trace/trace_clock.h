@@ -1,9 +1,18 @@
-// The clock of a trace's events. Allocation-free, async-signal-safe.
+// The clock of a trace's events.
+//
+// Where one thread alone has ever had events there is no other whose events could come between its
+// own, and the clock is read without waiting for what came before: that is half of what reading it
+// takes. A second thread has its token before its first event. Whatever it frees or hands over is
+// known to the first one by way of the program or its allocator; so that one knows of the token,
+// too, when it reads the clock for what it was given.
+//
+// Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_
 #define HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_
 
 #include <cstdint>
 
+#include "agent/sample/thread_token.h"
 #include "agent/sys/arch.h"
 #include "agent/sys/os.h"
 #include "wire/trace_buffer.h"
@@ -20,7 +29,12 @@ class TraceClock {
   bool counts_cycles() const { return cycles_; }
 
   // After all that came before, and before whatever comes next can be seen by another processor.
-  uint64_t Read() const { return cycles_ ? arch::CycleCounter() : os::FineMonotonicNs(); }
+  uint64_t Read() const { return cycles_ ? ReadCycles() : os::FineMonotonicNs(); }
+  // The same. REQUIRES: counts_cycles().
+  static uint64_t ReadCycles() {
+    return thread_tokens.load(std::memory_order_relaxed) <= 1 ? arch::CycleCounterOfOne()
+                                                              : arch::CycleCounter();
+  }
 
   // Can be read after system calls were frozen.
   bool needs_no_kernel() const { return needs_no_kernel_; }
