@@ -111,7 +111,7 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
       .OneOf({"newest", "oldest"});
   sub.Add("--focus", &options->focus, "only stacks with a function that matches (RE2)");
   sub.Add("--ignore", &options->ignore, "no stacks with a function that matches (RE2)");
-  sub.Flag("--peak", &options->peak, "the largest heap so far in place of this moment");
+  sub.Flag("--peak", &options->peak, "the largest heap so far in place of this moment, if the file knows it");
   sub.Add("--inherited", &options->inherited,
           "blocks that a forked process has from its parent, of a gauge file: all, only, none")
       .OneOf({"all", "only", "none"});

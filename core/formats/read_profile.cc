@@ -75,10 +75,12 @@ tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view st
 }
 
 tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) {
+  const std::string way = format == ProfileFormat::kHeaptrack
+                              ? "make a trace of it: heapgauge import -o FILE.hgt " + Printable(name)
+                              : "record a trace: heapgauge run --trace -o FILE.hgt -- COMMAND";
   return Fail(ErrorCode::kInvalidArgument,
               Printable(name) + ": a " + FormatName(format) +
-                  " does not know moments, ranges and single blocks; record a trace: heapgauge run "
-                  "--trace -o FILE.hgt -- COMMAND");
+                  " does not know moments, ranges and single blocks; " + way);
 }
 
 // Only a gauge file tells blocks of a forked process from those of its parent.
@@ -89,10 +91,33 @@ Status CheckInherited(const std::string& name, ProfileFormat format, const ReadO
                   " does not know which blocks came from a parent; --inherited is for gauge files");
 }
 
+// Files of others have what they have: nothing that is asked for is passed over.
+Status CheckKind(const std::string& name, ProfileFormat format, const ReadOptions& options) {
+  if (options.gauge.kind == ProfileKind::kHeap) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              Printable(name) + ": a " + FormatName(format) +
+                  " does not tell mappings and pools apart; --kind is for gauge files and traces");
+}
+
+// heaptrack's and DHAT's files have figures of the peak beside the others.
+Status ShowPeak(const std::string& name, ProfileFormat format, Profile* profile) {
+  const size_t peak = profile->FindType("peak_space");
+  if (peak >= profile->sample_types.size()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                Printable(name) + ": this " + FormatName(format) +
+                    " does not know what was live at its peak; --peak is for gauge files, traces, "
+                    "and files of massif, heaptrack and DHAT");
+  }
+  profile->default_type = peak;
+  return {};
+}
+
 // Files with several snapshots can be asked for one of them.
 bool CanAnswer(ProfileFormat format, const trace::Question& question) {
-  return !question.any() || question.only_freed() ||
-         (format == ProfileFormat::kMassif && question.only_a_moment());
+  if (!question.any() || question.only_freed()) return true;
+  if (format == ProfileFormat::kMassif) return question.only_a_moment();
+  return (format == ProfileFormat::kHeaptrack || format == ProfileFormat::kDhat) &&
+         question.only_peak_or_end();
 }
 
 // A gauge file knows its end and its peak.
@@ -135,10 +160,13 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
                     " is read by position: give the path of the file itself, not compressed");
   }
   HG_TRY(CheckInherited(name, format, options));
+  HG_TRY(CheckKind(name, format, options));
   if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
   for (const auto& [known, read] : kReaders) {
     if (known != format) continue;
     HG_ASSIGN(Profile profile, read(&peeking, name, options));
+    const bool peak = options.gauge.peak || options.question.at == "peak";
+    if (peak && format != ProfileFormat::kMassif) HG_TRY(ShowPeak(name, format, &profile));
     MakePrintable(&profile);
     if (options.question.only_freed()) HG_TRY(AddFreed(options.question.blocks, &profile));
     return profile;

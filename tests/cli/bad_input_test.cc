@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/base/file.h"
 #include "core/formats/gauge/testing/gauge_builder.h"
 #include "core/query/testing/example_trace.h"
 #include "tests/cli/command.h"
@@ -100,6 +101,15 @@ TEST(BadInput, WhatATraceCannotAnswer) {
   for (const char* verb : {"top", "proto", "heaptrack", "dhat"}) {
     ExpectRefused({verb, "--inherited", "only", trace}, "--inherited is for gauge files");
   }
+}
+
+TEST(BadInput, WhatFilesOfOthersCannotAnswer) {
+  const ScratchDir dir;
+  const std::string stacks = dir / "stacks.collapsed";
+  ASSERT_TRUE(WriteWholeFile(stacks, "main;work 100\n"));
+  ExpectRefused({"top", "--peak", stacks}, "--peak is for gauge files, traces");
+  ExpectRefused({"top", "--kind", "mmap", stacks}, "--kind is for gauge files and traces");
+  ExpectRefused({"top", "--inherited", "none", stacks}, "--inherited is for gauge files");
 }
 
 TEST(BadInput, Sources) {

@@ -98,6 +98,10 @@ class HeaptrackFigures(Heaptrack):
             self.assertEqual(live["Deep"], 40 * 77, source)
             temporary = self.innermost(source, "temporary_objects")
             self.assertEqual(temporary["Temporary"], 50)
+            self.assertNotEqual(self.collapsed(source, "peak_space"), self.collapsed(source, "inuse_space"))
+            for moment in (["--peak"], ["--at", "peak"]):
+                at_peak = heaptrack.folded(self.ask("collapsed", "--names", "whole", *moment, source).stdout)
+                self.assertEqual(at_peak, self.collapsed(source, "peak_space"))
 
     def innermost(self, source, sample_type):
         """By the innermost function that is ours."""
