@@ -70,6 +70,35 @@ TEST(AnyProfile, TwoTypesAreLiveMemoryWithoutWhatWasEverAllocated) {
   EXPECT_FALSE(Has(text, "third")) << "zero in every type\n" << text;
 }
 
+TEST(AnyProfile, SharesStandBehindTheFigureThatTheyAreOf) {
+  Profile p = Foreign({{"alloc_objects", "count"},
+                       {"alloc_space", "bytes"},
+                       {"inuse_objects", "count"},
+                       {"inuse_space", "bytes"}},
+                      {9, 9000, 0, 0, 2, 1000, 2, 1000, 0, 0, 0, 0});
+  p.default_type = 1;
+  FunctionOptions by_allocated;
+  by_allocated.sort = SortKey::kAllocated;
+  TopOptions options;
+  options.sort = SortKey::kAllocated;
+  const auto report = AggregateFunctions(p, by_allocated);
+  const std::string text = TopText(p, *report, {}, options).text();
+  EXPECT_TRUE(Has(text, "type       alloc_space in bytes; --type: alloc_objects")) << text;
+  EXPECT_TRUE(Has(text, " allocated  share")) << text;
+  EXPECT_TRUE(Has(text, "    8.8 kB  90.0%")) << text;
+}
+
+TEST(AnyProfile, AFigureIsThereWhetherAnythingIsLiveOrNot) {
+  Profile p =
+      Foreign({{"freed_objects", "count"}, {"freed_space", "bytes"}}, {9, 9216, 2, 1024, 0, 0});
+  for (Row& row : p.rows) row.samples = 3;  // of which nothing is live
+  const std::string text = Top(p);
+  EXPECT_TRUE(Has(text, "   9.0 kB")) << text;
+  const auto tree = TreeText(p, {}, {});
+  ASSERT_TRUE(tree);
+  EXPECT_TRUE(Has(tree->text(), "   9.0 kB")) << tree->text();
+}
+
 TEST(AnyProfile, DifferencesAreSortedBySizeWithTheirSign) {
   const Profile p = Foreign({{"space", "bytes"}}, {1000, -5000, 10});
   const std::string text = Top(p);

@@ -206,14 +206,17 @@ StyledText ForeignText(const Profile& profile, const HeapFigures& total, const L
         Line("allocated", SumText(total.allocated_bytes, "bytes") +
                               fmt::format(" in {} objects", FormatCount(total.allocated_objects)));
   }
-  std::string types;
-  for (const SampleType& type : profile.sample_types) {
-    if (type.name != m.type) types += (types.empty() ? "" : ", ") + type.name;
+  if (!profile.sample_types.empty()) {
+    const SampleType& shown = profile.sample_types[profile.DefaultType()];
+    std::string types = shown.name + " in " + shown.unit;
+    const char* separator = "; --type: ";
+    for (const SampleType& type : profile.sample_types) {
+      if (&type == &shown) continue;
+      types += separator + type.name;
+      separator = ", ";
+    }
+    text += Line("type", CutTo(Printable(types), std::max<size_t>(layout.width, 31) - 11));
   }
-  text +=
-      Line("type",
-           CutTo(Printable(m.type + " in " + m.unit + (types.empty() ? "" : "; --type: " + types)),
-                 std::max<size_t>(layout.width, 31) - 11));
   if (profile.period > 1) {
     text +=
         Line("period",

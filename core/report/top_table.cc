@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <unordered_map>
 
 #include "core/analysis/interval.h"
@@ -26,6 +27,18 @@ enum class Column {
   kChange,
   kGrowth,
 };
+
+// As they are shown. Shares stand behind the figure that they are shares of.
+constexpr Column kOrder[] = {
+    Column::kLive, Column::kPlusMinus, Column::kRange,     Column::kShare,
+    Column::kBar,  Column::kObjects,   Column::kAllocated, Column::kAllocatedPlusMinus,
+    Column::kAge,  Column::kChange,    Column::kGrowth};
+constexpr Column kOrderByAllocated[] = {Column::kAllocated, Column::kAllocatedPlusMinus,
+                                        Column::kShare,     Column::kBar,
+                                        Column::kLive,      Column::kPlusMinus,
+                                        Column::kRange,     Column::kObjects,
+                                        Column::kAge,       Column::kChange,
+                                        Column::kGrowth};
 
 struct ColumnText {
   const char* heading;
@@ -113,8 +126,12 @@ std::vector<Column> Choose(const TopOptions& options, const FunctionReport& repo
     chosen.push_back(column);
     used += width;
   }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
+  std::vector<Column> ordered;
+  const bool by_allocated = options.sort == SortKey::kAllocated && has(Column::kAllocated);
+  std::copy_if(by_allocated ? std::begin(kOrderByAllocated) : std::begin(kOrder),
+               by_allocated ? std::end(kOrderByAllocated) : std::end(kOrder),
+               std::back_inserter(ordered), has);
+  return ordered;
 }
 
 std::string Bar(double share, size_t width, bool utf8) {
@@ -213,12 +230,12 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
     };
     const double part = shared(f);
     const double whole = shared(report.total);
-    const bool has_live = f.live_samples != 0;
+    const bool has_main = f.live_bytes.value != 0;
     for (const Column column : columns) {
       const size_t width = TextOf(column).width;
       switch (column) {
         case Column::kLive:
-          text.AddLeft(has_live ? FormatMain(f.live_bytes.value, report.measures) : "-", main_width,
+          text.AddLeft(has_main ? FormatMain(f.live_bytes.value, report.measures) : "-", main_width,
                        by_allocated ? Style::kPlain : Style::kNumber);
           break;
         case Column::kPlusMinus: {
@@ -229,7 +246,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
         }
         case Column::kRange: {
           const Interval live = Interval95(f.live_bytes);
-          text.AddLeft(has_live ? FormatValueRange(live.low, live.high, unit) : "", width,
+          text.AddLeft(has_main ? FormatValueRange(live.low, live.high, unit) : "", width,
                        Style::kDim);
           break;
         }
@@ -241,7 +258,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
                                  width - 1, Style::kBar);
           break;
         case Column::kObjects:
-          text.AddLeft(has_live ? FormatMainCount(f.live_objects, report.measures) : "-", width);
+          text.AddLeft(has_main ? FormatMainCount(f.live_objects, report.measures) : "-", width);
           break;
         case Column::kAllocated:
           text.AddLeft(FormatBytes(f.allocated_bytes.value), width,

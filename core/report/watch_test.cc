@@ -101,6 +101,16 @@ TEST_F(Watch, TellsWhatTheFiguresOfATraceAre) {
   EXPECT_FALSE(Contains(screen, "live ")) << screen;
 }
 
+TEST_F(Watch, ChangesAreThoseOfTheFigureItIsSortedBy) {
+  for (int64_t i = 0; i < 3; ++i) looks_[i].value(0, kAllocSpace) = (i + 1) << 30;
+  view_.sort = SortKey::kAllocated;
+  const std::string screen = Screen(120);
+  for (const char* part : {"allocated 3.0 GB", "+1.0 GB since the last look", "+2.0 GB in 4.0s",
+                           "sort allocated", "+1.0 GB   +2.0 GB"}) {
+    EXPECT_TRUE(Contains(screen, part)) << part << "\n" << screen;
+  }
+}
+
 TEST_F(Watch, TheLineOfKeysLeavesOutWholeOnes) {
   EXPECT_TRUE(Contains(Screen(80, 24), "q quit  ? help  space freeze  s sort"));
   EXPECT_FALSE(Contains(Screen(80, 24), "gran"));

@@ -52,22 +52,32 @@ StyledText Title(const WatchData& data, const WatchView& view) {
   return text;
 }
 
-StyledText Totals(const WatchData& data, const WatchTable& table) {
+bool IsByAllocated(const WatchView& view, const FunctionReport& report) {
+  return view.sort == SortKey::kAllocated && !view.by_growth && report.measures.has_allocated();
+}
+
+// The figure that is watched.
+const Estimate& FigureOf(const HeapFigures& f, bool by_allocated) {
+  return by_allocated ? f.allocated_bytes : f.live_bytes;
+}
+
+StyledText Totals(const WatchData& data, const WatchView& view, const WatchTable& table) {
   const Recording& r = data.now->recording;
   StyledText text;
   const Measures& m = table.report.measures;
-  const Estimate& total = table.report.total.live_bytes;
-  text.Add(m.name + " ", Style::kLabel);
-  text.Add(FormatMain(total.value, m), Style::kNumber);
-  if (m.name == "live") {
+  const bool by_allocated = IsByAllocated(view, table.report);
+  const Estimate& total = FigureOf(table.report.total, by_allocated);
+  text.Add((by_allocated ? "allocated" : m.name) + " ", Style::kLabel);
+  text.Add(by_allocated ? FormatBytes(total.value) : FormatMain(total.value, m), Style::kNumber);
+  if (m.name == "live" && !by_allocated) {
     const std::string live = LiveText(total, r);
     text.Add(live.substr(std::min(live.size(), live.find(" ("))), Style::kDim);
   }
   const auto change = [&](double value, const char* since) {
     text.Add("  ");
-    text.Add(FormatChange(value, m.unit), value >= 1    ? Style::kGrowth
-                                          : value <= -1 ? Style::kShrink
-                                                        : Style::kDim);
+    text.Add(FormatChange(value, by_allocated ? "bytes" : m.unit), value >= 1    ? Style::kGrowth
+                                                                   : value <= -1 ? Style::kShrink
+                                                                                 : Style::kDim);
     text.Add(since, Style::kDim);
   };
   change(table.total.since_last, " since the last look");
@@ -133,17 +143,17 @@ StyledText LastLine(const WatchView& view, const ScreenSize& size) {
   return text;
 }
 
-// Live bytes by what tells an entity from all others.
-std::unordered_map<std::string, double> LiveByIdentity(const Profile& profile,
-                                                       const FunctionReport& report,
-                                                       bool cumulative) {
-  std::unordered_map<std::string, double> live;
+// The figure that is watched by what tells an entity from all others.
+std::unordered_map<std::string, double> FigureByIdentity(const Profile& profile,
+                                                         const FunctionReport& report,
+                                                         const WatchView& view) {
+  std::unordered_map<std::string, double> figures;
   for (const FunctionRow& row : report.rows) {
-    const HeapFigures& f = cumulative ? row.cum : row.flat;
-    live[row.entity == kNone ? "" : IdentityOf(profile, report.entities, row.entity)] =
-        f.live_bytes.value;
+    const HeapFigures& f = view.cumulative ? row.cum : row.flat;
+    figures[row.entity == kNone ? "" : IdentityOf(profile, report.entities, row.entity)] =
+        FigureOf(f, IsByAllocated(view, report)).value;
   }
-  return live;
+  return figures;
 }
 
 void SortByGrowth(WatchTable* table) {
@@ -176,15 +186,18 @@ Result<WatchTable> ComputeWatch(const WatchData& data, const WatchView& view) {
   table.changes.resize(table.report.rows.size());
   const auto compare = [&](const Profile& before, double RowChange::*change) -> Status {
     HG_ASSIGN(const FunctionReport report, AggregateFunctions(before, options));
-    const auto live = LiveByIdentity(before, report, view.cumulative);
+    const bool by_allocated = IsByAllocated(view, table.report);
+    const auto figures = FigureByIdentity(before, report, view);
     for (size_t i = 0; i < table.report.rows.size(); ++i) {
       const FunctionRow& row = table.report.rows[i];
       const HeapFigures& f = view.cumulative ? row.cum : row.flat;
-      const auto it = live.find(
+      const auto it = figures.find(
           row.entity == kNone ? "" : IdentityOf(*data.now, table.report.entities, row.entity));
-      table.changes[i].*change = f.live_bytes.value - (it == live.end() ? 0 : it->second);
+      table.changes[i].*change =
+          FigureOf(f, by_allocated).value - (it == figures.end() ? 0 : it->second);
     }
-    table.total.*change = table.report.selected.live_bytes.value - report.selected.live_bytes.value;
+    table.total.*change = FigureOf(table.report.selected, by_allocated).value -
+                          FigureOf(report.selected, by_allocated).value;
     return {};
   };
   HG_TRY(compare(*data.last, &RowChange::since_last));
@@ -202,7 +215,7 @@ std::vector<StyledText> WatchScreen(const WatchData& data, const WatchView& view
   const size_t page = WatchPage(size);
   std::vector<StyledText> lines;
   lines.push_back(Title(data, view));
-  lines.push_back(Totals(data, table));
+  lines.push_back(Totals(data, view, table));
   lines.push_back(Choices(data, view, table, page));
   if (view.help) {
     lines.emplace_back();
