@@ -118,6 +118,12 @@ Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
                 "a SOURCE is needed: heapgauge query \"SELECT ...\" trace.hgt");
   }
   if (sources.size() == 1 && IsTraceFile(sources.front())) {
+    if (command.report.peak || command.report.kind != "heap") {
+      return Fail(ErrorCode::kInvalidArgument,
+                  Printable(sources.front()) +
+                      ": of a trace, SQL chooses the moment and the kind: snapshots('peak'), "
+                      "live_at('peak'), is_mapping; --peak and --kind are for gauge files");
+    }
     HG_ASSIGN(auto trace, trace::TraceFile::Open(sources.front()));
     *notes = trace->notes();
     const SymbolOptions symbols = command.report.symbols;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/query/virtual_table.h"
+#include "core/trace/trace_moment.h"
 
 namespace heapgauge::query {
 namespace {
@@ -55,14 +56,18 @@ Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& sou
 }
 
 Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, Source* source) {
-  if (source->trace() != nullptr && sqlite3_value_type(value) == SQLITE_TEXT &&
-      TextOf(value) == "peak") {
-    HG_ASSIGN(ExactMoment peak, source->Peak());
-    return peak;
+  const bool is_text = sqlite3_value_type(value) == SQLITE_TEXT;
+  ExactMoment moment;
+  if (is_text && source->trace() != nullptr) {
+    if (TextOf(value) == "peak") {
+      HG_ASSIGN(moment, source->Peak());
+      return moment;
+    }
+    HG_ASSIGN(moment.time_ns, trace::MomentWithin(*source->trace(), std::string(TextOf(value))));
+    return moment;
   }
   HG_ASSIGN(const std::optional<uint64_t> time_ns, MomentOf(value, *source));
   if (!time_ns) return std::nullopt;
-  ExactMoment moment;
   moment.time_ns = *time_ns;
   return moment;
 }

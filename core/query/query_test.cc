@@ -197,6 +197,10 @@ TEST(Peak, IsAfterOneCertainEvent) {
               "5000");
     // Its nanosecond is another moment: after all that happened then.
     EXPECT_EQ(asker.One("SELECT sum(live_bytes) FROM snapshots(moment('peak'))"), "5000");
+    for (const char* late : {"SELECT count(*) FROM snapshots('2h')",
+                             "SELECT count(*) FROM allocations WHERE live_at('2h')"}) {
+      EXPECT_NE(asker.One(late).find("2h is behind the end"), std::string::npos) << late;
+    }
     EXPECT_EQ(asker.One("SELECT sum(size) FROM allocations WHERE live_at(moment('peak'))"), "5000");
     EXPECT_EQ(asker.One("SELECT count(*) FROM snapshots('peak') a JOIN snapshots(10) b USING "
                         "(stack) WHERE a.live_bytes = b.live_bytes"),
@@ -344,6 +348,18 @@ TEST(ProfileTables, KnowWhatTheProfileKnows) {
   EXPECT_EQ(asker.Ask("SELECT stack, key, value FROM labels"), (Lines{"2,thread,io"}));
   EXPECT_EQ(asker.One("SELECT resident_bytes FROM memory"), "9999");
   EXPECT_NE(asker.One("SELECT * FROM snapshots(3)").find("one moment"), std::string::npos);
+}
+
+TEST(ProfileTables, TheEndIsNotThePeak) {
+  Profile profile = SampledProfile();
+  profile.recording.has_peak = true;
+  profile.recording.peak_ns = 1000;  // its end, or a clock that nobody knows
+  Asker end(Source::OfProfile(profile));
+  EXPECT_NE(end.One("SELECT * FROM snapshots('peak')").find("one moment"), std::string::npos);
+  profile.recording.is_peak = true;
+  profile.recording.peak_ns = 400;
+  Asker peak(Source::OfProfile(profile));
+  EXPECT_EQ(peak.One("SELECT sum(live_bytes) FROM snapshots('peak')"), "4100");
 }
 
 TEST(ProfileTables, SayWhatTheyCannotKnow) {

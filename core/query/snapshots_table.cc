@@ -101,6 +101,12 @@ Result<std::vector<StackUse>> SumsOf(const Profile& profile) {
   return totals;
 }
 
+// Of a profile that is none of the peak, although it may be as old.
+bool IsOtherPeak(sqlite3_value* value, const Source& source) {
+  return source.trace() == nullptr && !source.recording().is_peak &&
+         sqlite3_value_type(value) == SQLITE_TEXT && TextOf(value) == "peak";
+}
+
 class SnapshotsCursor final : public Cursor {
  public:
   explicit SnapshotsCursor(Source* source) : source_(source) {}
@@ -110,6 +116,7 @@ class SnapshotsCursor final : public Cursor {
     moment.time_ns = source_->end_ns();
     Range stacks;
     bool none = false;
+    bool other = false;
     for (size_t i = 0; i < values.size(); ++i) {
       if (scan.terms[i].column == kStack) {
         stacks.Restrict(scan.terms[i].op, values[i]);
@@ -117,6 +124,7 @@ class SnapshotsCursor final : public Cursor {
       }
       HG_ASSIGN(const std::optional<ExactMoment> at, ExactMomentOf(values[i], source_));
       none = none || !at;
+      other = other || IsOtherPeak(values[i], *source_);
       moment = at.value_or(ExactMoment{});
     }
     if (none) {
@@ -124,7 +132,7 @@ class SnapshotsCursor final : public Cursor {
     } else if (!sums_.empty() && moment == moment_) {
       // A join asks for one stack after the other.
     } else if (source_->trace() == nullptr) {
-      if (moment.time_ns != source_->end_ns()) {
+      if (other || moment.time_ns != source_->end_ns()) {
         return Fail(ErrorCode::kUnsupported,
                     fmt::format("a profile is one moment, here {} ns; heapgauge run --trace "
                                 "records all of them",

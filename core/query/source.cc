@@ -117,7 +117,8 @@ Result<uint64_t> Source::Moment(const std::string& text) const {
   if (text == "start") return 0;
   if (text == "end") return end_ns();
   if (text == "peak") {
-    if (recording().has_peak || recording().is_peak) return recording().peak_ns;
+    if (recording().is_peak) return end_ns();
+    if (recording().has_peak) return recording().peak_ns;
     return Fail(ErrorCode::kInvalidArgument, "moment('peak'): the profile does not tell its peak");
   }
   return trace::ParseDuration(text);

@@ -101,6 +101,9 @@ TEST(BadInput, WhatATraceCannotAnswer) {
   for (const char* verb : {"top", "proto", "heaptrack", "dhat"}) {
     ExpectRefused({verb, "--inherited", "only", trace}, "--inherited is for gauge files");
   }
+  const std::string sql = "SELECT sum(live_bytes) FROM stacks";
+  ExpectRefused({"query", "--peak", sql, trace}, "snapshots('peak')");
+  ExpectRefused({"query", "--kind", "mmap", sql, trace}, "is_mapping");
 }
 
 TEST(BadInput, WhatFilesOfOthersCannotAnswer) {
