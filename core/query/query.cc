@@ -194,19 +194,17 @@ class SqliteQuery final : public Query {
       columns.push_back(NameAsWritten(sql, name == nullptr ? "" : name, &behind));
     }
     std::vector<Value> values(static_cast<size_t>(count));
-    HG_TRY(sink->Begin(columns));
-    for (;;) {
+    for (bool begun = false;; begun = true) {
       const int code = sqlite3_step(statement);
-      if (code == SQLITE_DONE) break;
-      if (code != SQLITE_ROW) {
-        HG_TRY(sink->End());
-        return Explain(sql, offset);
-      }
       // Rows that are much work to show may be little work to find.
-      if (source_->IsOver()) {
-        HG_TRY(sink->End());
+      if ((code != SQLITE_ROW && code != SQLITE_DONE) ||
+          (code == SQLITE_ROW && source_->IsOver())) {
+        if (begun) HG_TRY(sink->End());
         return Explain(sql, offset);
       }
+      // What fails at once has no result, not an empty one.
+      if (!begun) HG_TRY(sink->Begin(columns));
+      if (code == SQLITE_DONE) break;
       for (int i = 0; i < count; ++i) values[static_cast<size_t>(i)] = ValueAt(statement, i);
       HG_ASSIGN(const bool more, sink->Row(values));
       if (!more) break;

@@ -350,6 +350,23 @@ TEST(ProfileTables, KnowWhatTheProfileKnows) {
   EXPECT_NE(asker.One("SELECT * FROM snapshots(3)").find("one moment"), std::string::npos);
 }
 
+TEST(ProfileTables, WhatFailsAtOnceHasNoResult) {
+  struct Heard final : ResultSink {
+    Status Begin(const std::vector<std::string>&) override {
+      ++begun;
+      return {};
+    }
+    Result<bool> Row(const std::vector<Value>&) override { return true; }
+    Status End() override { return {}; }
+    int begun = 0;
+  } heard;
+  Asker asker(Source::OfProfile(SampledProfile()));
+  EXPECT_FALSE(asker.query().Run("SELECT * FROM snapshots(3)", &heard));
+  EXPECT_EQ(heard.begun, 0);
+  EXPECT_TRUE(asker.query().Run("SELECT * FROM stacks WHERE live_bytes < 0", &heard));
+  EXPECT_EQ(heard.begun, 1);
+}
+
 TEST(ProfileTables, TheEndIsNotThePeak) {
   Profile profile = SampledProfile();
   profile.recording.has_peak = true;
