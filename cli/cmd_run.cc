@@ -193,12 +193,14 @@ Status CheckForTrace(const RunOptions& options) {
   const bool dumping = dumps.at_exit || !dumps.allocated.empty() || !dumps.growth.empty() ||
                        !dumps.seconds.empty() || !dumps.limit.empty() || !dumps.directory.empty() ||
                        !dumps.prefix.empty() || !dumps.keep.empty();
-  const char* given = !options.sample.empty()         ? "--sample"
-                      : !options.max_rate.empty()     ? "--max-rate"
-                      : options.inactive              ? "--inactive"
-                      : !options.http.address.empty() ? "--http"
-                      : dumping                       ? "--dump-..."
-                                                      : nullptr;
+  const bool serving =
+      !options.http.address.empty() || !options.http.token_file.empty() || options.http.insecure;
+  const char* given = !options.sample.empty()     ? "--sample"
+                      : !options.max_rate.empty() ? "--max-rate"
+                      : options.inactive          ? "--inactive"
+                      : serving                   ? "--http"
+                      : dumping                   ? "--dump-..."
+                                                  : nullptr;
   if (given == nullptr) return {};
   return Fail(ErrorCode::kInvalidArgument,
               std::string(given) + " does not go with --trace, which takes no samples");

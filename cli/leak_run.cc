@@ -92,6 +92,12 @@ Status CheckLeakRun(const LeakRunOptions& options) {
                       : how.show_kinds != usual.show_kinds ? "--show-leak-kinds"
                       : how.generate != usual.generate     ? "--gen-suppressions"
                       : how.heuristics != usual.heuristics ? "--heuristics"
+                      : how.resolution != usual.resolution ? "--leak-resolution"
+                      : how.only_new                       ? "--new"
+                      : how.increased                      ? "--increased"
+                      : how.changed                        ? "--changed"
+                      : how.limit != usual.limit           ? "--limit"
+                      : how.frames != usual.frames         ? "--frames"
                                                            : nullptr;
   if (given != nullptr && !options.on) {
     return Fail(ErrorCode::kInvalidArgument, std::string(given) + " goes with --leaks");

@@ -14,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/tell_user.h"
+#include "cli/trace_source.h"
 #include "cli/trace_summary.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
@@ -47,6 +48,13 @@ Result<uint64_t> TimeOption(const std::string& option, const std::string& text) 
   return Fail(ErrorCode::kInvalidArgument,
               option + ": '" + Printable(text) +
                   "' is not a time; write for example 100us, 10ms or 1.5s, up to 60m");
+}
+
+// An older trace is replaced. A file of somebody else, which a slip of the finger names, is not.
+bool IsAnotherFile(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_regular_file(path, failed) &&
+         std::filesystem::file_size(path, failed) != 0 && !failed && !IsTraceFile(path);
 }
 
 Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* recorder) {
@@ -98,6 +106,11 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
     if (std::filesystem::is_directory(recorder->output, failed)) {
       return Fail(ErrorCode::kInvalidArgument,
                   "-o: '" + Printable(recorder->output) + "' is a directory; name a file in it");
+    }
+    if (IsAnotherFile(recorder->output)) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "-o: '" + Printable(recorder->output) +
+                      "' is there and is no trace; name another file, or remove it");
     }
   }
   if (access(parent.c_str(), W_OK | X_OK) != 0) {

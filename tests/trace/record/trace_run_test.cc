@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/file.h"
 #include "tests/cli/command.h"
 #include "tests/trace/record/traced_run.h"
 
@@ -357,6 +358,8 @@ TEST_F(TracedRun, SaysNothingIfQuiet) {
 }
 
 TEST_F(TracedRun, RefusesWhatMakesNoSense) {
+  const std::string notes = scratch_ / "notes.txt";
+  ASSERT_TRUE(WriteWholeFile(notes, "precious"));
   struct Case {
     std::vector<std::string> options;
     std::string message;
@@ -370,6 +373,10 @@ TEST_F(TracedRun, RefusesWhatMakesNoSense) {
       {{"--trace", "--trace-buffer", "1K"}, "--trace-buffer: from 1M to 256M"},
       {{"--trace", "-o", "/no/such/directory/x.hgt"}, "cannot write the trace into"},
       {{"--trace", "-o", "/tmp"}, "is a directory"},
+      {{"--trace", "-o", notes}, "is there and is no trace"},
+      {{"--trace", "--frames", "3"}, "--frames goes with --leaks"},
+      {{"--trace", "--new"}, "--new goes with --leaks"},
+      {{"--trace", "--insecure"}, "--http does not go with --trace"},
       {{"--drop"}, "--drop goes with --trace"},
       {{"--cull-below", "1ms"}, "--cull-below goes with --trace"},
   };
@@ -382,6 +389,7 @@ TEST_F(TracedRun, RefusesWhatMakesNoSense) {
     EXPECT_NE(outcome.err.find(one.message), std::string::npos) << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
+  EXPECT_EQ(ReadWholeFile(notes, 100).value_or(""), "precious");
 }
 
 }  // namespace
