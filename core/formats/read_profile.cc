@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "core/analysis/freed_figures.h"
 #include "core/base/peeking_stream.h"
 #include "core/base/read_ahead.h"
 #include "core/base/text.h"
@@ -18,6 +17,7 @@
 #include "core/formats/massif/massif_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/printable_profile.h"
+#include "core/formats/shown_value.h"
 #include "core/formats/symbolized/symbolized_reader.h"
 #include "core/trace/trace_file.h"
 #include "core/trace/trace_profile.h"
@@ -51,7 +51,8 @@ Result<Profile> ReadDhatProfile(ByteStream* stream, const std::string& name, con
 Result<Profile> ReadMassifProfile(ByteStream* stream, const std::string& name,
                                   const ReadOptions& options) {
   const std::string& at = options.question.at;
-  return ReadMassif(stream, name, at.empty() && options.gauge.peak ? "peak" : at);
+  const bool peak = options.gauge.peak || options.question.value == trace::Value::kPeak;
+  return ReadMassif(stream, name, at.empty() && peak ? "peak" : at);
 }
 
 // One line for each format that is read from a stream.
@@ -75,9 +76,10 @@ tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view st
 }
 
 tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) {
-  const std::string way = format == ProfileFormat::kHeaptrack
-                              ? "make a trace of it: heapgauge import -o FILE.hgt " + Printable(name)
-                              : "record a trace: heapgauge run --trace -o FILE.hgt -- COMMAND";
+  const std::string way =
+      format == ProfileFormat::kHeaptrack
+          ? "make a trace of it: heapgauge import -o FILE.hgt " + Printable(name)
+          : "record a trace: heapgauge run --trace -o FILE.hgt -- COMMAND";
   return Fail(ErrorCode::kInvalidArgument,
               Printable(name) + ": a " + FormatName(format) +
                   " does not know moments, ranges and single blocks; " + way);
@@ -99,37 +101,30 @@ Status CheckKind(const std::string& name, ProfileFormat format, const ReadOption
                   " does not tell mappings and pools apart; --kind is for gauge files and traces");
 }
 
-// heaptrack's and DHAT's files have figures of the peak beside the others.
-Status ShowPeak(const std::string& name, ProfileFormat format, Profile* profile) {
-  const size_t peak = profile->FindType("peak_space");
-  if (peak >= profile->sample_types.size()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                Printable(name) + ": this " + FormatName(format) +
-                    " does not know what was live at its peak; --peak is for gauge files, traces, "
-                    "and files of massif, heaptrack and DHAT");
-  }
-  profile->default_type = peak;
-  return {};
+// Files with several snapshots can be asked for one of them, and many have more than one figure.
+bool CanAnswer(ProfileFormat format, const trace::Question& question) {
+  if (question.only_a_value()) return MayHaveValue(question.value);
+  return format == ProfileFormat::kMassif ? question.only_a_moment() : question.only_peak_or_end();
 }
 
-// Files with several snapshots can be asked for one of them.
-bool CanAnswer(ProfileFormat format, const trace::Question& question) {
-  if (!question.any() || question.only_freed()) return true;
-  if (format == ProfileFormat::kMassif) return question.only_a_moment();
-  return (format == ProfileFormat::kHeaptrack || format == ProfileFormat::kDhat) &&
-         question.only_peak_or_end();
+// What is asked for besides the moment.
+Status Show(const std::string& name, const trace::Question& question, bool peak, Profile* profile) {
+  const Status shown =
+      ShowValue(peak ? trace::Value::kPeak : question.value, question.blocks, profile);
+  if (shown) return {};
+  return Fail(ErrorCode::kInvalidArgument, Printable(name) + ": " + shown.error().message);
 }
 
 // A gauge file knows its end and its peak.
 Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options) {
-  const bool freed = options.question.only_freed() && !options.gauge.peak;
-  if (!freed && !options.question.only_peak_or_end()) {
-    return NeedsTrace(path, ProfileFormat::kGauge);
-  }
+  const trace::Question& question = options.question;
+  if (!CanAnswer(ProfileFormat::kGauge, question)) return NeedsTrace(path, ProfileFormat::kGauge);
   GaugeReadOptions gauge = options.gauge;
-  gauge.peak = gauge.peak || options.question.at == "peak";
+  gauge.peak = gauge.peak || question.at == "peak" || question.value == trace::Value::kPeak;
   HG_ASSIGN(Profile profile, ReadGaugeFile(path, gauge));
-  if (freed) HG_TRY(AddFreed(options.question.blocks, &profile));
+  trace::Question rest = question;
+  if (gauge.peak) rest.value = trace::Value::kLive;
+  if (rest.any()) HG_TRY(Show(path, rest, false, &profile));
   return profile;
 }
 
@@ -165,10 +160,13 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
   for (const auto& [known, read] : kReaders) {
     if (known != format) continue;
     HG_ASSIGN(Profile profile, read(&peeking, name, options));
-    const bool peak = options.gauge.peak || options.question.at == "peak";
-    if (peak && format != ProfileFormat::kMassif) HG_TRY(ShowPeak(name, format, &profile));
     MakePrintable(&profile);
-    if (options.question.only_freed()) HG_TRY(AddFreed(options.question.blocks, &profile));
+    const trace::Question& question = options.question;
+    const bool peak = options.gauge.peak || question.at == "peak";
+    // Of several snapshots the one that was asked for is there, and nothing else.
+    const bool done = format == ProfileFormat::kMassif && (question.value == trace::Value::kLive ||
+                                                           question.value == trace::Value::kPeak);
+    if (!done && (peak || question.any())) HG_TRY(Show(name, question, peak, &profile));
     return profile;
   }
   return Fail(ErrorCode::kUnsupported,

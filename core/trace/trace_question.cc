@@ -11,7 +11,6 @@
 namespace heapgauge::trace {
 namespace {
 
-// A moment that must not lie behind the end.
 std::string ThreadNames(const TraceFile& trace) {
   constexpr size_t kMost = 6;
   const std::vector<Thread>& threads = trace.threads();
@@ -61,10 +60,10 @@ bool Question::only_peak_or_end() const {
   return only_a_moment() && (at.empty() || at == "peak" || at == "end");
 }
 
-bool Question::only_freed() const {
+bool Question::only_a_value() const {
   Question rest = *this;
   rest.value = Value::kLive;
-  return value == Value::kFreed && at != "peak" && rest.only_peak_or_end();
+  return at != "peak" && rest.only_peak_or_end();
 }
 
 Result<Filter> FilterOf(const Question& question, const TraceFile& trace) {

@@ -30,8 +30,10 @@ struct Question {
   bool only_a_moment() const;
   // Nothing but a moment that other recordings know too: at most "peak" or "end".
   bool only_peak_or_end() const;
-  // Nothing but what was freed, up to the end: sums of what was allocated and is live tell.
-  bool only_freed() const;
+  // Nothing but one of the values, up to the end: profiles of other kinds have some of them.
+  bool only_a_value() const;
+  // The same of what was freed: sums of what was allocated and is live tell.
+  bool only_freed() const { return value == Value::kFreed && only_a_value(); }
 
   friend bool operator==(const Question&, const Question&) = default;
 };

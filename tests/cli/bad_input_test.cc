@@ -110,7 +110,7 @@ TEST(BadInput, WhatFilesOfOthersCannotAnswer) {
   const ScratchDir dir;
   const std::string stacks = dir / "stacks.collapsed";
   ASSERT_TRUE(WriteWholeFile(stacks, "main;work 100\n"));
-  ExpectRefused({"top", "--peak", stacks}, "--peak is for gauge files, traces");
+  ExpectRefused({"top", "--peak", stacks}, "does not tell what was live at its peak");
   ExpectRefused({"top", "--kind", "mmap", stacks}, "--kind is for gauge files and traces");
   ExpectRefused({"top", "--inherited", "none", stacks}, "--inherited is for gauge files");
 }
