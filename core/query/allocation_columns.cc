@@ -33,6 +33,12 @@ int64_t Whole(uint64_t value) {
   return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value);
 }
 
+// What an import of another tool's recording does not know of any block.
+bool NeedsMoreThanBlocks(int column) {
+  return column == kSlack || column == kAlignment || column == kCall || column == kThread ||
+         column == kFreedBy || column == kPrevious || column == kResized;
+}
+
 }  // namespace
 
 std::vector<Column> Columns() {
@@ -41,7 +47,8 @@ std::vector<Column> Columns() {
       {"born_ns", "INTEGER", "when it was allocated, since the recording began"},
       {"freed_ns", "INTEGER", "when it was freed; NULL if it never was"},
       {"lifetime_ns", "INTEGER", "from then to then, or to the end of the recording"},
-      {"address", "INTEGER", "of the block; printf('%x', address) is hexadecimal"},
+      {"address", "INTEGER",
+       "of the block; printf('%x', address) is hexadecimal; NULL if not known"},
       {"size", "INTEGER", "bytes that were asked for"},
       {"slack", "INTEGER", "bytes that the allocator gave beyond; 65535: or more"},
       {"alignment", "INTEGER", "that was asked for; NULL if none was"},
@@ -59,7 +66,8 @@ std::vector<Column> Columns() {
   };
 }
 
-int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
+int64_t NumberIn(const trace::Block& b, int column, const Recorded& recorded) {
+  if (recorded.only_blocks && NeedsMoreThanBlocks(column)) return kNull;
   switch (column) {
     case kNumber:
       return Whole(b.number);
@@ -68,9 +76,9 @@ int64_t NumberIn(const trace::Block& b, int column, uint64_t end_ns) {
     case kFreed:
       return b.is_live() ? kNull : Whole(b.death_ns);
     case kLifetime:
-      return Whole(b.lifetime_ns(end_ns));
+      return Whole(b.lifetime_ns(recorded.end_ns));
     case kAddress:
-      return Whole(b.address);
+      return b.address == 0 ? kNull : Whole(b.address);
     case kSize:
       return Whole(b.size);
     case kSlack:

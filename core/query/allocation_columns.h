@@ -37,8 +37,15 @@ std::vector<Column> Columns();
 
 inline constexpr int64_t kNull = INT64_MIN;
 
-// A column as a number; of `call` its code, -1 for mmap. Lifespan is none.
-int64_t NumberIn(const trace::Block& block, int column, uint64_t end_ns);
+// What the recording tells about all of its blocks.
+struct Recorded {
+  uint64_t end_ns = 0;
+  bool only_blocks = false;  // see trace::Facts
+};
+
+// A column as a number; of `call` its code, -1 for mmap; kNull if it is not known. Lifespan is
+// none.
+int64_t NumberIn(const trace::Block& block, int column, const Recorded& recorded);
 // Puts what NumberIn gave.
 void PutNumber(int column, int64_t value, sqlite3_context* out);
 

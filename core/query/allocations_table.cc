@@ -23,13 +23,14 @@ class AllocationsCursor final : public Cursor {
   explicit AllocationsCursor(Source* source) : source_(source) {}
 
   Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
-    end_ns_ = source_->end_ns();
+    recorded_.end_ns = source_->end_ns();
+    recorded_.only_blocks = source_->trace() != nullptr && source_->trace()->facts().only_blocks;
     HG_ASSIGN(BlockScan blocks, Understand(scan, values));
     reader_ = ReadBlocks(source_, std::move(blocks));
     grouped_.reset();
     row_ = 0;
     if (!scan.group_by.empty()) {
-      auto grouped = std::make_unique<GroupedRows>(scan, end_ns_);
+      auto grouped = std::make_unique<GroupedRows>(scan, recorded_);
       for (;;) {
         HG_ASSIGN(const trace::Block* block, reader_->Next());
         if (block == nullptr) break;
@@ -56,11 +57,11 @@ class AllocationsCursor final : public Cursor {
   void Get(int column, sqlite3_context* out) override {
     if (grouped_ != nullptr) return PutNumber(column, grouped_->at(row_, column), out);
     if (column == kLifespan) return PutLifespan(*block_, out);
-    PutNumber(column, NumberIn(*block_, column, end_ns_), out);
+    PutNumber(column, NumberIn(*block_, column, recorded_), out);
   }
 
   int64_t row_id() const override {
-    return grouped_ != nullptr ? static_cast<int64_t>(row_) : NumberIn(*block_, kNumber, end_ns_);
+    return grouped_ != nullptr ? static_cast<int64_t>(row_) : NumberIn(*block_, kNumber, recorded_);
   }
 
  private:
@@ -180,7 +181,7 @@ class AllocationsCursor final : public Cursor {
   }
 
   Source* source_;
-  uint64_t end_ns_ = 0;
+  Recorded recorded_;
   std::unique_ptr<BlockReader> reader_;
   const trace::Block* block_ = nullptr;
   std::unique_ptr<GroupedRows> grouped_;

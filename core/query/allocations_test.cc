@@ -154,6 +154,22 @@ TEST(Allocations, AreThoseThatHappenedUnderAnyCondition) {
   }
 }
 
+TEST(Allocations, OfAnotherToolHaveNothingForWhatItDidNotTell) {
+  MakeTrace made;
+  RandomTrace how;
+  how.events = 500;
+  made.facts.only_blocks = true;
+  AddRandomEvents(how, &made);
+  Asker asker(Source::OfTrace(made.Open(), {}));
+  EXPECT_EQ(asker.One("SELECT count(slack) + count(alignment) + count(call) + count(thread) + "
+                      "count(freed_by) + count(previous) + count(resized) FROM allocations"),
+            "0");
+  EXPECT_EQ(asker.One("SELECT count(size) + count(stack) + count(born_ns) FROM allocations"),
+            std::to_string(3 * made.blocks().size()));
+  EXPECT_EQ(asker.Ask("SELECT thread, sum(slack) FROM allocations GROUP BY thread"),
+            std::vector<std::string>{"NULL,NULL"});
+}
+
 TEST(Allocations, AreGroupedByAnyColumn) {
   MakeTrace made;
   RandomTrace how;

@@ -44,8 +44,8 @@ double GroupedRows::BytesFor(const Scan& scan, double rows) {
   return bytes * rows;
 }
 
-GroupedRows::GroupedRows(const Scan& scan, uint64_t end_ns)
-    : group_by_(scan.group_by), end_ns_(end_ns) {
+GroupedRows::GroupedRows(const Scan& scan, const allocation::Recorded& recorded)
+    : group_by_(scan.group_by), recorded_(recorded) {
   for (int column = 0; column < kLifespan; ++column) {
     const bool is_key = std::find(group_by_.begin(), group_by_.end(), column) != group_by_.end();
     if (scan.uses(column) || is_key) columns_.push_back(column);
@@ -57,7 +57,7 @@ GroupedRows::GroupedRows(const Scan& scan, uint64_t end_ns)
 
 void GroupedRows::Add(const trace::Block& block) {
   for (size_t i = 0; i < columns_.size(); ++i) {
-    values_[i].Add(NumberIn(block, columns_[i], end_ns_));
+    values_[i].Add(NumberIn(block, columns_[i], recorded_));
   }
   ++count_;
 }

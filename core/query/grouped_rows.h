@@ -48,7 +48,7 @@ class GroupedRows {
   // Bytes that so many rows take, about.
   static double BytesFor(const Scan& scan, double rows);
 
-  GroupedRows(const Scan& scan, uint64_t end_ns);
+  GroupedRows(const Scan& scan, const allocation::Recorded& recorded);
 
   void Add(const trace::Block& block);
   // After the last one.
@@ -64,7 +64,7 @@ class GroupedRows {
   void ArrangeBy(const PackedNumbers& keys);
 
   std::vector<int> group_by_;
-  uint64_t end_ns_;
+  allocation::Recorded recorded_;
   std::vector<int> columns_;
   int place_[allocation::kLifespan + 1];  // in values_, by column
   std::vector<PackedNumbers> values_;
