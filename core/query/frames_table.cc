@@ -45,13 +45,11 @@ class FramesCursor final : public Cursor {
     HG_ASSIGN(names_, source_->Names());
     stack_ = std::max<uint64_t>(wanted.low, names_->first());
     end_ = wanted.high < names_->end() ? wanted.high + 1 : names_->end();
-    row_id_ = 0;
     Enter();
     return {};
   }
 
   Status Next() override {
-    ++row_id_;
     ++depth_;
     ++k_;
     if (k_ < location().frame_count) return {};
@@ -62,7 +60,7 @@ class FramesCursor final : public Cursor {
   }
 
   bool at_end() const override { return stack_ >= end_; }
-  int64_t row_id() const override { return row_id_; }
+  int64_t row_id() const override { return static_cast<int64_t>(stack_ << 32 | depth_); }
 
   void Get(int column, sqlite3_context* out) override {
     const Profile& profile = names_->profile();
@@ -134,7 +132,6 @@ class FramesCursor final : public Cursor {
   NodeId node_ = kNone;
   uint32_t k_ = 0;  // frame of the location
   uint64_t depth_ = 0;
-  int64_t row_id_ = 0;
 };
 
 class FramesTable final : public Table {

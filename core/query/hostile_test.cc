@@ -311,5 +311,14 @@ TEST(Mistakes, AreToldWithTheirPlace) {
   EXPECT_NE(asker.One("SELECT \"no such thing\"").find("no such column"), std::string::npos);
 }
 
+TEST(Hostile, ADurationBeyondAllTimesEnds) {
+  trace::testing::MakeTrace made;
+  trace::testing::AddRandomEvents({}, &made);
+  made.facts.recording.duration_ns = UINT64_MAX;
+  Asker asker(Source::OfTrace(made.Open(), {}));
+  EXPECT_EQ(asker.One("SELECT count(*) > 99 AND count(*) < 103 FROM timeline"), "1");
+  EXPECT_EQ(asker.One("SELECT count(*) FROM timeline WHERE time_ns > 9223372036854775806"), "0");
+}
+
 }  // namespace
 }  // namespace heapgauge::query

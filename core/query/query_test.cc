@@ -10,6 +10,7 @@
 
 #include "core/query/schema.h"
 #include "core/query/testing/ask.h"
+#include "core/query/testing/example_trace.h"
 #include "core/query/testing/sampled_profile.h"
 #include "core/trace/testing/make_trace.h"
 
@@ -348,6 +349,35 @@ TEST(ProfileTables, KnowWhatTheProfileKnows) {
   EXPECT_EQ(asker.Ask("SELECT stack, key, value FROM labels"), (Lines{"2,thread,io"}));
   EXPECT_EQ(asker.One("SELECT resident_bytes FROM memory"), "9999");
   EXPECT_NE(asker.One("SELECT * FROM snapshots(3)").find("one moment"), std::string::npos);
+}
+
+// SQLite scans a table once for each side of an OR, and leaves out rows that it has met.
+TEST(TraceTables, AnOrHasTheRowsOfBothSides) {
+  Asker asker(Source::OfTrace(testing::ExampleTrace().Open(), {}));
+  const std::pair<const char*, std::vector<const char*>> cases[] = {
+      {"frames", {"stack = 1", "(stack = 2 AND depth < 100)"}},
+      {"stacks", {"stack = 1", "stack = 2"}},
+      {"timeline", {"time_ns < 3000000000", "time_ns > 6000000000"}},
+      {"allocations", {"born_ns < 3000000000", "number > 5"}},
+  };
+  for (const auto& [table, sides] : cases) {
+    const std::string count = std::string("SELECT count(*) FROM ") + table + " WHERE ";
+    EXPECT_EQ(asker.One(count + sides[0] + " OR " + sides[1]),
+              asker.One(count + "+(" + sides[0] + " OR " + sides[1] + ")"))
+        << table;
+    EXPECT_NE(asker.One(count + sides[0]), "0") << table;
+    EXPECT_NE(asker.One(count + sides[1]), "0") << table;
+  }
+  const auto sum = [&](const std::string& condition) {
+    return std::stoll(asker.One("SELECT count(*) FROM snapshots WHERE " + condition));
+  };
+  EXPECT_EQ(sum("(at = 'peak' AND live_bytes > 0) OR (at = 'end' AND allocated_bytes > 0)"),
+            sum("at = 'peak' AND live_bytes > 0") + sum("at = 'end' AND allocated_bytes > 0"));
+  const auto steps = [&](const std::string& condition) {
+    return std::stoll(asker.One("SELECT count(*) FROM timeline WHERE " + condition));
+  };
+  EXPECT_EQ(steps("step_ns = seconds('1s') OR step_ns = seconds('2s')"),
+            steps("step_ns = seconds('1s')") + steps("step_ns = seconds('2s')"));
 }
 
 TEST(ProfileTables, WhatFailsAtOnceHasNoResult) {

@@ -117,12 +117,14 @@ class SnapshotsCursor final : public Cursor {
     Range stacks;
     bool none = false;
     bool other = false;
+    asked_.Forget();
     for (size_t i = 0; i < values.size(); ++i) {
       if (scan.terms[i].column == kStack) {
         stacks.Restrict(scan.terms[i].op, values[i]);
         continue;
       }
       HG_ASSIGN(const std::optional<ExactMoment> at, ExactMomentOf(values[i], source_));
+      asked_.Keep(values[i]);
       none = none || !at;
       other = other || IsOtherPeak(values[i], *source_);
       moment = at.value_or(ExactMoment{});
@@ -156,13 +158,18 @@ class SnapshotsCursor final : public Cursor {
     return {};
   }
   bool at_end() const override { return stack_ >= end_; }
-  int64_t row_id() const override { return static_cast<int64_t>(stack_); }
+  int64_t row_id() const override {
+    const uint64_t is_peak = moment_.dead != nullptr ? 1 : 0;
+    return RowIdOf(2 * moment_.time_ns + is_peak, stack_);
+  }
 
   void Get(int column, sqlite3_context* out) override {
     const StackUse& sums = sums_[stack_];
     switch (column) {
-      case kTime:
       case kAt:
+        if (asked_.Put(out)) return;
+        [[fallthrough]];
+      case kTime:
         return Put(out, moment_.time_ns);
       case kStack:
         return Put(out, stack_);
@@ -192,6 +199,7 @@ class SnapshotsCursor final : public Cursor {
 
   Source* source_;
   ExactMoment moment_;
+  AskedValue asked_;
   std::vector<StackUse> sums_;  // by stack
   uint64_t stack_ = 0;
   uint64_t end_ = 0;
@@ -211,7 +219,8 @@ class SnapshotsTable final : public Table {
     const double count = trace != nullptr ? trace->stack_count() : 10000.0;
     // Adding up costs the same for one stack, unless it was just done.
     const bool one = scan.Find(kStack, SQLITE_INDEX_CONSTRAINT_EQ) != nullptr;
-    return {count * (one ? 1 : 2) + 100, one ? 1 : count + 1};
+    const double cost = scan.misses(kAt) ? Price::kLast : count * (one ? 1 : 2) + 100;
+    return {cost, one ? 1 : count + 1};
   }
   std::unique_ptr<Cursor> Open() override { return std::make_unique<SnapshotsCursor>(source()); }
 };

@@ -69,7 +69,8 @@ class StepMaker {
     const trace::TraceFile& trace = *source_->trace();
     const std::vector<trace::SegmentInfo>& segments = trace.segments();
     end_ = trace.end_ns();
-    // Times are whole steps, and the very end.
+    if (range_.low > end_) return std::move(points_);
+    // Times are whole steps, and the very end. None is later than trace::kLatestNs, no step longer.
     next_ = (range_.low + step_ - 1) / step_ * step_;
     uint64_t from = next_ >= step_ ? next_ - step_ : 0;  // begin of the first step
     if (next_ > end_ && range_.contains(end_)) {
@@ -188,6 +189,8 @@ class TimelineCursor final : public Cursor {
     points_.clear();
     Range times;
     uint64_t step = 0;
+    step_ = 0;
+    asked_.Forget();
     for (size_t i = 0; i < values.size(); ++i) {
       if (scan.terms[i].column == kTime) {
         times.Restrict(scan.terms[i].op, values[i]);
@@ -198,8 +201,9 @@ class TimelineCursor final : public Cursor {
                     "a profile has the timeline that it came with; only traces can be asked for "
                     "other steps");
       }
+      asked_.Keep(values[i]);
       HG_ASSIGN(const std::optional<uint64_t> asked, MomentOf(values[i], *source_));
-      step = asked.value_or(0);
+      step = std::min(asked.value_or(0), trace::kLatestNs);
       if (step == 0) {
         return Fail(ErrorCode::kInvalidArgument,
                     "timeline(STEP): a step is a time such as seconds('10ms')");
@@ -223,6 +227,7 @@ class TimelineCursor final : public Cursor {
     }
     const bool so_far = scan.uses(kAllocatedBytes) || scan.uses(kAllocatedBlocks) ||
                         scan.uses(kFreedBytes) || scan.uses(kFreedBlocks);
+    step_ = step;
     HG_ASSIGN(points_, StepMaker(source_, step, times, so_far).Make());
     AddResident(source_->trace()->memory(), &points_);
     return {};
@@ -233,19 +238,29 @@ class TimelineCursor final : public Cursor {
     return {};
   }
   bool at_end() const override { return at_ >= points_.size(); }
-  int64_t row_id() const override { return static_cast<int64_t>(at_); }
+  int64_t row_id() const override {
+    // The last step may be a shorter one.
+    const uint64_t row = step_ == 0 ? at_ : (points_[at_].time_ns + step_ - 1) / step_;
+    return RowIdOf(step_, row);
+  }
 
   void Get(int column, sqlite3_context* out) override {
+    if (column == kStep) {
+      if (!asked_.Put(out) && step_ != 0) query::Put(out, step_);
+      return;
+    }
     const Point& point = points_[at_];
     const uint64_t values[] = {point.time_ns,     point.live_bytes,      point.live_blocks,
                                point.peak_bytes,  point.allocated_bytes, point.allocated_blocks,
                                point.freed_bytes, point.freed_blocks,    point.resident_bytes};
-    if (column < kStep && values[column] != kUnknown) Put(out, values[column]);
+    if (values[column] != kUnknown) Put(out, values[column]);
   }
 
  private:
   Source* source_;
   std::vector<Point> points_;
+  uint64_t step_ = 0;  // between them; 0: they are as they came
+  AskedValue asked_;
   size_t at_ = 0;
 };
 
@@ -264,7 +279,7 @@ class TimelineTable final : public Table {
     const double events = trace != nullptr ? static_cast<double>(trace->events()) : 100;
     const bool range = std::any_of(scan.terms.begin(), scan.terms.end(),
                                    [](const Term& t) { return t.column == kTime; });
-    return {events / (range ? 4 : 1) + 100, 100};
+    return {scan.misses(kStep) ? Price::kLast : events / (range ? 4 : 1) + 100, 100};
   }
   std::unique_ptr<Cursor> Open() override { return std::make_unique<TimelineCursor>(source()); }
 };

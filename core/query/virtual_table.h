@@ -52,12 +52,43 @@ struct Scan {
 
   bool uses(int column) const { return (columns >> (column < 63 ? column : 63) & 1) != 0; }
   const Term* Find(int column, int op) const;
+  // A hidden column decides which rows there are, and this scan is not told what it is asked for:
+  // of an OR, each side knows. Never the way to take.
+  bool misses(int column) const {
+    return uses(column) && Find(column, SQLITE_INDEX_CONSTRAINT_EQ) == nullptr;
+  }
 };
 
 struct Price {
   double cost = 1e6;
   double rows = 1e6;
   bool groups = false;  // Scan::group_by will be obeyed
+
+  static constexpr double kLast = 1e15;  // the cost of what is only done if there is no other way
+};
+
+// The id of a row, below 2^32, of a table that is another one for each question: a moment, a step.
+inline int64_t RowIdOf(uint64_t question, uint64_t row) {
+  return static_cast<int64_t>((question * 0x9e3779b97f4a7c15 & ~uint64_t{UINT32_MAX}) ^ row);
+}
+
+// What a hidden column was asked for. SQLite may look at the column again, and then must find that.
+class AskedValue {
+ public:
+  void Keep(const sqlite3_value* value) { kept_.reset(sqlite3_value_dup(value)); }
+  void Forget() { kept_.reset(); }
+  // False if it was not asked for.
+  bool Put(sqlite3_context* out) const {
+    if (kept_ == nullptr) return false;
+    sqlite3_result_value(out, kept_.get());
+    return true;
+  }
+
+ private:
+  struct Free {
+    void operator()(sqlite3_value* value) const { sqlite3_value_free(value); }
+  };
+  std::unique_ptr<sqlite3_value, Free> kept_;
 };
 
 class Cursor {
@@ -68,6 +99,7 @@ class Cursor {
   virtual Status Next() = 0;
   virtual bool at_end() const = 0;
   virtual void Get(int column, sqlite3_context* out) = 0;
+  // SQLite takes rows of two scans with the same id for one and the same row, in an OR.
   virtual int64_t row_id() const = 0;
 };
 

@@ -12,6 +12,9 @@
 
 namespace heapgauge::trace {
 
+// No time of a trace is later, whatever a file says: sums of several do not wrap.
+inline constexpr uint64_t kLatestNs = uint64_t{1} << 62;
+
 struct Facts {
   Recording recording;         // program, command line, pid, allocator, start, state, duration
   uint64_t lost_events = 0;    // that found no room

@@ -1,5 +1,6 @@
 #include "core/trace/file/facts_codec.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,9 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out) {
       recording.lost.emplace_back(Printable(text.substr(text.size() - value.left())), count);
     }
     if (!value.ok()) return false;
+  }
+  for (uint64_t* const time : {&facts.recording.duration_ns, &facts.recording.peak_ns}) {
+    *time = std::min(*time, kLatestNs);
   }
   *out = std::move(facts);
   return true;

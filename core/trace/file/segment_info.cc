@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/trace/file/segment_columns.h"
+#include "core/trace/trace_facts.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -37,7 +38,7 @@ void EncodeInfo(const SegmentInfo& i, ColumnWriter* out) {
 
 bool DecodeInfo(ColumnReader* in, SegmentInfo* i) {
   Checked checked;
-  constexpr uint64_t kLimit = uint64_t{1} << 62;  // sums of several do not wrap
+  constexpr uint64_t kLimit = kLatestNs;
   i->first_event = in->Number();
   i->first_block = in->Number();
   checked.Require(i->first_event < kLimit && i->first_block < kLimit);
