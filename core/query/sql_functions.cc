@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/query/lifespan.h"
 #include "core/query/source.h"
+#include "core/query/text_functions.h"
 #include "core/query/virtual_table.h"
 #include "core/trace/trace_moment.h"
 
@@ -161,12 +162,26 @@ struct Registered {
   SqlFunction function;
 };
 constexpr Registered kFunctions[] = {
-    {"live_at", 2, GuardedCall<LiveAt>},         {"stack_contains", 2, GuardedCall<StackContains>},
-    {"function_of", 1, GuardedCall<FunctionOf>}, {"module_of", 1, GuardedCall<ModuleOf>},
-    {"collapsed", 1, GuardedCall<Collapsed>},    {"human", 1, GuardedCall<Human>},
-    {"human_time", 1, GuardedCall<HumanTimeOf>}, {"seconds", 1, GuardedCall<Seconds>},
-    {"moment", 1, GuardedCall<Moment>},          {"power_of_two", 1, GuardedCall<PowerOfTwo>},
+    {"live_at", 2, GuardedCall<LiveAt>},
+    {"stack_contains", 2, GuardedCall<StackContains>},
+    {"function_of", 1, GuardedCall<FunctionOf>},
+    {"module_of", 1, GuardedCall<ModuleOf>},
+    {"collapsed", 1, GuardedCall<Collapsed>},
+    {"human", 1, GuardedCall<Human>},
+    {"human_time", 1, GuardedCall<HumanTimeOf>},
+    {"seconds", 1, GuardedCall<Seconds>},
+    {"moment", 1, GuardedCall<Moment>},
+    {"power_of_two", 1, GuardedCall<PowerOfTwo>},
     {"regexp", 2, GuardedCall<Regexp>},
+    // In place of SQLite's own.
+    {"instr", 2, GuardedCall<Instr>},
+    {"replace", 3, GuardedCall<Replace>},
+    {"trim", 1, GuardedCall<Trim>},
+    {"trim", 2, GuardedCall<Trim>},
+    {"ltrim", 1, GuardedCall<TrimLeft>},
+    {"ltrim", 2, GuardedCall<TrimLeft>},
+    {"rtrim", 1, GuardedCall<TrimRight>},
+    {"rtrim", 2, GuardedCall<TrimRight>},
 };
 
 constexpr FunctionHelp kHelps[] = {
