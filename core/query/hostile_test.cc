@@ -312,8 +312,8 @@ TEST(Mistakes, AreToldWithTheirPlace) {
 }
 
 TEST(Hostile, ADurationBeyondAllTimesEnds) {
-  trace::testing::MakeTrace made;
-  trace::testing::AddRandomEvents({}, &made);
+  MakeTrace made;
+  AddRandomEvents({}, &made);
   made.facts.recording.duration_ns = UINT64_MAX;
   Asker asker(Source::OfTrace(made.Open(), {}));
   EXPECT_EQ(asker.One("SELECT count(*) > 99 AND count(*) < 103 FROM timeline"), "1");

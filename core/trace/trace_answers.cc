@@ -12,7 +12,9 @@ TraceAnswers::TraceAnswers(std::shared_ptr<const TraceFile> trace, NameStacks na
 
 TraceAnswers::TraceAnswers(std::shared_ptr<const TraceFile> trace, TraceAnswers* before)
     : TraceAnswers(std::move(trace), before->name_, before->budget_) {
-  const std::lock_guard lock(before->mutex_);
+  // Whoever is at it may be looking up names for long, and what there is of sums is not there yet.
+  const std::unique_lock lock(before->mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
   const auto& was = before->trace_->segments();
   const auto& is = trace_->segments();
   // It may be another trace by now that took the place of the first.

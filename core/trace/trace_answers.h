@@ -25,7 +25,7 @@ class TraceAnswers {
   explicit TraceAnswers(std::shared_ptr<const TraceFile> trace, NameStacks name = {},
                         uint64_t budget = SumsIndex::kBudget);
   // The same for a trace that has grown (TraceFile::Renew): sums that `before` has are not made
-  // again.
+  // again, unless it is being prepared just now, which may take long and is not waited for.
   TraceAnswers(std::shared_ptr<const TraceFile> trace, TraceAnswers* before);
 
   const TraceFile& trace() const { return *trace_; }

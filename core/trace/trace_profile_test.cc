@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 #include <map>
 #include <random>
 #include <thread>
@@ -486,6 +487,23 @@ TEST(TraceProfile, AnEmptyTraceIsAnEmptyProfile) {
 TEST(TraceProfile, ValuesHaveNames) {
   for (const Value value : kValues) EXPECT_EQ(ParseValue(ValueName(value)).value(), value);
   EXPECT_FALSE(ParseValue("most"));
+}
+
+TEST(TraceAnswers, OfAGrownTraceDoNotWaitForNamesOfTheOneBefore) {
+  MakeTrace made;
+  AddRandomEvents({}, &made);
+  const auto trace = made.Open();
+  std::promise<void> naming, go_on;
+  TraceAnswers before(trace, [&](Profile*) {
+    naming.set_value();
+    go_on.get_future().wait();
+  });
+  std::thread other([&] { EXPECT_TRUE(before.Prepare()); });
+  naming.get_future().wait();
+  TraceAnswers after(trace, &before);
+  go_on.set_value();
+  other.join();
+  EXPECT_EQ(&after.trace(), trace.get());
 }
 
 }  // namespace
