@@ -326,8 +326,8 @@ Examples:
       .Required();
   sub.Add("--pick", &report->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
-  sub.Add("--from", &command->from, "begin here: 1.5s, 40%, peak-1s");
-  sub.Add("--to", &command->to, "end here");
+  sub.Add("--from", &command->from, "begin here: 1.5s, 40%, peak-1s").NotEmpty();
+  sub.Add("--to", &command->to, "end here").NotEmpty();
   sub.Add("--unit", &command->unit,
           "what the axis counts: time (also ns, ms), bytes allocated and freed so far, or "
           "allocations and frees so far")

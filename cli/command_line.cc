@@ -67,6 +67,14 @@ Option Option::OneOf(const std::vector<std::string>& values) const {
 }
 
 // CLI's own check names the largest double, with 309 digits.
+Option Option::NotEmpty() const {
+  const auto check = [](const std::string& text) {
+    return text.empty() ? std::string("is empty; leave the option out, or give it a value") : "";
+  };
+  if (option_ != nullptr) option_->check(CLI::Validator(check, ""));
+  return *this;
+}
+
 Option Option::NonNegative() const {
   const auto check = [](const std::string& text) {
     char* end = nullptr;

@@ -36,6 +36,8 @@ class Option {
   Option Required() const;
   Option OneOf(const std::vector<std::string>& values) const;
   Option NonNegative() const;
+  // An empty word, which a script's empty variable gives, is refused rather than taken for none.
+  Option NotEmpty() const;
   Option Between(double least, double most) const;
   // Not together with the other one.
   Option Excludes(Option other) const;

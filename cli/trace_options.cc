@@ -36,7 +36,7 @@ constexpr TextOption kLimits[] = {
 
 void AddFilterOptions(Command sub, TraceOptions* options) {
   for (const TextOption& limit : kLimits) {
-    sub.Add(limit.name, &(options->*limit.value), limit.help).InGroup(kGroup);
+    sub.Add(limit.name, &(options->*limit.value), limit.help).NotEmpty().InGroup(kGroup);
   }
   const Option freed =
       sub.Flag("--freed", &options->freed, "blocks that were freed").InGroup(kGroup);
@@ -51,9 +51,10 @@ void AddFilterOptions(Command sub, TraceOptions* options) {
   sub.Add("--live-at", &options->live_at,
           "blocks that were live at this moment (may be given several times)")
       .OneEachTime()
+      .NotEmpty()
       .InGroup(kGroup);
   for (const TextOption& pattern : kPatterns) {
-    sub.Add(pattern.name, &(options->*pattern.value), pattern.help).InGroup(kGroup);
+    sub.Add(pattern.name, &(options->*pattern.value), pattern.help).NotEmpty().InGroup(kGroup);
   }
 }
 
@@ -63,11 +64,14 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
   if ((which & kMomentOptions) != 0) {
     sub.Add("--at", &options->at,
             "what is live at a moment: 12.3s, 250ms, 2:30, 40%, peak, end, peak-100ms")
+        .NotEmpty()
         .InGroup(kGroup);
   }
   if ((which & (kMomentOptions | kRangeOptions)) != 0) {
-    sub.Add("--from", &options->from, "a range of time begins here").InGroup(kGroup);
-    sub.Add("--to", &options->to, "and ends here; the end of the trace by default").InGroup(kGroup);
+    sub.Add("--from", &options->from, "a range of time begins here").NotEmpty().InGroup(kGroup);
+    sub.Add("--to", &options->to, "and ends here; the end of the trace by default")
+        .NotEmpty()
+        .InGroup(kGroup);
   }
   if ((which & kValueOptions) != 0) {
     sub.Add("--value", &options->value,
@@ -76,6 +80,7 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
             "lifetime (bytes times seconds), left (allocated in it and live at its end), "
             "never-freed (allocated in it and never freed). Sampled programs and profiles that "
             "count all allocations tell freed as well")
+        .NotEmpty()
         .InGroup(kGroup);
     sub.Flag("--blocks", &options->blocks, "count blocks in place of bytes").InGroup(kGroup);
   }

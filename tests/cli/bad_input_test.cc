@@ -101,6 +101,10 @@ TEST(BadInput, WhatATraceCannotAnswer) {
   for (const char* verb : {"top", "proto", "heaptrack", "dhat"}) {
     ExpectRefused({verb, "--inherited", "only", trace}, "--inherited is for gauge files");
   }
+  for (const char* option : {"--at", "--from", "--to", "--thread", "--function", "--min-size"}) {
+    ExpectRefused({"top", option, "", trace}, "is empty");
+  }
+  ExpectRefused({"timeline", "--from", "", trace}, "is empty");
   const std::string sql = "SELECT sum(live_bytes) FROM stacks";
   ExpectRefused({"query", "--peak", sql, trace}, "snapshots('peak')");
   ExpectRefused({"query", "--kind", "mmap", sql, trace}, "is_mapping");
