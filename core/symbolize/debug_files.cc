@@ -78,7 +78,9 @@ Result<std::unique_ptr<ElfFile>> OpenBuild(const std::string& path, const std::s
     return Fail(ErrorCode::kCorrupt,
                 "'" + Printable(path) + "' is another build than the program ran (build-id " +
                     (file->build_id().empty() ? "none" : file->build_id()) + ", recorded " +
-                    (build_id.empty() ? "none" : build_id) + "): its names are not used");
+                    (build_id.empty() ? "none" : build_id) +
+                    "): its names are not used. To have names after a rebuild, look at a recording "
+                    "once before it, or keep a copy by 'heapgauge save'");
   }
   return file;
 }

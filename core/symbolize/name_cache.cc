@@ -218,10 +218,10 @@ std::optional<CachedNames> LoadNames(const std::string& dir, const std::string& 
   }
   close(fd);
   auto names = DecodeNames(std::move(bytes));
-  if (!names || names->build_id != build_id || names->options != options) return std::nullopt;
-  for (const FileStamp& stamp : names->stamps) {
-    if (StampOf(stamp.path) != stamp) return std::nullopt;
-  }
+  if (!names || names->build_id != build_id) return std::nullopt;
+  names->current = names->options == options &&
+                   std::all_of(names->stamps.begin(), names->stamps.end(),
+                               [](const FileStamp& s) { return StampOf(s.path) == s; });
   return names;
 }
 

@@ -1,10 +1,12 @@
 // Names on disk, by build-id: what was found for the addresses of a module, so that the next report
 // on the same program need not read its debug information again.
 //
-// A file is good only if it is whole (checksum), of this version, for this build-id and these
-// options, and if every file that was looked at or looked for when it was written is still as it
-// was: a debug package that is installed later is noticed. Anything else is as if there were no
-// file. Nothing here is ever required: a directory that cannot be written to is no error.
+// A file is good only if it is whole (checksum), of this version and for this build-id; anything
+// else is as if there were no file. Its names are current if they were found with these options,
+// and if every file that was looked at or looked for when it was written is still as it was: a
+// debug package that is installed later is noticed. Names that are not current are still those of
+// this build, and all there is of it once the program was built again. Nothing here is ever
+// required: a directory that cannot be written to is no error.
 //
 // Files are written beside their place and renamed, so several users are no harm to one another.
 // The directory is kept below a limit by removing what was not used for longest.
@@ -38,6 +40,8 @@ struct CachedNames {
   std::vector<uint64_t> addresses;  // ascending
   FrameLists frames;
   std::string bytes;
+  // Not in the file: asking the module's files again would give the same.
+  bool current = true;
 
   // Null if the address was not asked for before.
   const std::vector<SourceFrame>* Find(uint64_t address) const;

@@ -29,6 +29,11 @@ class NameCache : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(root_); }
   std::string File() const { return dir_ + "/" + names_.build_id + ".names"; }
   std::optional<CachedNames> Load() const { return LoadNames(dir_, names_.build_id, "some"); }
+  bool IsCurrent() const {
+    const auto loaded = Load();
+    EXPECT_TRUE(loaded);
+    return loaded && loaded->current;
+  }
 
   std::string root_;
   std::string dir_;
@@ -53,9 +58,8 @@ TEST_F(NameCache, GivesBackWhatWasSaved) {
   EXPECT_EQ(loaded->Find(0x11), nullptr);
 }
 
-TEST_F(NameCache, IsOfNoUseForOtherOptionsOrBuilds) {
+TEST_F(NameCache, IsOfNoUseForOtherBuilds) {
   SaveNames(dir_, names_);
-  EXPECT_FALSE(LoadNames(dir_, names_.build_id, "other"));
   std::filesystem::copy(File(), dir_ + "/fedcba9876543210.names");
   EXPECT_FALSE(LoadNames(dir_, "fedcba9876543210", "some"));
   EXPECT_FALSE(LoadNames(dir_, "../../../etc/passwd", "some"));
@@ -67,15 +71,23 @@ TEST_F(NameCache, NoticesFilesThatChangedAppearedOrWent) {
   std::ofstream(there) << "one";
   names_.stamps = {StampOf(there), StampOf(later)};
   SaveNames(dir_, names_);
-  EXPECT_TRUE(Load());
+  EXPECT_TRUE(IsCurrent());
   std::ofstream(later) << "debug information";
-  EXPECT_FALSE(Load()) << "better names may be there now";
+  EXPECT_FALSE(IsCurrent()) << "better names may be there now";
   std::filesystem::remove(later);
-  EXPECT_TRUE(Load());
+  EXPECT_TRUE(IsCurrent());
   std::ofstream(there) << "another build";
-  EXPECT_FALSE(Load());
+  EXPECT_FALSE(IsCurrent());
   std::filesystem::remove(there);
-  EXPECT_FALSE(Load());
+  EXPECT_FALSE(IsCurrent());
+  EXPECT_NE(Load()->Find(0x10), nullptr) << "they are still the names of that build";
+}
+
+TEST_F(NameCache, NamesThatWereFoundWithOtherOptionsAreNotCurrent) {
+  SaveNames(dir_, names_);
+  const auto loaded = LoadNames(dir_, names_.build_id, "other");
+  ASSERT_TRUE(loaded);
+  EXPECT_FALSE(loaded->current);
 }
 
 TEST_F(NameCache, EveryDamagedByteAndEveryCutIsNoticed) {

@@ -14,8 +14,7 @@
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/load_bias.h"
-#include "core/symbolize/module_symbols.h"
-#include "core/symbolize/name_cache.h"
+#include "core/symbolize/module_names.h"
 #include "core/symbolize/perf_map.h"
 
 namespace heapgauge {
@@ -119,14 +118,6 @@ struct Note {
 constexpr std::string_view kSomePackage = "install the -dbgsym package";
 constexpr size_t kMaxNotes = 8;
 
-std::string OptionsKey(const SymbolizeOptions& options) {
-  std::string key = options.debuginfod != nullptr ? "debuginfod" : "";
-  for (const auto* dirs : {&options.extra_debug_dirs, &options.debug_dirs}) {
-    for (const std::string& dir : *dirs) key += ":" + dir;
-  }
-  return key;
-}
-
 std::string StrippedText(const Module& module, const SymbolizeOptions& options) {
   std::string text = "it is stripped";
   if (module.build_id.size() <= 2) return text + " and has no build-id to find its debug file by";
@@ -143,6 +134,9 @@ std::string StrippedText(const Module& module, const SymbolizeOptions& options) 
   return text;
 }
 
+// It has no file; its few frames need no excuse.
+bool IsKernelsPage(const Module& module) { return module.path.find("vdso") != std::string::npos; }
+
 // Puts the name of the package into the first notes, those that are shown.
 void NamePackages(std::vector<Note>* notes) {
   std::vector<std::string> paths;
@@ -154,59 +148,6 @@ void NamePackages(std::vector<Note>* notes) {
     if (packages[i].empty() || at == std::string::npos) continue;
     text.replace(at, kSomePackage.size(), "install " + packages[i]);
   }
-}
-
-// Names for sorted addresses of one module: from the cache what it has, the rest from files.
-struct ModuleAnswer {
-  CachedNames names;  // what the cache had
-  StampList stamps;
-  std::unique_ptr<ModuleSymbols> symbols;  // null if the cache had all
-  FrameLists found;
-};
-
-Status Ask(const Module& module, const SymbolizeOptions& options,
-           const std::vector<uint64_t>& addresses, ModuleAnswer* answer) {
-  const std::string key = OptionsKey(options);
-  auto cached = LoadNames(options.cache_dir, module.build_id, key);
-  if (cached) answer->names = std::move(*cached);
-  answer->found.resize(addresses.size());
-  std::vector<uint64_t> missing;
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    const auto* frames = answer->names.Find(addresses[i]);
-    if (frames != nullptr) {
-      answer->found[i] = *frames;
-    } else {
-      missing.push_back(addresses[i]);
-    }
-  }
-  if (missing.empty()) return {};
-  HG_ASSIGN(answer->symbols, ModuleSymbols::Open(module, options, &answer->stamps));
-  FrameLists fresh = answer->symbols->LookUp(missing);
-  answer->names.has_dwarf = answer->symbols->has_dwarf();
-  answer->names.has_symtab = answer->symbols->has_symtab();
-  // What debuginfod does not have today it may have tomorrow.
-  const bool final = options.debuginfod == nullptr || answer->symbols->has_dwarf();
-  if (final && !options.cache_dir.empty()) {
-    CachedNames merged;
-    merged.build_id = module.build_id;
-    merged.options = key;
-    merged.has_dwarf = answer->symbols->has_dwarf();
-    merged.has_symtab = answer->symbols->has_symtab();
-    merged.stamps = answer->stamps.stamps();
-    const CachedNames& old = answer->names;
-    for (size_t a = 0, b = 0; a < old.addresses.size() || b < missing.size();) {
-      const bool take_old =
-          b == missing.size() || (a < old.addresses.size() && old.addresses[a] < missing[b]);
-      merged.addresses.push_back(take_old ? old.addresses[a] : missing[b]);
-      merged.frames.push_back(take_old ? old.frames[a] : fresh[b]);
-      ++(take_old ? a : b);
-    }
-    SaveNames(options.cache_dir, merged);
-  }
-  for (size_t i = 0, next = 0; i < addresses.size() && next < missing.size(); ++i) {
-    if (addresses[i] == missing[next]) answer->found[i] = std::move(fresh[next++]);
-  }
-  return {};
 }
 
 // A module of a foreign profile: its file is found, and by that its load bias. What comes back is
@@ -303,19 +244,18 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       if (addresses.empty() || addresses.back() != address) addresses.push_back(address);
       address_of[i] = static_cast<uint32_t>(addresses.size() - 1);
     }
-    ModuleAnswer answer;
+    ModuleNames answer;
     Status status;
     if (located) {
       SymbolizeOptions here = options;
       if (foreign) here.binary_dirs.clear();  // the module is found
-      status = Ask(*located, here, addresses, &answer);
+      status = FindModuleNames(*located, here, addresses, &answer);
     } else {
       status = tl::unexpected<Error>(located.error());
     }
     if (!status) {
       module.no_names_reason = status.error().message;
-      // The kernel's own page has no file; its few frames need no excuse.
-      if (module.path.find("vdso") == std::string::npos && !module.no_names_reason.empty()) {
+      if (!IsKernelsPage(module) && !module.no_names_reason.empty()) {
         notes.push_back({by_module[m].size(), "no names: " + module.no_names_reason});
       }
       continue;
@@ -333,8 +273,13 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
       module.has_functions = true;
       module.NoteLines(frames.front().line != 0);
     }
-    if (!answer.names.has_dwarf) module.no_names_reason = StrippedText(*located, options);
-    if (unnamed != 0 && !answer.names.has_dwarf && !answer.names.has_symtab) {
+    const bool no_file = !answer.no_file_reason.empty() && !IsKernelsPage(module);
+    if (no_file && unnamed != 0) {
+      module.no_names_reason = answer.no_file_reason;
+    } else if (!answer.has_dwarf) {
+      module.no_names_reason = StrippedText(*located, options);
+    }
+    if (unnamed != 0 && (no_file || (!answer.has_dwarf && !answer.has_symtab))) {
       notes.push_back(
           {unnamed,
            fmt::format("{} of {} places in {} have no name: {}", unnamed, by_module[m].size(),

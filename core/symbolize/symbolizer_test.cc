@@ -275,6 +275,66 @@ TEST(Symbolizer, NamesFromTheCacheAreTheSame) {
   std::filesystem::remove_all(dir);
 }
 
+// This program as a file of its own that can be built again.
+class RebuiltProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = ::testing::TempDir() + "heapgauge.XXXXXX";
+    ASSERT_NE(mkdtemp(dir_.data()), nullptr);
+    options_.cache_dir = dir_ + "/cache";
+    path_ = dir_ + "/program";
+    std::filesystem::copy_file(Self(), path_);
+    build_id_ = BuildIdOf(path_);
+    if (build_id_.empty()) GTEST_SKIP() << "linked without a build-id";
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+
+  void BuildAgain() {
+    std::filesystem::copy_file("/bin/sh", path_, std::filesystem::copy_options::overwrite_existing);
+  }
+  std::string NameOf(void* place) {
+    Profile profile = ProfileOf(place, path_, build_id_);
+    notes_ = Symbolize(options_, &profile).notes;
+    return Name(profile);
+  }
+
+  std::string dir_;
+  std::string path_;
+  std::string build_id_;
+  SymbolizeOptions options_;
+  std::vector<std::string> notes_;
+};
+
+TEST_F(RebuiltProgram, NamesThatWereFoundBeforeStay) {
+  EXPECT_EQ(NameOf(symbolizer_test::Caller(1)), "symbolizer_test::Caller(int)");
+  BuildAgain();
+  EXPECT_EQ(NameOf(symbolizer_test::Caller(1)), "symbolizer_test::Caller(int)");
+  EXPECT_TRUE(notes_.empty()) << notes_[0];
+  std::filesystem::remove(path_);
+  EXPECT_EQ(NameOf(symbolizer_test::Caller(1)), "symbolizer_test::Caller(int)");
+}
+
+TEST_F(RebuiltProgram, NamesThatWereNotFoundBeforeAreLostAndTheNoteSaysHowToKeepThem) {
+  EXPECT_EQ(NameOf(symbolizer_test::Caller(1)), "symbolizer_test::Caller(int)");
+  BuildAgain();
+  EXPECT_TRUE(NameOf(symbolizer_test::Outer(1)).starts_with("program+0x"));
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_TRUE(notes_[0].starts_with("1 of 1 places in " + path_ + " have no name: ")) << notes_[0];
+  EXPECT_NE(notes_[0].find("is another build"), std::string::npos) << notes_[0];
+  EXPECT_NE(notes_[0].find("heapgauge save"), std::string::npos) << notes_[0];
+}
+
+TEST_F(RebuiltProgram, AReportOnOtherAddressesLosesNoneThatWereFoundBefore) {
+  EXPECT_EQ(NameOf(symbolizer_test::Caller(1)), "symbolizer_test::Caller(int)");
+  // The file is another one, though of the same build: what was kept may be out of date.
+  std::filesystem::remove(path_);
+  std::filesystem::copy_file(Self(), path_);
+  const std::string outer = NameOf(symbolizer_test::Outer(1));
+  BuildAgain();
+  EXPECT_EQ(NameOf(symbolizer_test::Caller(1)), "symbolizer_test::Caller(int)");
+  EXPECT_EQ(NameOf(symbolizer_test::Outer(1)), outer);
+}
+
 TEST(Symbolizer, GeneratedCodeIsNamedByItsMapOrSaysThatThereIsNone) {
   Profile profile;
   profile.recording.pid = static_cast<uint32_t>(getpid());

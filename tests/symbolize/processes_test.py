@@ -133,6 +133,26 @@ class Processes(unittest.TestCase):
         os.rename(self.path("other"), self.path("program"))
         self.assertIn('"Hoard"', self.names(self.pid()))
 
+    def test_a_program_that_is_built_again_after_its_profile_was_looked_at(self):
+        self.build(PROGRAM, "program", "-ldl")
+        self.finish(self.start(self.path("program")))
+        before = self.path("before.hg")
+        os.rename(self.gauge(), before)
+        self.assertIn('"Hoard"', self.names(before))
+        self.build(PROGRAM.replace("i < 64", "i < 128"), "program", "-ldl")
+        self.finish(self.start(self.path("program")))
+        self.assertIn('"Hoard"', self.names(before))
+        done = subprocess.run([f"{BIN}/heapgauge", "diff", "--json", before, self.gauge()],
+                              env=self.environment, capture_output=True, text=True, check=True)
+        kinds = {row["label"]: row["kind"] for row in json.loads(done.stdout)["changes"]}
+        self.assertEqual(kinds["Hoard"], "grown", kinds)
+        # Nobody looked: nothing but the note is left.
+        shutil.rmtree(self.path("cache"))
+        text = self.names(before)
+        self.assertNotIn('"Hoard"', text)
+        self.assertIn("is another build than the program ran", text)
+        self.assertIn("heapgauge save", text)
+
     def test_a_module_that_was_unloaded(self):
         self.build(PROGRAM, "program", "-ldl")
         self.build(PLUGIN, "plugin.so", "-shared", "-fPIC")
