@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
+#include "core/analysis/match_across.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
@@ -135,32 +136,49 @@ class Comparer {
   const HeapFigures& Of(const FunctionRow& row) const {
     return options_.cumulative ? row.cum : row.flat;
   }
-  static std::string Identity(const Profile& profile, const FunctionReport& report,
-                              const FunctionRow& row) {
-    return row.entity == kNone ? "" : IdentityOf(profile, report.entities, row.entity);
-  }
-
-  ChangeRow& RowOf(const std::string& identity) {
-    const auto [it, is_new] = place_.emplace(identity, made_.rows.size());
-    if (is_new) made_.rows.emplace_back().series.resize(profiles_.size());
-    return made_.rows[it->second];
-  }
-
-  // Every profile's rows by identity.
+  // Every profile's figures, then the rows that are the same in all of them.
   Status Collect() {
+    std::vector<Entities> entities;
+    std::vector<std::vector<std::pair<EntityId, double>>> figures;
     for (size_t i = 0; i < profiles_.size(); ++i) {
       HG_ASSIGN(FunctionReport report, AggregateFunctions(*profiles_[i], options_));
       made_.series.push_back(Of(report.selected).value);
-      for (uint32_t at = 0; at < report.rows.size(); ++at) {
-        ChangeRow& row = RowOf(Identity(*profiles_[i], report, report.rows[at]));
-        row.series[i] = Of(Of(report.rows[at])).value;
-        if (i == 0) row.in_before = at;
-        if (i + 1 == profiles_.size()) row.in_after = at;
+      figures.emplace_back();
+      for (const FunctionRow& row : report.rows) {
+        figures.back().push_back({row.entity, Of(Of(row)).value});
       }
+      entities.push_back(report.entities);
       if (i == 0) made_.before = report;
       if (i + 1 == profiles_.size()) made_.after = std::move(report);
     }
+    std::vector<MatchSide> sides;
+    for (size_t i = 0; i < profiles_.size(); ++i) sides.push_back({profiles_[i], &entities[i]});
+    matched_ = MatchAcross(sides);
+    place_.assign(matched_.things + 1, kNone);
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      for (uint32_t at = 0; at < figures[i].size(); ++at) {
+        ChangeRow& row = RowOf(i, figures[i][at].first);
+        row.series[i] = figures[i][at].second;
+        if (i == 0) row.in_before = at;
+        if (i + 1 == profiles_.size()) row.in_after = at;
+      }
+    }
     return {};
+  }
+
+  // The place in made_.rows of an entity of the profile of that number; stacks that cannot be read
+  // have one, too.
+  uint32_t& PlaceOf(size_t profile, EntityId entity) {
+    return place_[entity == kNone ? matched_.things : matched_.thing_of[profile][entity]];
+  }
+
+  ChangeRow& RowOf(size_t profile, EntityId entity) {
+    uint32_t& place = PlaceOf(profile, entity);
+    if (place == kNone) {
+      place = static_cast<uint32_t>(made_.rows.size());
+      made_.rows.emplace_back().series.resize(profiles_.size());
+    }
+    return made_.rows[place];
   }
 
   // Splits live figures into what came, what went and what stayed, where blocks tell.
@@ -174,19 +192,21 @@ class Comparer {
     made_.by_block =
         made_.same_process && !made_.by_allocated && has_blocks(first_) && has_blocks(last_);
     if (!made_.by_block) return {};
-    const auto split = [&](const Profile& profile, const Profile& other,
-                           std::vector<Estimate>* parts, Estimate* total) -> Status {
-      const Profile rest = Without(profile, BlocksOf(other));
+    const size_t last = profiles_.size() - 1;
+    const auto split = [&](size_t which, size_t other, std::vector<Estimate>* parts,
+                           Estimate* total) -> Status {
+      // Its entities have the numbers that they have in the whole profile.
+      const Profile rest = Without(*profiles_[which], BlocksOf(*profiles_[other]));
       HG_ASSIGN(const FunctionReport report, AggregateFunctions(rest, options_));
       *total = report.selected.live_bytes;
       for (const FunctionRow& row : report.rows) {
-        const auto it = place_.find(Identity(rest, report, row));
-        if (it != place_.end()) (*parts)[it->second] = Of(row).live_bytes;
+        const uint32_t place = PlaceOf(which, row.entity);
+        if (place != kNone) (*parts)[place] = Of(row).live_bytes;
       }
       return {};
     };
-    HG_TRY(split(last_, first_, &came_, &total_came_));
-    return split(first_, last_, &went_, &total_went_);
+    HG_TRY(split(last, 0, &came_, &total_came_));
+    return split(0, last, &went_, &total_went_);
   }
 
   void FillIn(const FunctionRow* before, const FunctionRow* after, Change* change) {
@@ -259,8 +279,9 @@ class Comparer {
   double first_interval_ = 0;
   double last_interval_ = 0;
   Comparison made_;
-  std::unordered_map<std::string, size_t> place_;  // by identity, in made_.rows
-  std::vector<Estimate> came_;                     // the same
+  MatchedEntities matched_;
+  std::vector<uint32_t> place_;  // by thing, in made_.rows; kNone: none. Then unreadable stacks
+  std::vector<Estimate> came_;   // by row
   std::vector<Estimate> went_;
   Estimate total_came_;
   Estimate total_went_;

@@ -2,6 +2,9 @@
 // is more than chance. Two samplings of the same heap differ; a report that ranks such differences
 // sends people after nothing.
 //
+// What is the same in all of them goes by names where the profiles are of different builds or tools
+// (match_across.h).
+//
 // Profiles of one process in which blocks can be followed are compared by block: what is in both
 // was the same memory, sampled once, and adds nothing to the uncertainty; what is in one of them
 // came or went. Otherwise the profiles count as independent, which errs on the side of caution.

@@ -132,6 +132,22 @@ Entities Entities::OnePerLocation() const {
   return same;
 }
 
+Entities Entities::Joined(const std::vector<uint32_t>& number_of) const {
+  Entities joined;
+  joined.granularity_ = granularity_;
+  joined.first_ = first_;
+  std::unordered_map<uint32_t, EntityId> known;
+  std::vector<EntityId> id_of;
+  for (EntityId id = 0; id < entities_.size(); ++id) {
+    const auto next = static_cast<EntityId>(joined.entities_.size());
+    const auto [it, is_new] = known.try_emplace(number_of[id], next);
+    if (is_new) joined.entities_.push_back(entities_[id]);
+    id_of.push_back(it->second);
+  }
+  for (const EntityId id : ids_) joined.ids_.push_back(id_of[id]);
+  return joined;
+}
+
 std::string IdentityOf(const Profile& profile, const Entities& entities, EntityId id) {
   const Entity& entity = entities[id];
   const Function& function = profile.functions[entity.function];

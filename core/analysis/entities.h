@@ -48,6 +48,10 @@ class Entities {
   // each.
   Entities OnePerLocation() const;
 
+  // Those with the same number as one entity each; the first of them stands for it. `number_of`: by
+  // entity.
+  Entities Joined(const std::vector<uint32_t>& number_of) const;
+
   Granularity granularity() const { return granularity_; }
   size_t size() const { return entities_.size(); }
   const Entity& operator[](EntityId id) const { return entities_[id]; }

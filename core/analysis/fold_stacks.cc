@@ -172,6 +172,22 @@ Result<Profile> SideBySide(const Profile& first, const Profile& second) {
   return both;
 }
 
+Entities EntitiesSideBySide(const Profile& both, const MatchSide& first, const MatchSide& second) {
+  const Entities apart(both, first.entities->granularity());
+  const MatchedEntities matched = MatchAcross({first, second});
+  std::vector<uint32_t> thing_of(apart.size());
+  LocationId at = 0;
+  for (const MatchSide* side : {&first, &second}) {
+    const std::vector<uint32_t>& own = matched.thing_of[side == &first ? 0 : 1];
+    for (LocationId id = 0; id < side->profile->locations.size(); ++id, ++at) {
+      for (uint32_t k = 0; k < both.locations[at].frame_count; ++k) {
+        thing_of[apart.Of(at, k)] = own[side->entities->Of(id, k)];
+      }
+    }
+  }
+  return apart.Joined(thing_of);
+}
+
 Result<std::vector<bool>> MatchEntities(const Profile& profile, const Entities& entities,
                                         const std::string& pattern) {
   HG_ASSIGN(const Regex regex, Regex::CompileTyped(pattern));

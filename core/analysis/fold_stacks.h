@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/entities.h"
+#include "core/analysis/match_across.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 
@@ -30,6 +31,8 @@ FoldedStacks FoldStacks(const Profile& profile, const Entities& entities,
 // One profile with the rows of the first, then those of the second; no figures. Fails if there are
 // too many.
 Result<Profile> SideBySide(const Profile& first, const Profile& second);
+// The entities of that profile, where what is the same in both (match_across.h) is one.
+Entities EntitiesSideBySide(const Profile& both, const MatchSide& first, const MatchSide& second);
 
 // Which entities a regular expression means: by the name of the function, or of the file or module
 // where that is what they stand for.

@@ -103,6 +103,24 @@ TEST(FoldStacks, FindsTheSameStacksInTwoProfiles) {
   EXPECT_EQ(StackText(folded.profile, 1), "main g");
 }
 
+TEST(FoldStacks, FindsTheSameStacksOfBuildsInTwoDirectories) {
+  Maker one;
+  Maker two;
+  one.Row({one.Function("f", 1, "/one/f.c"), one.Function("main", 1, "/one/main.c")}, 1);
+  two.Row({two.Function("g", 1, "/two/f.c"), two.Function("main", 1, "/two/main.c")}, 2);
+  two.Row({two.Function("f", 1, "/two/f.c"), two.Function("main", 1, "/two/main.c")}, 3);
+  const auto both = SideBySide(one.profile(), two.profile());
+  ASSERT_TRUE(both);
+  const Entities first(one.profile(), Granularity::kFunctions);
+  const Entities second(two.profile(), Granularity::kFunctions);
+  const Entities entities =
+      EntitiesSideBySide(*both, {&one.profile(), &first}, {&two.profile(), &second});
+  EXPECT_EQ(entities.size(), 3u);
+  const FoldedStacks folded = FoldStacks(*both, entities, {});
+  EXPECT_TRUE(folded.profile.Check());
+  EXPECT_EQ(folded.row_of, (std::vector<RowId>{0, 1, 0}));
+}
+
 TEST(MatchEntities, SaysWhatIsNoExpression) {
   Maker m;
   m.Row({m.Function("f"), m.Function("main")}, 1);

@@ -60,7 +60,10 @@ Status Subject::Fold(const Filter& filter, const Shape& shape, Tree* made,
     HG_ASSIGN(base_values, shape.base->ValuesOf(filter, true, &unused));
     HG_ASSIGN(Profile both, SideBySide(*profile_, *shape.base->profile()));
     stacks = std::make_shared<const Profile>(std::move(both));
-    entities = std::make_shared<const Entities>(*stacks, granularity);
+    const auto own = groundwork_.entities(granularity);
+    const auto base = shape.base->groundwork_.entities(granularity);
+    entities = std::make_shared<const Entities>(EntitiesSideBySide(
+        *stacks, {profile_.get(), own.get()}, {shape.base->profile().get(), base.get()}));
   } else {
     entities = groundwork_.entities(granularity);
   }

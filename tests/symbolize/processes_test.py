@@ -153,6 +153,20 @@ class Processes(unittest.TestCase):
         self.assertIn("is another build than the program ran", text)
         self.assertIn("heapgauge save", text)
 
+    def test_builds_in_two_directories_are_compared_by_names(self):
+        gauges = []
+        for version, count in (("1.0", 64), ("1.1", 128)):
+            os.mkdir(self.path(version))
+            self.build(PROGRAM.replace("i < 64", f"i < {count}"), f"{version}/program", "-ldl")
+            self.finish(self.start(self.path(f"{version}/program")))
+            gauges.append(self.path(f"{version}.hg"))
+            os.rename(self.gauge(), gauges[-1])
+        for options, name in (([], "Hoard"), (["--modules"], "program")):
+            done = subprocess.run([f"{BIN}/heapgauge", "diff", "--json", *options, *gauges],
+                                  env=self.environment, capture_output=True, text=True, check=True)
+            kinds = {row["label"]: row["kind"] for row in json.loads(done.stdout)["changes"]}
+            self.assertEqual(kinds[name], "grown", kinds)
+
     def test_a_module_that_was_unloaded(self):
         self.build(PROGRAM, "program", "-ldl")
         self.build(PLUGIN, "plugin.so", "-shared", "-fPIC")
