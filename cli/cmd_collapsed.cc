@@ -14,8 +14,10 @@ int Collapsed(const ReportOptions& options) {
   const Granularity granularity = loaded->granularity;
   const auto names = FrameNames(profile, granularity, NamesOf(options.names));
   const bool join = granularity == Granularity::kFiles || granularity == Granularity::kModules;
+  const size_t type = TypeOf(profile, loaded->sort);
+  TellShrunk(profile, loaded->rows, type);
   return DeliverBy(options, [&](TextSink* sink) {
-    return WriteCollapsed(profile, TypeOf(profile, loaded->sort), loaded->rows, names, join, sink);
+    return WriteCollapsed(profile, type, loaded->rows, names, join, sink);
   });
 }
 

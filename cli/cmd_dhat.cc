@@ -21,7 +21,10 @@ int Dhat(const ReportOptions& options) {
   dhat.selected = loaded->rows;
   // Who asks for a moment or a value of a trace gets that one.
   const bool of_trace = !options.trace.at.empty() || !options.trace.value.empty();
-  if (!options.type.empty() || of_trace) dhat.type = loaded->profile().DefaultType();
+  if (!options.type.empty() || of_trace) {
+    dhat.type = loaded->profile().DefaultType();
+    TellShrunk(loaded->profile(), loaded->rows, dhat.type);
+  }
   return DeliverBy(options, [&](TextSink* sink) -> Status {
     const auto write = [&](TextSink* packed) { return WriteDhat(loaded->profile(), dhat, packed); };
     return WritePacked(options.output, write, sink);

@@ -3,18 +3,19 @@
 #include <algorithm>
 
 #include "cli/report_figures.h"
+#include "core/analysis/measures.h"
 #include "core/report/flame.h"
 
 namespace heapgauge::cli {
 namespace {
 
 int Flame(const ReportOptions& options) {
-  const auto loaded = LoadSorted(options);
+  const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   TreeOptions flame = FlameOptions();
   flame.filter = {options.focus, options.ignore};
   flame.sort = loaded->sort;
-  flame.granularity = GranularityOf(options.granularity);
+  flame.granularity = loaded->granularity;
   flame.names = NamesOf(options.names);
   flame.callers = options.callers;
   flame.depth = options.depth;
@@ -22,7 +23,11 @@ int Flame(const ReportOptions& options) {
   const bool to_terminal = options.output.empty() && target.is_terminal;
   if (!options.text && !to_terminal) {
     const auto svg = FlameSvg(loaded->profile(), flame);
-    return svg ? Deliver(options, *svg) : FailWith(svg.error());
+    if (!svg) return FailWith(svg.error());
+    if (MeasuresOf(loaded->profile()).is_change) {
+      TellShrunk(loaded->profile(), loaded->rows, TypeOf(loaded->profile(), loaded->sort));
+    }
+    return Deliver(options, *svg);
   }
   flame.layout = target.layout();
   flame.fold = 100.0 / static_cast<double>(std::max<size_t>(target.width, 20));

@@ -14,6 +14,7 @@ int Speedscope(const ReportOptions& options) {
   speedscope.selected = loaded->rows;
   speedscope.frame_names = FrameNames(profile, loaded->granularity, NamesOf(options.names));
   speedscope.shown = TypeOf(profile, loaded->sort);
+  TellShrunk(profile, loaded->rows, speedscope.shown);
   speedscope.exporter = std::string("heapgauge ") + Version();
   return DeliverBy(options,
                    [&](TextSink* sink) { return WriteSpeedscope(profile, speedscope, sink); });

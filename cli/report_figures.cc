@@ -1,6 +1,11 @@
 #include "cli/report_figures.h"
 
+#include <algorithm>
+
+#include "cli/progress_line.h"
+#include "cli/tell_user.h"
 #include "core/analysis/measures.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -31,6 +36,18 @@ Result<Selected> LoadSelected(const ReportOptions& options) {
   HG_ASSIGN(selected.rows,
             SelectRows(selected.profile(), {options.focus, options.ignore}, selected.granularity));
   return selected;
+}
+
+void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t type) {
+  if (type >= profile.sample_types.size()) return;
+  double shrunk = 0;
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    if (rows[row]) shrunk += std::min(0.0, profile.estimate(row, type).value);
+  }
+  if (shrunk == 0) return;
+  EndProgress();
+  TellUser("heapgauge: stacks that shrank are left out: {}\n",
+           FormatChange(shrunk, profile.sample_types[type].unit));
 }
 
 void AddCsv(Command sub, ReportOptions* options) {

@@ -4,6 +4,7 @@
 #ifndef HEAPGAUGE_CLI_REPORT_FIGURES_H_
 #define HEAPGAUGE_CLI_REPORT_FIGURES_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "cli/report_source.h"
@@ -28,6 +29,10 @@ struct Selected : Sorted {
   std::vector<bool> rows;
 };
 Result<Selected> LoadSelected(const ReportOptions& options);
+
+// For formats that have no place for less than nothing: says on standard error how much the stacks
+// lost that they leave out, those of a change that shrank. Nothing if there are none.
+void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t type);
 
 // --csv
 void AddCsv(Command sub, ReportOptions* options);

@@ -198,6 +198,18 @@ class Words(Traces):
         self.assertRegex(head("--value", "growth", "--from", "5s", "--to", "8s"), r"(?m)^ +-6.2 MB .*Cache::Add")
         self.assertRegex(head("--value", "freed", "--blocks"), r"(?m)^ +899 .*ParseRequest")
 
+    def test_what_shrank_is_left_out_of_pictures_but_not_without_a_word(self):
+        change = ("--value", "growth", "--from", "5s", "--to", "8s", self.story)
+        lost = re.search(r"stacks that shrank are left out: (-.*)\n", self.ask("tree", *change).stdout).group(1)
+        for verb in ("collapsed", "speedscope", "dhat", "flame"):
+            done = self.ask(verb, *change)
+            self.assertEqual(done.stderr, f"heapgauge: stacks that shrank are left out: {lost}\n", verb)
+            self.assertEqual(self.ask(verb, "--value", "live", self.story).stderr, "", verb)
+        for verb in ("raw", "callgrind"):
+            done = self.ask(verb, *change)
+            self.assertEqual(done.stderr, "", verb)
+            self.assertRegex(done.stdout, r" -\d+", verb)
+
     def test_a_source_can_name_its_moment(self):
         self.assertEqual(self.totals(f"{self.story}@3s"), self.totals("--at", "3s", self.story))
         self.assertEqual(self.totals("--value", "left", f"{self.story}@2s..3s"),
