@@ -1,7 +1,5 @@
 // diff: what changed from one profile to another.
 
-#include <algorithm>
-
 #include "cli/report_figures.h"
 #include "core/report/diff.h"
 
@@ -13,6 +11,7 @@ int Diff(const ReportOptions& options) {
     return FailWith("diff compares at least two profiles: heapgauge diff OLD NEW");
   }
   std::vector<Profile> profiles;
+  std::vector<std::vector<std::string>> notes;
   DiffSources sources;
   SortKey sort = SortKey::kLive;
   for (const std::string& source : options.sources) {
@@ -23,12 +22,9 @@ int Diff(const ReportOptions& options) {
     sort = loaded->sort;
     profiles.push_back(std::move(loaded->loaded.profile));
     sources.names.push_back(source);
-    for (std::string& note : loaded->loaded.notes) {
-      if (std::find(sources.notes.begin(), sources.notes.end(), note) == sources.notes.end()) {
-        sources.notes.push_back(std::move(note));
-      }
-    }
+    notes.push_back(std::move(loaded->loaded.notes));
   }
+  sources.notes = NotesOfSources(sources.names, notes);
   for (const Profile& profile : profiles) sources.profiles.push_back(&profile);
   FunctionOptions functions;
   functions.filter = {options.focus, options.ignore};

@@ -97,7 +97,7 @@ class DiffTable {
     if (made_.same_process) {
       text_.Add(last.name(), Style::kTitle);
       text_.Add(first.exact && last.exact
-                    ? fmt::format("  pid {}  {} and {}", last.pid, first.moment, last.moment)
+                    ? fmt::format("  pid {}  {}", last.pid, MomentsOf(first, last))
                     : fmt::format("  pid {}  from {} to {}", last.pid,
                                   FormatDuration(first.duration_ns),
                                   FormatDuration(last.duration_ns)));
@@ -148,6 +148,11 @@ class DiffTable {
     if (made_.same_process && last.duration_ns < first.duration_ns) {
       text_.Add("note: ", Style::kWarning).Add("the first profile is the newer one\n");
     }
+  }
+
+  static std::string MomentsOf(const Recording& first, const Recording& last) {
+    return first.moment == last.moment ? "both " + last.moment
+                                       : first.moment + " and " + last.moment;
   }
 
   // Of traces: what the figures of both sides are about.
@@ -282,6 +287,22 @@ class DiffTable {
 };
 
 }  // namespace
+
+std::vector<std::string> NotesOfSources(const std::vector<std::string>& names,
+                                        const std::vector<std::vector<std::string>>& notes) {
+  std::vector<std::string> all;
+  for (size_t i = 0; i < notes.size(); ++i) {
+    for (const std::string& note : notes[i]) {
+      const bool of_all =
+          std::all_of(notes.begin(), notes.end(), [&](const std::vector<std::string>& own) {
+            return std::find(own.begin(), own.end(), note) != own.end();
+          });
+      std::string text = of_all ? note : Printable(names[i]) + ": " + note;
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+    }
+  }
+  return all;
+}
 
 StyledText DiffText(const DiffSources& sources, const Comparison& comparison,
                     const DiffOptions& options) {

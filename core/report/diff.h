@@ -31,6 +31,11 @@ struct DiffSources {
   std::vector<std::string> notes;
 };
 
+// The notes of several sources as one list: those that all of them have once, the others with the
+// name of the source that is meant. `notes`: by source.
+std::vector<std::string> NotesOfSources(const std::vector<std::string>& names,
+                                        const std::vector<std::vector<std::string>>& notes);
+
 StyledText DiffText(const DiffSources& sources, const Comparison& comparison,
                     const DiffOptions& options);
 std::string DiffJson(const DiffSources& sources, const Comparison& comparison,

@@ -43,6 +43,29 @@ TEST(Diff, ShowsBothSidesAndTheDifference) {
   EXPECT_EQ(text.find("keeps"), std::string::npos) << "what did not change is not shown";
 }
 
+TEST(Diff, SaysOnceWhenBothSidesOfATraceAreOfOneMoment) {
+  Pair pair;
+  for (Maker* maker : {&pair.before, &pair.after}) {
+    Recording& recording = maker->profile().recording;
+    recording.exact = true;
+    recording.pid = 7;
+    recording.program = "/bin/x";
+    recording.moment = "at the end";
+  }
+  const std::string same = DiffText(pair.Sources(), pair.Compared(), {}).text();
+  EXPECT_TRUE(same.starts_with("x  pid 7  both at the end\n")) << same;
+  pair.before.profile().recording.moment = "at 5s";
+  const std::string other = DiffText(pair.Sources(), pair.Compared(), {}).text();
+  EXPECT_TRUE(other.starts_with("x  pid 7  at 5s and at the end\n")) << other;
+}
+
+TEST(Diff, NotesThatNotAllSourcesHaveNameTheirs) {
+  EXPECT_EQ(NotesOfSources({"old.hg", "new.hg"}, {{"of both", "3 of 5"}, {"4 of 5", "of both"}}),
+            (std::vector<std::string>{"of both", "old.hg: 3 of 5", "new.hg: 4 of 5"}));
+  EXPECT_EQ(NotesOfSources({"old.hg", "new.hg"}, {{}, {"late"}}),
+            std::vector<std::string>{"new.hg: late"});
+}
+
 TEST(Diff, TellsWhichTimeAndBlocksOfTracesAreCompared) {
   Pair pair;
   Recording& before = pair.before.profile().recording;
