@@ -11,6 +11,7 @@ int Collapsed(const ReportOptions& options) {
   if (!loaded) return FailWith(loaded.error());
   const Profile& profile = loaded->profile();
   if (profile.sample_types.empty()) return FailWith("the profile has no sample types");
+  TellNotes(profile.notes);
   const Granularity granularity = loaded->granularity;
   const auto names = FrameNames(profile, granularity, NamesOf(options.names));
   const bool join = granularity == Granularity::kFiles || granularity == Granularity::kModules;

@@ -17,6 +17,7 @@ int Dhat(const ReportOptions& options) {
   }
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
+  TellNotes(loaded->profile().notes);
   DhatProfileOptions dhat;
   dhat.selected = loaded->rows;
   // Who asks for a moment or a value of a trace gets that one.

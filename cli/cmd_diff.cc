@@ -40,6 +40,7 @@ int Diff(const ReportOptions& options) {
   diff.only_sure = options.only_sure;
   diff.cumulative = options.cumulative;
   if (options.json) return Deliver(options, DiffJson(sources, *comparison, diff));
+  if (options.csv) TellNotes(sources.notes);
   if (options.csv) return Deliver(options, DiffCsv(sources, *comparison));
   return Deliver(options, DiffText(sources, *comparison, diff));
 }

@@ -22,6 +22,7 @@ int Flame(const ReportOptions& options) {
   const Terminal target = Target(options);
   const bool to_terminal = options.output.empty() && target.is_terminal;
   if (!options.text && !to_terminal) {
+    TellNotes(loaded->profile().notes);
     const auto svg = FlameSvg(loaded->profile(), flame);
     if (!svg) return FailWith(svg.error());
     if (MeasuresOf(loaded->profile()).is_change) {

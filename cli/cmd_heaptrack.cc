@@ -18,6 +18,7 @@ int Heaptrack(const ReportOptions& options) {
   }
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
+  TellNotes(loaded->profile().notes);
   return DeliverBy(options, [&](TextSink* sink) -> Status {
     const auto write = [&](TextSink* packed) -> Status {
       HG_TRY(WriteHeaptrack(loaded->profile(), loaded->rows, packed));

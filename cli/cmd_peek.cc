@@ -18,6 +18,7 @@ int Peek(const ReportOptions& options) {
   peek.layout = Target(options).layout();
   if (options.rows >= 0) peek.rows = static_cast<size_t>(options.rows);
   if (options.json) {
+    TellNotes(loaded->profile().notes);
     const auto json = PeekJson(loaded->profile(), peek);
     return json ? Deliver(options, *json) : FailWith(About(options.sources, json.error()));
   }

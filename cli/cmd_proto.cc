@@ -20,6 +20,7 @@ int Proto(const ReportOptions& options) {
       return FailWith(chosen.error());
     }
   }
+  TellNotes(loaded->profile.notes);
   ExportOptions how;
   how.filter = {options.focus, options.ignore};
   how.notes = loaded->notes;

@@ -230,9 +230,7 @@ int Query(QueryCommand command) {
   if (!source) return FailWith(source.error());
   if (command.schema) return Deliver(command.report, query::SchemaText(source->get()));
   EndProgress();
-  for (const std::string& note : notes) {
-    static_cast<void>(fprintf(stderr, "note: %s\n", Printable(note).c_str()));
-  }
+  TellNotes(notes);
   ProgressUntilOutput progress;
   query::QueryOptions options;
   options.seconds = command.timeout;

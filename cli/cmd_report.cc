@@ -10,11 +10,14 @@
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/progress_line.h"
+#include "cli/report_source.h"
 #include "cli/symbol_options.h"
+#include "cli/trace_source.h"
 #include "cli/ui_sources.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/symbolize/name_cache.h"
+#include "core/trace/trace_file.h"
 #include "endpoint/gauge_process.h"
 #include "endpoint/web/report_page.h"
 
@@ -73,6 +76,14 @@ int WriteReport(const PageOptions& options) {
   const auto made = endpoint::MakeReportPage(sources, page);
   EndProgress();
   if (!made) return FailWith(made.error());
+  for (const std::string& source : options.sources) {
+    if (!IsTraceFile(source)) continue;
+    if (const auto trace = trace::TraceFile::Open(source)) TellNotes((*trace)->notes());
+  }
+  if (!made->failed.empty()) {
+    TellNotes({fmt::format("{} answers are not in it: there is no {}", made->failed.size(),
+                           made->failed.front())});
+  }
   if (options.output.empty() || options.output == "-") return PrintOut(made->html);
   const Status written = WriteWholeFile(options.output, made->html);
   if (!written) return FailWith(written.error());

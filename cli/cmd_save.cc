@@ -30,7 +30,7 @@ Result<trace::SavedTrace> WriteCopy(const std::string& path, const std::string& 
   if (IsTraceFile(path)) return trace::SaveTrace(path, output, symbolize);
   HG_ASSIGN(const SavedGauge saved, SaveGauge(path, symbolize));
   HG_TRY(WriteWholeFile(output, saved.bytes));
-  return trace::SavedTrace{saved.bytes.size(), saved.names};
+  return trace::SavedTrace{saved.bytes.size(), saved.names, {}};
 }
 
 int Save(const SaveOptions& options) {
@@ -44,6 +44,7 @@ int Save(const SaveOptions& options) {
     notes = NameLocations(options.symbols, profile).notes;
   });
   if (!saved) return FailWith(saved.error());
+  notes.insert(notes.begin(), saved->notes.begin(), saved->notes.end());
   const uint64_t all = saved->names.named + saved->names.open;
   std::string text = fmt::format(
       "wrote {} ({}): {} of {} code addresses have names, {} also lines\n",

@@ -10,6 +10,7 @@ int Speedscope(const ReportOptions& options) {
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   const Profile& profile = loaded->profile();
+  TellNotes(profile.notes);
   SpeedscopeOptions speedscope;
   speedscope.selected = loaded->rows;
   speedscope.frame_names = FrameNames(profile, loaded->granularity, NamesOf(options.names));

@@ -12,6 +12,7 @@ using Writer = Status (*)(const Profile&, const TextWriteOptions&, TextSink*);
 int Write(const ReportOptions& options, bool symbolized, Writer writer) {
   const auto loaded = Load(options);
   if (!loaded) return FailWith(loaded.error());
+  TellNotes(loaded->profile.notes);
   const auto selected = SelectRows(loaded->profile, {options.focus, options.ignore});
   if (!selected) return FailWith(selected.error());
   TextWriteOptions text;

@@ -240,6 +240,8 @@ bool IsMassifName(const std::string& path) {
 }
 
 int PrintMassif(const TimelineCommand& command, TimeSource* source) {
+  if (source->trace != nullptr) TellNotes(source->trace->notes());
+  if (source->profile != nullptr) TellNotes(source->profile->notes);
   const auto file = MakeMassif(command, source);
   if (!file) return FailWith(file.error());
   if (IsMassifName(command.report.output)) {
@@ -297,6 +299,7 @@ int RunTimeline(const TimelineCommand& command) {
       MakeTimeline(command, *source, for_scripts ? command.points : TimelineColumns(options));
   if (!timeline) return FailWith(timeline.error());
   if (command.report.json) return Deliver(command.report, TimelineJson(*timeline));
+  if (command.report.csv) TellNotes(timeline->notes);
   if (command.report.csv) return Deliver(command.report, TimelineCsv(*timeline));
   return Deliver(command.report, TimelineText(*timeline, options));
 }

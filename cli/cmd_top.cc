@@ -32,6 +32,7 @@ int Top(const ReportOptions& options) {
   top.cumulative = options.cumulative;
   top.sort = functions.sort;
   top.names = NamesOf(options.names);
+  if (options.csv) TellNotes(loaded->profile.notes);
   if (options.csv) return Deliver(options, TopCsv(loaded->profile, *report, top));
   return options.json ? Deliver(options, TopJson(loaded->profile, *report, loaded->notes, top))
                       : Deliver(options, TopText(loaded->profile, *report, loaded->notes, top));

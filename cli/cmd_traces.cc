@@ -17,6 +17,7 @@ int Traces(const ReportOptions& options) {
   traces.filter = {options.focus, options.ignore};
   traces.names = NamesOf(options.names);
   if (!options.granularity.empty()) traces.granularity = GranularityOf(options.granularity);
+  if (options.json || options.csv) TellNotes(profile.notes);
   const Look look = Target(options).look;
   return DeliverBy(options, [&](TextSink* sink) {
     if (options.json) return WriteTracesJson(profile, traces, sink);

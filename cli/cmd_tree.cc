@@ -22,6 +22,7 @@ int Tree(const ReportOptions& options) {
   tree.depth = options.depth;
   if (options.rows >= 0) tree.rows = static_cast<size_t>(options.rows);
   if (options.csv) {
+    TellNotes(loaded->profile.notes);
     const auto csv = TreeCsv(loaded->profile, tree);
     return csv ? Deliver(options, *csv) : FailWith(csv.error());
   }

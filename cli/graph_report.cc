@@ -27,6 +27,7 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
   if (profile.sample_types.empty()) {
     return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
   }
+  TellNotes(profile.notes);
   pprof::Request request;
   request.kind = kind;
   request.pattern = options.pattern;

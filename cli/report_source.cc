@@ -6,9 +6,11 @@
 #include "cli/progress_line.h"
 #include "cli/source.h"
 #include "cli/symbol_options.h"
+#include "cli/tell_user.h"
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/base/file_sink.h"
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 
@@ -49,6 +51,12 @@ Error About(const std::vector<std::string>& sources, Error error) {
   if (sources.size() > 1) names += " and " + std::to_string(sources.size() - 1) + " more";
   error.message = names + ": " + error.message;
   return error;
+}
+
+void TellNotes(const std::vector<std::string>& notes) {
+  if (notes.empty()) return;
+  EndProgress();
+  for (const std::string& note : notes) TellUser("note: {}\n", Printable(note));
 }
 
 Names NamesOf(const std::string& name) { return name == "whole" ? Names::kWhole : Names::kShort; }
@@ -111,7 +119,8 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
       .OneOf({"newest", "oldest"});
   sub.Add("--focus", &options->focus, "only stacks with a function that matches (RE2)");
   sub.Add("--ignore", &options->ignore, "no stacks with a function that matches (RE2)");
-  sub.Flag("--peak", &options->peak, "the largest heap so far in place of this moment, if the file knows it");
+  sub.Flag("--peak", &options->peak,
+           "the largest heap so far in place of this moment, if the file knows it");
   sub.Add("--inherited", &options->inherited,
           "blocks that a forked process has from its parent, of a gauge file: all, only, none")
       .OneOf({"all", "only", "none"});

@@ -24,7 +24,9 @@ namespace heapgauge::cli {
 
 struct Loaded {
   Profile profile;
-  std::vector<std::string> notes;  // what stood in the way of names
+  // What is missing in it (profile.notes), then what stood in the way of names. Output without them
+  // leaves it to TellNotes to tell the former.
+  std::vector<std::string> notes;
 };
 
 // Finds, reads and symbolizes the profile that the options name. With a cache, names that it knows
@@ -43,6 +45,9 @@ int Deliver(const ReportOptions& options, const StyledText& text);
 // The same for a report that is written piece by piece. A reader that goes away (| head) stops it
 // without an error.
 int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*)>& write);
+
+// What is missing in a profile or trace, on standard error: for output that has no place for it.
+void TellNotes(const std::vector<std::string>& notes);
 
 Names NamesOf(const std::string& name);
 

@@ -54,6 +54,7 @@ int DeliverTrace(const ReportOptions& options,
                  const std::function<Status(const OpenedTrace&, ProgressSink*, TextSink*)>& write) {
   const auto trace = OpenTrace(options);
   if (!trace) return FailWith(trace.error());
+  TellNotes(trace->file->notes());
   const int code = DeliverBy(options, [&](TextSink* sink) -> Status {
     const auto packed = [&](TextSink* out) { return write(*trace, BeginProgress(), out); };
     return WritePacked(options.output, packed, sink);

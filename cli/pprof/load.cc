@@ -37,6 +37,9 @@ Result<Grabbed> Grab(const std::vector<std::string>& sources, const char* what,
       say(sources[i] + ": " + result.error().message);
       continue;
     }
+    if (result->profile.recording.exact) {
+      for (const std::string& note : result->profile.notes) say("note: " + note);
+    }
     Override(options, &result->profile);
     // Our own recordings leave it to reports which frames only allocate.
     if (result->profile.recording.state != RecordingState::kUnknown &&

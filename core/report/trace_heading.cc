@@ -3,52 +3,17 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/report/figures.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge {
-namespace {
-
-using figures::Counted;
-
-}  // namespace
 
 std::string FormatLifetime(double nanoseconds) { return FormatValue(nanoseconds, "ns"); }
 
 StyledText HeadingLine(const char* label, const std::string& text) {
   StyledText line;
   return line.AddRight(label, 11, Style::kLabel).Add(text).Add("\n");
-}
-
-std::vector<std::string> TraceGaps(const trace::TraceFile& trace) {
-  const trace::Facts& facts = trace.facts();
-  std::vector<std::string> gaps;
-  if (facts.being_written) {
-    gaps.push_back("the trace is being written: these are the figures so far");
-  } else if (!facts.complete) {
-    gaps.push_back("the recording did not end in good order");
-  }
-  if (facts.lost_events != 0) {
-    gaps.push_back(Counted(facts.lost_events, "event") + " found no room and " +
-                   (facts.lost_events == 1 ? "is" : "are") + " missing");
-  }
-  if (facts.missed_frees != 0) {
-    gaps.push_back(
-        Counted(facts.missed_frees, "free") +
-        (facts.missed_frees == 1
-             ? " was not seen; its block ends where the address was given out again"
-             : " were not seen; their blocks end where the address was given out again"));
-  }
-  if (facts.culled_below_ns != 0) {
-    gaps.push_back(fmt::format("{} ({}) that lived less than {} {} left out as asked",
-                               Counted(facts.culled_blocks, "block"),
-                               FormatBytes(static_cast<double>(facts.culled_bytes)),
-                               FormatLifetime(static_cast<double>(facts.culled_below_ns)),
-                               facts.culled_blocks == 1 ? "was" : "were"));
-  }
-  return gaps;
 }
 
 StyledText TraceHeading(const trace::TraceFile& trace, const std::string& filter,
@@ -66,9 +31,6 @@ StyledText TraceHeading(const trace::TraceFile& trace, const std::string& filter
   }
   text += "\n";
   if (!filter.empty()) text += HeadingLine("filter", Printable(filter));
-  for (const std::string& gap : TraceGaps(trace)) {
-    text.Add("note: ", Style::kWarning).Add(gap).Add("\n");
-  }
   for (const std::string& note : notes) {
     text.Add("note: ", Style::kWarning).Add(note).Add("\n");
   }

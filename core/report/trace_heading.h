@@ -13,16 +13,13 @@
 
 namespace heapgauge {
 
-// "server  pid 4242  ended after 12s  ./server --port 80", then what is missing, and `notes`. The
-// filter, as people gave it, is a line of its own; "" none.
+// "server  pid 4242  ended after 12s  ./server --port 80", then `notes`, which are those of
+// the trace and further ones. The filter, as people gave it, is a line of its own; "" none.
 StyledText TraceHeading(const trace::TraceFile& trace, const std::string& filter,
                         const std::vector<std::string>& notes, const Layout& layout);
 
 // A line of the heading: a label and its text.
 StyledText HeadingLine(const char* label, const std::string& text);
-
-// What is missing in the trace, one line each.
-std::vector<std::string> TraceGaps(const trace::TraceFile& trace);
 
 Json TraceJson(const trace::TraceFile& trace, const std::string& filter,
                const std::vector<std::string>& notes);

@@ -28,6 +28,24 @@ Result<uint64_t> EndOf(const File& file, const FileIndex& index) {
   return chunk.end();
 }
 
+// All that the copy will have can be read. Chunks must not overlap: many that share their bytes
+// would make a small file as much work as a large one.
+Status CheckChunks(const File& file, const FileIndex& index) {
+  std::vector<uint64_t> offsets;
+  for (const FileIndex::Chunk& chunk : index.chunks) offsets.push_back(chunk.offset);
+  for (const SegmentInfo& segment : index.segments) offsets.push_back(segment.offset);
+  std::sort(offsets.begin(), offsets.end());
+  uint64_t end = 0;  // of the one before
+  std::vector<uint8_t> room;
+  for (const uint64_t offset : offsets) {
+    HG_ASSIGN(const ChunkReader chunk, ChunkReader::Read(file, file.Size(), offset, file.path()));
+    if (offset < end) return chunk.Damaged("it begins within another chunk");
+    end = chunk.end();
+    HG_TRY(chunk.Check(file, &room));
+  }
+  return {};
+}
+
 // What has a position in the copy needs to know how far it is.
 class Copy {
  public:
@@ -58,6 +76,8 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
 
   HG_ASSIGN(const File file, File::OpenForReading(path));
   HG_ASSIGN(FileIndex index, ReadIndex(file, path));
+  HG_TRY(CheckChunks(file, index));
+  saved.notes = trace->notes();
   HG_ASSIGN(const uint64_t end, EndOf(file, index));
   HG_ASSIGN(const auto sink, FileSink::Create(output));
   Copy copy(sink.get());

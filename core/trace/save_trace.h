@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/formats/gauge/gauge_names.h"
@@ -18,9 +19,11 @@ namespace heapgauge::trace {
 struct SavedTrace {
   uint64_t bytes = 0;  // of the copy
   NameCounts names;
+  std::vector<std::string> notes;  // what the copy does not have: TraceFile::notes()
 };
 
-// Of a trace that is not whole, or still being written, what is there. `symbolize` gives a profile
+// Of a trace that is not whole, or still being written, what is there. Fails if that is damaged:
+// the copy would be a file that looks whole and cannot be read. `symbolize` gives a profile
 // of its stacks their names. An existing `output` is replaced once the copy is complete,
 // a device or pipe is written to.
 Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,

@@ -50,7 +50,8 @@ TEST(SaveTrace, ACopyHasNamesAndAllThatWasInTheTrace) {
     testing::ExpectAllSame(made, **trace);
     const auto stacks = (*trace)->ReadStacks();
     ASSERT_TRUE(stacks);
-    EXPECT_TRUE((*stacks)->profile.notes.empty());
+    EXPECT_EQ((*stacks)->profile.notes.empty(), finish);
+    EXPECT_EQ(saved->notes.empty(), finish);
     for (const Location& location : (*stacks)->profile.locations) {
       ASSERT_EQ(location.frame_count, 1);
       const Frame& frame = (*stacks)->profile.frames[location.first_frame];
@@ -65,6 +66,32 @@ TEST(SaveTrace, ACopyHasNamesAndAllThatWasInTheTrace) {
     EXPECT_EQ((*again)->ReadStacks().value()->profile.functions.size(),
               (*stacks)->profile.functions.size());
   }
+}
+
+TEST(SaveTrace, ATraceThatIsDamagedIsNotCopied) {
+  MakeTrace made;
+  testing::AddRandomEvents({}, &made);
+  const TemporaryTrace file;
+  ASSERT_TRUE(made.Write(file.path()));
+  const auto whole = TraceFile::Open(file.path());
+  ASSERT_TRUE(whole);
+  // The last byte of a segment is in one of its columns.
+  const SegmentInfo& info = (*whole)->segments().at(1);
+  const int fd = open(file.path().c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  const auto place = static_cast<off_t>(info.offset + info.bytes - 1);
+  char byte = 0;
+  ASSERT_EQ(pread(fd, &byte, 1, place), 1);
+  byte = static_cast<char>(byte ^ 1);
+  ASSERT_EQ(pwrite(fd, &byte, 1, place), 1);
+  close(fd);
+  const TemporaryTrace copy;
+  const auto saved = SaveTrace(file.path(), copy.path(), [](Profile*) {});
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find("is damaged at byte"), std::string::npos);
+  struct stat st {};
+  ASSERT_EQ(stat(copy.path().c_str(), &st), 0);
+  EXPECT_EQ(st.st_size, 0);
 }
 
 TEST(SaveTrace, AFolderThatIsNotThereIsTold) {

@@ -113,35 +113,6 @@ std::vector<TimelinePoint> TimelineOf(const TraceFile& trace) {
   return points;
 }
 
-void AddNotes(const Facts& facts, Profile* profile) {
-  const auto count = [](uint64_t n) { return FormatCount(static_cast<double>(n)); };
-  std::vector<std::string>& notes = profile->notes;
-  if (facts.being_written) {
-    notes.emplace_back("the trace is being written: these are the figures so far");
-  } else if (!facts.complete) {
-    notes.emplace_back("the trace has no end: its recorder was killed");
-  }
-  if (facts.culled_blocks != 0) {
-    notes.push_back(fmt::format(
-        "{} blocks ({}) that lived shorter than {} were left out when the trace was recorded",
-        count(facts.culled_blocks), FormatBytes(static_cast<double>(facts.culled_bytes)),
-        FormatMoment(facts.culled_below_ns)));
-  }
-  if (facts.lost_events != 0) {
-    notes.push_back(count(facts.lost_events) +
-                    (facts.lost_events == 1 ? " event found no room and is missing"
-                                            : " events found no room and are missing") +
-                    ": figures are not exact");
-  }
-  if (facts.missed_frees != 0) {
-    notes.push_back(
-        count(facts.missed_frees) +
-        (facts.missed_frees == 1
-             ? " free was not seen: its block ends where the address was used again"
-             : " frees were not seen: their blocks end where the address was used again"));
-  }
-}
-
 }  // namespace
 
 Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stacks,
@@ -182,7 +153,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   profile.period_type = {"space", "bytes"};
   profile.period = 1;
   profile.timeline = TimelineOf(trace);
-  AddNotes(facts, &profile);
+  profile.notes = all.notes;
 
   Recording& r = profile.recording;
   r.exact = true;

@@ -17,6 +17,7 @@
 #include "core/trace/file/tables.h"
 #include "core/trace/file/writer_lock.h"
 #include "core/trace/marked_blocks.h"
+#include "core/trace/trace_gaps.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -60,6 +61,9 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     if (!facts_.complete && !facts_.being_written) {
       facts_.recording.state = RecordingState::kUnknown;
     }
+    notes_ = index_.notes;
+    const std::vector<std::string> gaps = GapsOf(facts_, !index_.notes.empty());
+    notes_.insert(notes_.end(), gaps.begin(), gaps.end());
     return {};
   }
 
@@ -91,7 +95,7 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
   const std::vector<Marker>& markers() const override { return tables_.markers; }
   uint32_t stack_count() const override { return tables_.stack_count; }
   uint64_t file_bytes() const override { return size_; }
-  const std::vector<std::string>& notes() const override { return index_.notes; }
+  const std::vector<std::string>& notes() const override { return notes_; }
 
   Status ReadSegment(size_t index, uint32_t parts, Segment* out) const override {
     HG_ASSIGN(const ChunkReader chunk, SegmentChunk(index));
@@ -139,7 +143,7 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     if (facts_.recording.start_unix_ns != 0) {
       profile.time_ns = static_cast<int64_t>(facts_.recording.start_unix_ns) + profile.duration_ns;
     }
-    profile.notes.insert(profile.notes.begin(), index_.notes.begin(), index_.notes.end());
+    profile.notes.insert(profile.notes.begin(), notes_.begin(), notes_.end());
     stacks_ = std::move(stacks);
     return stacks_;
   }
@@ -256,6 +260,7 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
   FileIndex index_;
   Facts facts_;
   PlainTables tables_;
+  std::vector<std::string> notes_;
   uint64_t table_bytes_ = 0;  // that were read for them
   mutable ScratchPool scratches_;
   mutable std::mutex stacks_mutex_;

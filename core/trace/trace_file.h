@@ -40,7 +40,8 @@ class TraceFile {
   virtual const std::vector<Marker>& markers() const = 0;
   virtual uint32_t stack_count() const = 0;  // numbers are below
   virtual uint64_t file_bytes() const = 0;
-  // What is missing or damaged, one line each, for reports to tell.
+  // What is missing, damaged or left out, one line each: every report and export tells them, here
+  // or on standard error.
   virtual const std::vector<std::string>& notes() const = 0;
 
   uint64_t events() const;  // in all segments

@@ -87,6 +87,16 @@ std::string InScript(std::string_view json) {
   return text;
 }
 
+// What an answer that failed says: {"error":"..."}, or plain text.
+std::string ReasonOf(std::string_view body) {
+  constexpr std::string_view kBegin = "{\"error\":\"";
+  if (body.starts_with(kBegin)) {
+    body.remove_prefix(kBegin.size());
+    body = body.substr(0, body.rfind("\"}"));
+  }
+  return std::string(body.substr(0, body.find('\n')));
+}
+
 std::string InWords(const ReportQuestion& question) {
   std::string text = question.resource;
   for (const auto& [name, value] : question.parameters) {
@@ -99,6 +109,7 @@ struct Data {
   Json answers = Json::Array();
   size_t count = 0;
   std::vector<std::string> left_out;
+  std::vector<std::string> failed;
 };
 
 Result<Data> Gather(Endpoint* endpoint, const std::vector<ReportQuestion>& questions,
@@ -110,6 +121,10 @@ Result<Data> Gather(Endpoint* endpoint, const std::vector<ReportQuestion>& quest
     if (options.progress) options.progress(i, questions.size());
     // Once one has no room, smaller ones of less importance still may.
     const Response response = endpoint->Handle(RequestOf(question)).response;
+    if (response.status == 500) {
+      data.failed.push_back(InWords(question) + ": " + ReasonOf(response.body));
+      continue;
+    }
     if (response.status != 200) continue;  // such a source does not know it
     HG_ASSIGN(std::string packed, Packed(response.body));
     if (bytes + packed.size() > options.most_bytes) {
@@ -143,6 +158,9 @@ std::vector<std::string> NotesOf(const Data& data, const ReportPageOptions& opti
     }
     if (data.left_out.size() > kNamed) note += ", and others";
     notes.push_back(std::move(note));
+  }
+  for (size_t i = 0; i < data.failed.size() && i < kNamed; ++i) {
+    notes.push_back("There is no " + data.failed[i] + ".");
   }
   return notes;
 }
@@ -190,6 +208,7 @@ Result<ReportPage> MakeReportPage(std::shared_ptr<api::Sources> sources,
   ReportPage page;
   page.answers = data.count;
   page.left_out = data.left_out.size();
+  page.failed = std::move(data.failed);
   page.html = fmt::format(
       R"(<!doctype html>
 <html lang="en">

@@ -36,6 +36,8 @@ struct ReportPage {
   std::string html;
   size_t answers = 0;
   size_t left_out = 0;  // answers that had no room
+  // Answers that there are none to, because a file is damaged: "timeline of x.hgt: ...".
+  std::vector<std::string> failed;
 };
 
 // Fails if this program has no

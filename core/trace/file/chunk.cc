@@ -173,6 +173,19 @@ bool ChunkReader::has(uint16_t id) const {
                      [&](const ColumnEntry& entry) { return entry.id == id; });
 }
 
+Status ChunkReader::Check(const ByteSource& source, std::vector<uint8_t>* room) const {
+  uint64_t at = offset_ + sizeof header_ + entries_.size() * sizeof(ColumnEntry);
+  for (const ColumnEntry& entry : entries_) {
+    room->resize(entry.stored);
+    if (source.ReadAt(at, room->data(), room->size()) != room->size() ||
+        Checksum(*room) != entry.check) {
+      return Damaged(fmt::format("column {} does not fit its checksum", entry.id));
+    }
+    at += entry.stored;
+  }
+  return {};
+}
+
 Status ChunkReader::Column(const ByteSource& source, uint16_t id, size_t limit,
                            std::vector<uint8_t>* out) const {
   Decompressor decompressor;

@@ -165,6 +165,8 @@ class ChunkReader {
                 ColumnBuffer* out) const;
   Status Column(const ByteSource& source, uint16_t id, size_t limit,
                 std::vector<uint8_t>* out) const;
+  // Whether the stored bytes of all columns fit their checksums. `room` is for them.
+  Status Check(const ByteSource& source, std::vector<uint8_t>* room) const;
   const std::vector<ColumnEntry>& columns() const { return entries_; }
 
   // An Error that names this chunk.

@@ -1,0 +1,58 @@
+#include "core/trace/trace_gaps.h"
+
+#include <gtest/gtest.h>
+
+#include "core/trace/testing/make_trace.h"
+#include "core/trace/trace_profile.h"
+
+namespace heapgauge::trace {
+namespace {
+
+using testing::MakeTrace;
+
+Facts Whole() {
+  Facts facts;
+  facts.complete = true;
+  return facts;
+}
+
+TEST(TraceGaps, AWholeTraceHasNone) { EXPECT_TRUE(GapsOf(Whole(), false).empty()); }
+
+TEST(TraceGaps, OneWithoutAnEndIsToldByWhyItHasNone) {
+  Facts facts;
+  EXPECT_EQ(GapsOf(facts, false).at(0),
+            "the trace has no end: its recorder was killed, or the file was cut off");
+  EXPECT_TRUE(GapsOf(facts, true).empty()) << "it is told where the file cannot be read";
+  facts.being_written = true;
+  EXPECT_EQ(GapsOf(facts, false).at(0), "the trace is being written: these are the figures so far");
+}
+
+TEST(TraceGaps, WhatIsNotInItIsCounted) {
+  Facts facts = Whole();
+  facts.lost_events = 1;
+  facts.missed_frees = 2;
+  facts.culled_blocks = 3;
+  facts.culled_bytes = 3000;
+  facts.culled_below_ns = 5'000'000;
+  EXPECT_EQ(GapsOf(facts, false),
+            (std::vector<std::string>{
+                "1 event found no room and is missing: figures are not exact",
+                "3 blocks (2.9 kB) that lived shorter than 5ms were left out when the trace was "
+                "recorded",
+                "2 frees were not seen: their blocks end where the address was used again"}));
+}
+
+TEST(TraceGaps, TraceAndProfileTellThem) {
+  MakeTrace made;
+  made.facts.lost_events = 7;
+  made.Allocate(1, 0, 100, made.Stack({"main"}));
+  const auto trace = made.Open();
+  ASSERT_EQ(trace->notes().size(), 1u);
+  EXPECT_NE(trace->notes()[0].find("7 events"), std::string::npos);
+  const auto profile = ReadTraceProfile(*trace, {});
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->notes, trace->notes());
+}
+
+}  // namespace
+}  // namespace heapgauge::trace
