@@ -329,6 +329,7 @@ class Merger {
 
 void AddRecording(const Recording& more, Recording* sum) {
   sum->others += 1 + more.others;
+  sum->has_gaps |= more.has_gaps;
   sum->samples += more.samples;
   sum->live_samples += more.live_samples;
   sum->inherited_samples += more.inherited_samples;

@@ -92,8 +92,9 @@ struct Recording {
 
   // Of an exact trace: every block is known, figures are no estimates.
   bool exact = false;
-  std::string moment;  // which moment or range of it, "at 12.3s"
-  std::string filter;  // which blocks of it; "" all of the heap
+  bool has_gaps = false;  // but for those that were lost or left out when it was recorded
+  std::string moment;     // which moment or range of it, "at 12.3s"
+  std::string filter;     // which blocks of it; "" all of the heap
 
   // How many more recordings are added up with this one; what cannot be added up is its own.
   uint64_t others = 0;

@@ -265,8 +265,10 @@ StyledText TraceText(const Profile& profile, const Layout& layout) {
     text += Line("live", live);
     text += Line("allocated", BlocksText(profile, kAllocSpace, kAllocObjects, m));
   }
-  std::string trace = fmt::format("every allocation and free, {} allocations in all",
-                                  FormatCount(static_cast<double>(r.samples)));
+  std::string trace = fmt::format(
+      fmt::runtime(r.has_gaps ? "not every allocation and free; {} allocations are in it"
+                              : "every allocation and free, {} allocations in all"),
+      FormatCount(static_cast<double>(r.samples)));
   if (!r.allocator.empty()) trace += ", over " + r.allocator;
   return text.Add(Line("trace", trace));
 }

@@ -104,7 +104,7 @@ Json RecordingJson(const Recording& r) {
           {"is_peak", r.is_peak},
           {"peak_bytes", r.peak_bytes},
           {"peak_ns", r.peak_ns},
-          {"exact", r.exact},
+          {"exact", r.exact && !r.has_gaps},
           {"moment", r.moment},
           {"filter", r.filter},
           {"others_added", r.others},

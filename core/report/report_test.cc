@@ -9,6 +9,7 @@
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/formats/gauge/testing/gauge_builder.h"
 #include "core/report/recording_text.h"
+#include "core/report/report_json.h"
 #include "core/report/top.h"
 #include "core/report/traces.h"
 #include "core/symbolize/symbolizer.h"
@@ -265,6 +266,24 @@ TEST(Top, OfADumpOpensWithItsReason) {
   EXPECT_EQ(json["recording"]["dump"]["sequence"], 3);
   EXPECT_EQ(json["recording"]["dump"]["resident_bytes"], 123);
   EXPECT_EQ(json["recording"]["is_dump"], true);
+}
+
+TEST(RecordingText, OfATraceWithGapsItIsNotSaidToHaveEverything) {
+  GaugeBuilder b = Busy();
+  Made made = Make(&b);
+  made.profile.recording.exact = true;
+  const auto text = [&] { return RecordingText(made.profile, {}, {}, {}).text(); };
+  EXPECT_NE(text().find("trace      every allocation and free, 31 allocations in all"),
+            std::string::npos)
+      << text();
+  EXPECT_TRUE(RecordingJson(made.profile.recording).Text().find("\"exact\": true") !=
+              std::string::npos);
+  made.profile.recording.has_gaps = true;
+  EXPECT_NE(text().find("trace      not every allocation and free; 31 allocations are in it"),
+            std::string::npos)
+      << text();
+  EXPECT_TRUE(RecordingJson(made.profile.recording).Text().find("\"exact\": false") !=
+              std::string::npos);
 }
 
 TEST(RecordingText, SaysWhatTheStateIs) {

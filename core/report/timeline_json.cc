@@ -57,7 +57,7 @@ std::string TimelineJson(const Timeline& timeline) {
                {"command_line", Json(r.command_line)},
                {"pid", r.pid},
                {"unit", TimeAxisName(timeline.axis)},
-               {"exact", timeline.exact},
+               {"exact", timeline.exact && !r.has_gaps},
                {"from_ns", timeline.from_ns},
                {"to_ns", timeline.to_ns},
                {"peak", MomentJson(timeline.peak, timeline)},

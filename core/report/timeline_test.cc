@@ -46,6 +46,14 @@ Timeline Hill(size_t steps) {
   return timeline;
 }
 
+TEST(Timeline, AfterLosingEventsItIsNotExact) {
+  Timeline timeline = Hill(8);
+  EXPECT_NE(TimelineJson(timeline).find("\"exact\": true"), std::string::npos);
+  timeline.recording.has_gaps = true;
+  EXPECT_NE(TimelineJson(timeline).find("\"exact\": false"), std::string::npos);
+  EXPECT_NE(TimelineJson(timeline).find("allocated_blocks"), std::string::npos);
+}
+
 std::vector<std::string> Lines(const StyledText& text) {
   std::istringstream stream(text.text());
   std::vector<std::string> lines;

@@ -160,6 +160,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   r.interval = r.interval_in_force = 0;
   r.samples = trace.blocks();
   r.live_samples = live_blocks;
+  if (facts.lost_events != 0) r.lost.emplace_back("no room for events", facts.lost_events);
   r.moment = request.MomentText();
   if (request.at_peak || request.value == Value::kPeak) {
     r.moment += (request.at_peak ? ", at " : "; the peak is at ") + FormatMoment(answer.peak_ns);

@@ -61,6 +61,7 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     if (!facts_.complete && !facts_.being_written) {
       facts_.recording.state = RecordingState::kUnknown;
     }
+    facts_.recording.has_gaps = facts_.lost_events != 0 || facts_.culled_blocks != 0;
     notes_ = index_.notes;
     const std::vector<std::string> gaps = GapsOf(facts_, !index_.notes.empty());
     notes_.insert(notes_.end(), gaps.begin(), gaps.end());

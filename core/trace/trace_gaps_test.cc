@@ -54,5 +54,20 @@ TEST(TraceGaps, TraceAndProfileTellThem) {
   EXPECT_EQ(profile->notes, trace->notes());
 }
 
+TEST(TraceGaps, EventsThatAreLostMakeItInexact) {
+  for (const bool culled : {false, true}) {
+    MakeTrace made;
+    (culled ? made.facts.culled_blocks : made.facts.lost_events) = 7;
+    made.Allocate(1, 0, 100, made.Stack({"main"}));
+    const auto profile = ReadTraceProfile(*made.Open(), {});
+    ASSERT_TRUE(profile);
+    EXPECT_TRUE(profile->recording.exact);
+    EXPECT_TRUE(profile->recording.has_gaps);
+    EXPECT_EQ(profile->recording.lost_samples(), culled ? 0u : 7u);
+  }
+  MakeTrace whole;
+  EXPECT_FALSE(ReadTraceProfile(*whole.Open(), {})->recording.has_gaps);
+}
+
 }  // namespace
 }  // namespace heapgauge::trace
