@@ -135,7 +135,8 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   if (!r.lost.empty()) {
     TellUser("heapgauge: why samples were lost: heapgauge doctor {}\n", Printable(path));
   }
-  if (const std::string unseen = UnseenEnd(result, r); !unseen.empty()) {
+  const bool seen = r.state != RecordingState::kKilled && r.state != RecordingState::kReplaced;
+  if (const std::string unseen = UnseenEnd(result, seen); !unseen.empty()) {
     TellUser("heapgauge: {}\n", unseen);
   }
   if (others != 0) {

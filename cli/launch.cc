@@ -77,7 +77,7 @@ int WaitFor(pid_t pid, const sigset_t& watched, uint64_t period_ns,
 Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
                             const std::function<void(pid_t)>& started,
-                            const std::function<void()>& ended) {
+                            const std::function<void(int wait_status)>& ended) {
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {
     return tl::unexpected<Error>(SystemError("cannot make a pipe", errno));
@@ -118,7 +118,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   if (started && result.exec_errno == 0) started(result.pid);
   result.wait_status = WaitFor(result.pid, watched, period_ns, tick);
   result.duration_ns = MonotonicNow() - started_ns;
-  if (ended && result.exec_errno == 0) ended();
+  if (ended && result.exec_errno == 0) ended(result.wait_status);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
@@ -127,10 +127,8 @@ uint64_t RunningTime(const LaunchResult& result, const Recording& recording) {
   return recording.state == RecordingState::kEnded ? recording.duration_ns : result.duration_ns;
 }
 
-std::string UnseenEnd(const LaunchResult& result, const Recording& recording) {
-  const bool unseen =
-      recording.state == RecordingState::kKilled || recording.state == RecordingState::kReplaced;
-  if (!unseen || !WIFEXITED(result.wait_status)) return "";
+std::string UnseenEnd(const LaunchResult& result, bool seen) {
+  if (seen || !WIFEXITED(result.wait_status)) return "";
   return "this is not known to its end: it executed a program that the agent is not in, or left by "
          "the system call itself";
 }

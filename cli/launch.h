@@ -40,14 +40,13 @@ struct LaunchResult {
 Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(pid_t)>& tick,
                             const std::function<void(pid_t)>& started = {},
-                            const std::function<void()>& ended = {});
+                            const std::function<void(int wait_status)>& ended = {});
 
 // How long it ran: as it said itself when it ended, else by our clock.
 uint64_t RunningTime(const LaunchResult& result, const Recording& recording);
 
-// What is to be said if the program ended by itself and its recording does not know of that; "" if
-// it does.
-std::string UnseenEnd(const LaunchResult& result, const Recording& recording);
+// What is to be said if the program ended by itself and the agent did not see that; "" else.
+std::string UnseenEnd(const LaunchResult& result, bool seen);
 
 // "exited with 0", "was killed by SIGSEGV".
 std::string HowItEnded(int wait_status);

@@ -1,6 +1,7 @@
 #include "cli/trace_run.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -186,8 +187,8 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
           FailWith("no thread can be made, so there will be no trace");
         }
       },
-      [&] {
-        recorder->ProgramEnded();
+      [&](int wait_status) {
+        recorder->ProgramEnded(WIFEXITED(wait_status));
         if (recorder->has_started()) WaitForRest(recorder, run.quiet);
       });
   if (!result) return FailWith(result.error());

@@ -25,6 +25,18 @@ const RecordedProcess* MainOf(const std::vector<RecordedProcess>& recorded, pid_
   return found == recorded.rend() ? nullptr : &*found;
 }
 
+// Whose trace is worth a look: the program's own, unless another has more in it. That of a daemon
+// does, whose parent only forked.
+const RecordedProcess* MostRecorded(const std::vector<RecordedProcess>& recorded,
+                                    const RecordedProcess* main) {
+  const RecordedProcess* most = main != nullptr && main->file_bytes != 0 ? main : nullptr;
+  for (const RecordedProcess& one : recorded) {
+    if (one.error || one.file_bytes == 0) continue;
+    if (most == nullptr || one.totals.events > most->totals.events) most = &one;
+  }
+  return most;
+}
+
 void TellTotals(const RecordedProcess& r) {
   const auto& totals = r.totals;
   TellUser("heapgauge: peak {} at {}; {} never freed, in {}\n", Bytes(totals.peak_bytes),
@@ -106,7 +118,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     }
     TellUser("\n");
     if (events != 0) TellTotals(*main);
-    if (const std::string unseen = UnseenEnd(result, recording); !unseen.empty()) {
+    if (const std::string unseen = UnseenEnd(result, main->said_goodbye); !unseen.empty()) {
       TellUser("heapgauge: {}\n", unseen);
     }
     TellTroubles(*main);
@@ -121,8 +133,8 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
              other.error ? other.error->message : Printable(other.path));
   }
   if (told > 5) TellUser("heapgauge: and {} more\n", told - 5);
-  if (main != nullptr && main->file_bytes != 0) {
-    TellUser("heapgauge: look at it with: heapgauge top {}\n", Printable(main->path));
+  if (const RecordedProcess* const most = MostRecorded(recorded, main); most != nullptr) {
+    TellUser("heapgauge: look at it with: heapgauge top {}\n", Printable(most->path));
   }
 }
 

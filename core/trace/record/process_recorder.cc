@@ -294,7 +294,7 @@ bool ProcessRecorder::is_pressed() const {
 
 void ProcessRecorder::RemoveGaugeFile() const { RemoveGauge(gauge_.file().fd(), gauge_.path()); }
 
-void ProcessRecorder::Finish(RecordingState state) {
+void ProcessRecorder::Finish(RecordingState state, uint64_t ended_ns) {
   converter_->Add(TakePair(clock_));
   while (true) {
     const BufferReader::Pass pass = reader_->ReadLast();
@@ -303,10 +303,10 @@ void ProcessRecorder::Finish(RecordingState state) {
   }
   Facts facts = facts_;
   if (auto read = ReadFacts()) facts = *std::move(read);
-  const uint64_t ended_ns = LoadShared(gauge_.header().ended_ns);
+  const uint64_t told_ns = LoadShared(gauge_.header().ended_ns);
+  const uint64_t known_ns = SinceStart(ended_ns != 0 ? ended_ns : MonotonicNow());
   facts.recording.state = state;
-  facts.recording.duration_ns =
-      ended_ns != 0 ? ended_ns : std::max(last_time_ns_, SinceStart(MonotonicNow()));
+  facts.recording.duration_ns = told_ns != 0 ? told_ns : std::max(last_time_ns_, known_ns);
   facts.unknown_frees = matcher_->counts().unknown_frees;
   facts.missed_frees = matcher_->counts().missed_frees;
   facts.complete = true;

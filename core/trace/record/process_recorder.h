@@ -52,7 +52,8 @@ class ProcessRecorder {
   // Takes what is there. Returns how many bytes of events that were.
   size_t Work(uint64_t now_ns);
   // The program has ended, or we stop recording: takes all there is and completes the file.
-  void Finish(RecordingState state);
+  // `ended_ns`: when that was, CLOCK_MONOTONIC, if it did not say so itself; 0 now.
+  void Finish(RecordingState state, uint64_t ended_ns = 0);
 
   // Any thread: tells the program that there is somebody.
   void Beat() { gauge_.Beat(); }

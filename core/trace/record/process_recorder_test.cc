@@ -157,6 +157,16 @@ TEST_F(RecordingAProcess, CountsWhatTheProgramCounted) {
   EXPECT_EQ(file->facts().recording.state, RecordingState::kKilled);
 }
 
+TEST_F(RecordingAProcess, OneThatExecutedAnotherProgramLastedUntilThat) {
+  Open();
+  const uint64_t seen_ns = gauge_.header().start_monotonic_ns + 3'600'000'000'000;
+  recorder_->Finish(RecordingState::kReplaced, seen_ns);
+  const auto file = TraceFile::Open(path_);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ((*file)->facts().recording.state, RecordingState::kReplaced);
+  EXPECT_EQ((*file)->facts().recording.duration_ns, 3'600'000'000'000U);
+}
+
 TEST_F(RecordingAProcess, SomethingIsOnDiskBeforeTheEnd) {
   Open();
   auto buffer = gauge_.Take(0, 1, 1);

@@ -26,6 +26,7 @@ constexpr uint64_t kGonePeriod = 100 * kMillisecond;
 constexpr uint64_t kExpectedNs = 2000 * kMillisecond;
 constexpr uint64_t kLastLookNs = 20 * kMillisecond;
 constexpr uint64_t kReplacedPeriod = 1000 * kMillisecond;
+constexpr uint64_t kExecutablePeriod = 10 * kMillisecond;
 constexpr uint64_t kSilentPeriod = 250 * kMillisecond;
 constexpr char kSuffix[] = ".hgt";
 
@@ -87,8 +88,9 @@ void Recorder::Beat() {
   for (Session& session : sessions_) session.recorder->Beat();
 }
 
-void Recorder::ProgramEnded() {
+void Recorder::ProgramEnded(bool exited) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  program_exited_ = exited;
   program_ended_ = true;
   changed_.notify_all();
 }
@@ -177,6 +179,7 @@ bool Recorder::Open(const GaugeOwner& owner) {
   session.recorder = *std::move(recorder);
   session.owner = owner;
   session.path = std::move(path);
+  session.executable = session.recorder->facts().recording.program;
   if (auto gauge = IdentityOf(owner.path)) gauges_.push_back(*std::move(gauge));
   first_start_ticks_ = std::min(first_start_ticks_, owner.process_start_ticks);
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -213,7 +216,7 @@ void Recorder::Finish(size_t index, RecordingState state) {
     sessions_[index].finishing = true;
   }
   ProcessRecorder& recorder = *sessions_[index].recorder;
-  recorder.Finish(state);
+  recorder.Finish(state, sessions_[index].replaced_ns);
   if (options_.leaks != nullptr) {
     options_.leaks->Ended(&recorder, state, UsageOf(sessions_[index].counts));
   }
@@ -225,6 +228,7 @@ void Recorder::Finish(size_t index, RecordingState state) {
   recorded.file_bytes = recorder.file_bytes();
   recorded.damaged = recorder.damaged();
   recorded.error = recorder.error();
+  recorded.said_goodbye = recorder.has_ended();
   recorded.gave_up = recorder.was_given_up();
   recorded_.push_back(std::move(recorded));
   // All it knew is in the trace now. One that goes on still maps it, and needs its name no more.
@@ -244,15 +248,39 @@ void Recorder::AnswerQuestion(Session* session) {
   session->recorder->Answer(question->number, answer);
 }
 
+// A process that executed a program without the agent in it makes no new file, and that program may
+// end soon. This look is cheap; how the executable is called tells too little alone, since its path
+// may be seen differently from here.
+void Recorder::LookAtExecutable(Session* session, uint64_t now_ns) {
+  if (session->replaced_ns != 0 || now_ns < session->next_executable_ns) return;
+  session->next_executable_ns = now_ns + kExecutablePeriod;
+  std::string executable = ProcessExecutable(session->owner.pid);
+  if (executable.empty() || executable == session->executable) return;
+  session->executable = std::move(executable);
+  if (ProcessMapsFile(session->owner.pid, session->owner.path) == false) {
+    session->replaced_ns = now_ns;
+  }
+}
+
+// How a process came to its end that is no more. Nothing: whoever waits for it will tell soon.
+std::optional<RecordingState> Recorder::StateOfGone(const Session& session) {
+  if (session.recorder->has_ended()) return RecordingState::kEnded;
+  if (session.replaced_ns != 0) return RecordingState::kReplaced;
+  if (session.owner.pid != program_) return RecordingState::kKilled;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!program_ended_) return std::nullopt;
+  // It left in a way that the agent does not see: daemon() does so in the C library.
+  return program_exited_ ? RecordingState::kEnded : RecordingState::kKilled;
+}
+
 void Recorder::EndThoseGone(uint64_t now_ns) {
   for (size_t i = sessions_.size(); i-- > 0;) {
     Session& session = sessions_[i];
     if (IsGone(session.owner)) {
-      Finish(i, session.recorder->has_ended() ? RecordingState::kEnded : RecordingState::kKilled);
+      if (const auto state = StateOfGone(session)) Finish(i, *state);
       continue;
     }
-    // A process that executed a program without the agent in it makes no new file. It shows in that
-    // the old one is not mapped any more.
+    // What the executable does not tell shows in that the old file is not mapped any more.
     if (now_ns < session.next_look_ns) continue;
     session.next_look_ns = now_ns + kReplacedPeriod;
     if (now_ns - std::min(now_ns, session.recorder->last_event_ns()) < kReplacedPeriod) continue;
@@ -315,7 +343,9 @@ void Recorder::Run() {
     size_t bytes = 0;
     bool pressed = false;
     for (Session& session : sessions_) {
-      bytes += session.recorder->Work(now);
+      const size_t taken = session.recorder->Work(now);
+      bytes += taken;
+      if (taken == 0) LookAtExecutable(&session, now);
       AnswerQuestion(&session);
       pressed = pressed || session.recorder->is_pressed();
     }

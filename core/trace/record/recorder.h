@@ -44,6 +44,7 @@ struct RecordedProcess {
   Facts facts;
   TraceWriter::Totals totals;
   uint64_t file_bytes = 0;
+  bool said_goodbye = false;   // the agent saw the end of the program
   bool gave_up = false;        // the program saw no sign of life of us and stopped to trace
   uint64_t damaged = 0;        // buffers, or parts of such, that made no sense
   std::optional<Error> error;  // the trace ends early, or there is none
@@ -63,7 +64,8 @@ class Recorder {
   // At least every kBeatPeriodNs.
   void Beat();
   // The program has ended; its children may go on.
-  void ProgramEnded();
+  // `exited`: by itself, not by a signal.
+  void ProgramEnded(bool exited);
   // Completes the traces of all that still run.
   void Stop();
   // True once everything is written.
@@ -83,6 +85,9 @@ class Recorder {
     std::string path;
     CountingWriter* counts = nullptr;  // the recorder's writer, if leaks are looked for
     uint64_t next_look_ns = 0;         // whether it was replaced
+    std::string executable;            // the last that was seen
+    uint64_t next_executable_ns = 0;
+    uint64_t replaced_ns = 0;  // when it was seen to have executed a program without the agent
     bool finishing = false;
   };
 
@@ -91,6 +96,8 @@ class Recorder {
   void EndReplaced(uint32_t pid);
   // False if the program does not trace, or not yet: to be tried again.
   bool Open(const GaugeOwner& owner);
+  void LookAtExecutable(Session* session, uint64_t now_ns);
+  std::optional<RecordingState> StateOfGone(const Session& session);
   void EndThoseGone(uint64_t now_ns);
   void LookForSilent(uint64_t now_ns);
   void Finish(size_t index, RecordingState state);
@@ -122,6 +129,7 @@ class Recorder {
   std::vector<Session> sessions_;  // changed by the thread alone
   size_t silent_ = 0;              // forked children that run and have no file of their own
   bool program_ended_ = false;
+  bool program_exited_ = false;
   bool stop_ = false;
   bool done_ = false;
 };

@@ -211,6 +211,8 @@ TEST_F(TracedRun, KnowsWhoLeftFromWhoWasKilled) {
   };
   EXPECT_EQ(state_after("sys.exit(3)"), RecordingState::kEnded);
   EXPECT_EQ(state_after("os._exit(3)"), RecordingState::kEnded);
+  // The C library leaves by a call of its own here, which the agent does not see.
+  EXPECT_EQ(state_after("import ctypes\nctypes.CDLL(None).daemon(1, 1)"), RecordingState::kEnded);
   EXPECT_EQ(state_after("os.kill(os.getpid(), 9)"), RecordingState::kKilled);
   EXPECT_EQ(state_after("os.abort()"), RecordingState::kKilled);
   // Children of fork and of vfork that leave by _exit are others, though the latter has its memory.
@@ -222,6 +224,21 @@ TEST_F(TracedRun, KnowsWhoLeftFromWhoWasKilled) {
                         "try: subprocess.run(['/no/such/program'])\n"
                         "except OSError: os.kill(os.getpid(), 9)"),
             RecordingState::kKilled);
+}
+
+TEST_F(TracedRun, KnowsWhoExecutedAProgramWithoutTheAgent) {
+  const Outcome outcome =
+      Run({"-o", scratch_ / "x.hgt"}, {"sh", "-c", "env -i sleep 0.5; exec env -i sleep 0.5"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  size_t replaced = 0;
+  for (const std::string& path : Traces()) {
+    const WholeTrace whole = ReadWholeTrace(path);
+    ASSERT_NE(whole.file, nullptr);
+    const Recording& recording = whole.file->facts().recording;
+    EXPECT_EQ(recording.state, RecordingState::kReplaced) << path;
+    if (recording.name() == "env") ++replaced;
+  }
+  EXPECT_EQ(replaced, 2U) << outcome.err;
 }
 
 TEST_F(TracedRun, ProgramsOfOneProcessHaveATraceEach) {
@@ -275,6 +292,9 @@ TEST_F(TracedRun, RecordsADaemonWhoseParentsHaveGone) {
       EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kEnded);
     }
     EXPECT_EQ(daemons, 1U) << outcome.err;
+    // The parent's trace is not the one to look at.
+    EXPECT_NE(outcome.err.find("look at it with: heapgauge top "), std::string::npos);
+    EXPECT_EQ(outcome.err.find("top " + trace + "\n"), std::string::npos) << outcome.err;
     EXPECT_EQ(GaugeFiles(), 0U);
   }
 }
