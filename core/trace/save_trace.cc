@@ -9,6 +9,8 @@
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_names.h"
 #include "core/trace/file/chunk.h"
+#include "core/trace/file/column.h"
+#include "core/trace/file/facts_codec.h"
 #include "core/trace/file/file_index.h"
 #include "core/trace/trace_file.h"
 
@@ -96,6 +98,16 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
   chunk.Add(1, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}, false);
   index.chunks.push_back({ChunkType::kNames, copy.written()});
   HG_TRY(copy.Write(chunk.Finish()));
+  if (trace->facts().being_written && !index.finished) {
+    Facts facts = trace->facts();
+    facts.recording.state = RecordingState::kSnapshot;
+    ColumnWriter column;
+    EncodeFacts(facts, &column);
+    chunk.Begin(ChunkType::kFacts);
+    chunk.Add(1, column.bytes());
+    index.chunks.push_back({ChunkType::kFacts, copy.written()});
+    HG_TRY(copy.Write(chunk.Finish()));
+  }
   const FileTrailer trailer{copy.written(), kTrailerMagic};
   HG_TRY(copy.Write(EncodeIndex(index, &chunk)));
   HG_TRY(copy.Write({reinterpret_cast<const uint8_t*>(&trailer), sizeof trailer}));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/trace/testing/expect_trace.h"
+#include "core/trace/testing/growing_trace.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::trace {
@@ -92,6 +93,26 @@ TEST(SaveTrace, ATraceThatIsDamagedIsNotCopied) {
   struct stat st {};
   ASSERT_EQ(stat(copy.path().c_str(), &st), 0);
   EXPECT_EQ(st.st_size, 0);
+}
+
+TEST(SaveTrace, ACopyOfOneThatIsBeingWrittenSaysSo) {
+  MakeTrace made;
+  testing::AddRandomEvents({}, &made);
+  testing::GrowingTrace growing(made);
+  growing.WriteUpTo(200);
+  const TemporaryTrace copy;
+  ASSERT_TRUE(SaveTrace(growing.path(), copy.path(), [](Profile*) {}));
+  growing.Finish();
+  const auto trace = TraceFile::Open(copy.path());
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ((*trace)->events(), 200u);
+  EXPECT_FALSE((*trace)->facts().complete);
+  EXPECT_FALSE((*trace)->facts().being_written);
+  EXPECT_EQ((*trace)->facts().recording.state, RecordingState::kSnapshot);
+  EXPECT_EQ((*trace)->facts().recording.program, made.facts.recording.program);
+  EXPECT_EQ((*trace)->notes(),
+            std::vector<std::string>{
+                "the trace was copied while it was being written: figures are up to then"});
 }
 
 TEST(SaveTrace, AFolderThatIsNotThereIsTold) {

@@ -57,8 +57,9 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     facts_.complete &= index_.finished;
     facts_.being_written = has_writer && !index_.finished;
     facts_.recording.duration_ns = end_ns();
-    // The facts are those of the beginning, when it ran.
-    if (!facts_.complete && !facts_.being_written) {
+    // The facts are those of the beginning, when it ran; but those of a copy are its own.
+    if (!facts_.complete && !facts_.being_written &&
+        facts_.recording.state != RecordingState::kSnapshot) {
       facts_.recording.state = RecordingState::kUnknown;
     }
     facts_.recording.has_gaps = facts_.lost_events != 0 || facts_.culled_blocks != 0;

@@ -19,6 +19,8 @@ std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged) {
   std::vector<std::string> gaps;
   if (facts.being_written) {
     gaps.emplace_back("the trace is being written: these are the figures so far");
+  } else if (!facts.complete && facts.recording.state == RecordingState::kSnapshot) {
+    gaps.emplace_back("the trace was copied while it was being written: figures are up to then");
   } else if (!facts.complete && !is_damaged) {
     gaps.emplace_back("the trace has no end: its recorder was killed, or the file was cut off");
   }

@@ -65,6 +65,9 @@ class Running(harness.EndToEnd):
         self.assertIn("+", self.heapgauge("diff", f"{self.pid}@0ms", self.pid))
         saved = self.directory / "saved"
         self.heapgauge("save", "-o", saved, self.pid)
+        top = self.heapgauge("top", saved)
+        self.assertIn("a copy made at ", top)
+        self.assertIn("note: the trace was copied while it was being written", top)
         self.tell("alloc 100 5000")
         self.assertEqual(self.live(saved), 300 * 5000)
 
