@@ -186,6 +186,9 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
   HG_ASSIGN(trace::TraceTimeline made,
             trace::ReadTraceTimeline(*source.trace, request, BeginProgress()));
   made.timeline.recording.filter = selection.any() ? selection.Text() : "";
+  for (std::string& note : trace::NotesOn(selection.filter, *source.trace)) {
+    made.timeline.notes.push_back(std::move(note));
+  }
   NameBands(stacks, &made);
   return std::move(made.timeline);
 }

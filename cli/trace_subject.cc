@@ -38,6 +38,9 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
   opened.notes = NameLocations(options.symbols, &opened.stacks.profile, progress).notes;
   opened.notes.insert(opened.notes.begin(), opened.trace->notes().begin(),
                       opened.trace->notes().end());
+  for (std::string& note : trace::NotesOn(opened.filter, *opened.trace)) {
+    opened.notes.push_back(std::move(note));
+  }
   if (opened.filter != trace::Filter()) {
     HG_ASSIGN(opened.matcher, trace::Matcher::Compile(opened.filter, *opened.trace, opened.stacks));
   }

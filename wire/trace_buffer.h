@@ -52,7 +52,8 @@ struct TraceBufferHeader {
   uint32_t closed;    // the round that is complete
   uint32_t thread;    // kernel id of the thread that fills it
   uint64_t token;     // a number of its own for each thread that ever was, in order of appearance
-  uint64_t reserved[5];
+  uint64_t name[2];   // of the thread at its first event, as PR_GET_NAME tells; 0 unknown
+  uint64_t reserved[3];
   // By the recorder; a cache line of its own.
   uint32_t released;  // the last round that was read to its end
   uint32_t reserved_too[15];

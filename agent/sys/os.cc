@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -329,6 +330,11 @@ uint32_t ParentProcessId() { return static_cast<uint32_t>(Syscall(SYS_getppid));
 uint32_t ThreadId() {
   const long id = Syscall(SYS_gettid);
   return id < 0 ? 0 : static_cast<uint32_t>(id);
+}
+
+void ThreadName(uint64_t (&name)[2]) {
+  name[0] = name[1] = 0;
+  Syscall(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(name), 0, 0, 0);
 }
 
 uint32_t EffectiveUserId() { return static_cast<uint32_t>(Syscall(SYS_geteuid)); }

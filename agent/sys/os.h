@@ -85,6 +85,8 @@ uint32_t ProcessId();
 uint64_t ProcessStartTicks();
 uint32_t ParentProcessId();
 uint32_t ThreadId();  // 0 if it cannot be told
+// What the calling thread is called, 15 bytes and a zero; empty if it cannot be told.
+void ThreadName(uint64_t (&name)[2]);
 uint32_t EffectiveUserId();
 uint64_t RandomSeed();
 

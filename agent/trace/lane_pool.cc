@@ -100,6 +100,7 @@ TraceLane* LanePool::Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuf
   lane->inner = nullptr;
   lane->once = 0;
   lane->thread = os::ThreadId();
+  os::ThreadName(lane->name);
   std::atomic_ref(lane->probe).store(probe, std::memory_order_release);
   lane->busy_sp = sp;
   lane->owner.store(token, std::memory_order_release);

@@ -61,6 +61,8 @@ void TraceBuffers::Lend(uint32_t index, TraceLane* lane) {
   slot.round.store(round, std::memory_order_relaxed);
   Put(buffer->position, uint32_t{sizeof *buffer});
   Put(buffer->thread, lane->thread);
+  Put(buffer->name[0], lane->name[0]);
+  Put(buffer->name[1], lane->name[1]);
   Put(buffer->token, uint64_t{lane->owner.load(std::memory_order_relaxed)});
   std::atomic_ref(buffer->round).store(round, std::memory_order_release);
   lane->buffer = buffer;

@@ -72,6 +72,7 @@ TEST_F(TraceBuffersTest, SayInTheHeaderWhatIsTraced) {
 
 TEST_F(TraceBuffersTest, ShowWhoFillsThem) {
   auto lane = NewLane(7);
+  std::memcpy(lane->name, "worker", 7);
   ASSERT_EQ(buffers_->TryTake(file_.get(), lane.get()), Find::kTaken);
   const wire::TraceBufferHeader& header = *lane->buffer;
   EXPECT_EQ(header.round, 1u);
@@ -79,6 +80,7 @@ TEST_F(TraceBuffersTest, ShowWhoFillsThem) {
   EXPECT_EQ(header.position, sizeof header);
   EXPECT_EQ(header.thread, 107u);
   EXPECT_EQ(header.token, 7u);
+  EXPECT_STREQ(reinterpret_cast<const char*>(header.name), "worker");
 }
 
 TEST_F(TraceBuffersTest, HoldTheEventsInOrderOfTime) {

@@ -26,6 +26,7 @@ struct alignas(64) TraceLane {
   uint32_t seen_releases;  // TraceControl::releases when there was none, inverted; 0: there was
   uint32_t lost_since;     // events since then
   uint32_t thread;         // kernel id
+  uint64_t name[2];        // of the thread when the lane became its own; 0 unknown
   uint32_t once;           // 1: given back after one call
   TraceLane* inner;        // of the same thread, for handlers that interrupt it in this one
   uint32_t probe;          // the same if other threads may ask whether it is still there, else 0

@@ -154,6 +154,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   profile.period = 1;
   profile.timeline = TimelineOf(trace);
   profile.notes = all.notes;
+  for (std::string& note : NotesOn(request.filter, trace)) profile.notes.push_back(std::move(note));
 
   Recording& r = profile.recording;
   r.exact = true;

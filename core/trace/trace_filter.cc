@@ -142,6 +142,20 @@ std::string Filter::Text() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace) {
+  std::vector<std::string> notes;
+  if (filter.thread_name.empty()) return notes;
+  const auto& threads = trace.threads();
+  const auto unnamed = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {
+    return thread.id != 0 && thread.name.empty();
+  });
+  if (unnamed == 0) return notes;
+  notes.push_back(fmt::format(
+      "{} {} no known name: --thread leaves {} out", FormatCount(static_cast<double>(unnamed)),
+      unnamed == 1 ? "thread has" : "threads have", unnamed == 1 ? "it" : "them"));
+  return notes;
+}
+
 Result<Matcher> Matcher::Compile(const Filter& filter, const TraceFile& trace,
                                  const TraceFile::Stacks& symbolized) {
   Matcher matcher;

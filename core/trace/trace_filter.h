@@ -54,6 +54,9 @@ struct Filter {
   friend bool operator==(const Filter&, const Filter&) = default;
 };
 
+// What the filter cannot know of this trace, one line each, for reports to tell.
+std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace);
+
 // Ready to be asked about many blocks. Thread-safe.
 class Matcher {
  public:

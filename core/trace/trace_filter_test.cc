@@ -47,6 +47,21 @@ class Stacks : public ::testing::Test {
   std::shared_ptr<const TraceFile::Stacks> stacks_;
 };
 
+TEST_F(Stacks, ThreadsWithoutANameAreTold) {
+  Filter filter;
+  filter.thread_name = "worker";
+  EXPECT_TRUE(NotesOn(filter, *trace_).empty());
+  made_.Allocate(5, 2, 16, 0);
+  made_.NameThread(2, "");
+  const auto trace = made_.Open();
+  EXPECT_EQ(NotesOn(filter, *trace),
+            std::vector<std::string>{"1 thread has no known name: --thread leaves it out"});
+  EXPECT_TRUE(NotesOn(Filter(), *trace).empty());
+  ProfileRequest request;
+  request.filter = filter;
+  EXPECT_EQ(ReadTraceProfile(*trace, request)->notes, NotesOn(filter, *trace));
+}
+
 TEST_F(Stacks, PatternsMeanAnyFrame) {
   EXPECT_EQ(Sum(Filter()), 15u);
   EXPECT_EQ(Sum(&Filter::function, "Parse"), 5u);

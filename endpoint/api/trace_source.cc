@@ -66,12 +66,14 @@ Result<std::shared_ptr<const Profile>> TraceSource::Ask(const Filter& filter) {
 }
 
 Result<trace::BlockChoice> TraceSource::ChoiceOf(Reading* reading, const Filter& filter,
-                                                 std::string* text) {
+                                                 std::string* text,
+                                                 std::vector<std::string>* notes) {
   trace::Selection selection;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words.Blocks()));
   HG_ASSIGN(selection.filter, FilterOf(question, *reading->trace));
   selection.rows = {filter.focus, filter.ignore};
   selection.granularity = GranularityOf(filter.granularity);
+  *notes = trace::NotesOn(selection.filter, *reading->trace);
   if (!selection.any()) return trace::BlockChoice();
   *text = selection.Text();
   HG_ASSIGN(const auto stacks, reading->answers.Stacks());
@@ -98,9 +100,11 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
   request.bands = stretch.stacks;
   request.lanes = stretch.threads;
   std::string text;
-  HG_ASSIGN(request.counts, ChoiceOf(reading.get(), stretch.filter, &text));
+  std::vector<std::string> notes;
+  HG_ASSIGN(request.counts, ChoiceOf(reading.get(), stretch.filter, &text, &notes));
   HG_ASSIGN(trace::TraceTimeline made, trace::ReadTraceTimeline(trace, request));
   made.timeline.recording.filter = text;
+  for (std::string& note : notes) made.timeline.notes.push_back(std::move(note));
   if (!made.stacks.empty()) {
     HG_ASSIGN(const auto stacks, reading->answers.Stacks());
     NameBands(*stacks, &made);
@@ -115,6 +119,13 @@ Result<leaks::Check> TraceSource::LeaksOfFile() {
 }
 
 namespace {
+
+// What the trace does not have, and what the filter cannot know of it.
+std::vector<std::string> AllNotes(const trace::Filter& blocks, const trace::TraceFile& trace) {
+  std::vector<std::string> notes = trace.notes();
+  for (std::string& note : trace::NotesOn(blocks, trace)) notes.push_back(std::move(note));
+  return notes;
+}
 
 // What the filter leaves of the blocks, by when they were born too.
 Result<trace::Filter> BlocksOf(const trace::Question& question, const trace::TraceFile& trace) {
@@ -134,6 +145,7 @@ struct TraceSource::Placed {
   std::shared_ptr<const trace::TraceFile::Stacks> stacks;
   std::unique_ptr<const trace::BlockGroups> groups;
   std::string filter;
+  std::vector<std::string> notes;
   trace::PageUse use;
   std::vector<trace::PlacedBlock> blocks;
 };
@@ -155,6 +167,7 @@ Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(Reading
     HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, trace, *placed->stacks));
   }
   placed->filter = blocks.Text();
+  placed->notes = AllNotes(blocks, trace);
   placed->groups = std::make_unique<const trace::BlockGroups>(
       *placed->stacks, trace::GroupByOf(words.by), trace.threads().size());
   trace::StatsRequest request;
@@ -181,7 +194,7 @@ Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords&
   const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const auto placed, PlacedAt(reading.get(), filter, words));
   const TraceSubject subject{&trace, placed->stacks.get(), placed->groups.get(), placed->filter,
-                             trace.notes()};
+                             placed->notes};
   BlockMapInput input;
   input.use = &placed->use;
   input.map = trace::MapAddresses(placed->blocks, words.cells);
@@ -211,7 +224,7 @@ Result<std::string> TraceSource::Lifetimes(const Filter& filter, const LifetimeW
   request.sort = trace::LifetimeSortOf(words.order);
   HG_ASSIGN(const trace::LifetimeReport report,
             trace::ReadLifetimes(trace, groups, request, nullptr));
-  const TraceSubject subject{&trace, stacks.get(), &groups, blocks.Text(), trace.notes()};
+  const TraceSubject subject{&trace, stacks.get(), &groups, blocks.Text(), AllNotes(blocks, trace)};
   return LifetimesJson(subject, report);
 }
 

@@ -58,9 +58,9 @@ class TraceSource final : public Source {
   std::shared_ptr<Reading> Newest();
   // The one that requests with this word are about; "": the newest.
   std::shared_ptr<Reading> Held(const std::string& hold);
-  // Of a timeline: what its filter leaves, and the text of that.
+  // Of a timeline: what its filter leaves, the text of that, and what it cannot know.
   static Result<trace::BlockChoice> ChoiceOf(Reading* reading, const Filter& filter,
-                                             std::string* text);
+                                             std::string* text, std::vector<std::string>* notes);
   static Result<std::shared_ptr<const Placed>> PlacedAt(Reading* reading, const Filter& filter,
                                                         const MapWords& words);
 

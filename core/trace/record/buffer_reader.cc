@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/text.h"
+
 namespace heapgauge::trace {
 namespace {
 
@@ -15,6 +17,12 @@ constexpr size_t kAlwaysBytes = 4096;
 constexpr size_t kMostStreams = 1 << 20;
 // All further ones are taken for one and the same: who knows as many is lying or needs no names.
 constexpr uint32_t kMostThreads = 1 << 22;
+
+std::string NameIn(const TraceBufferHeader& header) {
+  const uint64_t words[] = {LoadShared(header.name[0]), LoadShared(header.name[1])};
+  const std::string_view text(reinterpret_cast<const char*>(words), sizeof words);
+  return Printable(text.substr(0, text.find('\0')));
+}
 
 }  // namespace
 
@@ -58,11 +66,13 @@ void BufferReader::FindBuffers() {
   }
 }
 
-BufferReader::Source* BufferReader::SourceOf(uint64_t token, uint32_t thread) {
+BufferReader::Source* BufferReader::SourceOf(const TraceBufferHeader& header) {
+  const uint64_t token = LoadShared(header.token);
   auto& source = sources_[token];
   if (source == nullptr) {
     // It did not write anything before the last pass, or it would have been seen there.
-    source = std::make_unique<Source>(EventStream(token, thread, next_index_, last_horizon_));
+    source = std::make_unique<Source>(
+        EventStream(token, LoadShared(header.thread), next_index_, last_horizon_, NameIn(header)));
     threads_ = next_index_ + 1;
     if (threads_ < kMostThreads) ++next_index_;
     order_.push_back(&source->stream);
@@ -92,8 +102,7 @@ bool BufferReader::FindTaken() {
       Release(&buffer);
       continue;
     }
-    Source* const source =
-        SourceOf(LoadShared(buffer.header->token), LoadShared(buffer.header->thread));
+    Source* const source = SourceOf(*buffer.header);
     buffer.source = source;
     buffer.thread = LoadShared(buffer.header->thread);
     buffer.gone = false;

@@ -78,7 +78,7 @@ class BufferReader {
   bool FindTaken();
   void Activate(Source* source);
   void PartFrom(Source* source, const Buffer* buffer);
-  Source* SourceOf(uint64_t token, uint32_t thread);
+  Source* SourceOf(const wire::TraceBufferHeader& header);
   void Release(Buffer* buffer);
   bool Abandon(Buffer* buffer);
   Buffer* OldestOf(Source* source);

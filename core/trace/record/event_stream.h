@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "wire/trace_buffer.h"
 
@@ -18,12 +20,15 @@ class EventStream {
   // No event is later, however high the program's clock is.
   static constexpr uint64_t kLatest = UINT64_MAX / 2 - 1;
 
-  EventStream(uint64_t token, uint32_t thread, uint32_t index, uint64_t floor)
-      : token_(token), thread_(thread), index_(index), floor_(floor) {}
+  EventStream(uint64_t token, uint32_t thread, uint32_t index, uint64_t floor,
+              std::string name = "")
+      : token_(token), thread_(thread), index_(index), floor_(floor), name_(std::move(name)) {}
 
   uint64_t token() const { return token_; }
   uint32_t thread() const { return thread_; }  // kernel id
   uint32_t index() const { return index_; }    // of threads, in order of appearance
+
+  const std::string& name() const { return name_; }  // at its first event, "" unknown
 
   bool empty() const { return head_ == tail_; }
   size_t bytes() const { return tail_ - head_; }
@@ -57,6 +62,7 @@ class EventStream {
   uint32_t thread_;
   uint32_t index_;
   uint64_t floor_;
+  std::string name_;
   std::unique_ptr<uint8_t[]> data_;
   size_t capacity_ = 0;
   size_t head_ = 0;

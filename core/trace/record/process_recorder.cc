@@ -146,7 +146,9 @@ void ProcessRecorder::NoteThreads() {
         threads_[stream->index()].thread.id != 0)
       continue;
     threads_[stream->index()].thread.id = stream->thread();
-    threads_[stream->index()].thread.name = NameOf(stream->thread());
+    // It may be gone by now.
+    std::string name = NameOf(stream->thread());
+    threads_[stream->index()].thread.name = name.empty() ? stream->name() : std::move(name);
   }
 }
 

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <random>
 
 #include "core/base/process.h"
+#include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/trace/record/testing/traced_gauge.h"
 #include "core/trace/trace_file.h"
@@ -130,6 +132,17 @@ TEST_F(RecordingAProcess, WritesWhatItHasWhenAsked) {
   recorder_->Work(now + 1'000'000'000 / 2);
   EXPECT_TRUE(control->WaitForTrace(0));
   EXPECT_EQ(written(), 2U);
+}
+
+TEST_F(RecordingAProcess, AThreadThatIsGoneHasTheNameOfItsFirstEvent) {
+  Open();
+  auto buffer = gauge_.Take(0, 1, 0x7fff'ffff);
+  std::memcpy(gauge_.buffer(0).name, "worker\x01of 15", 16);
+  buffer.Allocate(Now(), 0x5000, 100, 1);
+  const auto file = Finish();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(file->threads().size(), 1U);
+  EXPECT_EQ(file->threads()[0].name, Printable("worker\x01of 15"));
 }
 
 TEST_F(RecordingAProcess, AStackThatIsNotThereIsUnknown) {
