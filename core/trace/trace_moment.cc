@@ -90,8 +90,9 @@ Result<uint64_t> ParseDuration(std::string_view text) {
 }
 
 Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text) {
+  const uint64_t begin = trace.facts().recording.began_ns();
   const auto fixed = [&](std::string_view word) -> Result<std::optional<uint64_t>> {
-    if (word == "start") return std::optional<uint64_t>(0);
+    if (word == "start") return std::optional<uint64_t>(begin);
     if (word == "end") return std::optional<uint64_t>(trace.end_ns());
     if (word != "peak") return std::optional<uint64_t>();
     HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());
@@ -103,8 +104,8 @@ Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text) {
     std::string_view rest = text;
     const std::optional<double> percent = TakeNumber(&rest);
     if (!percent || rest != "%" || *percent > 100) return NoMoment(text);
-    return static_cast<uint64_t>(
-        std::llround(static_cast<double>(trace.end_ns()) * *percent / 100));
+    const auto length = static_cast<double>(trace.end_ns() - std::min(begin, trace.end_ns()));
+    return begin + static_cast<uint64_t>(std::llround(length * *percent / 100));
   }
   const size_t sign = text.find_first_of("+-");
   if (sign != std::string::npos && sign != 0) {

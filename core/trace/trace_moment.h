@@ -21,6 +21,8 @@ namespace heapgauge::trace {
 
 // A moment as people write it: "peak", "end", "start", "1.5s", "250ms", "1h2m3s", "12:30" (minutes
 // and seconds), "40%" of its duration, a plain number of seconds; also "peak-100ms", "end-5s".
+// Times of a forked process count from the start of its parent; "start" and percentages go by its
+// own, from the fork on.
 Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text);
 // The same; fails if it lies behind the end.
 Result<uint64_t> MomentWithin(const TraceFile& trace, const std::string& text);

@@ -70,6 +70,19 @@ TEST(TraceMoment, WhatIsPrintedCanBeRead) {
   }
 }
 
+TEST(TraceMoment, SharesOfAForkedProcessCountFromTheFork) {
+  MakeTrace made = TenSeconds();
+  made.facts.recording.forked = true;
+  made.facts.recording.forked_ns = 6 * kSecond;
+  const auto trace = made.Open();
+  EXPECT_EQ(ParseMoment(*trace, "start").value(), 6 * kSecond);
+  EXPECT_EQ(ParseMoment(*trace, "0%").value(), 6 * kSecond);
+  EXPECT_EQ(ParseMoment(*trace, "50%").value(), 8 * kSecond);
+  EXPECT_EQ(ParseMoment(*trace, "100%").value(), 10 * kSecond);
+  EXPECT_EQ(ParseMoment(*trace, "start+1s").value(), 7 * kSecond);
+  EXPECT_EQ(ParseMoment(*trace, "7s").value(), 7 * kSecond) << "times are those of its parent";
+}
+
 TEST(TraceMoment, LengthsOfTimeAreReadTheSameWay) {
   EXPECT_EQ(ParseDuration("2m30s").value(), 150 * kSecond);
   EXPECT_EQ(ParseDuration("10 ms").value(), kSecond / 100);
