@@ -42,6 +42,10 @@ void TellTotals(const RecordedProcess& r) {
   TellUser("heapgauge: peak {} at {}; {} never freed, in {}\n", Bytes(totals.peak_bytes),
            FormatDuration(totals.peak_ns), Bytes(totals.live_bytes),
            Counted(totals.live_blocks, "block"));
+  if (r.facts.records_mappings) {
+    TellUser("heapgauge: this is the heap; what it mapped: heapgauge top --kind mmap {}\n",
+             Printable(r.path));
+  }
   if (r.facts.culled_below_ns != 0) {
     TellUser("heapgauge: left out {}, {}, that lived less than {}\n",
              Counted(r.facts.culled_blocks, "block"), Bytes(r.facts.culled_bytes),

@@ -144,6 +144,12 @@ std::string Filter::Text() const {
 
 std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace) {
   std::vector<std::string> notes;
+  if (trace.facts().records_mappings && filter.mappings != std::optional<bool>(false)) {
+    notes.emplace_back(
+        "what is left of a mapping that was cut, or moved by mremap, counts as a new one: what was "
+        "allocated, freed and temporary may be more than the program mapped; live figures are "
+        "right");
+  }
   if (filter.thread_name.empty()) return notes;
   const auto& threads = trace.threads();
   const auto unnamed = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {

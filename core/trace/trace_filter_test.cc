@@ -47,6 +47,19 @@ class Stacks : public ::testing::Test {
   std::shared_ptr<const TraceFile::Stacks> stacks_;
 };
 
+TEST_F(Stacks, MappingsAreToldToBeCountedAnewWhenTheyAreCut) {
+  Filter filter;
+  filter.mappings = true;
+  EXPECT_TRUE(NotesOn(filter, *trace_).empty());
+  made_.facts.records_mappings = true;
+  const auto trace = made_.Open();
+  EXPECT_TRUE(NotesOn(Filter(), *trace).empty()) << "of the heap";
+  ASSERT_EQ(NotesOn(filter, *trace).size(), 1u);
+  EXPECT_NE(NotesOn(filter, *trace)[0].find("counts as a new one"), std::string::npos);
+  filter.mappings.reset();
+  EXPECT_EQ(NotesOn(filter, *trace).size(), 1u) << "both";
+}
+
 TEST_F(Stacks, ThreadsWithoutANameAreTold) {
   Filter filter;
   filter.thread_name = "worker";
