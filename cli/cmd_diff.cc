@@ -34,7 +34,7 @@ int Diff(const ReportOptions& options) {
   const auto comparison = Compare(sources.profiles, functions);
   if (!comparison) return FailWith(comparison.error());
   DiffOptions diff;
-  if (options.rows >= 0) diff.rows = static_cast<size_t>(options.rows);
+  diff.rows = options.RowsOr(diff.rows);
   diff.layout = Target(options).layout();
   diff.names = NamesOf(options.names);
   diff.only_sure = options.only_sure;

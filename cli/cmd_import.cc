@@ -70,6 +70,10 @@ Result<PlacedFile> Replacement(const std::string& output) {
 
 Result<std::string> ImportFile(const ImportOptions& options) {
   const std::string name = options.source == "-" ? "standard input" : options.source;
+  if (options.output == "-") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "-o: a trace is read by position and cannot go into a pipe; name a file");
+  }
   HG_ASSIGN(auto opened, OpenStream(options.source));
   HG_ASSIGN(auto plain, Decompressed(std::move(opened), name));
   PeekingStream stream(std::move(plain));

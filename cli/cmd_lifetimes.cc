@@ -19,9 +19,7 @@ struct LifetimesCommand {
   bool bytes = false;
 };
 
-size_t RowsOf(const LifetimesCommand& command) {
-  return command.report.rows >= 0 ? static_cast<size_t>(command.report.rows) : 20;
-}
+size_t RowsOf(const LifetimesCommand& command) { return command.report.RowsOr(20); }
 
 int OfTrace(const LifetimesCommand& command, SelectedTrace opened, ProgressSink* progress) {
   const ReportOptions& options = command.report;
@@ -108,7 +106,7 @@ Examples:
           "by blocks, bytes, never (bytes never freed), temporary (blocks) or lifetime (mean)")
       .OneOf({"blocks", "bytes", "never", "temporary", "lifetime"});
   sub.Flag("--bytes", &command->bytes, "rows and their histograms by bytes in place of blocks");
-  sub.Add("-n,--rows", &options->rows, "rows to show").NonNegative();
+  sub.Add("-n,--rows", &options->rows, "rows to show, 0 for all").NonNegative();
   const Option json = sub.Flag("--json", &options->json, "as JSON, with all figures");
   sub.Flag("--csv", &options->csv, "as a table: a line for each row and step of lifetimes")
       .Excludes(json);

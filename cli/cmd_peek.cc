@@ -16,7 +16,7 @@ int Peek(const ReportOptions& options) {
   peek.granularity = GranularityOf(options.granularity);
   peek.names = NamesOf(options.names);
   peek.layout = Target(options).layout();
-  if (options.rows >= 0) peek.rows = static_cast<size_t>(options.rows);
+  peek.rows = options.RowsOr(peek.rows);
   if (options.json) {
     TellNotes(loaded->profile().notes);
     const auto json = PeekJson(loaded->profile(), peek);

@@ -76,7 +76,7 @@ int OfTrace(const StatsCommand& command, SelectedTrace opened, ProgressSink* pro
   text.layout = Target(options).layout();
   text.names = NamesOf(options.names);
   text.sections = command.sections;
-  if (options.rows >= 0) text.rows = static_cast<size_t>(options.rows);
+  text.rows = options.RowsOr(text.rows);
   if (options.json) return Deliver(options, StatsJson(subject, *stats, *request, text));
   return Deliver(options, StatsText(subject, *stats, *request, text));
 }
@@ -136,7 +136,7 @@ Examples:
       .OneOf(StatsSections());
   sub.Add("--by", &command->by, "tables by function, stack, module or thread")
       .OneOf({"function", "stack", "module", "thread"});
-  sub.Add("-n,--rows", &options->rows, "rows of each table").NonNegative();
+  sub.Add("-n,--rows", &options->rows, "rows of each table, 0 for all").NonNegative();
   sub.Add("--at", &command->moments,
           "moment for the pages: peak, end, 12.3s, 40% (may be given several times)")
       .OneEachTime();

@@ -27,7 +27,7 @@ int Top(const ReportOptions& options) {
   const auto report = AggregateFunctions(loaded->profile, functions);
   if (!report) return FailWith(report.error());
   TopOptions top;
-  if (options.rows >= 0) top.rows = static_cast<size_t>(options.rows);
+  top.rows = options.RowsOr(top.rows);
   top.layout = Target(options).layout();
   top.cumulative = options.cumulative;
   top.sort = functions.sort;

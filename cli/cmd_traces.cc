@@ -11,7 +11,7 @@ int Traces(const ReportOptions& options) {
   if (!sorted) return FailWith(sorted.error());
   const Profile& profile = sorted->profile();
   TracesOptions traces;
-  if (options.rows >= 0) traces.rows = static_cast<size_t>(options.rows);
+  traces.rows = options.RowsOr(traces.rows);
   traces.layout = Target(options).layout();
   traces.sort = sorted->sort;
   traces.filter = {options.focus, options.ignore};

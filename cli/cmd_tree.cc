@@ -20,7 +20,7 @@ int Tree(const ReportOptions& options) {
   tree.compress = options.compress;
   tree.fold = options.fold;
   tree.depth = options.depth;
-  if (options.rows >= 0) tree.rows = static_cast<size_t>(options.rows);
+  tree.rows = options.RowsOr(tree.rows);
   if (options.csv) {
     TellNotes(loaded->profile.notes);
     const auto csv = TreeCsv(loaded->profile, tree);

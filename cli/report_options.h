@@ -2,6 +2,7 @@
 #ifndef HEAPGAUGE_CLI_REPORT_OPTIONS_H_
 #define HEAPGAUGE_CLI_REPORT_OPTIONS_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct ReportOptions {
   std::string granularity;  // "": the report's own
   std::string names = "short";
   std::string colour = "auto";
-  int rows = -1;            // the report's own default
+  int rows = -1;            // the report's own default; 0: all
   std::string type;         // sample type; "": the profile's own
   std::string pattern;      // of peek and list
   std::string source_path;  // where list looks for sources
@@ -44,6 +45,12 @@ struct ReportOptions {
   bool beside = false;
   SymbolOptions symbols;
   TraceOptions trace;
+
+  // As many as were asked for, or as the report has by itself.
+  size_t RowsOr(size_t usual) const {
+    constexpr size_t kAll = 1'000'000'000;
+    return rows < 0 ? usual : rows == 0 ? kAll : static_cast<size_t>(rows);
+  }
 };
 
 // Runs `top`; `ctl peak` uses it too.

@@ -181,7 +181,7 @@ void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_pat
 
 void AddTable(Command sub, ReportOptions* options) {
   AddSort(sub, options);
-  sub.Add("-n,--rows", &options->rows, "rows to show").NonNegative();
+  sub.Add("-n,--rows", &options->rows, "rows to show, 0 for all").NonNegative();
   sub.Flag("--json", &options->json, "as JSON, with all figures");
 }
 

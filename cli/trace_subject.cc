@@ -72,7 +72,7 @@ int ReportSamples(
   LiveSamplesOptions text;
   text.layout = Target(options).layout();
   text.names = NamesOf(options.names);
-  if (options.rows >= 0) text.rows = static_cast<size_t>(options.rows);
+  text.rows = options.RowsOr(text.rows);
   return make(subject, text);
 }
 

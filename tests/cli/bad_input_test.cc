@@ -117,6 +117,9 @@ TEST(BadInput, WhatFilesOfOthersCannotAnswer) {
   ExpectRefused({"top", "--peak", stacks}, "does not tell what was live at its peak");
   ExpectRefused({"top", "--kind", "mmap", stacks}, "--kind is for gauge files and traces");
   ExpectRefused({"top", "--inherited", "none", stacks}, "--inherited is for gauge files");
+  ExpectRefused({"import", "-o", "-", stacks}, "name a file");
+  const Outcome all = Heapgauge({"top", "-n", "0", stacks});
+  EXPECT_NE(all.out.find("work"), std::string::npos) << all.out;
 }
 
 TEST(BadInput, Sources) {
