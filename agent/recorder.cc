@@ -135,7 +135,7 @@ bool Recorder::Ready() {
     return false;
   }
   // A child that is not to be traced has nothing to tell.
-  const bool untraced = tracing() && !trace_settings_.follows_fork;
+  const bool untraced = tracing() && (!trace_settings_.follows_fork || buffers_.is_over());
   const bool started = !untraced && StartInChild();
   if (!started) tracing_.store(false);
   process_state_->store(

@@ -133,8 +133,8 @@ class Recorder {
   // Exact tracing. To be called after Start, from which on no sample is taken. False if there is no
   // memory.
   bool StartTracing(const TraceSettings& settings);
-  // False once it is over: nobody emptied the buffers, or this is a forked child that is not to be
-  // traced. For good.
+  // False once it is over: the recorder has stopped, nobody emptied the buffers, or this is a
+  // forked child that is not to be traced. For good.
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
   void EndTracing(bool gave_up);
   // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
@@ -211,6 +211,7 @@ class Recorder {
   bool TraceAddressSlowly(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp);
   bool HasRoom(TraceLane* lane, uint32_t bytes);
   bool GetRoom(TraceLane* lane);
+  bool EndIfOver();
   void OncePerBuffer();
   Stack TraceWalk(TraceLane* lane, const Registers& caller);
   uint32_t TraceStack(const Stack& stack, uint16_t labels);

@@ -45,9 +45,17 @@ void Recorder::EndTracing(bool gave_up) {
   if (OwnFile() != nullptr) buffers_.End(gave_up);
 }
 
+// False while somebody records, or may.
+bool Recorder::EndIfOver() {
+  if (!buffers_.is_over()) return false;
+  EndTracing(false);
+  return true;
+}
+
 wire::Header* Recorder::LeakQuestions() {
   GaugeFile* const file = OwnFile();
   if (file == nullptr || !tracing() || !trace_settings_.checks_leaks) return nullptr;
+  if (EndIfOver()) return nullptr;
   if (os::ProcessId() != process_) return nullptr;
   if (ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
     PublishMemory();  // whoever looks for pointers must know what is ours
@@ -72,6 +80,8 @@ inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
 [[gnu::noinline]] bool Recorder::GetRoom(TraceLane* lane) {
   const bool own = lane == hg_thread.lane;
   buffers_.Close(lane);
+  // What happens after the recording is not lost.
+  if (EndIfOver()) return false;
   // Without room, this is not looked for again at every event.
   constexpr uint32_t kNow = 1024;
   const bool nothing_new = lane->seen_releases == ~buffers_.releases();
@@ -84,7 +94,8 @@ inline bool Recorder::HasRoom(TraceLane* lane, uint32_t bytes) {
   OncePerBuffer();
   TraceBuffers::Patience patience;
   for (;;) {
-    const uint32_t releases = buffers_.releases();
+    const uint32_t releases = buffers_.releases();  // before the word that it tells of
+    if (EndIfOver()) return false;
     if (!tracing()) break;
     TraceBuffers::Find found = buffers_.TryTake(&file_, lane);
     if (found == TraceBuffers::Find::kAllHeld ||

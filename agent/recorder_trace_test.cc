@@ -129,6 +129,44 @@ TEST_F(RecorderTraceTest, GivesUpWhenNobodyEmptiesTheBuffers) {
   EXPECT_FALSE(recorder_->tracing());
 }
 
+TEST_F(RecorderTraceTest, EndsAtTheNextFullBufferWhenTheRecordingIsOver) {
+  for (const bool drops : {false, true}) {
+    recorder_ = std::make_unique<Recorder>();
+    hg_thread.lane = nullptr;
+    if (base_ != nullptr) munmap(base_, kBytes);
+    Start(drops);
+    ASSERT_TRUE(Free(1));
+    header().trace_over = 1;
+    for (uint32_t i = 1; i < kInABuffer; ++i) ASSERT_TRUE(Free(1)) << i;
+    EXPECT_FALSE(Free(1));
+    EXPECT_FALSE(recorder_->tracing());
+    EXPECT_EQ(control().tracing, 0u);
+    EXPECT_EQ(control().gave_up, 0u);
+    EXPECT_EQ(control().lost, 0u);
+    EXPECT_EQ(control().waits, 0u);
+  }
+}
+
+TEST_F(RecorderTraceTest, WhoWaitsGoesOnWhenTheRecordingIsOver) {
+  Start(/*drops=*/false);
+  for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
+  std::thread outside([&] {
+    // Alive all the time: it does not end for want of patience.
+    while (std::atomic_ref(control().waiting).load() == 0) {
+      std::atomic_ref(control().beat).fetch_add(1);
+      usleep(100);
+    }
+    std::atomic_ref(header().trace_over).store(1);
+    std::atomic_ref(control().releases).fetch_add(1);
+    syscall(SYS_futex, &control().releases, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+  });
+  EXPECT_FALSE(Free(1));
+  outside.join();
+  EXPECT_FALSE(recorder_->tracing());
+  EXPECT_EQ(control().gave_up, 0u);
+  EXPECT_EQ(control().lost, 0u);
+}
+
 TEST_F(RecorderTraceTest, ACallWithinAnotherDoesNotWait) {
   Start(/*drops=*/false);
   ASSERT_TRUE(Free(1));

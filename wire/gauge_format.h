@@ -284,7 +284,9 @@ struct Header {
   // By the recorder of a trace: up to this one of Control::trace_requests, all that had happened
   // when it was made is in the trace.
   uint32_t trace_answers;
-  uint32_t reserved;
+  // By the recorder of a trace: not 0 once it records no more while the program goes on. Nobody
+  // will empty buffers or answer questions. A recorder from before this word leaves it 0.
+  uint32_t trace_over;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

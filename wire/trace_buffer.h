@@ -13,9 +13,13 @@
 // its last. A free is stamped before the allocator gets the block back, an allocation after it was
 // handed out and before the program has it: so for each address the stamps are in the true order.
 //
+// The end. A recorder that stops before the program does says so in Header::trace_over, then wakes
+// those that wait; the program traces no more from its next full buffer on. If it cannot say so, or
+// the program does not know the word, that one notices by the lack of signs of life.
+//
 // Neither side trusts the other: the agent keeps its positions in private memory and takes nothing
-// from here but `released` and the words of TraceControl, within bounds; the recorder checks all it
-// reads.
+// from here but `released`, Header::trace_over and the words of TraceControl, within bounds; the
+// recorder checks all it reads.
 #ifndef HEAPGAUGE_WIRE_TRACE_BUFFER_H_
 #define HEAPGAUGE_WIRE_TRACE_BUFFER_H_
 

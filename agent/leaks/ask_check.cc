@@ -28,6 +28,7 @@ bool WaitForAnswer(wire::Header* header, uint32_t number) {
   for (;;) {
     const uint32_t answers = std::atomic_ref(leaks.check_answers).load(std::memory_order_acquire);
     if (answers == number) return true;
+    if (std::atomic_ref(header->trace_over).load(std::memory_order_relaxed) != 0) return false;
     const timespec nap{0, static_cast<long>(kNapNs)};
     const long result =
         Syscall(SYS_futex, &leaks.check_answers, FUTEX_WAIT, answers, &nap, nullptr, 0);

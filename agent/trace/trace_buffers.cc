@@ -40,6 +40,7 @@ void TraceBuffers::StartInChild(wire::Header* header) {
 
 void TraceBuffers::ShowSettings(wire::Header* header) {
   control_ = &header->trace;
+  over_ = &header->trace_over;
   control_->clock = static_cast<uint32_t>(settings_.clock);
   control_->max_buffers = settings_.max_buffers();
   control_->drops = settings_.drops;

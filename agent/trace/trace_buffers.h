@@ -4,8 +4,8 @@
 // Bound. There are as many as the settings allow; a thread that finds none waits for the recorder,
 // or loses its event if it may not wait. So a thread waits for nobody but the recorder. Were all
 // buffers in the hands of threads, it would wait for those, and they perhaps for a lock of the
-// program's that it holds: then one more is made, beyond the bound. If the recorder shows no sign
-// of life for some seconds, tracing is over.
+// program's that it holds: then one more is made, beyond the bound. If the recorder says that it
+// stops, or shows no sign of life for some seconds, tracing is over.
 //
 // Lock-free: a buffer is taken by one compare-and-swap, once for some thousand events, and each
 // lane begins its search at another place. A buffer that a handler took and jumped away with is
@@ -43,6 +43,8 @@ class TraceBuffers {
 
   // The number that changes when buffers were released.
   uint32_t releases() const { return std::atomic_ref(control().releases).load(); }
+  // The recorder has stopped for good, and said so. It does before it changes `releases`.
+  bool is_over() const { return std::atomic_ref(*over_).load() != 0; }
   // Until `releases` is no longer `seen`, for a tenth of a second at the most. False if that is not
   // possible, or if it has been so for too long: `patience` is for this to keep count in, 0 at
   // first.
@@ -74,6 +76,7 @@ class TraceBuffers {
 
   TraceSettings settings_;
   wire::TraceControl* control_ = nullptr;
+  uint32_t* over_ = nullptr;  // Header::trace_over
   Slot* slots_ = nullptr;
   std::atomic<uint32_t> count_;
 };
