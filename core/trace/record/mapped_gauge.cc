@@ -94,4 +94,10 @@ void MappedGauge::TellReleased() {
   syscall(SYS_futex, &control().releases, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+void MappedGauge::TellOver() {
+  auto& header = *reinterpret_cast<wire::Header*>(base_);
+  std::atomic_ref<uint32_t>(header.trace_over).store(1);
+  TellReleased();  // so they look
+}
+
 }  // namespace heapgauge::trace

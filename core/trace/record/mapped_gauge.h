@@ -75,6 +75,8 @@ class MappedGauge {
   void Beat();
   // To be called after buffers were released: wakes threads that wait for one.
   void TellReleased();
+  // Nobody records any more: no buffer will be released, and no thread is to wait for one.
+  void TellOver();
   // The file was cut short while we read it.
   bool was_cut() const { return guard_.was_needed(); }
 

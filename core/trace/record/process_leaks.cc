@@ -11,9 +11,6 @@
 namespace heapgauge::trace {
 namespace {
 
-constexpr uint64_t kLongestCatchUpNs = 3'000'000'000;
-constexpr unsigned kNapUs = 50;
-
 template <typename Word>
 void StoreShared(Word& word, Word value) {
   std::atomic_ref<Word>(word).store(value, std::memory_order_relaxed);
@@ -40,20 +37,6 @@ std::optional<LeakQuestion> ProcessRecorder::question() {
 
 uint64_t ProcessRecorder::now_ns() const {
   return std::max(last_time_ns_, SinceStart(MonotonicNow()));
-}
-
-// Bounded: a thread that was stopped within an event is waited for as long as the reader does.
-void ProcessRecorder::CatchUp() {
-  const uint64_t moment = ReadClock(clock_);
-  const uint64_t until_ns = MonotonicNow() + kLongestCatchUpNs;
-  while (true) {
-    converter_->Add(TakePair(clock_));
-    const BufferReader::Pass pass = reader_->Read();
-    Hand(pass);
-    if (!pass.left && pass.watermark >= moment) break;
-    if (MonotonicNow() >= until_ns) break;
-    if (!pass.left) usleep(kNapUs);
-  }
 }
 
 void ProcessRecorder::Answer(uint32_t number, const LeakAnswer& answer) {

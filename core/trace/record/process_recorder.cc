@@ -33,6 +33,11 @@ constexpr uint64_t kFlushPeriod = kSecond;
 constexpr uint64_t kFlushEvents = 1000;
 constexpr uint64_t kFlushAtLast = 10 * kSecond;
 constexpr uint64_t kFlushShare = 20;  // of the time since the start
+// With threads that are stopped; and for what a program that goes on had written when we stopped,
+// 256 MiB at the most, on a slow disk.
+constexpr uint64_t kLongestCatchUpNs = 3 * kSecond;
+constexpr uint64_t kLongestFinishNs = 30 * kSecond;
+constexpr unsigned kCatchUpNapUs = 50;
 // Whoever asks for more than this must wait.
 constexpr uint64_t kAnswerPeriod = 100 * kMillisecond;
 
@@ -296,17 +301,57 @@ bool ProcessRecorder::is_pressed() const {
 
 void ProcessRecorder::RemoveGaugeFile() const { RemoveGauge(gauge_.file().fd(), gauge_.path()); }
 
-void ProcessRecorder::Finish(RecordingState state, uint64_t ended_ns) {
+// All events up to the moment, and none after it, of a program that may write on and on. For so
+// long at the most: a thread that was stopped within an event is waited for as long as the reader
+// does, and one that lies about its times for ever.
+void ProcessRecorder::ReadUpTo(uint64_t moment, uint64_t longest_ns) {
+  const uint64_t until_ns = MonotonicNow() + longest_ns;
+  while (true) {
+    converter_->Add(TakePair(clock_));
+    BufferReader::Pass pass = reader_->Read();
+    const bool all = pass.watermark > moment;
+    pass.watermark = std::min(pass.watermark, moment);
+    Hand(pass);
+    if (all || MonotonicNow() >= until_ns) break;
+    if (!pass.left) usleep(kCatchUpNapUs);
+  }
+}
+
+void ProcessRecorder::CatchUp() { ReadUpTo(ReadClock(clock_), kLongestCatchUpNs); }
+
+// All there is of a program that is gone. No buffer has anything new after it was read once; if it
+// has, because somebody else writes there, that does not count.
+void ProcessRecorder::ReadLast() {
   converter_->Add(TakePair(clock_));
+  uint64_t bytes = 0;
   while (true) {
     const BufferReader::Pass pass = reader_->ReadLast();
     Hand(pass);
-    if (!pass.left) break;
+    bytes += pass.bytes;
+    if (!pass.left || bytes > reader_->buffers() * wire::kSegmentBytes) break;
+  }
+}
+
+void ProcessRecorder::Stop() {
+  if (stopped_) return;
+  // First: up to here every thread wrote what it did.
+  stopped_ = {ReadClock(clock_), MonotonicNow()};
+  gauge_.TellOver();
+}
+
+void ProcessRecorder::Finish(RecordingState state, uint64_t ended_ns) {
+  if (state == RecordingState::kSnapshot) {
+    Stop();
+    ReadUpTo(stopped_->raw, kLongestFinishNs);
+  } else {
+    ReadLast();
   }
   Facts facts = facts_;
   if (auto read = ReadFacts()) facts = *std::move(read);
   const uint64_t told_ns = LoadShared(gauge_.header().ended_ns);
-  const uint64_t known_ns = SinceStart(ended_ns != 0 ? ended_ns : MonotonicNow());
+  const uint64_t known_ns = SinceStart(ended_ns != 0 ? ended_ns
+                                       : stopped_    ? stopped_->ns
+                                                     : MonotonicNow());
   facts.recording.state = state;
   facts.recording.duration_ns = told_ns != 0 ? told_ns : std::max(last_time_ns_, known_ns);
   facts.unknown_frees = matcher_->counts().unknown_frees;

@@ -51,8 +51,12 @@ class ProcessRecorder {
 
   // Takes what is there. Returns how many bytes of events that were.
   size_t Work(uint64_t now_ns);
-  // The program has ended, or we stop recording: takes all there is and completes the file.
-  // `ended_ns`: when that was, CLOCK_MONOTONIC, if it did not say so itself; 0 now.
+  // We stop recording a program that goes on, and tell it so: what happens from now on is not part
+  // of the trace. To be followed by Finish; with several programs, call this for all of them first.
+  void Stop();
+  // The program has ended (or, kSnapshot, we stop recording it): takes all there is up to then and
+  // completes the file. Bounded, whatever the program writes meanwhile. `ended_ns`: when that was,
+  // CLOCK_MONOTONIC, if it did not say so itself; 0 now.
   void Finish(RecordingState state, uint64_t ended_ns = 0);
 
   // Any thread: tells the program that there is somebody.
@@ -100,6 +104,8 @@ class ProcessRecorder {
   Status Start(ClockPair clock_start, const RecordOptions& options, const MakeWriter& make_writer);
   Result<Facts> ReadFacts() const;
   void Hand(const BufferReader::Pass& pass);
+  void ReadUpTo(uint64_t moment, uint64_t longest_ns);
+  void ReadLast();
   void Convert(std::span<MergedEvent> batch);
   void TellThread(uint32_t thread, uint64_t now_ns);
   void NoteThreads();
@@ -144,6 +150,11 @@ class ProcessRecorder {
   uint64_t last_flush_ns_ = 0;
   uint64_t flushed_events_ = 0;
   uint64_t next_answer_ns_ = 0;
+  struct Moment {
+    uint64_t raw = 0;  // on the program's clock
+    uint64_t ns = 0;   // CLOCK_MONOTONIC
+  };
+  std::optional<Moment> stopped_;
   uint64_t file_bytes_ = 0;
   std::optional<Error> error_;
 };

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <thread>
+#include <vector>
 
 #include "core/base/process.h"
 #include "core/base/text.h"
@@ -210,6 +214,61 @@ TEST_F(RecordingAProcess, EmptiesTheBuffersEvenIfNothingCanBeWritten) {
   (*recorder)->Finish(RecordingState::kEnded);
   ASSERT_TRUE((*recorder)->error());
   EXPECT_EQ((*recorder)->error()->message, "no disk");
+}
+
+// One that does not know the word for it, and fills buffers as quickly as they are released.
+TEST_F(RecordingAProcess, StopsWhileTheProgramGoesOnAndOn) {
+  Open();
+  std::atomic<bool> ends = false;
+  std::atomic<uint64_t> rounds = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t index = 0; index < 4; ++index) {
+    threads.emplace_back([&, index] {
+      while (!ends) {
+        auto buffer = gauge_.Take(index, index + 1, index + 1);
+        for (uint64_t i = 1; buffer.HasRoom(); ++i) {
+          buffer.Allocate(Now(), (uint64_t{index} << 32) + i * 64, 10, 1);
+        }
+        buffer.Close();
+        ++rounds;
+        while (!ends && !buffer.IsReleased()) std::this_thread::yield();
+      }
+    });
+  }
+  while (rounds < 20) recorder_->Work(Now());
+  const uint64_t before = Now();
+  const auto file = Finish(RecordingState::kSnapshot);
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_NE(file, nullptr);
+  EXPECT_GT(file->events(), 20'000U);
+  // Up to the moment at which we stopped, and nothing from after it.
+  EXPECT_GE(file->facts().recording.duration_ns, before - start_.ns);
+  uint64_t last_ns = 0;
+  Segment segment;
+  for (size_t i = 0; i < file->segments().size(); ++i) {
+    ASSERT_TRUE(file->ReadSegment(i, kEverything, &segment));
+    for (const auto& event : segment.events) last_ns = std::max(last_ns, event.time_ns);
+  }
+  EXPECT_LE(last_ns, file->facts().recording.duration_ns);
+}
+
+TEST_F(RecordingAProcess, TellsAProgramThatGoesOnThatNobodyRecordsIt) {
+  Open();
+  const uint32_t releases = gauge_.header().trace.releases;
+  EXPECT_EQ(gauge_.header().trace_over, 0U);
+  recorder_->Stop();
+  EXPECT_EQ(gauge_.header().trace_over, 1U);
+  EXPECT_NE(gauge_.header().trace.releases, releases);
+  Finish(RecordingState::kSnapshot);
+  EXPECT_EQ(gauge_.header().trace_over, 1U);
+}
+
+// Its forked children look at the same word.
+TEST_F(RecordingAProcess, TellsNothingToOneThatIsGone) {
+  Open();
+  Finish(RecordingState::kKilled);
+  EXPECT_EQ(gauge_.header().trace_over, 0U);
 }
 
 TEST_F(RecordingAProcess, RefusesAProgramThatDoesNotTrace) {

@@ -355,6 +355,8 @@ void Recorder::Run() {
       next_gone_ns_ = now + kGonePeriod;
     }
     if (stop) {
+      // All of them at once: none is to wait while others are completed.
+      for (Session& session : sessions_) session.recorder->Stop();
       while (!sessions_.empty()) Finish(sessions_.size() - 1, RecordingState::kSnapshot);
     }
     if (stop) break;

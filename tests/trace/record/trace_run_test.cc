@@ -196,6 +196,37 @@ TEST_F(TracedRun, RecordsWhatTheProgramLeavesRunningUntilItIsStopped) {
   EXPECT_GE(whole.others.births, 2048U);
 }
 
+// Threads that fill buffers as fast as they are emptied, or faster.
+TEST_F(TracedRun, StopsWhileABusyProgramGoesOn) {
+  Command command(Traced({"-o", scratch_ / "x.hgt"},
+                         {"sh", "-c",
+                          Target("churn_threads") + " --counts " + (scratch_ / "counts") +
+                              " --threads 8 --slots 300 & while [ ! -s " + (scratch_ / "counts") +
+                              " ]; do sleep 0.01; done; echo $!"}));
+  while (command.OutSoFar().find("ready\n") == std::string::npos || ChildOf(command.pid()) != 0) {
+    usleep(10'000);
+  }
+  ASSERT_EQ(kill(command.pid(), SIGINT), 0);
+  const Outcome outcome = command.Wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  std::string text = outcome.out;
+  text.erase(text.find("ready\n"), 6);
+  const auto program = static_cast<pid_t>(std::strtol(text.c_str(), nullptr, 10));
+  ASSERT_GT(program, 1) << outcome.out;
+  // It was told, and did not have to find out.
+  const uint64_t before = ReadChurn(scratch_ / "counts").allocated_objects;
+  while (ReadChurn(scratch_ / "counts").allocated_objects < before + 1'000'000) {
+    ASSERT_EQ(kill(program, 0), 0) << "the program ended";
+    usleep(10'000);
+  }
+  EXPECT_EQ(kill(program, SIGKILL), 0);
+  const WholeTrace whole = ReadWholeTrace(scratch_ / ("x." + std::to_string(program) + ".hgt"));
+  ASSERT_NE(whole.file, nullptr) << outcome.err;
+  EXPECT_TRUE(whole.file->facts().complete);
+  EXPECT_EQ(whole.file->facts().lost_events, 0U);
+  EXPECT_EQ(whole.file->facts().unknown_frees, 0U);
+}
+
 TEST_F(TracedRun, EndsAsTheProgramDoes) {
   EXPECT_EQ(Run({"-o", scratch_ / "a.hgt"}, {"sh", "-c", "exit 7"}).code, 7);
   EXPECT_EQ(Run({"-o", scratch_ / "b.hgt"}, {"sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
