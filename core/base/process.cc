@@ -127,10 +127,8 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   return FileIdentity{st.st_dev, st.st_ino, std::string(BaseName(path))};
 }
 
-std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t since_ticks) {
+std::vector<uint32_t> ProcessesSince(uint64_t since_ticks) {
   std::vector<uint32_t> found;
-  if (files.empty()) return found;
-  std::sort(files.begin(), files.end(), ByInode());
   DIR* const processes = opendir("/proc");
   if (processes == nullptr) return found;
   while (const dirent* entry = readdir(processes)) {
@@ -139,11 +137,18 @@ std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t
     if (pid == 0 || *end != 0 || pid == static_cast<unsigned long>(getpid())) continue;
     const auto process = ReadProcess(static_cast<uint32_t>(pid));
     if (!process || process->ended() || process->start_ticks < since_ticks) continue;
-    if (MapsOneOf(static_cast<uint32_t>(pid), files).value_or(false)) {
-      found.push_back(static_cast<uint32_t>(pid));
-    }
+    found.push_back(static_cast<uint32_t>(pid));
   }
   closedir(processes);
+  return found;
+}
+
+std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t since_ticks) {
+  if (files.empty()) return {};
+  std::sort(files.begin(), files.end(), ByInode());
+  std::vector<uint32_t> found = ProcessesSince(since_ticks);
+  const auto maps_none = [&](uint32_t pid) { return !MapsOneOf(pid, files).value_or(false); };
+  found.erase(std::remove_if(found.begin(), found.end(), maps_none), found.end());
   return found;
 }
 

@@ -44,8 +44,10 @@ struct FileIdentity {
 };
 std::optional<FileIdentity> IdentityOf(const std::string& path);
 
-// Running processes other than this one that map one of the files, as far as it may be told. Only
-// those are looked at that began at `since_ticks` or later.
+// Running processes other than this one that began at `since_ticks` or later.
+std::vector<uint32_t> ProcessesSince(uint64_t since_ticks);
+
+// Those of them that map one of the files, as far as it may be told.
 std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t since_ticks);
 
 // Whether the process maps this very file; nothing if it cannot be told.

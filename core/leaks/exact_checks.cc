@@ -76,7 +76,7 @@ Status Search(trace::ProcessRecorder* recorder, const trace::LeakQuestion& quest
   ProcessMemoryImage image(picture);
   RootsInput roots;
   roots.process = picture->memory_process();
-  roots.program = recorder->pid();
+  roots.program = recorder->process();
   roots.threads = &threads;
   roots.gauge = &gauge;
   ScanOptions scan;
@@ -155,15 +155,15 @@ trace::LeakAnswer ExactChecks::Look(trace::ProcessRecorder* recorder,
                                     const trace::HeapUsage& usage) {
   PictureOptions options;
   // A copy is searched more quickly than a program that is only stopped; making it takes a moment.
-  options.in_place = ResidentBytes(recorder->pid()).value_or(0) < kLeastForCopy;
+  options.in_place = ResidentBytes(recorder->process()).value_or(0) < kLeastForCopy;
   options.may_wait = true;
   bool caught_up = false;
   options.while_stopped = [&] {
     recorder->CatchUp();
     caught_up = true;
   };
-  UncopiedMemory uncopied(recorder->pid());
-  auto picture = Picture::Take(recorder->pid(), options);
+  UncopiedMemory uncopied(recorder->process());
+  auto picture = Picture::Take(recorder->process(), options);
   if (picture && (*picture)->look() == Look::kCopy) {
     uncopied.ReadMissing((*picture)->memory_process());
   }

@@ -109,6 +109,14 @@ class Ends(harness.EndToEnd):
         self.assertEqual((code, out), (7, "planted\n"))
         self.assertEqual(err.count("LEAK SUMMARY"), 1, err)
 
+    def test_a_program_in_a_pid_namespace_is_checked(self):
+        apart = ["unshare", "-pf", "--mount-proc"]
+        if self.bare([*apart, "true"]).returncode != 0:
+            self.skipTest("pid namespaces are not permitted here")
+        code, out, err = self.run_leaks("--", *apart, PLANTED)
+        self.assertEqual((code, out), (0, "planted\n"))
+        self.assertIn("definitely lost: 1,600 bytes in 16 blocks", err)
+
     def test_children_are_left_alone_unless_they_are_followed(self):
         script = "import os, sys\nif os.fork() == 0:\n  x = bytearray(1000); os._exit(3)\nprint(os.wait()[1] >> 8)"
         for options, checks in (([], 1), (["--follow-fork"], 2)):

@@ -25,7 +25,7 @@ struct HeapUsage {
 struct LeakQuestion {
   wire::CheckReason reason = wire::CheckReason::kNone;
   uint32_t number = 0;
-  uint32_t thread = 0;         // the one that asks, which waits
+  uint32_t thread = 0;         // the one that asks, which waits; its number here
   uint64_t since_ns = 0;       // only blocks born after are of interest; 0: all
   uint64_t stack_pointer = 0;  // where the stack of that thread begins for the program
 };

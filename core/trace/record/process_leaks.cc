@@ -28,7 +28,8 @@ std::optional<LeakQuestion> ProcessRecorder::question() {
                         ? wire::CheckReason::kScope
                         : wire::CheckReason::kExit;
   question.number = number;
-  question.thread = LoadShared(leaks.check_thread);
+  FindThreads();
+  question.thread = ThreadHere(LoadShared(leaks.check_thread));
   const uint64_t since = LoadShared(leaks.check_since);
   question.since_ns = since == 0 ? 0 : SinceStart(converter_->ToNs(since));
   question.stack_pointer = LoadShared(leaks.check_stack_pointer);

@@ -12,6 +12,7 @@
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/trace/record/gauge_finder.h"
+#include "core/trace/record/owner_process.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -96,6 +97,7 @@ Status ProcessRecorder::Start(ClockPair clock_start, const RecordOptions& option
           ? wire::TraceClock::kCycleCounter
           : wire::TraceClock::kMonotonicNs;
   pid_ = gauge_.header().pid;
+  process_ = options.process.value_or(pid_);
   start_ns_ = gauge_.header().start_monotonic_ns;
   HG_ASSIGN(facts_, ReadFacts());
   if (auto writer = make_writer(facts_)) {
@@ -128,22 +130,37 @@ void ProcessRecorder::NotWritten(const Error& error) {
 
 std::string ProcessRecorder::NameOf(uint32_t thread) const {
   auto name = ReadWholeFile(
-      "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread) + "/comm", 64);
+      "/proc/" + std::to_string(process_) + "/task/" + std::to_string(ThreadHere(thread)) + "/comm",
+      64);
   if (!name) return "";
   while (!name->empty() && name->back() == '\n') name->pop_back();
   return Printable(*name);
 }
 
+void ProcessRecorder::FindThreads() {
+  if (process_ != pid_) threads_here_ = ThreadsByOwnNumber(process_);
+}
+
+// 0 if it is not known.
+uint32_t ProcessRecorder::ThreadHere(uint32_t thread) const {
+  if (process_ == pid_) return thread;
+  const auto found = threads_here_.find(thread);
+  return found == threads_here_.end() ? 0 : found->second;
+}
+
 // A vfork child writes into its parent's buffers and is no thread of it.
 bool ProcessRecorder::ThreadExists(uint32_t thread) const {
-  const std::string tasks = "/proc/" + std::to_string(pid_) + "/task/";
-  if (access((tasks + std::to_string(thread)).c_str(), F_OK) == 0) return true;
-  const auto process = ReadProcess(thread);
-  return process && process->parent == pid_ && !process->ended();
+  const uint32_t here = ThreadHere(thread);
+  if (here == 0) return false;
+  const std::string tasks = "/proc/" + std::to_string(process_) + "/task/";
+  if (access((tasks + std::to_string(here)).c_str(), F_OK) == 0) return true;
+  const auto process = ReadProcess(here);
+  return process && process->parent == process_ && !process->ended();
 }
 
 void ProcessRecorder::NoteThreads() {
   if (threads_.size() == reader_->thread_count()) return;
+  FindThreads();
   const size_t known = threads_.size();
   threads_.resize(reader_->thread_count());
   for (const EventStream* stream : reader_->streams()) {
@@ -233,7 +250,8 @@ void ProcessRecorder::LookAtThreads(uint64_t now_ns) {
                                   : kThreadsPeriod;
   if (now_ns < last_threads_ns_ + period) return;
   last_threads_ns_ = now_ns;
-  // Only if we see its threads at all, under the numbers that it has itself.
+  FindThreads();
+  // Only if we see its threads at all.
   if (ThreadExists(pid_)) {
     reader_->ReleaseGone([this](uint32_t thread) { return ThreadExists(thread); });
   }
@@ -253,7 +271,7 @@ void ProcessRecorder::LookAtThreads(uint64_t now_ns) {
 void ProcessRecorder::LookAtMemory(uint64_t now_ns) {
   if (now_ns < next_memory_ns_) return;
   next_memory_ns_ = now_ns + kMemoryPeriod;
-  const auto memory = ReadProcessMemory(pid_);
+  const auto memory = ReadProcessMemory(process_);
   if (!memory) return;
   MemoryPoint point;
   point.time_ns = SinceStart(now_ns);
@@ -264,7 +282,7 @@ void ProcessRecorder::LookAtMemory(uint64_t now_ns) {
   point.cgroup_limit = memory->cgroup_limit;
   if (now_ns >= next_proportional_ns_) {
     next_proportional_ns_ = now_ns + kProportionalPeriod;
-    point.proportional_bytes = ProportionalBytes(pid_);
+    point.proportional_bytes = ProportionalBytes(process_);
   }
   writer_->AddMemory(point);
 }

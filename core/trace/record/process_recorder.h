@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/result.h"
@@ -35,6 +36,9 @@ struct RecordOptions {
   uint64_t cull_below_ns = 0;  // 0: all blocks are kept
   size_t queue_bytes = 4 << 20;
   bool records_mappings = false;
+  // The number of the program here, 0 if it is gone (owner_process.h). Nothing: the one that the
+  // gauge file tells.
+  std::optional<uint32_t> process;
 };
 
 class ProcessRecorder {
@@ -62,7 +66,9 @@ class ProcessRecorder {
   // Any thread: tells the program that there is somebody.
   void Beat() { gauge_.Beat(); }
 
+  // The number of the program as it knows it, and as others here do; 0 if it is gone.
   uint32_t pid() const { return pid_; }
+  uint32_t process() const { return process_; }
   // All it knew is in the trace. A program that goes on still has it mapped.
   void RemoveGaugeFile() const;
   // The program waits for us, or will soon.
@@ -117,11 +123,16 @@ class ProcessRecorder {
 
   std::string NameOf(uint32_t thread) const;
   bool ThreadExists(uint32_t thread) const;
+  void FindThreads();
+  uint32_t ThreadHere(uint32_t thread) const;
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns > start_ns_ ? now_ns - start_ns_ : 0; }
 
   MappedGauge gauge_;
   wire::TraceClock clock_ = wire::TraceClock::kMonotonicNs;
   uint32_t pid_ = 0;
+  uint32_t process_ = 0;
+  // Numbers here of its threads, by their own, if these are not the same.
+  std::unordered_map<uint32_t, uint32_t> threads_here_;
   uint64_t start_ns_ = 0;
   RecordOptions options_;
   Facts facts_;

@@ -30,10 +30,13 @@ constexpr uint64_t kExecutablePeriod = 10 * kMillisecond;
 constexpr uint64_t kSilentPeriod = 250 * kMillisecond;
 constexpr char kSuffix[] = ".hgt";
 
-bool IsGone(const GaugeOwner& owner) {
-  const auto process = ReadProcess(owner.pid);
-  if (!process || process->ended()) return true;
-  return owner.process_start_ticks != 0 && process->start_ticks != owner.process_start_ticks;
+// Two files of one process. One that is gone is known by what it wrote of itself.
+bool IsSame(const GaugeOwner& a, const OwnerProcess& a_process, const GaugeOwner& b,
+            const OwnerProcess& b_process) {
+  if (a_process.pid != 0 && b_process.pid != 0) {
+    return a_process.pid == b_process.pid && a_process.start_ticks == b_process.start_ticks;
+  }
+  return a.pid == b.pid && a.process_start_ticks == b.process_start_ticks;
 }
 
 std::string WithoutSuffix(const std::string& path) {
@@ -110,17 +113,18 @@ bool Recorder::WaitFor(uint64_t ns) {
 size_t Recorder::running() {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto runs = [this](const Session& session) {
-    return !session.finishing && !(program_ended_ && session.owner.pid == program_);
+    return !session.finishing &&
+           !(program_ended_ && session.process.NumberOf(session.owner) == program_);
   };
   return silent_ + static_cast<size_t>(std::count_if(sessions_.begin(), sessions_.end(), runs));
 }
 
-std::string Recorder::PathFor(const Facts& facts) {
+std::string Recorder::PathFor(const Facts& facts, uint32_t process) {
   const Recording& r = facts.recording;
   if (options_.output.empty()) {
     return FreeName(options_.output_directory + "/" + ProgramName(r) + "." + std::to_string(r.pid));
   }
-  if (r.pid == program_) {
+  if (process == program_) {
     MakeWay();
     return options_.output;
   }
@@ -138,7 +142,7 @@ void Recorder::MakeWay() {
   }
 }
 
-bool Recorder::Open(const GaugeOwner& owner) {
+bool Recorder::Open(const GaugeOwner& owner, const OwnerProcess& process) {
   const auto now = ReadOwner(owner.path);
   if (!now || now->start_realtime_ns != owner.start_realtime_ns || now->pid != owner.pid) {
     finder_.Forget();
@@ -154,10 +158,10 @@ bool Recorder::Open(const GaugeOwner& owner) {
   CountingWriter* counts = nullptr;
   std::optional<Error> unwritten;  // why there is no file
   const auto make_writer = [&](const Facts& facts) -> Result<std::unique_ptr<TraceWriter>> {
-    EndReplaced(owner.pid);
+    EndReplaced(owner, process);
     std::unique_ptr<TraceWriter> file;
     if (options_.writes) {
-      path = PathFor(facts);
+      path = PathFor(facts, process.NumberOf(owner));
       auto created = TraceWriter::Create(path, facts, {}, path == options_.output);
       if (options_.leaks == nullptr) return created;
       // Leaks can be told without it.
@@ -171,13 +175,16 @@ bool Recorder::Open(const GaugeOwner& owner) {
     counts = counting.get();
     return counting;
   };
-  auto recorder = ProcessRecorder::Open(owner.path, clock_start_, options_.record, make_writer);
+  RecordOptions record = options_.record;
+  record.process = process.pid;
+  auto recorder = ProcessRecorder::Open(owner.path, clock_start_, record, make_writer);
   if (!recorder) return false;
   if (unwritten) (*recorder)->NotWritten(*unwritten);
   Session session;
   session.counts = counts;
   session.recorder = *std::move(recorder);
   session.owner = owner;
+  session.process = process;
   session.path = std::move(path);
   session.executable = session.recorder->facts().recording.program;
   if (auto gauge = IdentityOf(owner.path)) gauges_.push_back(*std::move(gauge));
@@ -188,9 +195,9 @@ bool Recorder::Open(const GaugeOwner& owner) {
 }
 
 // Another program goes on in the process.
-void Recorder::EndReplaced(uint32_t pid) {
+void Recorder::EndReplaced(const GaugeOwner& owner, const OwnerProcess& process) {
   for (size_t i = 0; i < sessions_.size(); ++i) {
-    if (sessions_[i].owner.pid != pid) continue;
+    if (!IsSame(sessions_[i].owner, sessions_[i].process, owner, process)) continue;
     Finish(i, RecordingState::kReplaced);
     return;
   }
@@ -198,13 +205,15 @@ void Recorder::EndReplaced(uint32_t pid) {
 
 void Recorder::LookForNew(uint64_t now_ns) {
   for (GaugeOwner& owner : finder_.FindNew(program_)) {
-    if (!options_.follow && owner.pid != program_) continue;
-    expected_.push_back({std::move(owner), now_ns + kExpectedNs});
+    const OwnerProcess process = FindOwnerProcess(owner, options_.leaks != nullptr);
+    if (!options_.follow && process.NumberOf(owner) != program_) continue;
+    expected_.push_back({std::move(owner), process, now_ns + kExpectedNs});
   }
   size_t kept = 0;
   for (size_t i = 0; i < expected_.size(); ++i) {
-    const bool gone = IsGone(expected_[i].owner);  // before we look for the last time
-    if (Open(expected_[i].owner) || gone || now_ns > expected_[i].until_ns) continue;
+    const Expected& expected = expected_[i];
+    const bool gone = IsGone(expected.process);  // before we look for the last time
+    if (Open(expected.owner, expected.process) || gone || now_ns > expected.until_ns) continue;
     std::swap(expected_[kept++], expected_[i]);
   }
   expected_.resize(kept);
@@ -252,12 +261,13 @@ void Recorder::AnswerQuestion(Session* session) {
 // end soon. This look is cheap; how the executable is called tells too little alone, since its path
 // may be seen differently from here.
 void Recorder::LookAtExecutable(Session* session, uint64_t now_ns) {
-  if (session->replaced_ns != 0 || now_ns < session->next_executable_ns) return;
+  const uint32_t pid = session->process.pid;
+  if (pid == 0 || session->replaced_ns != 0 || now_ns < session->next_executable_ns) return;
   session->next_executable_ns = now_ns + kExecutablePeriod;
-  std::string executable = ProcessExecutable(session->owner.pid);
+  std::string executable = ProcessExecutable(pid);
   if (executable.empty() || executable == session->executable) return;
   session->executable = std::move(executable);
-  if (ProcessMapsFile(session->owner.pid, session->owner.path) == false) {
+  if (ProcessMapsFile(pid, session->owner.path) == false) {
     session->replaced_ns = now_ns;
   }
 }
@@ -266,7 +276,7 @@ void Recorder::LookAtExecutable(Session* session, uint64_t now_ns) {
 std::optional<RecordingState> Recorder::StateOfGone(const Session& session) {
   if (session.recorder->has_ended()) return RecordingState::kEnded;
   if (session.replaced_ns != 0) return RecordingState::kReplaced;
-  if (session.owner.pid != program_) return RecordingState::kKilled;
+  if (session.process.NumberOf(session.owner) != program_) return RecordingState::kKilled;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!program_ended_) return std::nullopt;
   // It left in a way that the agent does not see: daemon() does so in the C library.
@@ -276,7 +286,7 @@ std::optional<RecordingState> Recorder::StateOfGone(const Session& session) {
 void Recorder::EndThoseGone(uint64_t now_ns) {
   for (size_t i = sessions_.size(); i-- > 0;) {
     Session& session = sessions_[i];
-    if (IsGone(session.owner)) {
+    if (IsGone(session.process)) {
       if (const auto state = StateOfGone(session)) Finish(i, *state);
       continue;
     }
@@ -284,7 +294,7 @@ void Recorder::EndThoseGone(uint64_t now_ns) {
     if (now_ns < session.next_look_ns) continue;
     session.next_look_ns = now_ns + kReplacedPeriod;
     if (now_ns - std::min(now_ns, session.recorder->last_event_ns()) < kReplacedPeriod) continue;
-    if (ProcessMapsFile(session.owner.pid, session.owner.path) == false) {
+    if (ProcessMapsFile(session.process.pid, session.owner.path) == false) {
       Finish(i, RecordingState::kReplaced);
     }
   }

@@ -22,6 +22,7 @@
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/gauge_finder.h"
 #include "core/trace/record/leak_watch.h"
+#include "core/trace/record/owner_process.h"
 #include "core/trace/record/process_recorder.h"
 
 namespace heapgauge::trace {
@@ -82,6 +83,7 @@ class Recorder {
   struct Session {
     std::unique_ptr<ProcessRecorder> recorder;
     GaugeOwner owner;
+    OwnerProcess process;
     std::string path;
     CountingWriter* counts = nullptr;  // the recorder's writer, if leaks are looked for
     uint64_t next_look_ns = 0;         // whether it was replaced
@@ -93,16 +95,16 @@ class Recorder {
 
   void Run();
   void LookForNew(uint64_t now_ns);
-  void EndReplaced(uint32_t pid);
+  void EndReplaced(const GaugeOwner& owner, const OwnerProcess& process);
   // False if the program does not trace, or not yet: to be tried again.
-  bool Open(const GaugeOwner& owner);
+  bool Open(const GaugeOwner& owner, const OwnerProcess& process);
   void LookAtExecutable(Session* session, uint64_t now_ns);
   std::optional<RecordingState> StateOfGone(const Session& session);
   void EndThoseGone(uint64_t now_ns);
   void LookForSilent(uint64_t now_ns);
   void Finish(size_t index, RecordingState state);
   void AnswerQuestion(Session* session);
-  std::string PathFor(const Facts& facts);
+  std::string PathFor(const Facts& facts, uint32_t process);
   void MakeWay();
   bool Sleep(size_t bytes, bool pressed, uint64_t* nap_ns);
 
@@ -117,6 +119,7 @@ class Recorder {
   // Files that have no buffers yet: the agent says that it traces a moment after it made its file.
   struct Expected {
     GaugeOwner owner;
+    OwnerProcess process;
     uint64_t until_ns = 0;
   };
   std::vector<Expected> expected_;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "core/base/file.h"
 #include "tests/cli/command.h"
@@ -345,6 +346,36 @@ TEST_F(TracedRun, RecordsWhatAShortLivedSubshellStarts) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_GE(Traces().size(), 5U) << outcome.err;
   EXPECT_EQ(GaugeFiles(), 0U);
+}
+
+// Each of them is process 1 where it is.
+TEST_F(TracedRun, RecordsProgramsInPidNamespacesToTheirEnd) {
+  const std::vector<std::string> unshare = {"unshare", "-pf", "--mount-proc"};
+  std::vector<std::string> probe = unshare;
+  probe.push_back("true");
+  if (Command(probe).Wait().code != 0) GTEST_SKIP() << "pid namespaces are not permitted here";
+  std::string both;
+  for (const char* counts : {"a", "b"}) {
+    both += "unshare -pf --mount-proc " + Target("churn_threads") + " --counts " +
+            (scratch_ / counts) + " --threads 2 --slots 300 --seconds 1 --pause 100 & sleep 0.1; ";
+  }
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt"}, {"sh", "-c", both + "wait"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  std::multiset<uint64_t> counted;
+  for (const char* counts : {"a", "b"}) {
+    counted.insert(ReadChurn(scratch_ / counts).allocated_objects);
+  }
+  std::multiset<uint64_t> traced;
+  for (const std::string& path : Traces()) {
+    const WholeTrace whole = ReadWholeTrace(path);
+    ASSERT_NE(whole.file, nullptr);
+    if (whole.file->facts().recording.pid != 1) continue;
+    EXPECT_EQ(whole.file->facts().recording.state, RecordingState::kEnded) << path;
+    EXPECT_FALSE(whole.file->memory().empty()) << path;
+    EXPECT_NE(whole.file->threads()[0].name, "") << path;
+    traced.insert(whole.others.births);
+  }
+  EXPECT_EQ(traced, counted);
 }
 
 TEST_F(TracedRun, LeavesOutWhatDiedYoung) {
