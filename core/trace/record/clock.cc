@@ -15,6 +15,9 @@ constexpr char kSourcePath[] = "/sys/devices/system/clocksource/clocksource0/cur
 constexpr uint64_t kLeastGapNs = 1'000'000;
 // Lines that nobody asked about: the program was quiet.
 constexpr size_t kMostLines = 4096;
+// Of the past: pairs so far apart at first, and twice as far each time that there are too many.
+constexpr uint64_t kFirstPastGapNs = 10'000'000;
+constexpr size_t kMostPast = 1024;
 
 }  // namespace
 
@@ -48,7 +51,7 @@ ClockPair TakePair(wire::TraceClock clock) {
 }
 
 ClockConverter::ClockConverter(wire::TraceClock clock, ClockPair first)
-    : clock_(clock), last_(first) {
+    : clock_(clock), last_(first), past_{first}, past_gap_ns_(kFirstPastGapNs) {
   if (clock != wire::TraceClock::kCycleCounter) line_ = LineFrom({0, 0}, UINT64_MAX, rate_);
 }
 
@@ -75,7 +78,18 @@ void ClockConverter::Add(ClockPair pair) {
   // If it was without an end, that is known now.
   line_.length_ = 0;
   last_ = pair;
+  Keep(pair);
   if (lines_.size() > kMostLines) lines_.pop_front();
+}
+
+void ClockConverter::Keep(const ClockPair& pair) {
+  if (pair.ns < past_.back().ns + past_gap_ns_) return;
+  if (past_.size() >= kMostPast) {
+    for (size_t i = 0; i < past_.size() / 2; ++i) past_[i] = past_[2 * i];
+    past_.resize(past_.size() / 2);
+    past_gap_ns_ *= 2;
+  }
+  past_.push_back(pair);
 }
 
 void ClockConverter::FindLine(uint64_t raw) {
@@ -88,6 +102,13 @@ void ClockConverter::FindLine(uint64_t raw) {
 // Of a moment before the line that is in use, which is the first there is.
 uint64_t ClockConverter::Before(uint64_t raw) const {
   if (clock_ != wire::TraceClock::kCycleCounter) return raw;
+  const auto is_later = [](uint64_t a, const ClockPair& b) { return a < b.raw; };
+  const auto next = std::upper_bound(past_.begin(), past_.end(), raw, is_later);
+  if (next != past_.begin()) {
+    const ClockPair& from = *(next - 1);
+    const ClockPair to = next != past_.end() ? *next : ClockPair{line_.raw_, line_.ns_};
+    return from.ns + Scaled(raw - from.raw, RateOf(from, to));
+  }
   const uint64_t before = Scaled(line_.raw_ - raw, line_.rate_);
   return line_.ns_ > before ? line_.ns_ - before : 0;
 }

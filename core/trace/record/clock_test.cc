@@ -26,6 +26,26 @@ TEST(ClockOfATrace, IsRightBeforeTheFirstPair) {
   EXPECT_NEAR(static_cast<double>(converter.ToNs(80 * kMs)), 40e6, 1);
 }
 
+// Two minutes of a program that calls all the time; the rate of no millisecond is quite that of
+// all.
+TEST(ClockOfATrace, KnowsAMomentThatIsLongPast) {
+  ClockConverter converter(wire::TraceClock::kCycleCounter, {0, 0});
+  const auto ns_at = [](uint64_t i) { return i * kMs + (i * 7919 % 5) * 20; };
+  for (uint64_t i = 1; i <= 120'000; ++i) {
+    converter.Add({i * 3 * kMs, ns_at(i)});
+    converter.ToNs(i * 3 * kMs);
+  }
+  for (uint64_t i = 1; i < 120'000; i += 977) {
+    const uint64_t raw = i * 3 * kMs + kMs;
+    EXPECT_NEAR(static_cast<double>(converter.ToNs(raw)), static_cast<double>(ns_at(i)) + 1e6 / 3,
+                100)
+        << i;
+  }
+  // And what comes next is as right as before.
+  EXPECT_NEAR(static_cast<double>(converter.ToNs(120'000 * 3 * kMs)),
+              static_cast<double>(ns_at(120'000)), 1);
+}
+
 TEST(ClockOfATrace, NeverGoesBackWhilePairsComeAndGo) {
   ClockConverter converter(wire::TraceClock::kCycleCounter, {0, 0});
   uint64_t last = 0;
