@@ -17,7 +17,11 @@ constexpr uint64_t kNapNs = 100'000'000;
 constexpr uint64_t kPatienceNs = 5'000'000'000;  // without a sign of life
 constexpr uint64_t kLongestNs = 600'000'000'000;
 
-std::atomic<uint32_t> asking{0};  // process id of the one that is at it
+constexpr uint64_t kTurnNapNs = 1'000'000;
+constexpr int kTurns = 60'000;
+
+std::atomic<uint64_t> asking{0};   // process id of the one that is at it, above its thread id
+std::atomic<uint32_t> at_exit{0};  // of the one that wants its last check
 
 // False: nobody will answer.
 bool WaitForAnswer(wire::Header* header, uint32_t number) {
@@ -42,17 +46,20 @@ bool WaitForAnswer(wire::Header* header, uint32_t number) {
   }
 }
 
-}  // namespace
+uint64_t Self() { return uint64_t{os::ProcessId()} << 32 | os::ThreadId(); }
 
-bool CanAskForCheck() { return !SyscallsFrozen() && recorder.LeakQuestions() != nullptr; }
-
-CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words) {
+CheckAnswer TryAsk(const CheckQuestion& question, wire::LeakControl* words) {
   wire::Header* const header = recorder.LeakQuestions();
   if (header == nullptr) return CheckAnswer::kNobody;
   // A forked child finds its parent's number here, and is not held up by it.
   const uint32_t self = os::ProcessId();
-  uint32_t other = asking.load();
-  if (other == self || !asking.compare_exchange_strong(other, self)) return CheckAnswer::kBusy;
+  const bool is_last = question.reason == wire::CheckReason::kExit;
+  if (is_last) at_exit.store(self);
+  if (!is_last && at_exit.load() == self) return CheckAnswer::kBusy;
+  uint64_t other = asking.load();
+  if (other >> 32 == self || !asking.compare_exchange_strong(other, Self())) {
+    return CheckAnswer::kBusy;
+  }
   wire::LeakControl& leaks = header->leaks;
   Put(leaks.check_reason, static_cast<uint32_t>(question.reason));
   Put(leaks.check_thread, os::ThreadId());
@@ -66,6 +73,20 @@ CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words)
   asking.store(0);
   if (!answered) return CheckAnswer::kNobody;
   return words->check_error == 0 ? CheckAnswer::kDone : CheckAnswer::kRefused;
+}
+
+}  // namespace
+
+bool CanAskForCheck() { return !SyscallsFrozen() && recorder.LeakQuestions() != nullptr; }
+
+CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words) {
+  CheckAnswer answer = CheckAnswer::kBusy;
+  if (asking.load() == Self()) return answer;  // a handler within a check must not wait for that
+  for (int i = 0; i < kTurns && answer == CheckAnswer::kBusy; ++i) {
+    answer = TryAsk(question, words);
+    if (answer == CheckAnswer::kBusy && !os::Nap(kTurnNapNs)) break;
+  }
+  return answer;
 }
 
 }  // namespace heapgauge::agent

@@ -2,7 +2,8 @@
 // at the end of the program, or of a scope in it (wire/leak_control.h).
 //
 // The wait is bounded: it goes on as long as the recorder shows signs of life, and never for more
-// than ten minutes. Allocation-free, async-signal-safe; one check at a time.
+// than ten minutes. One check at a time: threads take turns, and the last check of the process
+// comes before all others. Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_
 #define HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_
 
@@ -25,9 +26,10 @@ enum class CheckAnswer {
   kDone,
   kNobody,   // there is no recorder, or none any more
   kRefused,  // it could not look; `words->check_error` tells why
-  kBusy,     // another thread has asked and waits
+  kBusy,     // another thread's check takes too long, or a signal handler has interrupted one
 };
-// REQUIRES: CanAskForCheck. Copies the words of the answer.
+// REQUIRES: CanAskForCheck. Copies the words of the answer. Waits for its turn first, for a minute
+// at the most.
 CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words);
 
 }  // namespace heapgauge::agent

@@ -38,18 +38,6 @@ uintptr_t StackOfCaller(const void* own, uintptr_t frame, uint32_t callers) {
   return frame / sizeof(uintptr_t) * sizeof(uintptr_t);
 }
 
-// Another thread's check is waited for: they come one after the other.
-CheckAnswer AskInTurn(const CheckQuestion& question, heapgauge::wire::LeakControl* words) {
-  constexpr uint64_t kNapNs = 1'000'000;
-  constexpr int kTurns = 60'000;
-  CheckAnswer answer = CheckAnswer::kBusy;
-  for (int i = 0; i < kTurns && answer == CheckAnswer::kBusy; ++i) {
-    answer = AskForCheck(question, words);
-    if (answer == CheckAnswer::kBusy && !os::Nap(kNapNs)) break;
-  }
-  return answer;
-}
-
 }  // namespace
 
 int heapgauge_leak_mark(uint64_t* mark) {
@@ -72,7 +60,7 @@ int heapgauge_leak_check(uint64_t mark, const void* frame, uint32_t callers,
           ? here
           : StackOfCaller(__builtin_frame_address(0), reinterpret_cast<uintptr_t>(frame), callers);
   const CheckAnswer answer =
-      AskInTurn({heapgauge::wire::CheckReason::kScope, mark, sp > here ? sp : here}, &words);
+      AskForCheck({heapgauge::wire::CheckReason::kScope, mark, sp > here ? sp : here}, &words);
   if (answer == CheckAnswer::kRefused) {
     return FailWith(HEAPGAUGE_IO,
                     "the memory of the program cannot be looked at: ptrace is not allowed here");

@@ -76,6 +76,14 @@ class Ends(harness.EndToEnd):
         err = self.run_leaks("--valgrind-style", "--", PLANTED, "abort")[2]
         self.assertRegex(err, "==[0-9]+== Memory was not looked at")
 
+    def test_the_last_check_waits_for_its_turn(self):
+        for _ in range(3):
+            code, out, err = self.run_leaks("--", harness.target("exit_amid_check"))
+            self.assertEqual((code, out), (0, "done\n"))
+            self.assertIn("definitely lost: 1,234 bytes in 1 block", err)
+            # A handler in the thread that is at it has none.
+            self.assertEqual(self.run_leaks("--", harness.target("exit_amid_check"), "handler")[:2], (3, "done\n"))
+
     def test_a_static_program_is_not_checked_and_that_is_told(self):
         program = harness.target("doctor/patient_static")
         why = "linked statically"
