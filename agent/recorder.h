@@ -139,6 +139,8 @@ class Recorder {
   void EndTracing(bool gave_up);
   // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
   wire::Header* LeakQuestions();
+  // Says in the header that this process ends without a leak check, because it cannot ask.
+  void WantNoExitCheck();
   // The moment, on the clock of events.
   uint64_t TraceNow() const { return trace_clock_.Read(); }
   struct TracedBlock {

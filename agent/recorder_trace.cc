@@ -63,6 +63,10 @@ wire::Header* Recorder::LeakQuestions() {
   return file->header();
 }
 
+void Recorder::WantNoExitCheck() {
+  if (GaugeFile* const file = OwnFile()) Put(file->header()->leaks.wants_exit_check, uint32_t{0});
+}
+
 // This process's own buffers are there. A forked child makes them, or goes on untraced.
 inline bool Recorder::MayTrace() {
   if (process_state_->load(std::memory_order_acquire) ==

@@ -137,6 +137,10 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
     TellUser("heapgauge: {} (pid {}) {}; {}\n", Printable(BaseName(program.spec.command[0])), pid,
              HowItEnded(program.result.wait_status), nothing.notes.front());
     if (!how.report.beside || how.valgrind_style) all.push_back(std::move(nothing));
+  } else if (!checked && quiet && !all.back().notes.empty()) {
+    TellUser("heapgauge: {} (pid {}) {}; it was not checked: {}\n",
+             Printable(BaseName(program.spec.command[0])), pid,
+             HowItEnded(program.result.wait_status), Printable(all.back().notes.back()));
   }
   for (leaks::Check& check : all) {
     how.report.output = output.empty() || check.pid == pid || output == "/dev/null"

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "agent/leaks/ask_check.h"
+#include "agent/recorder.h"
 #include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
@@ -74,6 +75,7 @@ bool FreeLibraries() {
 }
 
 bool BeginCheck() {
+  if (SyscallsFrozen()) recorder.WantNoExitCheck();
   if (!CanAskForCheck()) return false;
   const uint32_t self = os::ProcessId();
   return checked.exchange(self) != self;

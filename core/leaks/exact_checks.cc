@@ -134,6 +134,28 @@ trace::LeakAnswer AnswerOf(const Check& check) {
   return answer;
 }
 
+// Why there is no check at the end of a program.
+std::string WhyUnchecked(trace::ProcessRecorder* recorder, RecordingState state) {
+  const std::string rest = ": what it never freed is known, and not what was lost";
+  if (state == RecordingState::kKilled) {
+    return "it was ended by a signal or by a system call of its own, or executed a program that "
+           "the agent is not in" +
+           rest;
+  }
+  if (state != RecordingState::kEnded) {
+    return "it still runs: what it has not freed is known, and not what is lost";
+  }
+  if (recorder->was_given_up()) {
+    return "it found nobody who recorded it any more, and ended without a check" + rest;
+  }
+  if (trace::LoadShared(recorder->gauge().header().leaks.wants_exit_check) == 0) {
+    return "it had installed a filter of system calls (seccomp), under which the agent makes none "
+           "and cannot ask for a check" +
+           rest;
+  }
+  return "it ended before it could be checked" + rest;
+}
+
 // For the owner alone, as the gauge file is.
 void WriteReport(const std::string& path, const std::string& text) {
   unlink(path.c_str());
@@ -211,11 +233,7 @@ void ExactChecks::Ended(trace::ProcessRecorder* recorder, RecordingState state,
   if (state == RecordingState::kReplaced) return;  // all it had went with its memory
   Check check = Begin(recorder, usage);
   check.at_exit = true;
-  check.notes.push_back(
-      state == RecordingState::kKilled
-          ? "it was ended by a signal or by a system call of its own, or executed a program that "
-            "the agent is not in: what it never freed is known, and not what was lost"
-          : "it still runs: what it has not freed is known, and not what is lost");
+  check.notes.push_back(WhyUnchecked(recorder, state));
   checks_.push_back(std::move(check));
 }
 

@@ -84,6 +84,25 @@ class Ends(harness.EndToEnd):
             # A handler in the thread that is at it has none.
             self.assertEqual(self.run_leaks("--", harness.target("exit_amid_check"), "handler")[:2], (3, "done\n"))
 
+    def test_a_filter_of_system_calls_is_the_reason_that_is_told(self):
+        program = harness.target("seccomp_return")
+        if self.bare([program]).stdout.startswith(b"skip"):
+            self.skipTest("the kernel refuses seccomp filters")
+        code, out, err = self.run_leaks("--", program)
+        self.assertEqual((code, out), (0, "alive\n"), err)
+        self.assertIn("filter of system calls (seccomp)", err)
+        self.assertNotIn("still runs", err)
+        code, out, err = self.run_leaks("--quiet", "--", program)
+        self.assertEqual((code, out), (0, "alive\n"))
+        self.assertRegex(err, r"^heapgauge: seccomp_return \(pid \d+\) exited with 0; it was not checked: .*\(seccomp\)")
+        self.assertEqual(err.count("\n"), 1)
+        self.assertEqual(self.run_leaks("--quiet", "--error-exitcode", "9", "--", program)[0], 9)
+
+    def test_quiet_tells_of_a_program_that_was_killed_that_it_was_not_checked(self):
+        code, _, err = self.run_leaks("--quiet", "--", PLANTED, "abort")
+        self.assertEqual(code, -signal.SIGABRT)
+        self.assertRegex(err, "^heapgauge: planted .*; it was not checked: it was ended by a signal")
+
     def test_a_static_program_is_not_checked_and_that_is_told(self):
         program = harness.target("doctor/patient_static")
         why = "linked statically"
