@@ -30,6 +30,13 @@ constexpr uint64_t kExecutablePeriod = 10 * kMillisecond;
 constexpr uint64_t kSilentPeriod = 250 * kMillisecond;
 constexpr char kSuffix[] = ".hgt";
 
+// Whatever they are called. Forked children have their parent's time, and in namespaces perhaps one
+// number.
+bool IsSameFile(const GaugeOwner& a, const GaugeOwner& b) {
+  return a.pid == b.pid && a.process_start_ticks == b.process_start_ticks &&
+         a.start_realtime_ns == b.start_realtime_ns;
+}
+
 // Two files of one process. One that is gone is known by what it wrote of itself.
 bool IsSame(const GaugeOwner& a, const OwnerProcess& a_process, const GaugeOwner& b,
             const OwnerProcess& b_process) {
@@ -144,15 +151,12 @@ void Recorder::MakeWay() {
 
 bool Recorder::Open(const GaugeOwner& owner, const OwnerProcess& process) {
   const auto now = ReadOwner(owner.path);
-  if (!now || now->start_realtime_ns != owner.start_realtime_ns || now->pid != owner.pid) {
+  if (!now || !IsSameFile(*now, owner)) {
     finder_.Forget();
     return true;
   }
   for (const Session& session : sessions_) {
-    if (session.owner.pid == owner.pid &&
-        session.owner.start_realtime_ns == owner.start_realtime_ns) {
-      return true;
-    }
+    if (IsSameFile(session.owner, owner)) return true;
   }
   std::string path;
   CountingWriter* counts = nullptr;
@@ -372,6 +376,7 @@ void Recorder::Run() {
     if (stop) break;
     if (!none_left || !sessions_.empty() || !expected_.empty() || recorded_.size() != recorded) {
       next_silent_ns_ = 0;  // whose children they are was not all known then
+      last_look_ns = 0;
       const std::lock_guard<std::mutex> lock(mutex_);
       silent_ = 0;
     } else if (silent_ == 0 || !options_.follow_fork) {
