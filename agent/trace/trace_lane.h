@@ -54,6 +54,8 @@ struct alignas(64) TraceLane {
       return false;
     }
     *place = event;
+    // Before it counts: who jumps away after that leaves it behind as it is.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     room -= static_cast<uint32_t>(sizeof event);
     shown.store(position + static_cast<uint32_t>(sizeof event), std::memory_order_release);
     return true;
