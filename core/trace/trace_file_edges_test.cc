@@ -1,8 +1,12 @@
 // Traces that are odd, but right: numbers at their limits, many threads, chains of realloc, blocks
 // that outlive many segments.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
 
 #include "core/trace/testing/expect_trace.h"
@@ -171,6 +175,24 @@ TEST(TraceFileEdges, AFullDiskIsToldByFinish) {
   } else {
     EXPECT_NE(writer.error().message.find("/dev/full"), std::string::npos);
   }
+}
+
+TEST(TraceFileEdges, AFileThatCannotBeBegunDoesNotStay) {
+  std::string path;
+  {
+    const testing::TemporaryTrace file;
+    path = file.path();
+  }
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit little{10, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
+  const auto writer = TraceWriter::Create(path, {}, {});
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, SIG_DFL);
+  EXPECT_FALSE(writer);
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
 TEST(TraceFileEdges, SegmentsAreReadByManyThreadsAtOnce) {

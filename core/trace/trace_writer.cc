@@ -1,6 +1,7 @@
 #include "core/trace/trace_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -205,6 +206,15 @@ class Writer final : public TraceWriter {
   Status status_;
 };
 
+// What was begun in vain; no device, and nothing that has taken its name since.
+void RemoveIfFile(int fd, const std::string& path) {
+  struct stat ours {};
+  struct stat named {};
+  if (fstat(fd, &ours) != 0 || lstat(path.c_str(), &named) != 0) return;
+  if (!S_ISREG(named.st_mode) || named.st_dev != ours.st_dev || named.st_ino != ours.st_ino) return;
+  unlink(path.c_str());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path,
@@ -229,7 +239,10 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path
         SystemError("cannot replace the trace '" + Printable(path) + "'", errno));
   }
   writer->Begin(facts);
-  HG_TRY(writer->Flush());
+  if (const Status status = writer->Flush(); !status) {
+    RemoveIfFile(fd, path);
+    return tl::unexpected<Error>(status.error());
+  }
   return writer;
 }
 

@@ -31,7 +31,7 @@ class TraceWriter : public EventSink {
     int compression_level = 1;
   };
 
-  // The file must not exist, unless `replace`.
+  // The file must not exist, unless `replace`. If nothing can be written there is none afterwards.
   static Result<std::unique_ptr<TraceWriter>> Create(const std::string& path, const Facts& facts,
                                                      const Options& options, bool replace = false);
   // Tables. What an event names must have been added before. Stacks, nodes, modules and label sets
