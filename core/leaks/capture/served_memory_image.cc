@@ -20,15 +20,18 @@ constexpr int kWaitMs = 5'000;
 // A pipe of our own, whatever was there before. Both ends are ours, so that opening it never waits.
 Result<int> MakePipe(const std::string& path, uid_t user) {
   unlink(path.c_str());
-  const auto failed = [&] {
-    return tl::unexpected(SystemError("cannot make '" + Printable(path) + "'", errno));
+  const auto failed = [&](int error) {
+    return tl::unexpected(SystemError("cannot make '" + Printable(path) + "'", error));
   };
-  if (mkfifo(path.c_str(), 0600) != 0) return failed();
+  if (mkfifo(path.c_str(), 0600) != 0) return failed(errno);
   const int fd = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return failed();
-  if (user != geteuid() && fchown(fd, user, static_cast<gid_t>(-1)) != 0) {
-    close(fd);
-    return failed();
+  const bool is_theirs =
+      fd >= 0 && (user == geteuid() || fchown(fd, user, static_cast<gid_t>(-1)) == 0);
+  if (!is_theirs) {
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    unlink(path.c_str());
+    return failed(error);
   }
   // Larger pipes need fewer turns.
   fcntl(fd, F_SETPIPE_SZ, 1 << 20);
