@@ -142,6 +142,10 @@ std::string WhyUnchecked(trace::ProcessRecorder* recorder, RecordingState state)
            "the agent is not in" +
            rest;
   }
+  if (state == RecordingState::kEnded && !recorder->has_ended()) {
+    return "it ended by a system call of its own, or executed a program that the agent is not in" +
+           rest;
+  }
   if (state != RecordingState::kEnded) {
     return "it still runs: what it has not freed is known, and not what is lost";
   }
