@@ -1,5 +1,6 @@
 #include "core/leaks/check_process.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ class SampledSource {
     HG_ASSIGN(File file, File::OpenForReading(path));
     return SampledSource(std::move(file), path);
   }
-  void Copy() { records_ = LiveRecords::Copy(file_); }
+  void Copy(uint64_t born_before) { records_ = LiveRecords::Copy(file_, born_before); }
   Result<KnownBlocks> Read() {
     if (!records_) return Fail(ErrorCode::kUnavailable, "the live blocks were not read");
     HG_TRY(*records_);
@@ -75,6 +76,10 @@ Error CopyHasEnded() {
   return {ErrorCode::kUnavailable, "the copy of the program ended before its memory was read"};
 }
 
+// Nobody stops the program when its agent copies it. A block that is younger than this may be known
+// to a register alone, and those of other threads are not seen.
+constexpr uint64_t kSettlingNs = 5'000'000;
+
 // What both ways of looking have in common.
 class ProcessCheck {
  public:
@@ -94,9 +99,10 @@ class ProcessCheck {
     return {};
   }
 
-  void TakeWhileStopped() {
+  // `born_before`: younger blocks are not in the picture (CLOCK_MONOTONIC); 0 if all are.
+  void TakeWhileStopped(uint64_t born_before = 0) {
     if (samples_) {
-      samples_->Copy();
+      samples_->Copy(born_before);
     } else if (options_.while_stopped) {
       options_.while_stopped();
     }
@@ -124,7 +130,7 @@ class ProcessCheck {
     UncopiedMemory uncopied(pid_);
     HG_ASSIGN(const std::unique_ptr<AgentCopy> copy,
               AgentCopy::Ask(pid_, options_.gauge_path, options_.agent));
-    TakeWhileStopped();
+    TakeWhileStopped(copy->asked_ns() - std::min(copy->asked_ns() - 1, kSettlingNs));
     uncopied.ReadMissing(copy->memory_process());
     check_.look = Look::kOwnCopy;
     const auto status = ReadProcessStatus(ProcessDirectory(pid_));

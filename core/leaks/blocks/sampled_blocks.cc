@@ -18,7 +18,8 @@ namespace {
 
 constexpr uint64_t kAddressSpace = uint64_t{1} << 57;
 
-Result<LiveRecords> CopyRecords(const ByteSource& source, const std::string& name) {
+Result<LiveRecords> CopyRecords(const ByteSource& source, const std::string& name,
+                                uint64_t born_before) {
   HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(source, name));
   LiveRecords live;
   live.records.reserve(layout.record_count(wire::SegmentKind::kLive));
@@ -28,6 +29,7 @@ Result<LiveRecords> CopyRecords(const ByteSource& source, const std::string& nam
   const uint64_t now = MonotonicNow();
   const uint64_t start = layout.header().start_monotonic_ns;
   if (now > start) live.now_ns = now - start;
+  if (born_before != 0) live.born_before_ns = born_before > start ? born_before - start : 1;
   return live;
 }
 
@@ -62,7 +64,9 @@ Status ReadHistories(const File& file, const std::vector<wire::LiveRecord>& reco
 
 }  // namespace
 
-Result<LiveRecords> LiveRecords::Copy(const File& file) { return CopyRecords(file, file.path()); }
+Result<LiveRecords> LiveRecords::Copy(const File& file, uint64_t born_before) {
+  return CopyRecords(file, file.path(), born_before);
+}
 
 Result<KnownBlocks> SampledBlocks(const std::string& path, const LiveRecords& live) {
   HG_ASSIGN(const File file, File::OpenForReading(path));
@@ -104,6 +108,11 @@ Result<KnownBlocks> SampledBlocks(const std::string& path, const LiveRecords& li
   if (dropped != 0) {
     profile.notes.push_back(fmt::format(
         "{} sampled blocks were freed unseen: others have their place now, and count", dropped));
+  }
+  // Only now: what had the place of a young block before was freed.
+  if (live.born_before_ns != 0) {
+    std::erase_if(known.blocks,
+                  [&](const Block& block) { return block.birth_ns >= live.born_before_ns; });
   }
   if (live.left_out != 0) {
     profile.notes.push_back(

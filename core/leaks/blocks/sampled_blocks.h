@@ -31,9 +31,12 @@ struct LiveRecords {
   std::vector<wire::LiveRecord> records;
   uint64_t now_ns = 0;    // of the file's clock; 0: as the file says, its program is gone
   uint64_t left_out = 0;  // were being written at that moment
+  // On the same clock. Blocks that were born at this time or later are not told: the memory that is
+  // looked at is older than the records. 0: all are.
+  uint64_t born_before_ns = 0;
 
-  // Of a running program.
-  static Result<LiveRecords> Copy(const File& file);
+  // Of a running program. `born_before` is the same as above by CLOCK_MONOTONIC, 0 if all count.
+  static Result<LiveRecords> Copy(const File& file, uint64_t born_before = 0);
 };
 
 // Of two records that overlap, the younger one counts: a free that nobody saw leaves its record

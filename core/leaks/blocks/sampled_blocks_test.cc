@@ -96,6 +96,24 @@ TEST_F(SampledBlocksTest, RecordsOfAnEarlierMomentKeepTheirStacks) {
   EXPECT_EQ(known->profile.locations[known->profile.nodes[leaf].location].address, 0x1234u);
 }
 
+TEST_F(SampledBlocksTest, WhatIsYoungerThanThePictureIsLeftOutWithWhatItLiesOn) {
+  const uint32_t stack = builder_.AddStack({0x1234});
+  AddLive(stack, 0x10000, 4096, 59);
+  AddLive(stack, 0x20000, 4096, 60);
+  AddLive(stack, 0x30000, 4096, 10);  // freed unseen: another has its place
+  AddLive(stack, 0x30000, 4096, 70);
+  builder_.WriteTo(path_);
+  const auto file = File::OpenForReading(path_);
+  ASSERT_TRUE(file);
+  auto live = LiveRecords::Copy(*file, builder_.header().start_monotonic_ns + 60);
+  ASSERT_TRUE(live) << live.error().message;
+  EXPECT_EQ(live->born_before_ns, 60u);
+  const auto known = SampledBlocks(path_, *live);
+  ASSERT_TRUE(known) << known.error().message;
+  ASSERT_EQ(known->blocks.size(), 1u);
+  EXPECT_EQ(known->blocks[0].address, 0x10000u);
+}
+
 TEST_F(SampledBlocksTest, WhatIsOlderThanTheResetOrMakesNoSenseIsLeftOut) {
   const uint32_t stack = builder_.AddStack({0x1234});
   AddLive(stack, 0x10000, 4096, 10);

@@ -119,8 +119,9 @@ Status AgentCopy::Request(int timeout_ms) {
   }
   request_ = words.picture_requests + (words.picture_requests % 2 == 0 ? 1 : 2);
   const uint64_t since_ticks = TicksNow();
+  asked_ns_ = MonotonicNow();
   Announce(request_);
-  const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
+  const uint64_t deadline = asked_ns_ + static_cast<uint64_t>(timeout_ms) * 1'000'000;
   while (true) {
     if (ReadWord(file_, kWords, &words) && words.picture_answers == request_) break;
     const auto info = ReadProcess(process_);

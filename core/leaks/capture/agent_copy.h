@@ -40,6 +40,9 @@ class AgentCopy {
   const MemoryImage& image() const { return *image_; }
   // The one that forked; its stack holds its registers.
   const std::vector<CapturedThread>& threads() const { return threads_; }
+  // CLOCK_MONOTONIC before the program was asked. The first sample after it makes the copy, so that
+  // blocks which were sampled earlier are in the copy, and only these.
+  uint64_t asked_ns() const { return asked_ns_; }
   uint64_t pause_ns() const { return pause_ns_; }
   // The copy lives for a bounded time: what was read after its end is not memory.
   bool alive() const;
@@ -55,6 +58,7 @@ class AgentCopy {
   uint32_t request_ = 0;
   uint32_t copy_ = 0;  // as we number it
   uint64_t copy_start_ticks_ = 0;
+  uint64_t asked_ns_ = 0;
   uint64_t pause_ns_ = 0;
   std::vector<CapturedThread> threads_;
   std::unique_ptr<MemoryImage> image_;

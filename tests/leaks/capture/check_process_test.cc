@@ -153,7 +153,7 @@ void CheckUnderLoad(const std::string& gauge_path, StartedProgram* server, int p
   EXPECT_EQ(one.failed, 0u);
   EXPECT_EQ(two.failed, 0u);
   // Of 2000 that are lost one in two was sampled. Some may be pointed to by old words of the heap.
-  // The kept ones are changed so fast that few of them are sampled.
+  // The kept ones are changed so fast that few of them are sampled, and the youngest do not count.
   EXPECT_GT(last.of_kind[Kind::kDefinite] + last.of_kind[Kind::kPossible], 700u);
   EXPECT_GT(last.of_kind[Kind::kDefinite], 200u);
   EXPECT_GT(last.of_kind[Kind::kReachable] + last.of_kind[Kind::kPossible], 50u);
@@ -193,6 +193,23 @@ TEST_F(CheckProcessTest, AServerUnderLoadWhoseAgentIsAskedCopiesItself) {
   CheckUnderLoad(GaugeFile(), &server, port, Rounds(5), options, Look::kOwnCopy);
   int status = 0;
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
+}
+
+// What it allocates between its copy and the look at its samples is not in the copy.
+TEST_F(CheckProcessTest, AProgramThatGrowsWhileItsAgentCopiesItLosesNothing) {
+  StartedProgram program = Start(HEAPGAUGE_GROWING_PROGRAM);
+  ASSERT_EQ(program.ReadLine(), "ready");
+  CheckOptions options;
+  options.gauge_path = GaugeFile();
+  options.may_trace = false;
+  for (int i = 0; i < Rounds(5); ++i) {
+    const auto check = CheckProcess(static_cast<uint32_t>(program.pid()), options);
+    ASSERT_TRUE(check) << check.error().message;
+    EXPECT_EQ(check->look, Look::kOwnCopy);
+    Figures figures = Count(*check);
+    EXPECT_GT(figures.blocks, 100u);
+    EXPECT_EQ(figures.of_kind[Kind::kDefinite], 0u);
+  }
 }
 
 // As if those who asked had been killed.
