@@ -13,6 +13,7 @@
 #include "core/leaks/blocks/recorded_blocks.h"
 #include "core/leaks/blocks/sampled_blocks.h"
 #include "core/leaks/capture/agent_copy.h"
+#include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/uncopied_memory.h"
@@ -111,13 +112,15 @@ class ProcessCheck {
   Result<Check> LookByTracing(PictureOptions how) {
     how.while_stopped = [this] { TakeWhileStopped(); };
     UncopiedMemory uncopied(pid_);
+    EpollPointers epoll(pid_);
     HG_ASSIGN(const std::unique_ptr<Picture> picture, Picture::Take(pid_, how));
+    epoll.ReadAgain();
     if (picture->look() == Look::kCopy) uncopied.ReadMissing(picture->memory_process());
     check_.look = picture->look();
     check_.threads = static_cast<uint32_t>(picture->threads().size());
     ProcessMemoryImage image(picture.get());
     HG_TRY(Search(
-        image, picture->memory_process(), picture->threads(), true, &uncopied,
+        image, picture->memory_process(), picture->threads(), true, &uncopied, epoll,
         [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); }));
     if (!picture->intact()) return tl::unexpected(CopyHasEnded());
     picture->Release();
@@ -128,14 +131,16 @@ class ProcessCheck {
 
   Result<Check> LookByAgent() {
     UncopiedMemory uncopied(pid_);
+    EpollPointers epoll(pid_);
     HG_ASSIGN(const std::unique_ptr<AgentCopy> copy,
               AgentCopy::Ask(pid_, options_.gauge_path, options_.agent));
+    epoll.ReadAgain();
     TakeWhileStopped(copy->asked_ns() - std::min(copy->asked_ns() - 1, kSettlingNs));
     uncopied.ReadMissing(copy->memory_process());
     check_.look = Look::kOwnCopy;
     const auto status = ReadProcessStatus(ProcessDirectory(pid_));
     check_.threads = status ? status->threads : 0;
-    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false, &uncopied));
+    HG_TRY(Search(copy->image(), copy->memory_process(), copy->threads(), false, &uncopied, epoll));
     if (!copy->alive()) return tl::unexpected(CopyHasEnded());
     check_.pause_ns = copy->pause_ns();
     check_.notes.push_back(
@@ -148,7 +153,7 @@ class ProcessCheck {
   // `tell` as in MemorySearch.
   Status Search(const MemoryImage& image, uint32_t process,
                 const std::vector<CapturedThread>& threads, bool threads_known,
-                UncopiedMemory* uncopied,
+                UncopiedMemory* uncopied, const EpollPointers& epoll,
                 std::function<void(std::vector<AddressRange>)> tell = nullptr) {
     HG_ASSIGN(check_.known, samples_ ? samples_->Read() : options_.known_blocks());
     RootsInput input;
@@ -159,9 +164,9 @@ class ProcessCheck {
     if (gauge_) input.gauge = &*gauge_;
     // Where all blocks are known the rest of the heap does not matter.
     input.without_free = !check_.known.exact;
-    HG_TRY(SearchMemory(
-        {image, *uncopied, input, options_.scan, std::move(tell), nullptr, options_.with_memory},
-        &check_));
+    HG_TRY(SearchMemory({image, *uncopied, epoll, input, options_.scan, std::move(tell), nullptr,
+                         options_.with_memory},
+                        &check_));
     if (!check_.known.exact && !options_.gauge_path.empty())
       TakeTotals(options_.gauge_path, &check_);
     return {};

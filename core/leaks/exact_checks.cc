@@ -10,6 +10,7 @@
 #include "core/base/process.h"
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/leaks/blocks/exact_blocks.h"
+#include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/search_memory.h"
@@ -70,7 +71,8 @@ void CutStack(const trace::LeakQuestion& question, Roots* roots) {
 }
 
 Status Search(trace::ProcessRecorder* recorder, const trace::LeakQuestion& question,
-              uint32_t heuristics, Picture* picture, UncopiedMemory* uncopied, Check* check) {
+              uint32_t heuristics, Picture* picture, UncopiedMemory* uncopied,
+              const EpollPointers& epoll, Check* check) {
   const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture->threads(), question);
   HG_ASSIGN(const GaugeMemory gauge, ReadGaugeMemory(recorder->gauge().path()));
   ProcessMemoryImage image(picture);
@@ -82,7 +84,7 @@ Status Search(trace::ProcessRecorder* recorder, const trace::LeakQuestion& quest
   ScanOptions scan;
   scan.heuristics = heuristics;
   HG_TRY(SearchMemory(
-      {image, *uncopied, roots, scan,
+      {image, *uncopied, epoll, roots, scan,
        [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); },
        [&](Roots* found) { CutStack(question, found); }, nullptr},
       check));
@@ -190,16 +192,18 @@ trace::LeakAnswer ExactChecks::Look(trace::ProcessRecorder* recorder,
     caught_up = true;
   };
   UncopiedMemory uncopied(recorder->process());
+  EpollPointers epoll(recorder->process());
   auto picture = Picture::Take(recorder->process(), options);
+  epoll.ReadAgain();
   if (picture && (*picture)->look() == Look::kCopy) {
     uncopied.ReadMissing((*picture)->memory_process());
   }
   if (!caught_up) recorder->CatchUp();
   Check check = Begin(recorder, usage);
   check.at_exit = question.reason == wire::CheckReason::kExit;
-  Status status =
-      picture ? Search(recorder, question, options_.heuristics, picture->get(), &uncopied, &check)
-              : Status(tl::unexpected<Error>(picture.error()));
+  Status status = picture ? Search(recorder, question, options_.heuristics, picture->get(),
+                                   &uncopied, epoll, &check)
+                          : Status(tl::unexpected<Error>(picture.error()));
   if (picture) {
     (*picture)->Release();
     check.pause_ns = (*picture)->pause_ns();

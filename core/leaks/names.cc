@@ -17,6 +17,8 @@ const char* RootKindName(RootKind kind) {
       return "data";
     case RootKind::kMapping:
       return "mapping";
+    case RootKind::kEpoll:
+      return "epoll";
   }
   return "unknown";
 }

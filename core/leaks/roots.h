@@ -1,6 +1,7 @@
 // Where a program can begin to look for its blocks: registers of its threads, their stacks from the
-// stack pointer up, data of programs and libraries, thread-local storage, and mappings that are not
-// the heap's. A block that no chain of pointers from there leads to is lost.
+// stack pointer up, data of programs and libraries, thread-local storage, mappings that are not the
+// heap's, and what the kernel gives back with events. A block that no chain of pointers from there
+// leads to is lost.
 //
 // Plain data.
 #ifndef HEAPGAUGE_CORE_LEAKS_ROOTS_H_
@@ -21,6 +22,7 @@ enum class RootKind : uint8_t {
   kThreadLocal,  // TLS and control block of a live thread
   kData,         // of the program or a library
   kMapping,      // everything else that the program has mapped
+  kEpoll,        // given to epoll along with a descriptor
 };
 const char* RootKindName(RootKind kind);
 
@@ -31,10 +33,13 @@ struct RootRange {
   uint32_t object = 0;  // index in Roots::objects, for data and mapped files; 0 none
 };
 
+// A word that is in no memory: in a register, or in the kernel.
 struct RootRegister {
   uint64_t value = 0;
   uint32_t thread = 0;
   const char* name = "";  // of static storage
+  RootKind kind = RootKind::kRegister;
+  uint32_t descriptor = 0;  // of epoll, for kEpoll
 };
 
 struct Roots {

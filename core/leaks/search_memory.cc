@@ -53,6 +53,7 @@ void AddNotesOfUnread(const UncopiedMemory& uncopied, uint64_t unreadable_bytes,
 Status SearchMemory(const MemorySearch& search, Check* check) {
   RootsInput input = search.roots;
   input.blocks = &check->known.blocks;
+  input.in_kernel = &search.epoll.roots();
   HG_ASSIGN(ProcessRoots found, FindRoots(input, search.image));
   if (search.tell_readable) search.tell_readable(std::move(found.readable));
   check->roots = std::move(found.roots);
@@ -75,6 +76,9 @@ Status SearchMemory(const MemorySearch& search, Check* check) {
   check->scan_ns = scan.cpu_ns;
   check->notes.insert(check->notes.end(), found.notes.begin(), found.notes.end());
   AddNotesOfUnread(search.uncopied, scan.unreadable_bytes, &check->notes);
+  if (std::string note = search.epoll.Note(); !note.empty()) {
+    check->notes.push_back(std::move(note));
+  }
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/address_range.h"
 #include "core/base/result.h"
+#include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/process_roots.h"
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check.h"
@@ -23,7 +24,9 @@ struct MemorySearch {
   const MemoryImage& image;
   // Of the program, made before the picture; what is missing in a copy has been read.
   UncopiedMemory& uncopied;
-  RootsInput roots;  // but for `blocks`
+  // Of the program, read before the picture and after it.
+  const EpollPointers& epoll;
+  RootsInput roots;  // but for `blocks` and `in_kernel`
   ScanOptions scan;
   // All may be empty. What can be read at all, told before the scan;
   std::function<void(std::vector<AddressRange>)> tell_readable;

@@ -164,6 +164,10 @@ class Finder {
       }
       AddThreadLocal(thread);
     }
+    if (input_.in_kernel != nullptr) {
+      found_.roots.registers.insert(found_.roots.registers.end(), input_.in_kernel->begin(),
+                                    input_.in_kernel->end());
+    }
     // Behind all thread-local memory, which may be at the end of a stack.
     for (const CapturedThread& thread : *input_.threads) AddStack(thread);
     // What was left of earlier calls.

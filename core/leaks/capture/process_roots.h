@@ -29,6 +29,7 @@ struct RootsInput {
   uint32_t program = 0;       // the program
   bool threads_known = true;  // false: stacks of other threads than the given ones are there
   const std::vector<CapturedThread>* threads = nullptr;
+  const std::vector<RootRegister>* in_kernel = nullptr;  // nullptr: none
   const std::vector<Block>* blocks = nullptr;
   const GaugeMemory* gauge = nullptr;  // nullptr: no agent
   bool without_free = false;  // leave free memory out of the heap where the allocator tells

@@ -79,9 +79,12 @@ TEST_F(LeakOwner, PathLeadsFromTheRootThroughBlocks) {
 
 TEST_F(LeakOwner, RegistersAndStacksAreNamed) {
   const uint32_t a = Make(64), b = Make(32);
-  check_.roots.registers = {{5, 76, "rax"}, {At(a), 76, "r12"}};
+  const uint32_t c = Make(16);
+  check_.roots.registers = {
+      {5, 76, "rax"}, {At(a), 76, "r12"}, {At(c), 0, "", RootKind::kEpoll, 3}};
   image_.Put(kStack + 8, At(b));
   Run();
+  EXPECT_EQ(Path(c), Lines{"epoll descriptor 3"});
   EXPECT_EQ(Path(a), Lines{"register r12 of thread 76"});
   EXPECT_EQ(Path(b), Lines{"stack of thread 77 at 0x20008"});
 }

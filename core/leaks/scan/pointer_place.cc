@@ -43,6 +43,8 @@ std::string DescribeRoot(const Check& check, const PointerPlace& place, DataSymb
     case RootKind::kMapping:
       return path.empty() ? fmt::format("mapped memory at {:#x}", place.address)
                           : fmt::format("mapping of {} at {:#x}", path, place.address);
+    case RootKind::kEpoll:
+      return fmt::format("epoll descriptor {}", place.descriptor);
   }
   return "";
 }
@@ -83,9 +85,10 @@ PointerPlace PlaceOfRegister(const Check& check, uint64_t number) {
   if (number >= check.roots.registers.size()) return place;
   const RootRegister& root = check.roots.registers[number];
   place.in = PointerPlace::In::kRoot;
-  place.root = RootKind::kRegister;
+  place.root = root.kind;
   place.thread = root.thread;
   place.register_name = root.name;
+  place.descriptor = root.descriptor;
   return place;
 }
 

@@ -28,8 +28,9 @@ struct PointerPlace {
   RootKind root = RootKind::kMapping;
   uint32_t thread = 0;
   const char* register_name = "";
-  uint32_t object = 0;  // in Roots::objects
-  uint64_t offset = 0;  // from the start of the root's range, or of the block
+  uint32_t descriptor = 0;  // of epoll
+  uint32_t object = 0;      // in Roots::objects
+  uint64_t offset = 0;      // from the start of the root's range, or of the block
 
   uint32_t block = kNoBlock;  // kBlock
 };
@@ -43,8 +44,8 @@ PointerPlace PlaceOfRegister(const Check& check, uint64_t number);
 // Of the pointer that led to the block first. REQUIRES: verdict.has_pointer.
 PointerPlace PlaceOfPointer(const Check& check, const Verdict& verdict);
 
-// "register rbx of thread 12", "cache+0x10, data of /usr/bin/server", "offset 16 of the block at
-// 0x5581c0 (64 bytes)". `symbols` may be null.
+// "register rbx of thread 12", "epoll descriptor 3", "cache+0x10, data of /usr/bin/server", "offset
+// 16 of the block at 0x5581c0 (64 bytes)". `symbols` may be null.
 std::string DescribePlace(const Check& check, const PointerPlace& place, DataSymbols* symbols);
 
 }  // namespace heapgauge::leaks

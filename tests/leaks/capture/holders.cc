@@ -1,6 +1,7 @@
 // A program whose pointers lie in all places where a program can keep them. It prints "NAME
 // ADDRESS" of each place and waits for the end of its input.
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,6 +58,17 @@ __attribute__((noinline)) void KeepFromChildren(const char* name, int advice) {
   Print(name, page[7]);
 }
 
+// A block that only the kernel has the address of.
+__attribute__((noinline)) void GiveToEpoll() {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = std::malloc(3000);
+  Print("epoll", event.data.ptr);
+  epoll_ctl(epoll_create1(0), EPOLL_CTL_ADD, ends[0], &event);
+}
+
 }  // namespace
 
 int main() {
@@ -101,6 +113,7 @@ int main() {
   Print("sparse", sparse);
   KeepFromChildren("unforked", MADV_DONTFORK);
   KeepFromChildren("wiped", MADV_WIPEONFORK);
+  GiveToEpoll();
   Print("lost", std::malloc(3000));
   Forget();
   std::puts("ready 0");
