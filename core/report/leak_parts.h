@@ -32,6 +32,10 @@ Json LeakStackJson(const Profile& profile, NodeId leaf, size_t most_frames = SIZ
 // Function, file, line, module and address, as far as they are known.
 Json LeakFrameJson(const Profile& profile, const leaks::StackFrame& frame);
 
+// How many bytes may be there of something none of which was sampled, in 95 of 100 checks, at the
+// coarsest interval that is known to have been in force. 0 where all blocks are known.
+double UnseenLeakBytes(const leaks::Check& check);
+
 // "Cache::Insert holds 1.2 GB and grows 30 MB/min"; "" if nothing does.
 std::string LeakGrowthVerdict(const LeaksSubject& subject);
 

@@ -43,6 +43,12 @@ std::string BlocksOf(const LossRecords& losses, uint64_t count, const char* what
                      all ? "" : "other ", what);
 }
 
+// " (a leak below 236 kB may not show)"
+std::string WhatMayNotShow(const Check& check) {
+  const double unseen = UnseenLeakBytes(check);
+  return unseen > 0 ? fmt::format(" (a leak below {} may not show)", FormatBytes(unseen)) : "";
+}
+
 // What can be said if none of the sampled blocks is lost.
 std::string NoLossAmongSamples(const LeaksSubject& subject) {
   const uint64_t known = subject.losses->in_use.known;
@@ -52,21 +58,28 @@ std::string NoLossAmongSamples(const LeaksSubject& subject) {
         "nothing can be said; no live block is known, and {} {} missing (heapgauge doctor).",
         FormatCount(static_cast<double>(missing)), missing == 1 ? "sample is" : "samples are");
   }
-  if (known == 0) return "no leak is known; no live block was sampled.";
+  const std::string may_not_show = WhatMayNotShow(*subject.check);
+  if (known == 0) return "no leak is known; no live block was sampled" + may_not_show + ".";
   const uint64_t rest = known - subject.losses->suppressed.known;
   if (rest == 0) return NoLeakBut(*subject.losses) + ".";
-  std::string text =
-      fmt::format("{}; {} {} pointed to", NoLeakBut(*subject.losses),
-                  BlocksOf(*subject.losses, rest, "sampled"), rest == 1 ? "is" : "are");
-  const uint64_t interval = subject.check->known.profile.recording.interval;
-  if (interval > 1) {
-    const Interval unseen = Interval95(NothingSampled(static_cast<double>(interval)));
-    text += fmt::format(" (a leak below {} may not show)", FormatBytes(unseen.high));
-  }
-  return text + ".";
+  return fmt::format("{}; {} {} pointed to{}.", NoLeakBut(*subject.losses),
+                     BlocksOf(*subject.losses, rest, "sampled"), rest == 1 ? "is" : "are",
+                     may_not_show);
 }
 
 }  // namespace
+
+double UnseenLeakBytes(const Check& check) {
+  if (check.known.exact) return 0;
+  const Recording& recording = check.known.profile.recording;
+  // The cap on samples raises the interval for a while; blocks tell what it was at their birth.
+  uint64_t interval = std::max(recording.interval, recording.interval_in_force);
+  for (const heapgauge::Block& block : check.known.profile.blocks) {
+    interval = std::max(interval, block.interval);
+  }
+  if (interval <= 1) return 0;
+  return Interval95(NothingSampled(static_cast<double>(interval))).high;
+}
 
 bool PassesFilter(const LeaksSubject& subject, LeakFilter filter, size_t record) {
   if (subject.changes == nullptr) return true;

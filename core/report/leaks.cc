@@ -169,7 +169,7 @@ class Writer {
     if (NothingIsKnown()) return;
     text_.Add("HEAP SUMMARY:\n", Style::kHeading);
     const char* label = check_.at_exit ? "    in use at exit: " : "        in use now: ";
-    text_ += label + words_.Both(losses_.in_use) + "\n";
+    text_ += label + InUse() + "\n";
     if (check_.allocations != 0) {
       const char* about = check_.known.exact ? "" : options_.layout.utf8 ? "\u2248 " : "~ ";
       text_ += fmt::format("  total heap usage: {}{} allocs, {} frees, {} bytes allocated\n", about,
@@ -178,6 +178,12 @@ class Writer {
                            WithCommas(static_cast<double>(check_.allocated_bytes)));
     }
     text_ += "\n";
+  }
+
+  std::string InUse() const {
+    const double unseen = losses_.in_use.known == 0 ? UnseenLeakBytes(check_) : 0;
+    if (!(unseen > 0)) return words_.Both(losses_.in_use);
+    return FormatByteRange(0, unseen) + " in blocks of which none was sampled";
   }
 
   bool looked() const { return check_.look != leaks::Look::kNone; }

@@ -41,11 +41,13 @@ void AddRange(const char* name, const Estimate& estimate, Json* json) {
   (*json)[std::string(name) + "_high"] = Whole(range.high);
 }
 
-Json AmountJson(const Amount& amount, bool exact) {
+// `unseen`: what may be there if none of it was sampled, 0 if nothing can be.
+Json AmountJson(const Amount& amount, bool exact, double unseen = 0) {
   Json json = {{"bytes", Whole(amount.bytes.value)}, {"blocks", Whole(amount.blocks.value)}};
   if (!exact) {
     AddRange("bytes", amount.bytes, &json);
     AddRange("blocks", amount.blocks, &json);
+    if (amount.known == 0 && unseen > 0) json["bytes_high"] = Whole(unseen);
     json["sampled_blocks"] = amount.known;
   }
   return json;
@@ -130,13 +132,14 @@ Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   Json json = {{"verdict", LeakVerdict(subject)}};
   // Without a look at memory no block has one of the kinds.
   const bool looked = check.look != leaks::Look::kNone;
+  const double unseen = UnseenLeakBytes(check);
   Amount unknown;
   for (uint32_t k = leaks::kKinds; k-- > 0;) {
     if (!looked) unknown.Add(losses.kinds[k]);
     json[KindName(static_cast<leaks::Kind>(k))] =
-        AmountJson(looked ? losses.kinds[k] : Amount(), exact);
+        AmountJson(looked ? losses.kinds[k] : Amount(), exact, looked ? unseen : 0);
   }
-  json["unknown"] = AmountJson(unknown, exact);
+  json["unknown"] = AmountJson(unknown, exact, looked ? 0 : unseen);
   json["suppressed"] = AmountJson(losses.suppressed, exact);
   Json heuristics = Json::Object();
   for (uint32_t h = 1; h < leaks::kHeuristics; ++h) {
@@ -145,7 +148,7 @@ Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
         AmountJson(losses.heuristics[h], exact);
   }
   json["heuristics"] = std::move(heuristics);
-  json["in_use"] = AmountJson(losses.in_use, exact);
+  json["in_use"] = AmountJson(losses.in_use, exact, unseen);
   json["allocations"] = check.allocations;
   json["frees"] = check.frees;
   json["allocated_bytes"] = check.allocated_bytes;

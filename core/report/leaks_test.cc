@@ -267,6 +267,32 @@ TEST_F(LeaksReport, SaysNothingOfAProgramWhoseSamplesAreMissing) {
             "(heapgauge doctor).");
 }
 
+TEST_F(LeaksReport, TellsWhatMayBeThereAtTheCoarsestInterval) {
+  leaks::Check& check = maker_.check();
+  check.known.exact = false;
+  Recording& recording = maker_.names().profile().recording;
+  recording.interval = 64 << 10;
+  EXPECT_TRUE(Contains(LeakVerdict(Subject()), "sampled (a leak below 236 kB may not show)."));
+  recording.interval_in_force = 512 << 10;
+  EXPECT_TRUE(Contains(LeakVerdict(Subject()), "sampled (a leak below 1.8 MB may not show)."));
+  EXPECT_TRUE(Contains(Text(), "in use now: 0-1.8 MB in blocks of which none was sampled"))
+      << Text();
+  const nlohmann::json summary = JsonOf()["summary"];
+  EXPECT_EQ(summary["in_use"]["bytes"], 0);
+  EXPECT_GT(summary["in_use"]["bytes_high"], 1'800'000);
+  EXPECT_GT(summary["definite"]["bytes_high"], 1'800'000);
+  EXPECT_EQ(summary["unknown"]["bytes_high"], 0);
+  // The cap worked when this one was born.
+  recording.interval_in_force = recording.interval;
+  maker_.Block(maker_.Stack({"Keep()", "main"}), 4096, Kind::kReachable, kNoBlock, 512);
+  heapgauge::Block block;
+  block.interval = 2 << 20;
+  maker_.names().profile().blocks.push_back(block);
+  EXPECT_EQ(LeakVerdict(Subject()),
+            "server: no leak; the one sampled block is pointed to (a leak below 7.4 MB may not "
+            "show).");
+}
+
 TEST_F(LeaksReport, OfAProgramThatFreedAllSaysSo) {
   maker_.check().at_exit = true;
   const std::string text = Text();
