@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/terminal.h"
+#include "core/base/blocked_signals.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 
@@ -38,7 +39,9 @@ std::string ProgressText(const std::string& what, uint64_t done, uint64_t total,
 }
 
 ProgressLine::ProgressLine(int fd) : fd_(fd) {
-  if (isatty(fd_) == 1) thread_ = std::thread([this] { Run(); });
+  if (isatty(fd_) != 1) return;
+  const BlockedSignals blocked;  // who works holds them back while it has to
+  thread_ = std::thread([this] { Run(); });
 }
 
 ProgressLine::~ProgressLine() {

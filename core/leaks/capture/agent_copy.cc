@@ -44,6 +44,42 @@ uint64_t TicksNow() {
          static_cast<uint64_t>(now.tv_nsec) * ticks / 1'000'000'000;
 }
 
+// Holds back what would end this process, as Ctrl-C does, for a scope: nobody could take a request
+// back any more. Signals that are handled or ignored are left alone.
+class HeldBackEnd {
+ public:
+  HeldBackEnd() {
+    sigemptyset(&held_);
+    pthread_sigmask(SIG_BLOCK, nullptr, &before_);
+    for (const int signal : kEnds) {
+      struct sigaction action {};
+      if (sigismember(&before_, signal) == 0 && sigaction(signal, nullptr, &action) == 0 &&
+          action.sa_handler == SIG_DFL) {
+        sigaddset(&held_, signal);
+      }
+    }
+    pthread_sigmask(SIG_BLOCK, &held_, nullptr);
+  }
+  ~HeldBackEnd() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldBackEnd(const HeldBackEnd&) = delete;
+  HeldBackEnd& operator=(const HeldBackEnd&) = delete;
+
+  // One of them has come.
+  bool due() const {
+    sigset_t pending;
+    sigpending(&pending);
+    for (const int signal : kEnds) {
+      if (sigismember(&held_, signal) == 1 && sigismember(&pending, signal) == 1) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  sigset_t before_;
+  sigset_t held_;
+};
+
 // No other child is to be killed in its place, whatever the gauge file says: it has the program's
 // user, sends no signal, and is younger than the request.
 bool MayBeCopy(uint32_t process, uint32_t child, uint64_t since_ticks) {
@@ -93,8 +129,9 @@ Result<std::unique_ptr<AgentCopy>> AgentCopy::Ask(uint32_t process, const std::s
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("the agent in process {} is too old to make a copy of it", process));
   }
+  const HeldBackEnd held_back;  // longer than a request that is taken back
   std::unique_ptr<AgentCopy> copy(new AgentCopy(std::move(file), process));
-  HG_TRY(copy->Request(options.timeout_ms));
+  HG_TRY(copy->Request(options.timeout_ms, [&] { return held_back.due(); }));
   HG_TRY(copy->OpenImage(options));
   return copy;
 }
@@ -112,7 +149,7 @@ void AgentCopy::Announce(uint32_t requests) const {
   (void)file_.WriteAt(kGeneration, &generation, sizeof generation);
 }
 
-Status AgentCopy::Request(int timeout_ms) {
+Status AgentCopy::Request(int timeout_ms, const std::function<bool()>& is_cancelled) {
   wire::LeakControl words{};
   if (!ReadWord(file_, kWords, &words)) {
     return Fail(ErrorCode::kTruncated, "'" + Printable(file_.path()) + "' has lost its header");
@@ -128,6 +165,7 @@ Status AgentCopy::Request(int timeout_ms) {
     if (!info || info->ended()) {
       return Fail(ErrorCode::kNotFound, fmt::format("process {} has ended", process_));
     }
+    if (is_cancelled()) return Fail(ErrorCode::kUnavailable, "the check was cancelled");
     if (MonotonicNow() >= deadline) {
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("process {} was asked for a copy of itself and took no sample for "

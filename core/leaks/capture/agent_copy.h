@@ -12,6 +12,7 @@
 #define HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class AgentCopy {
     int timeout_ms = 10'000;    // for the next sample of the program
     bool read_directly = true;  // false: by pipes, in any case
   };
+  // A signal that ends this process while it waits (Ctrl-C) does so once the request is taken back,
+  // so that the program makes no copy which nobody looks at; and so does the end of the wait.
   static Result<std::unique_ptr<AgentCopy>> Ask(uint32_t process, const std::string& gauge_path,
                                                 const Options& options);
   // Ends the copy.
@@ -49,7 +52,7 @@ class AgentCopy {
 
  private:
   AgentCopy(File file, uint32_t process) : file_(std::move(file)), process_(process) {}
-  Status Request(int timeout_ms);
+  Status Request(int timeout_ms, const std::function<bool()>& is_cancelled);
   void Announce(uint32_t requests) const;
   Status OpenImage(const Options& options);
 

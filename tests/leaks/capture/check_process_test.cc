@@ -239,6 +239,38 @@ TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
 }
 
+TEST_F(CheckProcessTest, ARequestIsTakenBackIfTheCheckIsCancelled) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  server.ReadLine();
+  kill(server.pid(), SIGSTOP);  // its agent is not to answer
+  const auto file = File::OpenForReading(GaugeFile());
+  const auto requests = [&] {
+    uint32_t number = 0;
+    file->ReadAt(offsetof(wire::Header, leaks) + offsetof(wire::LeakControl, picture_requests),
+                 &number, sizeof number);
+    return number;
+  };
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t asker = fork();
+    if (asker == 0) {
+      AgentCopy::Options options;
+      options.timeout_ms = 600'000;
+      (void)AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), options);
+      _exit(0);
+    }
+    while (requests() % 2 == 0) usleep(1'000);
+    kill(asker, signal);
+    int status = 0;
+    ASSERT_EQ(waitpid(asker, &status, 0), asker);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_EQ(requests() % 2, 0u);
+  }
+  AgentCopy::Options options;
+  options.timeout_ms = 10;
+  EXPECT_FALSE(AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), options));
+  EXPECT_EQ(requests() % 2, 0u);
+}
+
 // A gauge file that names another child of the program as its copy.
 TEST_F(CheckProcessTest, AChildThatIsNoCopyIsLeftAlone) {
   StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
