@@ -123,11 +123,10 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
     return (a.pid == pid) < (b.pid == pid);
   });
   LeakOptions how = options.how;
-  const bool text = !how.report.json && !how.sarif;
-  if (how.report.output.empty() && text && quiet) how.report.output = "/dev/null";
+  if (how.report.output.empty() && quiet) how.report.output = "/dev/null";
   const std::string output = how.report.output;
   std::fflush(stdout);
-  how.report.beside = text && output.empty();
+  how.report.beside = output.empty();
   how.report.quiet = quiet;
   int code = 0;
   const bool known = !all.empty() && all.back().pid == pid;
@@ -136,7 +135,8 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
     leaks::Check nothing = NothingKnown(program);
     TellUser("heapgauge: {} (pid {}) {}; {}\n", Printable(BaseName(program.spec.command[0])), pid,
              HowItEnded(program.result.wait_status), nothing.notes.front());
-    if (!how.report.beside || how.valgrind_style) all.push_back(std::move(nothing));
+    const bool text = !how.report.json && !how.sarif && !how.valgrind_style;
+    if (!how.report.beside || !text) all.push_back(std::move(nothing));
   } else if (!checked && quiet && !all.back().notes.empty()) {
     TellUser("heapgauge: {} (pid {}) {}; it was not checked: {}\n",
              Printable(BaseName(program.spec.command[0])), pid,

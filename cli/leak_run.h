@@ -37,10 +37,10 @@ struct CheckedProgram {
 };
 
 // Shows the checks: of the program last and where the options say; with -o FILE others have a file
-// of their own each, FILE.PID. Without -o text goes to standard error, so that the program's own
-// output stays what it was; `quiet` leaves that out. If the program was not checked it says why,
-// also if quiet, and in the output that was asked for. Returns the exit code for leaks, which
-// is also that for a program that ended well and could not be checked; or 0.
+// of their own each, FILE.PID. Without -o all goes to standard error, so that the program's own
+// output stays what it was, one report after the other; `quiet` leaves that out. If the program was
+// not checked it says why, also if quiet, and in the output that was asked for. Returns the exit
+// code for leaks, which is also that for a program that ended well and could not be checked; or 0.
 int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& program,
               leaks::ExactChecks* checks);
 

@@ -91,9 +91,11 @@ int Deliver(const ReportOptions& options, const std::string& data) {
 int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*)>& write) {
   EndProgress();
   if (options.output.empty() || options.output == "-") {
-    DescriptorSink sink(STDOUT_FILENO, "standard output");
+    DescriptorSink sink(options.beside ? STDERR_FILENO : STDOUT_FILENO,
+                        options.beside ? "standard error" : "standard output");
     const Status written = write(&sink);
     const Status finished = sink.Finish();
+    if (options.beside) return kDone;
     if (!written && !sink.closed()) return FailWith(written.error());
     return finished ? kDone : FailWith(finished.error());
   }

@@ -27,6 +27,22 @@ class Ends(harness.EndToEnd):
             self.assertIn(line, err)
         self.assertIn("planted_list_head", err)
 
+    def test_no_form_of_the_report_touches_the_output_of_the_program(self):
+        for form in ("--json", "--sarif"):
+            code, out, err = self.run_leaks(form, "--", PLANTED)
+            self.assertEqual((code, out), (0, "planted\n"), form)
+            self.assertIn("planted_list_head", json.dumps(json.loads(err)), form)
+            self.assertEqual(self.run_leaks(form, "--quiet", "--", PLANTED)[1:], ("planted\n", ""), form)
+        # Of several programs one after the other.
+        code, out, err = self.run_leaks("--follow-fork", "--json", "--", PLANTED, "fork")
+        self.assertEqual((code, out), (0, "planted\n"), err)
+        pids = []
+        while err.strip():
+            check, end = json.JSONDecoder().raw_decode(err)
+            pids.append(check["check"]["pid"])
+            err = err[end:].lstrip()
+        self.assertEqual(len(set(pids)), 2)
+
     def test_an_exit_code_for_leaks_has_to_be_asked_for(self):
         self.assertEqual(self.run_leaks("--", PLANTED, "exit")[0], 7)
         self.assertEqual(self.run_leaks("--error-exitcode", "42", "--", PLANTED, "exit")[0], 42)
