@@ -63,7 +63,8 @@ void AddLeakOptions(Command sub, LeakOptions* options) {
 
 void AddLeakOutputOptions(Command sub, LeakOptions* options) {
   ReportOptions* report = &options->report;
-  sub.Add("-n,--limit", &options->limit, "records to show, the largest; 20 by default, 0 all");
+  sub.Add("-n,--limit", &options->limit,
+          "records to show, the largest; 20 by default, 0 all; with --valgrind-style all");
   sub.Add("--frames", &options->frames, "frames of a stack to show; 12 by default, 0 all");
   sub.Flag("--json", &report->json, "as JSON, with all records");
   sub.Flag("--sarif", &options->sarif, "as SARIF 2.1.0, for code review tools");
@@ -125,7 +126,9 @@ Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
   setup.report.generate = options.generate == "lsan" ? GeneratedSuppressions::kLsan
                           : options.generate == "no" ? GeneratedSuppressions::kNo
                                                      : GeneratedSuppressions::kValgrind;
-  setup.report.limit = options.limit;
+  setup.report.limit = options.limit != LeakOptions::kUsualLimit ? options.limit
+                       : options.valgrind_style                  ? 0
+                                                                 : 20;
   setup.report.frames = options.frames;
   setup.report.valgrind_style = options.valgrind_style;
   setup.report.layout = Target(options.report).layout();

@@ -20,6 +20,9 @@
 namespace heapgauge::cli {
 
 struct LeakOptions {
+  // Not given: 20, or all where scripts read them.
+  static constexpr uint32_t kUsualLimit = UINT32_MAX;
+
   ReportOptions report;  // output, colour, names, symbols, json
   // "": definite, and possible where all blocks are known.
   std::string show_kinds;
@@ -33,7 +36,7 @@ struct LeakOptions {
   bool only_new = false;
   bool increased = false;
   bool changed = false;
-  uint32_t limit = 20;
+  uint32_t limit = kUsualLimit;
   uint32_t frames = 12;
   bool sarif = false;
   bool xtree = false;

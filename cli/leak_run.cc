@@ -65,7 +65,8 @@ void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
   sub.Flag("--no-freeres", &options->no_freeres, "the same as --freeres never").InGroup(group);
   AddLeakOptions(sub, &options->how);
   ReportOptions* report = &options->how.report;
-  sub.Add("-n,--limit", &options->how.limit, "records to show, the largest; 20 by default, 0 all")
+  sub.Add("-n,--limit", &options->how.limit,
+          "records to show, the largest; 20 by default, 0 all; with --valgrind-style all")
       .InGroup(group);
   sub.Add("--frames", &options->how.frames, "frames of a stack to show; 12 by default, 0 all")
       .InGroup(group);

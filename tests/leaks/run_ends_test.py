@@ -43,6 +43,14 @@ class Ends(harness.EndToEnd):
             err = err[end:].lstrip()
         self.assertEqual(len(set(pids)), 2)
 
+    def test_all_records_are_shown_to_scripts(self):
+        shown = r"in loss record \d+ of (\d+)\n"
+        found = re.findall(shown, self.run_leaks("--valgrind-style", "--show-leak-kinds", "all", "--", PLANTED)[2])
+        self.assertGreater(int(found[0]), 20)
+        self.assertEqual(len(found), int(found[0]))
+        few = self.run_leaks("--valgrind-style", "--show-leak-kinds", "all", "-n", "2", "--", PLANTED)[2]
+        self.assertEqual(len(re.findall(shown, few)), 2)
+
     def test_an_exit_code_for_leaks_has_to_be_asked_for(self):
         self.assertEqual(self.run_leaks("--", PLANTED, "exit")[0], 7)
         self.assertEqual(self.run_leaks("--error-exitcode", "42", "--", PLANTED, "exit")[0], 42)
