@@ -22,8 +22,30 @@ struct LeaksCommand {
   LeakOptions leaks;
   std::vector<std::string> sources;
   std::string pick;
+  bool asks_who = false;  // --who-points-at is given
   bool no_memory = false;
 };
+
+// What is about the report that --who-points-at stands in place of.
+Status CheckWhoPointsAt(const LeakOptions& options) {
+  if (options.who_points_at.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--who-points-at needs an address (0x...) or a regular expression for functions");
+  }
+  const LeakOptions usual;
+  const char* const given = options.sarif                                    ? "--sarif"
+                            : options.xtree                                  ? "--xtree"
+                            : options.valgrind_style                         ? "--valgrind-style"
+                            : options.generate != usual.generate             ? "--gen-suppressions"
+                            : !options.since.empty()                         ? "--since"
+                            : options.error_exitcode != usual.error_exitcode ? "--error-exitcode"
+                            : !options.error_kinds.empty() ? "--errors-for-leak-kinds"
+                            : !options.show_kinds.empty()  ? "--show-leak-kinds"
+                                                           : nullptr;
+  if (given == nullptr) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              std::string(given) + " does not go with --who-points-at");
+}
 
 Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
                           const std::string& path, leaks::PointersTo* pointers) {
@@ -80,6 +102,11 @@ Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
 }
 
 int Leaks(const LeaksCommand& command) {
+  if (command.asks_who) {
+    if (const Status status = CheckWhoPointsAt(command.leaks); !status) {
+      return FailWith(status.error());
+    }
+  }
   auto setup = ReadLeakOptions(command.leaks);
   if (!setup) return FailWith(setup.error());
   const auto paths = FilesOf(command);
@@ -94,7 +121,7 @@ int Leaks(const LeaksCommand& command) {
   leaks::PointersTo pointers;
   auto check = Take(command, *setup, path, &pointers);
   if (!check) return FailWith(check.error());
-  if (!command.leaks.who_points_at.empty()) {
+  if (command.asks_who) {
     return ShowOwners(*std::move(check), *std::move(setup), command.leaks, pointers);
   }
   return ShowCheck(*std::move(check), *std::move(setup), command.leaks);
@@ -137,14 +164,18 @@ Examples:
       .Required();
   sub.Add("--pick", &command->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
-  sub.Add("--who-points-at", &command->leaks.who_points_at,
-          "in place of the report: the way from a root of the program to a block, by its address "
-          "(0x...), or to those that functions allocate (regular expression)");
+  const Option who =
+      sub.Add("--who-points-at", &command->leaks.who_points_at,
+              "in place of the report: the way from a root of the program to a block, by its "
+              "address (0x...), or to those that functions allocate (regular expression)");
   sub.Flag("--no-memory", &command->no_memory,
            "leave the program alone: tell only what its gauge file knows");
   AddLeakOutputOptions(sub, &command->leaks);
   AddLeakOptions(sub, &command->leaks);
-  sub.OnChosen([=] { *action = [=] { return Leaks(*command); }; });
+  sub.OnChosen([=] {
+    command->asks_who = who.given();
+    *action = [=] { return Leaks(*command); };
+  });
 }
 
 }  // namespace heapgauge::cli

@@ -106,6 +106,8 @@ Option Option::OneEachTime() const {
   return *this;
 }
 
+bool Option::given() const { return option_ != nullptr && option_->count() != 0; }
+
 Command Command::Sub(const std::string& name, const std::string& summary) const {
   return Command(app_->add_subcommand(name, summary), "",
                  is_described_ && (meant_.empty() || meant_ == name));

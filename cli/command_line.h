@@ -46,6 +46,9 @@ class Option {
   // A list of which each use of the option adds one.
   Option OneEachTime() const;
 
+  // Whether the words have it, also with an empty value. For OnChosen.
+  bool given() const;
+
  private:
   CLI::Option* option_;
 };

@@ -164,6 +164,19 @@ class Leaks(harness.EndToEnd):
             self.assertEqual(refused.returncode, 2)
             self.assertIn(says, refused.stderr)
 
+    def test_refuses_what_means_nothing_to_who_points_at(self):
+        self.tell("hold")
+        for options in (["--sarif"], ["--xtree"], ["--valgrind-style"], ["--gen-suppressions", "all"],
+                        ["--since", "/dev/null"], ["--error-exitcode", "3"], ["--errors-for-leak-kinds", "none"],
+                        ["--show-leak-kinds", "all"]):
+            refused = self.ask("leaks", "--who-points-at", "HoldBlock", *options, self.file(), check=False)
+            self.assertEqual(refused.returncode, 2, options)
+            self.assertIn(f"{options[0]} does not go with --who-points-at", refused.stderr)
+            self.assertEqual(refused.stdout, "")
+        refused = self.ask("leaks", "--who-points-at", "", self.file(), check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--who-points-at needs an address", refused.stderr)
+
     def test_writes_sarif(self):
         self.tell("lose")
         sarif = json.loads(self.leaks("--sarif", code=1))
