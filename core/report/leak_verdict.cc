@@ -67,6 +67,21 @@ std::string NoLossAmongSamples(const LeaksSubject& subject) {
                      may_not_show);
 }
 
+// What it means that no lost record passes the filter.
+const char* NothingPasses(LeakFilter filter) {
+  return filter == LeakFilter::kNew         ? "nothing new is lost"
+         : filter == LeakFilter::kIncreased ? "no more is lost"
+                                            : "nothing has changed";
+}
+
+// What it means of records that they pass.
+const char* HavePassed(LeakFilter filter, bool one) {
+  return filter == LeakFilter::kNew ? (one ? "is new" : "are new")
+         : filter == LeakFilter::kIncreased
+             ? (one ? "is new or has grown" : "are new or have grown")
+             : (one ? "has changed" : "have changed");
+}
+
 }  // namespace
 
 double UnseenLeakBytes(const Check& check) {
@@ -110,7 +125,7 @@ LeakErrors CountLeakErrors(const LeaksSubject& subject, const LeaksOptions& opti
   return errors;
 }
 
-std::string LeakVerdict(const LeaksSubject& subject) {
+std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter) {
   const Check& check = *subject.check;
   const LossRecords& losses = *subject.losses;
   const LeakWords words{check.known.exact, {}};
@@ -124,14 +139,22 @@ std::string LeakVerdict(const LeaksSubject& subject) {
     Amount lost = losses.of(leaks::Kind::kDefinite);
     lost.Add(losses.of(leaks::Kind::kIndirect));
     size_t places = 0;
+    size_t changed = 0;  // of these: pass the filter
     uint64_t newest = UINT64_MAX;
-    for (const LossRecord& record : losses.records) {
+    for (size_t i = 0; i < losses.records.size(); ++i) {
+      const LossRecord& record = losses.records[i];
       if (record.kind != leaks::Kind::kDefinite || record.suppressed()) continue;
       ++places;
+      changed += PassesFilter(subject, filter, i) ? 1 : 0;
       newest = std::min(newest, leaks::NewestAge(check, record));
     }
     const std::string where =
         places == 1 ? "one place" : WithCommas(static_cast<double>(places)) + " places";
+    if (changed == 0) {
+      return fmt::format("{}: {} since the earlier check; {} at {} {} lost as before.", name,
+                         NothingPasses(filter), words.Roughly(lost.bytes), where,
+                         lost.known == 1 ? "is" : "are");
+    }
     std::string text = name + " leaks: ";
     if (!check.known.exact) {
       text += fmt::format("{} lost at {}", words.Roughly(lost.bytes), where);
@@ -140,6 +163,11 @@ std::string LeakVerdict(const LeaksSubject& subject) {
     } else {
       text += fmt::format("{} in {} blocks are lost, at {}", words.Roughly(lost.bytes),
                           FormatCount(lost.blocks.value), where);
+    }
+    if (changed != places) {
+      text += fmt::format(" of which {} {} since the earlier check",
+                          changed == 1 ? "one" : WithCommas(static_cast<double>(changed)),
+                          HavePassed(filter, changed == 1));
     }
     if (!check.at_exit && newest != UINT64_MAX) {
       constexpr uint64_t kSecond = 1'000'000'000;

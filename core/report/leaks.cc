@@ -86,7 +86,8 @@ class Writer {
  private:
   void Verdict() {
     const bool lost = losses_.of(leaks::Kind::kDefinite).known != 0;
-    text_.Add(LeakVerdict(subject_), lost ? Style::kWarning : Style::kTitle).Add("\n\n");
+    text_.Add(LeakVerdict(subject_, options_.filter), lost ? Style::kWarning : Style::kTitle)
+        .Add("\n\n");
   }
 
   void Fact(const char* label, const std::string& fact) {

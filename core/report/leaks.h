@@ -58,8 +58,9 @@ std::string LeaksSarif(const LeaksSubject& subject, const LeaksOptions& options)
 // A callgrind file with bytes and blocks of each kind, as memcheck's --xtree-leak writes it.
 Status WriteLeaksXtree(const LeaksSubject& subject, TextSink* out);
 
-// The verdict in one sentence, without a line end.
-std::string LeakVerdict(const LeaksSubject& subject);
+// The verdict in one sentence, without a line end. With a filter it says what is lost since the
+// earlier check, or that nothing is.
+std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter = LeakFilter::kAll);
 
 // Records that count as errors: those of the kinds that are not suppressed and, against an earlier
 // check, pass the filter.

@@ -129,7 +129,7 @@ Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   const Check& check = *subject.check;
   const leaks::LossRecords& losses = *subject.losses;
   const bool exact = check.known.exact;
-  Json json = {{"verdict", LeakVerdict(subject)}};
+  Json json = {{"verdict", LeakVerdict(subject, options.filter)}};
   // Without a look at memory no block has one of the kinds.
   const bool looked = check.look != leaks::Look::kNone;
   const double unseen = UnseenLeakBytes(check);

@@ -398,6 +398,30 @@ TEST_F(LeaksReport, ComparesWithItsOwnJson) {
   EXPECT_EQ(CountLeakErrors(subject_, options_).records, 2u);
   options_.filter = LeakFilter::kNew;
   EXPECT_EQ(CountLeakErrors(subject_, options_).records, 1u);
+  EXPECT_EQ(LeakVerdict(subject_, LeakFilter::kNew),
+            "server leaks: 1.3 kB in 5 blocks are lost, at 2 places of which one is new since the "
+            "earlier check, the last 3.0s ago.");
+}
+
+TEST_F(LeaksReport, SaysFirstThatNothingIsNewSince) {
+  Plant();
+  StringSink before;
+  ASSERT_TRUE(WriteLeaksJson(Subject(), options_, &before));
+  const auto earlier = leaks::ParseEarlierCheck(before.text(), "old.json");
+  ASSERT_TRUE(earlier) << earlier.error().message;
+  const leaks::Changes changes = leaks::CompareChecks(*Subject().check, losses_, *earlier);
+  subject_.changes = &changes;
+  EXPECT_TRUE(Contains(LeakVerdict(subject_), "server leaks: 1.3 kB"));
+  for (const auto& [filter, says] : {std::pair(LeakFilter::kNew, "nothing new is lost"),
+                                     std::pair(LeakFilter::kIncreased, "no more is lost"),
+                                     std::pair(LeakFilter::kChanged, "nothing has changed")}) {
+    options_.filter = filter;
+    const std::string verdict = std::string("server: ") + says +
+                                " since the earlier check; 1.3 kB at one place are lost as before.";
+    EXPECT_EQ(LeakVerdict(subject_, filter), verdict);
+    EXPECT_TRUE(LeaksText(subject_, options_).text().starts_with(verdict));
+    EXPECT_EQ(JsonOf()["summary"]["verdict"], verdict);
+  }
 }
 
 TEST_F(LeaksReport, ShowsSuspectsBeforeTheRecords) {
