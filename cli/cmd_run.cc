@@ -188,7 +188,7 @@ Result<Serving> OpenHost(const RunOptions& options, const LaunchSpec& spec,
   return Serving{std::move(processes), host.release()};
 }
 
-// What samples are about makes no sense when every call is recorded.
+// What samples are about makes no sense when every call is recorded, for a trace or for --leaks.
 Status CheckForTrace(const RunOptions& options) {
   const DumpOptions& dumps = options.dumps;
   const bool dumping = dumps.at_exit || !dumps.allocated.empty() || !dumps.growth.empty() ||
@@ -203,8 +203,9 @@ Status CheckForTrace(const RunOptions& options) {
                       : dumping                   ? "--dump-..."
                                                   : nullptr;
   if (given == nullptr) return {};
+  const char* const why = options.trace.trace ? "--trace" : "--leaks";
   return Fail(ErrorCode::kInvalidArgument,
-              std::string(given) + " does not go with --trace, which takes no samples");
+              fmt::format("{} does not go with {}, which takes no samples", given, why));
 }
 
 int RunWithTrace(const RunOptions& options) {

@@ -1,5 +1,7 @@
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
@@ -87,7 +89,16 @@ Option Option::NonNegative() const {
 }
 
 Option Option::Between(double least, double most) const {
-  if (option_ != nullptr) option_->check(CLI::Range(least, most));
+  if (option_ == nullptr) return *this;
+  // CLI11's own says "not in range 0.000000 to 255.000000".
+  const auto check = [=](const std::string& text) {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) {
+      return std::string();
+    }
+    return fmt::format("{} is not between {} and {}", Printable(text), least, most);
+  };
+  option_->check(check, fmt::format("{}-{}", least, most));
   return *this;
 }
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/leaks/estimate_text.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge {
@@ -30,28 +30,9 @@ std::string WithCommas(double count) {
   return digits;
 }
 
-std::string EstimateText(const Estimate& bytes, const Layout& layout) {
-  const Interval range = Interval95(bytes);
-  const std::string value = FormatBytes(bytes.value);
-  if (!(range.high > range.low)) return value;
-  const double half = (range.high - range.low) / 2;
-  if (half >= bytes.value) {
-    return fmt::format("{} (95 %: {})", value, FormatByteRange(range.low, range.high));
-  }
-  const std::string unit = value.substr(value.find(' '));
-  double scale = 1;
-  for (const char* u : {" B", " kB", " MB", " GB", " TB", " PB", " EB"}) {
-    if (unit == u) break;
-    scale *= 1024;
-  }
-  const double scaled = half / scale;
-  return fmt::format("{} {} {:.{}f}", value, layout.utf8 ? "\u00b1" : "+-", scaled,
-                     scaled < 9.95 && scale > 1 ? 1 : 0);
-}
-
 std::string LeakWords::Bytes(const Estimate& bytes, const double* change) const {
   if (exact || bytes.value == 0) return Figure(bytes.value, change) + " bytes";
-  std::string text = about() + EstimateText(bytes, layout);
+  std::string text = about() + leaks::EstimateText(bytes, layout.utf8);
   if (change != nullptr && *change != 0) text += " (" + FormatChange(*change, "bytes") + ")";
   return text;
 }
@@ -87,7 +68,7 @@ std::string LeakWords::Lost(const leaks::LossRecord& record, const leaks::Change
 }
 
 std::string LeakWords::Roughly(const Estimate& bytes) const {
-  return exact ? FormatBytes(bytes.value) : "about " + EstimateText(bytes, layout);
+  return exact ? FormatBytes(bytes.value) : "about " + leaks::EstimateText(bytes, layout.utf8);
 }
 
 }  // namespace heapgauge

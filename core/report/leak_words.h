@@ -15,9 +15,6 @@ namespace heapgauge {
 // "1,234,567"
 std::string WithCommas(double count);
 
-// "310 MB ± 40", or with both ends where the range is wider than the figure.
-std::string EstimateText(const Estimate& bytes, const Layout& layout);
-
 // How amounts are told in one report.
 struct LeakWords {
   bool exact = true;

@@ -265,6 +265,15 @@ class Ends(harness.EndToEnd):
             self.assertEqual(process.returncode, 2, option)
             self.assertIn(b"goes with --leaks", process.stderr)
 
+    def test_what_does_not_go_with_it_is_told_in_its_own_words(self):
+        _, _, err = self.run_leaks("--sample", "64K", "--", "/bin/true")
+        self.assertIn("--sample does not go with --leaks, which takes no samples", err)
+        _, _, err = self.run_leaks("--trace", "--sample", "64K", "--", "/bin/true")
+        self.assertIn("--sample does not go with --trace, which takes no samples", err)
+        _, _, err = self.run_leaks("--error-exitcode", "300", "--", "/bin/true")
+        self.assertIn("300 is not between 0 and 255", err)
+        self.assertIn("INT:0-255", self.ask("leaks", "--help").stdout)
+
     def test_quiet_says_nothing_and_still_counts(self):
         code, out, err = self.run_leaks("--quiet", "--error-exitcode", "4", "--", PLANTED)
         self.assertEqual((code, out, err), (4, "planted\n", ""))

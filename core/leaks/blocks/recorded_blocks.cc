@@ -5,8 +5,10 @@
 
 #include <utility>
 
+#include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/formats/gauge/gauge_layout.h"
 #include "core/leaks/blocks/traced_blocks.h"
 #include "core/trace/live_trace.h"
 #include "core/trace/trace_file.h"
@@ -18,6 +20,14 @@ namespace {
 constexpr uint64_t kLongestWait = 13 * kSecondNs;
 constexpr long kStepNs = 100'000'000;
 
+// Under `run --leaks`.
+bool WaitsForCheckAtExit(const std::string& gauge_path) {
+  const auto file = File::OpenForReading(gauge_path);
+  if (!file) return false;
+  const auto layout = GaugeLayout::Read(*file, gauge_path);
+  return layout && layout->header().leaks.wants_exit_check != 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RecordedBlocks>> RecordedBlocks::Find(uint32_t pid,
@@ -25,6 +35,13 @@ Result<std::unique_ptr<RecordedBlocks>> RecordedBlocks::Find(uint32_t pid,
                                                              uint64_t start_ns) {
   if (std::string path = trace::FindLiveTrace(gauge_path); !path.empty()) {
     return std::make_unique<RecordedBlocks>(std::move(path), gauge_path, start_ns);
+  }
+  if (WaitsForCheckAtExit(gauge_path)) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("process {} runs under heapgauge run --leaks and is checked when it "
+                            "ends; to check it before, have a trace written as well (run --leaks "
+                            "--trace -o FILE), or start it by heapgauge run alone",
+                            pid));
   }
   return Fail(ErrorCode::kUnavailable,
               fmt::format("process {} is recorded whole, not sampled, and the trace of it was not "

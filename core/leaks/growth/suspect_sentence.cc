@@ -7,17 +7,10 @@
 #include <numeric>
 
 #include "core/base/text.h"
+#include "core/leaks/estimate_text.h"
 
 namespace heapgauge::leaks {
 namespace {
-
-std::string WithRange(const Estimate& bytes) {
-  const Interval range = Interval95(bytes);
-  const double half = (range.high - range.low) / 2;
-  // Exact figures have no range.
-  if (half < bytes.value * 1e-3) return FormatBytes(bytes.value);
-  return fmt::format("{} ± {}", FormatBytes(bytes.value), FormatBytes(half));
-}
 
 std::string Probability(double p) {
   return p < 0.001 ? "p < 0.001" : fmt::format("p = {:.{}f}", p, p < 0.01 ? 3 : 2);
@@ -99,7 +92,7 @@ std::string FormatRate(double bytes_per_second) {
 std::string SentenceOf(const Check& check, const Suspect& suspect) {
   if (suspect.lost) {
     std::string text =
-        fmt::format("lost {}: no pointer leads to {} of {} {}", WithRange(suspect.lost_bytes),
+        fmt::format("lost {}: no pointer leads to {} of {} {}", EstimateText(suspect.lost_bytes),
                     suspect.lost_blocks, suspect.live_blocks, Blocks(check, suspect.live_blocks));
     if (suspect.possible_blocks > 0 && !check.known.exact) {
       text += fmt::format(", and to {} more only from memory that nobody knows",
@@ -109,7 +102,7 @@ std::string SentenceOf(const Check& check, const Suspect& suspect) {
     if (suspect.grows) text += "; " + Grows(suspect.growth);
     return text;
   }
-  const std::string holds = "holds " + WithRange(suspect.live_bytes);
+  const std::string holds = "holds " + EstimateText(suspect.live_bytes);
   if (!suspect.grows) return holds + NotSuspected(suspect);
   return holds + " and " + Grows(suspect.growth) + Freed(suspect.growth) + Reached(check, suspect);
 }

@@ -8,7 +8,7 @@
 
 namespace heapgauge::leaks {
 
-// Goes on from the function's name: "lost 310 MB ± 40 MB: no pointer leads to 37 of 40 sampled
+// Goes on from the function's name: "lost 310 MB ± 40: no pointer leads to 37 of 40 sampled
 // blocks, oldest 2h10m", "holds 1.2 GB and grows 30 MB/min (p < 0.001); nothing of it was freed;
 // still reachable".
 std::string SentenceOf(const Check& check, const Suspect& suspect);

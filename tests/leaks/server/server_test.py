@@ -161,7 +161,7 @@ class Traced(Server):
         self.assertEqual({row["function"].split("::")[-1] for row in check["suspects"]["suspected"] if row["lost"]},
                          {"finish_session"}, said)
 
-    def test_a_program_whose_trace_nobody_keeps_says_so(self):
+    def test_a_program_that_is_checked_at_its_end_is_not_before(self):
         self.gauges = self.fresh_directory()
         self.start([HEAPGAUGE, "run", "--leaks", "--quiet", "--", SERVER, "serve"], HEAPGAUGE_DIR=str(self.gauges))
         os.kill(self.client.pid, signal.SIGKILL)  # nobody has to ask it
@@ -170,7 +170,8 @@ class Traced(Server):
                               capture_output=True, text=True, timeout=300)
         self.end_program()
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("is recorded whole, not sampled", done.stderr)
+        self.assertIn("runs under heapgauge run --leaks and is checked when it ends", done.stderr)
+        self.assertNotIn("FILE.hgt", done.stderr)
 
 
 class WithoutMemory(Server):
