@@ -163,6 +163,35 @@ TEST(GrowthEvidence, ACacheIsBoundedWhateverTheLoad) {
   }
 }
 
+// As a vector does that doubles: nothing else is born while so much is allocated.
+Check WithLargeBlocks(Check check) {
+  std::vector<TimelinePoint>& timeline = check.known.profile.timeline;
+  const uint64_t all = timeline.back().allocated_bytes;
+  for (const auto& [at, share] :
+       {std::pair(0.16, 0.2), std::pair(0.3, 0.4), std::pair(0.62, 0.8)}) {
+    for (TimelinePoint& point : timeline) {
+      if (static_cast<double>(point.time_ns) < at * MadeUpPast::kLength) continue;
+      point.allocated_bytes += static_cast<uint64_t>(share * static_cast<double>(all));
+    }
+  }
+  return check;
+}
+
+TEST(GrowthEvidence, AFewVeryLargeBlocksChangeNothing) {
+  std::map<Trend, int> found;
+  std::map<Trend, int> of_cache;
+  for (int seed = 1; seed <= kPasts; ++seed) {
+    MadeUpPast past(static_cast<uint64_t>(seed));
+    past.Live({.samples = 6000, .lifetime = past.Seldom(0.05)}, "session");
+    const uint32_t cache = past.Live({.samples = 800, .lifetime = past.Exponential(0.2)}, "cache");
+    const Check check = WithLargeBlocks(past.check());
+    ++found[Judge(check).trend];
+    ++of_cache[Judge(check, cache).trend];
+  }
+  EXPECT_GE(found[Trend::kGrowing], kAlmostAll);
+  EXPECT_EQ(of_cache[Trend::kGrowing], 0);
+}
+
 TEST(GrowthEvidence, FewSamplesTellNothing) {
   MadeUpPast past(1);
   const uint32_t stack = past.Live({.samples = 0}, "leak");
@@ -396,6 +425,16 @@ TEST(RunClock, WorkIsWhatTheProgramAllocated) {
   EXPECT_DOUBLE_EQ(clock.ByWork(0), 0);
   EXPECT_DOUBLE_EQ(clock.ByWork(1000), 1);
   EXPECT_DOUBLE_EQ(RunClock(0, 100, {}).ByWork(25), 0.25);
+  // One large block among many small ones.
+  std::vector<TimelinePoint> jumping;
+  for (uint64_t i = 1; i <= 100; ++i) {
+    TimelinePoint point;
+    point.time_ns = i * 10;
+    point.allocated_bytes = i * 10 + (i > 60 ? 5000 : 0);
+    jumping.push_back(point);
+  }
+  const RunClock even(0, 1000, jumping);
+  for (uint64_t t = 0; t <= 1000; t += 10) EXPECT_NEAR(even.ByWork(t), even.ByTime(t), 0.011) << t;
   // Damage does not make time run backwards.
   timeline[3].allocated_bytes = ~uint64_t{0};
   const RunClock damaged(0, 100, timeline);

@@ -16,6 +16,43 @@ uint64_t StartOf(const Profile& profile) {
   return recording.reset_ns;
 }
 
+// A moment counts for at most so many times the rate that this share of the run stays below.
+constexpr double kMostBusy = 2;
+constexpr double kNotBusy = 0.9;
+
+// Cuts down what stands out: a single block that is as large as what hundreds of requests allocate,
+// such as a vector that doubles, is not the work of as many. While time seems to stand still in it,
+// nothing else is born, and growth looks interrupted.
+void LimitJumps(std::vector<std::pair<uint64_t, double>>* work) {
+  struct Step {
+    double rate = 0;
+    double time = 0;
+  };
+  std::vector<Step> steps;
+  for (size_t i = 1; i < work->size(); ++i) {
+    const double time = static_cast<double>((*work)[i].first - (*work)[i - 1].first);
+    steps.push_back({((*work)[i].second - (*work)[i - 1].second) / time, time});
+  }
+  std::vector<Step> sorted = steps;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Step& a, const Step& b) { return a.rate < b.rate; });
+  const double whole = static_cast<double>(work->back().first - work->front().first);
+  double passed = 0;
+  double busy = 0;
+  for (const Step& step : sorted) {
+    busy = step.rate;
+    passed += step.time;
+    if (passed >= kNotBusy * whole) break;
+  }
+  // Too few samples to tell what is usual.
+  if (!(busy > 0)) return;
+  double done = work->front().second;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    done += std::min(steps[i].rate, kMostBusy * busy) * steps[i].time;
+    (*work)[i + 1].second = done;
+  }
+}
+
 }  // namespace
 
 RunClock::RunClock(uint64_t from_ns, uint64_t now_ns, const std::vector<TimelinePoint>& timeline)
@@ -32,6 +69,8 @@ RunClock::RunClock(uint64_t from_ns, uint64_t now_ns, const std::vector<Timeline
     work_.clear();
     return;
   }
+  LimitJumps(&work_);
+  most = work_.back().second;
   // From the last point on, work goes on as on average: nobody looked.
   const double seen = static_cast<double>(work_.back().first - from_ns_);
   const double whole = most * static_cast<double>(length_ns()) / seen;

@@ -1,6 +1,7 @@
 // How far a run had come at a moment: by time, and by work, which is what the program as a whole
 // had allocated by then. A server that sleeps at night makes most of its blocks by day; by work its
-// births are even.
+// births are even. A moment in which far more is allocated than at other times, as by one very
+// large block, counts as a busy one and no more.
 //
 // Read-only once made.
 #ifndef HEAPGAUGE_CORE_LEAKS_GROWTH_RUN_CLOCK_H_
