@@ -28,7 +28,9 @@ namespace {
 
 constexpr uint64_t kLongestNs = 20'000'000'000;
 constexpr size_t kMaxTries = 16;
-constexpr const char* kNoCaller = "no thread is on a stack with enough room";
+constexpr const char* kNoCaller =
+    "every thread is on a stack that the program made itself, as for coroutines, and how much room "
+    "that has is not known";
 
 // When memory is short the copy is to go first. It is also a mark by which it is known when it is
 // dead and we were, too.
