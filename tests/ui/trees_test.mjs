@@ -47,14 +47,21 @@ test("the table has the columns and rows of the command line, to the digit", asy
       const page = await open(`${server.url}#view=table&source=${source.split("/").pop()}${words}`);
       await page.getByTestId("table").locator(".all .row").first().waitFor();
       await settled(page, "table");
-      const lines = printed(heapgauge.in(wide, "top", "-n", "100", ...flags, source), /^ +live /);
+      const lines = printed(heapgauge.in(wide, "top", "-n", "100", ...flags, source), /^ +(live|allocated) /);
       const rows = await page.evaluate(() =>
         [...document.querySelectorAll("[data-testid=table] .all .row")].map((row) => Object.fromEntries([...row.querySelectorAll("[data-column]")].map((cell) => [cell.dataset.column, cell.innerText.trim()]))),
       );
       assert.equal(rows.length, lines.length);
       rows.forEach((row, i) => {
         const figures = lines[i].replace(/[█▉▊▋▌▍▎▏]+/g, "");
-        const shown = flags.includes("--cum") ? [row.cum, row["cum-share"]] : [row.flat, row.range, row.share, row.objects, row.allocated, row["allocated-range"], row.age];
+        const live = [row.flat, row.range];
+        const allocated = [row.allocated, row["allocated-range"]];
+        // Shares stand behind what they are of.
+        const shown = flags.includes("--cum")
+          ? [row.cum, row["cum-share"]]
+          : flags.includes("allocated")
+            ? [...allocated, row.share, ...live, row.objects, row.age]
+            : [...live, row.share, row.objects, ...allocated, row.age];
         let rest = figures;
         for (const text of [...shown, row.name].filter(Boolean)) {
           assert.ok(rest.includes(text), `${text} in ${rest} (${flags})`);
@@ -142,7 +149,7 @@ test("the call tree has the figures of the command line, and opens by keyboard",
       }
       await settled(page, "tree");
       const flags = callers ? ["--callers"] : [];
-      const lines = printed(heapgauge.in(wide, "tree", "--fold", "0", ...flags, source), /^ +live /);
+      const lines = printed(heapgauge.in(wide, "tree", "--fold", "0", ...flags, source), /^ +(live|allocated) /);
       const rows = await cellsOf(page, "[data-testid=tree] .all .row");
       assert.equal(rows.length, lines.length, rows.join("\n") + lines.join("\n"));
       rows.forEach((row, i) => {

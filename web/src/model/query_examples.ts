@@ -72,8 +72,8 @@ ORDER BY slack DESC LIMIT 5`,
     title: "What grew between two moments?",
     any: false,
     sql: `SELECT function_of(stack) AS function, human(sum(after - before)) AS grown
-FROM (SELECT stack, live_bytes AS after, 0 AS before FROM snapshots('9s')
-      UNION ALL SELECT stack, 0, live_bytes FROM snapshots('3s'))
+FROM (SELECT stack, live_bytes AS after, 0 AS before FROM snapshots('90%')
+      UNION ALL SELECT stack, 0, live_bytes FROM snapshots('30%'))
 GROUP BY 1 HAVING sum(after - before) <> 0 ORDER BY sum(after - before) DESC`,
   },
   {
