@@ -13,7 +13,8 @@
 //     it knows. Whether all processors count alike is for the caller to know. Deadly where the
 //     program has forbidden itself to read it (strict seccomp).
 //   uint64_t CycleCounterOfOne()
-//     The same for a thread that nobody tells anything: it need not wait for what is in front of it.
+//     The same for a thread that nobody tells anything: it need not wait for what is in front of
+//     it.
 //   PreservedRegisters, void Save(PreservedRegisters*)
 //     The registers that a function finds as its caller left them, by which that may hold a block.
 //

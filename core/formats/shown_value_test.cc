@@ -15,9 +15,9 @@ Profile Heaptracks() {
   Maker m;
   m.Row({m.Function("f"), m.Function("main")}, 1);
   Profile profile = m.profile();
-  profile.sample_types = {{"alloc_objects", "count"}, {"alloc_space", "bytes"},
-                          {"inuse_objects", "count"}, {"inuse_space", "bytes"},
-                          {"peak_objects", "count"},  {"peak_space", "bytes"},
+  profile.sample_types = {{"alloc_objects", "count"},    {"alloc_space", "bytes"},
+                          {"inuse_objects", "count"},    {"inuse_space", "bytes"},
+                          {"peak_objects", "count"},     {"peak_space", "bytes"},
                           {"temporary_objects", "count"}};
   profile.values = {7, 700, 1, 100, 3, 300, 2};
   profile.estimates.clear();
