@@ -1,59 +1,115 @@
 #include "core/trace/record/address_index.h"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 namespace heapgauge::trace {
+namespace {
 
-AddressIndex::AddressIndex(const BlockPool* pool) : pool_(pool) {
-  for (size_t part = 0; part < parts_.size(); ++part) SetSize(part, 1);
+constexpr int kFirstTableBits = 6;
+// A region with so few lines is left as it is until it has no block at all.
+constexpr uint32_t kFewLines = 64;
+constexpr uint32_t kLinesPerBlock = 4;  // with more it is tidied up
+// So many regions may be empty, and half of all.
+constexpr size_t kEmptyRegions = 64;
+
+}  // namespace
+
+bool AddressIndex::Line::is_empty() const {
+  uint32_t any = 0;
+  for (const uint32_t slot : slots) any |= slot;
+  return any == 0;
 }
 
-// Its own line is enough: few are elsewhere.
-uint32_t AddressIndex::PrefetchBlock(uint64_t hash) const {
-  const Line& line = *HomeOf(hash);
-  for (uint64_t matches = line.Matches(MarkOf(hash)); matches != 0; matches &= matches - 1) {
-    const Entry& entry = line.entries[NumberOf(matches)];
-    if (entry.tag != TagOf(hash)) continue;
-    __builtin_prefetch(&(*pool_)[entry.slot], 1);
-    return entry.slot;
+AddressIndex::Region::Region(uint64_t number_of_it, uint32_t room)
+    : number(number_of_it), lines(std::make_unique<Line[]>(room)), used(1), capacity(room) {}
+
+AddressIndex::AddressIndex(const BlockPool* pool)
+    : pool_(pool), nowhere_(std::make_unique<Region>(0, 1)) {
+  MakeTable(kFirstTableBits);
+}
+AddressIndex::~AddressIndex() {
+  for (const Entry& entry : entries_) delete entry.region;
+}
+
+// Half of the places are free at the least.
+void AddressIndex::MakeTable(int bits) {
+  const std::vector<Entry> before = std::exchange(entries_, std::vector<Entry>(size_t{1} << bits));
+  shift_ = 64 - bits;
+  for (const Entry& entry : before) {
+    if (entry.region != nullptr) Enter(entry.region);
   }
-  return kNoSlot;
 }
 
-AddressIndex::Line* AddressIndex::PassBy(const Part& part, Line* line) {
-  if (line->passed() != kMostPassed) line->marks += uint64_t{1} << kPassedShift;
-  return part.Next(line);
+void AddressIndex::Enter(Region* region) {
+  size_t at = HomeOf(region->number);
+  while (entries_[at].region != nullptr) at = (at + 1) & (entries_.size() - 1);
+  entries_[at] = {region->number, region};
 }
 
-// What was in `line` had passed by all others from its own to there.
-void AddressIndex::TakeBack(uint64_t hash, const Line* line) {
-  const Part& part = parts_[PartOf(hash)];
-  for (Line* at = HomeOf(hash); at != line; at = part.Next(at)) {
-    if (at->passed() != kMostPassed) at->marks -= uint64_t{1} << kPassedShift;
+AddressIndex::Region* AddressIndex::AddRegion(uint64_t number) {
+  constexpr uint32_t kFirstLines = 4;
+  if (++regions_ * 2 > entries_.size()) MakeTable(64 - shift_ + 1);
+  auto* const region = new Region(number, kFirstLines);
+  Enter(region);
+  return region;
+}
+
+// The region that the unit is in then, with a line for it.
+AddressIndex::Region* AddressIndex::AddLine(Region* region, uint64_t unit) {
+  if (region == nowhere_.get()) region = AddRegion(unit >> kRegionBits);
+  if (region->used == region->capacity) {
+    const uint32_t capacity = std::min(2 * region->capacity, kLines + 1);
+    auto larger = std::make_unique<Line[]>(capacity);
+    std::copy_n(region->lines.get(), region->used, larger.get());
+    region->lines = std::move(larger);
+    region->capacity = capacity;
   }
+  region->numbers[LineOf(unit)] = static_cast<uint16_t>(region->used++);
+  if (region->used > kFewLines) region->least = region->used / kLinesPerBlock;
+  return region;
 }
 
-// Four to a line at the most, on average: then one line in twenty has no room for all of its own.
-void AddressIndex::SetSize(size_t part, uint32_t lines) {
-  parts_[part].lines = std::make_unique<Line[]>(lines);
-  parts_[part].last = (lines - 1) * sizeof(Line);
-  populations_[part].most = lines * 4;
-  populations_[part].least = lines > 1 ? lines : 0;
-}
-
-void AddressIndex::Resize(size_t part, uint32_t lines) {
-  const uint32_t old_lines = LinesOf(part);
-  const std::unique_ptr<Line[]> old = std::move(parts_[part].lines);
-  SetSize(part, lines);
-  for (uint32_t i = 0; i < old_lines; ++i) {
-    for (uint32_t place = 0; place < kPlaces; ++place) {
-      const uint64_t mark = old[i].marks >> 8 * place & 255;
-      if (mark != 0) Insert(parts_[part], mark, old[i].entries[place]);
-    }
+// Gives up the lines that are empty.
+void AddressIndex::TidyUp(Region* region) {
+  if (region->blocks == 0 && ++emptied_ > regions_ / 2 + kEmptyRegions) return DropEmptyRegions();
+  if (region->used <= kFewLines) return;
+  uint32_t used = 1;
+  for (const uint16_t number : region->numbers) {
+    if (number != 0 && !region->lines[number].is_empty()) ++used;
   }
+  auto kept = std::make_unique<Line[]>(used);
+  uint32_t next = 1;
+  for (uint16_t& number : region->numbers) {
+    if (number == 0) continue;
+    const Line& line = region->lines[std::exchange(number, 0)];
+    if (line.is_empty()) continue;
+    number = static_cast<uint16_t>(next);
+    kept[next++] = line;
+  }
+  region->lines = std::move(kept);
+  region->used = region->capacity = used;
+  region->least = used > kFewLines ? used / kLinesPerBlock : 1;
+}
+
+void AddressIndex::DropEmptyRegions() {
+  emptied_ = 0;
+  for (Entry& entry : entries_) {
+    if (entry.region == nullptr || entry.region->blocks != 0) continue;
+    delete std::exchange(entry.region, nullptr);
+    --regions_;
+  }
+  int bits = kFirstTableBits;
+  while (regions_ * 4 > size_t{1} << bits) ++bits;
+  MakeTable(bits);
 }
 
 size_t AddressIndex::bytes() const {
-  size_t sum = 0;
-  for (const Part& part : parts_) sum += part.last + sizeof(Line);
+  size_t sum = entries_.size() * sizeof(Entry);
+  for (const Entry& entry : entries_) {
+    if (entry.region != nullptr) sum += sizeof(Region) + entry.region->capacity * sizeof(Line);
+  }
   return sum;
 }
 

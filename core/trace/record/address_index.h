@@ -1,26 +1,23 @@
 // From the address of a live block to its slot in the BlockPool: a look-up for every event of a
-// traced program, so each mostly takes one line of the cache and no branch that is hard to guess.
+// traced program. Programs use again and again what lies close together, and here that lies close
+// together, too: the slots of 16 neighbouring units of 16 bytes are one line of the cache.
 //
-// A line has seven places and a word with a byte for each of them: a mark from the hash of what is
-// there, 0 if nothing. All seven are compared at once. What does not fit goes to the next line that
-// has room; the last byte of the word counts how many have passed by, so that a search knows where
-// to end. A search that meets the mark and 32 more bits of the hash looks at the address of the
-// block itself, so answers are exact.
+// Three steps, none of which compares anything but numbers of regions. A table finds the region of
+// 128 KiB that an address is in, the region knows the line of each 256 bytes of it, and the line
+// has a slot for each unit. Addresses that are no multiples of 16 are as if they were in other
+// regions. Lines that have become empty are given back when most of a region's are, and regions
+// likewise. Prefetch and PrefetchBlock let a caller look up many addresses without waiting for
+// memory at each.
 //
-// The lines are in 256 parts by hash, so that growing one never takes long; they shrink again.
-// Prefetch and PrefetchBlock let a caller look up many addresses without waiting for memory at
-// each.
-//
-// One thread. Memory: 16 to 64 bytes for each block.
+// One thread. Memory: 64 bytes for each 256 that have blocks in them, and about 1.2 KiB for each
+// 128 KiB that have. When blocks go, no more than 4 KiB and the fourfold of that stay for a region.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_ADDRESS_INDEX_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_ADDRESS_INDEX_H_
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <vector>
 
 #include "core/trace/record/live_blocks.h"
 
@@ -31,145 +28,109 @@ class AddressIndex {
   static constexpr uint32_t kNoSlot = BlockPool::kNoSlot;
   // The pool must outlive it.
   explicit AddressIndex(const BlockPool* pool);
+  ~AddressIndex();
 
-  static uint64_t Hash(uint64_t address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(HomeOf(hash), 1); }
-  // The slot that is probably meant, or kNoSlot. REQUIRES: Prefetch some time before, to be of use.
-  uint32_t PrefetchBlock(uint64_t hash) const;
-
-  uint32_t Find(uint64_t address, uint64_t hash) const {
-    const Place found = FindPlace(address, hash);
-    return found.line != nullptr ? found.line->entries[found.number].slot : kNoSlot;
+  // Where an address is kept; valid until something is put in or taken out.
+  using Place = const uint32_t*;
+  Place Prefetch(uint64_t address) const {
+    const Place place = PlaceOf(UnitOf(address));
+    __builtin_prefetch(place, 1);
+    return place;
   }
+  // The slot that is there, or kNoSlot. Best some time after the place was asked for.
+  uint32_t PrefetchBlock(Place place) const {
+    const uint32_t slot = *place - 1;
+    if (slot != kNoSlot) __builtin_prefetch(&(*pool_)[slot], 1);
+    return slot;
+  }
+
+  uint32_t Find(uint64_t address) const { return *PlaceOf(UnitOf(address)) - 1; }
   // Takes the address out; its slot, or kNoSlot.
-  uint32_t Remove(uint64_t address, uint64_t hash) {
-    const Place found = FindPlace(address, hash);
-    if (found.line == nullptr) [[unlikely]]
+  uint32_t Remove(uint64_t address) {
+    const uint64_t unit = UnitOf(address);
+    Region* const region = Lookup(unit);
+    uint32_t* const place = region->PlaceOf(unit);
+    const uint32_t slot = *place - 1;
+    if (slot == kNoSlot) [[unlikely]]
       return kNoSlot;
-    const uint32_t slot = found.line->entries[found.number].slot;
-    found.line->Clear(found.number);
-    if (found.line != HomeOf(hash)) [[unlikely]]
-      TakeBack(hash, found.line);
-    Population& population = populations_[PartOf(hash)];
-    if (--population.count < population.least) [[unlikely]]
-      Resize(PartOf(hash), LinesOf(PartOf(hash)) / 2);
+    *place = 0;
+    if (--region->blocks < region->least) [[unlikely]]
+      TidyUp(region);
     return slot;
   }
   // Puts a slot in; the one that had this address before, or kNoSlot.
-  uint32_t Put(uint64_t address, uint64_t hash, uint32_t slot) {
-    const Place found = FindPlace(address, hash);
-    if (found.line != nullptr) [[unlikely]]
-      return std::exchange(found.line->entries[found.number].slot, slot);
-    Population& population = populations_[PartOf(hash)];
-    if (population.count++ >= population.most) [[unlikely]]
-      Resize(PartOf(hash), LinesOf(PartOf(hash)) * 2);
-    Insert(parts_[PartOf(hash)], MarkOf(hash), {TagOf(hash), slot});
-    return kNoSlot;
+  uint32_t Put(uint64_t address, uint32_t slot) {
+    const uint64_t unit = UnitOf(address);
+    Region* region = Lookup(unit);
+    if (region->numbers[LineOf(unit)] == 0) [[unlikely]]
+      region = AddLine(region, unit);
+    uint32_t* const place = region->PlaceOf(unit);
+    const uint32_t before = *place - 1;
+    *place = slot + 1;
+    region->blocks += before == kNoSlot ? 1 : 0;
+    return before;
   }
   size_t bytes() const;
 
  private:
-  static constexpr uint32_t kPlaces = 7;
-  static constexpr uint64_t kOnes = 0x0001'0101'0101'0101;  // in the byte of each place
-  static constexpr uint64_t kHighs = kOnes << 7;
-  static constexpr int kPassedShift = 8 * kPlaces;
-  static constexpr uint64_t kMostPassed = 255;  // or more: they are no longer counted
-
-  struct Entry {
-    uint32_t tag;
-    uint32_t slot;
-  };
+  static constexpr int kLineBits = 4;     // of a unit: its place in the line
+  static constexpr int kRegionBits = 13;  // and the line in the region above it
+  static constexpr uint32_t kLines = 1 << (kRegionBits - kLineBits);
+  // Slots + 1; 0 none.
   struct alignas(64) Line {
-    uint64_t marks = 0;  // the lowest byte is that of the first place
-    Entry entries[kPlaces];
-
-    // The high bits of the bytes of places that have the mark. Above one that does there may be
-    // others that do not.
-    uint64_t Matches(uint64_t mark) const {
-      const uint64_t differing = marks ^ mark * kOnes;  // 0 where it is
-      return (differing - kOnes) & ~differing & kHighs;
-    }
-    // The same of places with nothing there.
-    uint64_t Empty() const { return ~marks & kHighs; }
-    uint64_t passed() const { return marks >> kPassedShift; }
-    void Fill(uint32_t place, uint64_t mark, const Entry& entry) {
-      marks |= mark << 8 * place;
-      entries[place] = entry;
-    }
-    void Clear(uint32_t place) { marks &= ~(uint64_t{255} << 8 * place); }
+    uint32_t slots[1 << kLineBits] = {};
+    bool is_empty() const;
   };
-  static_assert(sizeof(Line) == 64);
-  struct Part {
-    std::unique_ptr<Line[]> lines;
-    uint64_t last = 0;  // of them, in bytes from the first
+  struct Region {
+    Region(uint64_t number_of_it, uint32_t room);
 
-    // That of a tag.
-    Line* Home(uint64_t tag) const { return At(tag * sizeof(Line) & last); }
-    // The one behind, or the first behind the last.
-    Line* Next(const Line* line) const {
-      return At((reinterpret_cast<uintptr_t>(line + 1) - reinterpret_cast<uintptr_t>(lines.get())) &
-                last);
-    }
+    uint64_t number;
+    std::unique_ptr<Line[]> lines;  // the first is always empty: it is that of all that have none
+    uint32_t used;                  // of them, the first included
+    uint32_t capacity;
+    uint32_t blocks = 0;
+    uint32_t least = 1;             // with fewer blocks there is something to tidy up
+    uint16_t numbers[kLines] = {};  // of its lines; 0 none
 
-   private:
-    Line* At(uint64_t bytes) const {
-      return reinterpret_cast<Line*>(reinterpret_cast<char*>(lines.get()) + bytes);
+    uint32_t* PlaceOf(uint64_t unit) const {
+      return &lines[numbers[LineOf(unit)]].slots[unit & ((1 << kLineBits) - 1)];
     }
   };
-  // How many are in a part.
-  struct Population {
-    uint32_t count = 0;
-    uint32_t least = 0;  // with fewer it shrinks
-    uint32_t most = 0;   // with more it grows
-  };
-  struct Place {
-    Line* line;  // nullptr: there is none
-    uint32_t number;
+  // A place in the table of regions.
+  struct Entry {
+    uint64_t number = 0;
+    Region* region = nullptr;  // nullptr: nothing is there
   };
 
-  static size_t PartOf(uint64_t hash) { return hash >> 56; }
-  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 24); }
-  // Never 0, and its high bit says so.
-  static uint64_t MarkOf(uint64_t hash) { return 0x80 | (hash >> 17 & 0x7f); }
-  static uint32_t NumberOf(uint64_t high_bits) {
-    return static_cast<uint32_t>(std::countr_zero(high_bits)) / 8;
-  }
-  Line* HomeOf(uint64_t hash) const { return parts_[PartOf(hash)].Home(TagOf(hash)); }
-  uint32_t LinesOf(size_t part) const {
-    return static_cast<uint32_t>(parts_[part].last / sizeof(Line)) + 1;
-  }
+  // Addresses are mostly multiples of 16; what is left goes to the other end.
+  static uint64_t UnitOf(uint64_t address) { return address >> 4 | address << 60; }
+  static uint64_t LineOf(uint64_t unit) { return unit >> kLineBits & (kLines - 1); }
+  size_t HomeOf(uint64_t number) const { return number * 0x9e3779b97f4a7c15 >> shift_; }
 
-  Place FindPlace(uint64_t address, uint64_t hash) const {
-    const Part& part = parts_[PartOf(hash)];
-    Line* const home = part.Home(TagOf(hash));
-    Line* line = home;
-    do {
-      for (uint64_t matches = line->Matches(MarkOf(hash)); matches != 0; matches &= matches - 1) {
-        const uint32_t number = NumberOf(matches);
-        const Entry& entry = line->entries[number];
-        if (entry.tag == TagOf(hash) && (*pool_)[entry.slot].address == address) [[likely]]
-          return {line, number};
-      }
-      if (line->passed() == 0) [[likely]]
-        break;
-      line = part.Next(line);
-    } while (line != home);
-    return {nullptr, 0};
+  // One without lines if it is not there.
+  Region* Lookup(uint64_t unit) const {
+    const uint64_t number = unit >> kRegionBits;
+    size_t at = HomeOf(number);
+    while (entries_[at].number != number || entries_[at].region == nullptr) {
+      if (entries_[at].region == nullptr) return nowhere_.get();
+      at = (at + 1) & (entries_.size() - 1);
+    }
+    return entries_[at].region;
   }
-  // REQUIRES: there is room.
-  static void Insert(const Part& part, uint64_t mark, const Entry& entry) {
-    Line* line = part.Home(entry.tag);
-    while (line->Empty() == 0) [[unlikely]] line = PassBy(part, line);
-    line->Fill(NumberOf(line->Empty()), mark, entry);
-  }
-  [[gnu::noinline]] static Line* PassBy(const Part& part, Line* line);
-  [[gnu::noinline]] void TakeBack(uint64_t hash, const Line* line);
-  void SetSize(size_t part, uint32_t lines);
-  [[gnu::noinline]] void Resize(size_t part, uint32_t lines);
+  uint32_t* PlaceOf(uint64_t unit) const { return Lookup(unit)->PlaceOf(unit); }
+  [[gnu::noinline]] Region* AddLine(Region* region, uint64_t unit);
+  [[gnu::noinline]] void TidyUp(Region* region);
+  Region* AddRegion(uint64_t number);
+  void DropEmptyRegions();
+  void MakeTable(int bits);
+  void Enter(Region* region);
 
   const BlockPool* pool_;
-  std::array<Part, 256> parts_;
-  std::array<Population, 256> populations_;
+  std::vector<Entry> entries_;  // by number, the next place if it is taken; a power of two
+  int shift_ = 0;
+  size_t regions_ = 0;
+  size_t emptied_ = 0;  // how often a region lost its last block since they were looked through
+  std::unique_ptr<Region> nowhere_;
 };
 
 }  // namespace heapgauge::trace

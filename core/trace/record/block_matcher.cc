@@ -48,14 +48,16 @@ BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
 // Has the memory that the batch will need on its way before it is needed, in steps that each go by
 // what the one before has brought: index, blocks, stacks.
 void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
+  AddressIndex::Place places[kBatch];
   uint32_t slots[kBatch];
   uint32_t stacks[kBatch];
   size_t dying = 0;
   size_t named = 0;
-  AskForPlaces(batch);
-  for (const MergedEvent& event : batch) {
+  for (size_t i = 0; i < batch.size(); ++i) places[i] = index_.Prefetch(batch[i].address());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const MergedEvent& event = batch[i];
     if (LooksUp(event.kind())) {
-      const uint32_t slot = index_.PrefetchBlock(AddressIndex::Hash(event.address()));
+      const uint32_t slot = index_.PrefetchBlock(places[i]);
       slots[dying] = slot;
       dying += slot != kNoSlot ? 1 : 0;
     } else {
@@ -69,7 +71,7 @@ void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
 }
 
 void BlockMatcher::AskForPlaces(std::span<const MergedEvent> batch) const {
-  for (const MergedEvent& event : batch) index_.Prefetch(AddressIndex::Hash(event.address()));
+  for (const MergedEvent& event : batch) index_.Prefetch(event.address());
 }
 
 // Since this was last asked, if that is long enough ago to tell; else as before.
@@ -158,7 +160,7 @@ void BlockMatcher::Allocate(const MergedEvent& event, ThreadState* thread, uint3
   LiveBlock* const block = NewBlock(event, *thread, event.address(), event.size, &slot);
   if (block == nullptr) [[unlikely]]
     return;
-  const uint32_t there = index_.Put(event.address(), AddressIndex::Hash(event.address()), slot);
+  const uint32_t there = index_.Put(event.address(), slot);
   if (there != kNoSlot) [[unlikely]]
     MissedFree(there, event.time);
   if (old == kNoSlot) {
@@ -169,7 +171,7 @@ void BlockMatcher::Allocate(const MergedEvent& event, ThreadState* thread, uint3
 }
 
 void BlockMatcher::Free(const MergedEvent& event, const ThreadState& thread) {
-  const uint32_t slot = index_.Remove(event.address(), AddressIndex::Hash(event.address()));
+  const uint32_t slot = index_.Remove(event.address());
   if (slot == kNoSlot) [[unlikely]] {
     if (event.address() != 0) ++counts_.unknown_frees;
     return;
@@ -184,7 +186,7 @@ void BlockMatcher::Free(const MergedEvent& event, const ThreadState& thread) {
 void BlockMatcher::ResizeBegin(const MergedEvent& event, ThreadState* thread) {
   if (thread->resizing != kNoSlot) [[unlikely]]
     BeginNested(event, thread->resizing);
-  thread->resizing = index_.Remove(event.address(), AddressIndex::Hash(event.address()));
+  thread->resizing = index_.Remove(event.address());
   if (thread->resizing == kNoSlot && event.address() != 0) ++counts_.unknown_frees;
 }
 
@@ -215,7 +217,7 @@ void BlockMatcher::ResizeFailed(const MergedEvent& event, ThreadState* thread) {
   const uint32_t slot = TakeResized(event.thread, thread);
   if (slot == kNoSlot) return;
   const uint64_t address = pool_[slot].address;
-  const uint32_t there = index_.Put(address, AddressIndex::Hash(address), slot);
+  const uint32_t there = index_.Put(address, slot);
   if (there != kNoSlot) MissedFree(there, event.time);
 }
 
