@@ -42,21 +42,25 @@ bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
   used_ = true;
   MakeRoom(bytes);
   uint8_t* const start = data_.get() + tail_;
-  std::memcpy(start, source, bytes);
   latest = std::min(latest, kLatest);
   uint64_t least = floor_;
   size_t at = 0;
-  while (at < bytes) {
-    if (bytes - at < sizeof(wire::TraceFree)) break;
+  while (bytes - at >= sizeof(wire::TraceFree)) {
+    // Each word is read once: what was checked is what is kept.
     wire::TraceFree event;
-    std::memcpy(&event, start + at, sizeof event);
+    std::memcpy(&event, source + at, sizeof event);
+    __asm__("" : "+r"(event.time), "+r"(event.what));
     const uint32_t size = kLengths.bytes[event.what >> 56];
     if (size == 0 || size > bytes - at) break;
     if (event.time < least || event.time > latest) [[unlikely]] {
       event.time = event.time < least ? least : std::max(least, latest);
-      std::memcpy(start + at, &event.time, sizeof event.time);
     }
     least = event.time;
+    std::memcpy(start + at, &event, sizeof event);
+    if (size == sizeof(wire::TraceAllocation)) {
+      std::memcpy(start + at + sizeof event, source + at + sizeof event,
+                  sizeof(wire::TraceAllocation) - sizeof event);
+    }
     at += size;
   }
   tail_ += at;
