@@ -7,12 +7,25 @@
 #include "agent/sys/came_by_preload.h"
 #include "agent/sys/environment.h"
 #include "agent/sys/os.h"
+#include "agent/sys/symbol_search.h"
 
 HG_HIDDEN heapgauge::agent::AnyFunction hg_while_relocated();
 HG_HIDDEN void hg_relocated() __attribute__((ifunc("hg_while_relocated")));
 
 namespace {
+
+// As the kernel left it on the first stack: the number of arguments, these, and behind them the
+// environment. nullptr if it cannot be found.
+char** EnvironmentAtStart() {
+  const auto* stack =
+      static_cast<uintptr_t* const*>(heapgauge::agent::FindInLinker("__libc_stack_end"));
+  if (stack == nullptr || *stack == nullptr) return nullptr;
+  uintptr_t* const first = *stack;
+  return reinterpret_cast<char**>(first + 1 + *first + 1);
+}
+
 void Nothing() {}
+
 }  // namespace
 
 heapgauge::agent::AnyFunction hg_while_relocated() {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "agent/sys/environment.h"
+#include "agent/sys/symbol_search.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -39,7 +40,7 @@ bool CameByPreload(char** environment) {
   if (environment == nullptr) return true;
   if (strstr(EnvironmentValue(environment, "LD_PRELOAD"), kName) != nullptr) return true;
 #ifndef HG_LINKED_IN
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+  for (const link_map* map = FirstObject(); map != nullptr; map = map->l_next) {
     if (map->l_ld != nullptr && Needs(map)) return false;
   }
   return true;

@@ -4,9 +4,6 @@
 
 #include "agent/sys/settings_file.h"
 
-// Where the dynamic linker found the number of arguments, the arguments and the environment.
-extern "C" void* __libc_stack_end;
-
 namespace heapgauge::agent {
 namespace {
 
@@ -101,12 +98,6 @@ bool ParseSize(const char* text, uint64_t* size) {
   if (*text != '\0' || value > UINT64_MAX >> shift) return false;
   *size = value << shift;
   return true;
-}
-
-char** EnvironmentAtStart() {
-  auto* first = static_cast<uintptr_t*>(__libc_stack_end);
-  if (first == nullptr) return nullptr;
-  return reinterpret_cast<char**>(first + 1 + *first + 1);
 }
 
 Settings ReadSettings(char** environment, bool active_by_default) {

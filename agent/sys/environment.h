@@ -31,9 +31,6 @@ struct Settings {
   TraceSettings trace;
 };
 
-// The same vector before constructors run: as the kernel left it on the first stack.
-char** EnvironmentAtStart();
-
 // Those of the environment, then of the settings file (settings_file.h), then the defaults. A value
 // that cannot be understood leaves the default in force. Where nobody says whether to be active,
 // `active_by_default` decides (came_by_preload.h). Not thread-safe.

@@ -7,6 +7,8 @@
 
 #include "agent/sys/os.h"
 
+extern "C" void* __tls_get_addr(void*);  // a function of the dynamic linker's
+
 namespace heapgauge::agent {
 namespace {
 
@@ -38,12 +40,12 @@ class SymbolTable {
     }
   }
 
-  void* Find(const char* name) const {
-    const ElfW(Sym)* symbol = FindSymbol(name);
+  void* Find(const char* name, unsigned type = STT_FUNC) const {
+    const ElfW(Sym)* symbol = FindSymbol(name, type);
     return symbol == nullptr ? nullptr : reinterpret_cast<void*>(bias_ + symbol->st_value);
   }
 
-  const ElfW(Sym) * FindSymbol(const char* name) const {
+  const ElfW(Sym) * FindSymbol(const char* name, unsigned type = STT_FUNC) const {
     if (symbols_ == nullptr || strings_ == nullptr || hash_ == nullptr) return nullptr;
     const uint32_t buckets = hash_[0];
     const uint32_t first = hash_[1];
@@ -55,7 +57,7 @@ class SymbolTable {
     const uint32_t hash = GnuHash(name);
     for (uint32_t i = bucket[hash % buckets]; i >= first; ++i) {
       const uint32_t entry = chain[i - first];
-      if ((entry | 1) == (hash | 1) && Defines(i, name)) return &symbols_[i];
+      if ((entry | 1) == (hash | 1) && Defines(i, name, type)) return &symbols_[i];
       if ((entry & 1) != 0) break;
     }
     return nullptr;
@@ -68,11 +70,11 @@ class SymbolTable {
     return reinterpret_cast<T>(value >= bias_ ? value : value + bias_);
   }
 
-  bool Defines(uint32_t i, const char* name) const {
+  bool Defines(uint32_t i, const char* name, unsigned type) const {
     const ElfW(Sym)& symbol = symbols_[i];
     const unsigned bind = ELF64_ST_BIND(symbol.st_info);
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) return false;
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) return false;
+    if (ELF64_ST_TYPE(symbol.st_info) != type) return false;
     if (bind != STB_GLOBAL && bind != STB_WEAK) return false;
     return strcmp(strings_ + symbol.st_name, name) == 0;
   }
@@ -142,6 +144,15 @@ int SearchLoaded(dl_phdr_info* info, size_t, void* argument) {
   return SearchObject(static_cast<Search*>(argument), info->dlpi_addr, range, info->dlpi_name);
 }
 
+void* FindIn(uintptr_t address, const char* name, unsigned type) {
+  LoadedObject object;
+  if (!ObjectAt(address, &object)) return nullptr;
+  const ProgramHeaders headers = HeadersOf(object);
+  const Range range = RangeOf(object.load_bias, headers.first, headers.count);
+  if (range.dynamic == nullptr) return nullptr;
+  return SymbolTable(object.load_bias, range.dynamic).Find(name, type);
+}
+
 }  // namespace
 
 void FindNext(const void* self, const char* const* names, Definition* definitions, size_t count) {
@@ -152,7 +163,7 @@ void FindNext(const void* self, const char* const* names, Definition* definition
 void FindNextAtStart(const void* self, const char* const* names, Definition* definitions,
                      size_t count) {
   Search search{reinterpret_cast<uintptr_t>(self), names, definitions, count, false};
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+  for (const link_map* map = FirstObject(); map != nullptr; map = map->l_next) {
     LoadedObject object;
     if (!ObjectAt(reinterpret_cast<uintptr_t>(map->l_ld), &object)) continue;
     const Range range{object.start, object.end, map->l_ld};
@@ -161,7 +172,7 @@ void FindNextAtStart(const void* self, const char* const* names, Definition* def
 }
 
 void* FindInLibc(const char* name) {
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+  for (const link_map* map = FirstObject(); map != nullptr; map = map->l_next) {
     const SymbolTable symbols(map->l_addr, map->l_ld);
     if (symbols.Find("gnu_get_libc_version") != nullptr) return symbols.Find(name);
   }
@@ -188,13 +199,15 @@ bool BindOwnSymbol(const char* name, const void* target) {
   return true;
 }
 
-void* FindIn(uintptr_t address, const char* name) {
-  LoadedObject object;
-  if (!ObjectAt(address, &object)) return nullptr;
-  const ProgramHeaders headers = HeadersOf(object);
-  const Range range = RangeOf(object.load_bias, headers.first, headers.count);
-  if (range.dynamic == nullptr) return nullptr;
-  return SymbolTable(object.load_bias, range.dynamic).Find(name);
+void* FindIn(uintptr_t address, const char* name) { return FindIn(address, name, STT_FUNC); }
+
+void* FindInLinker(const char* name) {
+  return FindIn(reinterpret_cast<uintptr_t>(&__tls_get_addr), name, STT_OBJECT);
+}
+
+const link_map* FirstObject() {
+  const void* own = FindInLinker("_r_debug");
+  return (own != nullptr ? static_cast<const r_debug*>(own) : &_r_debug)->r_map;
 }
 
 }  // namespace heapgauge::agent

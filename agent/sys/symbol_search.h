@@ -9,6 +9,8 @@
 #ifndef HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
 #define HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
 
+#include <link.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -37,6 +39,12 @@ void FindNextAtStart(const void* self, const char* const* names, Definition* def
 
 // The definition in the C library itself, whoever else defines it. REQUIRES: as FindNextAtStart.
 void* FindInLibc(const char* name);
+
+// A variable of the dynamic linker's, where that itself keeps it. A program that names one has a
+// copy, to which everybody is bound and which is empty until the program is relocated, last of all.
+void* FindInLinker(const char* name);
+// The dynamic linker's list. REQUIRES: as FindNextAtStart.
+const link_map* FirstObject();
 
 // Changes what a function that this library exports means to everything that is bound from now on:
 // its entry in our symbol table leads to `target`, or, with nullptr, becomes an undefined one, so

@@ -196,6 +196,15 @@ class Loading(harness.EndToEnd):
         outcome = self.assert_same_behaviour([target("takes_addresses")], sample="4K")
         self.assert_healthy(outcome)
 
+    def test_a_program_with_copies_of_the_dynamic_linkers_variables(self):
+        outcome = self.assert_same_behaviour([target("linker_copies")], sample="4K")
+        self.assert_healthy(outcome)
+        self.assertGreater(self.top(outcome.files[0])["recording"]["live_samples"], 0)
+        trace = self.fresh_directory() / "linker_copies.hgt"
+        self.ask("run", "--trace", "--quiet", "-o", str(trace), "--", target("linker_copies"))
+        counted = self.ask("query", "--csv", "select count(*) from allocations", str(trace)).stdout.split()
+        self.assertGreaterEqual(int(counted[-1]), 1001, counted)
+
     def test_after_destructors(self):
         self.assert_healthy(self.assert_same_behaviour([target("late_alloc")], sample="4K"))
 
