@@ -32,6 +32,8 @@ struct Facts {
   bool complete = false;  // the recorder wrote the end
   // Its writer was at work when the file was opened. Not in the file.
   bool being_written = false;
+  // It has no end, or is damaged, and nobody writes it: what is behind is missing. Not in the file.
+  bool breaks_off = false;
 };
 
 struct Thread {

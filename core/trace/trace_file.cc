@@ -58,11 +58,13 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     facts_.being_written = has_writer && !index_.finished;
     facts_.recording.duration_ns = end_ns();
     // The facts are those of the beginning, when it ran; but those of a copy are its own.
-    if (!facts_.complete && !facts_.being_written &&
-        facts_.recording.state != RecordingState::kSnapshot) {
-      facts_.recording.state = RecordingState::kUnknown;
-    }
-    facts_.recording.has_gaps = facts_.lost_events != 0 || facts_.culled_blocks != 0;
+    const bool has_no_end = !facts_.complete && !facts_.being_written &&
+                            facts_.recording.state != RecordingState::kSnapshot;
+    if (has_no_end) facts_.recording.state = RecordingState::kUnknown;
+    facts_.breaks_off = has_no_end || !index_.notes.empty();
+    facts_.recording.exact = true;
+    facts_.recording.has_gaps = facts_.lost_events != 0 || facts_.culled_blocks != 0 ||
+                                facts_.missed_frees != 0 || facts_.breaks_off;
     notes_ = index_.notes;
     const std::vector<std::string> gaps = GapsOf(facts_, !index_.notes.empty());
     notes_.insert(notes_.end(), gaps.begin(), gaps.end());

@@ -55,18 +55,27 @@ TEST(TraceGaps, TraceAndProfileTellThem) {
 }
 
 TEST(TraceGaps, EventsThatAreLostMakeItInexact) {
-  for (const bool culled : {false, true}) {
+  for (uint64_t Facts::*const missing :
+       {&Facts::culled_blocks, &Facts::lost_events, &Facts::missed_frees}) {
     MakeTrace made;
-    (culled ? made.facts.culled_blocks : made.facts.lost_events) = 7;
+    made.facts.*missing = 7;
     made.Allocate(1, 0, 100, made.Stack({"main"}));
-    const auto profile = ReadTraceProfile(*made.Open(), {});
+    const auto trace = made.Open();
+    EXPECT_TRUE(trace->facts().recording.has_gaps);
+    EXPECT_FALSE(trace->facts().breaks_off);
+    const auto profile = ReadTraceProfile(*trace, {});
     ASSERT_TRUE(profile);
     EXPECT_TRUE(profile->recording.exact);
     EXPECT_TRUE(profile->recording.has_gaps);
-    EXPECT_EQ(profile->recording.lost_samples(), culled ? 0u : 7u);
+    EXPECT_EQ(profile->recording.lost_samples(), missing == &Facts::lost_events ? 7u : 0u);
   }
-  MakeTrace whole;
-  EXPECT_FALSE(ReadTraceProfile(*whole.Open(), {})->recording.has_gaps);
+}
+
+TEST(TraceGaps, AWholeTraceIsExactToAllWhoAsk) {
+  const auto trace = MakeTrace().Open();
+  EXPECT_TRUE(trace->facts().recording.exact);
+  EXPECT_FALSE(trace->facts().recording.has_gaps);
+  EXPECT_FALSE(ReadTraceProfile(*trace, {})->recording.has_gaps);
 }
 
 }  // namespace
