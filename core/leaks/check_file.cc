@@ -75,7 +75,7 @@ void SetFacts(Check* check) {
   check->command_line = recording.command();
   check->unix_ns = recording.start_unix_ns + check->known.now_ns;
   check->notes.insert(check->notes.end(), profile.notes.begin(), profile.notes.end());
-  if (check->known.exact || profile.sample_types.size() != kHeapTypes) return;
+  if (!check->known.sampled() || profile.sample_types.size() != kHeapTypes) return;
   const double allocated = profile.Total(kAllocObjects).value;
   const double live = profile.Total(kInuseObjects).value;
   check->allocations = Rounded(allocated);

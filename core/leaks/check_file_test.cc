@@ -112,6 +112,30 @@ TEST_F(CheckFileTest, ATraceTellsWhatGrowsAndWhatComesBack) {
   }
 }
 
+TEST_F(CheckFileTest, OnlyAWholeTraceKnowsEveryBlock) {
+  for (const bool loses : {false, true}) {
+    trace::testing::MakeTrace trace;
+    trace.facts.lost_events = loses ? 7 : 0;
+    trace::testing::AddRandomEvents({.seed = 3, .events = 5000}, &trace);
+    ASSERT_TRUE(trace.Write(path_));
+    const auto check = CheckFile(path_);
+    ASSERT_TRUE(check) << check.error().message;
+    EXPECT_EQ(check->known.exact, !loses);
+    EXPECT_EQ(check->known.gap, loses ? Gap::kEvents : Gap::kNone);
+    EXPECT_FALSE(check->known.sampled());
+  }
+  trace::testing::MakeTrace trace;
+  trace.options.segment_events = 512;
+  trace::testing::AddRandomEvents({.seed = 3, .events = 5000}, &trace);
+  ASSERT_TRUE(trace.Write(path_));
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) * 2 / 3);
+  const auto check = CheckFile(path_);
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_FALSE(check->known.exact);
+  EXPECT_EQ(check->known.gap, Gap::kEnd);
+  EXPECT_FALSE(check->known.blocks.empty());
+}
+
 TEST_F(CheckFileTest, AmountsOverTimeAreThoseOfTheTrace) {
   trace::testing::MakeTrace trace;
   trace.options.segment_events = 64;

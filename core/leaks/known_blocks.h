@@ -24,6 +24,14 @@ struct Block {
   double weight = 1;      // how many blocks of this size and stack it stands for; 1 where exact
 };
 
+// Why blocks that were recorded one by one are not all of the live ones, and no others.
+enum class Gap : uint8_t {
+  kNone,
+  kEvents,  // some were lost: blocks here may be freed, others be live
+  kYoung,   // what lived short was left out: young ones are not here
+  kEnd,     // the trace breaks off: what was freed later is not known
+};
+
 struct KnownBlocks {
   std::vector<Block> blocks;  // by address, without overlaps
   // Names come with the profile once it is symbolized; its rows are of no interest here.
@@ -35,7 +43,11 @@ struct KnownBlocks {
   std::vector<Stack> stacks;
   std::vector<StackHistory> histories;  // of each stack; empty where nothing is known but blocks
   bool exact = false;                   // every live block is here, with weight 1
+  Gap gap = Gap::kNone;                 // why not, where each was recorded and has weight 1
   uint64_t now_ns = 0;                  // on the clock of Block::birth_ns
+
+  // They stand for others as well, and amounts are estimates.
+  bool sampled() const { return !exact && gap == Gap::kNone; }
 };
 
 }  // namespace heapgauge::leaks

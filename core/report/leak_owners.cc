@@ -136,7 +136,9 @@ Result<std::vector<LeakOwner>> FindLeakOwners(const LeaksSubject& subject, const
     if (block == leaks::kNoBlock) {
       return Fail(ErrorCode::kNotFound,
                   fmt::format("no known block holds {}{}", asked,
-                              check.known.exact ? "" : "; only sampled blocks are known"));
+                              check.known.exact       ? ""
+                              : check.known.sampled() ? "; only sampled blocks are known"
+                                                      : "; not every live block is known"));
     }
     return std::vector<LeakOwner>{OwnerOf(subject, losses.record_of[block], block, symbols)};
   }
@@ -157,7 +159,7 @@ Result<std::vector<LeakOwner>> FindLeakOwners(const LeaksSubject& subject, const
   if (records.empty()) {
     return Fail(ErrorCode::kNotFound,
                 fmt::format("no {}block was allocated by a function that matches '{}'",
-                            check.known.exact ? "" : "sampled ", asked));
+                            check.known.sampled() ? "sampled " : "", asked));
   }
   return OwnersOfRecords(subject, records, symbols);
 }
@@ -169,7 +171,7 @@ LeakOwner FindLeakOwner(const LeaksSubject& subject, uint32_t record, leaks::Dat
 StyledText LeakOwnersText(const LeaksSubject& subject, const LeaksOptions& options,
                           const std::string& asked, const std::vector<LeakOwner>& owners) {
   const Check& check = *subject.check;
-  const LeakWords words{check.known.exact, options.layout};
+  const LeakWords words{!check.known.sampled(), options.layout};
   const bool by_address = AskedAddress(asked).has_value();
   leaks::AllocationFrames allocation(check.known.profile);
   StyledText text;
@@ -191,7 +193,8 @@ StyledText LeakOwnersText(const LeaksSubject& subject, const LeaksOptions& optio
       for (size_t i = 0; i < owner.roots.size() && i < kRootsShown; ++i) {
         text += fmt::format(
             "      {} of {} {}blocks: ", WithCommas(static_cast<double>(owner.roots[i].second)),
-            WithCommas(static_cast<double>(owner.looked_at)), check.known.exact ? "" : "sampled ");
+            WithCommas(static_cast<double>(owner.looked_at)),
+            check.known.sampled() ? "sampled " : "");
         text.Add(Printable(owner.roots[i].first), Style::kNumber).Add("\n");
       }
       if (owner.roots.size() > kRootsShown) {

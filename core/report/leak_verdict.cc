@@ -85,7 +85,7 @@ const char* HavePassed(LeakFilter filter, bool one) {
 }  // namespace
 
 double UnseenLeakBytes(const Check& check) {
-  if (check.known.exact) return 0;
+  if (!check.known.sampled()) return 0;
   const Recording& recording = check.known.profile.recording;
   // The cap on samples raises the interval for a while; blocks tell what it was at their birth.
   uint64_t interval = std::max(recording.interval, recording.interval_in_force);
@@ -125,10 +125,33 @@ LeakErrors CountLeakErrors(const LeaksSubject& subject, const LeaksOptions& opti
   return errors;
 }
 
-std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter) {
+namespace {
+
+// What it means for the verdict that blocks are not known, as another sentence.
+std::string Doubt(const Check& check) {
+  const bool looked = check.look != leaks::Look::kNone;
+  switch (check.known.gap) {
+    case leaks::Gap::kEvents:
+      return looked ? " Events are missing: what was freed unseen may count as lost, and what is "
+                      "lost may not be known."
+                    : " Events are missing: what was freed unseen may count as never freed, and as "
+                      "growth; other blocks may not be known.";
+    case leaks::Gap::kYoung:
+      return " Young blocks are not known: a leak of the last moments does not show.";
+    case leaks::Gap::kEnd:
+      return fmt::format(" The trace breaks off at {}: what was freed later is not known.",
+                         FormatDuration(check.known.now_ns));
+    case leaks::Gap::kNone:
+      break;
+  }
+  return "";
+}
+
+// But for what is in doubt.
+std::string PlainVerdict(const LeaksSubject& subject, LeakFilter filter) {
   const Check& check = *subject.check;
   const LossRecords& losses = *subject.losses;
-  const LeakWords words{check.known.exact, {}};
+  const LeakWords words{!check.known.sampled(), {}};
   const std::string name = ProgramName(check);
   const std::string grows = LeakGrowthVerdict(subject);
   if (check.look == leaks::Look::kNone) {
@@ -156,7 +179,7 @@ std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter) {
                          lost.known == 1 ? "is" : "are");
     }
     std::string text = name + " leaks: ";
-    if (!check.known.exact) {
+    if (check.known.sampled()) {
       text += fmt::format("{} lost at {}", words.Roughly(lost.bytes), where);
     } else if (lost.known == 1) {
       text += fmt::format("one block of {} is lost", words.Roughly(lost.bytes));
@@ -177,7 +200,7 @@ std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter) {
     return text + ".";
   }
   if (!grows.empty()) return name + ": nothing is definitely lost, but " + grows + ".";
-  if (!check.known.exact) return name + ": " + NoLossAmongSamples(subject);
+  if (check.known.sampled()) return name + ": " + NoLossAmongSamples(subject);
   if (losses.of(leaks::Kind::kPossible).known != 0) {
     const Amount& possible = losses.of(leaks::Kind::kPossible);
     const std::string bytes = words.Roughly(possible.bytes);
@@ -187,12 +210,20 @@ std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter) {
     return fmt::format("{}: nothing is definitely lost; {} possibly lost.", name, lost);
   }
   if (losses.in_use.known == 0) {
-    return name + ": no leak; all blocks were freed.";
+    return name + (check.known.exact ? ": no leak; all blocks were freed."
+                                     : ": no leak is known; there is no live block that is.");
   }
   if (losses.suppressed.known == losses.in_use.known) return name + ": " + NoLeakBut(losses) + ".";
   return fmt::format("{}: {}; {} can be reached ({}).", name, NoLeakBut(losses),
-                     BlocksOf(losses, losses.of(leaks::Kind::kReachable).known, "live"),
+                     BlocksOf(losses, losses.of(leaks::Kind::kReachable).known,
+                              check.known.exact ? "live" : "known live"),
                      words.Roughly(losses.of(leaks::Kind::kReachable).bytes));
+}
+
+}  // namespace
+
+std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter) {
+  return PlainVerdict(subject, filter) + Doubt(*subject.check);
 }
 
 }  // namespace heapgauge

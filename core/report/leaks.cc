@@ -62,7 +62,7 @@ class Writer {
         check_(*subject.check),
         losses_(*subject.losses),
         options_(options),
-        words_{check_.known.exact, options.layout},
+        words_{!check_.known.sampled(), options.layout},
         allocation_(check_.known.profile) {}
 
   StyledText Text() {
@@ -134,9 +134,20 @@ class Writer {
       return fmt::format("all {} live blocks are known", WithCommas(losses_.in_use.blocks.value));
     }
     const bool one = losses_.in_use.known == 1;
-    return fmt::format("{} sampled {} for {}",
-                       WithCommas(static_cast<double>(losses_.in_use.known)),
-                       one ? "block stands" : "blocks stand", words_.Bytes(losses_.in_use.bytes));
+    const std::string count = WithCommas(static_cast<double>(losses_.in_use.known));
+    switch (check_.known.gap) {
+      case leaks::Gap::kEvents:
+        return count + (one ? " block counts" : " blocks count") +
+               " as live; some may be freed, others be missing";
+      case leaks::Gap::kYoung:
+        return count + (one ? " live block is" : " live blocks are") + " known; young ones are not";
+      case leaks::Gap::kEnd:
+        return count + (one ? " block was" : " blocks were") + " live where the trace breaks off";
+      case leaks::Gap::kNone:
+        break;
+    }
+    return fmt::format("{} sampled {} for {}", count, one ? "block stands" : "blocks stand",
+                       words_.Bytes(losses_.in_use.bytes));
   }
 
   static std::string SinceText(const leaks::Changes& changes) {
@@ -172,7 +183,10 @@ class Writer {
     const char* label = check_.at_exit ? "    in use at exit: " : "        in use now: ";
     text_ += label + InUse() + "\n";
     if (check_.allocations != 0) {
-      const char* about = check_.known.exact ? "" : options_.layout.utf8 ? "\u2248 " : "~ ";
+      const char* about = check_.known.gap == leaks::Gap::kEvents ? "at least "
+                          : !check_.known.sampled()               ? ""
+                          : options_.layout.utf8                  ? "\u2248 "
+                                                                  : "~ ";
       text_ += fmt::format("  total heap usage: {}{} allocs, {} frees, {} bytes allocated\n", about,
                            WithCommas(static_cast<double>(check_.allocations)),
                            WithCommas(static_cast<double>(check_.frees)),
@@ -241,12 +255,12 @@ class Writer {
   // How sure it is, how old it is, why it counts as reachable.
   void About(const LossRecord& record) {
     std::string about;
-    if (!check_.known.exact) {
+    if (check_.known.sampled()) {
       about = fmt::format("{} of {} sampled blocks of this stack",
                           WithCommas(static_cast<double>(record.own.known)),
                           WithCommas(static_cast<double>(record.stack_total.known)));
     }
-    if (!check_.known.exact && record.indirect.known != 0) {
+    if (check_.known.sampled() && record.indirect.known != 0) {
       about += fmt::format("; {} of it by blocks that are lost with them",
                            FormatBytes(record.indirect.bytes.value));
     }
@@ -267,10 +281,10 @@ class Writer {
   void LeakSummary() {
     if (!looked()) return NeverFreed();
     if (losses_.in_use.known == 0) {
-      // Of a sampled program it only means that none was sampled.
-      text_ += check_.at_exit       ? "All heap blocks were freed -- no leaks are possible\n"
-               : check_.known.exact ? "There are no live blocks -- no leaks are possible\n"
-                                    : "No live block is known\n";
+      // Where blocks are not known it only means that none of these is.
+      text_ += !check_.known.exact ? "No live block is known\n"
+               : check_.at_exit    ? "All heap blocks were freed -- no leaks are possible\n"
+                                   : "There are no live blocks -- no leaks are possible\n";
       return;
     }
     text_.Add("LEAK SUMMARY:\n", Style::kHeading);
@@ -327,9 +341,10 @@ class Writer {
   void NotShown() {
     if (!check_.known.exact && losses_.of(leaks::Kind::kPossible).known != 0 &&
         !options_.valgrind_style) {
-      text_.Add(
-          "Possibly lost: only memory that was not sampled points to it; mostly it is in use.\n",
-          Style::kDim);
+      text_.Add(fmt::format("Possibly lost: only memory {} points to it; mostly it is in use.\n",
+                            check_.known.sampled() ? "that was not sampled"
+                                                   : "of blocks that are not known"),
+                Style::kDim);
     }
     std::string kinds;
     for (const leaks::Kind kind : kOrder) {

@@ -59,7 +59,7 @@ std::string LeaksSarif(const LeaksSubject& subject, const LeaksOptions& options)
 Status WriteLeaksXtree(const LeaksSubject& subject, TextSink* out);
 
 // The verdict in one sentence, without a line end. With a filter it says what is lost since the
-// earlier check, or that nothing is.
+// earlier check, or that nothing is. A second one says what is in doubt where events are missing.
 std::string LeakVerdict(const LeaksSubject& subject, LeakFilter filter = LeakFilter::kAll);
 
 // Records that count as errors: those of the kinds that are not suppressed and, against an earlier

@@ -34,6 +34,20 @@ const char* LookName(leaks::Look look) {
   return "in place";
 }
 
+const char* MissingName(leaks::Gap gap) {
+  switch (gap) {
+    case leaks::Gap::kEvents:
+      return "events";
+    case leaks::Gap::kYoung:
+      return "young blocks";
+    case leaks::Gap::kEnd:
+      return "end";
+    case leaks::Gap::kNone:
+      break;
+  }
+  return "";
+}
+
 // Figures of sampled blocks have their 95 % range.
 void AddRange(const char* name, const Estimate& estimate, Json* json) {
   const Interval range = Interval95(estimate);
@@ -79,7 +93,7 @@ Json LeakRecordJson(const LeaksSubject& subject, size_t index, size_t most_frame
   json["blocks"] = Whole(record.own.blocks.value);
   json["indirect_bytes"] = Whole(record.indirect.bytes.value);
   json["indirect_blocks"] = Whole(record.indirect.blocks.value);
-  if (!check.known.exact) {
+  if (check.known.sampled()) {
     AddRange("bytes", record.own.bytes, &json);
     AddRange("blocks", record.own.blocks, &json);
     json["sampled_blocks"] = record.own.known;
@@ -117,6 +131,7 @@ Json LeakCheckJson(const Check& check) {
           {"command_line", check.command_line},
           {"unix_ns", check.unix_ns},
           {"exact", check.known.exact},
+          {"missing", MissingName(check.known.gap)},
           {"at_exit", check.at_exit},
           {"look", LookName(check.look)},
           {"pause_ns", check.pause_ns},
@@ -128,7 +143,7 @@ Json LeakCheckJson(const Check& check) {
 Json LeakSummaryJson(const LeaksSubject& subject, const LeaksOptions& options) {
   const Check& check = *subject.check;
   const leaks::LossRecords& losses = *subject.losses;
-  const bool exact = check.known.exact;
+  const bool exact = !check.known.sampled();
   Json json = {{"verdict", LeakVerdict(subject, options.filter)}};
   // Without a look at memory no block has one of the kinds.
   const bool looked = check.look != leaks::Look::kNone;
@@ -179,7 +194,7 @@ Json LeakSuppressionsJson(const LeaksSubject& subject) {
   for (size_t i = 0; i < rules.size(); ++i) {
     if (used[i].known == 0) continue;
     Json json = {{"name", rules[i].name}, {"file", rules[i].file}, {"line", rules[i].line}};
-    json.Merge(AmountJson(used[i], subject.check->known.exact));
+    json.Merge(AmountJson(used[i], !subject.check->known.sampled()));
     list.Add(std::move(json));
   }
   return list;

@@ -95,7 +95,7 @@ Json ResultJson(const LeaksSubject& subject, const LeaksOptions& options, size_t
   const NodeId leaf = check.known.stacks[record.stack].leaf;
   const std::vector<StackFrame> stack = leaks::FramesOf(profile, leaf);
   const size_t rule = RuleOf(record.kind);
-  const LeakWords words{check.known.exact, options.layout};
+  const LeakWords words{!check.known.sampled(), options.layout};
   std::string message = words.Lost(record, nullptr) + " are " + leaks::KindPhrase(record.kind);
   const size_t place = PlaceOfLeak(profile, stack);
   const Function* function = stack.empty() ? nullptr : FunctionOf(profile, stack[place]);

@@ -268,6 +268,36 @@ TEST_F(LeaksReport, SaysNothingOfAProgramWhoseSamplesAreMissing) {
             "(heapgauge doctor).");
 }
 
+TEST_F(LeaksReport, SaysWhatMissingEventsMeanForTheVerdict) {
+  leaks::Check& check = maker_.check();
+  check.known.exact = false;
+  check.known.gap = leaks::Gap::kEvents;
+  check.at_exit = true;
+  EXPECT_FALSE(Contains(Text(), "no leaks are possible")) << Text();
+  EXPECT_FALSE(Contains(Text(), "all blocks were freed")) << Text();
+  check.at_exit = false;
+  Plant();
+  std::string text = Text();
+  EXPECT_TRUE(Contains(text, "Events are missing: what was freed unseen may count as lost"))
+      << text;
+  EXPECT_TRUE(Contains(text, "5 blocks count as live; some may be freed, others be missing\n"))
+      << text;
+  EXPECT_FALSE(Contains(text, "sampled")) << text;
+  nlohmann::json json = JsonOf();
+  EXPECT_EQ(json["check"]["exact"], false);
+  EXPECT_EQ(json["check"]["missing"], "events");
+  EXPECT_FALSE(json["summary"]["in_use"].contains("bytes_low"));
+  check.look = leaks::Look::kNone;
+  check.verdicts.clear();
+  text = Text();
+  EXPECT_TRUE(Contains(text, "what was freed unseen may count as never freed")) << text;
+  check.known.gap = leaks::Gap::kEnd;
+  check.known.now_ns = 12'000'000'000;
+  EXPECT_TRUE(Contains(LeakVerdict(Subject()),
+                       "The trace breaks off at 12s: what was freed later is not known."))
+      << LeakVerdict(Subject());
+}
+
 TEST_F(LeaksReport, TellsWhatMayBeThereAtTheCoarsestInterval) {
   leaks::Check& check = maker_.check();
   check.known.exact = false;

@@ -1,5 +1,6 @@
 """Traces that are cut off, damaged or have lost events: every command tells, in its output or on standard error."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -53,6 +54,17 @@ class Gaps(harness.EndToEnd):
             said = self.said(command, self.whole)
             self.assertNotIn("not whole", said)
             self.assertNotIn("no end", said)
+
+    def test_only_a_whole_trace_is_called_exact(self):
+        cut = self.written("cut.hgt", self.bytes[:len(self.bytes) * 2 // 3])
+        for command in ["top", "stats", "lifetimes", "timeline"]:
+            for trace in [self.whole, cut]:
+                answer = json.loads(self.ask(command, "--json", str(trace)).stdout)
+                self.assertEqual(answer.get("recording", answer)["exact"], trace == self.whole, (command, trace))
+        self.assertTrue(json.loads(self.ask("leaks", "--json", str(self.whole)).stdout)["check"]["exact"])
+        leaks = json.loads(self.ask("leaks", "--json", str(cut)).stdout)
+        self.assertEqual((leaks["check"]["exact"], leaks["check"]["missing"]), (False, "end"))
+        self.assertIn("what was freed later is not known", leaks["summary"]["verdict"])
 
     def test_save_refuses_what_is_damaged(self):
         damaged = bytearray(self.bytes)

@@ -156,6 +156,7 @@ KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder) {
   }
   const wire::Header& header = recorder->gauge().header();
   known.exact = LoadShared(header.trace.lost) == 0;
+  if (!known.exact) known.gap = Gap::kEvents;
   known.now_ns = recorder->now_ns();
   return known;
 }

@@ -105,14 +105,22 @@ class Histories {
   size_t next_look_ = 0;
 };
 
+Gap GapOf(const trace::TraceFile& trace, bool at_end) {
+  const trace::Facts& facts = trace.facts();
+  if (facts.lost_events != 0) return Gap::kEvents;
+  if (facts.breaks_off && at_end) return Gap::kEnd;
+  // What was left out because it lived short may have been live then.
+  return facts.culled_below_ns != 0 && !at_end ? Gap::kYoung : Gap::kNone;
+}
+
 }  // namespace
 
 Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
                                  const trace::TraceFile::Stacks& stacks, uint64_t at_ns) {
   KnownBlocks known;
   const bool at_end = at_ns == trace::kNever;
-  // What was left out because it lived short may have been live then.
-  known.exact = at_end || (trace.facts().lost_events == 0 && trace.facts().culled_below_ns == 0);
+  known.gap = GapOf(trace, at_end);
+  known.exact = known.gap == Gap::kNone;
   known.profile = stacks.profile;
   known.profile.recording = trace.facts().recording;
   known.now_ns = at_end ? trace.end_ns() : at_ns;

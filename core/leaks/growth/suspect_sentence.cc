@@ -17,7 +17,7 @@ std::string Probability(double p) {
 }
 
 std::string Blocks(const Check& check, uint64_t count) {
-  return fmt::format("{}block{}", check.known.exact ? "" : "sampled ", count == 1 ? "" : "s");
+  return fmt::format("{}block{}", check.known.sampled() ? "sampled " : "", count == 1 ? "" : "s");
 }
 
 std::string Grows(const GrowthEvidence& growth) {
@@ -40,7 +40,9 @@ std::string Reached(const Check& check, const Suspect& suspect) {
           : fmt::format("{} of {} {}", suspect.possible_blocks, suspect.live_blocks,
                         Blocks(check, suspect.live_blocks));
   if (check.known.exact) return fmt::format("; still reachable, {} only by the middle", some);
-  return fmt::format("; still pointed to, {} by blocks that were not sampled", some);
+  return fmt::format(
+      "; still pointed to, {} by {}", some,
+      check.known.sampled() ? "blocks that were not sampled" : "memory that nobody knows");
 }
 
 std::string NotSuspected(const Suspect& suspect) {

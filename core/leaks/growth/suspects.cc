@@ -156,8 +156,8 @@ class Judging {
         s.live_blocks == 0 || check_.verdicts.empty()
             ? Interval{0, 0}
             : Share95(static_cast<double>(s.lost_blocks), static_cast<double>(s.live_blocks));
-    s.growth = JudgeGrowth(blocks, known_.histories.empty() ? nullptr : &unit.history, known_.exact,
-                           clock_, limits_);
+    s.growth = JudgeGrowth(blocks, known_.histories.empty() ? nullptr : &unit.history,
+                           !known_.sampled(), clock_, limits_);
     // At its end a program has what it made on its way; that is no trend.
     s.grows = s.growth.trend == Trend::kGrowing && !check_.at_exit;
     if (s.lost) s.score += Interval95(s.lost_bytes).low;

@@ -41,7 +41,7 @@ Profile LostProfile(const Check& check, const LossRecords& losses, bool blocks) 
     Row row;
     row.leaf = check.known.stacks[i].leaf;
     row.labels = check.known.stacks[i].labels;
-    if (!check.known.exact) row.samples = row.live_samples = of.lost.known;
+    if (check.known.sampled()) row.samples = row.live_samples = of.lost.known;
     profile.rows.push_back(row);
     for (const Estimate& estimate :
          {of.live.blocks, of.live.bytes, of.lost.blocks, of.lost.bytes}) {
@@ -49,7 +49,7 @@ Profile LostProfile(const Check& check, const LossRecords& losses, bool blocks) 
     }
   }
   profile.RoundEstimates();
-  if (check.known.exact) profile.estimates.clear();  // nothing was estimated
+  if (!check.known.sampled()) profile.estimates.clear();  // nothing was estimated
   return profile;
 }
 

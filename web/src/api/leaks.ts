@@ -85,6 +85,7 @@ export interface LeaksAnswer {
     pid: number;
     unix_ns: number;
     exact: boolean;
+    missing: "" | "events" | "young blocks" | "end";
     at_exit: boolean;
     look: "copy" | "own copy" | "in place" | "none";
     pause_ns: number;

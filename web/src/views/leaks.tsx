@@ -98,7 +98,7 @@ function Verdict({ data, said, onChecked }: { data: LeaksAnswer; said: string; o
         {check.look !== "none" && (
           <p class="dim">
             checked <Ago unixNs={check.unix_ns} /> · stood still for <b data-testid="pause">{pauseText(check.pause_ns)}</b> · <span title={LOOKS[check.look]}>{formatBytes(check.scanned_bytes)} searched</span>
-            {check.threads > 0 && ` · ${check.threads} ${check.threads === 1 ? "thread" : "threads"}`} · {check.exact ? "every block is known" : `${data.summary.in_use.sampled_blocks ?? 0} sampled blocks`}
+            {check.threads > 0 && ` · ${check.threads} ${check.threads === 1 ? "thread" : "threads"}`} · {check.exact ? "every block is known" : data.summary.in_use.sampled_blocks === undefined ? "not every block is known" : `${data.summary.in_use.sampled_blocks} sampled blocks`}
           </p>
         )}
         {data.suspects.whole && <p class="dim">{data.suspects.whole[0]!.toUpperCase()}{data.suspects.whole.slice(1)}.</p>}

@@ -11,7 +11,7 @@ export function Records({ data }: { data: LeaksAnswer }) {
   const { state, store } = usePage();
   const looked = data.check.look !== "none";
   const compared = data.since !== null;
-  const sampled = !data.check.exact;
+  const sampled = data.summary.in_use.sampled_blocks !== undefined;
   const columns = 5 + (looked ? 1 : 0) + (sampled ? 1 : 0) + (compared ? 1 : 0);
   return (
     <div class="records padded">

@@ -58,7 +58,7 @@ function Row({ suspect, data }: { suspect: Suspect; data: LeaksAnswer }) {
       </button>
       {open && suspect.record !== undefined && (
         <Details record={suspect.record} name={suspect.function} check={data.number} looked={data.check.look !== "none"}>
-          <Evidence suspect={suspect} exact={data.check.exact} />
+          <Evidence suspect={suspect} exact={data.summary.in_use.sampled_blocks === undefined} />
         </Details>
       )}
     </li>
