@@ -36,7 +36,7 @@ void Recorder::FollowControl() {
   hg_seen_generation = generation;
   std::atomic_ref(file->header()->seen_generation).store(generation, std::memory_order_release);
   following_.Unlock();
-  copy_.Follow(file->header(), file->path());
+  copy_.Follow(*file);
 }
 
 bool Recorder::Available() const {

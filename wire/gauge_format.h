@@ -291,6 +291,10 @@ struct Header {
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);
 
+// The bytes of the file that those who ask for a picture hold a shared lock on (leak_control.h).
+inline constexpr uint64_t kAskerLockOffset = offsetof(Header, leaks);
+inline constexpr uint64_t kAskerLockBytes = sizeof(LeakControl);
+
 // Says in a header what the file is laid out like: version and sizes.
 inline void DescribeLayout(Header* header);
 

@@ -4,7 +4,9 @@
 // Picture. Somebody outside who may not trace the program makes `picture_requests` the next odd
 // number, and changes Control::generation; the next thread that comes by the agent's slow path
 // forks a copy of the program that does nothing but stand still, and says so in the words behind.
-// The copy ends when the number changes: to an even one, by whoever asked.
+// The copy ends when the number changes: to an even one, by whoever asked. For as long as somebody
+// waits and looks, they hold a shared lock on these bytes of the open file (F_OFD_SETLK): a request
+// that nobody holds one for is of somebody who was killed, and counts as taken back.
 //
 // Check. A program that wants its own blocks checked (at its end, or at the end of a scope) fills
 // in the question, adds 1 to `check_requests` and waits, a bounded time, for `check_answers` to

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "agent/leaks/asker_lock.h"
 #include "agent/leaks/serve_memory.h"
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr uint64_t kLifeNs = 60'000'000'000;
 constexpr uint64_t kNapNs = 10'000'000;
+constexpr uint64_t kLookNs = 500'000'000;  // from one look for who asked to the next
 
 uint32_t Requests(const wire::LeakControl* words) {
   return std::atomic_ref(*const_cast<uint32_t*>(&words->picture_requests))
@@ -40,15 +42,24 @@ void OfferToOomKiller() {
 }
 
 // All that the copy ever does. Signals are blocked.
-[[noreturn]] void StandStill(const wire::LeakControl* words, uint32_t request, const char* path) {
+[[noreturn]] void StandStill(const GaugeFile& file, uint32_t request) {
   CloseAllFiles();
   Syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
   Syscall(SYS_prctl, PR_SET_PTRACER, -1, 0, 0, 0);
   Syscall(SYS_prctl, PR_SET_NAME, "heapgauge-copy", 0, 0, 0);
   OfferToOomKiller();
+  const wire::LeakControl* const words = &file.header()->leaks;
   const uint64_t end_ns = os::MonotonicNs() + kLifeNs;
-  while (Requests(words) == request && os::MonotonicNs() < end_ns) {
-    ServeMemory(path, [&] { return Requests(words) == request && os::MonotonicNs() < end_ns; });
+  uint64_t look_ns = 0;
+  const auto is_wanted = [&] {
+    const uint64_t now_ns = os::MonotonicNs();
+    if (Requests(words) != request || now_ns >= end_ns) return false;
+    if (now_ns < look_ns) return true;
+    look_ns = now_ns + kLookNs;
+    return !NobodyAsks(file);
+  };
+  while (is_wanted()) {
+    ServeMemory(file.path(), is_wanted);
     if (!os::Nap(kNapNs)) break;
   }
   for (;;) arch::Syscall6(SYS_exit_group, 0, 0, 0, 0, 0, 0);
@@ -75,33 +86,35 @@ void OwnCopy::EndOld() {
   }
 }
 
-void OwnCopy::Follow(wire::Header* header, const char* path) {
-  wire::LeakControl* words = &header->leaks;
-  const uint32_t request = Requests(words);
+void OwnCopy::Follow(const GaugeFile& file) {
+  const uint32_t request = Requests(&file.header()->leaks);
   if (request == seen_) return;
   // A child of vfork has this memory and is another process.
-  if (!SyscallsFrozen() && os::ProcessId() != header->pid) return;
+  if (!SyscallsFrozen() && os::ProcessId() != file.header()->pid) return;
   if (!busy_.Lock()) return;
   if (request != seen_) {
     seen_ = request;
     EndOld();
-    if (request % 2 != 0) Fork(words, request, path);
+    if (request % 2 != 0) Fork(file, request);
   }
   busy_.Unlock();
 }
 
 // Not inlined, so that registers which callers must find unchanged are on the stack here.
-[[gnu::noinline]] void OwnCopy::Fork(wire::LeakControl* words, uint32_t request, const char* path) {
+[[gnu::noinline]] void OwnCopy::Fork(const GaugeFile& file, uint32_t request) {
   __builtin_unwind_init();
   const os::SignalsBlocked blocked;
+  wire::LeakControl* const words = &file.header()->leaks;
   char lowest;
   Put(words->picture_stack_pointer, uint64_t{reinterpret_cast<uintptr_t>(&lowest)});
   Put(words->picture_thread, os::ThreadId());
   const uint64_t before_ns = os::MonotonicNs();
   // There is no room if those who ended still have to be waited for.
   long* const place = std::find(std::begin(children_), std::end(children_), 0);
-  const long child = place == std::end(children_) ? -EAGAIN : Syscall(SYS_clone, 0, 0, 0, 0, 0);
-  if (child == 0) StandStill(words, request, path);
+  const long child = place == std::end(children_) ? -EAGAIN
+                     : NobodyAsks(file)           ? -ECANCELED
+                                                  : Syscall(SYS_clone, 0, 0, 0, 0, 0);
+  if (child == 0) StandStill(file, request);
   if (child > 0) *place = child;
   Put(words->picture_pause_ns, os::MonotonicNs() - before_ns);
   Put(words->picture_pid, child > 0 ? static_cast<uint32_t>(child) : 0);

@@ -1,6 +1,7 @@
 // A copy of the program that its agent forks, for those who look for leaks and may not trace the
 // program (wire/leak_control.h). It does nothing but stand still: it runs no code of the program's,
-// and ends when it is told to, or after a minute.
+// and ends when it is told to, within a second of the end of who asked, or after a minute. None is
+// made if that one is gone already.
 //
 // The program does not notice. The copy is a child that sends no signal and that wait() does not
 // see; no handler of pthread_atfork runs; the copy closes its own files at once, so that it holds
@@ -19,14 +20,14 @@
 #include <cstdint>
 
 #include "agent/sys/try_lock.h"
-#include "wire/gauge_format.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 
 class OwnCopy {
  public:
-  // An odd number of requests asks for a copy, another number ends it. `path` is the gauge file's.
-  void Follow(wire::Header* header, const char* path);
+  // An odd number of requests asks for a copy, another number ends it.
+  void Follow(const GaugeFile& file);
   // In a forked child: what the parent has made is not its own.
   void Forget();
 
@@ -34,7 +35,7 @@ class OwnCopy {
   static constexpr int kMostCopies = 8;  // that have not been waited for
 
   void EndOld();
-  void Fork(wire::LeakControl* words, uint32_t request, const char* path);
+  void Fork(const GaugeFile& file, uint32_t request);
 
   TryLock busy_;
   uint32_t seen_ = 0;

@@ -124,7 +124,7 @@ void GaugeFile::Announce(uint32_t index, wire::SegmentKind kind, uint32_t ordina
   RaiseTo(header_->segment_count, index + 1);
 }
 
-int GaugeFile::OpenAgain() {
+int GaugeFile::OpenAgain() const {
   const int fd = os::OpenFile(path_);
   if (fd < 0) return fd;
   uint64_t device, inode;

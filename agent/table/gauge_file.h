@@ -100,6 +100,10 @@ class GaugeFile {
     if (!spare_reserved_.exchange(true, std::memory_order_relaxed)) ReserveSpare();
   }
 
+  // The file once more, by its path, for writing: a descriptor to be closed, or -errno, also if
+  // another file is there now.
+  int OpenAgain() const;
+
   // How many segments of one kind there can be.
   static constexpr uint32_t kMaxOrdinals = 2048;
 
@@ -119,7 +123,6 @@ class GaugeFile {
   bool KeepSpare(char* segment, uint32_t index);
   char* TakeSpare(uint32_t* index);
   void Announce(uint32_t index, wire::SegmentKind kind, uint32_t ordinal);
-  int OpenAgain();
 
   wire::Header* header_ = nullptr;
   uint64_t device_ = 0;

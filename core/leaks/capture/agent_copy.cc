@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -80,6 +81,17 @@ class HeldBackEnd {
   sigset_t held_;
 };
 
+// Until the file is closed, however that comes about: tells the agent that somebody asks. Of a file
+// system without locks the agent knows that this cannot be told.
+void HoldAskerLock(const File& file) {
+  struct flock lock {};
+  lock.l_type = F_RDLCK;  // shared, as others may ask as well
+  lock.l_whence = SEEK_SET;
+  lock.l_start = wire::kAskerLockOffset;
+  lock.l_len = wire::kAskerLockBytes;
+  (void)fcntl(file.fd(), F_OFD_SETLK, &lock);
+}
+
 // No other child is to be killed in its place, whatever the gauge file says: it has the program's
 // user, sends no signal, and is younger than the request.
 bool MayBeCopy(uint32_t process, uint32_t child, uint64_t since_ticks) {
@@ -129,6 +141,7 @@ Result<std::unique_ptr<AgentCopy>> AgentCopy::Ask(uint32_t process, const std::s
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("the agent in process {} is too old to make a copy of it", process));
   }
+  HoldAskerLock(file);
   const HeldBackEnd held_back;  // longer than a request that is taken back
   std::unique_ptr<AgentCopy> copy(new AgentCopy(std::move(file), process));
   HG_TRY(copy->Request(options.timeout_ms, [&] { return held_back.due(); }));

@@ -31,7 +31,8 @@ class AgentCopy {
     bool read_directly = true;  // false: by pipes, in any case
   };
   // A signal that ends this process while it waits (Ctrl-C) does so once the request is taken back,
-  // so that the program makes no copy which nobody looks at; and so does the end of the wait.
+  // so that the program makes no copy which nobody looks at; and so does the end of the wait. If
+  // this process is killed, a lock on the gauge file goes with it, and the agent knows by that.
   static Result<std::unique_ptr<AgentCopy>> Ask(uint32_t process, const std::string& gauge_path,
                                                 const Options& options);
   // Ends the copy.

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -269,6 +270,56 @@ TEST_F(CheckProcessTest, ARequestIsTakenBackIfTheCheckIsCancelled) {
   options.timeout_ms = 10;
   EXPECT_FALSE(AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), options));
   EXPECT_EQ(requests() % 2, 0u);
+}
+
+// Asks in a process of its own, which is killed when `is_time`.
+void KillAsker(uint32_t program, const std::string& gauge_path,
+               const std::function<bool()>& is_time) {
+  const pid_t asker = fork();
+  if (asker == 0) {
+    AgentCopy::Options options;
+    options.timeout_ms = 600'000;
+    const auto copy = AgentCopy::Ask(program, gauge_path, options);
+    for (;;) pause();
+  }
+  while (!is_time()) usleep(1'000);
+  kill(asker, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(waitpid(asker, &status, 0), asker);
+}
+
+TEST_F(CheckProcessTest, ARequestOfAnAskerThatWasKilledIsDropped) {
+  StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
+  int port = 0;
+  const std::string line = server.ReadLine();
+  ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
+  const auto file = File::OpenForReading(GaugeFile());
+  const auto words = [&] {
+    wire::LeakControl now{};
+    file->ReadAt(offsetof(wire::Header, leaks), &now, sizeof now);
+    return now;
+  };
+  const auto program = static_cast<uint32_t>(server.pid());
+  kill(server.pid(), SIGSTOP);  // its agent is not to answer yet
+  KillAsker(program, GaugeFile(), [&] { return words().picture_requests % 2 != 0; });
+  kill(server.pid(), SIGCONT);
+  {
+    Client client(port);
+    while (words().picture_answers != words().picture_requests) usleep(1'000);
+    EXPECT_EQ(words().picture_pid, 0u) << "a copy for nobody";
+    EXPECT_EQ(words().picture_error, static_cast<uint32_t>(ECANCELED));
+    // One that is there already does not outlive who asked by a minute. The agent, which would wait
+    // for it, is not asked again.
+    KillAsker(program, GaugeFile(), [&] { return words().picture_pid != 0; });
+    const auto copy = std::to_string(words().picture_pid);
+    const auto ended = [&] {
+      const auto stat = ReadWholeFile("/proc/" + copy + "/stat", 4096);
+      return !stat || stat->find(") Z ") != std::string::npos;
+    };
+    for (int i = 0; !ended() && i < 1000; ++i) usleep(10'000);
+    EXPECT_TRUE(ended());
+    EXPECT_EQ(client.failed, 0u);
+  }
 }
 
 // A gauge file that names another child of the program as its copy.
