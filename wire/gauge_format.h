@@ -310,7 +310,9 @@ struct Module {
   uint32_t build_id_bytes;  // 0 to 32
   uint32_t flags;           // kModulePathCut
   uint8_t build_id[32];
-  char path[928];  // as the dynamic linker names it; the main program's is its /proc/self/exe
+  // As the dynamic linker names it; where that is relative, as the kernel does. The main program's
+  // is its /proc/self/exe.
+  char path[928];
   // Its code as the kernel lists it in /proc/PID/maps, for tools that go by that: whole pages, and
   // where they are in the file. All 0 if it has none or several such segments, and before
   // version 3.

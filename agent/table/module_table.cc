@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "agent/sys/mapped_path.h"
 #include "agent/sys/os.h"
 #include "agent/sys/text.h"
 #include "agent/table/atomic_file.h"
@@ -27,6 +28,10 @@ void DescribeCode(const LoadedObject& object, wire::Module* record) {
   record->code_offset = code->p_offset & kPageMask;
 }
 
+// One that was loaded by a relative path is known by that to the dynamic linker, and names without
+// a slash are those of no file (the kernel's own object).
+bool IsRelative(const char* path) { return path[0] != '/' && strchr(path, '/') != nullptr; }
+
 wire::Module Describe(const LoadedObject& object, const char* main_program) {
   wire::Module record{};
   record.start = object.start;
@@ -36,7 +41,10 @@ wire::Module Describe(const LoadedObject& object, const char* main_program) {
   record.build_id_bytes =
       static_cast<uint32_t>(BuildId(object, record.build_id, sizeof record.build_id));
   const char* path = object.path[0] == '\0' ? main_program : object.path;
-  if (!CopyText(record.path, path)) record.flags |= wire::kModulePathCut;
+  if (!(IsRelative(path) && MappedPath(object.start, record.path, sizeof record.path)) &&
+      !CopyText(record.path, path)) {
+    record.flags |= wire::kModulePathCut;
+  }
   DescribeCode(object, &record);
   return record;
 }

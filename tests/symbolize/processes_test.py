@@ -80,10 +80,10 @@ class Processes(unittest.TestCase):
         subprocess.run([compiler, "-g", "-O1", "-fno-inline", "-Wl,--build-id", str(source), "-o",
                         self.path(name), *flags], check=True)
 
-    def start(self, *command):
+    def start(self, *command, cwd=None):
         process = subprocess.Popen([f"{BIN}/heapgauge", "run", "--quiet", "--sample", "64K", "--",
                                     *command], env=self.environment, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE)
+                                   stdout=subprocess.PIPE, cwd=cwd)
         self.addCleanup(self.finish, process)
         self.assertEqual(process.stdout.readline(), b"ready\n", command)
         return process
@@ -176,6 +176,14 @@ class Processes(unittest.TestCase):
         text = self.names(self.pid())
         self.assertIn('"Inner"', text)
         self.assertIn("plugin.so", text)
+
+    def test_a_module_that_was_loaded_by_a_relative_path(self):
+        self.build(PROGRAM, "program", "-ldl")
+        os.mkdir(self.path("plug ins"))
+        self.build(PLUGIN, "plug ins/plugin.so", "-shared", "-fPIC")
+        self.finish(self.start(self.path("program"), "./plug ins/plugin.so", cwd=self.directory))
+        text = self.names(self.gauge())
+        self.assertIn('"Inner"', text)
 
     def test_a_program_in_another_mount_namespace(self):
         hidden = self.path("hidden")
