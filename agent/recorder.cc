@@ -9,6 +9,7 @@
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"
 #include "agent/table/timeline.h"
+#include "agent/trace/recorder_life.h"
 #include "agent/unwind/rule_cache.h"
 #include "agent/version.h"
 
@@ -135,7 +136,8 @@ bool Recorder::Ready() {
     return false;
   }
   // A child that is not to be traced has nothing to tell.
-  const bool untraced = tracing() && (!trace_settings_.follows_fork || buffers_.is_over());
+  const bool untraced = tracing() && (!trace_settings_.follows_fork || buffers_.is_over() ||
+                                      IsRecorderGone(trace_settings_));
   const bool started = !untraced && StartInChild();
   if (!started) tracing_.store(false);
   process_state_->store(

@@ -4,6 +4,7 @@
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 #include "agent/table/atomic_file.h"
+#include "agent/trace/recorder_life.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -30,6 +31,10 @@ uintptr_t FrameAddress() { return reinterpret_cast<uintptr_t>(__builtin_frame_ad
 
 bool Recorder::StartTracing(const TraceSettings& settings) {
   trace_settings_ = settings;
+  if (IsRecorderGone(settings)) {
+    Put(file_.header()->trace.gave_up, uint32_t{1});
+    return false;
+  }
   trace_clock_.Use(settings.clock);
   if (!buffers_.Start(settings, file_.header())) return false;
   file_.ExpectFilling();

@@ -1,6 +1,7 @@
 #include "cli/trace_run.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,9 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
   environment.emplace_back("HEAPGAUGE_TRACE_DROP", run.options.drop ? "1" : "0");
   environment.emplace_back("HEAPGAUGE_TRACE_FORK", run.options.follow_fork ? "1" : "0");
   environment.emplace_back("HEAPGAUGE_TRACE_RECORDER", std::to_string(getpid()));
+  struct stat space {};
+  if (stat("/proc/self/ns/pid", &space) != 0) space.st_ino = 0;
+  environment.emplace_back("HEAPGAUGE_TRACE_NAMESPACE", std::to_string(space.st_ino));
   const bool counter = trace::BestClock() == wire::TraceClock::kCycleCounter;
   environment.emplace_back("HEAPGAUGE_TRACE_CLOCK", counter ? "tsc" : "monotonic");
   if (!run.options.buffer.empty()) {

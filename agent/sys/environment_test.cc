@@ -58,7 +58,8 @@ TEST(Settings, ComeFromTheEnvironment) {
 TEST(Settings, OfATraceComeFromTheEnvironment) {
   EnvironmentList environment({"HEAPGAUGE_TRACE=1", "HEAPGAUGE_TRACE_DROP=1",
                                "HEAPGAUGE_TRACE_FORK=1", "HEAPGAUGE_TRACE_CLOCK=tsc",
-                               "HEAPGAUGE_TRACE_BUFFER=2M", "HEAPGAUGE_TRACE_RECORDER=4711"});
+                               "HEAPGAUGE_TRACE_BUFFER=2M", "HEAPGAUGE_TRACE_RECORDER=4711",
+                               "HEAPGAUGE_TRACE_NAMESPACE=4026531836"});
   const TraceSettings settings = ReadSettings(environment.get()).trace;
   EXPECT_TRUE(settings.on);
   EXPECT_TRUE(settings.drops);
@@ -66,6 +67,7 @@ TEST(Settings, OfATraceComeFromTheEnvironment) {
   EXPECT_EQ(settings.clock, wire::TraceClock::kCycleCounter);
   EXPECT_EQ(settings.max_buffers(), 32u);
   EXPECT_EQ(settings.recorder_pid, 4711u);
+  EXPECT_EQ(settings.recorder_namespace, 4026531836u);
 }
 
 TEST(Settings, OfATraceKeepWithinTheirBounds) {

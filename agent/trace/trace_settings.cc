@@ -33,6 +33,10 @@ TraceSettings ReadTraceSettings(char** environment) {
       recorder <= UINT32_MAX) {
     settings.recorder_pid = static_cast<uint32_t>(recorder);
   }
+  uint64_t space;
+  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_TRACE_NAMESPACE"), &space)) {
+    settings.recorder_namespace = space;
+  }
   return settings;
 }
 

@@ -22,6 +22,7 @@ struct TraceSettings {
   Freeing freeing = Freeing::kIfAlone;
   uint64_t buffer_bytes = uint64_t{16} << 20;  // HEAPGAUGE_TRACE_BUFFER
   uint32_t recorder_pid = 0;                   // HEAPGAUGE_TRACE_RECORDER: for the header
+  uint64_t recorder_namespace = 0;  // HEAPGAUGE_TRACE_NAMESPACE: of that number; 0 unknown
   // How long the buffers may stay full, with no sign of life from a recorder, before tracing ends.
   uint64_t patience_ns = 5'000'000'000;
 

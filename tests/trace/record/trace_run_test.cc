@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "tests/cli/command.h"
 #include "tests/trace/record/traced_run.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge::testing {
 namespace {
@@ -226,6 +227,39 @@ TEST_F(TracedRun, StopsWhileABusyProgramGoesOn) {
   EXPECT_TRUE(whole.file->facts().complete);
   EXPECT_EQ(whole.file->facts().lost_events, 0U);
   EXPECT_EQ(whole.file->facts().unknown_frees, 0U);
+}
+
+TEST_F(TracedRun, AProgramThatStartsAfterTheRecordingWaitsForNobody) {
+  const std::string go = scratch_ / "go";
+  ASSERT_EQ(mkfifo(go.c_str(), 0600), 0);
+  Command command(Traced({"-o", scratch_ / "x.hgt", "--follow-fork"},
+                         {"sh", "-c",
+                          "{ read word < " + go + "; exec " + Target("churn_threads") +
+                              " --counts " + (scratch_ / "counts") + " --threads 1; } & echo $!"}));
+  while (command.OutSoFar().find('\n') == std::string::npos || ChildOf(command.pid()) != 0) {
+    usleep(10'000);
+  }
+  kill(command.pid(), SIGINT);
+  const Outcome outcome = command.Wait();
+  const auto program = static_cast<pid_t>(std::strtol(outcome.out.c_str(), nullptr, 10));
+  ASSERT_GT(program, 1) << outcome.out;
+  std::ofstream(go) << "word\n";
+  // More than the buffers have room for.
+  while (ReadChurn(scratch_ / "counts").allocated_objects < 1'000'000) {
+    ASSERT_EQ(kill(program, 0), 0) << "the program ended";
+    usleep(10'000);
+  }
+  EXPECT_EQ(kill(program, SIGKILL), 0);
+  size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "gauge")) {
+    if (entry.path().filename().string().find("churn_threads") == std::string::npos) continue;
+    wire::Header header{};
+    ASSERT_EQ(File::OpenForReading(entry.path())->ReadAt(0, &header, sizeof header), sizeof header);
+    ++found;
+    EXPECT_EQ(header.trace.waits, 0U);
+    EXPECT_EQ(header.trace.gave_up, 1U);
+  }
+  EXPECT_EQ(found, 1U);
 }
 
 TEST_F(TracedRun, EndsAsTheProgramDoes) {
