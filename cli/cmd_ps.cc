@@ -121,11 +121,7 @@ std::string AsJson(const std::vector<Entry>& entries) {
 
 // A file without a header may belong to a program that starts right now; it goes when it is old.
 bool MayRemove(const Entry& entry) {
-  if (entry.facts) {
-    const RecordingState state = entry.recording().state;
-    return state == RecordingState::kEnded || state == RecordingState::kKilled ||
-           state == RecordingState::kReplaced;
-  }
+  if (entry.facts) return IsOver(entry.recording().state);
   if (entry.facts.error().code != ErrorCode::kUnfinished) return false;
   constexpr uint64_t kMinuteNs = 60'000'000'000;
   struct stat st {};

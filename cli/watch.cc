@@ -19,13 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Whether a newer look can differ.
-bool IsOver(const Profile& profile) {
-  const RecordingState state = profile.recording.state;
-  return state == RecordingState::kEnded || state == RecordingState::kKilled ||
-         state == RecordingState::kReplaced;
-}
-
 class Watcher {
  public:
   Watcher(const ReportOptions& options, Sorted first, std::chrono::milliseconds every)
@@ -97,7 +90,7 @@ class Watcher {
   }
 
   void Refresh(FrameCache* cache) {
-    if (IsOver(*now_)) return;  // the last figures stay, and what they changed by
+    if (IsOver(now_->recording.state)) return;  // the last figures stay, and what they changed by
     auto sorted = LoadSorted(options_, cache);
     if (!sorted) {
       trouble_ = sorted.error().message;

@@ -139,7 +139,7 @@ trace::LeakAnswer AnswerOf(const Check& check) {
 // Why there is no check at the end of a program.
 std::string WhyUnchecked(trace::ProcessRecorder* recorder, RecordingState state) {
   const std::string rest = ": what it never freed is known, and not what was lost";
-  if (state == RecordingState::kKilled) {
+  if (state == RecordingState::kKilled || state == RecordingState::kGone) {
     return "it was ended by a signal or by a system call of its own, or executed a program that "
            "the agent is not in" +
            rest;

@@ -21,8 +21,15 @@ const char* StateName(RecordingState state) {
       return "exec";
     case RecordingState::kSnapshot:
       return "copy";
+    case RecordingState::kGone:
+      return "gone";
   }
   return "unknown";
+}
+
+bool IsOver(RecordingState state) {
+  return state == RecordingState::kEnded || state == RecordingState::kKilled ||
+         state == RecordingState::kReplaced || state == RecordingState::kGone;
 }
 
 std::string Recording::name() const {

@@ -20,8 +20,11 @@ enum class RecordingState {
   kKilled,    // the program is gone and did not say goodbye: a signal, the OOM killer
   kReplaced,  // the process executed another program, which has a file of its own if any
   kSnapshot,  // a copy made while the program ran
+  kGone,      // as killed, where it may as well have left in a way that the agent does not see
 };
 const char* StateName(RecordingState state);
+// Nothing new will come of it.
+bool IsOver(RecordingState state);
 
 // How a dump came about. In the file of a program: the last one that the agent made.
 struct DumpFacts {

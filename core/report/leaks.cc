@@ -100,6 +100,8 @@ class Writer {
         return "the program has ended";
       case RecordingState::kKilled:
         return "the program was killed";
+      case RecordingState::kGone:
+        return "the program ended without telling";
       case RecordingState::kReplaced:
         return "the process executed another program";
       case RecordingState::kSnapshot:

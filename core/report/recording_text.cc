@@ -99,6 +99,8 @@ std::string StateText(const Recording& r) {
       return "ended after " + time + forked;
     case RecordingState::kKilled:
       return "killed after " + time + forked;
+    case RecordingState::kGone:
+      return "ended without telling after " + time + forked;
     case RecordingState::kReplaced:
       return "executed another program after " + time + forked;
     case RecordingState::kSnapshot:

@@ -52,11 +52,9 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
       return text.Add(fmt::format("All samples were lost: heapgauge doctor {} tells why.\n",
                                   profile.recording.pid));
     }
-    const RecordingState state = profile.recording.state;
-    const bool over = state == RecordingState::kEnded || state == RecordingState::kKilled ||
-                      state == RecordingState::kReplaced;
-    text.Add(over ? "No samples: the program allocated less than about one interval"
-                  : "No samples yet: the program has allocated less than about one interval");
+    text.Add(IsOver(profile.recording.state)
+                 ? "No samples: the program allocated less than about one interval"
+                 : "No samples yet: the program has allocated less than about one interval");
     return text.Add(report.total.samples != 0 ? ", or the filter leaves nothing.\n" : ".\n");
   }
   text.Add(TopTable(profile, report, 0, options));

@@ -132,7 +132,7 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out) {
     Recording& recording = facts.recording;
     if (field == kState) {
       const uint64_t state = value.Number();
-      if (state > static_cast<uint64_t>(RecordingState::kSnapshot)) return false;
+      if (state > static_cast<uint64_t>(RecordingState::kGone)) return false;
       recording.state = static_cast<RecordingState>(state);
     } else if (field == kArgument && recording.command_line.size() < kMaxRepeated) {
       recording.command_line.push_back(Printable(text));

@@ -1,5 +1,6 @@
 #include "core/trace/record/recorder.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -189,6 +190,7 @@ bool Recorder::Open(const GaugeOwner& owner, const OwnerProcess& process) {
   session.recorder = *std::move(recorder);
   session.owner = owner;
   session.process = process;
+  session.end = ProcessEnd(process);
   session.path = std::move(path);
   session.executable = session.recorder->facts().recording.program;
   if (auto gauge = IdentityOf(owner.path)) gauges_.push_back(*std::move(gauge));
@@ -280,7 +282,11 @@ void Recorder::LookAtExecutable(Session* session, uint64_t now_ns) {
 std::optional<RecordingState> Recorder::StateOfGone(const Session& session) {
   if (session.recorder->has_ended()) return RecordingState::kEnded;
   if (session.replaced_ns != 0) return RecordingState::kReplaced;
-  if (session.process.NumberOf(session.owner) != program_) return RecordingState::kKilled;
+  if (session.process.NumberOf(session.owner) != program_) {
+    const auto status = session.end.wait_status();
+    if (!status) return RecordingState::kGone;
+    return WIFEXITED(*status) ? RecordingState::kEnded : RecordingState::kKilled;
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!program_ended_) return std::nullopt;
   // It left in a way that the agent does not see: daemon() does so in the C library.

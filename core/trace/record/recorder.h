@@ -23,6 +23,7 @@
 #include "core/trace/record/gauge_finder.h"
 #include "core/trace/record/leak_watch.h"
 #include "core/trace/record/owner_process.h"
+#include "core/trace/record/process_end.h"
 #include "core/trace/record/process_recorder.h"
 
 namespace heapgauge::trace {
@@ -84,6 +85,7 @@ class Recorder {
     std::unique_ptr<ProcessRecorder> recorder;
     GaugeOwner owner;
     OwnerProcess process;
+    ProcessEnd end;
     std::string path;
     CountingWriter* counts = nullptr;  // the recorder's writer, if leaks are looked for
     uint64_t next_look_ns = 0;         // whether it was replaced

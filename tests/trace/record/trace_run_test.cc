@@ -292,6 +292,33 @@ TEST_F(TracedRun, KnowsWhoLeftFromWhoWasKilled) {
             RecordingState::kKilled);
 }
 
+// The agent does not see how they leave, and somebody else waits for them.
+TEST_F(TracedRun, DoesNotCallAChildKilledThatLeftByItself) {
+  const auto state_after = [&](const std::string& how) {
+    for (const std::string& path : Traces()) std::filesystem::remove(path);
+    const Outcome outcome =
+        Run({"-o", scratch_ / "x.hgt", "--follow-fork"},
+            {"/usr/bin/python3", "-I", "-S", "-c",
+             "import ctypes, os, time\nsyscall = ctypes.CDLL(None).syscall\n"
+             "if os.fork() == 0:\n  kept = [bytes(i) for i in range(1000)]\n  time.sleep(0.3)\n  " +
+                 how + "\nos.wait()"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(Traces().size(), 2U) << outcome.err;
+    for (const std::string& path : Traces()) {
+      if (path == scratch_ / "x.hgt") continue;
+      const WholeTrace whole = ReadWholeTrace(path);
+      if (whole.file != nullptr) return whole.file->facts().recording.state;
+    }
+    return RecordingState::kUnknown;
+  };
+  // Older kernels do not tell.
+  const RecordingState left = state_after("syscall(231, 3)");  // exit_group
+  EXPECT_TRUE(left == RecordingState::kEnded || left == RecordingState::kGone) << StateName(left);
+  const RecordingState killed = state_after("os.kill(os.getpid(), 9)");
+  EXPECT_EQ(killed,
+            left == RecordingState::kEnded ? RecordingState::kKilled : RecordingState::kGone);
+}
+
 TEST_F(TracedRun, KnowsWhoExecutedAProgramWithoutTheAgent) {
   const Outcome outcome =
       Run({"-o", scratch_ / "x.hgt"}, {"sh", "-c", "env -i sleep 0.5; exec env -i sleep 0.5"});
