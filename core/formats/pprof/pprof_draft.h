@@ -33,7 +33,8 @@ struct PprofDraft {
     uint64_t file = 0;
   };
 
-  std::string name;  // of the file, for messages
+  std::string name;    // of the file, for messages
+  uint64_t bytes = 0;  // that it has, unpacked
 
   // Locations and functions are in the order in which their ids were met, labels have the numbers
   // of their texts, locations the numbers of their mappings.

@@ -36,6 +36,7 @@ class MessageReader {
     if (window_.offset() == 0) {
       return tl::unexpected<Error>(draft_->Mistake(0, "the file is empty"));
     }
+    draft_->bytes = window_.offset();
     leaves_.Finish();
     if (leaves_.too_many_nodes()) Bad(kTooLarge);
     if (error_) return tl::unexpected<Error>(std::move(*error_));
@@ -98,7 +99,7 @@ class MessageReader {
         ReadFunction(c->Bytes());
         break;
       case kStringTable:
-        if (!draft_->strings.Add(c->Bytes())) Bad(draft_->strings.error());
+        if (!draft_->strings.Add(c->Bytes(), window_.offset())) Bad(draft_->strings.error());
         break;
       case kDropFrames:
         draft_->drop_frames = Text(c->Unsigned());

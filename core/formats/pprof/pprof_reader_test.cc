@@ -261,6 +261,45 @@ TEST(PprofReader, SaysWhatIsWrong) {
   expect(ErrorOf(untyped.Build()), "nothing says what their values are");
 }
 
+// 200 kB that would be a gigabyte of names.
+TEST(PprofReader, ALongTextThatManyNameIsRefused) {
+  const std::string longest(100'000, 'x');
+  for (const bool comments : {false, true}) {
+    ProtoBuilder b;
+    b.Type("inuse_space", "bytes");
+    const int64_t text = b.Text(longest);
+    for (uint64_t i = 1; i <= 10'000; ++i) {
+      if (comments) {
+        b.out().add_int64(profile_proto::kComment, text);
+      } else {
+        b.Function(i, longest);
+      }
+    }
+    const std::string bytes = b.Build();
+    EXPECT_LT(bytes.size(), 300'000u);
+    const std::string error = ErrorOf(bytes);
+    const std::string place = std::to_string(bytes.find(longest) - 4);  // its field begins there
+    EXPECT_NE(error.find("byte " + place +
+                         ": the longest text, of 97.7 kB, and others are named so "
+                         "often that they would take 95"),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find("record it again"), std::string::npos) << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  }
+}
+
+TEST(PprofReader, LongPathsThatManyShareAreRead) {
+  ProtoBuilder b;
+  b.Type("inuse_space", "bytes");
+  const std::string path = "/" + std::string(4000, 'p') + ".cc";
+  for (uint64_t i = 1; i <= 10'000; ++i) b.Function(i, "f", "_Z1fv", path);
+  const auto p = Read(b.Build());
+  ASSERT_TRUE(p) << p.error().message;
+  EXPECT_EQ(p->functions.size(), 10'000u);
+  EXPECT_EQ(p->functions.back().file, path);
+}
+
 TEST(PprofReader, ADeepStackIsReadWhole) {
   ProtoBuilder b;
   b.Type("a", "count");

@@ -17,6 +17,7 @@ class Resolver {
     HG_TRY(CheckDefined(draft_->functions, "function", "a location"));
     HG_TRY(CheckTexts());
     HG_TRY(CheckTypes());
+    HG_TRY(CheckLengths());
     ResolveHeader();
     ResolveModules();
     ResolveFunctions();
@@ -72,6 +73,34 @@ class Resolver {
     return BadAt(draft_->first_sample, "samples have " + std::to_string(draft_->values_in_row) +
                                            " values, but there are " + std::to_string(types) +
                                            " sample types");
+  }
+
+  // A text that is in the file once is in memory wherever it is named: one of 100 kB, in ten
+  // thousand functions of ten bytes, would be a gigabyte. Files of real tools name paths again and
+  // again, and come to two or three times their size.
+  Status CheckLengths() const {
+    constexpr uint64_t kAlways = uint64_t{64} << 20;
+    constexpr uint64_t kTimes = 8;
+    const ProtoStringTable& strings = draft_->strings;
+    uint64_t sum = 0;
+    for (const uint64_t comment : draft_->comments) sum += strings.LengthOf(comment);
+    for (const PprofDraft::TypeRefs& refs : draft_->types) {
+      sum += strings.LengthOf(refs.name) + strings.LengthOf(refs.unit);
+    }
+    for (const PprofDraft::ModuleRefs& refs : draft_->module_refs) {
+      sum += strings.LengthOf(refs.file) + strings.LengthOf(refs.build_id);
+    }
+    for (const PprofDraft::FunctionRefs& refs : draft_->function_refs) {
+      sum += strings.LengthOf(refs.name) + strings.LengthOf(refs.file);
+      if (refs.system_name != refs.name) sum += strings.LengthOf(refs.system_name);
+    }
+    if (sum <= kAlways + kTimes * draft_->bytes) return {};
+    const auto text = [](uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); };
+    return BadAt(strings.longest_offset(),
+                 "the longest text, of " + text(strings.longest()) +
+                     ", and others are named so often that they would take " + text(sum) +
+                     " of memory, by a file of " + text(draft_->bytes) +
+                     ": it is damaged, or made to do harm; fetch or record it again");
   }
 
   SampleType TypeOf(const PprofDraft::TypeRefs& refs) const {

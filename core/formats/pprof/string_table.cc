@@ -33,7 +33,7 @@ bool IsUtf8(std::string_view text) {
 
 }  // namespace
 
-bool ProtoStringTable::Add(std::string_view text) {
+bool ProtoStringTable::Add(std::string_view text, uint64_t offset) {
   if (ends_.empty() && !text.empty()) {
     error_ = "the table of texts does not begin with an empty one";
     return false;
@@ -44,6 +44,10 @@ bool ProtoStringTable::Add(std::string_view text) {
   }
   bytes_ += text;
   ends_.push_back(bytes_.size());
+  if (text.size() > longest_) {
+    longest_ = text.size();
+    longest_offset_ = offset;
+  }
   if (!IsUtf8(text)) ++not_utf8_;
   return true;
 }

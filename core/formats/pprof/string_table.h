@@ -14,8 +14,8 @@ namespace heapgauge {
 
 class ProtoStringTable {
  public:
-  // False if the text cannot be there; error() tells why.
-  bool Add(std::string_view text);
+  // False if the text cannot be there; error() tells why. `offset` is that of its field.
+  bool Add(std::string_view text, uint64_t offset);
   const char* error() const { return error_; }
 
   // Something names text `index`, in the field at `offset`.
@@ -34,6 +34,12 @@ class ProtoStringTable {
     const uint64_t begin = index == 0 ? 0 : ends_[index - 1];
     return bytes_.substr(begin, ends_[index] - begin);
   }
+  // REQUIRES: as above.
+  uint64_t LengthOf(uint64_t index) const {
+    return ends_[index] - (index == 0 ? 0 : ends_[index - 1]);
+  }
+  uint64_t longest() const { return longest_; }
+  uint64_t longest_offset() const { return longest_offset_; }
   uint64_t not_utf8() const { return not_utf8_; }
 
  private:
@@ -41,6 +47,8 @@ class ProtoStringTable {
   std::vector<uint64_t> ends_;
   uint64_t largest_use_ = 0;
   uint64_t largest_use_offset_ = 0;
+  uint64_t longest_ = 0;
+  uint64_t longest_offset_ = 0;
   uint64_t not_utf8_ = 0;
   const char* error_ = "";
 };
