@@ -20,19 +20,36 @@ namespace {
 constexpr size_t kPiece = 1 << 20;
 constexpr int kCompressionLevel = 6;
 
+// A file as it was when it had so many bytes: one that is being written only grows, and what is
+// copied must be what got names.
+class FirstBytes final : public ByteSource {
+ public:
+  FirstBytes(const File& file, uint64_t size) : file_(file), size_(size) {}
+  uint64_t Size() const override { return size_; }
+  size_t ReadAt(uint64_t offset, void* buffer, size_t size) const override {
+    if (offset >= size_) return 0;
+    return file_.ReadAt(offset, buffer,
+                        static_cast<size_t>(std::min<uint64_t>(size, size_ - offset)));
+  }
+
+ private:
+  const File& file_;
+  const uint64_t size_;
+};
+
 // Where the last chunk ends that the index has.
-Result<uint64_t> EndOf(const File& file, const FileIndex& index) {
+Result<uint64_t> EndOf(const ByteSource& file, const FileIndex& index, const std::string& path) {
   uint64_t last = 0;
   for (const FileIndex::Chunk& chunk : index.chunks) last = std::max(last, chunk.offset);
   for (const SegmentInfo& segment : index.segments) last = std::max(last, segment.offset);
   if (last == 0) return sizeof(FileHeader);
-  HG_ASSIGN(const ChunkReader chunk, ChunkReader::Read(file, file.Size(), last, file.path()));
+  HG_ASSIGN(const ChunkReader chunk, ChunkReader::Read(file, file.Size(), last, path));
   return chunk.end();
 }
 
 // All that the copy will have can be read. Chunks must not overlap: many that share their bytes
 // would make a small file as much work as a large one.
-Status CheckChunks(const File& file, const FileIndex& index) {
+Status CheckChunks(const ByteSource& file, const FileIndex& index, const std::string& path) {
   std::vector<uint64_t> offsets;
   for (const FileIndex::Chunk& chunk : index.chunks) offsets.push_back(chunk.offset);
   for (const SegmentInfo& segment : index.segments) offsets.push_back(segment.offset);
@@ -40,7 +57,7 @@ Status CheckChunks(const File& file, const FileIndex& index) {
   uint64_t end = 0;  // of the one before
   std::vector<uint8_t> room;
   for (const uint64_t offset : offsets) {
-    HG_ASSIGN(const ChunkReader chunk, ChunkReader::Read(file, file.Size(), offset, file.path()));
+    HG_ASSIGN(const ChunkReader chunk, ChunkReader::Read(file, file.Size(), offset, path));
     if (offset < end) return chunk.Damaged("it begins within another chunk");
     end = chunk.end();
     HG_TRY(chunk.Check(file, &room));
@@ -76,11 +93,12 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
   saved.names = CountNames(profile);
   HG_ASSIGN(const std::string names, EncodeNames(profile));
 
-  HG_ASSIGN(const File file, File::OpenForReading(path));
+  HG_ASSIGN(const File grown, File::OpenForReading(path));
+  const FirstBytes file(grown, trace->file_bytes());
   HG_ASSIGN(FileIndex index, ReadIndex(file, path));
-  HG_TRY(CheckChunks(file, index));
+  HG_TRY(CheckChunks(file, index, path));
   saved.notes = trace->notes();
-  HG_ASSIGN(const uint64_t end, EndOf(file, index));
+  HG_ASSIGN(const uint64_t end, EndOf(file, index, path));
   HG_ASSIGN(const auto sink, FileSink::Create(output));
   Copy copy(sink.get());
   std::vector<uint8_t> piece(kPiece);

@@ -22,10 +22,10 @@ struct SavedTrace {
   std::vector<std::string> notes;  // what the copy does not have: TraceFile::notes()
 };
 
-// Of a trace that is not whole, or still being written, what is there. Fails if that is damaged:
-// the copy would be a file that looks whole and cannot be read. `symbolize` gives a profile
-// of its stacks their names. An existing `output` is replaced once the copy is complete,
-// a device or pipe is written to.
+// Of a trace that is not whole, or still being written, what is there at first. Fails if that is
+// damaged: the copy would be a file that looks whole and cannot be read. `symbolize` gives a
+// profile of its stacks their names. An existing `output` is replaced once the copy is complete, a
+// device or pipe is written to.
 Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
                              const std::function<void(Profile*)>& symbolize);
 

@@ -115,6 +115,28 @@ TEST(SaveTrace, ACopyOfOneThatIsBeingWrittenSaysSo) {
                 "the trace was copied while it was being written: figures are up to then"});
 }
 
+// Names take a while to be found, and what comes in between has none.
+TEST(SaveTrace, ACopyHasNothingThatCameAfterItsNames) {
+  for (const bool ends : {false, true}) {
+    MakeTrace made;
+    testing::AddRandomEvents({}, &made);
+    testing::GrowingTrace growing(made);
+    growing.WriteUpTo(200);
+    const TemporaryTrace copy;
+    const auto saved = SaveTrace(growing.path(), copy.path(), [&](Profile* profile) {
+      NameAll(profile);
+      ends ? growing.Finish() : growing.WriteUpTo(400);
+    });
+    ASSERT_TRUE(saved) << saved.error().message;
+    const auto trace = TraceFile::Open(copy.path());
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_EQ((*trace)->events(), 200u);
+    EXPECT_FALSE((*trace)->facts().complete);
+    EXPECT_EQ((*trace)->facts().recording.state, RecordingState::kSnapshot);
+    EXPECT_TRUE((*trace)->ForEachSurvivor([](const Block&) {}));
+  }
+}
+
 TEST(SaveTrace, AFolderThatIsNotThereIsTold) {
   MakeTrace made;
   const TemporaryTrace file;
