@@ -2,7 +2,9 @@
 // figures are those of `heapgauge list`.
 //
 // Only files are read that functions of the profile name, and only where the host allows it; never
-// more than kMostLines of one, and nothing that is no text.
+// more than kMostLines of one, and nothing that is no text. A profile that somebody else made may
+// name any file, and what is shown here can be seen by others: so it must be called as source files
+// are, too.
 
 #include <algorithm>
 #include <map>
@@ -15,6 +17,7 @@
 #include "core/report/graph_input.h"
 #include "core/report/report_json.h"
 #include "core/source/source_files.h"
+#include "core/source/source_name.h"
 #include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
 #include "endpoint/api/api.h"
@@ -63,6 +66,14 @@ Result<std::shared_ptr<const AllLines>> LinesOf(const Filter& filter, const Sour
 // A path as lines are listed under it.
 std::string ListedName(const std::string& path, const SourceLookup& lookup) {
   return CleanPath(TrimSourcePath(path, lookup.trim_path, lookup.search_path));
+}
+
+// Source code has blanks of some kinds, and no other bytes that stand for no letter.
+bool IsText(std::string_view line) {
+  return std::all_of(line.begin(), line.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= ' ' && byte != 0x7f) || c == '\t' || c == '\v' || c == '\f' || c == '\r';
+  });
 }
 
 // Functions of one file.
@@ -118,11 +129,15 @@ class Reader {
       text.problem = "this host reads no files; heapgauge ui does";
       return text;
     }
+    if (!IsSourceName(file)) {
+      text.problem = "it is not called as source files are, and no other file is shown here";
+      return text;
+    }
     size_t size = 0;
     for (int64_t number = 1;; ++number) {
       const auto line = files_->Line(file, number, build_id);
       if (!line) break;
-      if (line->find('\0') != std::string_view::npos) {
+      if (!IsText(*line)) {
         text.lines.clear();
         text.problem = "it is no text";
         return text;

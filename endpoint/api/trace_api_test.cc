@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/report/lifetimes.h"
@@ -21,6 +24,46 @@ using testing::OneTrace;
 using trace::testing::AddRandomEvents;
 using trace::testing::MakeTrace;
 using trace::testing::RandomTrace;
+
+// A trace by somebody who wants to see other people's files.
+TEST(TraceApi, ShowsSourceCodeAndNoOtherFileThatATraceNames) {
+  std::string folder = ::testing::TempDir() + "namedXXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + "/" + name) << text;
+    return folder + "/" + name;
+  };
+  const std::string secret = "root:$6$salt$hash:19000:0:99999:7:::";
+  const std::string code = write("code.cc", "int main() {\n\treturn secret;\f\n}\n");
+  const std::string binary = write("binary.cc", "key \x01\x02" + secret);
+  const std::vector<std::string> hidden = {write("shadow", secret), write("id_rsa.pem", secret),
+                                           write(".env", secret), "/etc/passwd", binary};
+  MakeTrace made;
+  made.Allocate(1, 0, 100, made.Stack({{"Work", code, 2}}));
+  for (const std::string& file : hidden) made.Allocate(2, 0, 100, made.Stack({{file, file, 1}}));
+  for (const bool allowed : {false, true}) {
+    SourceLookup lookup;
+    lookup.allowed = allowed;
+    OneTrace host(made.Open(), lookup);
+    for (const std::string& file : hidden) {
+      const Response answer = host.Get("/api/v1/source?file=" + file);
+      EXPECT_EQ(answer.body.find("root:"), std::string::npos) << file;
+      const json chosen = json::parse(answer.body)["chosen"];
+      EXPECT_EQ(chosen["file"], file);
+      EXPECT_EQ(chosen["found"], false) << file;
+      EXPECT_EQ(chosen["lines"].size(), 0u);
+      if (!allowed) continue;
+      EXPECT_EQ(chosen["problem"],
+                file == binary
+                    ? "it is no text"
+                    : "it is not called as source files are, and no other file is shown here");
+    }
+    const json shown = host.Ask("/api/v1/source?file=" + code)["chosen"];
+    EXPECT_EQ(shown["found"], allowed);
+    EXPECT_EQ(shown["lines"].size(), allowed ? 3u : 0u);
+  }
+  std::filesystem::remove_all(folder);
+}
 
 MakeTrace Busy() {
   MakeTrace made;

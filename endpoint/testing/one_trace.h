@@ -19,11 +19,12 @@ namespace heapgauge::endpoint::testing {
 class OneTrace {
  public:
   explicit OneTrace(const trace::testing::MakeTrace& made) : OneTrace(made.Open()) {}
-  explicit OneTrace(std::shared_ptr<const trace::TraceFile> opened)
+  explicit OneTrace(std::shared_ptr<const trace::TraceFile> opened, api::SourceLookup lookup = {})
       : trace(std::move(opened)),
         processes_(std::make_shared<FakeProcesses>(std::vector<std::shared_ptr<Process>>{})),
         sources_(std::make_shared<api::Sources>(processes_)),
         endpoint_(processes_, sources_, {}) {
+    sources_->set_lookup(std::move(lookup));
     sources_->Add(std::make_shared<api::TraceSource>(trace, "made.hgt", trace::NameStacks()));
   }
 
