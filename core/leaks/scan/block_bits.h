@@ -33,6 +33,8 @@ class BlockBits {
   }
   void Clear(uint32_t block) { words_[block / 64] &= ~(uint64_t{1} << (block % 64)); }
   void Set(uint32_t block) { words_[block / 64] |= uint64_t{1} << (block % 64); }
+  // If `bit` is 1; nothing if it is 0.
+  void SetIf(uint32_t block, uint64_t bit) { words_[block / 64] |= bit << (block % 64); }
   void SetAll() { std::fill(words_.begin(), words_.end(), ~uint64_t{0}); }
 
  private:

@@ -73,9 +73,7 @@ class BlockIndex {
   template <typename CountBits>
   __attribute__((always_inline)) static Guess GuessFrom(const Row* row, uint64_t address,
                                                         CountBits bits) {
-    if (row->is_bucket != 0) return {row->block, false};
-    const uint64_t up_to = row->starts << (63 - (address >> 4 & 63));
-    return {row->block + bits(up_to) - 1, (up_to >> 63) != 0 && (address & 15) == 0};
+    return row->is_bucket != 0 ? Guess{row->block, false} : BitsOf(*row, address, bits);
   }
   // The block that holds the address, from there on, or kNoBlock.
   uint32_t Check(uint32_t block, uint64_t address) const {
@@ -101,6 +99,52 @@ class BlockIndex {
   }
 
  private:
+  struct MainParts {
+    uint64_t start = 0;
+    uint64_t size = 0;
+    const Row* rows = nullptr;
+  };
+  template <typename CountBits>
+  __attribute__((always_inline)) static Guess BitsOf(const Row& row, uint64_t address,
+                                                     CountBits bits) {
+    const uint64_t up_to = row.starts << (63 - (address >> 4 & 63));
+    return {row.block + bits(up_to) - 1, (up_to >> 63) != 0 && (address & 15) == 0};
+  }
+
+ public:
+  // Most addresses that are asked for lie in one run of parts with bits, whose rows follow each
+  // other. They are found without looking for their part, and with what it takes in registers.
+  class MainRows {
+   public:
+    explicit MainRows(const BlockIndex& index) : index_(index), main_(index.main_) {}
+    void Prefetch(uint64_t address) const {
+      __builtin_prefetch(main_.rows + ((address - main_.start) >> kRowShift));
+    }
+    // Whether the address is the start of a block, and there; then which one. Others have to be
+    // looked for.
+    template <typename CountBits>
+    __attribute__((always_inline)) bool StartsAt(uint64_t address, CountBits bits,
+                                                 uint32_t* block) const {
+      if (address - main_.start >= main_.size) return false;
+      const Guess guess = BitsOf(main_.rows[(address - main_.start) >> kRowShift], address, bits);
+      *block = guess.block;
+      return guess.is_start;
+    }
+    // Find() for any address.
+    template <typename CountBits>
+    __attribute__((always_inline)) uint32_t Find(uint64_t address, CountBits bits) const {
+      if (address - main_.start >= main_.size) return index_.Find(address);
+      const uint32_t block =
+          BitsOf(main_.rows[(address - main_.start) >> kRowShift], address, bits).block;
+      return block != kNoBlock && address < index_.extents_[block].end ? block : kNoBlock;
+    }
+
+   private:
+    const BlockIndex& index_;
+    const MainParts main_;
+  };
+
+ private:
   static constexpr int kPartBits = 30;
   static constexpr uint64_t kPartSize = uint64_t{1} << kPartBits;
   static constexpr uint64_t kMaxAddress = uint64_t{1} << 47;  // no program has memory above
@@ -111,14 +155,6 @@ class BlockIndex {
     uint32_t size = 0;   // up to the end of its last block
     uint32_t shift = 0;  // of an offset, to the number of its row
     uint64_t row = 0;
-  };
-
-  // Most addresses that are asked for lie in one run of parts with bits, whose rows follow each
-  // other. They are found without looking for their part.
-  struct MainParts {
-    uint64_t start = 0;
-    uint64_t size = 0;
-    const Row* rows = nullptr;
   };
 
   void Add(const AddressRange& range) {

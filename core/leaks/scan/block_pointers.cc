@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "core/base/arch.h"
-
 namespace heapgauge::leaks {
 namespace {
 
 constexpr size_t kTogether = 256;
+static_assert(kTogether <= EdgeList::kMost);
 
 struct PlainBits {
   __attribute__((always_inline)) uint32_t operator()(uint64_t word) const {
@@ -23,71 +22,83 @@ struct HardwareBits {
 
 }  // namespace
 
+// A pointer that is not to the start of a block, or not to the main part of the heap.
+__attribute__((noinline)) EdgeList::Edge BlockPointers::ResolveOther(uint64_t value) const {
+  const uint32_t to = index_.Find(value);
+  if (to == kNoBlock) return {marks_.none(), Place::kStart};
+  return {to, PlaceOf(value - index_.extent(to).start)};
+}
+
+// Where each of them points to; what points to no block is said to point to marks_.none().
+template <typename CountBits>
+__attribute__((always_inline)) inline void BlockPointers::Resolve(const uint64_t* values,
+                                                                  size_t count,
+                                                                  EdgeList::Edge* edges) const {
+  const BlockIndex::MainRows rows(index_);
+  for (size_t i = 0; i < count; ++i) rows.Prefetch(values[i]);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t block = 0;
+    if (rows.StartsAt(values[i], CountBits(), &block)) {
+      edges[i] = {block, Place::kStart};
+    } else {
+      edges[i] = ResolveOther(values[i]);
+    }
+  }
+}
+
 // A part of what was found, of kTogether words at most.
 template <typename CountBits>
 __attribute__((always_inline)) inline void BlockPointers::AddSome(const uint64_t* values,
                                                                   const uint32_t* places,
                                                                   size_t count, uint64_t base) {
-  const BlockIndex::Row* rows[kTogether];
-  for (size_t i = 0; i < count; ++i) {
-    rows[i] = index_.RowOf(values[i]);
-    __builtin_prefetch(rows[i]);
-  }
-  // What is left after pointers are dropped that lead nowhere, or to nothing new.
-  struct Kept {
-    uint16_t number;
-    bool is_start;
-    uint32_t block;
-  };
-  Kept kept[kTogether];
-  size_t size = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const BlockIndex::Guess guess = BlockIndex::GuessFrom(rows[i], values[i], CountBits());
-    kept[size] = {static_cast<uint16_t>(i), guess.is_start, guess.block};
-    // From a bucket it may lead to a later block.
-    size += rows[i]->is_bucket != 0 ? 1 : marks_.MayMatter(guess.block);
-  }
-  bool is_reached = holder_ != kNoBlock && marks_.reached(holder_);
-  for (size_t i = 0; i < size; ++i) {
-    uint32_t to = kept[i].block;
-    Place place = Place::kStart;
-    if (!kept[i].is_start) {
-      const uint64_t value = values[kept[i].number];
-      to = index_.Check(to, value);
-      if (to == kNoBlock || marks_.settled(to)) continue;
-      place = PlaceOf(value - index_.extent(to).start);
-    }
-    const uint64_t address = base + uint64_t{8} * places[kept[i].number];
-    if (address >= words_.end) {
-      const BlockIndex::Guess guess =
-          BlockIndex::GuessFrom(index_.RowOf(address), address, CountBits());
-      const uint32_t holder = index_.Check(guess.block, address);
-      if (holder == kNoBlock) continue;
-      holder_ = holder;
-      words_ = WordsOf(index_.extent(holder));
-      is_reached = marks_.reached(holder);
-    }
-    // Not between two blocks.
-    if (address - words_.start >= words_.size()) continue;
-    if (is_reached) {
-      steps_.Add(address, holder_, to, place);
+  EdgeList::Edge edges[kTogether];
+  Resolve<CountBits>(values, count, edges);
+  const uint64_t start =
+      edges_.MakeRoom(base + uint64_t{8} * places[0], base + uint64_t{8} * places[count - 1]);
+  const uint64_t before = (start - base) / 8;  // of the first word; it may lie before the base
+  const BlockIndex::MainRows rows(index_);
+  for (size_t i = 0; i < count;) {
+    const uint64_t address = base + uint64_t{8} * places[i];
+    const uint32_t holder = rows.Find(address, CountBits());
+    if (holder == kNoBlock) {  // between two blocks
+      ++i;
       continue;
     }
-    if (holder_ != source_) {
-      source_ = holder_;
-      sources_.push_back(source_);
-      edges_.Begin(source_, words_.start);
+    // Words from here on are not, or not wholly, in it.
+    const uint64_t end = (index_.extent(holder).end - base) / 8;
+    if (places[i] >= end) {
+      ++i;
+      continue;
     }
-    edges_.Add(address, to, place);
+    EdgeList::Edge* const room = edges_.Room();
+    size_t kept = 0;
+    do {
+      room[kept] = edges[i].At(places[i] - before);
+      kept += marks_.Matters(edges[i].to());
+      ++i;
+    } while (i < count && places[i] < end);
+    if (kept == 0) continue;
+    if (!marks_.reached(holder)) {
+      edges_.Commit(holder, kept);
+      marks_.FollowWhenReached(holder);
+      continue;
+    }
+    for (size_t k = 0; k < kept; ++k) {
+      const EdgeList::Edge edge = room[k];
+      steps_.Add(start + uint64_t{8} * edge.word(), holder, edge.to(), edge.place());
+    }
   }
   steps_.Flush();
 }
 
 template <typename CountBits>
 __attribute__((always_inline)) inline void BlockPointers::AddAll(const WordSearch::Found& found) {
-  for (size_t i = 0; i < found.count; i += kTogether) {
-    AddSome<CountBits>(found.values + i, found.places + i, std::min(kTogether, found.count - i),
-                       found.base);
+  for (size_t i = 0; i < found.count;) {
+    size_t together = std::min(kTogether, found.count - i);
+    const uint32_t* const places = found.places + i;
+    while (uint64_t{8} * (places[together - 1] - places[0]) >= EdgeList::kNear) together /= 2;
+    AddSome<CountBits>(found.values + i, places, together, found.base);
+    i += together;
   }
 }
 

@@ -6,7 +6,7 @@ namespace heapgauge::leaks {
 namespace {
 
 // Groups that joined others name leaders that are none any more. `former` has these in the order in
-// which they joined, `lost` all blocks that were to be grouped. Leaders get no leader.
+// which they joined, `lost` all blocks that were to be grouped.
 void FindLastLeaders(const std::vector<uint32_t>& former, const BlockBits& lost,
                      std::vector<Verdict>* verdicts) {
   std::vector<Verdict>& all = *verdicts;
@@ -20,9 +20,7 @@ void FindLastLeaders(const std::vector<uint32_t>& former, const BlockBits& lost,
   for (uint32_t block = lost.Next(0, all.size()); block != kNoBlock;
        block = lost.Next(block + 1, all.size())) {
     Verdict& verdict = all[block];
-    if (verdict.kind != Kind::kIndirect) {
-      verdict.leader = kNoBlock;
-    } else if (was_leader.Has(verdict.leader)) {
+    if (verdict.kind == Kind::kIndirect && was_leader.Has(verdict.leader)) {
       verdict.leader = all[verdict.leader].leader;
     }
   }
@@ -36,49 +34,36 @@ void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts) {
   BlockBits grouped(all.size());
   BlockBits lost(all.size());
   for (uint32_t i = 0; i < all.size(); ++i) {
-    if (all[i].kind == Kind::kDefinite) {
-      lost.Set(i);
-    } else {
-      grouped.Set(i);
-      all[i].leader = kNoBlock;
-    }
+    const uint64_t is_lost = all[i].kind == Kind::kDefinite ? 1 : 0;
+    lost.SetIf(i, is_lost);
+    grouped.SetIf(i, is_lost ^ 1);
   }
-  // Most of the time goes into waiting for memory of blocks that others point to.
-  constexpr uint32_t kAhead = 16;
-  const auto prefetch = [&](uint32_t from) {
-    edges.ForEach(from, [&](uint64_t, uint32_t to, Place) {
-      if (!grouped.Has(to)) __builtin_prefetch(&all[to], 1);
-    });
-  };
-  struct Member {
-    uint32_t block;
-    EdgeList::First first;  // its verdict names its leader
-  };
-  std::vector<Member> to_follow;
+  std::vector<uint32_t> to_follow;
   std::vector<uint32_t> former;  // leaders
-  for (uint32_t leader = 0; leader < all.size(); ++leader) {
-    if (leader + kAhead < all.size() && !grouped.Has(leader + kAhead)) prefetch(leader + kAhead);
+  for (uint32_t leader = lost.Next(0, all.size()); leader != kNoBlock;
+       leader = lost.Next(leader + 1, all.size())) {
     if (grouped.Has(leader)) continue;
-    to_follow.push_back({leader, edges.first(leader)});
+    to_follow.push_back(leader);
     while (!to_follow.empty()) {
-      const Member from = to_follow.back();
+      const uint32_t from = to_follow.back();
       to_follow.pop_back();
-      edges.ForEachFrom(from.first, [&](uint64_t address, uint32_t to, Place) {
+      edges.ForEach(from, [&](uint64_t address, uint32_t to, Place) {
         if (grouped.Has(to) || to == leader) return;
         grouped.Set(to);
-        Verdict& verdict = all[to];
         // All that a former leader (before this one) reaches is in groups already.
         if (to > leader) {
-          edges.PrefetchEdges(verdict.leader);
-          to_follow.push_back({to, verdict.leader});
+          edges.PrefetchEdges(to);
+          to_follow.push_back(to);
         } else {
           former.push_back(to);
         }
+        Verdict verdict;
         verdict.kind = Kind::kIndirect;
         verdict.leader = leader;
-        verdict.from = from.block;
+        verdict.from = from;
         verdict.set_pointer(address);
         verdict.has_pointer = true;
+        all[to] = verdict;
       });
     }
   }

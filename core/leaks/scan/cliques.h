@@ -15,8 +15,7 @@
 namespace heapgauge::leaks {
 
 // Blocks whose kind is kDefinite are the lost ones; those of them that are in the group of another
-// become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks, and is of no
-// use afterwards.
+// become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks.
 void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts);
 
 }  // namespace heapgauge::leaks

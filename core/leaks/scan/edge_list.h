@@ -1,124 +1,120 @@
-// Which blocks point to which: 8 bytes for each pointer and 8 for each block that holds one, in the
-// order of the blocks that hold them.
-// A leak check keeps the pointers of blocks, so that memory need not be read again when a block is
-// found to be reached.
+// Which blocks point to which: 8 bytes for each pointer, in the order of the blocks that hold them,
+// and 4 for each block. A leak check keeps the pointers of blocks, so that memory need not be read
+// again when a block is found to be reached.
 //
-// Where the edges of a block are is kept in its verdict, which is at hand whenever they are needed:
-// as Verdict::leader, until leaders are known. Who puts blocks into groups sets that right.
-//
-// Written front to back; what is complete can be read meanwhile. Owned by one thread. Throws
+// Written front to back; what is there can be read meanwhile. Owned by one thread. Throws
 // std::bad_alloc at 4 billion entries.
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_EDGE_LIST_H_
 #define HEAPGAUGE_CORE_LEAKS_SCAN_EDGE_LIST_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <vector>
 
-#include "core/base/huge_pages.h"
+#include "core/base/huge_array.h"
+#include "core/leaks/known_blocks.h"
 #include "core/leaks/scan/heuristics.h"
-#include "core/leaks/verdict.h"
 
 namespace heapgauge::leaks {
 
 class EdgeList {
  public:
-  // They must outlive it.
-  explicit EdgeList(std::vector<Verdict>* verdicts) : verdicts_(*verdicts) {}
+  explicit EdgeList(size_t blocks) : first_(blocks) {}
 
-  // Edges of `block` are added from now on; its first aligned word is at `address`. REQUIRES:
-  // greater than the block before.
-  void Begin(uint32_t block, uint64_t address) {
-    verdicts_[block].leader = size_;
-    AddStart(address, kStartMark);
-    start_ = address;
+  // `from` points to `to`, with its word at `address`. REQUIRES: in the order of addresses.
+  void Add(uint32_t from, uint64_t address, uint32_t to, Place place) {
+    const uint64_t start = MakeRoom(address, address);
+    *Room() = Edge(to, place).At((address - start) / 8);
+    Commit(from, 1);
   }
-  // The block that was begun points to another, with its word at `address`. REQUIRES: in the order
-  // of addresses.
-  void Add(uint64_t address, uint32_t to, Place place) {
-    uint64_t word = (address - start_) / 8;
-    while (word >> kWordBits != 0) {  // every 4 GiB of one block
-      start_ += uint64_t{8} << kWordBits;
-      AddStart(start_, kAgainMark);
-      word -= uint64_t{1} << kWordBits;
+
+  // The same for many at a time, without asking for each whether there is room: entries are written
+  // to Room() and become edges by Commit().
+  class Edge {
+   public:
+    Edge() = default;  // any
+    Edge(uint32_t to, Place place)
+        : bits_(to | static_cast<uint64_t>(place) << (32 + kPlaceShift)) {}
+    // With its word there: in words, from what MakeRoom() returned.
+    Edge At(uint64_t word) const { return Edge(bits_ + (word << 32)); }
+    uint32_t to() const { return static_cast<uint32_t>(bits_); }
+    Place place() const { return static_cast<Place>(bits_ >> (32 + kPlaceShift)); }
+    uint64_t word() const { return bits_ >> 32 & ((uint64_t{1} << kWordBits) - 1); }
+
+   private:
+    friend EdgeList;
+    static constexpr int kWordBits = 28;
+    static constexpr int kPlaceShift = kWordBits + 1;
+    // Whether it is the first one of a block.
+    static constexpr uint64_t kBegins = uint64_t{1} << (32 + kWordBits);
+    explicit Edge(uint64_t bits) : bits_(bits) {}
+    uint64_t bits_;
+  };
+  static constexpr size_t kMost = 512;
+  static constexpr uint64_t kNear = uint64_t{8} << Edge::kWordBits;
+  // There is room for kMost of them, with words in [first, last]; where they count from. REQUIRES:
+  // these are less than kNear from each other.
+  uint64_t MakeRoom(uint64_t first, uint64_t last) {
+    if (size_ + kMost > edges_.capacity()) Grow();
+    if (segments_.empty() || last - segments_.back().start >= kNear) {
+      segments_.push_back({size_, first});
     }
-    Push({to, static_cast<uint32_t>(word) | static_cast<uint32_t>(place) << kWordBits});
+    return segments_.back().start;
+  }
+  Edge* Room() { return edges_.data() + size_; }
+  // `count` were written, and are those of `from`. REQUIRES: count > 0.
+  void Commit(uint32_t from, size_t count) {
+    if (from != last_from_) {
+      last_from_ = from;
+      first_[from] = size_;
+      Room()->bits_ |= Edge::kBegins;
+    }
+    size_ += static_cast<uint32_t>(count);
   }
 
-  // Where the edges of a block are.
-  using First = uint32_t;
-  First first(uint32_t block) const { return verdicts_[block].leader; }
-
-  // Calls edge(address, to, place) for each of a block to which no more will be added.
-  template <typename Edge>
-  void ForEachFrom(First first, Edge&& edge) const {
-    if (first == kNoBlock) return;
-    uint64_t start = AddressOf(At(first));
-    for (size_t i = size_t{first} + 1; i < size_; ++i) {
-      const Entry entry = At(i);
-      const uint32_t mark = entry.word >> kWordBits;
-      if (mark >= kAgainMark) {
-        if (mark == kStartMark) return;
-        start = AddressOf(entry);
-        continue;
+  // Calls edge(address, to, place) for each of a block, as far as they are known.
+  template <typename OnEdge>
+  void ForEach(uint32_t block, OnEdge&& on_edge) const {
+    uint32_t i = first_[block];
+    if (i == 0) return;
+    size_t segment = segments_.size() - 1;
+    while (segments_[segment].first > i) --segment;
+    uint64_t start = segments_[segment].start;
+    do {
+      if (segment + 1 < segments_.size() && i == segments_[segment + 1].first) {
+        start = segments_[++segment].start;  // a block of more than 2 GiB
       }
-      edge(start + uint64_t{8} * (entry.word & kWordMask), entry.to, static_cast<Place>(mark));
-    }
-  }
-  template <typename Edge>
-  void ForEach(uint32_t block, Edge&& edge) const {
-    ForEachFrom(first(block), edge);
+      const Edge edge = edges_[i];
+      on_edge(start + uint64_t{8} * edge.word(), edge.to(), edge.place());
+      ++i;
+    } while (i < size_ && (edges_[i].bits_ & Edge::kBegins) == 0);
   }
   // First where the edges of a block are, then the edges.
-  void Prefetch(uint32_t block) const { __builtin_prefetch(&verdicts_[block]); }
-  void PrefetchEdges(First first) const {
-    if (first == kNoBlock) return;
-    __builtin_prefetch(&At(first));
-    if (first + 5 < size_) __builtin_prefetch(&At(first + 5));  // mostly the last one
+  void Prefetch(uint32_t block) const { __builtin_prefetch(&first_[block]); }
+  void PrefetchEdges(uint32_t block) const {
+    const Edge* const first = &edges_[first_[block]];
+    __builtin_prefetch(first);
+    __builtin_prefetch(first + 3);  // mostly the last one
   }
-
-  size_t size() const { return size_; }
 
  private:
-  static constexpr int kWordBits = 29;
-  static constexpr uint32_t kWordMask = (1u << kWordBits) - 1;
-  // These are no places.
-  static constexpr uint32_t kStartMark = 7;  // a block begins
-  static constexpr uint32_t kAgainMark = 6;  // it is so large that words are counted anew
-  struct Entry {
-    uint32_t to;
-    uint32_t word;  // and the place, in the upper three bits
-    // A mark there: the rest is an address, from which the words behind it count.
+  // Edges from `first` on count from this address.
+  struct Segment {
+    uint32_t first;
+    uint64_t start;
   };
-  static constexpr size_t kChunk = 1 << 20;
-  void Push(Entry entry) {
-    if (size_ % kChunk == 0) AddChunk();
-    last_[size_ % kChunk] = entry;
-    ++size_;
-  }
-  void AddStart(uint64_t address, uint32_t mark) {
-    Push({static_cast<uint32_t>(address),
-          static_cast<uint32_t>(address >> 32 & kWordMask) | mark << kWordBits});
-  }
-  static uint64_t AddressOf(Entry entry) {
-    return static_cast<uint64_t>(entry.word & kWordMask) << 32 | entry.to;
-  }
-  const Entry& At(size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
-  __attribute__((noinline, cold)) void AddChunk() {
-    if (size_ >= kNoBlock - kChunk) throw std::bad_alloc();
-    // Not cleared: what is never written takes no memory.
-    chunks_.push_back(std::make_unique_for_overwrite<Entry[]>(kChunk));
-    last_ = chunks_.back().get();
-    PreferHugePages(last_, kChunk * sizeof(Entry));
+  __attribute__((noinline, cold)) void Grow() {
+    constexpr size_t kFewest = 64 << 10;
+    if (size_ >= UINT32_MAX - kFewest) throw std::bad_alloc();
+    edges_.Reserve(edges_.capacity() == 0 ? kFewest : edges_.capacity() * 2);
   }
 
-  std::vector<Verdict>& verdicts_;
-  std::vector<std::unique_ptr<Entry[]>> chunks_;
-  Entry* last_ = nullptr;  // of the chunks
-  uint32_t size_ = 0;
-  uint64_t start_ = 0;
+  HugeArray<uint32_t> first_;  // of each block; 0: none
+  HugeArray<Edge> edges_;      // from 1 on
+  std::vector<Segment> segments_;
+  uint32_t size_ = 1;
+  uint32_t last_from_ = kNoBlock;
 };
 
 }  // namespace heapgauge::leaks

@@ -17,57 +17,25 @@ namespace heapgauge::leaks {
 namespace {
 
 // Follows pointers of reached blocks that were kept, and what they lead to. Every step of it waits
-// for memory, so it is done for many blocks at a time, in the order of their addresses, which is
-// the order of their edges, too.
-class Follower {
- public:
-  explicit Follower(ScanState* state) : state_(*state), steps_(&state->marks) {}
-
-  void Follow() {
-    while (state_.marks.has_to_follow()) {
-      Marks::Sweep sweep(&state_.marks);
-      do {
-        // Three steps, each for other blocks than the next one, whose memory is on its way.
-        Load(&sweep, &some_[turn_ % 3]);
-        Locate(&some_[(turn_ + 2) % 3]);
-        Gather(&some_[(turn_ + 1) % 3]);
-        steps_.Flush();
-        ++turn_;
-      } while (some_[0].count + some_[1].count + some_[2].count != 0);
-    }
+// for memory, so each is done for other blocks than the next one, whose memory is on its way.
+void Follow(ScanState* state) {
+  constexpr size_t kAhead = 8;
+  Marks& marks = state->marks;
+  const EdgeList& edges = state->edges;
+  ReachSteps steps(&marks);
+  size_t known = marks.to_follow_count();
+  for (size_t i = 0; i < known; ++i) {
+    if (i + 2 * kAhead < known) edges.Prefetch(marks.to_follow(i + 2 * kAhead));
+    if (i + kAhead < known) edges.PrefetchEdges(marks.to_follow(i + kAhead));
+    const uint32_t from = marks.to_follow(i);
+    edges.ForEach(from, [&](uint64_t address, uint32_t to, Place place) {
+      if (marks.Matters(to) != 0) steps.Add(address, from, to, place);
+    });
+    if (i + 1 == known) steps.Flush();
+    known = marks.to_follow_count();
   }
-
- private:
-  struct Some {
-    std::array<uint32_t, 64> blocks;
-    std::array<EdgeList::First, 64> first;  // of their edges
-    size_t count = 0;
-  };
-
-  void Load(Marks::Sweep* sweep, Some* some) {
-    some->count = sweep->Take(some->blocks.data(), some->blocks.size());
-    for (size_t i = 0; i < some->count; ++i) state_.edges.Prefetch(some->blocks[i]);
-  }
-  void Locate(Some* some) {
-    for (size_t i = 0; i < some->count; ++i) {
-      some->first[i] = state_.edges.first(some->blocks[i]);
-      state_.edges.PrefetchEdges(some->first[i]);
-    }
-  }
-  void Gather(Some* some) {
-    for (size_t i = 0; i < some->count; ++i) {
-      state_.edges.ForEachFrom(some->first[i], [&](uint64_t address, uint32_t to, Place place) {
-        if (!state_.marks.settled(to)) steps_.Add(address, some->blocks[i], to, place);
-      });
-    }
-    some->count = 0;
-  }
-
-  ScanState& state_;
-  ReachSteps steps_;
-  std::array<Some, 3> some_;
-  size_t turn_ = 0;
-};
+  marks.ForgetToFollow();
+}
 
 // What roots point to, and blocks that are reached.
 class RootSink {
@@ -140,22 +108,14 @@ class BlockScan {
     }
   }
   // All pointers are there.
-  void Finish() {
-    for (const uint32_t source : pointers_.sources()) state_.marks.FollowWhenReached(source);
-    Follower(&state_).Follow();
-  }
+  void Finish() { Follow(&state_); }
 
  private:
   static constexpr size_t kWords = 2048;
 
-  // Of the last block not all pointers are known.
   void FollowReached() {
     kept_ = 0;
-    const std::vector<uint32_t>& sources = pointers_.sources();
-    if (sources.empty()) return;
-    for (size_t i = 0; i + 1 < sources.size(); ++i) state_.marks.FollowWhenReached(sources[i]);
-    pointers_.ForgetSources();
-    Follower(&state_).Follow();
+    Follow(&state_);
     TrimInteriors(&state_);
   }
 
@@ -231,7 +191,7 @@ void ScanExact(ScanState* state) {
     if (state->search_failed) return;
     scan->Finish();
   }
-  while (JudgeInteriors(state)) Follower(state).Follow();
+  while (JudgeInteriors(state)) Follow(state);
 
   std::vector<uint32_t> possible;
   state->marks.MarkInteriorsPossible(&possible);

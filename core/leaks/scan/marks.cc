@@ -17,7 +17,7 @@ Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roo
       settled_(index.size()),
       facts_(index.size()),
       has_interiors_(index.size()),
-      to_follow_(index.size()),
+      to_follow_(index.size() + 1),
       followable_(index.size()) {
   ReserveHuge(index.size(), &verdicts_);
   verdicts_.resize(index.size());
@@ -32,7 +32,7 @@ void Marks::NeedsNoHeuristic(uint32_t block) {
 void Marks::AddInterior(uint32_t block, Place place, const Origin& origin) {
   uint8_t& state = state_[block];
   if ((state & kInteriors) == 0) {
-    SetOrigin(origin, &verdicts_[block]);
+    SetVerdict(block, Kind::kDefinite, Heuristic::kNone, origin);  // as far as is known
     has_interiors_.Set(block);
   }
   const auto bit = static_cast<uint8_t>(1u << static_cast<uint32_t>(place));
@@ -98,8 +98,7 @@ bool Marks::JudgeInteriors() {
 
 void Marks::SetPossible(uint32_t block, const Origin& origin) {
   state_[block] |= kPossible;
-  verdicts_[block].kind = Kind::kPossible;
-  SetOrigin(origin, &verdicts_[block]);
+  SetVerdict(block, Kind::kPossible, Heuristic::kNone, origin);
 }
 
 void Marks::MarkInteriorsPossible(std::vector<uint32_t>* marked) {

@@ -5,11 +5,11 @@
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_
 #define HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/base/huge_array.h"
 #include "core/leaks/memory_image.h"
 #include "core/leaks/roots.h"
 #include "core/leaks/scan/block_bits.h"
@@ -34,12 +34,10 @@ class Marks {
   bool reached(uint32_t block) const { return reached_.Has(block); }
   // Nothing that points to it changes what is known of it.
   bool settled(uint32_t block) const { return settled_.Has(block); }
-  // 1 if a pointer that leads to this block, or between it and the next one, may change anything,
-  // otherwise 0; kNoBlock: to none.
-  uint64_t MayMatter(uint32_t block) const {
-    const uint32_t count = static_cast<uint32_t>(verdicts_.size());
-    return settled_.Bit(block < count ? block : count) ^ 1;  // one more is always settled
-  }
+  // The same as a number: 1 if a pointer to this block may change anything, otherwise 0.
+  uint64_t Matters(uint32_t block) const { return settled_.Bit(block) ^ 1; }
+  // A number that is no block's, and always settled.
+  uint32_t none() const { return static_cast<uint32_t>(index_.size()); }
   void Prefetch(uint32_t block) const { __builtin_prefetch(&verdicts_[block], 1); }
 
   // A root, or memory that is reached, points to this place of the block.
@@ -67,20 +65,15 @@ class Marks {
   void TrimInteriors();
 
   // What the block points to is known from now on: it is to be followed as soon as the block is
-  // reached, or soon if it is already. Others are left to whoever comes to them.
-  void FollowWhenReached(uint32_t block) {
-    if (reached(block)) {
-      FollowLater(block);
-    } else {
-      followable_.Set(block);
-    }
-  }
-  // The same for all blocks. REQUIRES: none is reached.
+  // reached. Others are left to whoever comes to them. REQUIRES: it is not reached.
+  void FollowWhenReached(uint32_t block) { followable_.Set(block); }
+  // The same for all blocks.
   void FollowAllWhenReached() { followable_.SetAll(); }
-  bool has_to_follow() const { return follow_from_ != kNoBlock; }
-  // Takes them in the order of addresses, some at a time. Those that come up behind it meanwhile
-  // are taken too, others are left for the next sweep.
-  class Sweep;
+  // These are to be followed, in the order in which they were reached. More may be added meanwhile.
+  size_t to_follow_count() const { return to_follow_count_; }
+  uint32_t to_follow(size_t i) const { return to_follow_[i]; }
+  // All of them were.
+  void ForgetToFollow() { to_follow_count_ = 0; }
 
   // Once nothing more can be reached. A block that is not reached gets possible; false if it is
   // either already.
@@ -108,21 +101,21 @@ class Marks {
   void Mark(uint32_t block, Heuristic heuristic, const Origin& origin) {
     reached_.Set(block);
     if (heuristic == Heuristic::kNone) settled_.Set(block);
-    Verdict& verdict = verdicts_[block];
-    verdict.kind = Kind::kReachable;
+    SetVerdict(block, Kind::kReachable, heuristic, origin);
+    // Whether it is followable a processor could not guess.
+    to_follow_[to_follow_count_] = block;
+    to_follow_count_ += followable_.Bit(block);
+  }
+  // Only writes, so that nobody waits for what was there.
+  void SetVerdict(uint32_t block, Kind kind, Heuristic heuristic, const Origin& origin) {
+    Verdict verdict;
+    verdict.set_pointer(origin.address);
+    verdict.kind = kind;
     verdict.heuristic = heuristic;
-    SetOrigin(origin, &verdict);
-    if (followable_.Has(block)) FollowLater(block);
-  }
-  void FollowLater(uint32_t block) {
-    to_follow_.Set(block);
-    follow_from_ = std::min(follow_from_, block);
-  }
-  static void SetOrigin(const Origin& origin, Verdict* verdict) {
-    verdict->set_pointer(origin.address);
-    verdict->from = origin.block;
-    verdict->by_register = origin.is_register;
-    verdict->has_pointer = true;
+    verdict.by_register = origin.is_register;
+    verdict.has_pointer = true;
+    verdict.from = origin.block;
+    verdicts_[block] = verdict;
   }
   void NeedsNoHeuristic(uint32_t block);
   void AddInterior(uint32_t block, Place place, const Origin& origin);
@@ -144,39 +137,9 @@ class Marks {
   BlockBits has_interiors_;
   std::vector<Interior> interiors_;
   size_t trim_at_ = 1 << 16;
-  BlockBits to_follow_;  // reached, and nobody has followed its pointers yet
-  uint32_t follow_from_ = kNoBlock;
+  HugeArray<uint32_t> to_follow_;  // each block is here once at most
+  size_t to_follow_count_ = 0;
   BlockBits followable_;
-};
-
-class Marks::Sweep {
- public:
-  explicit Sweep(Marks* marks) : marks_(*marks), at_(marks->follow_from_) {
-    marks_.follow_from_ = kNoBlock;
-  }
-  ~Sweep() {
-    // Those that were added behind where it was at that time have been met.
-    if (marks_.follow_from_ != kNoBlock) {
-      marks_.follow_from_ = marks_.to_follow_.Next(marks_.follow_from_, marks_.index_.size());
-    }
-  }
-  Sweep(const Sweep&) = delete;
-  Sweep& operator=(const Sweep&) = delete;
-
-  size_t Take(uint32_t* blocks, size_t most) {
-    size_t taken = 0;
-    while (taken < most && at_ != kNoBlock) {
-      at_ = marks_.to_follow_.Next(at_, marks_.index_.size());
-      if (at_ == kNoBlock) break;
-      marks_.to_follow_.Clear(at_);
-      blocks[taken++] = at_++;
-    }
-    return taken;
-  }
-
- private:
-  Marks& marks_;
-  uint32_t at_;
 };
 
 }  // namespace heapgauge::leaks

@@ -1,5 +1,5 @@
 // Pointers of reached blocks on their way to what they lead to: some hundred are gathered, so that
-// what is known of each target is in the cache when its turn comes.
+// what is known of each target is in the cache when its turn comes. Writing there would wait, too.
 //
 // Owned by one thread. Holds 6 KiB.
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_REACH_STEPS_H_
@@ -25,6 +25,7 @@ class ReachSteps {
     steps_[size_++] = {address, from, to, place};
     if (size_ == steps_.size()) Flush();
   }
+  size_t size() const { return size_; }
   // All that was added has been reached afterwards.
   void Flush() {
     for (size_t i = 0; i < size_; ++i) {

@@ -51,18 +51,13 @@ class EdgeSink {
   void Prefetch(const Pointer&, uint32_t) {}
   void OnBlock(const Pointer& pointer, uint32_t block, Place place) {
     if (state_.marks.reached(block)) return;
-    if (pointer.source != source_) {
-      source_ = pointer.source;
-      state_.edges.Begin(source_, WordsOf(state_.index.extent(source_)).start);
-    }
-    state_.edges.Add(pointer.address, block, place);
+    state_.edges.Add(pointer.source, pointer.address, block, place);
   }
   void OnOther(const Pointer&) {}
   void OnBatch() {}
 
  private:
   ScanState& state_;
-  uint32_t source_ = kNoBlock;
 };
 
 // Reads a region page by page as they are reached, and keeps it while it is looked at.
@@ -125,12 +120,10 @@ class RegionScan {
 // Everything that reached memory leads to.
 void Sweep(ScanState* state, UnknownMemory* unknown, ReachFinder* finder, RegionScan* regions) {
   for (;;) {
-    std::vector<uint32_t> blocks;
-    if (state->marks.has_to_follow()) {
-      Marks::Sweep sweep(&state->marks);
-      uint32_t block = 0;
-      while (sweep.Take(&block, 1) != 0) blocks.push_back(block);
-    }
+    std::vector<uint32_t> blocks(state->marks.to_follow_count());
+    for (size_t i = 0; i < blocks.size(); ++i) blocks[i] = state->marks.to_follow(i);
+    state->marks.ForgetToFollow();
+    std::sort(blocks.begin(), blocks.end());
     const std::vector<uint64_t> pending = unknown->TakeRegions();
     if (blocks.empty() && pending.empty()) return;
     for (const uint32_t block : blocks) {

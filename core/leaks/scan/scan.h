@@ -19,10 +19,10 @@
 // - Verdict::from is kNoBlock for pointers in unknown memory too.
 //
 // Reads each byte of roots and blocks once, in the order of addresses, through a buffer (sampled:
-// in sweeps). Memory is 40 bytes for each block, 8 for each one that holds pointers and 8 for each
-// pointer to what is not known to be reached when it is read; sampled, also 32 bytes for each KiB
-// of unknown memory that is reached in part. Where memory searches itself (memory_image.h) and that
-// fails midway, all is read after all. Single-threaded.
+// in sweeps). Memory is 44 bytes for each block and 8 for each pointer to what is not known to be
+// reached when it is read; sampled, also 32 bytes for each KiB of unknown memory that is reached in
+// part. Where memory searches itself (memory_image.h) and that fails midway, all is read after all.
+// Single-threaded.
 #ifndef HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_H_
 #define HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_H_
 

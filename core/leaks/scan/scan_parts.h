@@ -25,7 +25,7 @@ struct ScanState {
         roots(all_roots),
         index(blocks),
         marks(image, index, all_roots, options.heuristics),
-        edges(&marks.verdicts()),
+        edges(index.size()),
         reader(image),
         progress(options.progress) {}
 
