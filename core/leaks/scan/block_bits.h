@@ -17,6 +17,13 @@ namespace heapgauge::leaks {
 class BlockBits {
  public:
   explicit BlockBits(size_t blocks) : words_(blocks / 64 + 1) {}
+  // The first `blocks` that are in neither.
+  static BlockBits InNeither(const BlockBits& a, const BlockBits& b, size_t blocks) {
+    BlockBits bits(blocks);
+    for (size_t i = 0; i < bits.words_.size(); ++i) bits.words_[i] = ~(a.words_[i] | b.words_[i]);
+    bits.words_.back() &= (uint64_t{1} << (blocks % 64)) - 1;
+    return bits;
+  }
   bool Has(uint32_t block) const { return Bit(block) != 0; }
   // The same as a number, for sums without a decision that a processor could guess wrongly.
   uint64_t Bit(uint32_t block) const { return words_[block / 64] >> (block % 64) & 1; }
@@ -33,8 +40,6 @@ class BlockBits {
   }
   void Clear(uint32_t block) { words_[block / 64] &= ~(uint64_t{1} << (block % 64)); }
   void Set(uint32_t block) { words_[block / 64] |= uint64_t{1} << (block % 64); }
-  // If `bit` is 1; nothing if it is 0.
-  void SetIf(uint32_t block, uint64_t bit) { words_[block / 64] |= bit << (block % 64); }
   void SetAll() { std::fill(words_.begin(), words_.end(), ~uint64_t{0}); }
 
  private:

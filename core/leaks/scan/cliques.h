@@ -9,14 +9,15 @@
 
 #include <vector>
 
+#include "core/leaks/scan/block_bits.h"
 #include "core/leaks/scan/edge_list.h"
 #include "core/leaks/verdict.h"
 
 namespace heapgauge::leaks {
 
-// Blocks whose kind is kDefinite are the lost ones; those of them that are in the group of another
+// The kind of blocks that are `lost` is kDefinite; those of them that are in the group of another
 // become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks.
-void PutIntoCliques(const EdgeList& edges, std::vector<Verdict>* verdicts);
+void PutIntoCliques(const EdgeList& edges, const BlockBits& lost, std::vector<Verdict>* verdicts);
 
 }  // namespace heapgauge::leaks
 

@@ -15,6 +15,7 @@ Marks::Marks(const MemoryImage& image, const BlockIndex& index, const Roots& roo
       state_(index.size()),
       reached_(index.size()),
       settled_(index.size()),
+      possible_(index.size()),
       facts_(index.size()),
       has_interiors_(index.size()),
       to_follow_(index.size() + 1),
@@ -97,7 +98,7 @@ bool Marks::JudgeInteriors() {
 }
 
 void Marks::SetPossible(uint32_t block, const Origin& origin) {
-  state_[block] |= kPossible;
+  possible_.Set(block);
   SetVerdict(block, Kind::kPossible, Heuristic::kNone, origin);
 }
 
@@ -106,7 +107,7 @@ void Marks::MarkInteriorsPossible(std::vector<uint32_t>* marked) {
   for (uint32_t block = has_interiors_.Next(0, end); block != kNoBlock;
        block = has_interiors_.Next(block + 1, end)) {
     if (reached(block)) continue;
-    state_[block] |= kPossible;
+    possible_.Set(block);
     verdicts_[block].kind = Kind::kPossible;  // the origin is known
     marked->push_back(block);
   }

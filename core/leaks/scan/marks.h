@@ -78,19 +78,21 @@ class Marks {
   // Once nothing more can be reached. A block that is not reached gets possible; false if it is
   // either already.
   bool MarkPossible(uint32_t block, const Origin& origin) {
-    if (reached(block) || (state_[block] & kPossible) != 0) return false;
+    if (reached(block) || possible_.Has(block)) return false;
     SetPossible(block, origin);
     return true;
   }
   // All blocks that interior pointers led to.
   void MarkInteriorsPossible(std::vector<uint32_t>* marked);
 
+  // Those that are neither.
+  BlockBits LostBlocks() const { return BlockBits::InNeither(reached_, possible_, index_.size()); }
+
   std::vector<Verdict>& verdicts() { return verdicts_; }
 
  private:
-  // Bits of state_; of the others, bit n says that a pointer to Place n was seen.
+  // Bits of state_: bit n says that a pointer to Place n was seen. These are all but the first.
   static constexpr uint8_t kInteriors = 0x1e;
-  static constexpr uint8_t kPossible = 64;
   static constexpr BlockFacts kFactsKnown = 128;
   struct Interior {
     Origin origin;
@@ -132,6 +134,7 @@ class Marks {
   ZeroedBytes state_;
   BlockBits reached_;
   BlockBits settled_;
+  BlockBits possible_;
   ZeroedBytes facts_;  // BlockFacts
   std::vector<Verdict> verdicts_;
   BlockBits has_interiors_;

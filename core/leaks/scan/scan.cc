@@ -83,7 +83,7 @@ void FinishLostBlocks(ScanState* state, std::vector<uint32_t> possible) {
       if (state->marks.MarkPossible(to, {address, block, false})) possible.push_back(to);
     });
   }
-  PutIntoCliques(state->edges, &state->marks.verdicts());
+  PutIntoCliques(state->edges, state->marks.LostBlocks(), &state->marks.verdicts());
 }
 
 void ScanAll(ScanState* state, bool exact) {
