@@ -46,9 +46,9 @@ class HugeArray {
 
  private:
   __attribute__((noinline, cold)) void Grow(size_t capacity) {
-    constexpr size_t kPage = 4096;
     if (capacity > (SIZE_MAX >> 2) / sizeof(T)) throw std::bad_alloc();
-    const size_t bytes = (capacity * sizeof(T) + kPage - 1) / kPage * kPage;
+    const size_t page = capacity * sizeof(T) < kHugePage ? 4096 : kHugePage;
+    const size_t bytes = (capacity * sizeof(T) + page - 1) / page * page;
     char* const memory = MapAligned(bytes);
     if (bytes_ != 0 &&
         mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED) {
@@ -59,14 +59,13 @@ class HugeArray {
     bytes_ = bytes;
   }
   static char* MapAligned(size_t bytes) {
-    constexpr size_t kHuge = 2 << 20;
-    const size_t more = bytes < kHuge ? 0 : kHuge;
+    const size_t more = bytes < kHugePage ? 0 : kHugePage;
     void* const mapped =
         mmap(nullptr, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     char* memory = static_cast<char*>(mapped);
     if (more == 0) return memory;
-    const size_t before = -reinterpret_cast<uintptr_t>(memory) % kHuge;
+    const size_t before = -reinterpret_cast<uintptr_t>(memory) % kHugePage;
     if (before != 0) munmap(memory, before);
     munmap(memory + before + bytes, more - before);
     PreferHugePages(memory + before, bytes);

@@ -2,39 +2,50 @@
 
 #include <algorithm>
 
-#include "core/base/huge_pages.h"
-
 namespace heapgauge::leaks {
 
+template <typename Items, typename RangeOf>
+void BlockIndex::SetExtents(const Items& items, RangeOf&& range_of) {
+  count_ = items.size();
+  extents_.Reserve(count_ + kSteps + 1);
+  AddressRange* at = extents_.data();
+  uint64_t end = 0;  // of the last one
+  for (const auto& item : items) {
+    const AddressRange range = range_of(item);
+    if (range.start < end) at[-1].end = range.start;
+    end = range.end;
+    *at++ = range;
+  }
+  std::fill(at, at + kSteps + 1, AddressRange{UINT64_MAX, UINT64_MAX});
+}
+
 BlockIndex::BlockIndex(const std::vector<Block>& blocks) {
-  ReserveHuge(blocks.size() + kSteps + 1, &extents_);
-  for (const Block& block : blocks) {
+  SetExtents(blocks, [](const Block& block) {
     const uint64_t room = UINT64_MAX - block.address;
     const uint64_t size = std::min(std::max<uint64_t>(block.size, 1), room);
-    Add({block.address, block.address + size});
-  }
+    return AddressRange{block.address, block.address + size};
+  });
   Build();
 }
 
 BlockIndex::BlockIndex(const std::vector<AddressRange>& ranges) {
-  ReserveHuge(ranges.size() + kSteps + 1, &extents_);
-  for (const AddressRange& range : ranges) Add(range);
+  SetExtents(ranges, [](const AddressRange& range) { return range; });
   Build();
 }
 
 void BlockIndex::Build() {
-  count_ = extents_.size();
+  rows_.Reserve(count_ * 3 / 2 + 1);
+  rows_[0] = {0, kNoBlock, 1};
+  rows_count_ = 1;
   // Addresses that no program can have are found nowhere.
   size_t usable = count_;
   while (usable > 0 && extents_[usable - 1].start >= kMaxAddress) --usable;
-  extents_.resize(count_ + kSteps + 1, {UINT64_MAX, UINT64_MAX});
   if (usable == 0) return;
   low_ = extents_[0].start;
   const uint64_t high = std::min(extents_[usable - 1].end, kMaxAddress);
   span_ = high - low_;
 
   part_of_.assign((((high - 1) >> kPartBits) - (low_ >> kPartBits)) + 1, 0);
-  ReserveHuge(usable / 2 + part_of_.size() + 1, &rows_);
   uint32_t whole_block = kNoBlock;  // the last one that filled a part alone, and that part
   uint32_t whole_part = 0;
   uint32_t block = 0;
@@ -79,47 +90,58 @@ void BlockIndex::FindMainParts() {
 
 uint32_t BlockIndex::BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number) {
   const uint64_t end = base + kPartSize;
+  uint64_t from = std::max(extents_[first_block].start, base);
+  const uint64_t from_row = from >> kRowShift;
+  // Bits are set as if there could be some, until it is known. There are no more rows then.
+  const size_t most_rows = (count_ - first_block) * 3 / 2 + 2;
+  rows_.Reserve(rows_count_ + most_rows);
+  Row* const rows = rows_.data() + rows_count_;
+  size_t touched = 0;
   uint32_t last = first_block;  // one behind
   bool aligned = true;
   for (; last < count_ && extents_[last].start < end; ++last) {
-    const AddressRange& extent = extents_[last];
-    aligned = aligned && extent.start % 16 == 0 && extent.size() != 0;
+    const AddressRange extent = extents_[last];
     if (extent.size() >= kLarge && extent.start >= base) large_.push_back(last);
+    if (extent.start % 16 != 0 || extent.size() == 0) aligned = false;
+    const uint64_t row = (extent.start >> kRowShift) - from_row;
+    if (!aligned || row >= most_rows) continue;  // one that reaches in from before has none, too
+    rows[row].starts |= uint64_t{1} << (extent.start >> 4 & 63);
+    touched = row + 1;
   }
-  uint64_t from = std::max(extents_[first_block].start, base);
   const uint64_t to = std::min(extents_[last - 1].end, end);
-  if (to <= from) return last;
   Part part;
   const uint64_t blocks = last - first_block;
-  const bool close_together = (to - from) >> kRowShift <= blocks * 3 / 2;
-  if (aligned && close_together) {
-    from &= ~((uint64_t{1} << kRowShift) - 1);
+  const bool close_together = to > from && (to - from) >> kRowShift <= blocks * 3 / 2;
+  const bool has_bits = aligned && close_together;
+  if (!has_bits) std::fill(rows, rows + touched, Row{});
+  if (to <= from) return last;
+  if (has_bits) {
+    from = from_row << kRowShift;
     part.shift = kRowShift;
   } else {
     while ((to - from - 1) >> part.shift >= blocks) ++part.shift;
   }
   part.first = static_cast<uint32_t>(from - base);
   part.size = static_cast<uint32_t>(to - from);
-  part.row = rows_.size();
+  part.row = rows_count_;
   *part_number = static_cast<uint32_t>(parts_.size());
   parts_.push_back(part);
-  if (aligned && close_together) {
-    AddBitRows(from, to, first_block, last);
+  if (has_bits) {
+    const size_t count = ((to - 1) >> kRowShift) - from_row + 1;
+    CountBlocksOfRows(rows, count,
+                      extents_[first_block].start < base ? first_block + 1 : first_block);
+    rows_count_ += count;
   } else {
     AddBuckets(from, to, part.shift, first_block);
   }
   return last;
 }
 
-void BlockIndex::AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last) {
-  if (extents_[block].start < from) ++block;  // it reaches in from the GiB before
-  for (uint64_t at = from; at < to; at += uint64_t{1} << kRowShift) {
-    Row row;
-    row.block = block;
-    for (; block < last && extents_[block].start >> kRowShift == at >> kRowShift; ++block) {
-      row.starts |= uint64_t{1} << (extents_[block].start >> 4 & 63);
-    }
-    rows_.push_back(row);
+// Sets how many blocks begin before each of the rows. `block` is the first that begins there.
+void BlockIndex::CountBlocksOfRows(Row* rows, size_t count, uint32_t block) {
+  for (size_t i = 0; i < count; ++i) {
+    rows[i].block = block;
+    block += Bits(rows[i].starts);
   }
 }
 
@@ -127,21 +149,21 @@ void BlockIndex::AddBuckets(uint64_t from, uint64_t to, uint32_t shift, uint32_t
   for (uint64_t at = from; at < to; at += uint64_t{1} << shift) {
     while (extents_[block].end <= at) ++block;
     const bool reached = extents_[block].start < at + (uint64_t{1} << shift);
-    rows_.push_back({0, reached ? block : kNoBlock, 1});
+    rows_[rows_count_++] = {0, reached ? block : kNoBlock, 1};
   }
 }
 
 uint32_t BlockIndex::FirstEndingAfter(uint64_t address) const {
-  const auto it = std::upper_bound(extents_.begin(), extents_.begin() + count_, address,
+  const auto it = std::upper_bound(extents_.data(), extents_.data() + count_, address,
                                    [](uint64_t a, const AddressRange& r) { return a < r.end; });
-  return static_cast<uint32_t>(it - extents_.begin());
+  return static_cast<uint32_t>(it - extents_.data());
 }
 
 uint32_t BlockIndex::Search(uint32_t block, uint64_t address) const {
-  const auto it = std::upper_bound(extents_.begin() + block, extents_.begin() + count_, address,
+  const auto it = std::upper_bound(extents_.data() + block, extents_.data() + count_, address,
                                    [](uint64_t a, const AddressRange& r) { return a < r.end; });
-  if (it == extents_.begin() + count_ || address < it->start) return kNoBlock;
-  return static_cast<uint32_t>(it - extents_.begin());
+  if (it == extents_.data() + count_ || address < it->start) return kNoBlock;
+  return static_cast<uint32_t>(it - extents_.data());
 }
 
 }  // namespace heapgauge::leaks

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/address_range.h"
+#include "core/base/huge_array.h"
 #include "core/leaks/known_blocks.h"
 
 namespace heapgauge::leaks {
@@ -73,7 +74,9 @@ class BlockIndex {
   template <typename CountBits>
   __attribute__((always_inline)) static Guess GuessFrom(const Row* row, uint64_t address,
                                                         CountBits bits) {
-    return row->is_bucket != 0 ? Guess{row->block, false} : BitsOf(*row, address, bits);
+    if (row->is_bucket != 0) return {row->block, false};
+    const uint64_t up_to = UpTo(*row, address);
+    return {row->block + bits(up_to) - 1, (up_to >> 63) != 0 && address % 16 == 0};
   }
   // The block that holds the address, from there on, or kNoBlock.
   uint32_t Check(uint32_t block, uint64_t address) const {
@@ -104,11 +107,9 @@ class BlockIndex {
     uint64_t size = 0;
     const Row* rows = nullptr;
   };
-  template <typename CountBits>
-  __attribute__((always_inline)) static Guess BitsOf(const Row& row, uint64_t address,
-                                                     CountBits bits) {
-    const uint64_t up_to = row.starts << (63 - (address >> 4 & 63));
-    return {row.block + bits(up_to) - 1, (up_to >> 63) != 0 && (address & 15) == 0};
+  // The bits of blocks that begin at the address or before.
+  static uint64_t UpTo(const Row& row, uint64_t address) {
+    return row.starts << (63 - (address >> 4 & 63));
   }
 
  public:
@@ -125,17 +126,21 @@ class BlockIndex {
     template <typename CountBits>
     __attribute__((always_inline)) bool StartsAt(uint64_t address, CountBits bits,
                                                  uint32_t* block) const {
-      if (address - main_.start >= main_.size) return false;
-      const Guess guess = BitsOf(main_.rows[(address - main_.start) >> kRowShift], address, bits);
-      *block = guess.block;
-      return guess.is_start;
+      const uint64_t offset = address - main_.start;
+      if (offset >= main_.size) return false;
+      const Row& row = main_.rows[offset >> kRowShift];
+      const uint64_t up_to = UpTo(row, address);
+      if (up_to >> 63 == 0 || address % 16 != 0) return false;
+      *block = row.block + bits(up_to) - 1;
+      return true;
     }
     // Find() for any address.
     template <typename CountBits>
     __attribute__((always_inline)) uint32_t Find(uint64_t address, CountBits bits) const {
-      if (address - main_.start >= main_.size) return index_.Find(address);
-      const uint32_t block =
-          BitsOf(main_.rows[(address - main_.start) >> kRowShift], address, bits).block;
+      const uint64_t offset = address - main_.start;
+      if (offset >= main_.size) return index_.Find(address);
+      const Row& row = main_.rows[offset >> kRowShift];
+      const uint32_t block = row.block + bits(UpTo(row, address)) - 1;
       return block != kNoBlock && address < index_.extents_[block].end ? block : kNoBlock;
     }
 
@@ -157,10 +162,8 @@ class BlockIndex {
     uint64_t row = 0;
   };
 
-  void Add(const AddressRange& range) {
-    if (!extents_.empty()) extents_.back().end = std::min(extents_.back().end, range.start);
-    extents_.push_back(range);
-  }
+  template <typename Items, typename RangeOf>
+  void SetExtents(const Items& items, RangeOf&& range_of);
   void Build();
   void FindMainParts();
   const Row* OtherRowOf(uint64_t address) const {
@@ -171,18 +174,19 @@ class BlockIndex {
   }
   // The first block behind it.
   uint32_t BuildPart(uint64_t base, uint32_t first_block, uint32_t* part_number);
-  void AddBitRows(uint64_t from, uint64_t to, uint32_t block, uint32_t last);
+  void CountBlocksOfRows(Row* rows, size_t count, uint32_t block);
   void AddBuckets(uint64_t from, uint64_t to, uint32_t shift, uint32_t block);
   uint32_t Search(uint32_t block, uint64_t address) const;
 
-  std::vector<AddressRange> extents_;  // and one behind the last
+  HugeArray<AddressRange> extents_;  // and some behind the last
   size_t count_ = 0;
   std::vector<uint32_t> large_;
   uint64_t low_ = 0;
   uint64_t span_ = 0;
-  std::vector<uint32_t> part_of_;            // by GiB; 0: none
-  std::vector<Part> parts_{{}};              // the first one is empty
-  std::vector<Row> rows_{{0, kNoBlock, 1}};  // the first one is of no block
+  std::vector<uint32_t> part_of_;  // by GiB; 0: none
+  std::vector<Part> parts_{{}};    // the first one is empty
+  HugeArray<Row> rows_;            // the first one is of no block
+  size_t rows_count_ = 0;
   MainParts main_;
 };
 
