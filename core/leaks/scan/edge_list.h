@@ -20,7 +20,7 @@ namespace heapgauge::leaks {
 
 class EdgeList {
  public:
-  explicit EdgeList(size_t blocks) : first_(blocks) {}
+  explicit EdgeList(size_t blocks) : first_(blocks), edges_(2 * blocks + kMost) {}
 
   // `from` points to `to`, with its word at `address`. REQUIRES: in the order of addresses.
   void Add(uint32_t from, uint64_t address, uint32_t to, Place place) {
@@ -81,14 +81,18 @@ class EdgeList {
     size_t segment = segments_.size() - 1;
     while (segments_[segment].first > i) --segment;
     uint64_t start = segments_[segment].start;
+    uint32_t next = FirstBehind(segment);
+    const Edge* const edges = edges_.data();
+    const uint32_t size = size_;
     do {
-      if (segment + 1 < segments_.size() && i == segments_[segment + 1].first) {
-        start = segments_[++segment].start;  // a block of more than 2 GiB
+      if (i == next) {  // a block of more than 2 GiB
+        start = segments_[++segment].start;
+        next = FirstBehind(segment);
       }
-      const Edge edge = edges_[i];
+      const Edge edge = edges[i];
       on_edge(start + uint64_t{8} * edge.word(), edge.to(), edge.place());
       ++i;
-    } while (i < size_ && (edges_[i].bits_ & Edge::kBegins) == 0);
+    } while (i < size && (edges[i].bits_ & Edge::kBegins) == 0);
   }
   // First where the edges of a block are, then the edges.
   void Prefetch(uint32_t block) const { __builtin_prefetch(&first_[block]); }
@@ -104,10 +108,12 @@ class EdgeList {
     uint32_t first;
     uint64_t start;
   };
+  uint32_t FirstBehind(size_t segment) const {
+    return segment + 1 < segments_.size() ? segments_[segment + 1].first : UINT32_MAX;
+  }
   __attribute__((noinline, cold)) void Grow() {
-    constexpr size_t kFewest = 64 << 10;
-    if (size_ >= UINT32_MAX - kFewest) throw std::bad_alloc();
-    edges_.Reserve(edges_.capacity() == 0 ? kFewest : edges_.capacity() * 2);
+    if (size_ >= UINT32_MAX - kMost) throw std::bad_alloc();
+    edges_.Reserve(edges_.capacity() * 2);
   }
 
   HugeArray<uint32_t> first_;  // of each block; 0: none

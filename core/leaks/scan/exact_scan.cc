@@ -29,7 +29,7 @@ void Follow(ScanState* state) {
     if (i + kAhead < known) edges.PrefetchEdges(marks.to_follow(i + kAhead));
     const uint32_t from = marks.to_follow(i);
     edges.ForEach(from, [&](uint64_t address, uint32_t to, Place place) {
-      if (marks.Matters(to) != 0) steps.Add(address, from, to, place);
+      steps.Add(address, from, to, place);
     });
     if (i + 1 == known) steps.Flush();
     known = marks.to_follow_count();

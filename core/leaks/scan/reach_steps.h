@@ -22,10 +22,11 @@ class ReachSteps {
   // The word at `address` of `from`, which is reached, points to this place of `to`.
   void Add(uint64_t address, uint32_t from, uint32_t to, Place place) {
     marks_.Prefetch(to);
-    steps_[size_++] = {address, from, to, place};
+    steps_[size_] = {address, from, to, place};
+    // What is known already is dropped, without a decision that a processor could guess wrongly.
+    size_ += marks_.Matters(to);
     if (size_ == steps_.size()) Flush();
   }
-  size_t size() const { return size_; }
   // All that was added has been reached afterwards.
   void Flush() {
     for (size_t i = 0; i < size_; ++i) {

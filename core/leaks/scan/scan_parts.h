@@ -49,7 +49,7 @@ struct ScanState {
   // How many pointers are told together, and how many are kept before they are followed; tests take
   // few.
   size_t batch = PointerFinder<int>::kBatch;
-  size_t follow_together = 256 * 1024;
+  size_t follow_together = 8 * 1024;
 };
 
 // Judges pointers into the middle of blocks; see Marks.
