@@ -24,11 +24,6 @@ uint64_t ClockNow(clockid_t clock) {
 CopySearch::CopySearch(Picture* picture, const MemoryImage& image, std::vector<AddressRange> ranges,
                        uint64_t low, uint64_t span)
     : picture_(picture), image_(image), ranges_(std::move(ranges)), low_(low), span_(span) {
-  for (Piece& piece : pieces_) {
-    // A page is added where the copy could not read it.
-    piece.values.resize(SearchingCopy::kMostWords + 2 * kPage / 8);
-    piece.places.resize(piece.values.size());
-  }
   picture_->AskCopy([this](SearchingCopy* copy) { Work(copy); });
 }
 
@@ -39,7 +34,7 @@ bool CopySearch::Next(Found* found) {
   const Piece& piece = pieces_[filling_];
   const bool last = ended_;
   if (piece.count == 0 && last) return false;
-  *found = {piece.values.data(), piece.places.data(), piece.count, piece.base};
+  *found = {piece.values, piece.places, piece.count, piece.base};
   filling_ = 1 - filling_;
   pieces_[filling_].count = 0;
   if (!last) picture_->AskCopy([this](SearchingCopy* copy) { Work(copy); });
@@ -78,8 +73,9 @@ void CopySearch::Fill(SearchingCopy* copy) {
     }
     pieces_[1 - filling_].base = piece.base;
   }
-  const SearchingCopy::Result result =
-      copy->Run(piece.values.data(), piece.places.data(), &piece.count);
+  piece.values = copy->values(filling_);
+  piece.places = copy->places(filling_);
+  const SearchingCopy::Result result = copy->Run(filling_, &piece.count);
   switch (result.stop) {
     case SearchingCopy::Stop::kDone:
       first_ = last_;
@@ -105,7 +101,8 @@ void CopySearch::Fill(SearchingCopy* copy) {
 
 // Where the copy cannot look at some words together, as one of them is not there.
 void CopySearch::ReadPart(uint64_t from, uint64_t to, Piece* piece) {
-  uint64_t words[2 * kPage / 8];
+  uint64_t words[SearchingCopy::kMoreWords];
+  static_assert(sizeof words >= 2 * kPage);
   uint64_t at = from;
   while (at < to) {
     const size_t got = image_.Read(at, static_cast<size_t>(to - at), words) & ~size_t{7};

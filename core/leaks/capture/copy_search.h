@@ -34,8 +34,8 @@ class CopySearch final : public WordSearch {
  private:
   // What is found at a time.
   struct Piece {
-    std::vector<uint64_t> values;
-    std::vector<uint32_t> places;
+    uint64_t* values = nullptr;  // the copy's buffers
+    uint32_t* places = nullptr;
     size_t count = 0;
     uint64_t base = 0;
   };

@@ -101,10 +101,10 @@ class Picture::Tracer {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !work_; });
   }
-  bool PrepareSearch() {
+  bool PrepareSearch(const SearchingCopy::Means& means) {
     if (look != Look::kCopy) return false;
     if (!prepared_) {
-      Ask([this] { can_search_ = searching_.Prepare(); });
+      Ask([this, means] { can_search_ = searching_.Prepare(means); });
       WaitForWork();
       prepared_ = true;
     }
@@ -247,7 +247,9 @@ Result<std::unique_ptr<Picture>> Picture::Take(uint32_t process, const PictureOp
 uint32_t Picture::memory_process() const { return tracer_->memory_process; }
 Look Picture::look() const { return tracer_->look; }
 const std::vector<CapturedThread>& Picture::threads() const { return tracer_->threads; }
-bool Picture::PrepareSearch() { return tracer_->PrepareSearch(); }
+bool Picture::PrepareSearch(const SearchingCopy::Means& means) {
+  return tracer_->PrepareSearch(means);
+}
 void Picture::AskCopy(std::function<void(SearchingCopy*)> work) {
   tracer_->Ask([this, work = std::move(work)] { work(tracer_->searching()); });
 }

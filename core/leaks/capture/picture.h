@@ -65,7 +65,7 @@ class Picture {
   const std::vector<CapturedThread>& threads() const;
 
   // Makes the copy ready to search its own memory; false if it cannot.
-  bool PrepareSearch();
+  bool PrepareSearch(const SearchingCopy::Means& means = {});
   // Has the thread that traces the copy do something with it, and returns at once. REQUIRES:
   // PrepareSearch was true, and what was asked for before was waited for.
   void AskCopy(std::function<void(SearchingCopy*)> work);

@@ -55,14 +55,15 @@ class Memory {
 
 class CopySearchTest : public TracingTest {
  protected:
-  void TakePicture() {
+  void TakePicture(const SearchingCopy::Means& means = {}) {
+    picture_.reset();
     child_.emplace();
     PictureOptions options;
     options.may_look_in_place = false;
     auto picture = Picture::Take(child_->id(), options);
     ASSERT_TRUE(picture) << picture.error().message;
     picture_ = *std::move(picture);
-    if (!picture_->PrepareSearch()) GTEST_SKIP() << "copies cannot search here";
+    if (!picture_->PrepareSearch(means)) GTEST_SKIP() << "copies cannot search here";
   }
 
   using Words = std::vector<std::pair<uint64_t, uint64_t>>;  // address and value
@@ -96,6 +97,10 @@ class CopySearchTest : public TracingTest {
     return words;
   }
 
+  // With everything, and with each thing less that a machine or a program may not have.
+  static constexpr SearchingCopy::Means kMeans[] = {
+      {true, true}, {false, true}, {true, false}, {false, false}};
+
   std::optional<PausingChild> child_;
   std::unique_ptr<Picture> picture_;
   uint64_t unreadable_ = 0;
@@ -115,15 +120,17 @@ TEST_F(CopySearchTest, FindsWhatReadingFinds) {
   ranges.push_back({many.start(), many.end()});
   std::sort(ranges.begin(), ranges.end(),
             [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-  ASSERT_NO_FATAL_FAILURE(TakePicture());
-  if (IsSkipped()) return;
-  const ProcessMemoryImage image(picture_.get());
-  const Words words = Search(image, ranges);
-  EXPECT_GT(words.size(), 200 * kPage / 8 - 10);
-  EXPECT_EQ(words, Expected(image, ranges));
-  EXPECT_EQ(unreadable_, 0u);
-  // And again.
-  EXPECT_EQ(Search(image, ranges), words);
+  for (const SearchingCopy::Means& means : kMeans) {
+    ASSERT_NO_FATAL_FAILURE(TakePicture(means));
+    if (IsSkipped()) return;
+    const ProcessMemoryImage image(picture_.get());
+    const Words words = Search(image, ranges);
+    EXPECT_GT(words.size(), 200 * kPage / 8 - 10);
+    EXPECT_EQ(words, Expected(image, ranges));
+    EXPECT_EQ(unreadable_, 0u);
+    // And again.
+    EXPECT_EQ(Search(image, ranges), words);
+  }
 }
 
 TEST_F(CopySearchTest, TakesManyRangesThatLieFarApart) {
@@ -157,12 +164,14 @@ TEST_F(CopySearchTest, PassesOverWhatCannotBeRead) {
   for (const size_t page : {5, 20, 21, 22, 63}) {
     EXPECT_EQ(munmap(reinterpret_cast<void*>(memory.start() + page * kPage), kPage), 0);
   }
-  ASSERT_NO_FATAL_FAILURE(TakePicture());
-  if (IsSkipped()) return;
-  const ProcessMemoryImage image(picture_.get());
-  const Words words = Search(image, ranges);
-  EXPECT_EQ(words, Expected(image, ranges));
-  EXPECT_EQ(unreadable_, 5 * kPage - 8);
+  for (const SearchingCopy::Means& means : kMeans) {
+    ASSERT_NO_FATAL_FAILURE(TakePicture(means));
+    if (IsSkipped()) return;
+    const ProcessMemoryImage image(picture_.get());
+    const Words words = Search(image, ranges);
+    EXPECT_EQ(words, Expected(image, ranges));
+    EXPECT_EQ(unreadable_, 5 * kPage - 8);
+  }
 }
 
 TEST_F(CopySearchTest, EndsWhenTheCopyIsKilled) {
