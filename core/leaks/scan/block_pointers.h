@@ -30,7 +30,8 @@ class BlockPointers {
         edges_(*edges),
         has_popcount_(arch::HasBitCount()) {}
 
-  // Words with values in the range of the index. REQUIRES: in the order of addresses.
+  // Words with values in the range of the index. REQUIRES: in the order of addresses; those of
+  // blocks that are reached may come at any time.
   void Add(const WordSearch::Found& found);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 // Follows pointers of reached blocks that were kept, and what they lead to. Every step of it waits
 // for memory, so each is done for other blocks than the next one, whose memory is on its way.
 void Follow(ScanState* state) {
-  constexpr size_t kAhead = 8;
+  constexpr size_t kAhead = 24;
   Marks& marks = state->marks;
   const EdgeList& edges = state->edges;
   ReachSteps steps(&marks);
@@ -37,7 +37,7 @@ void Follow(ScanState* state) {
   marks.ForgetToFollow();
 }
 
-// What roots point to, and blocks that are reached.
+// What roots point to.
 class RootSink {
  public:
   explicit RootSink(ScanState* state) : state_(*state) {}
@@ -51,27 +51,6 @@ class RootSink {
  private:
   ScanState& state_;
 };
-
-// Large blocks that are reached are read before all others: they are tables that lead to much of
-// the rest, and they often lie behind it.
-void ReadLargeBlocks(ScanState* state, PointerFinder<RootSink>* finder, BlockBits* was_read) {
-  const BlockIndex& index = state->index;
-  for (bool any = true; any;) {
-    any = false;
-    for (const uint32_t block : index.large()) {
-      if (was_read->Has(block) || !state->marks.reached(block)) continue;
-      was_read->Set(block);
-      any = true;
-      const AddressRange& extent = index.extent(block);
-      state->reader.Read(extent.start, extent.end,
-                         [&](uint64_t address, const uint64_t* words, size_t count) {
-                           finder->Add(words, count, address, block);
-                           state->Tell();
-                         });
-      finder->Flush();
-    }
-  }
-}
 
 // Goes through the pointers of all blocks.
 class BlockScan {
@@ -127,6 +106,26 @@ class BlockScan {
   std::array<uint64_t, kWords> values_;
 };
 
+// Large blocks that are reached are read before all others: they are tables that lead to much of
+// the rest, and they often lie behind it.
+void ReadLargeBlocks(ScanState* state, BlockScan* blocks, BlockBits* was_read) {
+  const BlockIndex& index = state->index;
+  for (bool any = true; any;) {
+    any = false;
+    for (const uint32_t block : index.large()) {
+      if (was_read->Has(block) || !state->marks.reached(block)) continue;
+      was_read->Set(block);
+      any = true;
+      const AddressRange& extent = index.extent(block);
+      state->reader.Read(extent.start, extent.end,
+                         [&](uint64_t address, const uint64_t* words, size_t count) {
+                           blocks->AddWords(words, count, address);
+                           state->Tell();
+                         });
+    }
+  }
+}
+
 // Has the memory searched where it is; false if that cannot be.
 template <typename Wanted>
 bool SearchBlocks(ScanState* state, Wanted&& wanted, BlockScan* blocks) {
@@ -175,10 +174,10 @@ void ScanExact(ScanState* state) {
     RootSink sink(state);
     PointerFinder<RootSink> finder(&index, index.low(), index.span(), &sink, state->batch);
     ReadRoots(state, &finder);
-    ReadLargeBlocks(state, &finder, &was_read);
   }
   {
     const auto scan = std::make_unique<BlockScan>(state);
+    ReadLargeBlocks(state, scan.get(), &was_read);
     const auto wanted = [&](uint32_t block) { return !was_read.Has(block); };
     if (!SearchBlocks(state, wanted, scan.get())) {
       ReadRuns(
