@@ -59,6 +59,11 @@ std::string LostText(const trace::Facts& facts) {
                      facts.lost_events == 1 ? "it" : "them");
 }
 
+const char* WhyUntraced(const RecordedProcess& r) {
+  return r.gave_up ? "the recorder was held up for seconds"
+                   : "the program's seccomp filter forbids what tracing needs";
+}
+
 void TellTroubles(const RecordedProcess& r) {
   const trace::Facts& facts = r.facts;
   if (facts.lost_events != 0) {
@@ -68,10 +73,9 @@ void TellTroubles(const RecordedProcess& r) {
     TellUser("heapgauge: threads waited {} for the recorder, {} in all\n",
              Counted(facts.waits, "time"), FormatDuration(facts.waited_ns));
   }
-  if (r.gave_up) {
-    TellUser(
-        "heapgauge: the trace ends early: the recorder was held up for seconds, and the "
-        "program went on without it\n");
+  if (facts.untraced_from_ns != 0) {
+    TellUser("heapgauge: the trace ends early, at {}: {}, and the program went on without it\n",
+             FormatDuration(facts.untraced_from_ns), WhyUntraced(r));
   }
   if (r.damaged != 0) {
     TellUser("heapgauge: {} of buffers made no sense and {} left out\n", Counted(r.damaged, "part"),
@@ -95,11 +99,12 @@ void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
                      const std::string& directory, const std::vector<RecordedProcess>& recorded) {
   if (MainOf(recorded, result.pid) == nullptr) TellNoTrace(spec, result, directory);
   for (const RecordedProcess& one : recorded) {
-    if (!one.error && !one.gave_up && one.facts.lost_events == 0) continue;
+    const bool is_untraced = one.facts.untraced_from_ns != 0;
+    if (!one.error && !is_untraced && one.facts.lost_events == 0) continue;
     TellUser("heapgauge: the trace of {} (pid {}) is not complete: {}\n",
              Printable(one.facts.recording.name()), one.pid,
              one.error     ? one.error->message
-             : one.gave_up ? "the recorder was held up for seconds"
+             : is_untraced ? WhyUntraced(one)
                            : LostText(one.facts));
   }
 }

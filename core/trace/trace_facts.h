@@ -30,11 +30,20 @@ struct Facts {
   // calls, alignment, slack, nor which are resized ones.
   bool only_blocks = false;
   bool complete = false;  // the recorder wrote the end
+  // When the program went on without being traced, since the start; 0: it did not.
+  uint64_t untraced_from_ns = 0;
   // Its writer was at work when the file was opened. Not in the file.
   bool being_written = false;
-  // It has no end, or is damaged, and nobody writes it: what is behind is missing. Not in the file.
+  // It has no end, or is damaged, and nobody writes it, or the program was no longer traced: what
+  // is behind is missing. Not in the file.
   bool breaks_off = false;
 };
+
+// Frees of blocks that it ought to know: allocations are missing. Forked processes free what their
+// parents made, and blocks of events that are lost are lost with them.
+inline bool LacksAllocations(const Facts& facts) {
+  return facts.unknown_frees != 0 && !facts.recording.forked && facts.lost_events == 0;
+}
 
 struct Thread {
   uint32_t id = 0;        // the kernel's

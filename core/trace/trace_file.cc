@@ -61,10 +61,11 @@ class OpenedTrace final : public TraceFile, public std::enable_shared_from_this<
     const bool has_no_end = !facts_.complete && !facts_.being_written &&
                             facts_.recording.state != RecordingState::kSnapshot;
     if (has_no_end) facts_.recording.state = RecordingState::kUnknown;
-    facts_.breaks_off = has_no_end || !index_.notes.empty();
+    facts_.breaks_off = has_no_end || !index_.notes.empty() || facts_.untraced_from_ns != 0;
     facts_.recording.exact = true;
     facts_.recording.has_gaps = facts_.lost_events != 0 || facts_.culled_blocks != 0 ||
-                                facts_.missed_frees != 0 || facts_.breaks_off;
+                                facts_.missed_frees != 0 || LacksAllocations(facts_) ||
+                                facts_.breaks_off;
     notes_ = index_.notes;
     const std::vector<std::string> gaps = GapsOf(facts_, !index_.notes.empty());
     notes_.insert(notes_.end(), gaps.begin(), gaps.end());

@@ -24,6 +24,12 @@ std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged) {
   } else if (!facts.complete && !is_damaged) {
     gaps.emplace_back("the trace has no end: its recorder was killed, or the file was cut off");
   }
+  if (facts.untraced_from_ns != 0) {
+    gaps.push_back(fmt::format(
+        "the program was no longer traced from {} on, because nobody emptied its buffers or its "
+        "own seccomp filter forbade it: what it did after that is missing",
+        FormatMoment(facts.untraced_from_ns)));
+  }
   if (facts.lost_events != 0) {
     gaps.push_back(Counted(facts.lost_events, " event found no room and is missing",
                            " events found no room and are missing") +
@@ -41,6 +47,11 @@ std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged) {
                            " free was not seen: its block ends where the address was used again",
                            " frees were not seen: their blocks end where the address was used "
                            "again"));
+  }
+  if (LacksAllocations(facts)) {
+    gaps.push_back(Counted(facts.unknown_frees, " free was of a block", " frees were of blocks") +
+                   " that the trace does not know: these allocations, and perhaps others, were not "
+                   "seen by the agent");
   }
   return gaps;
 }

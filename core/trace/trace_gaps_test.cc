@@ -42,6 +42,33 @@ TEST(TraceGaps, WhatIsNotInItIsCounted) {
                 "2 frees were not seen: their blocks end where the address was used again"}));
 }
 
+TEST(TraceGaps, AProgramThatWentOnUntracedIsTold) {
+  MakeTrace made;
+  made.facts.complete = true;
+  made.facts.untraced_from_ns = 2'000'000'000;
+  made.Allocate(1, 0, 100, made.Stack({"main"}));
+  const auto trace = made.Open();
+  EXPECT_EQ(trace->facts().untraced_from_ns, 2'000'000'000u);
+  EXPECT_TRUE(trace->facts().recording.has_gaps);
+  ASSERT_EQ(trace->notes().size(), 1u);
+  EXPECT_NE(trace->notes()[0].find("no longer traced from 2s on"), std::string::npos)
+      << trace->notes()[0];
+}
+
+TEST(TraceGaps, FreesOfUnknownBlocksAreToldWhereTheyShouldBeKnown) {
+  Facts facts = Whole();
+  facts.unknown_frees = 3;
+  EXPECT_EQ(GapsOf(facts, false),
+            (std::vector<std::string>{
+                "3 frees were of blocks that the trace does not know: these allocations, and "
+                "perhaps others, were not seen by the agent"}));
+  facts.recording.forked = true;
+  EXPECT_TRUE(GapsOf(facts, false).empty()) << "its parent's";
+  facts.recording.forked = false;
+  facts.lost_events = 5;
+  EXPECT_EQ(GapsOf(facts, false).size(), 1u) << "lost with the events";
+}
+
 TEST(TraceGaps, TraceAndProfileTellThem) {
   MakeTrace made;
   made.facts.lost_events = 7;

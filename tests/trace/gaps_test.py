@@ -66,6 +66,14 @@ class Gaps(harness.EndToEnd):
         self.assertEqual((leaks["check"]["exact"], leaks["check"]["missing"]), (False, "end"))
         self.assertIn("what was freed later is not known", leaks["summary"]["verdict"])
 
+    def test_a_program_that_goes_on_untraced_is_told(self):
+        trace = self.directory / "strict.hgt"
+        process = self.ask("run", "--trace", "-o", str(trace), "--", harness.target("seccomp_strict"), check=False)
+        self.assertIn("the trace ends early, at", process.stderr)
+        for command in ("top", "stats", "timeline"):
+            self.assertIn("the program was no longer traced from", self.said([command], trace))
+        self.assertFalse(json.loads(self.ask("top", "--json", str(trace)).stdout)["recording"]["exact"])
+
     def test_save_refuses_what_is_damaged(self):
         damaged = bytearray(self.bytes)
         middle = len(damaged) // 2

@@ -40,6 +40,7 @@ enum Field : uint64_t {
   kRecordsMappings = 40,
   kComplete = 41,
   kOnlyBlocks = 42,
+  kUntracedFrom = 43,
 };
 
 // Calls `number(field, uint64_t&)`, `flag(field, bool&)` or `word(field, std::string&)` for each
@@ -73,6 +74,7 @@ void ForEachField(TheFacts& facts, Number number, Flag flag, Word word) {
   flag(kRecordsMappings, facts.records_mappings);
   flag(kComplete, facts.complete);
   flag(kOnlyBlocks, facts.only_blocks);
+  number(kUntracedFrom, facts.untraced_from_ns);
 }
 
 constexpr size_t kMaxRepeated = 1 << 16;
@@ -142,7 +144,8 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out) {
     }
     if (!value.ok()) return false;
   }
-  for (uint64_t* const time : {&facts.recording.duration_ns, &facts.recording.peak_ns}) {
+  for (uint64_t* const time :
+       {&facts.recording.duration_ns, &facts.recording.peak_ns, &facts.untraced_from_ns}) {
     *time = std::min(*time, kLatestNs);
   }
   *out = std::move(facts);

@@ -375,6 +375,7 @@ void ProcessRecorder::Finish(RecordingState state, uint64_t ended_ns) {
   facts.unknown_frees = matcher_->counts().unknown_frees;
   facts.missed_frees = matcher_->counts().missed_frees;
   facts.complete = true;
+  if (went_on_untraced()) facts.untraced_from_ns = std::max<uint64_t>(last_time_ns_, 1);
   if (writer_ != nullptr) matcher_->Finish();
   if (writer_ != nullptr && !error_) {
     tables_->CopyChanged();

@@ -79,6 +79,11 @@ class ProcessRecorder {
   bool is_traced() const { return LoadShared(gauge_.control().max_buffers) != 0; }
   // The program found nobody who empties its buffers, and traces no more.
   bool was_given_up() const { return LoadShared(gauge_.control().gave_up) != 0; }
+  // It traces no more, and not because we said so.
+  bool went_on_untraced() const {
+    return was_given_up() || (LoadShared(gauge_.control().tracing) == 0 &&
+                              LoadShared(gauge_.header().trace_over) == 0);
+  }
   // It said goodbye.
   bool has_ended() const { return LoadShared(gauge_.header().ended_ns) != 0; }
 
