@@ -24,6 +24,7 @@ struct LeaksCommand {
   std::string pick;
   bool asks_who = false;  // --who-points-at is given
   bool no_memory = false;
+  double may_stop = 0.1;  // seconds
 };
 
 // What is about the report that --who-points-at stands in place of.
@@ -54,6 +55,7 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
   if (command.no_memory || !runs) return leaks::CheckFile(path);
   leaks::CheckOptions options;
   options.gauge_path = path;
+  options.may_stop_ns = static_cast<uint64_t>(command.may_stop * 1e9);
   options.scan.heuristics = setup.heuristics;
   options.scan.progress = command.leaks.report.quiet ? nullptr : BeginProgress();
   if (const auto address = AskedAddress(command.leaks.who_points_at)) {
@@ -170,6 +172,10 @@ Examples:
               "address (0x...), or to those that functions allocate (regular expression)");
   sub.Flag("--no-memory", &command->no_memory,
            "leave the program alone: tell only what its gauge file knows");
+  sub.Add("--may-stop", &command->may_stop,
+          "seconds that a program which cannot be copied (seccomp) may stand still for while its "
+          "memory is read")
+      .Between(0, 600);
   AddLeakOutputOptions(sub, &command->leaks);
   AddLeakOptions(sub, &command->leaks);
   sub.OnChosen([=] {

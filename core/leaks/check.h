@@ -21,6 +21,7 @@ enum class Look : uint8_t {
   kCopy,     // in a copy that the program was made to fork while its threads were stopped
   kOwnCopy,  // in a copy that the agent forked; stacks of other threads were searched whole
   kInPlace,  // in the program itself, while it was stopped: at its end
+  kSaved,    // in what we saved of it while it was stopped: it could not be made to fork
 };
 
 struct Check {

@@ -16,6 +16,7 @@
 #include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
+#include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/search_memory.h"
@@ -77,6 +78,11 @@ Error CopyHasEnded() {
   return {ErrorCode::kUnavailable, "the copy of the program ended before its memory was read"};
 }
 
+// What one way failed by, and then another one.
+Error Both(const Error& first, const Error& then) {
+  return {then.code, first.message + "; " + then.message};
+}
+
 // Nobody stops the program when its agent copies it. A block that is younger than this may be known
 // to a register alone, and those of other threads are not seen.
 constexpr uint64_t kSettlingNs = 5'000'000;
@@ -129,6 +135,33 @@ class ProcessCheck {
     return std::move(check_);
   }
 
+  // `why`: no copy could be made.
+  Result<Check> LookAtSaved(const Error& why) {
+    auto saved = SavedMemory::Prepare(pid_, options_.may_stop_ns);
+    if (!saved) return tl::unexpected(Both(why, saved.error()));
+    PictureOptions how;
+    how.in_place = true;
+    how.save_to = saved->get();
+    how.while_stopped = [this] { TakeWhileStopped(); };
+    UncopiedMemory uncopied(pid_);
+    EpollPointers epoll(pid_);
+    const auto picture = Picture::Take(pid_, how);
+    if (!picture) return tl::unexpected(Both(why, picture.error()));
+    (*picture)->Release();
+    epoll.ReadAgain();
+    check_.look = (*picture)->look();
+    check_.threads = static_cast<uint32_t>((*picture)->threads().size());
+    check_.pause_ns = (*picture)->pause_ns();
+    saved_ = saved->get();
+    HG_TRY(Search(**saved, pid_, (*picture)->threads(), true, &uncopied, epoll,
+                  [&](std::vector<AddressRange> ranges) { (*saved)->SetReadable(ranges); }));
+    check_.notes.push_back(
+        "the program could not be copied, and stood still while its memory was read: " +
+        why.message);
+    for (const std::string& note : (*picture)->notes()) check_.notes.push_back(note);
+    return std::move(check_);
+  }
+
   Result<Check> LookByAgent() {
     UncopiedMemory uncopied(pid_);
     EpollPointers epoll(pid_);
@@ -161,6 +194,7 @@ class ProcessCheck {
     input.program = pid_;
     input.threads = &threads;
     input.threads_known = threads_known;
+    input.saved = saved_;
     if (gauge_) input.gauge = &*gauge_;
     // Where all blocks are known the rest of the heap does not matter.
     input.without_free = !check_.known.exact;
@@ -177,13 +211,8 @@ class ProcessCheck {
   Check check_;
   std::optional<GaugeMemory> gauge_;
   std::optional<SampledSource> samples_;
+  const SavedMemory* saved_ = nullptr;
 };
-
-// It can be stopped, and for not too long.
-bool MayLookInPlace(uint32_t pid, const Error& why_no_copy, const CheckOptions& options) {
-  return why_no_copy.code == ErrorCode::kUnsupported &&
-         ResidentBytes(pid).value_or(0) <= options.in_place_up_to;
-}
 
 // By the trace that is written of it: its samples tell nothing. It must be stopped by us, so that
 // the moment is known to the microsecond.
@@ -201,8 +230,11 @@ Result<Check> CheckTraced(uint32_t pid, uint64_t start_ns, CheckOptions options)
   HG_TRY(process.Begin());
   PictureOptions how;
   how.may_look_in_place = false;
-  HG_ASSIGN(Check check, process.LookByTracing(how));
-  SetTracedTotals(&check);
+  auto check = process.LookByTracing(how);
+  if (!check && check.error().code == ErrorCode::kUnsupported) {
+    check = process.LookAtSaved(check.error());
+  }
+  if (check) SetTracedTotals(&*check);
   return check;
 }
 
@@ -231,9 +263,9 @@ Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options) {
     if (own || !options.may_trace) return own;
     why.message += "; " + own.error().message;
   }
-  if (!MayLookInPlace(pid, why, options)) return tl::unexpected(why);
-  how.may_look_in_place = true;
-  return check.LookByTracing(how);
+  // It can be stopped, if for not too long.
+  if (why.code != ErrorCode::kUnsupported) return tl::unexpected(why);
+  return check.LookAtSaved(why);
 }
 
 }  // namespace heapgauge::leaks

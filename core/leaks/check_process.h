@@ -31,9 +31,9 @@ struct CheckOptions {
   std::function<void()> while_stopped;
   std::function<Result<KnownBlocks>()> known_blocks;
 
-  // Where no copy can be made at all the program stands still while it is searched, if it has no
-  // more resident memory than this; larger ones are refused.
-  uint64_t in_place_up_to = uint64_t{1} << 30;
+  // Where no copy can be made at all the program stands still while its memory is saved, if that
+  // takes no longer than this by estimate; otherwise the check is refused.
+  uint64_t may_stop_ns = 100'000'000;
 
   // A program that may not be traced, or cannot be made to fork from outside, is asked to copy
   // itself; false: it is asked in any case.

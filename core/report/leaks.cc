@@ -163,7 +163,9 @@ class Writer {
   std::string PauseText() const {
     switch (check_.look) {
       case leaks::Look::kInPlace:
-        return check_.at_exit ? "looked at when the program ended" : "program stopped meanwhile";
+        if (check_.at_exit) return "looked at when the program ended";
+        [[fallthrough]];
+      case leaks::Look::kSaved:
       case leaks::Look::kOwnCopy:
       case leaks::Look::kCopy:
         return fmt::format("program paused for {}", Milliseconds(check_.pause_ns));

@@ -28,6 +28,8 @@ const char* LookName(leaks::Look look) {
       return "copy";
     case leaks::Look::kOwnCopy:
       return "own copy";
+    case leaks::Look::kSaved:
+      return "saved";
     case leaks::Look::kInPlace:
       break;
   }

@@ -22,6 +22,7 @@
 #include "core/base/try_thread.h"
 #include "core/leaks/capture/process_copy.h"
 #include "core/leaks/capture/remote_call.h"
+#include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/stopped_process.h"
 #include "core/leaks/capture/traced_thread.h"
 
@@ -196,16 +197,23 @@ class Picture::Tracer {
           "the program could not be copied, and stood still while its memory was searched: " +
           why_no_copy);
     }
-    look = Look::kInPlace;
     memory_process = static_cast<uint32_t>(process);
-    return {};
+    if (options.save_to == nullptr) {
+      look = Look::kInPlace;
+      return {};
+    }
+    look = Look::kSaved;
+    const Status saved = options.save_to->Save();
+    stopped->LetAllGo();
+    pause_ns = stopped->stood_still_ns();
+    return saved;
   }
 
   void WaitForRelease(StoppedProcess* stopped) {
     std::unique_lock lock(mutex_);
     const auto called = [this] { return released_ || work_; };
     // Threads that waited in the kernel stop when they come out of it: not for long.
-    bool all_free = look != Look::kCopy;
+    bool all_free = look == Look::kInPlace;
     while (!released_) {
       all_free = all_free || stopped->LetStragglersGo();
       if (all_free) {

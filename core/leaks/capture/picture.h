@@ -23,8 +23,8 @@
 // may happen then: a zombie stays until the next picture or the end of the program; and if all
 // threads were in timed waits (nanosleep, poll with a timeout), the one that forked may see EINTR.
 //
-// Where no copy can be made (a filter of system calls, no room for a process), memory can be read
-// in place while the program stands still.
+// Where no copy can be made (a filter of system calls, no room for a process), memory can be saved
+// to memory of ours while the program stands still (saved_memory.h), or read in place.
 //
 // Threads: ptrace belongs to the thread that uses it, so a picture has one of its own. Read() of
 // the memory is thread-safe, the rest is for one thread.
@@ -44,10 +44,15 @@
 
 namespace heapgauge::leaks {
 
+class SavedMemory;
+
 struct PictureOptions {
   // Called while the program stands still, from another thread than the caller's: be quick.
   std::function<void()> while_stopped;
   bool in_place = false;          // make no copy
+  // Where no copy is made: its memory is saved here, and it goes on. nullptr: it stands still until
+  // Release().
+  SavedMemory* save_to = nullptr;
   bool may_look_in_place = true;  // if no copy can be made; otherwise ErrorCode::kUnsupported
   bool may_wait = false;          // the program waits anyway: it is no news that it stood still
 };
@@ -59,7 +64,7 @@ class Picture {
   Picture(const Picture&) = delete;
   Picture& operator=(const Picture&) = delete;
 
-  // Whose memory is to be read: the copy's, or the program's own.
+  // Whose memory is to be read: the copy's, or the program's own. Where it was saved it runs.
   uint32_t memory_process() const;
   Look look() const;
   const std::vector<CapturedThread>& threads() const;

@@ -17,6 +17,7 @@
 #include "core/leaks/capture/object_headers.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/root_list.h"
+#include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/touched_pages.h"
 #include "core/memory/glibc_heap.h"
 #include "core/memory/ownership.h"
@@ -46,12 +47,17 @@ class Finder {
       : input_(input),
         image_(image),
         directory_(ProcessDirectory(input.process)),
-        touched_(OpenSource(directory_ + "/pagemap")),
+        touched_(input.saved != nullptr ? input.saved->PageMap()
+                                        : OpenSource(directory_ + "/pagemap")),
         // Pages of shared memory are not in the copy's tables.
         touched_shared_(OpenSource(ProcessDirectory(input.program) + "/pagemap")) {}
 
   Result<ProcessRoots> Find() {
-    HG_ASSIGN(smaps_, ReadSmaps(directory_ + "/smaps"));
+    if (input_.saved != nullptr) {
+      smaps_ = input_.saved->smaps();
+    } else {
+      HG_ASSIGN(smaps_, ReadSmaps(directory_ + "/smaps"));
+    }
     if (smaps_.not_listed != 0) {
       found_.notes.push_back(
           fmt::format("{} mappings were not looked at: there are too many", smaps_.not_listed));

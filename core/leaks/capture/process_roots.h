@@ -5,7 +5,7 @@
 // from the picture. Where the owner of memory is not known it counts as a root: rather a leak
 // that is missed than one that is none.
 //
-// Reads /proc and the memory of the process, which must not run. Pages that were never touched are
+// Reads /proc and the memory of the process, which must not run unless its memory was saved. Pages that were never touched are
 // left out where the page map tells. Shared memory is taken as far as the process itself has
 // touched it, because reading a hole of a shared file would fill it.
 #ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
@@ -24,6 +24,8 @@
 
 namespace heapgauge::leaks {
 
+class SavedMemory;
+
 struct RootsInput {
   uint32_t process = 0;       // whose memory is read: the copy, or the program itself
   uint32_t program = 0;       // the program
@@ -32,6 +34,8 @@ struct RootsInput {
   const std::vector<RootRegister>* in_kernel = nullptr;  // nullptr: none
   const std::vector<Block>* blocks = nullptr;
   const GaugeMemory* gauge = nullptr;  // nullptr: no agent
+  // What was saved of the program, which runs: its mappings and pages are those of then.
+  const SavedMemory* saved = nullptr;
   bool without_free = false;  // leave free memory out of the heap where the allocator tells
 };
 

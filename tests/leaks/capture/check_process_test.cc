@@ -135,7 +135,7 @@ void CheckUnderLoad(const std::string& gauge_path, StartedProgram* server, int p
   while (one.answered + two.answered < 4000) usleep(10'000);
   CheckOptions options = how;
   options.gauge_path = gauge_path;
-  options.in_place_up_to = 0;
+  options.may_stop_ns = 0;
   Figures last;
   for (int i = 0; i < rounds; ++i) {
     const uint64_t before = one.answered + two.answered;

@@ -6,13 +6,14 @@
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/process_roots.h"
+#include "core/leaks/capture/saved_memory.h"
 #include "tests/leaks/capture/started_program.h"
 #include "tests/leaks/capture/tracing_test.h"
 
 namespace heapgauge::leaks {
 namespace {
 
-class RootsTest : public testing::TestWithParam<bool> {
+class RootsTest : public testing::TestWithParam<Look> {
  protected:
   void SetUp() override {
     const std::string why = WhyNoTracing();
@@ -26,13 +27,21 @@ class RootsTest : public testing::TestWithParam<bool> {
       places_[line.substr(0, space)] = std::strtoull(line.c_str() + space + 1, nullptr, 16);
     }
     PictureOptions options;
-    options.in_place = GetParam();
-    options.may_look_in_place = GetParam();
+    options.in_place = GetParam() != Look::kCopy;
+    options.may_look_in_place = options.in_place;
+    if (GetParam() == Look::kSaved) {
+      auto saved = SavedMemory::Prepare(static_cast<uint32_t>(program_->pid()), 10'000'000'000);
+      ASSERT_TRUE(saved) << saved.error().message;
+      saved_ = *std::move(saved);
+      options.save_to = saved_.get();
+    }
     auto picture = Picture::Take(static_cast<uint32_t>(program_->pid()), options);
     ASSERT_TRUE(picture) << picture.error().message;
     picture_ = *std::move(picture);
+    ASSERT_EQ(picture_->look(), GetParam());
     const ProcessMemoryImage image(picture_->memory_process());
     RootsInput input;
+    input.saved = saved_.get();
     input.process = picture_->memory_process();
     input.program = static_cast<uint32_t>(program_->pid());
     input.threads = &picture_->threads();
@@ -40,7 +49,7 @@ class RootsTest : public testing::TestWithParam<bool> {
     blocks_ = {{.address = Place("heap"), .size = 5000},
                {.address = Place("large"), .size = 1 << 20}};
     input.blocks = &blocks_;
-    auto found = FindRoots(input, image);
+    auto found = saved_ ? FindRoots(input, *saved_) : FindRoots(input, image);
     ASSERT_TRUE(found) << found.error().message;
     found_ = *std::move(found);
   }
@@ -64,6 +73,7 @@ class RootsTest : public testing::TestWithParam<bool> {
 
   std::optional<StartedProgram> program_;
   std::map<std::string, uint64_t> places_;
+  std::unique_ptr<SavedMemory> saved_;
   std::unique_ptr<Picture> picture_;
   std::vector<Block> blocks_;
   ProcessRoots found_;
@@ -138,8 +148,13 @@ TEST_P(RootsTest, EachThreadBringsItsRegistersAndItsVector) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(InACopyAndInPlace, RootsTest, testing::Bool(),
-                         [](const auto& p) { return p.param ? "InPlace" : "InACopy"; });
+INSTANTIATE_TEST_SUITE_P(InEachWay, RootsTest,
+                         testing::Values(Look::kCopy, Look::kInPlace, Look::kSaved),
+                         [](const auto& p) {
+                           return p.param == Look::kCopy      ? "InACopy"
+                                  : p.param == Look::kInPlace ? "InPlace"
+                                                              : "Saved";
+                         });
 
 }  // namespace
 }  // namespace heapgauge::leaks
