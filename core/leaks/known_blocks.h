@@ -14,14 +14,17 @@
 namespace heapgauge::leaks {
 
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
+// Block::function, if it is not known by which one it was allocated.
+inline constexpr uint32_t kNoFunction = 255;
 
 struct Block {
   uint64_t address = 0;
-  uint64_t size = 0;      // as requested; 0 counts as one byte, as an address may point to it
-  uint64_t birth_ns = 0;  // since the recording began
-  uint32_t stack = 0;     // index in KnownBlocks::stacks
-  uint32_t thread = 0;    // kernel id, 0 unknown
-  double weight = 1;      // how many blocks of this size and stack it stands for; 1 where exact
+  uint64_t size = 0;         // as requested; 0 counts as one byte, as an address may point to it
+  uint64_t birth_ns = 0;     // since the recording began
+  uint32_t stack = 0;        // index in KnownBlocks::stacks
+  uint32_t thread : 24 = 0;  // kernel id (Linux has no more than 2^22), 0 unknown
+  uint32_t function : 8 = kNoFunction;  // wire::Function that allocated it
+  double weight = 1;  // how many blocks of this size and stack it stands for; 1 where exact
 };
 
 // Why blocks that were recorded one by one are not all of the live ones, and no others.

@@ -141,7 +141,8 @@ KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder) {
     out.size = std::min(block.size, UINT64_MAX - block.address);
     out.birth_ns = block.birth_ns;
     out.stack = tables.Stack(block.stack);
-    out.thread = recorder->thread_id(block.thread);
+    out.thread = recorder->thread_id(block.thread) & 0xffffff;
+    out.function = block.function;
     known.blocks.push_back(out);
   });
   Order(&known.blocks);

@@ -95,13 +95,15 @@ Result<KnownBlocks> SampledBlocks(const std::string& path, const LiveRecords& li
   for (const Row& row : profile.rows) known.stacks.push_back({row.leaf, row.labels});
   HG_TRY(ReadHistories(file, records, profile, &known.histories));
   known.blocks.reserve(profile.blocks.size());
-  for (const heapgauge::Block& block : profile.blocks) {
+  for (size_t i = 0; i < profile.blocks.size(); ++i) {
+    const heapgauge::Block& block = profile.blocks[i];
     Block& out = known.blocks.emplace_back();
     out.address = block.address;
     out.size = block.size;
     out.birth_ns = std::min(block.birth_ns, known.now_ns);
     out.stack = block.row;
-    out.thread = block.thread;
+    out.thread = block.thread & 0xffffff;
+    out.function = std::min(records[i].function, kNoFunction) & 0xff;
     out.weight = WeightOf(block.size, block.interval).objects;
   }
   const uint64_t dropped = MakeDistinct(&known.blocks);

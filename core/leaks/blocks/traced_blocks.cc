@@ -137,7 +137,8 @@ Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
     out.size = block.size;
     out.birth_ns = std::min(block.birth_ns, known.now_ns);
     out.stack = block.stack < known.stacks.size() ? block.stack : 0;
-    out.thread = block.thread < threads.size() ? threads[block.thread].id : 0;
+    out.thread = (block.thread < threads.size() ? threads[block.thread].id : 0) & 0xffffff;
+    out.function = block.function;
   };
   HG_TRY(trace.ForEachSurvivor(add));
   // Those that went later were there.

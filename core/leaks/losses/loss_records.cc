@@ -83,7 +83,8 @@ std::vector<uint32_t> SuppressionOf(const Check& check, const Suppressions* supp
   if (suppressions == nullptr || suppressions->rules().empty()) return rules;
   SuppressionMatcher matcher(*suppressions, check.known.profile);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    rules[i] = matcher.Match(check.known.stacks[blocks[i].stack].leaf, VerdictOf(check, i).kind);
+    rules[i] = matcher.Match(check.known.stacks[blocks[i].stack].leaf, VerdictOf(check, i).kind,
+                             blocks[i].function);
   }
   // Whoever says leak:f in LeakSanitizer's words means f's block with all that hangs on it.
   for (size_t i = 0; i < blocks.size(); ++i) {

@@ -2,8 +2,10 @@
 
 #include "core/base/symbol_name.h"
 #include "core/base/text.h"
+#include "core/leaks/known_blocks.h"
 #include "core/leaks/losses/leak_kinds.h"
 #include "core/leaks/losses/suppressions.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -33,10 +35,95 @@ bool Matches(std::string_view pattern, std::string_view text, bool one_of_any) {
 }
 
 // What the innermost frame may be called that Valgrind shows and the agent leaves out.
-constexpr std::string_view kAllocators[] = {
-    "malloc",        "calloc",        "realloc",        "reallocarray", "memalign",
-    "aligned_alloc", "valloc",        "posix_memalign", "pvalloc",      "_Znwm",
-    "_Znam",         "operator new*", "_ZnwmSt*",       "_ZnamSt*",     "operator new[]*"};
+struct Allocator {
+  wire::Function function;
+  std::string_view name;
+};
+using wire::Function::kAligned;
+using wire::Function::kCalloc;
+using wire::Function::kMalloc;
+using wire::Function::kNew;
+using wire::Function::kNewArray;
+using wire::Function::kRealloc;
+constexpr Allocator kAllocators[] = {
+    {kMalloc, "malloc"},
+    {kMalloc, "__libc_malloc"},
+    {kCalloc, "calloc"},
+    {kCalloc, "__libc_calloc"},
+    {kRealloc, "realloc"},
+    {kRealloc, "reallocarray"},
+    {kRealloc, "__libc_realloc"},
+    {kAligned, "memalign"},
+    {kAligned, "__libc_memalign"},
+    {kAligned, "posix_memalign"},
+    {kAligned, "aligned_alloc"},
+    {kAligned, "valloc"},
+    {kAligned, "pvalloc"},
+    {kNew, "_Znwm"},
+    {kNew, "_ZnwmRKSt9nothrow_t"},
+    {kNew, "_ZnwmSt11align_val_t"},
+    {kNew, "_ZnwmSt11align_val_tRKSt9nothrow_t"},
+    {kNew, "__builtin_new"},
+    {kNew, "operator new"},
+    {kNew, "operator new(unsigned long)"},
+    {kNew, "operator new(unsigned long, std::nothrow_t const&)"},
+    {kNew, "operator new(unsigned long, std::align_val_t)"},
+    {kNew, "operator new(unsigned long, std::align_val_t, std::nothrow_t const&)"},
+    {kNewArray, "_Znam"},
+    {kNewArray, "_ZnamRKSt9nothrow_t"},
+    {kNewArray, "_ZnamSt11align_val_t"},
+    {kNewArray, "_ZnamSt11align_val_tRKSt9nothrow_t"},
+    {kNewArray, "__builtin_vec_new"},
+    {kNewArray, "operator new[]"},
+    {kNewArray, "operator new[](unsigned long)"},
+    {kNewArray, "operator new[](unsigned long, std::nothrow_t const&)"},
+    {kNewArray, "operator new[](unsigned long, std::align_val_t)"},
+    {kNewArray, "operator new[](unsigned long, std::align_val_t, std::nothrow_t const&)"}};
+
+// Whether a block that `recorded` allocated may be one of `named`.
+bool MayBe(uint32_t recorded, wire::Function named) {
+  switch (static_cast<wire::Function>(recorded)) {
+    case kMalloc:
+    case kCalloc:
+    case kAligned:
+    case kNewArray:
+      return recorded == static_cast<uint32_t>(named);
+    case kRealloc:
+      // Of nothing, which Valgrind calls malloc.
+      return named == kRealloc || named == kMalloc;
+    case kNew:
+      // That of libstdc++ calls new for new[], and then that is all the agent sees.
+      return named == kNew || named == kNewArray;
+    case wire::Function::kMallocx:
+    case wire::Function::kPool:
+      break;
+  }
+  return true;  // not known, or none that Valgrind has
+}
+
+// Whether a line is about the frame of the allocating function.
+bool MatchesAllocator(const SuppressionFrame& pattern, uint32_t function) {
+  const std::string_view glob = pattern.pattern;
+  if (pattern.what == SuppressionFrame::What::kObject) {
+    // The library of Valgrind's that has them all.
+    return glob.find("vgpreload_") != std::string_view::npos;
+  }
+  return pattern.what == SuppressionFrame::What::kFunction &&
+         std::any_of(std::begin(kAllocators), std::end(kAllocators), [&](const Allocator& known) {
+           return MayBe(function, known.function) && MatchesGlob(glob, known.name);
+         });
+}
+
+// The C library has names of its own for functions that all know by others: __strdup,
+// __GI___strdup, __libc_malloc. All of these begin with two underscores.
+std::string_view PublicName(std::string_view name) {
+  if (!name.starts_with("__")) return name;
+  for (const std::string_view prefix : {"__GI_", "__libc_"}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+  return name;
+}
 
 // LeakSanitizer's: a part of the text unless '^' or '$' say otherwise; '*' is any text.
 bool MatchesTemplate(std::string_view pattern, std::string_view text) {
@@ -72,16 +159,18 @@ SuppressionMatcher::SuppressionMatcher(const Suppressions& suppressions, const P
   }
 }
 
-uint32_t SuppressionMatcher::Match(NodeId leaf, Kind kind) {
-  const uint64_t key = uint64_t{leaf} << 8 | static_cast<uint64_t>(kind);
+uint32_t SuppressionMatcher::Match(NodeId leaf, Kind kind, uint32_t function) {
+  const uint64_t key =
+      uint64_t{leaf} << 16 | uint64_t{function & 0xff} << 8 | static_cast<uint64_t>(kind);
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
-  const uint32_t rule = Find(FramesOf(profile_, leaf), kind);
+  const uint32_t rule = Find(FramesOf(profile_, leaf), kind, function & 0xff);
   known_.emplace(key, rule);
   return rule;
 }
 
-uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kind) {
+uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kind,
+                                  uint32_t function) {
   const std::vector<SuppressionRule>& rules = suppressions_.rules();
   uint32_t best = kNone;
   if (kind != Kind::kReachable) {
@@ -92,22 +181,22 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
   for (size_t i = 0; i < end; ++i) {
     const SuppressionRule& rule = rules[i];
     if (!rule.pattern.empty() || !Has(rule.kinds, kind)) continue;
-    if (Matches(rule, stack, false) || Matches(rule, stack, true)) {
+    if (Matches(rule, stack, kNotCalled) || Matches(rule, stack, function)) {
       return static_cast<uint32_t>(i);
     }
   }
   return best;
 }
 
-// With `called`, the stack has one more frame in front, that of the allocating function.
+// Unless kNotCalled, the stack has one more frame in front, that of the function `called`.
 bool SuppressionMatcher::Matches(const SuppressionRule& rule, const std::vector<StackFrame>& stack,
-                                 bool called) {
+                                 uint32_t called) {
   using What = SuppressionFrame::What;
+  const size_t extra = called == kNotCalled ? 0 : 1;
   const std::vector<SuppressionFrame>& frames = rule.frames;
-  const size_t depth = stack.size() + (called ? 1 : 0);
-  const auto frame_at = [&](size_t i) -> const StackFrame* {
-    if (!called) return &stack[i];
-    return i == 0 ? nullptr : &stack[i - 1];
+  const size_t depth = stack.size() + extra;
+  const auto matches_at = [&](const SuppressionFrame& pattern, size_t i) {
+    return i < extra ? MatchesAllocator(pattern, called) : Matches(pattern, stack[i - extra]);
   };
   size_t p = 0;
   size_t f = 0;
@@ -117,7 +206,7 @@ bool SuppressionMatcher::Matches(const SuppressionRule& rule, const std::vector<
     if (frames[p].what == What::kAny) {
       any = p++;
       mark = f;
-    } else if (f < depth && Matches(frames[p], frame_at(f))) {
+    } else if (f < depth && matches_at(frames[p], f)) {
       ++p;
       ++f;
     } else if (any != SIZE_MAX && mark < depth) {
@@ -130,28 +219,26 @@ bool SuppressionMatcher::Matches(const SuppressionRule& rule, const std::vector<
   return true;  // outer frames do not matter
 }
 
-bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFrame* frame) const {
+bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFrame& frame) const {
   using What = SuppressionFrame::What;
   const std::string_view glob = pattern.pattern;
-  if (frame == nullptr) {
-    return pattern.what == What::kFunction &&
-           std::any_of(std::begin(kAllocators), std::end(kAllocators), [&](std::string_view name) {
-             return MatchesGlob(glob, name) || MatchesGlob(name, glob);
-           });
-  }
   if (pattern.what == What::kObject) {
-    const Module* module = ModuleOf(profile_, *frame);
+    const Module* module = ModuleOf(profile_, frame);
     return module != nullptr && MatchesGlob(glob, module->path);
   }
-  const Function* function = FunctionOf(profile_, *frame);
+  const Function* function = FunctionOf(profile_, frame);
   if (function == nullptr || function->placeholder) {
     return pattern.what == What::kFunction && glob == "*";
   }
   if (pattern.what == What::kSource) {
-    if (pattern.line != 0 && profile_.frames[frame->frame].line != pattern.line) return false;
+    if (pattern.line != 0 && profile_.frames[frame.frame].line != pattern.line) return false;
     return MatchesGlob(glob, function->file) || MatchesGlob(glob, BaseName(function->file));
   }
   if (MatchesGlob(glob, SystemName(*function)) || MatchesGlob(glob, function->name)) return true;
+  if (const std::string_view name = SystemName(*function);
+      name.starts_with("__") || glob.starts_with("__")) {
+    if (MatchesGlob(PublicName(glob), PublicName(name))) return true;
+  }
   // Parameters can be left out, as nobody remembers them.
   return glob.find('(') == std::string_view::npos &&
          MatchesGlob(glob, WithoutParameters(function->name));

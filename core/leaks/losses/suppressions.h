@@ -74,18 +74,20 @@ class SuppressionMatcher {
  public:
   SuppressionMatcher(const Suppressions& suppressions, const Profile& profile);
 
-  // The first rule that silences blocks of this stack and kind, kNone if none does.
-  uint32_t Match(NodeId leaf, Kind kind);
+  // The first rule that silences blocks of this stack and kind, which `function` allocated
+  // (Block::function); kNone if none does.
+  uint32_t Match(NodeId leaf, Kind kind, uint32_t function);
 
  private:
-  uint32_t Find(const std::vector<StackFrame>& stack, Kind kind);
-  bool Matches(const SuppressionRule& rule, const std::vector<StackFrame>& stack, bool called);
-  bool Matches(const SuppressionFrame& pattern, const StackFrame* frame) const;
+  static constexpr uint32_t kNotCalled = UINT32_MAX;
+  uint32_t Find(const std::vector<StackFrame>& stack, Kind kind, uint32_t function);
+  bool Matches(const SuppressionRule& rule, const std::vector<StackFrame>& stack, uint32_t called);
+  bool Matches(const SuppressionFrame& pattern, const StackFrame& frame) const;
   uint32_t LsanRuleOf(const StackFrame& frame);
 
   const Suppressions& suppressions_;
   const Profile& profile_;
-  std::unordered_map<uint64_t, uint32_t> known_;     // by leaf and kind
+  std::unordered_map<uint64_t, uint32_t> known_;     // by leaf, function and kind
   std::unordered_map<uint32_t, uint32_t> by_frame_;  // the first of LeakSanitizer's rules
   std::vector<uint32_t> lsan_;                       // indexes of these
 };

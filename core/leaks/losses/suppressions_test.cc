@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/leaks/testing/make_check.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -34,11 +35,15 @@ class SuppressionsTest : public ::testing::Test {
          maker_.Function("Serve(int)", "_Z5Servei"), maker_.Function("main")});
   }
 
-  bool Silences(const std::string& text, Kind kind = Kind::kDefinite) {
+  bool Silences(const std::string& text, Kind kind = Kind::kDefinite,
+                uint32_t function = kNoFunction) {
     const Suppressions suppressions = Read(text);
     const Profile profile = maker_.check().known.profile;
     SuppressionMatcher matcher(suppressions, profile);
-    return matcher.Match(maker_.check().known.stacks[stack_].leaf, kind) != kNone;
+    return matcher.Match(maker_.check().known.stacks[stack_].leaf, kind, function) != kNone;
+  }
+  bool SilencesBlockOf(wire::Function function, const std::string& lines) {
+    return Silences(Entry(lines), Kind::kDefinite, static_cast<uint32_t>(function));
   }
 
   CheckMaker maker_;
@@ -72,6 +77,44 @@ TEST_F(SuppressionsTest, MayNameTheAllocatingFunctionThatTheAgentDoesNotShow) {
   EXPECT_TRUE(Silences(Entry("fun:operator new(unsigned long)\nfun:_ZN5Cache*")));
   EXPECT_FALSE(Silences(Entry("fun:free\nfun:_ZN5Cache*")));
   EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:malloc\nfun:_ZN5Cache*")));
+}
+
+TEST_F(SuppressionsTest, NameTheFunctionThatReallyAllocated) {
+  using wire::Function;
+  struct Case {
+    Function function;
+    std::vector<std::string> names;
+    std::vector<std::string> others;
+  };
+  const Case cases[] = {
+      {Function::kMalloc, {"malloc", "m*c", "*"}, {"calloc", "realloc", "_Znwm", "_Znam"}},
+      {Function::kCalloc, {"calloc", "?alloc"}, {"malloc", "_Znwm"}},
+      {Function::kRealloc, {"realloc", "re*", "malloc"}, {"calloc", "memalign", "_Znwm"}},
+      {Function::kAligned, {"memalign", "posix_memalign", "aligned_alloc"}, {"malloc", "_Znwm*"}},
+      {Function::kNewArray, {"_Znam", "_Zna*", "operator new[]*"}, {"malloc", "_Znwm*"}},
+      // The program may have called new[].
+      {Function::kNew, {"_Znwm", "_ZnwmSt11align_val_t", "_Znam", "operator new*"}, {"malloc"}},
+  };
+  for (const Case& c : cases) {
+    for (const std::string& name : c.names) {
+      EXPECT_TRUE(SilencesBlockOf(c.function, "fun:" + name + "\n...")) << name;
+      EXPECT_TRUE(SilencesBlockOf(c.function, "fun:" + name + "\nfun:_ZN5Cache*")) << name;
+    }
+    for (const std::string& name : c.others) {
+      EXPECT_FALSE(SilencesBlockOf(c.function, "fun:" + name + "\n...")) << name;
+      EXPECT_FALSE(SilencesBlockOf(c.function, "fun:" + name)) << name;
+    }
+    EXPECT_TRUE(SilencesBlockOf(c.function, "obj:*vgpreload_memcheck*\nfun:_ZN5Cache*"));
+  }
+}
+
+TEST_F(SuppressionsTest, KnowTheNamesThatTheCLibraryHasForItsOwn) {
+  stack_ = maker_.Stack({"__strdup", "LoseName()", "main"});
+  EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:strdup\nfun:LoseName*"));
+  EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:__GI___strdup"));
+  EXPECT_FALSE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:strndup"));
+  stack_ = maker_.Stack({"strdup", "main"});
+  EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:__strdup\nfun:main"));
 }
 
 TEST_F(SuppressionsTest, MayNameItInFrontOfFunctionsThatAllocateForTheirCaller) {
@@ -125,8 +168,10 @@ TEST_F(SuppressionsTest, AreTriedInTheirOrder) {
   const Suppressions suppressions = Read("leak:nothing\n" + Entry("fun:Cache*") + "leak:Cache\n");
   const Profile profile = maker_.check().known.profile;
   SuppressionMatcher matcher(suppressions, profile);
-  EXPECT_EQ(matcher.Match(maker_.check().known.stacks[stack_].leaf, Kind::kDefinite), 1u);
-  EXPECT_EQ(matcher.Match(maker_.check().known.stacks[stack_].leaf, Kind::kDefinite), 1u);
+  EXPECT_EQ(matcher.Match(maker_.check().known.stacks[stack_].leaf, Kind::kDefinite, kNoFunction),
+            1u);
+  EXPECT_EQ(matcher.Match(maker_.check().known.stacks[stack_].leaf, Kind::kDefinite, kNoFunction),
+            1u);
   EXPECT_EQ(suppressions.rules()[1].line, 2u);
 }
 
