@@ -217,6 +217,14 @@ std::vector<double> LastHalf(const std::vector<uint64_t>& parts) {
   return {parts.begin() + static_cast<std::ptrdiff_t>(parts.size() / 2), parts.end()};
 }
 
+// Whether the amount was the same for the last three quarters of the run.
+bool StaysAsItIs(const std::vector<uint64_t>& parts) {
+  constexpr double kMoreShare = 1.25;
+  const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(parts.size() / 4);
+  const auto [least, most] = std::minmax_element(begin, parts.end());
+  return static_cast<double>(*most) <= kMoreShare * static_cast<double>(*least);
+}
+
 // The amount over time is known: case 3 of the header.
 void JudgeExact(const Births& births, const Births& by_work, const StackHistory& history,
                 const RunClock& clock, const GrowthLimits& limits, GrowthEvidence* evidence) {
@@ -239,6 +247,10 @@ void JudgeExact(const Births& births, const Births& by_work, const StackHistory&
     evidence->bytes_per_second_95 = {rise.slope_95.low * per_second,
                                      rise.slope_95.high * per_second};
     evidence->grown = Sum(births.bytes[2], births.bytes[3]);
+  } else if (evidence->samples < limits.fewest_samples && evidence->freed_share > 0 &&
+             !StaysAsItIs(history.least_live)) {
+    // A vector that grows frees each of its blocks but the last, and doubles ever more seldom.
+    evidence->trend = Trend::kTooFew;
   } else if (evidence->freed_share >= kTurnsOver) {
     evidence->trend = Trend::kBounded;
   } else if (!present(3)) {

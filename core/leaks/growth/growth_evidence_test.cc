@@ -269,6 +269,26 @@ TEST(GrowthEvidence, AnExactAmountThatRisesGrowsAtItsRate) {
   EXPECT_LT(evidence.p, 0.001);
 }
 
+// As of a vector: each block is twice as large as the one before, which is freed.
+TEST(GrowthEvidence, OneBlockThatDoublesIsNotBounded) {
+  Block block;
+  block.size = 1 << 20;
+  block.birth_ns = 30'000'000'000;
+  StackHistory history = Amounts([](size_t i) {
+    uint64_t bytes = 1024;
+    while (bytes < 8192 * i) bytes *= 2;
+    return bytes;
+  });
+  history.allocated_bytes = 2 << 20;
+  history.freed_bytes = 1 << 20;
+  EXPECT_EQ(JudgeExactly({block}, history).trend, Trend::kTooFew);
+  // One that is made anew and stays as large as it is.
+  StackHistory same = Amounts([](size_t) { return uint64_t{1} << 20; });
+  same.allocated_bytes = history.allocated_bytes;
+  same.freed_bytes = history.freed_bytes;
+  EXPECT_EQ(JudgeExactly({block}, same).trend, Trend::kBounded);
+}
+
 TEST(GrowthEvidence, AnExactAmountThatComesBackDoesNotGrow) {
   StackHistory history = Amounts([](size_t i) { return 1000000 + 300000 * (i % 5); });
   history.freed_bytes = 0.9e9;

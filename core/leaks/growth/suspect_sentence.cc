@@ -45,14 +45,15 @@ std::string Reached(const Check& check, const Suspect& suspect) {
       check.known.sampled() ? "blocks that were not sampled" : "memory that nobody knows");
 }
 
-std::string NotSuspected(const Suspect& suspect) {
+std::string NotSuspected(const Check& check, const Suspect& suspect) {
   const GrowthEvidence& growth = suspect.growth;
   const double sum = std::accumulate(growth.quarters.begin(), growth.quarters.end(), 0.0);
   switch (growth.trend) {
     case Trend::kTooShort:
       return ": the run is too short to tell whether it grows";
     case Trend::kTooFew:
-      return fmt::format(": too few samples to tell whether it grows ({})", suspect.live_blocks);
+      return fmt::format(": too few {} to tell whether it grows ({})",
+                         check.known.exact ? "blocks" : "samples", suspect.live_blocks);
     case Trend::kUnclear:
       return ": no clear trend";
     case Trend::kStopped:
@@ -105,7 +106,7 @@ std::string SentenceOf(const Check& check, const Suspect& suspect) {
     return text;
   }
   const std::string holds = "holds " + EstimateText(suspect.live_bytes);
-  if (!suspect.grows) return holds + NotSuspected(suspect);
+  if (!suspect.grows) return holds + NotSuspected(check, suspect);
   return holds + " and " + Grows(suspect.growth) + Freed(suspect.growth) + Reached(check, suspect);
 }
 
