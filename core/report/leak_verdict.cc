@@ -162,17 +162,28 @@ std::string PlainVerdict(const LeaksSubject& subject, LeakFilter filter) {
     Amount lost = losses.of(leaks::Kind::kDefinite);
     lost.Add(losses.of(leaks::Kind::kIndirect));
     size_t places = 0;
-    size_t changed = 0;  // of these: pass the filter
+    size_t changed = 0;    // of these: pass the filter
+    size_t increased = 0;  // have grown
     uint64_t newest = UINT64_MAX;
     for (size_t i = 0; i < losses.records.size(); ++i) {
       const LossRecord& record = losses.records[i];
       if (record.kind != leaks::Kind::kDefinite || record.suppressed()) continue;
       ++places;
       changed += PassesFilter(subject, filter, i) ? 1 : 0;
+      increased += subject.changes != nullptr && PassesFilter(subject, LeakFilter::kIncreased, i);
       newest = std::min(newest, leaks::NewestAge(check, record));
     }
     const std::string where =
         places == 1 ? "one place" : WithCommas(static_cast<double>(places)) + " places";
+    if (changed == 0 && increased != 0) {
+      const std::string at =
+          increased == places
+              ? where
+              : fmt::format("{} of {}", WithCommas(static_cast<double>(increased)), where);
+      return fmt::format("{}: {} since the earlier check, but more than before at {}; {} {} lost.",
+                         name, NothingPasses(filter), at, words.Roughly(lost.bytes),
+                         lost.known == 1 ? "is" : "are");
+    }
     if (changed == 0) {
       return fmt::format("{}: {} since the earlier check; {} at {} {} lost as before.", name,
                          NothingPasses(filter), words.Roughly(lost.bytes), where,

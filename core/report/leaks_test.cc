@@ -455,6 +455,27 @@ TEST_F(LeaksReport, SaysFirstThatNothingIsNewSince) {
   }
 }
 
+TEST_F(LeaksReport, SaysThatMoreIsLostWhereNothingIsNew) {
+  Plant();
+  StringSink before;
+  ASSERT_TRUE(WriteLeaksJson(Subject(), options_, &before));
+  const auto earlier = leaks::ParseEarlierCheck(before.text(), "old.json");
+  ASSERT_TRUE(earlier) << earlier.error().message;
+  const leaks::Check& check = *Subject().check;
+  for (size_t i = 0; i < check.verdicts.size(); ++i) {
+    if (check.verdicts[i].kind != Kind::kDefinite) continue;
+    maker_.Block(check.known.blocks[i].stack, 5000, Kind::kDefinite);
+    break;
+  }
+  const leaks::Changes changes = leaks::CompareChecks(*Subject().check, losses_, *earlier);
+  subject_.changes = &changes;
+  const std::string verdict = LeakVerdict(subject_, LeakFilter::kNew);
+  EXPECT_TRUE(Contains(verdict,
+                       "server: nothing new is lost since the earlier check, but more than "
+                       "before at one place; "))
+      << verdict;
+}
+
 TEST_F(LeaksReport, ShowsSuspectsBeforeTheRecords) {
   Plant();
   leaks::Suspects suspects;
