@@ -67,6 +67,11 @@ Json AgesJson(const leaks::Suspects& all, const Suspect& suspect, bool looked) {
   return json;
 }
 
+void AddMore(size_t all, size_t shown, StyledText* text) {
+  if (all <= shown) return;
+  text->Add(fmt::format("     {} more (-n 0 shows all)\n", all - shown), Style::kDim);
+}
+
 }  // namespace
 
 StyledText LeakSuspectsText(const LeaksSubject& subject, const LeaksOptions& options) {
@@ -77,21 +82,21 @@ StyledText LeakSuspectsText(const LeaksSubject& subject, const LeaksOptions& opt
   if (all.suspects.empty() && all.others.empty()) return text;
   if (!all.suspects.empty()) {
     text.Add("SUSPECTS:\n", Style::kHeading);
-    for (size_t i = 0; i < all.suspects.size() && i < kSuspects; ++i) {
+    const size_t shown = options.limit == 0 ? all.suspects.size() : kSuspects;
+    for (size_t i = 0; i < all.suspects.size() && i < shown; ++i) {
       AddSuspect(all.suspects[i], fmt::format("{:>3}  ", i + 1), options.layout, false, &text);
     }
-    if (all.suspects.size() > kSuspects) {
-      text.Add(fmt::format("     {} more (--json has all)\n", all.suspects.size() - kSuspects),
-               Style::kDim);
-    }
+    AddMore(all.suspects.size(), shown, &text);
     text += "\n";
   }
   if (!all.others.empty()) {
     text.Add(all.suspects.empty() ? "NOT SUSPECTED, the largest:\n" : "NOT SUSPECTED:\n",
              Style::kHeading);
-    for (size_t i = 0; i < all.others.size() && i < kOthers; ++i) {
+    const size_t shown = options.limit == 0 ? all.others.size() : kOthers;
+    for (size_t i = 0; i < all.others.size() && i < shown; ++i) {
       AddSuspect(all.others[i], "     ", options.layout, true, &text);
     }
+    AddMore(all.others.size(), shown, &text);
     text += "\n";
   }
   if (!all.whole_sentence.empty()) {

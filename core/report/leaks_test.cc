@@ -504,6 +504,12 @@ HEAP SUMMARY:)"))
   const nlohmann::json json = JsonOf();
   EXPECT_EQ(json["suspects"]["suspected"][0]["function"], "Cache::Insert");
   EXPECT_EQ(json["suspects"]["not_suspected"].size(), 1u);
+  // Few of what is not suspected, unless all is asked for.
+  suspects.others.assign(5, suspect);
+  EXPECT_TRUE(Contains(Text(), "is bounded\n     2 more (-n 0 shows all)\n")) << Text();
+  options_.limit = 0;
+  EXPECT_FALSE(Contains(Text(), "more (-n 0")) << Text();
+  suspects.others.resize(1);
   // With nothing lost, growth is the news.
   for (leaks::Verdict& verdict : maker_.check().verdicts) verdict.kind = Kind::kReachable;
   EXPECT_EQ(LeakVerdict(Subject()),
