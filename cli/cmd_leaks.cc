@@ -169,7 +169,8 @@ Examples:
   const Option who =
       sub.Add("--who-points-at", &command->leaks.who_points_at,
               "in place of the report: the way from a root of the program to a block, by its "
-              "address (0x...), or to those that functions allocate (regular expression)");
+              "address (0x..., or decimal as in the JSON), or to those that functions allocate "
+              "(regular expression)");
   sub.Flag("--no-memory", &command->no_memory,
            "leave the program alone: tell only what its gauge file knows");
   sub.Add("--may-stop", &command->may_stop,

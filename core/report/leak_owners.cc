@@ -115,10 +115,11 @@ void AddPath(const LeaksSubject& subject, const LeaksOptions& options, const Lea
 }  // namespace
 
 std::optional<uint64_t> AskedAddress(std::string_view asked) {
-  if (asked.substr(0, 2) != "0x" || asked.size() < 3) return std::nullopt;
+  const bool is_hex = asked.starts_with("0x");
+  if (is_hex) asked.remove_prefix(2);
   uint64_t address = 0;
   const auto [end, error] =
-      std::from_chars(asked.data() + 2, asked.data() + asked.size(), address, 16);
+      std::from_chars(asked.data(), asked.data() + asked.size(), address, is_hex ? 16 : 10);
   if (error != std::errc() || end != asked.data() + asked.size()) return std::nullopt;
   return address;
 }

@@ -121,11 +121,14 @@ TEST_F(LeakOwners, AreWrittenAsJson) {
   EXPECT_EQ(owner["path"][1]["stack"][0]["function"], "Table::Table()");
 }
 
-TEST(AskedAddress, IsHexadecimalAlone) {
+TEST(AskedAddress, IsHexadecimalOrDecimalAsInJson) {
   EXPECT_EQ(AskedAddress("0x1f"), 0x1fu);
   EXPECT_FALSE(AskedAddress("0x"));
   EXPECT_FALSE(AskedAddress("0x1g"));
-  EXPECT_FALSE(AskedAddress("1234"));
+  EXPECT_EQ(AskedAddress("140129462202560"), 140129462202560u);
+  EXPECT_FALSE(AskedAddress("1234a"));
+  EXPECT_FALSE(AskedAddress(""));
+  EXPECT_FALSE(AskedAddress("-1"));
   EXPECT_FALSE(AskedAddress("0x11112222333344445"));
 }
 
