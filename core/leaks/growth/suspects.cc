@@ -91,6 +91,11 @@ class Judging {
       of_stack[known_.blocks[i].stack].push_back(i);
     }
     SiteNames names(known_.profile);
+    std::vector<NodeId> leaves;
+    for (size_t i = 0; i < of_stack.size(); ++i) {
+      if (!of_stack[i].empty()) leaves.push_back(known_.stacks[i].leaf);
+    }
+    names.PassOverWrappers(leaves);
     std::map<NodeId, std::string> by_leaf;
     size_t units = 0;
     std::map<std::string, Unit> small;

@@ -3,8 +3,8 @@
 //
 // Blocks are judged by stack; stacks that have too few samples of their own are judged together
 // with others of the same function, which is the innermost one of the program itself (not the
-// allocator, not the C or C++ library). Stacks of one function that give the same picture are one
-// suspect.
+// allocator, not the C or C++ library, nor a wrapper of malloc that several others call). Stacks of
+// one function that give the same picture are one suspect.
 //
 // What is lost follows from the verdicts: definitely and indirectly lost blocks. The amount is the
 // sum of what they stand for, with the interval that any sampled figure has

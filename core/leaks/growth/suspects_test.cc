@@ -5,6 +5,7 @@
 #include "core/leaks/growth/site_names.h"
 #include "core/leaks/growth/suspect_sentence.h"
 #include "core/leaks/testing/made_up_past.h"
+#include "core/leaks/testing/make_check.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -156,6 +157,38 @@ TEST(SiteNames, AreThoseOfTheProgram) {
   EXPECT_FALSE(IsLibraryFunction("Cache<std::string>::Insert()"));
   EXPECT_FALSE(IsLibraryFunction("std::string Cache::Name()"));
   EXPECT_FALSE(IsLibraryFunction(""));
+}
+
+TEST(SiteNames, AreThoseOfWhoCallsAWrapperOfMalloc) {
+  testing::CheckMaker maker;
+  const std::vector<uint32_t> stacks = {
+      maker.Stack({"malloc", "app_alloc(unsigned long)", "session_leak()", "main"}),
+      maker.Stack({"malloc", "app_alloc(unsigned long)", "cache_grow()", "main"}),
+      // One caller alone tells no more than the function itself.
+      maker.Stack({"malloc", "Pool<Allocator>::AllocatePage(int)", "serve()", "main"}),
+      maker.Stack({"malloc", "Pool<Allocator>::Fill(int)", "serve()", "main"}),
+      maker.Stack({"malloc", "Pool<Allocator>::Fill(int)", "main"})};
+  const Check& check = maker.check();
+  SiteNames names(check.known.profile);
+  std::vector<NodeId> leaves;
+  for (const uint32_t stack : stacks) leaves.push_back(check.known.stacks[stack].leaf);
+  EXPECT_EQ(names.Of(leaves[0]), "app_alloc");
+  names.PassOverWrappers(leaves);
+  EXPECT_EQ(names.Of(leaves[0]), "session_leak");
+  EXPECT_EQ(names.Of(leaves[1]), "cache_grow");
+  EXPECT_EQ(names.Of(leaves[2]), "Pool<Allocator>::AllocatePage");
+  EXPECT_EQ(names.Of(leaves[3]), "Pool<Allocator>::Fill");
+}
+
+TEST(Suspects, BehindAWrapperOfMallocAreToldApart) {
+  testing::CheckMaker maker;
+  for (const char* const culprit : {"session_leak()", "cache_leak()"}) {
+    const uint32_t stack = maker.Stack({"malloc", "app_alloc(unsigned long)", culprit, "main"});
+    for (int i = 0; i < 3; ++i) maker.Block(stack, 1000, Kind::kDefinite);
+  }
+  std::vector<std::string> names = Names(FindSuspects(maker.check()).suspects);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"cache_leak", "session_leak"}));
 }
 
 TEST(SuspectSentence, RatesHaveAUnitThatSaysSomething) {
