@@ -1,7 +1,11 @@
 #include "core/leaks/check_process.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +21,7 @@
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/saved_memory.h"
+#include "core/leaks/capture/stopped_process.h"
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/search_memory.h"
@@ -83,6 +88,30 @@ Error Both(const Error& first, const Error& then) {
   return {then.code, first.message + "; " + then.message};
 }
 
+// Only one can trace a program at a time. Another check does so for some milliseconds as a rule, or
+// for seconds if it may.
+constexpr uint64_t kLongestForOthersNs = 10'000'000'000;
+
+// As Picture::Take(), once another check that holds the program has let it go.
+Result<std::unique_ptr<Picture>> TakeInTurn(uint32_t pid, const PictureOptions& how) {
+  const uint64_t begin_ns = MonotonicNow();
+  while (true) {
+    auto picture = Picture::Take(pid, how);
+    if (picture || picture.error().code != ErrorCode::kUnavailable ||
+        MonotonicNow() - begin_ns > kLongestForOthersNs) {
+      return picture;
+    }
+    // Who held it may have let go since.
+    const std::string& why = picture.error().message;
+    const size_t by = why.find(" is traced by ");
+    if (by == std::string::npos || why.find(" (heapgauge", by) == std::string::npos) return picture;
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } while (IsTracedByACheck(static_cast<pid_t>(pid)) &&
+             MonotonicNow() - begin_ns <= kLongestForOthersNs);
+  }
+}
+
 // Nobody stops the program when its agent copies it. A block that is younger than this may be known
 // to a register alone, and those of other threads are not seen.
 constexpr uint64_t kSettlingNs = 5'000'000;
@@ -119,7 +148,7 @@ class ProcessCheck {
     how.while_stopped = [this] { TakeWhileStopped(); };
     UncopiedMemory uncopied(pid_);
     EpollPointers epoll(pid_);
-    HG_ASSIGN(const std::unique_ptr<Picture> picture, Picture::Take(pid_, how));
+    HG_ASSIGN(const std::unique_ptr<Picture> picture, TakeInTurn(pid_, how));
     epoll.ReadAgain();
     if (picture->look() == Look::kCopy) uncopied.ReadMissing(picture->memory_process());
     check_.look = picture->look();
@@ -145,7 +174,7 @@ class ProcessCheck {
     how.while_stopped = [this] { TakeWhileStopped(); };
     UncopiedMemory uncopied(pid_);
     EpollPointers epoll(pid_);
-    const auto picture = Picture::Take(pid_, how);
+    const auto picture = TakeInTurn(pid_, how);
     if (!picture) return tl::unexpected(Both(why, picture.error()));
     (*picture)->Release();
     epoll.ReadAgain();

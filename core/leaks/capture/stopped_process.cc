@@ -76,6 +76,10 @@ uint64_t SleepingStackPointer(pid_t process, pid_t thread) {
 
 }  // namespace
 
+bool IsTracedByACheck(pid_t process) {
+  return TracerOf(process).find(" (heapgauge") != std::string::npos;
+}
+
 Result<size_t> StoppedProcess::SeizeNewThreads() {
   std::unordered_set<pid_t> known;
   for (const StoppedThread& thread : threads_) known.insert(thread.id);

@@ -75,6 +75,9 @@ class StoppedProcess {
   bool is_out_of_time_ = false;
 };
 
+// Whether another leak check holds the process at this moment.
+bool IsTracedByACheck(pid_t process);
+
 }  // namespace heapgauge::leaks
 
 #endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_

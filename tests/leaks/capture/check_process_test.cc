@@ -240,6 +240,23 @@ TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
   EXPECT_EQ(server.Finish(&status), "0 failures\n");
 }
 
+TEST_F(CheckProcessTest, AnotherCheckOfTheProgramIsWaitedFor) {
+  const PausingChild child;
+  std::atomic<bool> traced{false};
+  std::thread other([&] {  // it lets go when it ends
+    EXPECT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
+    traced = true;
+    usleep(300'000);
+  });
+  while (!traced) usleep(1000);
+  CheckOptions options;
+  options.known_blocks = []() -> Result<KnownBlocks> { return KnownBlocks(); };
+  const auto check = CheckProcess(child.id(), options);
+  other.join();
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_EQ(check->look, Look::kCopy);
+}
+
 TEST_F(CheckProcessTest, ARequestIsTakenBackIfTheCheckIsCancelled) {
   StartedProgram server = Start(HEAPGAUGE_SMALL_SERVER);
   server.ReadLine();
