@@ -176,12 +176,19 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
   if (kind != Kind::kReachable) {
     for (const StackFrame& frame : stack) best = std::min(best, LsanRuleOf(frame));
   }
-  // The agent's stacks begin with the caller of malloc, Valgrind's with malloc.
+  // The agent's stacks begin with the caller of malloc, Valgrind's with malloc. That caller may be
+  // operator new, which Valgrind replaces: there it is the innermost frame, or that of new[].
+  std::vector<StackFrame> outside;
+  const Function* const inner = stack.empty() ? nullptr : FunctionOf(profile_, stack.front());
+  if (inner != nullptr && SystemName(*inner).starts_with("_Znw")) {
+    outside.assign(stack.begin() + 1, stack.end());
+  }
   const size_t end = std::min<size_t>(rules.size(), best);
   for (size_t i = 0; i < end; ++i) {
     const SuppressionRule& rule = rules[i];
     if (!rule.pattern.empty() || !Has(rule.kinds, kind)) continue;
-    if (Matches(rule, stack, kNotCalled) || Matches(rule, stack, function)) {
+    if (Matches(rule, stack, kNotCalled) || Matches(rule, stack, function) ||
+        (!outside.empty() && Matches(rule, outside, static_cast<uint32_t>(kNew)))) {
       return static_cast<uint32_t>(i);
     }
   }

@@ -108,6 +108,18 @@ TEST_F(SuppressionsTest, NameTheFunctionThatReallyAllocated) {
   }
 }
 
+// Without a frame of new[], which jumps to new.
+TEST_F(SuppressionsTest, NameNewWhereItsFrameIsShown) {
+  stack_ = maker_.StackAt({maker_.Function("operator new(unsigned long)", "_Znwm"),
+                           maker_.Function("Lose()", "_Z4Losev"), maker_.Function("main")});
+  for (const char* const name : {"_Znam", "_Znwm", "operator new[]*"}) {
+    const std::string lines = std::string("fun:") + name + "\nfun:_Z4Losev\nfun:main";
+    EXPECT_TRUE(SilencesBlockOf(wire::Function::kNew, lines)) << name;
+  }
+  EXPECT_FALSE(SilencesBlockOf(wire::Function::kNew, "fun:malloc\nfun:_Z4Losev"));
+  EXPECT_FALSE(SilencesBlockOf(wire::Function::kNew, "fun:malloc\n..."));
+}
+
 TEST_F(SuppressionsTest, KnowTheNamesThatTheCLibraryHasForItsOwn) {
   stack_ = maker_.Stack({"__strdup", "LoseName()", "main"});
   EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:strdup\nfun:LoseName*"));
