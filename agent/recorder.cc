@@ -75,6 +75,7 @@ void Recorder::FillHeader(wire::Header* out, const Settings& settings,
   header.parent_pid = os::ParentProcessId();
   header.uid = os::EffectiveUserId();
   header.process_start_ticks = os::ProcessStartTicks();
+  header.pid_namespace = os::PidNamespace();
   header.allocator = static_cast<uint32_t>(allocator.kind);
   CopyText(header.allocator_path, allocator.path);
   CopyText(header.agent_version, kAgentVersion);

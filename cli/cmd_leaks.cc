@@ -51,8 +51,8 @@ Status CheckWhoPointsAt(const LeakOptions& options) {
 Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
                           const std::string& path, leaks::PointersTo* pointers) {
   const auto owner = ReadOwner(path);
-  const bool runs = owner && !owner->is_copy && OwnerRuns(*owner) && !WasReplaced(*owner);
-  if (command.no_memory || !runs) return leaks::CheckFile(path);
+  const uint32_t pid = owner && !WasReplaced(*owner) ? RunningAs(*owner) : 0;
+  if (command.no_memory || pid == 0) return leaks::CheckFile(path);
   leaks::CheckOptions options;
   options.gauge_path = path;
   options.may_stop_ns = static_cast<uint64_t>(command.may_stop * 1e9);
@@ -69,7 +69,7 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
                                  kPointers);
     };
   }
-  return leaks::CheckProcess(owner->pid, options);
+  return leaks::CheckProcess(pid, options);
 }
 
 // The dumps that are named, or all of a directory if they are of one run. Fewer than two: no

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "cli/cli.h"
 #include "core/analysis/interval.h"
@@ -16,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
 #include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/gauge/mapped_gauges.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {
@@ -34,6 +37,26 @@ struct Entry {
 
 std::string Health(const Entry& entry) { return HealthOf(CheckGauge(*entry.facts, Version())); }
 
+// Those that were told where their file goes (run -o, --dir) are known by their mappings alone. On
+// a host with very many processes the newest are looked at.
+void CollectMapped(std::vector<Entry>* entries) {
+  constexpr uint64_t kLookNs = kSecondNs;
+  std::set<std::pair<uint64_t, uint64_t>> listed;
+  const auto is_new = [&](const std::string& path) {
+    const auto file = IdentityOf(path);
+    return file && listed.emplace(file->device, file->inode).second;
+  };
+  for (const Entry& entry : *entries) is_new(entry.path);
+  const uint64_t until = MonotonicNow() + kLookNs;
+  std::vector<uint32_t> processes = ProcessesSince(0);
+  std::reverse(processes.begin(), processes.end());
+  for (const uint32_t pid : processes) {
+    if (MonotonicNow() > until) break;
+    const std::string path = OwnGaugePath(pid);
+    if (!path.empty() && is_new(path)) entries->push_back({path, ReadGaugeFacts(path)});
+  }
+}
+
 std::vector<Entry> Collect() {
   std::vector<Entry> entries;
   for (const std::string& directory : GaugeDirectories()) {
@@ -41,6 +64,7 @@ std::vector<Entry> Collect() {
     if (!paths) continue;
     for (const std::string& path : *paths) entries.push_back({path, ReadGaugeFacts(path)});
   }
+  CollectMapped(&entries);
   // Running ones first, then the newest.
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     const auto rank = [](const Entry& entry) {
@@ -54,13 +78,13 @@ std::vector<Entry> Collect() {
 }
 
 std::string Table(const std::vector<Entry>& entries) {
-  std::string text = fmt::format("{:>8}  {:<6} {:<18}{:>9}{:>16}{:>11}{:>9}{:>9}{:>8}  {:<13} {}\n",
+  std::string text = fmt::format("{:>8}  {:<7} {:<18}{:>9}{:>16}{:>11}{:>9}{:>9}{:>8}  {:<13} {}\n",
                                  "pid", "state", "program", "live", "95 % range", "rate", "samples",
                                  "interval", "age", "health", "file");
   const uint64_t now = RealtimeNow();
   for (const Entry& entry : entries) {
     if (!entry.facts) {
-      text += fmt::format("{:>8}  {:<6} {}\n", "-", "broken", entry.facts.error().message);
+      text += fmt::format("{:>8}  {:<7} {}\n", "-", "broken", entry.facts.error().message);
       continue;
     }
     const Recording& r = entry.recording();
@@ -71,7 +95,7 @@ std::string Table(const std::vector<Entry>& entries) {
       return r.traced && r.samples == 0 ? "-" : std::move(figure);
     };
     text +=
-        fmt::format("{:>8}  {:<6} {}{}{}{}{}{}{}  {:<13} {}\n", r.pid, StateName(r.state),
+        fmt::format("{:>8}  {:<7} {}{}{}{}{}{}{}  {:<13} {}\n", r.pid, StateName(r.state),
                     PadRight(CutTo(r.name(), 17), 18), PadLeft(sampled(FormatBytes(live.value)), 9),
                     PadLeft(sampled(FormatByteRange(range.low, range.high)), 16),
                     PadLeft(sampled(FormatBytes(entry.facts->allocated_per_second) + "/s"), 11),
@@ -130,19 +154,39 @@ bool MayRemove(const Entry& entry) {
   return changed + kMinuteNs < RealtimeNow();
 }
 
+// Files that may go and that no process has in its memory, whatever is said of their owners. One
+// whose identity cannot be read is left alone.
+std::vector<bool> Removable(const std::vector<Entry>& entries) {
+  std::vector<bool> removable(entries.size(), false);
+  std::vector<size_t> numbers;
+  std::vector<FileIdentity> files;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!MayRemove(entries[i])) continue;
+    auto file = IdentityOf(entries[i].path);
+    if (!file) continue;
+    numbers.push_back(i);
+    files.push_back(*std::move(file));
+  }
+  const std::vector<bool> mapped = MappedBySome(files);
+  for (size_t i = 0; i < numbers.size(); ++i) removable[numbers[i]] = !mapped[i];
+  return removable;
+}
+
 int Prune(std::vector<Entry>* entries, std::string* text) {
-  for (size_t i = 0; i < entries->size();) {
+  const std::vector<bool> removable = Removable(*entries);
+  std::vector<Entry> kept;
+  for (size_t i = 0; i < entries->size(); ++i) {
     Entry& entry = (*entries)[i];
-    if (!MayRemove(entry)) {
-      ++i;
+    if (!removable[i]) {
+      kept.push_back(std::move(entry));
       continue;
     }
     if (unlink(entry.path.c_str()) != 0) {
       return FailWith(SystemError("cannot remove '" + Printable(entry.path) + "'", errno));
     }
     *text += "removed " + Printable(entry.path) + "\n";
-    entries->erase(entries->begin() + static_cast<ptrdiff_t>(i));
   }
+  *entries = std::move(kept);
   return kDone;
 }
 
@@ -169,13 +213,15 @@ void AddPs(Command app, Action* action) {
   Command sub = app.Sub("ps", "what is profiled on this host, and what was");
   sub.Footer(R"(
 States: live; ended in good order; killed (gone without a goodbye: a signal, the OOM killer); exec (the
-process went on as another program, which has its own file); copy (a dump, of that moment).
+process went on as another program, which has its own file); copy (a dump, of that moment); unknown (its process
+is in a pid namespace that is not seen from here). The pid is the number that the process has here.
 Rate is what the program allocates per second, over the last minute. Health is ok, or the first thing that
 heapgauge doctor would say: few samples, coarse (the interval), off, lost samples, no growth (of the file), ...
-Files of programs that are gone stay readable until --prune removes them.
+Files of programs that are gone stay readable until --prune removes them; never one that some process maps.
 Looks into $HEAPGAUGE_DIR, the `dir` of the settings file, $XDG_RUNTIME_DIR/heapgauge,
 /dev/shm/heapgauge-UID, /tmp/heapgauge-UID;
-root sees all users.)");
+root sees all users. Running programs whose file is elsewhere (run -o, --dir) are listed where their mappings may be
+read.)");
   sub.Flag("--json", &options->json, "as JSON");
   sub.Flag("--prune", &options->prune, "remove the files of programs that are gone");
   sub.OnChosen([=] { *action = [=] { return Ps(*options); }; });

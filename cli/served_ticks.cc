@@ -14,7 +14,8 @@ void ServedTicks::Tick(endpoint::Processes* processes) {
     const auto* gauge = dynamic_cast<const endpoint::GaugeProcess*>(process.get());
     if (gauge == nullptr) continue;
     const auto owner = ReadOwner(gauge->path());
-    if (!owner || owner->is_copy || !OwnerRuns(*owner)) continue;
+    const uint32_t pid = owner ? RunningAs(*owner) : 0;
+    if (pid == 0) continue;
     auto known = tickers_.extract(gauge->path());
     if (known.empty() || known.mapped().pid() != owner->pid) {
       auto opened = GaugeTicker::Open(gauge->path());
@@ -23,7 +24,7 @@ void ServedTicks::Tick(endpoint::Processes* processes) {
     } else {
       still.insert(std::move(known));
     }
-    const auto resident = ResidentBytes(owner->pid);
+    const auto resident = ResidentBytes(pid);
     if (!resident || *resident == 0) continue;
     static_cast<void>(still.at(gauge->path()).Tick(*resident, MonotonicNow()));
   }

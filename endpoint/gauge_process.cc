@@ -33,7 +33,9 @@ constexpr uint64_t kFullSurveyBytes = uint64_t{64} << 30;
 
 uint32_t PidOf(const std::string& path) {
   const auto owner = ReadOwner(path);
-  return owner ? owner->pid : 0;
+  if (!owner) return 0;
+  const uint32_t here = RunningAs(*owner);
+  return here != 0 ? here : owner->pid;
 }
 
 }  // namespace
@@ -206,13 +208,14 @@ Result<MemorySurvey> GaugeProcess::Memory() {
 
 std::optional<MemoryNow> GaugeProcess::GlanceAtMemory() {
   const auto owner = ReadOwner(path_);
-  if (!owner || owner->is_copy || !OwnerRuns(*owner)) return std::nullopt;
-  const auto status = ReadProcessStatus(ProcessDirectory(owner->pid));
+  const uint32_t pid = owner ? RunningAs(*owner) : 0;
+  if (pid == 0) return std::nullopt;
+  const auto status = ReadProcessStatus(ProcessDirectory(pid));
   if (!status || status->resident == 0) return std::nullopt;
   MemoryNow now;
   now.resident_bytes = status->resident;
   now.swapped_bytes = status->swapped;
-  if (const auto cgroup = ReadCgroupMemory(owner->pid)) {
+  if (const auto cgroup = ReadCgroupMemory(pid)) {
     now.cgroup_bytes = cgroup->usage;
     now.cgroup_limit = cgroup->limit;
   }

@@ -12,6 +12,7 @@ namespace {
 struct Found {
   GaugeOwner owner;
   bool runs = false;
+  uint32_t pid = 0;  // here
 };
 
 // Running ones first, then the newest.
@@ -25,13 +26,21 @@ bool Before(const Found& a, const Found& b) {
 GaugeProcesses::GaugeProcesses(Choice choice, GaugeProcessOptions options)
     : choice_(std::move(choice)), options_(std::move(options)) {}
 
+uint32_t GaugeProcesses::LastNumberOf(const GaugeOwner& owner) {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(owner.path);
+  const bool same = known != known_.end() && known->second.start_ns == owner.start_realtime_ns;
+  return same ? known->second.process->pid() : owner.pid;
+}
+
 std::vector<std::shared_ptr<GaugeProcess>> GaugeProcesses::Look() {
   std::vector<Found> found;
   const auto add = [&](const std::string& path, bool take_copies) {
     auto owner = ReadOwner(path);
     if (!owner || (owner->is_copy && !take_copies)) return;
-    const bool runs = OwnerRuns(*owner);
-    found.push_back({*std::move(owner), runs});
+    const uint32_t running_as = RunningAs(*owner);
+    const uint32_t pid = running_as != 0 ? running_as : LastNumberOf(*owner);
+    found.push_back({*std::move(owner), running_as != 0, pid});
   };
   const bool by_pid = !choice_.pids.empty();
   const bool everywhere = choice_.directories.empty() && (by_pid || choice_.files.empty());
@@ -42,9 +51,15 @@ std::vector<std::shared_ptr<GaugeProcess>> GaugeProcesses::Look() {
   }
   if (by_pid) {
     std::erase_if(found, [&](const Found& one) {
-      return std::find(choice_.pids.begin(), choice_.pids.end(), one.owner.pid) ==
-             choice_.pids.end();
+      return std::find(choice_.pids.begin(), choice_.pids.end(), one.pid) == choice_.pids.end();
     });
+    // Files elsewhere, which only their processes know.
+    for (const uint32_t pid : choice_.pids) {
+      const bool seen = std::any_of(found.begin(), found.end(),
+                                    [&](const Found& one) { return one.runs && one.pid == pid; });
+      const auto path = seen ? Result<std::string>("") : FindGaugeOf(pid);
+      if (path && !path->empty()) add(*path, false);
+    }
   }
   for (const std::string& path : choice_.files) add(path, true);
   std::sort(found.begin(), found.end(), Before);
@@ -54,14 +69,13 @@ std::vector<std::shared_ptr<GaugeProcess>> GaugeProcesses::Look() {
   std::map<std::string, Known> known;
   std::vector<std::shared_ptr<GaugeProcess>> processes;
   for (const Found& one : found) {
-    const bool seen = std::any_of(processes.begin(), processes.end(), [&](const auto& process) {
-      return process->pid() == one.owner.pid;
-    });
+    const bool seen = std::any_of(processes.begin(), processes.end(),
+                                  [&](const auto& process) { return process->pid() == one.pid; });
     if (seen) continue;
     const auto before = known_.find(one.owner.path);
     const bool same = before != known_.end() &&
                       before->second.start_ns == one.owner.start_realtime_ns &&
-                      before->second.process->pid() == one.owner.pid;
+                      before->second.process->pid() == one.pid;
     Known entry = same ? before->second
                        : Known{std::make_shared<GaugeProcess>(one.owner.path, options_),
                                one.owner.start_realtime_ns};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/formats/gauge/gauge_directory.h"
 #include "endpoint/gauge_process.h"
 #include "endpoint/process.h"
 
@@ -34,6 +35,8 @@ class GaugeProcesses final : public Processes {
  private:
   // By path; of each process the file that counts, running ones and newer ones first.
   std::vector<std::shared_ptr<GaugeProcess>> Look();
+  // Of one that is gone: what it was called while it ran, if that was seen.
+  uint32_t LastNumberOf(const GaugeOwner& owner);
 
   const Choice choice_;
   const GaugeProcessOptions options_;

@@ -287,6 +287,9 @@ struct Header {
   // By the recorder of a trace: not 0 once it records no more while the program goes on. Nobody
   // will empty buffers or answer questions. A recorder from before this word leaves it 0.
   uint32_t trace_over;
+  // The pid namespace in which `pid` is the number of the process: inode of /proc/PID/ns/pid. 0
+  // unknown, and from agents before this word.
+  uint64_t pid_namespace;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

@@ -325,6 +325,12 @@ uint64_t ProcessStartTicks() {
   return ticks;
 }
 
+uint64_t PidNamespace() {
+  struct stat info;
+  if (Syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &info, 0) != 0) return 0;
+  return info.st_ino;
+}
+
 uint32_t ParentProcessId() { return static_cast<uint32_t>(Syscall(SYS_getppid)); }
 
 uint32_t ThreadId() {

@@ -83,6 +83,8 @@ long ReadLink(const char* path, char* buffer, size_t bytes);
 uint32_t ProcessId();
 // Field 22 of /proc/self/stat, which tells a process from another that had its number; 0 unknown.
 uint64_t ProcessStartTicks();
+// Inode of /proc/self/ns/pid, which tells whose numbers ProcessId is one of; 0 unknown.
+uint64_t PidNamespace();
 uint32_t ParentProcessId();
 uint32_t ThreadId();  // 0 if it cannot be told
 // What the calling thread is called, 15 bytes and a zero; empty if it cannot be told.

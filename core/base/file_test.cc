@@ -78,6 +78,7 @@ TEST(Process, KnowsItself) {
   EXPECT_FALSE(IsDescendant(static_cast<uint32_t>(getppid()), self));
   EXPECT_TRUE(ProcessMapsFile(self, ProcessExecutable(self)).value_or(false));
   EXPECT_FALSE(ProcessMapsFile(self, "/etc/passwd").value_or(true));
+  EXPECT_NE(ProcNamespace(), 0U);
 }
 
 TEST(Process, WhoMapsAFileIsFoundThoughItsNameIsGone) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <numeric>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -29,15 +30,20 @@ struct ByInode {
   bool operator()(const FileIdentity& a, const FileIdentity& b) const { return a.inode < b.inode; }
 };
 
+// Calls `visit` with each of the files that the process maps, until that returns false; with a file
+// that is mapped in several places, several times. Nothing if it cannot be told.
 // REQUIRES: the files are sorted by their inodes.
-std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& files) {
+template <typename Visit>
+std::optional<bool> VisitMapped(uint32_t pid, const std::vector<FileIdentity>& files,
+                                const Visit& visit) {
   FILE* maps = std::fopen((ProcessDirectory(pid) + "/maps").c_str(), "re");
   if (maps == nullptr) return std::nullopt;
+  bool go_on = true;
   bool found = false;
   bool any = false;
   char* line = nullptr;
   size_t capacity = 0;
-  while (!found && getline(&line, &capacity, maps) > 0) {
+  while (go_on && getline(&line, &capacity, maps) > 0) {
     unsigned major_number = 0;
     unsigned minor_number = 0;
     unsigned long long inode = 0;
@@ -50,14 +56,23 @@ std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& fil
     const dev_t device = makedev(major_number, minor_number);
     const auto same =
         std::equal_range(files.begin(), files.end(), FileIdentity{0, inode, {}}, ByInode());
-    found = std::any_of(same.first, same.second, [&](const FileIdentity& file) {
-      return device == file.device || std::strstr(line, ("/" + file.name).c_str()) != nullptr;
-    });
+    for (auto file = same.first; go_on && file != same.second; ++file) {
+      if (device != file->device && std::strstr(line, ("/" + file->name).c_str()) == nullptr) {
+        continue;
+      }
+      found = true;
+      go_on = visit(*file);
+    }
   }
   std::free(line);
   std::fclose(maps);
   if (!any) return std::nullopt;
   return found;
+}
+
+// REQUIRES: the files are sorted by their inodes.
+std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& files) {
+  return VisitMapped(pid, files, [](const FileIdentity&) { return false; });
 }
 
 // Of a process or thread; without its number.
@@ -127,6 +142,25 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   return FileIdentity{st.st_dev, st.st_ino, std::string(BaseName(path))};
 }
 
+uint64_t PidNamespaceOf(uint32_t pid) {
+  struct stat st {};
+  return stat((ProcessDirectory(pid) + "/ns/pid").c_str(), &st) == 0 ? st.st_ino : 0;
+}
+
+uint64_t ProcNamespace() {
+  // It may be that of another namespace, as after `unshare -p` without --mount-proc; the first
+  // process is within.
+  std::array<char, 32> number{};
+  const ssize_t n = readlink("/proc/self", number.data(), number.size() - 1);
+  const bool own = n > 0 && std::to_string(getpid()) == number.data();
+  return PidNamespaceOf(own ? static_cast<uint32_t>(getpid()) : 1);
+}
+
+bool ProcShowsAll() {
+  constexpr uint64_t kFirstNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel
+  return ProcNamespace() == kFirstNamespace && ReadWholeFile("/proc/1/status", 16384).has_value();
+}
+
 std::vector<uint32_t> ProcessesSince(uint64_t since_ticks) {
   std::vector<uint32_t> found;
   DIR* const processes = opendir("/proc");
@@ -150,6 +184,25 @@ std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t
   const auto maps_none = [&](uint32_t pid) { return !MapsOneOf(pid, files).value_or(false); };
   found.erase(std::remove_if(found.begin(), found.end(), maps_none), found.end());
   return found;
+}
+
+std::vector<bool> MappedBySome(const std::vector<FileIdentity>& files) {
+  std::vector<bool> mapped(files.size(), false);
+  if (files.empty()) return mapped;
+  std::vector<size_t> order(files.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return ByInode()(files[a], files[b]); });
+  std::vector<FileIdentity> sorted;
+  sorted.reserve(files.size());
+  for (const size_t i : order) sorted.push_back(files[i]);
+  for (const uint32_t pid : ProcessesSince(0)) {
+    VisitMapped(pid, sorted, [&](const FileIdentity& file) {
+      mapped[order[static_cast<size_t>(&file - sorted.data())]] = true;
+      return true;
+    });
+  }
+  return mapped;
 }
 
 std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {

@@ -44,11 +44,25 @@ struct FileIdentity {
 };
 std::optional<FileIdentity> IdentityOf(const std::string& path);
 
+// The pid namespace of a process, by the inode of its /proc/PID/ns/pid; 0 if it cannot be told.
+uint64_t PidNamespaceOf(uint32_t pid);
+
+// That whose numbers /proc shows.
+uint64_t ProcNamespace();
+
+// True if /proc shows this process every other one of the machine: it is that of the first pid
+// namespace, and hides none.
+bool ProcShowsAll();
+
 // Running processes other than this one that began at `since_ticks` or later.
 std::vector<uint32_t> ProcessesSince(uint64_t since_ticks);
 
 // Those of them that map one of the files, as far as it may be told.
 std::vector<uint32_t> ProcessesMapping(std::vector<FileIdentity> files, uint64_t since_ticks);
+
+// Which of the files are mapped by some process other than this one, as far as it may be told.
+// Reads the mappings of all processes once.
+std::vector<bool> MappedBySome(const std::vector<FileIdentity>& files);
 
 // Whether the process maps this very file; nothing if it cannot be told.
 std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path);

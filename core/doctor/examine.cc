@@ -218,21 +218,8 @@ void CheckRights(const ProcessFacts& facts, const Recording& recording, const Ma
 }
 
 void CheckGaugeOf(const DoctorOptions& options, const ProcessFacts& facts, Findings* findings) {
-  const MappedGauge* mine = nullptr;
-  uint64_t newest = 0;
-  std::optional<GaugeOwner> parent;
-  for (const MappedGauge& gauge : facts.gauges) {
-    const auto owner =
-        gauge.deleted ? Result<GaugeOwner>(Fail(ErrorCode::kNotFound, "")) : ReadOwner(gauge.path);
-    if (!owner) continue;
-    if (owner->pid != facts.pid && owner->pid != facts.inner_pid) {
-      parent = *owner;
-    } else if (mine == nullptr || owner->start_realtime_ns >= newest) {
-      mine = &gauge;
-      newest = owner->start_realtime_ns;
-    }
-  }
-  if (mine == nullptr) {
+  const auto [mine, parent] = OwnAmong(facts.gauges, facts.pid);
+  if (!mine) {
     if (!parent) return;  // deleted, which was said
     const bool parent_runs = OwnerRuns(*parent);
     Finding finding = Found(

@@ -14,6 +14,7 @@
 
 #include "core/doctor/executable.h"
 #include "core/doctor/finding.h"
+#include "core/formats/gauge/mapped_gauges.h"
 
 namespace heapgauge {
 
@@ -26,14 +27,6 @@ struct PreloadEntry {
   bool is_agent = false;  // by its name
   bool defines_malloc = false;
   std::string allocator;  // "jemalloc" and so on
-};
-
-struct MappedGauge {
-  std::string path;  // to open it by, through /proc/PID/root where needed
-  std::string path_inside;
-  std::string root;  // what was put before the latter: "" or "/proc/PID/root"
-  bool deleted = false;
-  bool outside = false;  // of the directory that the process is locked in (chroot)
 };
 
 struct ProcessFacts {

@@ -1,7 +1,6 @@
 // Gathers ProcessFacts out of /proc.
 
 #include <elf.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/process.h"
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/gauge/mapped_gauges.h"
 
 namespace heapgauge {
 namespace {
@@ -83,33 +82,9 @@ std::map<std::string, std::string> TellingVariables(const std::string& text) {
   return variables;
 }
 
-void AddGauge(const std::string& path_inside, ProcessFacts* facts) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  MappedGauge gauge;
-  gauge.path_inside = path_inside;
-  if (path_inside.size() > kDeleted.size() &&
-      path_inside.substr(path_inside.size() - kDeleted.size()) == kDeleted) {
-    gauge.deleted = true;
-    gauge.path_inside.resize(path_inside.size() - kDeleted.size());
-  }
-  gauge.root = facts->root;
-  // Behind a chroot the kernel names files as seen from outside of it, and the file may be there.
-  const std::string outer = Link(Proc(facts->pid, "root"));
-  if (outer.size() > 1) {
-    if (StartsWith(gauge.path_inside, outer + "/")) {
-      gauge.path_inside = gauge.path_inside.substr(outer.size());
-    } else {
-      gauge.root.clear();
-      gauge.outside = true;
-    }
-  }
-  gauge.path = gauge.root + gauge.path_inside;
-  for (const MappedGauge& known : facts->gauges) {
-    if (known.path_inside == gauge.path_inside && known.deleted == gauge.deleted) return;
-  }
-  const bool is_gauge = gauge.deleted ? IsGaugeFileName(BaseName(gauge.path_inside))
-                                      : static_cast<bool>(ReadOwner(gauge.path));
-  if (is_gauge) facts->gauges.push_back(gauge);
+void AddGauge(const std::string& path, ProcessFacts* facts) {
+  const auto gauge = MappedGaugeAt(facts->pid, facts->root, path);
+  if (gauge) facts->gauges.push_back(*gauge);
 }
 
 void ReadMaps(ProcessFacts* facts) {
@@ -179,22 +154,12 @@ void ReadAncestors(ProcessFacts* facts) {
   }
 }
 
-bool SameFile(const std::string& a, const std::string& b) {
-  struct stat first {};
-  struct stat second {};
-  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 void ReadNamespaces(const std::string& status, ProcessFacts* facts) {
   const std::string mounts = Link(Proc(facts->pid, "ns/mnt"));
   facts->other_mount_namespace = !mounts.empty() && mounts != Link("/proc/self/ns/mnt");
   const std::string users = Link(Proc(facts->pid, "ns/user"));
   facts->other_user_namespace = !users.empty() && users != Link("/proc/self/ns/user");
-  const std::string root = Proc(facts->pid, "root");
-  struct stat st {};
-  const bool reachable = stat((root + "/").c_str(), &st) == 0;
-  if (reachable && (facts->other_mount_namespace || !SameFile(root + "/", "/"))) facts->root = root;
+  facts->root = RootOf(facts->pid);
   const uint32_t inner = InnermostPid(status);
   if (inner != 0 && inner != facts->pid) facts->inner_pid = inner;
 }

@@ -93,7 +93,8 @@ class Running(harness.EndToEnd):
     def test_ps_has_no_figures_of_samples(self):
         row = next(line for line in self.heapgauge("ps").splitlines() if f" {self.pid} " in line)
         self.assertRegex(row, r"patient +(- +){5}\S+ +traced")
-        self.assertTrue(json.loads(self.heapgauge("ps", "--json"))[0]["traced"])
+        [entry] = [e for e in json.loads(self.heapgauge("ps", "--json")) if e.get("pid") == self.pid]
+        self.assertTrue(entry["traced"])
 
     def test_a_program_that_has_ended_has_its_gauge_file_alone(self):
         kept = self.directory / self.gauge.name

@@ -11,8 +11,11 @@
 #include <cstring>
 
 #include "core/base/file.h"
+#include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/formats/gauge/mapped_gauges.h"
+#include "core/formats/gauge/owner_process.h"
 
 namespace heapgauge {
 namespace {
@@ -86,11 +89,14 @@ bool HasNewerFile(const GaugeOwner& owner) {
 bool MapsNoGauge(uint32_t pid) {
   const auto paths = SharedMappings(pid);
   if (!paths) return false;
-  return std::none_of(paths->begin(), paths->end(), [](std::string_view path) {
-    constexpr std::string_view kDeleted = " (deleted)";
-    if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-    return IsGaugeFileName(BaseName(path)) || ReadOwner(std::string(path)).has_value();
-  });
+  return std::none_of(paths->begin(), paths->end(),
+                      [](std::string_view path) {
+                        constexpr std::string_view kDeleted = " (deleted)";
+                        if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+                        return IsGaugeFileName(BaseName(path)) ||
+                               ReadOwner(std::string(path)).has_value();
+                      }) &&
+         MappedGaugesOf(pid).empty();
 }
 
 }  // namespace
@@ -156,6 +162,10 @@ Result<GaugeOwner> ReadOwner(const std::string& path) {
       std::memcmp(header.magic, wire::kMagic, sizeof header.magic) != 0) {
     return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not a gauge file");
   }
+  return OwnerIn(header, path);
+}
+
+GaugeOwner OwnerIn(const wire::Header& header, const std::string& path) {
   const bool has_recorder = header.version >= 3;
   return GaugeOwner{path,
                     header.pid,
@@ -165,24 +175,29 @@ Result<GaugeOwner> ReadOwner(const std::string& path) {
                     header.ended_ns,
                     header.is_copy != 0,
                     has_recorder ? header.recorder_pid : 0,
-                    header.is_copy != 0 ? header.dump.time_ns : 0};
+                    header.is_copy != 0 ? header.dump.time_ns : 0,
+                    header.version >= 5 ? header.pid_namespace : 0};
 }
 
-bool OwnerRuns(const GaugeOwner& owner) {
-  if (owner.ended_ns != 0 || owner.is_copy) return false;
-  const auto process = ReadProcess(owner.pid);
-  return process && !process->ended() &&
-         (owner.process_start_ticks == 0 || process->start_ticks == owner.process_start_ticks);
+uint32_t RunningAs(const GaugeOwner& owner) {
+  if (owner.ended_ns != 0 || owner.is_copy) return 0;
+  return FindRunningOwner(owner).process.pid;
 }
+
+bool OwnerRuns(const GaugeOwner& owner) { return RunningAs(owner) != 0; }
 
 bool WasReplaced(const GaugeOwner& owner) {
   if (owner.process_start_ticks == 0) return false;
-  return HasNewerFile(owner) ||
-         (OwnerRuns(owner) && ProcessMapsFile(owner.pid, owner.path) == false &&
-          MapsNoGauge(owner.pid));
+  if (HasNewerFile(owner)) return true;
+  const uint32_t pid = RunningAs(owner);
+  return pid != 0 && ProcessMapsFile(pid, owner.path) == false && MapsNoGauge(pid);
 }
 
 Result<std::string> FindGaugeOf(uint32_t pid) {
+  if (std::string mapped = OwnGaugePath(pid); !mapped.empty()) return mapped;
+  // Where its mappings may not be read: what it is called in a namespace of its own.
+  const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
+  const uint32_t inner = status ? InnermostPid(*status) : 0;
   std::string best;
   uint64_t best_start = 0;
   bool best_runs = false;
@@ -193,8 +208,10 @@ Result<std::string> FindGaugeOf(uint32_t pid) {
     if (!paths) continue;
     for (const std::string& path : *paths) {
       const auto owner = ReadOwner(path);
-      if (!owner || owner->pid != pid || owner->is_copy) continue;
-      const bool runs = OwnerRuns(*owner);
+      if (!owner || owner->is_copy || (owner->pid != pid && owner->pid != inner)) continue;
+      const uint32_t running_as = RunningAs(*owner);
+      if (running_as != pid && (running_as != 0 || owner->pid != pid)) continue;
+      const bool runs = running_as != 0;
       const bool better = best.empty() || (runs && !best_runs) ||
                           (runs == best_runs && owner->start_realtime_ns > best_start);
       if (!better) continue;

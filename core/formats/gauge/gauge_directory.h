@@ -33,11 +33,17 @@ struct GaugeOwner {
   uint64_t process_start_ticks = 0;
   uint64_t start_realtime_ns = 0;
   uint64_t ended_ns = 0;
-  bool is_copy = false;       // a dump: nobody's own file
-  uint32_t recorder_pid = 0;  // who records its trace, as it was told; 0 unknown
-  uint64_t dump_ns = 0;       // of a dump: when it was made, after the start
+  bool is_copy = false;        // a dump: nobody's own file
+  uint32_t recorder_pid = 0;   // who records its trace, as it was told; 0 unknown
+  uint64_t dump_ns = 0;        // of a dump: when it was made, after the start
+  uint64_t pid_namespace = 0;  // whose numbers the above are; 0 unknown
 };
+GaugeOwner OwnerIn(const wire::Header& header, const std::string& path);
 Result<GaugeOwner> ReadOwner(const std::string& path);
+
+// The number that the process which made the file has here, in whatever pid namespace it is. 0 if
+// it is gone, has said goodbye, or cannot be found (owner_process.h).
+uint32_t RunningAs(const GaugeOwner& owner);
 
 // True if the process that made the file is still there (or its number may be trusted).
 bool OwnerRuns(const GaugeOwner& owner);
@@ -46,8 +52,9 @@ bool OwnerRuns(const GaugeOwner& owner);
 // directory, or runs on and maps no gauge file any more, because the agent is not in that program.
 bool WasReplaced(const GaugeOwner& owner);
 
-// The gauge file of a process: of the running one if there is one, else the newest of that pid.
-// Dumps are not considered. The error says whether the process exists and what to do.
+// The gauge file of a process: the one that it has mapped, wherever that is; else, in the
+// directories above, that of the running one if there is one, or the newest of that pid. Dumps are
+// not considered. The error says whether the process exists and what to do.
 Result<std::string> FindGaugeOf(uint32_t pid);
 
 }  // namespace heapgauge

@@ -8,6 +8,7 @@
 #include "core/base/process.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/gauge_records.h"
+#include "core/formats/gauge/owner_process.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
@@ -127,18 +128,21 @@ void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last
     r->duration_ns = h.ended_ns;
     return;
   }
-  const auto process = ReadProcess(h.pid);
-  const bool runs = process && !process->ended() &&
-                    (h.process_start_ticks == 0 || process->start_ticks == h.process_start_ticks);
-  if (runs && ProcessMapsFile(h.pid, path).value_or(true)) {
+  const GaugeOwner owner = OwnerIn(h, path);
+  const OwnerSearch found = FindRunningOwner(owner);
+  const uint32_t pid = found.process.pid;
+  const bool runs = pid != 0;
+  if (runs && ProcessMapsFile(pid, path).value_or(true)) {
+    r->pid = pid;
     r->state = RecordingState::kLive;
     const uint64_t now = MonotonicNow();
     if (now > h.start_monotonic_ns) {
       r->duration_ns = std::max(r->duration_ns, now - h.start_monotonic_ns);
     }
-  } else if (WasReplaced({path, h.pid, h.parent_pid, h.process_start_ticks, h.start_realtime_ns, 0,
-                          false, 0, 0})) {
+  } else if (WasReplaced(owner)) {
     r->state = RecordingState::kReplaced;
+  } else if (found.unclear) {
+    r->state = RecordingState::kUnknown;
   } else {
     r->state = runs ? RecordingState::kSnapshot : RecordingState::kKilled;
   }

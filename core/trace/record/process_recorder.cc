@@ -11,8 +11,8 @@
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_summary.h"
+#include "core/formats/gauge/owner_process.h"
 #include "core/trace/record/gauge_finder.h"
-#include "core/trace/record/owner_process.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -39,6 +39,7 @@ GaugeBuilder::GaugeBuilder() {
   h.uid = getuid();
   h.allocator = static_cast<uint32_t>(wire::Allocator::kGlibc);
   if (const auto self = ReadProcess(h.pid)) h.process_start_ticks = self->start_ticks;
+  h.pid_namespace = ProcNamespace();
   h.start_realtime_ns = RealtimeNow() - 60 * wire::kTickNs;
   h.start_monotonic_ns =
       MonotonicNow() > 60 * wire::kTickNs ? MonotonicNow() - 60 * wire::kTickNs : 0;

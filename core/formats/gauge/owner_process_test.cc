@@ -1,4 +1,4 @@
-#include "core/trace/record/owner_process.h"
+#include "core/formats/gauge/owner_process.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 
 #include "core/base/process.h"
 
-namespace heapgauge::trace {
+namespace heapgauge {
 namespace {
 
 class OwnerOfAGauge : public ::testing::Test {
@@ -113,14 +113,27 @@ TEST_F(OwnerOfAGauge, MayHaveAnotherNumberInANamespaceOfItsOwn) {
   GaugeOwner ended = Owner(1, TicksOf(inner.pid));
   ended.ended_ns = 5;
   EXPECT_EQ(FindOwnerProcess(ended, true).pid, inner.pid);
+  // A reader that is older than it, and one that the file tells nothing of the namespace.
+  GaugeOwner elsewhere = Owner(1, TicksOf(inner.pid));
+  EXPECT_EQ(FindRunningOwner(elsewhere).process.pid, inner.pid);
+  EXPECT_EQ(RunningAs(elsewhere), inner.pid);
+  const uint64_t its_namespace = PidNamespaceOf(inner.pid);
+  elsewhere.pid_namespace = its_namespace;
+  EXPECT_EQ(RunningAs(elsewhere), inner.pid);
+  elsewhere.pid_namespace = ProcNamespace();
+  EXPECT_EQ(RunningAs(elsewhere), 0U) << "in this namespace the number is of somebody else";
   const auto threads = ThreadsByOwnNumber(inner.pid);
   ASSERT_EQ(threads.count(1), 1U);
   EXPECT_EQ(threads.at(1), inner.pid);
   End(inner);
   for (int i = 0; i < 10'000 && !IsGone(found); ++i) usleep(1000);  // until its parents are told
   EXPECT_TRUE(IsGone(found));
+  elsewhere.pid_namespace = its_namespace;
+  const OwnerSearch gone = FindRunningOwner(elsewhere);
+  EXPECT_EQ(gone.process.pid, 0U);
+  EXPECT_EQ(gone.unclear, !ProcShowsAll());
   End(other);
 }
 
 }  // namespace
-}  // namespace heapgauge::trace
+}  // namespace heapgauge

@@ -3,15 +3,15 @@
 // be that of somebody else here: process 1, mostly.
 //
 // Reads /proc; every answer was true when it was read.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_OWNER_PROCESS_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_OWNER_PROCESS_H_
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_OWNER_PROCESS_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_OWNER_PROCESS_H_
 
 #include <cstdint>
 #include <unordered_map>
 
 #include "core/formats/gauge/gauge_directory.h"
 
-namespace heapgauge::trace {
+namespace heapgauge {
 
 struct OwnerProcess {
   uint32_t pid = 0;          // 0: there is none, or none any more
@@ -29,10 +29,23 @@ OwnerProcess FindOwnerProcess(const GaugeOwner& owner, bool may_wait);
 
 bool IsGone(const OwnerProcess& process);
 
+// What a reader can tell of the process that made a file.
+struct OwnerSearch {
+  OwnerProcess process;  // the running one
+  // There is none that is seen, but there may be one: /proc is that of another namespace, or does
+  // not show everything.
+  bool unclear = false;
+};
+
+// By number and start if the file is of the namespace that /proc shows, else whoever has that
+// number in a namespace of its own and has the file mapped, or began when the file says. Says
+// nothing of programs that said goodbye, and of copies.
+OwnerSearch FindRunningOwner(const GaugeOwner& owner);
+
 // The threads of a process, and its children (one that was made by vfork writes as a thread of its
 // parent does), by the numbers that they have in their own namespace.
 std::unordered_map<uint32_t, uint32_t> ThreadsByOwnNumber(uint32_t pid);
 
-}  // namespace heapgauge::trace
+}  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_OWNER_PROCESS_H_
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_OWNER_PROCESS_H_
