@@ -23,7 +23,9 @@
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
+#include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/gauge_summary.h"
+#include "core/formats/gauge/owner_process.h"
 #include "core/report/recording_text.h"
 #include "core/symbolize/name_cache.h"
 #include "wire/gauge_format.h"
@@ -48,6 +50,37 @@ struct RunOptions {
   TraceRunOptions trace;
   LeakRunOptions leaks;
 };
+
+// The agent never replaces a file. What an earlier run left under that name goes here, before the
+// program starts, unless it is something else or a program still writes it.
+Status MakeRoomAt(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0) return {};
+  const std::string quoted = "-o: '" + Printable(path) + "'";
+  const bool is_file = S_ISREG(st.st_mode);
+  const auto owner = ReadOwner(path);
+  if (!is_file || (!owner && st.st_size != 0)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                quoted + " is there and is no gauge file; name another file, or remove it");
+  }
+  if (owner) {
+    const OwnerSearch found =
+        owner->ended_ns != 0 || owner->is_copy ? OwnerSearch() : FindRunningOwner(*owner);
+    const bool runs = found.process.pid != 0 && !WasReplaced(*owner);
+    const auto file = IdentityOf(path);
+    if (runs || found.unclear || !file || MappedBySome({*file}).front()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  quoted + fmt::format(" is the gauge file of process {}, which {}; name another "
+                                       "file",
+                                       found.process.NumberOf(*owner),
+                                       found.unclear ? "may still run" : "still runs"));
+    }
+  }
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return tl::unexpected<Error>(SystemError(quoted + " cannot be replaced", errno));
+  }
+  return {};
+}
 
 Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::string* directory,
                            DumpWatch::Options* dumps) {
@@ -97,6 +130,7 @@ Result<LaunchSpec> Prepare(const RunOptions& options, std::string* output, std::
       return Fail(ErrorCode::kInvalidArgument,
                   "-o: '" + *output + "' is a directory; name a file in it");
     }
+    HG_TRY(MakeRoomAt(*output));
     spec.environment.emplace_back("HEAPGAUGE_OUT", *output);
     spec.pid_variable = "HEAPGAUGE_OUT_PID";
   }
@@ -273,8 +307,10 @@ Examples:
   heapgauge run --trace -o run.hgt -- ./batch input.txt     every allocation and free, exactly
   heapgauge run --http 127.0.0.1:9700 -- ./server     and look at it with a browser, curl or go tool pprof)");
   sub.Add("--sample", &options->sample, "mean bytes between samples, for example 512K (default)");
-  sub.Add("-o,--output", &options->output,
-          "the gauge file, or the trace; other processes of the program get FILE.PID");
+  sub.Add(
+      "-o,--output", &options->output,
+      "the gauge file, or the trace, in place of one that an earlier run left; other processes of "
+      "the program get FILE.PID");
   sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default");
   sub.Add("--max-rate", &options->max_rate, "at most N samples per second, 0 for no cap");
   sub.Flag("--quiet", &options->quiet,

@@ -143,6 +143,26 @@ class NamedFiles(Found):
     def test_in_a_directory_that_nobody_knows(self):
         self.check("--dir", self.directory / "elsewhere")
 
+    def test_a_second_run_replaces_what_an_ended_one_left(self):
+        (self.directory / "elsewhere").mkdir()
+        gauge = self.directory / "elsewhere/z.hg"
+        command = ["run", "--quiet", "--sample", "16K", "-o", gauge, "--", target("doctor/patient")]
+        first = self.start([harness.HEAPGAUGE, *command])
+        # One that still runs is left alone, and so is what is no gauge file.
+        refused = self.heapgauge(*command, code=2)
+        self.assertRegex(refused.stderr, r"^heapgauge: -o: '.*/z\.hg' is the gauge file of process \d+, which still runs")
+        self.assertEqual((refused.stdout, refused.stderr.count("\n")), ("", 1))
+        pid = self.patient_below(first.pid)
+        self.end(first)
+        self.assertEqual(self.top(gauge)["recording"]["pid"], pid)
+        self.heapgauge(*command)
+        self.assertNotEqual(self.top(gauge)["recording"]["pid"], pid)
+        self.assertEqual([path.name for path in gauge.parent.iterdir()], ["z.hg"])
+        gauge.write_text("notes")
+        refused = self.heapgauge(*command, code=2)
+        self.assertIn("is there and is no gauge file; name another file, or remove it", refused.stderr)
+        self.assertEqual(gauge.read_text(), "notes")
+
 
 if __name__ == "__main__":
     harness.main()
