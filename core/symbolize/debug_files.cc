@@ -34,11 +34,21 @@ Result<std::unique_ptr<ElfFile>> OpenVdso(const std::string& build_id) {
   return Fail(ErrorCode::kNotFound, "the vDSO is that of another kernel");
 }
 
+std::string WithoutDeleted(std::string path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.size() > kDeleted.size() && path.ends_with(kDeleted)) {
+    path.resize(path.size() - kDeleted.size());
+  }
+  return path;
+}
+
 // Where the running process has the module mapped; that name works after the file was deleted or
-// replaced, given the right to read it.
+// replaced, given the right to read it. The program itself has another such name.
 std::vector<std::string> MappedFiles(const Module& module, uint32_t pid) {
   std::vector<std::string> paths;
   const std::string proc = ProcessDirectory(pid);
+  bool is_program =
+      !module.path.empty() && WithoutDeleted(module.path) == WithoutDeleted(ProcessExecutable(pid));
   std::ifstream maps(proc + "/maps");
   for (std::string line; std::getline(maps, line);) {
     unsigned long long low = 0;
@@ -46,9 +56,14 @@ std::vector<std::string> MappedFiles(const Module& module, uint32_t pid) {
     if (std::sscanf(line.c_str(), "%llx-%llx", &low, &high) != 2) break;
     if (low < module.start || low >= module.end || line.find('/') == std::string::npos) continue;
     paths.push_back(proc + "/map_files/" + line.substr(0, line.find(' ')));
+    unsigned long long inode = 0;
+    const auto program = IdentityOf(proc + "/exe");
+    if (program && std::sscanf(line.c_str(), "%*s %*s %*s %*s %llu", &inode) == 1) {
+      is_program = is_program || inode == program->inode;
+    }
     break;
   }
-  paths.push_back(proc + "/exe");
+  if (is_program) paths.push_back(proc + "/exe");
   return paths;
 }
 
@@ -110,11 +125,7 @@ void AddBinaryDirs(const Module& module, const std::string& path,
 // Where the module may be, the likeliest first.
 std::vector<std::string> PlacesOf(const Module& module, const SymbolizeOptions& options) {
   std::vector<std::string> candidates;
-  std::string path = module.path;
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (path.size() > kDeleted.size() && path.ends_with(kDeleted)) {
-    path.resize(path.size() - kDeleted.size());
-  }
+  const std::string path = WithoutDeleted(module.path);
   const bool has_path = !path.empty() && path.front() == '/' && !module.path_cut;
   if (!module.path_cut) AddBinaryDirs(module, path, options.binary_dirs, &candidates);
   if (has_path) candidates.push_back(path);
@@ -149,6 +160,11 @@ Result<std::unique_ptr<ElfFile>> OpenFirst(const Module& module, const Symbolize
     if (reason.message.empty() || file.error().code == ErrorCode::kCorrupt) {
       if (reason.code != ErrorCode::kCorrupt) reason = file.error();
     }
+  }
+  // What it is called, rather than the first place that was thought of.
+  const bool by_name = !module.path.empty() && module.path.front() != '/';
+  if (by_name && reason.code != ErrorCode::kCorrupt) {
+    reason.message = "cannot find '" + Printable(module.path) + "'";
   }
   return tl::unexpected<Error>(reason);
 }

@@ -363,6 +363,20 @@ TEST(Symbolizer, ADeletedProgramIsReadThroughItsProcess) {
   EXPECT_EQ(Name(profile), "symbolizer_test::Caller(int)");
 }
 
+TEST(Symbolizer, APluginThatIsNotFoundIsNotTakenForTheProgram) {
+  for (const std::string path : {"/no/such/plugin.so", "plugins/plugin.so"}) {
+    Profile profile = ProfileOf(symbolizer_test::Caller(1), path, "0123456789abcdef");
+    profile.modules[0].start = 0x1000;  // not where the program is
+    profile.modules[0].end = 0x2000;
+    SymbolizeOptions options;
+    options.pid = static_cast<uint32_t>(getpid());
+    const SymbolizeReport report = Symbolize(options, &profile);
+    ASSERT_EQ(report.notes.size(), 1u);
+    EXPECT_NE(report.notes[0].find("'" + path + "'"), std::string::npos) << report.notes[0];
+    EXPECT_EQ(report.notes[0].find("/exe"), std::string::npos) << report.notes[0];
+  }
+}
+
 // The program itself cut at many places: libdw meets section tables that point nowhere.
 TEST(Symbolizer, DamagedProgramsAreNoHarm) {
   std::string pattern = ::testing::TempDir() + "heapgauge.XXXXXX";
