@@ -1,5 +1,7 @@
 // leaks: what a program has lost, and what it holds that grows.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -9,7 +11,9 @@
 #include "cli/leak_output.h"
 #include "cli/progress_line.h"
 #include "cli/source.h"
+#include "core/base/process.h"
 #include "core/formats/gauge/gauge_directory.h"
+#include "core/formats/gauge/owner_process.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/check_process.h"
 #include "core/leaks/scan/owner_path.h"
@@ -48,10 +52,24 @@ Status CheckWhoPointsAt(const LeakOptions& options) {
               std::string(given) + " does not go with --who-points-at");
 }
 
+// The number of a process that has said goodbye and is still there, in destructors that run after
+// the agent's; 0 if it is not.
+uint32_t EndingAs(const GaugeOwner& owner) {
+  if (owner.ended_ns == 0 || owner.is_copy) return 0;
+  const uint32_t pid = FindRunningOwner(owner).process.pid;
+  return pid != 0 && ProcessMapsFile(pid, owner.path) == true ? pid : 0;
+}
+
 Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
                           const std::string& path, leaks::PointersTo* pointers) {
   const auto owner = ReadOwner(path);
   const uint32_t pid = owner && !WasReplaced(*owner) ? RunningAs(*owner) : 0;
+  if (const uint32_t ending = owner && !command.no_memory ? EndingAs(*owner) : 0; ending != 0) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("process {} is ending, and its memory cannot be looked at any more: "
+                            "heapgauge leaks --no-memory {} tells what its gauge file knows",
+                            ending, ending));
+  }
   if (command.no_memory || pid == 0) return leaks::CheckFile(path);
   leaks::CheckOptions options;
   options.gauge_path = path;

@@ -143,6 +143,21 @@ class NamedFiles(Found):
     def test_in_a_directory_that_nobody_knows(self):
         self.check("--dir", self.directory / "elsewhere")
 
+    def test_of_one_that_is_ending_leaks_says_so(self):
+        gauge = self.directory / "z.hg"
+        process = self.start([harness.HEAPGAUGE, "run", "--quiet", "--sample", "16K", "-o", gauge, "--",
+                              target("doctor/patient")])
+        pid = self.patient_below(process.pid)
+        with open(gauge, "r+b") as file:
+            file.seek(96)  # Header::ended_ns, as the agent's last destructor leaves it
+            file.write((1_000_000_000).to_bytes(8, "little"))
+        refused = self.heapgauge("leaks", pid, code=2)
+        self.assertIn(f"process {pid} is ending, and its memory cannot be looked at any more", refused.stderr)
+        self.assertEqual(refused.stdout, "")
+        self.assertIn("HoldMemory", self.heapgauge("leaks", "--no-memory", pid, code=None).stdout)
+        self.end(process)
+        self.heapgauge("leaks", gauge, code=None)
+
     def test_a_second_run_replaces_what_an_ended_one_left(self):
         (self.directory / "elsewhere").mkdir()
         gauge = self.directory / "elsewhere/z.hg"
