@@ -317,6 +317,22 @@ TEST_F(OneSecond, IsEmptyBehindTheEnd) {
   EXPECT_EQ(ReadsFor("SELECT count(*) FROM allocations WHERE live_at(-1)", "0"), 0u);
 }
 
+TEST_F(OneSecond, NothingIsReadForAComparisonWithNull) {
+  for (const char* condition :
+       {"number = NULL", "number > NULL", "born_ns <= NULL", "born_ns BETWEEN NULL AND 5",
+        "size < NULL", "size >= NULL", "freed_ns = NULL", "is_mapping = NULL", "stack = NULL"}) {
+    EXPECT_EQ(ReadsFor(fmt::format("SELECT count(*) FROM allocations WHERE {}", condition), "0"),
+              0u)
+        << condition;
+  }
+  EXPECT_EQ(ReadsFor("SELECT count(*) FROM timeline WHERE time_ns > NULL", "0"), 0u);
+  // No block here is made of another: segments are read for `a`, and none for `b`.
+  EXPECT_LE(ReadsFor("SELECT count(*) FROM allocations a JOIN allocations b "
+                     "ON a.previous = b.number WHERE a.number < 50",
+                     "0"),
+            4u);
+}
+
 TEST_F(OneSecond, TimelineOfARangeReadsNoMore) {
   EXPECT_LE(ReadsFor("SELECT count(*) > 5 FROM timeline(seconds('100ms')) "
                      "WHERE time_ns BETWEEN seconds(50) AND seconds(51)",

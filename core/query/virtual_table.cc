@@ -43,6 +43,7 @@ bool IsComparison(int op) {
 
 void Range::Restrict(int op, sqlite3_value* value) {
   const int type = sqlite3_value_type(value);
+  if (type == SQLITE_NULL && IsComparison(op)) return Nothing();
   if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;
   // As a number x: least whole number >= x and greatest <= x, and whether x is whole itself.
   double real = 0;

@@ -147,8 +147,8 @@ inline void PutLastingOrNull(sqlite3_context* out, std::string_view text) {
 
 std::string_view TextOf(sqlite3_value* value);
 
-// Values that a condition on an integer column leaves. What is no number restricts nothing: SQLite
-// knows how to compare it.
+// Values that a condition on an integer column leaves. A comparison with NULL is true for none; what
+// else is no number restricts nothing: SQLite knows how to compare it.
 struct Range {
   uint64_t low = 0;
   uint64_t high = UINT64_MAX;
