@@ -230,11 +230,17 @@ class Comparer {
     c->change = c->after.value - c->before.value;
     if (made_.by_block) {
       c->range = RangeOfDifference(c->came, c->went, last_interval_, first_interval_);
-    } else if (made_.by_allocated && made_.same_process &&
+    } else if (made_.by_allocated && made_.has_ranges && made_.same_process &&
                first_.recording.reset_ns == last_.recording.reset_ns) {
-      // The later counter holds all samples of the earlier one.
-      c->came = Added(c->after, c->before);
-      c->range = RangeOfDifference(c->came, {}, last_interval_, 0);
+      // The later counter holds all samples of the earlier one, whichever comes first here. Exact
+      // figures have nothing to guess, and may be those of ranges that do not hold each other.
+      if (last_.recording.duration_ns >= first_.recording.duration_ns) {
+        c->came = Added(c->after, c->before);
+        c->range = RangeOfDifference(c->came, {}, last_interval_, 0);
+      } else {
+        c->went = Added(c->before, c->after);
+        c->range = RangeOfDifference({}, c->went, 0, first_interval_);
+      }
     } else {
       c->range = RangeOfDifference(c->after, c->before, last_interval_, first_interval_);
     }

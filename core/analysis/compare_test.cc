@@ -122,6 +122,56 @@ TEST(Compare, TurnoverOfBlocksIsToldFromStandstill) {
   EXPECT_GT(made.rows[0].figures.went.value, 9e6);
 }
 
+TEST(Compare, ExactRangesOfOneTraceDifferForAReason) {
+  // What was allocated in two ranges of one trace: neither holds the other.
+  Maker a;
+  a.Row({a.Function("less")}, 0, 900);
+  a.Row({a.Function("more")}, 0, 100);
+  Maker b;
+  b.Row({b.Function("less")}, 0, 300);
+  b.Row({b.Function("more")}, 0, 150);
+  for (Maker* m : {&a, &b}) {
+    m->profile().recording.pid = 7;
+    m->profile().recording.exact = true;
+  }
+  FunctionOptions options;
+  options.sort = SortKey::kAllocated;
+  const Comparison made = Compared({&a.profile(), &b.profile()}, options);
+  EXPECT_TRUE(made.same_process && made.by_allocated);
+  ASSERT_EQ(made.rows.size(), 2u);
+  EXPECT_EQ(made.rows[0].figures.change, -600);
+  EXPECT_TRUE(made.rows[0].figures.beyond_chance);
+  EXPECT_EQ(made.rows[0].figures.range.low, -600);
+  EXPECT_EQ(made.rows[0].figures.range.high, -600);
+  EXPECT_TRUE(made.rows[1].figures.beyond_chance);
+  EXPECT_EQ(made.total.change, -550);
+  EXPECT_TRUE(made.total.beyond_chance);
+}
+
+// A sampled counter of all that one process allocated, after a time.
+Profile Counted(size_t samples, uint64_t duration_ns) {
+  Profile p = Sampled(samples, 0, 7);
+  for (size_t i = 0; i < samples; ++i) {
+    p.estimates[kAllocSpace].Add(BytesEstimate(1000, WeightOf(1000, 100'000)));
+  }
+  p.recording.duration_ns = duration_ns;
+  p.RoundEstimates();
+  return p;
+}
+
+TEST(Compare, ACounterIsAsSureWithTheNewerProfileFirst) {
+  const Profile early = Counted(100, 1'000'000'000);
+  const Profile late = Counted(120, 2'000'000'000);
+  FunctionOptions options;
+  options.sort = SortKey::kAllocated;
+  const Change forth = Compared({&early, &late}, options).rows[0].figures;
+  const Change back = Compared({&late, &early}, options).rows[0].figures;
+  EXPECT_TRUE(forth.beyond_chance);
+  EXPECT_TRUE(back.beyond_chance);
+  EXPECT_NEAR(back.range.low, -forth.range.high, 1);
+  EXPECT_NEAR(back.range.high, -forth.range.low, 1);
+}
+
 TEST(Compare, ASeriesShowsEveryStep) {
   const Profile p[] = {Sampled(10), Sampled(20), Sampled(15), Sampled(40)};
   const Comparison made = Compared({&p[0], &p[1], &p[2], &p[3]});
