@@ -48,6 +48,19 @@ leaks::Check NothingKnown(const CheckedProgram& program) {
   return check;
 }
 
+// A program without a single call, of which there is a reason to think that it made them past the
+// agent: that it has no block is no verdict. Its own malloc, say, is inside.
+void DoubtIfUnseen(const CheckedProgram& program, leaks::Check* check) {
+  if (check->allocations != 0 || check->frees != 0 || !check->known.blocks.empty()) return;
+  const std::string why =
+      WhyNoSamples(check->executable.empty() ? program.spec.command
+                                             : std::vector<std::string>{check->executable});
+  if (why.empty()) return;
+  check->look = leaks::Look::kNone;
+  check->verdicts.clear();
+  check->notes = {why};
+}
+
 }  // namespace
 
 void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
@@ -123,6 +136,7 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
   std::stable_sort(all.begin(), all.end(), [pid](const leaks::Check& a, const leaks::Check& b) {
     return (a.pid == pid) < (b.pid == pid);
   });
+  for (leaks::Check& check : all) DoubtIfUnseen(program, &check);
   LeakOptions how = options.how;
   if (how.report.output.empty() && quiet) how.report.output = "/dev/null";
   const std::string output = how.report.output;

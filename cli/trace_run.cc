@@ -105,6 +105,11 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
   const auto current = std::filesystem::current_path(failed);
   recorder->output_directory = failed ? "." : current.string();
   std::string parent = recorder->output_directory;
+  if (run.output == "-") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "-o -: a trace is written at many places and cannot go to standard output; name a "
+                "file (./- if it shall be called so)");
+  }
   if (!run.output.empty()) {
     recorder->output = std::filesystem::absolute(run.output).lexically_normal().string();
     parent = std::filesystem::path(recorder->output).parent_path().string();

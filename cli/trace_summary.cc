@@ -93,11 +93,24 @@ void TellNoTrace(const LaunchSpec& spec, const LaunchResult& result, const std::
            Printable(BaseName(spec.command[0])), result.pid, HowItEnded(result.wait_status), why);
 }
 
+// Why the agent saw no call of a program that it was in: in the words of a plain `run`.
+std::string WhyNoEvents(const LaunchSpec& spec, const RecordedProcess& r) {
+  if (r.totals.events != 0 || r.error) return "";
+  const std::string& program = r.facts.recording.program;
+  return WhyNoSamples(program.empty() ? spec.command : std::vector<std::string>{program});
+}
+
 }  // namespace
 
 void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
                      const std::string& directory, const std::vector<RecordedProcess>& recorded) {
-  if (MainOf(recorded, result.pid) == nullptr) TellNoTrace(spec, result, directory);
+  const RecordedProcess* const main = MainOf(recorded, result.pid);
+  if (main == nullptr) {
+    TellNoTrace(spec, result, directory);
+  } else if (const std::string why = WhyNoEvents(spec, *main); !why.empty()) {
+    TellUser("heapgauge: the trace of {} (pid {}) is empty: {}\n",
+             Printable(main->facts.recording.name()), main->pid, why);
+  }
   for (const RecordedProcess& one : recorded) {
     const bool is_untraced = one.facts.untraced_from_ns != 0;
     if (!one.error && !is_untraced && one.facts.lost_events == 0) continue;
@@ -127,6 +140,9 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     }
     TellUser("\n");
     if (events != 0) TellTotals(*main);
+    if (const std::string why = WhyNoEvents(spec, *main); !why.empty()) {
+      TellUser("heapgauge: {}\n", why);
+    }
     if (const std::string unseen = UnseenEnd(result, main->said_goodbye); !unseen.empty()) {
       TellUser("heapgauge: {}\n", unseen);
     }

@@ -14,7 +14,8 @@ namespace heapgauge::cli {
 void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
                 const std::vector<trace::RecordedProcess>& recorded);
 
-// For --quiet: only that there is no trace, or that one is not complete.
+// For --quiet: only that there is no trace, or that it is empty because the agent sees no calls of
+// the program, or that one is not complete.
 void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
                      const std::string& directory,
                      const std::vector<trace::RecordedProcess>& recorded);

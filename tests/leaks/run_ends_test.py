@@ -145,6 +145,30 @@ class Ends(harness.EndToEnd):
         self.run_leaks("--sarif", "-o", report, "--", program)
         self.assertFalse(json.loads(report.read_text())["runs"][0]["invocations"][0]["executionSuccessful"])
 
+    def test_a_program_whose_calls_are_not_seen_is_not_called_clean(self):
+        program = harness.target("doctor/patient_own_malloc")
+        why = "a malloc of its own inside"
+        code, out, err = self.run_leaks("--", program)
+        self.assertEqual((code, out), (0, "ready\n"), err)
+        self.assertIn(why, err)
+        self.assertIn("memory was not looked at", err)
+        self.assertNotIn("no leaks are possible", err)
+        self.assertNotIn("HEAP SUMMARY", err)
+        code, _, err = self.run_leaks("--quiet", "--error-exitcode", "9", "--", program)
+        self.assertEqual(code, 9)
+        self.assertRegex(err, "^heapgauge: patient_own_malloc .*; it was not checked: .*" + why + ".*\n$")
+        report = self.directory / "report"
+        self.run_leaks("--json", "-o", report, "--", program)
+        check = json.loads(report.read_text())
+        self.assertEqual(check["check"]["look"], "none")
+        self.assertIn(why, check["notes"][0])
+        self.run_leaks("--sarif", "-o", report, "--", program)
+        invocation = json.loads(report.read_text())["runs"][0]["invocations"][0]
+        self.assertFalse(invocation["executionSuccessful"])
+        self.assertIn(why, invocation["toolExecutionNotifications"][0]["message"]["text"])
+        # One that allocates nothing, and could, is clean.
+        self.assertIn("no leaks are possible", self.run_leaks("--", harness.target("doctor/patient"))[2])
+
     def test_libraries_keep_their_blocks_without_freeres(self):
         def reachable(*options):
             report = self.directory / "report.json"

@@ -495,6 +495,17 @@ TEST_F(TracedRun, NamesTheFileAfterTheProgramIfNotTold) {
   EXPECT_EQ(Traces()[0].find(scratch_ / "exec_self."), 0U);
 }
 
+TEST_F(TracedRun, SaysWhyNoCallOfAProgramIsSeen) {
+  const std::string program = Target("doctor/patient_own_malloc");
+  for (const char* quiet : {"", "--quiet"}) {
+    std::vector<std::string> options = {"-o", scratch_ / "own.hgt"};
+    if (*quiet != 0) options.emplace_back(quiet);
+    const Outcome outcome = Run(options, {program});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("has a malloc of its own inside"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(TracedRun, SaysNothingIfQuiet) {
   const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--quiet"}, {Target("exec_self"), "0"});
   EXPECT_EQ(outcome.err, "");
@@ -516,6 +527,7 @@ TEST_F(TracedRun, RefusesWhatMakesNoSense) {
       {{"--trace", "--trace-buffer", "1K"}, "--trace-buffer: from 1M to 256M"},
       {{"--trace", "-o", "/no/such/directory/x.hgt"}, "cannot write the trace into"},
       {{"--trace", "-o", "/tmp"}, "is a directory"},
+      {{"--trace", "-o", "-"}, "cannot go to standard output"},
       {{"--trace", "-o", notes}, "is there and is no trace"},
       {{"--trace", "--frames", "3"}, "--frames goes with --leaks"},
       {{"--trace", "--new"}, "--new goes with --leaks"},
