@@ -105,6 +105,7 @@ class Comparer {
     }
     first_interval_ = SamplingInterval(first_);
     last_interval_ = SamplingInterval(last_);
+    if (MeasuresOf(first_).unit == "byte-seconds") rounding_ = 1e-9;
     made_.has_ranges = first_interval_ > 1 || last_interval_ > 1;
     HG_TRY(Collect());
     HG_TRY(Follow());
@@ -245,7 +246,7 @@ class Comparer {
       c->range = RangeOfDifference(c->after, c->before, last_interval_, first_interval_);
     }
     // Rounding in the file is no change.
-    const bool any = std::fabs(c->change) >= 0.5;
+    const bool any = std::fabs(c->change) >= rounding_;
     if (!any) {
       c->change = 0;
     }
@@ -257,11 +258,11 @@ class Comparer {
                                      : ChangeKind::kShrunk;
   }
 
-  static void Steps(ChangeRow* row) {
+  void Steps(ChangeRow* row) const {
     for (size_t i = 1; i < row->series.size(); ++i) {
       const double step = row->series[i] - row->series[i - 1];
-      if (step >= 0.5) ++row->rises;
-      if (step <= -0.5) ++row->falls;
+      if (step >= rounding_) ++row->rises;
+      if (step <= -rounding_) ++row->falls;
     }
   }
 
@@ -284,6 +285,7 @@ class Comparer {
   FunctionOptions options_;
   double first_interval_ = 0;
   double last_interval_ = 0;
+  double rounding_ = 0.5;  // less is no change; lifetimes are not rounded
   Comparison made_;
   MatchedEntities matched_;
   std::vector<uint32_t> place_;  // by thing, in made_.rows; kNone: none. Then unreadable stacks

@@ -139,6 +139,10 @@ TEST(Tree, SaysWhenThereIsNothing) {
   EXPECT_EQ(Drawn(m.profile(), {}), "No samples.\n");
   m.Row({m.Function("f")}, 0, 100);
   EXPECT_EQ(Drawn(m.profile(), {}), "Nothing is live; --sort allocated shows what was.\n");
+  Profile& p = m.profile();
+  p.sample_types[kInuseObjects].name = "lifetime_objects";
+  p.sample_types[kInuseSpace].name = "lifetime_space";
+  EXPECT_EQ(Drawn(p, {}), "Everything is zero.\n") << "that is about what is live";
 }
 
 }  // namespace

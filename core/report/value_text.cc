@@ -28,7 +28,9 @@ std::string FormatTime(double ns) {
 
 std::string FormatPositive(double value, std::string_view unit) {
   if (unit == "bytes") return FormatBytes(value);
-  if (unit == "byte-seconds") return FormatBytes(value) + "*s";
+  if (unit == "byte-seconds") {
+    return value > 0 && value < 1 ? FormatBytes(value * 1e6) + "*us" : FormatBytes(value) + "*s";
+  }
   if (const double ns = NanosecondsOf(unit); ns != 0) return FormatTime(value * ns);
   return FormatCount(value);
 }

@@ -12,8 +12,8 @@
 
 namespace heapgauge {
 
-// "12.3 MB", "-831 B"; "1.25s", "850us"; "12.3 MB*s" for byte-seconds; "12,345" for anything that
-// is neither bytes nor time.
+// "12.3 MB", "-831 B"; "1.25s", "850us"; "12.3 MB*s" for byte-seconds, "8.4 kB*us" for less than
+// one; "12,345" for anything that is neither bytes nor time.
 std::string FormatValue(double value, std::string_view unit);
 
 // "10.1-14.8 MB".

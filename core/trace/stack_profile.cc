@@ -148,6 +148,15 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
       profile.values.push_back(request.value == Value::kLifetime ? Whole(f.lifetime_byte_ns / 1e9)
                                                                  : f.value_bytes);
     }
+    if (request.value != Value::kLifetime) continue;
+    // In a short run a stack has less than a whole byte-second.
+    for (size_t type = 0; type < types; ++type) {
+      Estimate& certain = profile.estimates.emplace_back();
+      certain.value = type == kHeapTypes + 1
+                          ? f.lifetime_byte_ns / 1e9
+                          : static_cast<double>(profile.values[profile.estimates.size() - 1]);
+      certain.floor = certain.value;
+    }
   }
   CopyNodes(all, &profile);
   profile.period_type = {"space", "bytes"};

@@ -326,6 +326,20 @@ TEST(TraceProfile, LifetimesAreBytesTimesSeconds) {
   }
 }
 
+TEST(TraceProfile, LifetimesOfAShortRunAreNotRounded) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({"leaf", "main"});
+  for (uint64_t at = 1000; at <= 7000; at += 2000) {
+    made.Free(at + 1000, made.Allocate(at, 0, 16, stack));
+  }
+  ProfileRequest request;
+  request.value = Value::kLifetime;
+  const auto profile = ReadTraceProfile(*made.Open(), request);
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_NEAR(profile->Total(kHeapTypes + 1).value, 64e-6, 1e-12);
+  EXPECT_EQ(profile->Total(kAllocSpace).value, 64);
+}
+
 TEST(TraceProfile, TemporaryWithinSomeAllocationsIsAValueOrAFilter) {
   const Made made(9);
   const Oracle oracle(made.trace, *made.stacks);

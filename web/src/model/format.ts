@@ -102,7 +102,9 @@ const NANOSECONDS: Record<string, number> = {
 
 function formatPositive(value: number, unit: string): string {
   if (unit === "bytes") return formatBytes(value);
-  if (unit === "byte-seconds") return `${formatBytes(value)}*s`;
+  if (unit === 'byte-seconds') {
+    return value > 0 && value < 1 ? `${formatBytes(value * 1e6)}*us` : `${formatBytes(value)}*s`;
+  }
   const ns = NANOSECONDS[unit];
   return ns === undefined ? formatCount(value) : formatTime(value * ns);
 }
