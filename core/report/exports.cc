@@ -129,7 +129,10 @@ Status WriteExplainedPprof(const Profile& profile, const ExportOptions& options,
   const Measures measures = MeasuresOf(profile);
   const bool recorded = IsRecorded(profile.recording);
   if (recorded && measures.is_memory) {
-    write.comments.push_back("live " + LiveText(profile.Total(measures.main), profile.recording));
+    const bool allocated = measures.has_allocated() && profile.default_type == measures.allocated;
+    write.comments.push_back(
+        (allocated ? "allocated" : measures.name) + " " +
+        LiveText(profile.Total(allocated ? measures.allocated : measures.main), profile.recording));
   }
   write.comments.insert(write.comments.end(), options.notes.begin(), options.notes.end());
   // Profiles by other tools say themselves what to leave out, and keep their empty stacks.

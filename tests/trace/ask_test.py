@@ -173,6 +173,14 @@ class Figures(Traces):
             for report in ("tree", "dot", "callgrind"):
                 self.assertTrue(self.ask(report, *options, self.story).stdout, report)
 
+    def test_the_comment_of_a_proto_names_the_value_that_was_asked_for(self):
+        for value in ("live", "allocated", "freed", "temporary"):
+            target = self.directory / "x.pb.gz"
+            self.ask("proto", "--value", value, "-o", target, self.story)
+            comments = re.findall(rb"(live|allocated|freed|temporary) [0-9.]+ (?:B|kB|MB)",
+                                  gzip.decompress(target.read_bytes()))
+            self.assertEqual(comments, [value.encode()])
+
     def test_the_peak_of_a_range_is_the_largest_heap_in_it(self):
         peak = self.totals("--at", "peak", self.story)["inuse_space"]
         self.assertEqual(peak, self.whole(self.story)["recording"]["peak_bytes"])
