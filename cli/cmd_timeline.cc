@@ -147,14 +147,15 @@ Result<trace::Selection> SelectionOf(const TimelineCommand& command,
                                      const trace::TraceFile& trace) {
   trace::Selection selection;
   HG_ASSIGN(selection.filter, FilterOf(command.blocks, trace));
+  if (command.report.kind == "mmap") selection.filter.mappings = true;
   selection.rows = command.functions;
   return selection;
 }
 
 // Some blocks are asked for, not all.
 bool ChoosesBlocks(const TimelineCommand& command) {
-  return command.blocks != TraceOptions() || !command.functions.focus.empty() ||
-         !command.functions.ignore.empty();
+  return command.blocks != TraceOptions() || command.report.kind != "heap" ||
+         !command.functions.focus.empty() || !command.functions.ignore.empty();
 }
 
 Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& source,
@@ -340,6 +341,8 @@ Examples:
       .OneOf({"time", "ns", "ms", "bytes", "allocations"});
   sub.Add("--focus", &command->functions.focus, "only stacks with a function that matches (RE2)");
   sub.Add("--ignore", &command->functions.ignore, "without stacks that have such a function");
+  sub.Add("--kind", &report->kind, "of a trace: heap; mmap: what the program mapped itself")
+      .OneOf({"heap", "mmap"});
   AddTraceOptions(sub, &command->blocks, kFilterOptions);
   sub.Add("--top", &command->bands, "so many stacks, largest at the peak, each over time")
       .Between(0, 1000);

@@ -28,6 +28,7 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
   HG_ASSIGN(opened.trace, trace::TraceFile::Open(source));
   HG_ASSIGN(const trace::ProfileRequest request, RequestOf(options.trace, *opened.trace));
   opened.filter = request.filter;
+  if (options.kind == "mmap") opened.filter.mappings = true;
   opened.filter.born_from_ns = request.from_ns;
   // What was allocated at the last moment of a range is in it.
   if (request.to_ns != trace::kNever) opened.filter.born_to_ns = request.to_ns + 1;
@@ -50,6 +51,8 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
 void AddBlockReportOptions(Command sub, ReportOptions* options) {
   sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
+  sub.Add("--kind", &options->kind, "heap; mmap: what the program mapped itself (run --mmap)")
+      .OneOf({"heap", "mmap"});
   sub.Add("--names", &options->names, "short or whole").OneOf({"short", "whole"});
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
   sub.Add("-o,--output", &options->output, "write to this file");

@@ -288,6 +288,22 @@ class Words(Traces):
                 self.assertIn("--from and --to" if command[0] != "query" else "WHERE",
                               self.failure(*command, f"{self.story}@{moment}"))
 
+    def test_mappings_alone_are_a_kind_to_all_that_look_at_blocks(self):
+        trace = self.directory / "maps.hgt"
+        made = subprocess.run([MAKE, "random", trace, "3000", "6"], check=True, capture_output=True, text=True).stdout
+        rows = list(csv.DictReader(io.StringIO(made)))
+        for kind in ("heap", "mmap"):
+            sizes = [int(row["size"]) for row in rows if (int(row["mapping"]) != 0) == (kind == "mmap")]
+            self.assertGreater(len(sizes), 10)
+            stats = json.loads(self.ask("stats", "--json", "--kind", kind, trace).stdout)
+            self.assertEqual(stats["totals"]["allocated"], {"blocks": len(sizes), "bytes": sum(sizes)})
+            lifetimes = json.loads(self.ask("lifetimes", "--json", "--kind", kind, trace).stdout)
+            self.assertEqual(lifetimes["total"]["blocks"], len(sizes))
+            live = sum(int(row["size"]) for row in rows
+                       if not row["death_ns"] and (int(row["mapping"]) != 0) == (kind == "mmap"))
+            points = list(csv.DictReader(io.StringIO(self.ask("timeline", "--csv", "--kind", kind, trace).stdout)))
+            self.assertEqual(int(points[-1]["live_bytes"]), live)
+
     def test_kinds_that_a_trace_does_not_have_are_refused_by_all(self):
         for command in ("dhat", "heaptrack", "top"):
             self.assertIn("not those of pools", self.failure(command, "--kind", "pool", self.story))
