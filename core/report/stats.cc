@@ -60,7 +60,14 @@ StyledText TotalsSection(const StatsInput& in) {
   text += FactLine(
       "peak", fmt::format("{} in {} block{} at {}", Bytes(s.peak.bytes), Count(s.peak.blocks),
                           s.peak.blocks == 1 ? "" : "s", FormatLifetime(Real(s.peak.time_ns))));
-  if (!in.subject.trace->facts().only_blocks) {
+  if (s.pieces != 0) {
+    text += FactLine("pieces", fmt::format("{} mapping{} what munmap, mremap or a mapping on top "
+                                           "left or moved of others ({})",
+                                           Count(s.pieces), s.pieces == 1 ? " is" : "s are",
+                                           Share(s.pieces, s.allocated.blocks)));
+  }
+  // Where there is nothing but mappings, realloc has no part.
+  if (!in.subject.trace->facts().only_blocks && (s.pieces == 0 || s.resizes != 0)) {
     text +=
         FactLine("resized", fmt::format("{} blocks were made of others by realloc ({})",
                                         Count(s.resizes), Share(s.resizes, s.allocated.blocks)));

@@ -55,7 +55,7 @@ void ReallocChains::End(const Block& last) {
   if (known == open_.end()) return;
   ChainSums chain = known->second;
   open_.erase(known);
-  if (matcher_ == nullptr ? last.is_mapping : !matcher_->Matches(last)) return;
+  if (last.is_mapping || (matcher_ != nullptr && !matcher_->Matches(last))) return;
   chain.chains = 1;
   chain.last_bytes = last.size;
   chain.longest = chain.resizes;

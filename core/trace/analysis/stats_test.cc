@@ -40,7 +40,7 @@ template <typename Wanted>
 void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroups& groups,
                 const StatsRequest& request, const Wanted& wanted) {
   BlockCount allocated, freed, never, temporary, large;
-  uint64_t slack = 0, resizes = 0;
+  uint64_t slack = 0, resizes = 0, pieces = 0;
   std::map<uint64_t, RateBin> bins;
   std::map<size_t, BlockCount> sizes, calls, alignments;
   std::map<uint64_t, uint64_t> exact;
@@ -54,7 +54,7 @@ void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroup
     alignments[b.alignment_log2].Add(b.size);
     ++exact[b.size];
     slack += b.slack;
-    resizes += b.previous != kNoBlock ? 1 : 0;
+    (b.is_mapping ? pieces : resizes) += b.previous != kNoBlock ? 1 : 0;
     RateBin& born = bins[b.birth_ns / kSecond];
     ++born.allocations;
     born.bytes += b.size;
@@ -91,6 +91,7 @@ void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroup
   EXPECT_EQ(stats.short_large, large);
   EXPECT_EQ(stats.slack_bytes, slack);
   EXPECT_EQ(stats.resizes, resizes);
+  EXPECT_EQ(stats.pieces, pieces);
   EXPECT_EQ(stats.distinct_sizes, exact.size());
   for (const ExactSize& size : stats.exact_sizes) EXPECT_EQ(size.blocks, exact[size.size]);
   for (size_t i = 0; i < stats.rates.bins.size(); ++i) {
@@ -197,6 +198,39 @@ TEST(Stats, WithAFilterAreThoseOfTheBlocksThatItLeaves) {
   };
   ExpectSums(*stats, made, groups, request, wanted);
   ExpectSame(stats->peak, PeakOf(made, wanted));
+}
+
+TEST(Stats, WhatIsLeftOfAMappingWasNotResizedByRealloc) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({"leaf", "main"});
+  Block whole;
+  whole.birth_ns = 10;
+  whole.address = 0x10000;
+  whole.size = 8192;
+  whole.stack = stack;
+  whole.is_mapping = true;
+  const uint64_t first = made.Allocate(whole);
+  made.Free(20, first);
+  Block piece = whole;
+  piece.birth_ns = 20;
+  piece.size = 4096;
+  piece.previous = first;
+  made.Allocate(piece);
+  const auto trace = made.Open();
+  const BlockGroups groups = GroupsOf(*trace);
+  StatsRequest request;
+  Filter filter;
+  filter.mappings = true;
+  const auto stacks = trace->ReadStacks();
+  ASSERT_TRUE(stacks);
+  const auto matcher = Matcher::Compile(filter, *trace, **stacks);
+  ASSERT_TRUE(matcher);
+  request.matcher = &*matcher;
+  const auto stats = ReadStats(*trace, groups, request);
+  ASSERT_TRUE(stats);
+  EXPECT_EQ(stats->allocated.blocks, 2u);
+  EXPECT_EQ(stats->pieces, 1u);
+  EXPECT_EQ(stats->resizes, 0u);
 }
 
 TEST(Stats, ChainsOfReallocAreFollowedToTheirEnds) {
