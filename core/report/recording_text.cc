@@ -104,7 +104,9 @@ std::string StateText(const Recording& r) {
     case RecordingState::kReplaced:
       return "executed another program after " + time + forked;
     case RecordingState::kSnapshot:
-      return "a copy made at " + FormatDuration(r.duration_ns);
+      // Of a trace its recorder was stopped, or it was copied while it grew.
+      return r.exact ? "recorded up to " + FormatDuration(r.duration_ns) + ", the program went on"
+                     : "a copy made at " + FormatDuration(r.duration_ns);
     case RecordingState::kUnknown:
       break;
   }

@@ -305,6 +305,9 @@ TEST(RecordingText, TellsHowLongAForkedProcessItselfHasLived) {
   EXPECT_EQ(StateText(r), "ended after 12s, forked at 1m00s");
   r.state = RecordingState::kSnapshot;
   EXPECT_EQ(StateText(r), "a copy made at 1m12s");
+  r.exact = true;
+  EXPECT_EQ(StateText(r), "recorded up to 1m12s, the program went on");
+  r.exact = false;
   r.state = RecordingState::kLive;
   r.duration_ns = 40'000'000'000;  // before that: it cannot be
   EXPECT_EQ(StateText(r), "running for 40s, forked");
