@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/launch.h"
 #include "cli/source.h"
+#include "cli/trace_source.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
@@ -126,6 +127,7 @@ int Doctor(const DoctorArguments& arguments) {
       return Tell(arguments, ExamineProcess(options, pid));
     }
   }
+  if (IsTraceFile(source)) return Tell(arguments, ExamineTrace(source));
   const auto path = ResolveSource(source, "");
   return path ? Tell(arguments, ExamineGauge(options, *path)) : FailWith(path.error());
 }
@@ -145,11 +147,12 @@ Examples:
   heapgauge doctor                     is everything in place?
   heapgauge doctor 4242                why does top show nothing for this process?
   heapgauge doctor server.4242.hg      are there enough samples, and which interval would do?
+  heapgauge doctor run.hgt             is this trace whole, and what is missing?
   heapgauge doctor -- ./server         can this program be profiled?
   heapgauge doctor --run -- ./batch    run it to its end, then look at what was recorded
 
 Exit codes: 0 no problem, 1 a problem was found, 2 bad usage or input.)");
-  sub.Add("SOURCE", &arguments->source, "PID or gauge file");
+  sub.Add("SOURCE", &arguments->source, "PID, gauge file or trace");
   sub.Flag("--json", &arguments->json, "as JSON");
   sub.Flag("--run", &arguments->run, "run the command after --, then look");
   sub.Flag("--causes", &arguments->causes, "list all causes that the doctor knows");

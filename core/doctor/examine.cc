@@ -23,6 +23,7 @@
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/symbolize/symbolizer.h"
 #include "core/trace/live_trace.h"
+#include "core/trace/trace_file.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {
@@ -338,6 +339,45 @@ Examination ExamineGauge(const DoctorOptions& options, const std::string& path) 
     Append(CheckExecutable(ReadExecutable(r.program)), &result.findings);
   }
   CheckNames(path, r.state == RecordingState::kLive ? r.pid : 0, &result.findings);
+  SortFindings(&result.findings);
+  return result;
+}
+
+Examination ExamineTrace(const std::string& path) {
+  Examination result;
+  result.subject = Printable(path);
+  const auto trace = trace::TraceFile::Open(path);
+  if (!trace) {
+    result.findings.push_back(Found("unreadable-trace", trace.error().message, path,
+                                    "record again: heapgauge run --trace -- ..."));
+    return result;
+  }
+  const trace::Facts& facts = (*trace)->facts();
+  const Recording& r = facts.recording;
+  result.subject = fmt::format("a trace of {} (pid {})", Printable(r.name()), r.pid);
+  const std::string evidence = fmt::format("{} events, {} blocks, {}", (*trace)->events(),
+                                           (*trace)->blocks(), FormatDuration((*trace)->end_ns()));
+  const std::string quoted = Quoted({path});
+  const char* again = facts.lost_events != 0 ? "record again without --drop, or with a larger "
+                                               "--trace-buffer"
+                      : facts.culled_blocks != 0
+                          ? "for all blocks record again without --cull-below"
+                          : "what is there is right; record again for more";
+  for (const std::string& note : (*trace)->notes()) {
+    Finding finding = Found("incomplete-trace", note, evidence,
+                            facts.being_written ? "heapgauge ui " + quoted + " follows it" : again);
+    if (facts.being_written) finding.severity = Severity::kHint;
+    result.findings.push_back(std::move(finding));
+  }
+  // Of one that lost all its events it is known why it is empty.
+  if ((*trace)->events() == 0 && (*trace)->notes().empty()) {
+    result.findings.push_back(
+        Found("empty-trace", "no call of the program was recorded: it made none, or none was seen",
+              evidence, r.program.empty() ? "" : "heapgauge doctor -- " + Quoted({r.program})));
+    if (!r.program.empty()) Append(CheckExecutable(ReadExecutable(r.program)), &result.findings);
+  } else if ((*trace)->notes().empty()) {
+    result.findings.push_back(Fine("the trace is whole: every allocation and free", evidence));
+  }
   SortFindings(&result.findings);
   return result;
 }

@@ -1,6 +1,6 @@
-// The doctor's rounds: gathers what there is to know about a host, a command, a process or a gauge
-// file, and lets the checks speak. The one place where they are put together; `doctor`, `ps` and
-// the last line of `run` all come here.
+// The doctor's rounds: gathers what there is to know about a host, a command, a process, a gauge
+// file or a trace, and lets the checks speak. The one place where they are put together; `doctor`,
+// `ps` and the last line of `run` all come here.
 //
 // Single-threaded. Reads only, but for ProbeAgent (host.h).
 #ifndef HEAPGAUGE_CORE_DOCTOR_EXAMINE_H_
@@ -31,6 +31,8 @@ Examination ExamineHost(const DoctorOptions& options);
 Examination ExamineCommand(const DoctorOptions& options, const std::vector<std::string>& command);
 Examination ExamineProcess(const DoctorOptions& options, uint32_t pid);
 Examination ExamineGauge(const DoctorOptions& options, const std::string& path);
+// A file of `run --trace`.
+Examination ExamineTrace(const std::string& path);
 
 // Why a command that was run with the agent left no gauge file, or one without samples: one
 // sentence; "" if no reason is known. `directory` is where its file should have been, "" for the

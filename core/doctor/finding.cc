@@ -72,6 +72,10 @@ const std::vector<Cause>& Causes() {
       {"other-user-namespace", kH, "", "the process is another user to itself"},
       {"is-the-watcher", kP, "", "the process is heapgauge itself, not the program"},
       // The gauge file.
+      {"unreadable-trace", kP, "",
+       "the trace is damaged from its beginning, or of another version"},
+      {"empty-trace", kW, "", "the trace has no event"},
+      {"incomplete-trace", kW, "", "events of the trace, or its end, are missing"},
       {"unreadable-gauge", kP, "unreadable", "the file is damaged or not a gauge file"},
       {"agent-version", kW, "other version", "agent and command are of different versions"},
       {"sampling-off", kP, "off", "sampling is switched off"},

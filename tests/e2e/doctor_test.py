@@ -277,6 +277,28 @@ class DoctorExecutables(DoctorTest):
                                      env=harness.clean_environment())
             self.assertIn(words, process.stderr)
 
+    def test_a_trace(self):
+        trace = self.directory / "x.hgt"
+
+        def record(name, *options, tell="churn 1000 100\n"):
+            trace.unlink(missing_ok=True)
+            subprocess.run([harness.HEAPGAUGE, "run", "--trace", "--dir", str(self.gauges), "-o", str(trace), *options,
+                            "--", patient(name)], input=tell, check=True, capture_output=True, text=True,
+                           env=harness.clean_environment())
+            return self.doctor(trace)
+
+        self.assertEqual([f["severity"] for f in record("patient").values()], ["ok"])
+        found = self.assert_found("incomplete-trace", record("patient", "--cull-below", "1s"), "warning")
+        self.assertIn("--cull-below", found["remedy"])
+        whole = trace.read_bytes()
+        trace.write_bytes(whole[:-20])
+        self.assert_found("incomplete-trace", self.doctor(trace), "warning")
+        trace.write_bytes(whole[:8] + b"\xff" * 8 + whole[16:])  # of another version
+        self.assert_found("unreadable-trace", self.doctor(trace), "problem")
+        findings = record("patient_own_malloc")
+        self.assert_found("empty-trace", findings, "warning")
+        self.assert_found("own-allocator", findings, "problem")
+
     def test_run_names_a_bad_directory(self):
         self.gauges.chmod(0o777)
         process = subprocess.run([harness.HEAPGAUGE, "run", "--dir", str(self.gauges), "--", patient()],
