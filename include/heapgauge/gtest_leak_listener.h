@@ -16,7 +16,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <string>
 
 #include "leak_check.h"
 
@@ -31,30 +30,68 @@ class GtestLeakListener : public ::testing::EmptyTestEventListener {
   };
   explicit GtestLeakListener(Fails fails = Fails::kLost) : fails_(fails) {}
 
-  void OnTestStart(const ::testing::TestInfo&) override { check_.emplace(); }
+  void OnEnvironmentsSetUpStart(const ::testing::UnitTest&) override { check_.emplace(); }
+  void OnEnvironmentsSetUpEnd(const ::testing::UnitTest&) override {
+    Look(__builtin_frame_address(0), __FILE__, __LINE__, "Environments", "SetUp", Shared());
+  }
+  void OnEnvironmentsTearDownStart(const ::testing::UnitTest&) override { check_.emplace(); }
+  void OnEnvironmentsTearDownEnd(const ::testing::UnitTest&) override {
+    Look(__builtin_frame_address(0), __FILE__, __LINE__, "Environments", "TearDown", Shared());
+  }
+
+  void OnTestSuiteStart(const ::testing::TestSuite& suite) override {
+    left_ = suite.test_to_run_count();
+    check_.emplace();
+  }
+
+  void OnTestStart(const ::testing::TestInfo& test) override {
+    // Before the first test of a suite: what its SetUpTestSuite lost.
+    if (check_) {
+      Look(__builtin_frame_address(0), test.file(), test.line(), test.test_suite_name(),
+           "SetUpTestSuite", Shared());
+    }
+    check_.emplace();
+  }
 
   void OnTestEnd(const ::testing::TestInfo& test) override {
-    if (!check_) return;
-    // Where this frame and that of our caller, who knows all listeners, lie now, those of the test
-    // were: what they left there holds nothing.
-    const LeakCheck::Result found = check_->Look(__builtin_frame_address(0), 1);
-    check_.reset();
-    const bool failed = fails_ == Fails::kLost       ? found.lost()
-                        : fails_ == Fails::kPossible ? found.possibly_lost()
-                                                     : found.still_live();
-    if (!failed) return;
-    uint64_t blocks = found.lost_blocks;
-    uint64_t bytes = found.lost_bytes;
-    if (fails_ != Fails::kLost) blocks += found.possible_blocks, bytes += found.possible_bytes;
-    if (fails_ == Fails::kLive) blocks += found.reachable_blocks, bytes += found.reachable_bytes;
-    ADD_FAILURE_AT(test.file(), test.line())
-        << test.test_suite_name() << "." << test.name() << " leaked " << bytes << " bytes in "
-        << blocks << (blocks == 1 ? " block\n" : " blocks\n") << found.report;
+    Look(__builtin_frame_address(0), test.file(), test.line(), test.test_suite_name(), test.name(),
+         fails_);
+    if (--left_ == 0) check_.emplace();  // what TearDownTestSuite loses
+  }
+
+  void OnTestSuiteEnd(const ::testing::TestSuite& suite) override {
+    Look(__builtin_frame_address(0), __FILE__, __LINE__, suite.name(), "TearDownTestSuite",
+         Shared());
   }
 
  private:
+  // What suites and environments set up is there to be kept.
+  Fails Shared() const { return fails_ == Fails::kLive ? Fails::kPossible : fails_; }
+
+  // Where the frame of the listener's function and that of its caller, who knows all listeners, lie
+  // now, those of the test were: what they left there holds nothing. Allocates nothing before it
+  // looks.
+  __attribute__((always_inline)) void Look(void* frame, const char* file, int line,
+                                           const char* suite, const char* name, Fails fails) {
+    if (!check_) return;
+    const LeakCheck::Result found = check_->Look(frame, 1);
+    check_.reset();
+    const bool failed = fails == Fails::kLost       ? found.lost()
+                        : fails == Fails::kPossible ? found.possibly_lost()
+                                                    : found.still_live();
+    if (!failed) return;
+    uint64_t blocks = found.lost_blocks;
+    uint64_t bytes = found.lost_bytes;
+    if (fails != Fails::kLost) blocks += found.possible_blocks, bytes += found.possible_bytes;
+    if (fails == Fails::kLive) blocks += found.reachable_blocks, bytes += found.reachable_bytes;
+    ADD_FAILURE_AT(file, line) << suite << "." << name << " leaked " << bytes << " bytes in "
+                               << blocks << (blocks == 1 ? " block\n" : " blocks\n")
+                               << found.report;
+  }
+
   Fails fails_;
   std::optional<LeakCheck> check_;
+  int left_ = 0;  // tests of the suite that are still to run
 };
 
 // For main, after InitGoogleTest. GoogleTest owns the listener.

@@ -31,7 +31,9 @@ class Scopes(harness.EndToEnd):
         gauges = self.fresh_directory()
         code, text, failed = self.run_suite(harness.HEAPGAUGE, "run", "--leaks", "--dir", gauges, "--")
         self.assertEqual(failed, {"Listener.FailsWhatLosesABlock", "Listener.FailsWhatLosesInAThread",
-                                  "Scope.CountsWhatIsLostAndWhatIsKept"}, text)
+                                  "Suite.LosesBeforeItsFirstTest", "Scope.CountsWhatIsLostAndWhatIsKept"}, text)
+        self.assertIn("Suite.SetUpTestSuite leaked 48 bytes in 1 block\n", text)
+        self.assertIn("Suite.TearDownTestSuite leaked 56 bytes in 1 block\n", text)
         # That one loses 200 bytes before its own scope begins, and 200 in it.
         self.assertIn("Scope.CountsWhatIsLostAndWhatIsKept leaked 400 bytes in 5 blocks", text)
         self.assertIn("Listener.FailsWhatLosesABlock leaked 64 bytes in 1 block\n", text)
@@ -41,6 +43,13 @@ class Scopes(harness.EndToEnd):
         self.assertIn("\nchecked\n", text)
         self.assertEqual(code, 1)
         self.assertEqual(list(gauges.iterdir()), [], "reports of scopes are removed with the gauge file")
+
+    def test_what_global_environments_lose_fails(self):
+        code, text, _ = self.run_suite("env", "LOSE_IN_ENVIRONMENTS=1", harness.HEAPGAUGE, "run", "--leaks", "--dir",
+                                       self.fresh_directory(), "--")
+        self.assertIn("Environments.SetUp leaked 72 bytes in 1 block\n", text)
+        self.assertIn("Environments.TearDown leaked 80 bytes in 1 block\n", text)
+        self.assertEqual(code, 1)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,32 @@ TEST(Listener, FailsWhatLosesInAThread) {
   }).join();
 }
 
+class Suite : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    LoseBlocks(1, 48);
+    WipeStack();
+  }
+  static void TearDownTestSuite() {
+    LoseBlocks(1, 56);
+    WipeStack();
+  }
+};
+TEST_F(Suite, LosesBeforeItsFirstTest) {}
+TEST_F(Suite, LosesNothingInItsSecond) {}
+
+class World : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    LoseBlocks(1, 72);
+    WipeStack();
+  }
+  void TearDown() override {
+    LoseBlocks(1, 80);
+    WipeStack();
+  }
+};
+
 TEST(Scope, CountsWhatIsLostAndWhatIsKept) {
   const size_t before = kept.size();
   kept.reserve(before + 100);
@@ -106,5 +132,8 @@ TEST(Scope, ManyThreadsMayLookAtOnce) {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   heapgauge::FailTestsThatLeak();
+  if (std::getenv("LOSE_IN_ENVIRONMENTS") != nullptr) {
+    ::testing::AddGlobalTestEnvironment(new World);
+  }
   return RUN_ALL_TESTS();
 }
