@@ -102,8 +102,8 @@ export async function open(url, options = {}) {
 }
 
 // Waits until the function, called in the page, gives something. (playwright's own way needs eval, which the page
-// forbids.)
-export async function until(page, look, argument, seconds = 20) {
+// forbids.) Long enough for a machine that others keep busy: it is no measure of anything.
+export async function until(page, look, argument, seconds = 90) {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     const found = await page.evaluate(look, argument);
