@@ -92,7 +92,7 @@ def measure_scan(context, rows, quick):
         rows.missing("leak scan", ours + " is not there")
         return
     peers = {} if quick else build_peers(context)
-    rounds = 3 if quick else 7
+    rounds = 3 if quick else 15
     for links, heap in HEAPS:
         times = {name: [] for name in ("ours", *peers)}
         for number in range(rounds):
