@@ -18,7 +18,6 @@ namespace heapgauge::trace {
 namespace {
 
 constexpr size_t kPiece = 1 << 20;
-constexpr int kCompressionLevel = 6;
 
 // A file as it was when it had so many bytes: one that is being written only grows, and what is
 // copied must be what got names.
@@ -111,7 +110,7 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
   }
   std::erase_if(index.chunks,
                 [](const FileIndex::Chunk& chunk) { return chunk.type == ChunkType::kNames; });
-  ChunkMaker chunk(kCompressionLevel);
+  ChunkMaker chunk;
   chunk.Begin(ChunkType::kNames);
   chunk.Add(1, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}, false);
   index.chunks.push_back({ChunkType::kNames, copy.written()});

@@ -27,8 +27,7 @@ class Writer final : public TraceWriter {
   Writer(int fd, std::string path, const Options& options)
       : fd_(fd),
         path_(std::move(path)),
-        segment_events_(std::clamp(options.segment_events, uint32_t{1}, kMaxSegmentEvents)),
-        chunk_(options.compression_level) {}
+        segment_events_(std::clamp(options.segment_events, uint32_t{1}, kMaxSegmentEvents)) {}
   ~Writer() override { close(fd_); }
 
   void Begin(const Facts& facts) {

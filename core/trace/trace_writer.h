@@ -28,7 +28,6 @@ class TraceWriter : public EventSink {
  public:
   struct Options {
     uint32_t segment_events = 1 << 19;  // a segment is written when it has so many
-    int compression_level = 1;
   };
 
   // The file must not exist, unless `replace`. If nothing can be written there is none afterwards.

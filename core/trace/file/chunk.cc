@@ -64,15 +64,11 @@ uint32_t Checksum(std::span<const uint8_t> bytes, uint64_t seed) {
   return static_cast<uint32_t>(sum >> 32);
 }
 
-ChunkMaker::ChunkMaker(int compression_level)
-    : level_(compression_level), context_(ZSTD_createCCtx()) {}
-ChunkMaker::~ChunkMaker() { ZSTD_freeCCtx(context_); }
-
 void ChunkMaker::Begin(ChunkType type) {
   type_ = type;
   entries_.clear();
   chunk_.Resize(kRoom);
-  failed_ = context_ == nullptr;
+  failed_ = packer_.failed();
 }
 
 void ChunkMaker::Add(uint16_t id, std::span<const uint8_t> bytes, bool compress) {
@@ -90,13 +86,10 @@ void ChunkMaker::Add(uint16_t id, std::span<const uint8_t> bytes, bool compress)
     entry.coding = static_cast<uint16_t>(Coding::kRepeated);
     stored = 1;
   } else if (compress && bytes.size() >= kWorthCompressing) {
-    chunk_.Extend(start + ZSTD_compressBound(bytes.size()));
-    const size_t length = ZSTD_compressCCtx(context_, chunk_.data() + start, chunk_.size() - start,
-                                            bytes.data(), bytes.size(), level_);
-    if (ZSTD_isError(length) == 0 && length < bytes.size()) {
-      entry.coding = static_cast<uint16_t>(Coding::kZstd);
-      stored = length;
-    }
+    chunk_.Extend(start + ColumnPacker::Bound(bytes.size()));
+    const uint32_t column = static_cast<uint32_t>(type_) * kMaxColumns + id;
+    stored = packer_.Pack(column, bytes, chunk_.data() + start);
+    if (stored != 0) entry.coding = static_cast<uint16_t>(Coding::kZstd);
   }
   if (entry.coding != static_cast<uint16_t>(Coding::kZstd)) {
     if (stored == 0) stored = bytes.size();

@@ -16,8 +16,8 @@
 
 #include "core/base/file.h"
 #include "core/base/result.h"
+#include "core/trace/file/column_packer.h"
 
-struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
 namespace heapgauge::trace {
@@ -114,9 +114,6 @@ class ColumnBuffer {
 
 class ChunkMaker {
  public:
-  explicit ChunkMaker(int compression_level);
-  ~ChunkMaker();
-
   void Begin(ChunkType type);
   // An empty column is left out.
   void Add(uint16_t id, std::span<const uint8_t> bytes, bool compress = true);
@@ -124,8 +121,7 @@ class ChunkMaker {
   std::span<const uint8_t> Finish();
 
  private:
-  int level_;
-  ZSTD_CCtx_s* context_;
+  ColumnPacker packer_;
   ChunkType type_ = ChunkType::kFacts;
   std::vector<ColumnEntry> entries_;
   ColumnBuffer chunk_;  // room for header and entries, then columns
