@@ -270,8 +270,9 @@ StyledText TraceText(const Profile& profile, const Layout& layout) {
     text += Line("allocated", BlocksText(profile, kAllocSpace, kAllocObjects, m));
   }
   std::string trace = fmt::format(
-      fmt::runtime(r.has_gaps ? "not every allocation and free; {} allocations are in it"
-                              : "every allocation and free, {} allocations in all"),
+      fmt::runtime(r.has_gaps       ? "not every allocation and free; {} allocations are in it"
+                   : r.samples == 0 ? "no allocation: the program made none, or none was seen"
+                                    : "every allocation and free, {} allocations in all"),
       FormatCount(static_cast<double>(r.samples)));
   if (!r.allocator.empty()) trace += ", over " + r.allocator;
   return text.Add(Line("trace", trace));

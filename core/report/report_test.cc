@@ -284,6 +284,12 @@ TEST(RecordingText, OfATraceWithGapsItIsNotSaidToHaveEverything) {
       << text();
   EXPECT_TRUE(RecordingJson(made.profile.recording).Text().find("\"exact\": false") !=
               std::string::npos);
+  // Nor of one that has nothing at all.
+  made.profile.recording.has_gaps = false;
+  made.profile.recording.samples = 0;
+  EXPECT_NE(text().find("trace      no allocation: the program made none, or none was seen"),
+            std::string::npos)
+      << text();
 }
 
 TEST(RecordingText, SaysWhatTheStateIs) {
