@@ -18,7 +18,7 @@
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
 #include "core/formats/gauge/gauge_directory.h"
-#include "core/formats/gauge/mapped_gauges.h"
+#include "core/formats/gauge/gauges_in_memory.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {

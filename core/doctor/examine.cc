@@ -201,7 +201,7 @@ void LookForRecorder(GaugeFacts* facts) {
 }
 
 // Whether the process can still open the file that it made.
-void CheckRights(const ProcessFacts& facts, const Recording& recording, const MappedGauge& gauge,
+void CheckRights(const ProcessFacts& facts, const Recording& recording, const GaugeInMemory& gauge,
                  Findings* findings) {
   const bool other_user = recording.uid != facts.effective_uid && facts.effective_uid != 0;
   if (!other_user && !gauge.outside) return;

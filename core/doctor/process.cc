@@ -201,7 +201,7 @@ Findings CheckAgent(const ProcessFacts& facts, const Findings& executable) {
   CheckOrder(facts, &findings);
   if (facts.gauges.empty()) return findings;
   if (std::all_of(facts.gauges.begin(), facts.gauges.end(),
-                  [](const MappedGauge& gauge) { return gauge.deleted; })) {
+                  [](const GaugeInMemory& gauge) { return gauge.deleted; })) {
     findings.push_back(Found(
         "gauge-deleted",
         fmt::format("the gauge file of {} was removed while the program uses it", Name(facts)),

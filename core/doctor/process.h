@@ -14,7 +14,7 @@
 
 #include "core/doctor/executable.h"
 #include "core/doctor/finding.h"
-#include "core/formats/gauge/mapped_gauges.h"
+#include "core/formats/gauge/gauges_in_memory.h"
 
 namespace heapgauge {
 
@@ -46,7 +46,7 @@ struct ProcessFacts {
 
   bool maps_readable = false;
   std::vector<std::string> agents;  // paths of the copies of the agent that are mapped
-  std::vector<MappedGauge> gauges;
+  std::vector<GaugeInMemory> gauges;
   std::string valgrind;   // the mapping that tells of it, or ""
   std::string sanitizer;  // likewise
 

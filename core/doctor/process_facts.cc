@@ -19,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/process.h"
-#include "core/formats/gauge/mapped_gauges.h"
+#include "core/formats/gauge/gauges_in_memory.h"
 
 namespace heapgauge {
 namespace {
@@ -83,7 +83,7 @@ std::map<std::string, std::string> TellingVariables(const std::string& text) {
 }
 
 void AddGauge(const std::string& path, ProcessFacts* facts) {
-  const auto gauge = MappedGaugeAt(facts->pid, facts->root, path);
+  const auto gauge = GaugeInMemoryAt(facts->pid, facts->root, path);
   if (gauge) facts->gauges.push_back(*gauge);
 }
 

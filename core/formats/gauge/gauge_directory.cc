@@ -14,7 +14,7 @@
 #include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/mapped_gauges.h"
+#include "core/formats/gauge/gauges_in_memory.h"
 #include "core/formats/gauge/owner_process.h"
 
 namespace heapgauge {
@@ -96,7 +96,7 @@ bool MapsNoGauge(uint32_t pid) {
                         return IsGaugeFileName(BaseName(path)) ||
                                ReadOwner(std::string(path)).has_value();
                       }) &&
-         MappedGaugesOf(pid).empty();
+         GaugesInMemoryOf(pid).empty();
 }
 
 }  // namespace

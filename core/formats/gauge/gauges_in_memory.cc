@@ -1,4 +1,4 @@
-#include "core/formats/gauge/mapped_gauges.h"
+#include "core/formats/gauge/gauges_in_memory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,10 +48,10 @@ std::string RootOf(uint32_t pid) {
   return elsewhere || !IsSameFile(root + "/", "/") ? root : "";
 }
 
-std::optional<MappedGauge> MappedGaugeAt(uint32_t pid, const std::string& root,
-                                         const std::string& path) {
+std::optional<GaugeInMemory> GaugeInMemoryAt(uint32_t pid, const std::string& root,
+                                             const std::string& path) {
   constexpr std::string_view kDeleted = " (deleted)";
-  MappedGauge gauge;
+  GaugeInMemory gauge;
   gauge.path_inside = path;
   if (path.size() > kDeleted.size() && std::string_view(path).ends_with(kDeleted)) {
     gauge.deleted = true;
@@ -75,26 +75,26 @@ std::optional<MappedGauge> MappedGaugeAt(uint32_t pid, const std::string& root,
   return gauge;
 }
 
-std::vector<MappedGauge> MappedGaugesOf(uint32_t pid) {
-  std::vector<MappedGauge> gauges;
+std::vector<GaugeInMemory> GaugesInMemoryOf(uint32_t pid) {
+  std::vector<GaugeInMemory> gauges;
   auto paths = SharedMappings(pid);
   if (!paths || paths->empty()) return gauges;
   if (paths->size() > kMostShared) paths->resize(kMostShared);
   const std::string root = RootOf(pid);
   for (const std::string& path : *paths) {
-    auto gauge = MappedGaugeAt(pid, root, path);
+    auto gauge = GaugeInMemoryAt(pid, root, path);
     if (gauge) gauges.push_back(*std::move(gauge));
   }
   return gauges;
 }
 
-OwnGauge OwnAmong(const std::vector<MappedGauge>& gauges, uint32_t pid) {
+OwnGauge OwnAmong(const std::vector<GaugeInMemory>& gauges, uint32_t pid) {
   OwnGauge result;
   if (gauges.empty()) return result;
   const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
   const uint32_t inner = status ? InnermostPid(*status) : 0;
   uint64_t newest = 0;
-  for (const MappedGauge& gauge : gauges) {
+  for (const GaugeInMemory& gauge : gauges) {
     if (gauge.deleted) continue;
     const auto owner = ReadOwner(gauge.path);
     if (!owner) continue;
@@ -109,7 +109,7 @@ OwnGauge OwnAmong(const std::vector<MappedGauge>& gauges, uint32_t pid) {
 }
 
 std::string OwnGaugePath(uint32_t pid) {
-  const OwnGauge found = OwnAmong(MappedGaugesOf(pid), pid);
+  const OwnGauge found = OwnAmong(GaugesInMemoryOf(pid), pid);
   if (!found.own) return "";
   return IsSameFile(found.own->path_inside, found.own->path) ? found.own->path_inside
                                                              : found.own->path;

@@ -3,8 +3,8 @@
 // container.
 //
 // Reads /proc and headers; every answer was true when it was read.
-#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_MAPPED_GAUGES_H_
-#define HEAPGAUGE_CORE_FORMATS_GAUGE_MAPPED_GAUGES_H_
+#ifndef HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGES_IN_MEMORY_H_
+#define HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGES_IN_MEMORY_H_
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace heapgauge {
 
-struct MappedGauge {
+struct GaugeInMemory {
   std::string path;  // to open it by, through /proc/PID/root where needed
   std::string path_inside;
   std::string root;  // what was put before the latter: "" or "/proc/PID/root"
@@ -28,18 +28,18 @@ struct MappedGauge {
 std::string RootOf(uint32_t pid);
 
 // The gauge file that /proc/PID/maps calls `path`; nothing if it is none.
-std::optional<MappedGauge> MappedGaugeAt(uint32_t pid, const std::string& root,
-                                         const std::string& path);
+std::optional<GaugeInMemory> GaugeInMemoryAt(uint32_t pid, const std::string& root,
+                                             const std::string& path);
 
 // All that the process maps as shared memory; none if its mappings may not be read.
-std::vector<MappedGauge> MappedGaugesOf(uint32_t pid);
+std::vector<GaugeInMemory> GaugesInMemoryOf(uint32_t pid);
 
 // Whose they are. A forked process has its parent's until it makes its own.
 struct OwnGauge {
-  std::optional<MappedGauge> own;  // the newest one
+  std::optional<GaugeInMemory> own;  // the newest one
   std::optional<GaugeOwner> parent;
 };
-OwnGauge OwnAmong(const std::vector<MappedGauge>& gauges, uint32_t pid);
+OwnGauge OwnAmong(const std::vector<GaugeInMemory>& gauges, uint32_t pid);
 
 // The path of the process's own gauge file, by the name that it has here if there is one. "" if it
 // maps none that can be opened.
@@ -47,4 +47,4 @@ std::string OwnGaugePath(uint32_t pid);
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_MAPPED_GAUGES_H_
+#endif  // HEAPGAUGE_CORE_FORMATS_GAUGE_GAUGES_IN_MEMORY_H_
