@@ -56,19 +56,27 @@ AddressIndex::Region* AddressIndex::AddRegion(uint64_t number) {
   return region;
 }
 
-// The region that the unit is in then, with a line for it.
-AddressIndex::Region* AddressIndex::AddLine(Region* region, uint64_t unit) {
+// So that the unit has a line, if it has none.
+void AddressIndex::AddLine(uint64_t unit) {
+  Region* region = Lookup(unit);
   if (region == nowhere_.get()) region = AddRegion(unit >> kRegionBits);
+  if (region->numbers[LineOf(unit)] != 0) return;
   if (region->used == region->capacity) {
     const uint32_t capacity = std::min(2 * region->capacity, kLines + 1);
     auto larger = std::make_unique<Line[]>(capacity);
     std::copy_n(region->lines.get(), region->used, larger.get());
     region->lines = std::move(larger);
     region->capacity = capacity;
+    ++changes_;
   }
   region->numbers[LineOf(unit)] = static_cast<uint16_t>(region->used++);
   if (region->used > kFewLines) region->least = region->used / kLinesPerBlock;
-  return region;
+}
+
+// Of a place that had no line when it was looked up.
+uint32_t AddressIndex::RemoveAfterAll(uint64_t address) {
+  const Place place = Prefetch(address);
+  return place.has_line() ? Remove(place, address) : kNoSlot;
 }
 
 // Gives up the lines that are empty.
@@ -89,12 +97,14 @@ void AddressIndex::TidyUp(Region* region) {
     kept[next++] = line;
   }
   region->lines = std::move(kept);
+  ++changes_;
   region->used = region->capacity = used;
   region->least = used > kFewLines ? used / kLinesPerBlock : 1;
 }
 
 void AddressIndex::DropEmptyRegions() {
   emptied_ = 0;
+  ++changes_;
   for (Entry& entry : entries_) {
     if (entry.region == nullptr || entry.region->blocks != 0) continue;
     delete std::exchange(entry.region, nullptr);

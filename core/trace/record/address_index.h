@@ -6,8 +6,8 @@
 // 128 KiB that an address is in, the region knows the line of each 256 bytes of it, and the line
 // has a slot for each unit. Addresses that are no multiples of 16 are as if they were in other
 // regions. Lines that have become empty are given back when most of a region's are, and regions
-// likewise. Prefetch and PrefetchBlock let a caller look up many addresses without waiting for
-// memory at each.
+// likewise. Places can be looked up ahead of need, many at a time, without waiting for memory at
+// each.
 //
 // One thread. Memory: 64 bytes for each 256 that have blocks in them, and about 1.2 KiB for each
 // 128 KiB that have. When blocks go, no more than 4 KiB and the fourfold of that stay for a region.
@@ -30,46 +30,23 @@ class AddressIndex {
   explicit AddressIndex(const BlockPool* pool);
   ~AddressIndex();
 
-  // Where an address is kept; valid until something is put in or taken out.
-  using Place = const uint32_t*;
-  Place Prefetch(uint64_t address) const {
-    const Place place = PlaceOf(UnitOf(address));
-    __builtin_prefetch(place, 1);
-    return place;
-  }
+  // Where an address is kept: on its way into the processor's cache from then on. It stays valid
+  // while others are put in and taken out, until changes() is another.
+  class Place;
+  Place Prefetch(uint64_t address) const;
+  uint64_t changes() const { return changes_; }
   // The slot that is there, or kNoSlot. Best some time after the place was asked for.
-  uint32_t PrefetchBlock(Place place) const {
-    const uint32_t slot = *place - 1;
-    if (slot != kNoSlot) __builtin_prefetch(&(*pool_)[slot], 1);
-    return slot;
-  }
+  static uint32_t SlotAt(const Place& place);
+  // The block of that slot, if there is one, will be needed. REQUIRES: the pool is not empty.
+  void PrefetchBlock(const Place& place) const;
 
   uint32_t Find(uint64_t address) const { return *PlaceOf(UnitOf(address)) - 1; }
   // Takes the address out; its slot, or kNoSlot.
-  uint32_t Remove(uint64_t address) {
-    const uint64_t unit = UnitOf(address);
-    Region* const region = Lookup(unit);
-    uint32_t* const place = region->PlaceOf(unit);
-    const uint32_t slot = *place - 1;
-    if (slot == kNoSlot) [[unlikely]]
-      return kNoSlot;
-    *place = 0;
-    if (--region->blocks < region->least) [[unlikely]]
-      TidyUp(region);
-    return slot;
-  }
+  uint32_t Remove(uint64_t address);
+  uint32_t Remove(const Place& place, uint64_t address);
   // Puts a slot in; the one that had this address before, or kNoSlot.
-  uint32_t Put(uint64_t address, uint32_t slot) {
-    const uint64_t unit = UnitOf(address);
-    Region* region = Lookup(unit);
-    if (region->numbers[LineOf(unit)] == 0) [[unlikely]]
-      region = AddLine(region, unit);
-    uint32_t* const place = region->PlaceOf(unit);
-    const uint32_t before = *place - 1;
-    *place = slot + 1;
-    region->blocks += before == kNoSlot ? 1 : 0;
-    return before;
-  }
+  uint32_t Put(uint64_t address, uint32_t slot);
+  uint32_t Put(const Place& place, uint64_t address, uint32_t slot);
   size_t bytes() const;
 
  private:
@@ -96,7 +73,7 @@ class AddressIndex {
       return &lines[numbers[LineOf(unit)]].slots[unit & ((1 << kLineBits) - 1)];
     }
   };
-  // A place in the table of regions.
+  // An entry of the table of regions.
   struct Entry {
     uint64_t number = 0;
     Region* region = nullptr;  // nullptr: nothing is there
@@ -118,7 +95,8 @@ class AddressIndex {
     return entries_[at].region;
   }
   uint32_t* PlaceOf(uint64_t unit) const { return Lookup(unit)->PlaceOf(unit); }
-  [[gnu::noinline]] Region* AddLine(Region* region, uint64_t unit);
+  [[gnu::noinline]] void AddLine(uint64_t unit);
+  [[gnu::noinline]] uint32_t RemoveAfterAll(uint64_t address);
   [[gnu::noinline]] void TidyUp(Region* region);
   Region* AddRegion(uint64_t number);
   void DropEmptyRegions();
@@ -130,8 +108,70 @@ class AddressIndex {
   int shift_ = 0;
   size_t regions_ = 0;
   size_t emptied_ = 0;  // how often a region lost its last block since they were looked through
+  uint64_t changes_ = 0;
   std::unique_ptr<Region> nowhere_;
 };
+
+class AddressIndex::Place {
+ public:
+  Place() = default;  // nowhere
+
+ private:
+  friend AddressIndex;
+  // Whether the address had a line: if not, the place is one of the line that is always empty.
+  bool has_line() const {
+    return static_cast<size_t>(slot_ - region_->lines[0].slots) >= (size_t{1} << kLineBits);
+  }
+
+  Region* region_ = nullptr;
+  uint32_t* slot_ = nullptr;
+};
+
+inline AddressIndex::Place AddressIndex::Prefetch(uint64_t address) const {
+  const uint64_t unit = UnitOf(address);
+  Place place;
+  place.region_ = Lookup(unit);
+  place.slot_ = place.region_->PlaceOf(unit);
+  __builtin_prefetch(place.slot_, 1);
+  return place;
+}
+
+inline uint32_t AddressIndex::SlotAt(const Place& place) { return *place.slot_ - 1; }
+
+// Without a branch, which would be guessed wrong for every second event.
+inline void AddressIndex::PrefetchBlock(const Place& place) const {
+  const uint32_t slot = SlotAt(place);
+  __builtin_prefetch(&(*pool_)[slot != kNoSlot ? slot : 0], 1);
+}
+
+inline uint32_t AddressIndex::Remove(const Place& place, uint64_t address) {
+  const uint32_t slot = SlotAt(place);
+  if (slot == kNoSlot) [[unlikely]]
+    return place.has_line() ? kNoSlot : RemoveAfterAll(address);
+  *place.slot_ = 0;
+  if (--place.region_->blocks < place.region_->least) [[unlikely]]
+    TidyUp(place.region_);
+  return slot;
+}
+
+inline uint32_t AddressIndex::Put(const Place& place, uint64_t address, uint32_t slot) {
+  Place there = place;
+  if (!place.has_line()) [[unlikely]] {
+    AddLine(UnitOf(address));
+    there = Prefetch(address);
+  }
+  const uint32_t before = SlotAt(there);
+  *there.slot_ = slot + 1;
+  there.region_->blocks += before == kNoSlot ? 1 : 0;
+  return before;
+}
+
+inline uint32_t AddressIndex::Remove(uint64_t address) {
+  return Remove(Prefetch(address), address);
+}
+inline uint32_t AddressIndex::Put(uint64_t address, uint32_t slot) {
+  return Put(Prefetch(address), address, slot);
+}
 
 }  // namespace heapgauge::trace
 

@@ -28,7 +28,7 @@ void Exercise(int steps, const std::function<uint64_t(std::mt19937_64*)>& choose
     const auto it = expected.find(address);
     const uint32_t there = it == expected.end() ? AddressIndex::kNoSlot : it->second;
     ASSERT_EQ(index.Find(address), there);
-    ASSERT_EQ(index.PrefetchBlock(index.Prefetch(address)), there);
+    ASSERT_EQ(AddressIndex::SlotAt(index.Prefetch(address)), there);
     if (it == expected.end()) {
       ASSERT_EQ(index.Remove(address), AddressIndex::kNoSlot);
       const uint32_t slot = take(address);
@@ -47,6 +47,53 @@ void Exercise(int steps, const std::function<uint64_t(std::mt19937_64*)>& choose
   }
   EXPECT_EQ(pool.size(), expected.size());
   for (const auto& [address, slot] : expected) ASSERT_EQ(index.Find(address), slot);
+}
+
+// As a matcher does: places of many addresses are looked up before the first is used.
+void ExerciseInBatches(int batches, const std::function<uint64_t(std::mt19937_64*)>& choose) {
+  BlockPool pool;
+  AddressIndex index(&pool);
+  std::unordered_map<uint64_t, uint32_t> expected;
+  std::mt19937_64 random(4);
+  uint32_t next = 0;
+  uint64_t looked_up_again = 0;
+  for (int batch = 0; batch < batches; ++batch) {
+    constexpr size_t kBatch = 64;
+    uint64_t addresses[kBatch];
+    AddressIndex::Place places[kBatch];
+    uint64_t changes = 0;
+    const auto look_up = [&] {
+      for (size_t i = 0; i < kBatch; ++i) places[i] = index.Prefetch(addresses[i]);
+      changes = index.changes();
+    };
+    for (uint64_t& address : addresses) address = choose(&random);
+    look_up();
+    const bool grows = batch / 100 % 2 == 0;  // in waves
+    for (size_t i = 0; i < kBatch; ++i) {
+      if (index.changes() != changes) {
+        ++looked_up_again;
+        look_up();
+      }
+      const auto it = expected.find(addresses[i]);
+      const uint32_t there = it == expected.end() ? AddressIndex::kNoSlot : it->second;
+      if (random() % 8 == 0 ? !grows : grows) {
+        ASSERT_EQ(index.Put(places[i], addresses[i], next), there);
+        expected[addresses[i]] = next++;
+      } else {
+        ASSERT_EQ(index.Remove(places[i], addresses[i]), there);
+        expected.erase(addresses[i]);
+      }
+    }
+  }
+  for (const auto& [address, slot] : expected) ASSERT_EQ(index.Find(address), slot);
+  EXPECT_GT(looked_up_again, 0U);
+  EXPECT_LT(looked_up_again, static_cast<uint64_t>(batches));
+}
+
+TEST(AddressIndex, PlacesStayWhileOthersComeAndGo) {
+  ExerciseInBatches(
+      2000, [](std::mt19937_64* random) { return 0x7f0000000000 + (*random)() % 20'000 * 16; });
+  ExerciseInBatches(2000, [](std::mt19937_64* random) { return (*random)() % 2000 << 14; });
 }
 
 // Few enough addresses that many are there already; dense ones as allocators have them.

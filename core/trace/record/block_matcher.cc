@@ -7,17 +7,11 @@ namespace {
 
 using wire::TraceEventKind;
 
-constexpr size_t kBatch = 64;
 constexpr size_t kMostNested = 16;
 // Readers of buffers name fewer; events of others are left out.
 constexpr uint32_t kMostThreads = 1 << 24;
 // So many blocks and their index stay in the processor's cache by themselves.
 constexpr size_t kBlocksInCache = 8192;
-// A block has left it when its thread has made so many others, or when another thread frees it.
-constexpr uint32_t kOld = 4096;
-// Where fewer than one event in so many ends a block that has left the cache, the rest is not worth
-// asking for.
-constexpr uint64_t kSeldom = 16;
 // After so many batches there may be more.
 constexpr uint32_t kLookAgain = 64;
 
@@ -34,30 +28,40 @@ BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
   counts_.events += events.size();
   while (!events.empty()) {
     const auto batch = events.first(std::min(events.size(), kBatch));
-    if (in_cache_ == 0) {
-      AskFor(batch);
+    FindPlaces(batch);
+    if (few_stacks_ == 0) {
+      AskForStacks(batch);
     } else {
-      --in_cache_;
-      if (pool_.size() >= kBlocksInCache) AskForPlaces(batch);
+      --few_stacks_;
     }
-    for (const MergedEvent& event : batch) Handle(event);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (index_.changes() != places_changes_) [[unlikely]]
+        FindPlaces(batch);
+      Handle(batch[i], places_[i]);
+    }
     events = events.subspan(batch.size());
   }
 }
 
-// Has the memory that the batch will need on its way before it is needed, in steps that each go by
-// what the one before has brought: index, blocks, stacks.
-void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
-  AddressIndex::Place places[kBatch];
+// Looks all of them up before the first is handled, so that none waits for the memory of another:
+// places, and the blocks that are there.
+void BlockMatcher::FindPlaces(std::span<const MergedEvent> batch) {
+  for (size_t i = 0; i < batch.size(); ++i) places_[i] = index_.Prefetch(batch[i].address());
+  places_changes_ = index_.changes();
+  if (pool_.size() < kBlocksInCache) return;
+  for (size_t i = 0; i < batch.size(); ++i) index_.PrefetchBlock(places_[i]);
+}
+
+// Has what is kept of the batch's stacks on its way before it is needed.
+void BlockMatcher::AskForStacks(std::span<const MergedEvent> batch) {
   uint32_t slots[kBatch];
   uint32_t stacks[kBatch];
   size_t dying = 0;
   size_t named = 0;
-  for (size_t i = 0; i < batch.size(); ++i) places[i] = index_.Prefetch(batch[i].address());
   for (size_t i = 0; i < batch.size(); ++i) {
     const MergedEvent& event = batch[i];
     if (LooksUp(event.kind())) {
-      const uint32_t slot = index_.PrefetchBlock(places[i]);
+      const uint32_t slot = AddressIndex::SlotAt(places_[i]);
       slots[dying] = slot;
       dying += slot != kNoSlot ? 1 : 0;
     } else {
@@ -65,25 +69,10 @@ void BlockMatcher::AskFor(std::span<const MergedEvent> batch) {
     }
   }
   for (size_t i = 0; i < dying; ++i) stacks[named++] = pool_[slots[i]].stack;
-  const bool many_stacks = sink_->Expect({stacks, named});
-  const bool few_old = FewOldDie();
-  if (!many_stacks && (few_old || pool_.size() < kBlocksInCache)) in_cache_ = kLookAgain;
+  if (!sink_->Expect({stacks, named})) few_stacks_ = kLookAgain;
 }
 
-void BlockMatcher::AskForPlaces(std::span<const MergedEvent> batch) const {
-  for (const MergedEvent& event : batch) index_.Prefetch(event.address());
-}
-
-// Since this was last asked, if that is long enough ago to tell; else as before.
-bool BlockMatcher::FewOldDie() {
-  const uint64_t events = counts_.events - seen_.events;
-  if (events < kLookAgain * kBatch) return seen_.few_old;
-  const uint64_t old = old_deaths_ - seen_.old_deaths;
-  seen_ = {counts_.events, old_deaths_, old * kSeldom < events};
-  return seen_.few_old;
-}
-
-void BlockMatcher::Handle(const MergedEvent& event) {
+void BlockMatcher::Handle(const MergedEvent& event, const Place& place) {
   if (event.thread >= threads_.size()) [[unlikely]] {
     if (event.thread >= kMostThreads) return;
     threads_.resize(std::max<size_t>(event.thread + 1, 2 * threads_.size()));
@@ -91,16 +80,16 @@ void BlockMatcher::Handle(const MergedEvent& event) {
   ThreadState* const thread = &threads_[event.thread];
   switch (event.kind()) {
     case TraceEventKind::kAllocate:
-      Allocate(event, thread, kNoSlot);
+      Allocate(event, place, thread, kNoSlot);
       break;
     case TraceEventKind::kFree:
-      Free(event, *thread);
+      Free(event, place, *thread);
       break;
     case TraceEventKind::kResizeBegin:
-      ResizeBegin(event, thread);
+      ResizeBegin(event, place, thread);
       break;
     case TraceEventKind::kResizeEnd:
-      Allocate(event, thread, TakeResized(event.thread, thread));
+      Allocate(event, place, thread, TakeResized(event.thread, thread));
       break;
     default:
       HandleSeldom(event, thread);
@@ -153,14 +142,15 @@ void BlockMatcher::MissedFree(uint32_t slot, uint64_t time_ns) {
   queue_.Died(slot, {time_ns, kNoIndex, kForeign});
 }
 
-void BlockMatcher::Allocate(const MergedEvent& event, ThreadState* thread, uint32_t old) {
+void BlockMatcher::Allocate(const MergedEvent& event, const Place& place, ThreadState* thread,
+                            uint32_t old) {
   const uint32_t distance = old == kNoSlot ? 0 : DistanceOf(pool_[old], event.thread, *thread);
   ++thread->allocations;
   uint32_t slot = kNoSlot;
   LiveBlock* const block = NewBlock(event, *thread, event.address(), event.size, &slot);
   if (block == nullptr) [[unlikely]]
     return;
-  const uint32_t there = index_.Put(event.address(), slot);
+  const uint32_t there = index_.Put(place, event.address(), slot);
   if (there != kNoSlot) [[unlikely]]
     MissedFree(there, event.time);
   if (old == kNoSlot) {
@@ -170,23 +160,22 @@ void BlockMatcher::Allocate(const MergedEvent& event, ThreadState* thread, uint3
   }
 }
 
-void BlockMatcher::Free(const MergedEvent& event, const ThreadState& thread) {
-  const uint32_t slot = index_.Remove(event.address());
+void BlockMatcher::Free(const MergedEvent& event, const Place& place, const ThreadState& thread) {
+  const uint32_t slot = index_.Remove(place, event.address());
   if (slot == kNoSlot) [[unlikely]] {
     if (event.address() != 0) ++counts_.unknown_frees;
     return;
   }
   LiveBlock* const block = &pool_[slot];
   const uint32_t distance = DistanceOf(*block, event.thread, thread);
-  old_deaths_ += distance >= kOld ? 1 : 0;
   queue_.Died(slot, block, {event.time, event.thread, distance});
 }
 
 // From here on the address may be handed out to another thread, so it leaves the index.
-void BlockMatcher::ResizeBegin(const MergedEvent& event, ThreadState* thread) {
+void BlockMatcher::ResizeBegin(const MergedEvent& event, const Place& place, ThreadState* thread) {
   if (thread->resizing != kNoSlot) [[unlikely]]
     BeginNested(event, thread->resizing);
-  thread->resizing = index_.Remove(event.address());
+  thread->resizing = index_.Remove(place, event.address());
   if (thread->resizing == kNoSlot && event.address() != 0) ++counts_.unknown_frees;
 }
 

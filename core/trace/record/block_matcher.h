@@ -8,6 +8,8 @@
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_BLOCK_MATCHER_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_BLOCK_MATCHER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -53,13 +55,13 @@ class BlockMatcher {
     uint32_t allocations = 0;     // wraps
     uint32_t resizing = kNoSlot;  // the block that realloc has been asked to change
   };
-  [[gnu::noinline]] void AskFor(std::span<const MergedEvent> batch);
-  void AskForPlaces(std::span<const MergedEvent> batch) const;
-  bool FewOldDie();
-  void Handle(const MergedEvent& event);
-  void Allocate(const MergedEvent& event, ThreadState* thread, uint32_t old);
-  void Free(const MergedEvent& event, const ThreadState& thread);
-  void ResizeBegin(const MergedEvent& event, ThreadState* thread);
+  using Place = AddressIndex::Place;
+  void FindPlaces(std::span<const MergedEvent> batch);
+  [[gnu::noinline]] void AskForStacks(std::span<const MergedEvent> batch);
+  void Handle(const MergedEvent& event, const Place& place);
+  void Allocate(const MergedEvent& event, const Place& place, ThreadState* thread, uint32_t old);
+  void Free(const MergedEvent& event, const Place& place, const ThreadState& thread);
+  void ResizeBegin(const MergedEvent& event, const Place& place, ThreadState* thread);
   [[gnu::noinline]] void HandleSeldom(const MergedEvent& event, ThreadState* thread);
   void ResizeFailed(const MergedEvent& event, ThreadState* thread);
   void Map(const MergedEvent& event, const ThreadState& thread);
@@ -75,17 +77,14 @@ class BlockMatcher {
 
   BlockPool pool_;
   AddressIndex index_;
+  // Of the batch: where the address of each event is kept, as of index_.changes().
+  static constexpr size_t kBatch = 64;
+  std::array<Place, kBatch> places_;
+  uint64_t places_changes_ = 0;
   MappingTable mappings_;
   EventQueue queue_;
   EventSink* sink_;
-  uint32_t in_cache_ = 0;    // batches for which blocks and stacks need not be asked for
-  uint64_t old_deaths_ = 0;  // of blocks that have left the cache, probably
-  struct Seen {
-    uint64_t events = 0;
-    uint64_t old_deaths = 0;
-    bool few_old = false;
-  };
-  Seen seen_;
+  uint32_t few_stacks_ = 0;  // batches for which stacks need not be asked for
   std::vector<ThreadState> threads_;
   // What realloc was asked to change before it was asked again, by thread, the last one behind.
   // There seldom is any: a signal handler within realloc, or a longjmp out of it.
