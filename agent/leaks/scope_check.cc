@@ -11,6 +11,7 @@
 #include "agent/leaks/ask_check.h"
 #include "agent/recorder.h"
 #include "agent/sys/os.h"
+#include "agent/sys/visibility.h"
 #include "agent/unwind/plain_walk.h"
 
 namespace {
@@ -47,20 +48,23 @@ int heapgauge_leak_mark(uint64_t* mark) {
   return HEAPGAUGE_OK;
 }
 
-int heapgauge_leak_check(uint64_t mark, const void* frame, uint32_t callers,
-                         struct heapgauge_leaks* leaks) {
+HG_HIDDEN int hg_check_scope(uint64_t mark, const void* frame, uint32_t callers,
+                             struct heapgauge_leaks* leaks, uintptr_t stack);
+
+// heapgauge_leak_check (scope_entry_ARCH.S): the program's stack begins at `stack`, with its
+// registers.
+int hg_check_scope(uint64_t mark, const void* frame, uint32_t callers,
+                   struct heapgauge_leaks* leaks, uintptr_t stack) {
   *leaks = {};
   if (!CanAskForCheck()) return NotWatched();
-  arch::PreservedRegisters registers;
-  arch::Save(&registers);
   heapgauge::wire::LeakControl words{};
-  const uintptr_t here = reinterpret_cast<uintptr_t>(&registers);
-  const uintptr_t sp =
-      frame == nullptr
-          ? here
-          : StackOfCaller(__builtin_frame_address(0), reinterpret_cast<uintptr_t>(frame), callers);
-  const CheckAnswer answer =
-      AskForCheck({heapgauge::wire::CheckReason::kScope, mark, sp > here ? sp : here}, &words);
+  uintptr_t sp = stack;
+  if (frame != nullptr) {
+    const uintptr_t of_frame =
+        StackOfCaller(__builtin_frame_address(0), reinterpret_cast<uintptr_t>(frame), callers);
+    if (of_frame > sp) sp = of_frame;
+  }
+  const CheckAnswer answer = AskForCheck({heapgauge::wire::CheckReason::kScope, mark, sp}, &words);
   if (answer == CheckAnswer::kRefused) {
     return FailWith(HEAPGAUGE_IO,
                     "the memory of the program cannot be looked at: ptrace is not allowed here");

@@ -15,8 +15,6 @@
 //   uint64_t CycleCounterOfOne()
 //     The same for a thread that nobody tells anything: it need not wait for what is in front of
 //     it.
-//   PreservedRegisters, void Save(PreservedRegisters*)
-//     The registers that a function finds as its caller left them, by which that may hold a block.
 //
 // Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_SYS_ARCH_H_

@@ -34,21 +34,6 @@ inline uint64_t CycleCounterOfOne() {
   return uint64_t{high} << 32 | low;
 }
 
-struct PreservedRegisters {
-  uintptr_t word[6];
-};
-
-inline __attribute__((always_inline)) void Save(PreservedRegisters* registers) {
-  __asm__ volatile(
-      "movq %%rbx, 0(%0)\n\t"
-      "movq %%rbp, 8(%0)\n\t"
-      "movq %%r12, 16(%0)\n\t"
-      "movq %%r13, 24(%0)\n\t"
-      "movq %%r14, 32(%0)\n\t"
-      "movq %%r15, 40(%0)" ::"r"(registers->word)
-      : "memory");
-}
-
 }  // namespace heapgauge::agent::arch
 
 #endif  // HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_

@@ -56,11 +56,19 @@ class LeakCheck {
   // What has become of the blocks of the scope. May be called again. With a frame
   // (__builtin_frame_address(0)), nothing holds a block that this function, those it calls and so
   // many of its callers have on the stack.
-  Result Look(const void* frame = nullptr, uint32_t callers = 0) const {
-    Result result;
+  // Inlined, always: what calls the check has no frame of its own, which would lie where the
+  // functions of the scope have left their words.
+  __attribute__((always_inline)) Result Look(const void* frame = nullptr,
+                                             uint32_t callers = 0) const {
     heapgauge_leaks leaks{};
     const int code =
         code_ == HEAPGAUGE_OK ? heapgauge_leak_check(mark_, frame, callers, &leaks) : code_;
+    return MakeResult(code, leaks);
+  }
+
+ private:
+  static Result MakeResult(int code, const heapgauge_leaks& leaks) {
+    Result result;
     if (code != HEAPGAUGE_OK) {
       result.why_not =
           code == HEAPGAUGE_ABSENT ? "not run under heapgauge run --leaks" : heapgauge_error();
@@ -76,8 +84,6 @@ class LeakCheck {
     if (result.still_live()) result.report = ReadReport(leaks.check);
     return result;
   }
-
- private:
   static std::string ReadReport(uint32_t check) {
     const int64_t length = heapgauge_leak_report(check, nullptr, 0);
     if (length <= 0) return "";

@@ -51,6 +51,17 @@ class Scopes(harness.EndToEnd):
         self.assertIn("Environments.TearDown leaked 80 bytes in 1 block\n", text)
         self.assertEqual(code, 1)
 
+    def test_a_function_that_has_returned_holds_nothing(self):
+        for level in (0, 1, 2):
+            with self.subTest(level=level):
+                program = harness.BUILD / "bin" / ("heapgauge_scope_program_%d" % level)
+                process = self.bare([harness.HEAPGAUGE, "run", "--leaks", "--quiet", "--dir", self.fresh_directory(),
+                                     "--", program])
+                self.assertEqual(process.stdout.decode().splitlines(),
+                                 ["a scope: lost 1, possible 0, reachable 0",
+                                  "from C: lost 1, possible 0, reachable 0",
+                                  "two are kept: lost 1, possible 0, reachable 2", "3"], process.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
