@@ -1,4 +1,9 @@
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "core/base/symbol_name.h"
 #include "core/base/text.h"
@@ -122,7 +127,28 @@ std::string_view PublicName(std::string_view name) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   }
   name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
-  return name;
+  // What makes threads; under Valgrind there is only the older one.
+  return name == "clone3" ? "clone" : name;
+}
+
+// A linker name of which all kinds of a constructor, or of a destructor, are one, `kind`: they
+// mostly are one function, which one tool calls by this name and one by that.
+std::string OneOfItsKind(std::string_view name, char kind = '1') {
+  std::string one(name);
+  if (!name.starts_with("_ZN")) return one;
+  for (size_t i = 3; i + 2 < one.size(); ++i) {
+    const bool is_kind = (one[i] == 'C' || one[i] == 'D') && one[i + 1] >= '0' &&
+                         one[i + 1] <= '5' && (one[i + 2] == 'E' || one[i + 2] == 'I');
+    if (is_kind) one[i + 1] = kind;
+  }
+  return one;
+}
+
+// What Valgrind has for all that comes before main, where it shows that at all.
+constexpr std::string_view kBelowMain = "(below main)";
+bool IsBelowMain(std::string_view name) {
+  return name.starts_with("__libc_start_main") || name.starts_with("__libc_start_call_main") ||
+         name == "generic_start_main" || name == "_start";
 }
 
 // LeakSanitizer's: a part of the text unless '^' or '$' say otherwise; '*' is any text.
@@ -144,6 +170,75 @@ bool MatchesTemplate(std::string_view pattern, std::string_view text) {
 std::string_view SystemName(const Function& function) {
   const std::string_view name = function.system_name.empty() ? function.name : function.system_name;
   return name.substr(0, name.find('@'));
+}
+
+bool IsOperatorNew(std::string_view name) {
+  return name.starts_with("_Znw") || name.starts_with("_Zna");
+}
+
+// By the name that the kernel has for it, as Valgrind does, if it is there.
+std::string ResolvedPath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::canonical(path, error);
+  return error ? path : resolved.string();
+}
+
+// Functions of one file alone, which have no linker name in debug information: they go by their
+// name and a number that tells them apart (":29").
+bool HasNoLinkerName(const Function& function) {
+  const std::string_view name = SystemName(function);
+  if (name == function.name) return name.find('(') != std::string_view::npos;
+  const size_t colon = name.rfind(':');
+  return colon != std::string_view::npos && name.substr(0, colon) == function.name &&
+         name.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+// What "::" parts a name into: "a::b<c::d>" has two.
+std::vector<std::string_view> PartsOf(std::string_view name) {
+  std::vector<std::string_view> parts;
+  size_t start = 0;
+  int nested = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (std::string_view("<({").find(name[i]) != std::string_view::npos) ++nested;
+    if (std::string_view(">)}").find(name[i]) != std::string_view::npos) --nested;
+    if (nested == 0 && name.substr(i, 2) == "::") {
+      parts.push_back(name.substr(start, i - start));
+      start = i += 2;
+      --i;
+    }
+  }
+  parts.push_back(name.substr(start));
+  return parts;
+}
+
+// A pattern that fits the linker name of such a function: that consists of the parts of its name,
+// each behind its length.
+std::string LocalPattern(const Function& function) {
+  const bool is_c = function.name.find('(') == std::string::npos;
+  if (is_c) return function.name;
+  const std::string bare = WithoutParameters(function.name);
+  std::string pattern = "*";
+  std::string_view scope;
+  for (std::string_view part : PartsOf(bare)) {
+    if (part == "(anonymous namespace)") part = "_GLOBAL__N_1";
+    part = part.substr(0, part.find_first_of("<("));
+    const bool is_plain = !part.empty() && !part.starts_with("operator") &&
+                          std::all_of(part.begin(), part.end(), [](unsigned char c) {
+                            return std::isalnum(c) != 0 || c == '_';
+                          });
+    if (part == scope && is_plain) {  // a constructor
+      pattern += "C?";
+    } else if (is_plain) {
+      pattern += std::to_string(part.size()) + std::string(part);
+    } else if (part == "~" + std::string(scope)) {
+      pattern += "D?";
+    } else if (pattern.back() != '*') {
+      pattern += '*';
+    }
+    scope = part;
+  }
+  if (pattern.back() != '*') pattern += '*';
+  return pattern;
 }
 
 }  // namespace
@@ -179,15 +274,24 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
   // The agent's stacks begin with the caller of malloc, Valgrind's with malloc. That caller may be
   // operator new, which Valgrind replaces: there it is the innermost frame, or that of new[].
   std::vector<StackFrame> outside;
-  const Function* const inner = stack.empty() ? nullptr : FunctionOf(profile_, stack.front());
-  if (inner != nullptr && SystemName(*inner).starts_with("_Znw")) {
-    outside.assign(stack.begin() + 1, stack.end());
+  size_t operators = 0;
+  while (operators < stack.size()) {
+    const Function* const inner = FunctionOf(profile_, stack[operators]);
+    if (inner == nullptr || !IsOperatorNew(SystemName(*inner))) break;
+    ++operators;
+  }
+  if (operators != 0) {
+    outside.assign(stack.begin() + static_cast<ptrdiff_t>(operators), stack.end());
   }
   const size_t end = std::min<size_t>(rules.size(), best);
   for (size_t i = 0; i < end; ++i) {
     const SuppressionRule& rule = rules[i];
     if (!rule.pattern.empty() || !Has(rule.kinds, kind)) continue;
-    if (Matches(rule, stack, kNotCalled) || Matches(rule, stack, function) ||
+    // People who know their own functions leave the allocator's out. A first line that fits it is
+    // about it.
+    const bool has_allocator =
+        !rule.frames.empty() && MatchesAllocator(rule.frames.front(), function);
+    if ((!has_allocator && Matches(rule, stack, kNotCalled)) || Matches(rule, stack, function) ||
         (!outside.empty() && Matches(rule, outside, static_cast<uint32_t>(kNew)))) {
       return static_cast<uint32_t>(i);
     }
@@ -226,12 +330,13 @@ bool SuppressionMatcher::Matches(const SuppressionRule& rule, const std::vector<
   return true;  // outer frames do not matter
 }
 
-bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFrame& frame) const {
+bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFrame& frame) {
   using What = SuppressionFrame::What;
   const std::string_view glob = pattern.pattern;
   if (pattern.what == What::kObject) {
     const Module* module = ModuleOf(profile_, frame);
-    return module != nullptr && MatchesGlob(glob, module->path);
+    return module != nullptr &&
+           (MatchesGlob(glob, module->path) || MatchesGlob(glob, ResolvedOf(*module)));
   }
   const Function* function = FunctionOf(profile_, frame);
   if (function == nullptr || function->placeholder) {
@@ -242,13 +347,24 @@ bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFra
     return MatchesGlob(glob, function->file) || MatchesGlob(glob, BaseName(function->file));
   }
   if (MatchesGlob(glob, SystemName(*function)) || MatchesGlob(glob, function->name)) return true;
-  if (const std::string_view name = SystemName(*function);
-      name.starts_with("__") || glob.starts_with("__")) {
-    if (MatchesGlob(PublicName(glob), PublicName(name))) return true;
+  const std::string_view name = SystemName(*function);
+  if ((name.starts_with("__") || glob.starts_with("__")) &&
+      MatchesGlob(PublicName(glob), PublicName(name))) {
+    return true;
   }
+  if (name.starts_with("_ZN") && MatchesGlob(OneOfItsKind(glob), OneOfItsKind(name))) return true;
+  if (glob == kBelowMain && IsBelowMain(name)) return true;
+  // The linker name that somebody else knows.
+  if (HasNoLinkerName(*function) && MatchesGlob(LocalPattern(*function), glob)) return true;
   // Parameters can be left out, as nobody remembers them.
   return glob.find('(') == std::string_view::npos &&
          MatchesGlob(glob, WithoutParameters(function->name));
+}
+
+const std::string& SuppressionMatcher::ResolvedOf(const Module& module) {
+  const auto [known, is_new] = resolved_.try_emplace(&module);
+  if (is_new) known->second = ResolvedPath(module.path);
+  return known->second;
 }
 
 uint32_t SuppressionMatcher::LsanRuleOf(const StackFrame& frame) {
@@ -279,50 +395,43 @@ uint32_t SuppressionMatcher::LsanRuleOf(const StackFrame& frame) {
   return found;
 }
 
-namespace {
-
-// What a line of Valgrind's names the function by: its linker name. Of functions of one file alone
-// that is not always known, but for a number that tells them apart (":29"); the name itself is part
-// of it in any case.
-std::string PatternOf(const Function& function) {
-  const std::string_view name = SystemName(function);
-  const size_t colon = name.rfind(':');
-  const bool made_up = colon != std::string_view::npos && name.substr(0, colon) == function.name &&
-                       name.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
-  if (!made_up) return std::string(name);
-  const std::string bare = WithoutParameters(function.name);
-  std::string_view last = std::string_view(bare).substr(0, bare.find('<'));
-  if (const size_t scope = last.rfind("::"); scope != std::string_view::npos) {
-    last.remove_prefix(scope + 2);
-  }
-  return "*" + std::string(last) + "*";
-}
-
-}  // namespace
-
 std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) {
-  constexpr size_t kFrames = 24;  // Valgrind takes no more
+  constexpr size_t kFrames = 23;  // Valgrind takes no more, beside that of the allocator
   const std::vector<StackFrame> stack = FramesOf(profile, leaf);
-  AllocationFrames allocation(profile);
   const size_t end = FramesUpToMain(profile, stack);
   std::string frames;
   size_t count = 0;
-  // Which function allocated is all the same, and the agent need not have seen it.
-  for (size_t i = allocation.Count(stack); i < end && count < kFrames; ++i, ++count) {
+  for (size_t i = 0; i < end && count < kFrames; ++i) {
     const Function* function = FunctionOf(profile, stack[i]);
     const Module* module = ModuleOf(profile, stack[i]);
+    ++count;
     if (function != nullptr && !function->placeholder) {
+      const std::string_view name = SystemName(*function);
+      // One frame stands for the function that allocated, whatever that is: Valgrind's own
+      // operator new calls nobody.
+      if (count == 1 && IsOperatorNew(name)) {
+        count = 0;
+        continue;
+      }
+      // What is outside of these has other names there.
+      if (PublicName(name) == "clone") break;
+      const bool is_below_main = IsBelowMain(name);
       // Valgrind ends a line's text at its end; patterns have no way to quote.
-      frames += "   fun:" + Printable(PatternOf(*function)) + "\n";
+      frames += "   fun:" +
+                (is_below_main                ? std::string(kBelowMain)
+                 : HasNoLinkerName(*function) ? Printable(LocalPattern(*function))
+                                              : Printable(OneOfItsKind(name, '?'))) +
+                "\n";
+      if (is_below_main) break;
     } else if (module != nullptr && !module->path.empty()) {
-      frames += "   obj:" + Printable(module->path) + "\n";
+      frames += "   obj:" + Printable(ResolvedPath(module->path)) + "\n";
     } else {
       frames += "   obj:*\n";
     }
   }
-  if (count == 0) return "";
+  if (frames.empty()) return "";
   return std::string("{\n   <insert_a_suppression_name_here>\n   Memcheck:Leak\n") +
-         "   match-leak-kinds: " + KindName(kind) + "\n   ...\n" + frames + "}\n";
+         "   match-leak-kinds: " + KindName(kind) + "\n   fun:*\n" + frames + "}\n";
 }
 
 std::string GenerateLsanSuppression(const Profile& profile, NodeId leaf) {

@@ -82,14 +82,16 @@ class SuppressionMatcher {
   static constexpr uint32_t kNotCalled = UINT32_MAX;
   uint32_t Find(const std::vector<StackFrame>& stack, Kind kind, uint32_t function);
   bool Matches(const SuppressionRule& rule, const std::vector<StackFrame>& stack, uint32_t called);
-  bool Matches(const SuppressionFrame& pattern, const StackFrame& frame) const;
+  bool Matches(const SuppressionFrame& pattern, const StackFrame& frame);
+  const std::string& ResolvedOf(const Module& module);
   uint32_t LsanRuleOf(const StackFrame& frame);
 
   const Suppressions& suppressions_;
   const Profile& profile_;
-  std::unordered_map<uint64_t, uint32_t> known_;     // by leaf, function and kind
-  std::unordered_map<uint32_t, uint32_t> by_frame_;  // the first of LeakSanitizer's rules
-  std::vector<uint32_t> lsan_;                       // indexes of these
+  std::unordered_map<uint64_t, uint32_t> known_;             // by leaf, function and kind
+  std::unordered_map<uint32_t, uint32_t> by_frame_;          // the first of LeakSanitizer's rules
+  std::vector<uint32_t> lsan_;                               // indexes of these
+  std::unordered_map<const Module*, std::string> resolved_;  // paths
 };
 
 // Whether all of `text` is what the pattern says; '*' is any text, '?' any character.
