@@ -274,7 +274,7 @@ Examples:
   sub.Add("--timeout", &command->timeout, "seconds that it may take, 0 for any; 600 by default")
       .NonNegative();
   sub.Add("--memory", &command->memory, "that sorting and joining may take; 2G by default");
-  sub.Add("-o,--output", &command->report.output, "write to this file");
+  sub.Add("-o,--output", &command->report.output, "write to this file").NotEmpty();
   sub.Add("--pick", &command->report.pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
   sub.Flag("--peak", &command->report.peak, "of a gauge file: the largest heap so far");

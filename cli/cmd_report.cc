@@ -85,7 +85,8 @@ int WriteReport(const PageOptions& options) {
                            made->failed.front())});
   }
   if (options.output.empty() || options.output == "-") return PrintOut(made->html);
-  const Status written = WriteWholeFile(options.output, made->html);
+  Status written = MayReplace(options.output);
+  if (written) written = WriteWholeFile(options.output, made->html);
   if (!written) return FailWith(written.error());
   std::string text =
       fmt::format("wrote {} ({}): {} answers", Printable(options.output),
@@ -111,7 +112,7 @@ Examples:
   sub.Add("SOURCE", &options->sources,
           "profiles of any format, traces, PIDs, directories of gauge files, URLs")
       .Required();
-  sub.Add("-o,--output", &options->output, "write to this file");
+  sub.Add("-o,--output", &options->output, "write to this file").NotEmpty();
   sub.Add("--title", &options->title, "of the page; the names of the sources by default");
   sub.Add("--size", &options->size,
           "that the answers may have in all; the most important come first; 10M by default");

@@ -306,12 +306,15 @@ Examples:
   heapgauge run --dump-growth 100M --dump-keep 10 --verbose -- ./server
   heapgauge run --trace -o run.hgt -- ./batch input.txt     every allocation and free, exactly
   heapgauge run --http 127.0.0.1:9700 -- ./server     and look at it with a browser, curl or go tool pprof)");
-  sub.Add("--sample", &options->sample, "mean bytes between samples, for example 512K (default)");
-  sub.Add(
-      "-o,--output", &options->output,
-      "the gauge file, or the trace, in place of one that an earlier run left; other processes of "
-      "the program get FILE.PID");
-  sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default");
+  sub.Add("--sample", &options->sample, "mean bytes between samples, for example 512K (default)")
+      .NotEmpty();
+  sub.Add("-o,--output", &options->output,
+          "the gauge file, or the trace, in place of one that an earlier run left; other processes "
+          "of "
+          "the program get FILE.PID")
+      .NotEmpty();
+  sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default")
+      .NotEmpty();
   sub.Add("--max-rate", &options->max_rate, "at most N samples per second, 0 for no cap");
   sub.Flag("--quiet", &options->quiet,
            "print nothing at the end, but that a trace or a check failed; with --leaks no report, "

@@ -362,7 +362,7 @@ Examples:
   sub.Add("--max-snapshots", &command->most_snapshots, "of --massif and -o (100)")
       .Between(10, 1000);
   sub.Add("--color", &report->colour, "auto, always or never").OneOf({"auto", "always", "never"});
-  sub.Add("-o,--output", &report->output, "write to this file");
+  sub.Add("-o,--output", &report->output, "write to this file").NotEmpty();
   AddSymbolOptions(sub, &report->symbols);
   sub.OnChosen([=] {
     *action = [=] {

@@ -72,7 +72,7 @@ void AddLeakOutputOptions(Command sub, LeakOptions* options) {
            "as a callgrind file for kcachegrind, as memcheck's --xtree-leak");
   sub.Flag("--valgrind-style", &options->valgrind_style,
            "line by line as memcheck prints it, with ==PID== in front");
-  sub.Add("-o,--output", &report->output, "write to this file");
+  sub.Add("-o,--output", &report->output, "write to this file").NotEmpty();
   sub.Add("--names", &report->names, "short (templates and parameters folded) or whole")
       .OneOf({"short", "whole"});
   sub.Add("--color", &report->colour, "auto, always or never").OneOf({"auto", "always", "never"});

@@ -1,5 +1,6 @@
 #include "cli/report_source.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/pprof/sources.h"
@@ -7,10 +8,12 @@
 #include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "cli/tell_user.h"
+#include "cli/trace_source.h"
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/base/file_sink.h"
 #include "core/base/text.h"
+#include "core/formats/gauge/gauge_directory.h"
 
 namespace heapgauge::cli {
 
@@ -71,6 +74,16 @@ Terminal Target(const ReportOptions& options) {
   return file;
 }
 
+Status MayReplace(const std::string& output) {
+  struct stat st {};
+  const bool is_file = stat(output.c_str(), &st) == 0 && S_ISREG(st.st_mode);
+  if (!is_file || (!IsTraceFile(output) && !ReadOwner(output))) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "-o: '" + Printable(output) +
+                  "' is a recording, which a report would destroy; name another file, or remove it "
+                  "first");
+}
+
 int Deliver(const ReportOptions& options, const StyledText& text) {
   return Deliver(options, Render(text, Target(options).look));
 }
@@ -84,7 +97,8 @@ int Deliver(const ReportOptions& options, const std::string& data) {
     static_cast<void>(sink.Finish());
     return kDone;
   }
-  const Status status = WriteWholeFile(options.output, data);
+  Status status = MayReplace(options.output);
+  if (status) status = WriteWholeFile(options.output, data);
   return status ? kDone : FailWith(status.error());
 }
 
@@ -99,6 +113,7 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
     if (!written && !sink.closed()) return FailWith(written.error());
     return finished ? kDone : FailWith(finished.error());
   }
+  if (const Status may = MayReplace(options.output); !may) return FailWith(may.error());
   auto sink = FileSink::Create(options.output);
   if (!sink) return FailWith(sink.error());
   if (const Status written = write(sink->get()); !written) return FailWith(written.error());
@@ -133,7 +148,7 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   sub.Add("--type", &options->type,
           "sample type to show, by name or number; the profile's own by default");
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
-  sub.Add("-o,--output", &options->output, "write to this file");
+  sub.Add("-o,--output", &options->output, "write to this file").NotEmpty();
   AddSymbolOptions(sub, &options->symbols);
   AddTraceOptions(sub, &options->trace);
   sub.OnChosen([=] {

@@ -40,6 +40,9 @@ Error About(const std::vector<std::string>& sources, Error error);
 Terminal Target(const ReportOptions& options);
 
 // Writes a report to where -o says, or to standard output; marks become colour on a terminal.
+// A report may take the place of an older one, never that of a recording: who mixes up two names
+// must not lose it.
+Status MayReplace(const std::string& output);
 int Deliver(const ReportOptions& options, const std::string& data);
 int Deliver(const ReportOptions& options, const StyledText& text);
 // The same for a report that is written piece by piece. A reader that goes away (| head) stops it

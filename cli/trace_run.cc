@@ -1,6 +1,7 @@
 #include "cli/trace_run.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@
 #include "core/base/process.h"
 #include "core/base/steady_heap.h"
 #include "core/base/text.h"
+#include "core/trace/file/writer_lock.h"
+#include "core/trace/record/mapped_gauge.h"
 #include "core/trace/record/recorder.h"
 
 namespace heapgauge::cli {
@@ -52,14 +55,50 @@ Result<uint64_t> TimeOption(const std::string& option, const std::string& text) 
                   "' is not a time; write for example 100us, 10ms or 1.5s, up to 60m");
 }
 
-// An older trace is replaced. A file of somebody else, which a slip of the finger names, is not.
-bool IsAnotherFile(const std::string& path) {
+// An older trace is replaced. A file of somebody else, which a slip of the finger names, is not,
+// nor a trace that is being written. In a pipe nobody would find anything, and to open it waits for
+// who reads it.
+Status MayBecomeTrace(const std::string& path) {
+  const auto refused = [&](const std::string& why) {
+    return Fail(ErrorCode::kInvalidArgument, "-o: '" + Printable(path) + "' " + why);
+  };
   std::error_code failed;
-  return std::filesystem::is_regular_file(path, failed) &&
-         std::filesystem::file_size(path, failed) != 0 && !failed && !IsTraceFile(path);
+  const std::filesystem::file_status status = std::filesystem::status(path, failed);
+  if (std::filesystem::is_directory(status)) return refused("is a directory; name a file in it");
+  if (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status)) {
+    return refused("is a pipe: a trace is read by position and cannot go there; name a file");
+  }
+  if (!std::filesystem::is_regular_file(status)) return {};
+  if (std::filesystem::file_size(path, failed) == 0 || failed) return {};
+  if (!IsTraceFile(path)) {
+    return refused("is there and is no trace; name another file, or remove it");
+  }
+  if (const auto file = File::OpenForReading(path); file && trace::HasWriter(file->fd())) {
+    return refused("is being written by another recorder; name another file");
+  }
+  return {};
+}
+
+// A recorder that cannot map what the program writes would let it wait, for nothing.
+Status HasAddresses() {
+  constexpr uint64_t kOthers = 128 << 20;
+  constexpr uint64_t kNeeded = trace::MappedGauge::kMapBytes + kOthers;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      limit.rlim_cur >= kNeeded) {
+    return {};
+  }
+  return Fail(
+      ErrorCode::kUnavailable,
+      fmt::format("the recorder needs {} of addresses, and ulimit -v allows {}; set that for "
+                  "the program alone: heapgauge run ... -- sh -c 'ulimit -v {}; exec \"$@\"' - "
+                  "PROGRAM",
+                  FormatBytes(static_cast<double>(kNeeded)),
+                  FormatBytes(static_cast<double>(limit.rlim_cur)), limit.rlim_cur / 1024));
 }
 
 Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* recorder) {
+  HG_TRY(HasAddresses());
   auto& environment = spec->environment;
   environment.emplace_back("HEAPGAUGE_TRACE", "1");
   environment.emplace_back("HEAPGAUGE_LEAKS", run.leaks.on ? "1" : "0");
@@ -113,15 +152,7 @@ Status Prepare(const TraceRun& run, LaunchSpec* spec, trace::RecorderOptions* re
   if (!run.output.empty()) {
     recorder->output = std::filesystem::absolute(run.output).lexically_normal().string();
     parent = std::filesystem::path(recorder->output).parent_path().string();
-    if (std::filesystem::is_directory(recorder->output, failed)) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "-o: '" + Printable(recorder->output) + "' is a directory; name a file in it");
-    }
-    if (IsAnotherFile(recorder->output)) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "-o: '" + Printable(recorder->output) +
-                      "' is there and is no trace; name another file, or remove it");
-    }
+    HG_TRY(MayBecomeTrace(recorder->output));
   }
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
     return tl::unexpected<Error>(
@@ -162,9 +193,11 @@ void AddTraceRunOptions(Command sub, TraceRunOptions* options) {
   sub.Flag("--drop", &options->drop,
            "--trace: lose events, and count them, rather than let the program wait");
   sub.Add("--trace-buffer", &options->buffer,
-          "--trace: memory for events that are not recorded yet, 1M to 256M (default 16M)");
+          "--trace: memory for events that are not recorded yet, 1M to 256M (default 16M)")
+      .NotEmpty();
   sub.Add("--cull-below", &options->cull_below,
-          "--trace: leave out blocks that live shorter, for example 10ms");
+          "--trace: leave out blocks that live shorter, for example 10ms")
+      .NotEmpty();
   sub.Flag("--follow-fork", &options->follow_fork,
            "--trace: forked children too, each into a file of its own");
 }

@@ -55,7 +55,7 @@ void AddBlockReportOptions(Command sub, ReportOptions* options) {
       .OneOf({"heap", "mmap"});
   sub.Add("--names", &options->names, "short or whole").OneOf({"short", "whole"});
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
-  sub.Add("-o,--output", &options->output, "write to this file");
+  sub.Add("-o,--output", &options->output, "write to this file").NotEmpty();
   sub.Flag("-q,--quiet", &options->quiet, "no progress line");
   AddSymbolOptions(sub, &options->symbols);
   AddTraceOptions(sub, &options->trace, kRangeOptions | kFilterOptions);

@@ -64,6 +64,9 @@ const char* WhyUntraced(const RecordedProcess& r) {
                    : "the program's seccomp filter forbids what tracing needs";
 }
 
+// Nothing was ever written.
+bool HasNoTrace(const RecordedProcess& r) { return r.error && r.file_bytes == 0; }
+
 void TellTroubles(const RecordedProcess& r) {
   const trace::Facts& facts = r.facts;
   if (facts.lost_events != 0) {
@@ -81,7 +84,7 @@ void TellTroubles(const RecordedProcess& r) {
     TellUser("heapgauge: {} of buffers made no sense and {} left out\n", Counted(r.damaged, "part"),
              r.damaged == 1 ? "was" : "were");
   }
-  if (r.error) {
+  if (r.error && !HasNoTrace(r)) {
     TellUser("heapgauge: the trace is not complete: {}\n", r.error->message);
   }
 }
@@ -114,8 +117,10 @@ void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
   for (const RecordedProcess& one : recorded) {
     const bool is_untraced = one.facts.untraced_from_ns != 0;
     if (!one.error && !is_untraced && one.facts.lost_events == 0) continue;
-    TellUser("heapgauge: the trace of {} (pid {}) is not complete: {}\n",
+    TellUser("heapgauge: {} {} (pid {}){}: {}\n",
+             HasNoTrace(one) ? "there is no trace of" : "the trace of",
              Printable(one.facts.recording.name()), one.pid,
+             HasNoTrace(one) ? "" : " is not complete",
              one.error     ? one.error->message
              : is_untraced ? WhyUntraced(one)
                            : LostText(one.facts));
@@ -131,9 +136,11 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     const std::string how = HowItEnded(result.wait_status);
     const Recording& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
-    TellUser("heapgauge: {} (pid {}) {} after {}; {}, {}", recording.name(), result.pid, how,
-             FormatDuration(RunningTime(result, recording)), Counted(events, "event"),
-             Counted(main->totals.blocks, "block"));
+    TellUser("heapgauge: {} (pid {}) {} after {}; {}", recording.name(), result.pid, how,
+             FormatDuration(RunningTime(result, recording)),
+             HasNoTrace(*main)
+                 ? "there is no trace: " + main->error->message
+                 : Counted(events, "event") + ", " + Counted(main->totals.blocks, "block"));
     if (main->file_bytes != 0 && events != 0 && !main->error) {
       TellUser("; {} on disk, {:.1f} bytes per event", Bytes(main->file_bytes),
                static_cast<double>(main->file_bytes) / static_cast<double>(events));

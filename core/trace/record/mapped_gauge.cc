@@ -14,12 +14,6 @@
 #include "core/formats/gauge/gauge_layout.h"
 
 namespace heapgauge::trace {
-namespace {
-
-constexpr size_t kMapBytes = size_t{wire::kMaxSegments} * wire::kSegmentBytes;
-
-}  // namespace
-
 Result<MappedGauge> MappedGauge::Open(const std::string& path) {
   HG_ASSIGN(File file, File::OpenForUpdate(path));
   HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, path));

@@ -30,6 +30,9 @@ Word LoadShared(const Word& word) {
 
 class MappedGauge {
  public:
+  // Addresses that each takes, memory or not.
+  static constexpr size_t kMapBytes = size_t{wire::kMaxSegments} * wire::kSegmentBytes;
+
   // The header is checked as readers of gauge files do.
   static Result<MappedGauge> Open(const std::string& path);
   ~MappedGauge();

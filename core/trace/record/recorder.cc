@@ -243,6 +243,11 @@ void Recorder::Finish(size_t index, RecordingState state) {
   recorded.file_bytes = recorder.file_bytes();
   recorded.damaged = recorder.damaged();
   recorded.error = recorder.error();
+  if (!recorded.error && !recorded.path.empty() && access(recorded.path.c_str(), F_OK) != 0) {
+    recorded.error = Error{ErrorCode::kIo, "'" + Printable(recorded.path) +
+                                               "' was removed or renamed while it was written"};
+    recorded.file_bytes = 0;
+  }
   recorded.said_goodbye = recorder.has_ended();
   recorded.gave_up = recorder.was_given_up();
   recorded_.push_back(std::move(recorded));

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/base/file.h"
+#include "core/trace/trace_writer.h"
 #include "tests/cli/command.h"
 #include "tests/trace/record/traced_run.h"
 #include "wire/gauge_format.h"
@@ -514,6 +515,11 @@ TEST_F(TracedRun, SaysNothingIfQuiet) {
 TEST_F(TracedRun, RefusesWhatMakesNoSense) {
   const std::string notes = scratch_ / "notes.txt";
   ASSERT_TRUE(WriteWholeFile(notes, "precious"));
+  const std::string pipe = scratch_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string written = scratch_ / "written.hgt";
+  const auto writer = trace::TraceWriter::Create(written, {}, {}, false);
+  ASSERT_TRUE(writer);
   struct Case {
     std::vector<std::string> options;
     std::string message;
@@ -529,6 +535,10 @@ TEST_F(TracedRun, RefusesWhatMakesNoSense) {
       {{"--trace", "-o", "/tmp"}, "is a directory"},
       {{"--trace", "-o", "-"}, "cannot go to standard output"},
       {{"--trace", "-o", notes}, "is there and is no trace"},
+      {{"--trace", "-o", pipe}, "is a pipe"},
+      {{"--trace", "-o", written}, "is being written by another recorder"},
+      {{"--trace", "-o", ""}, "--output: is empty"},
+      {{"--trace", "--cull-below", ""}, "--cull-below: is empty"},
       {{"--trace", "--frames", "3"}, "--frames goes with --leaks"},
       {{"--trace", "--new"}, "--new goes with --leaks"},
       {{"--trace", "--insecure"}, "--http does not go with --trace"},
@@ -545,6 +555,52 @@ TEST_F(TracedRun, RefusesWhatMakesNoSense) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
   EXPECT_EQ(ReadWholeFile(notes, 100).value_or(""), "precious");
+}
+
+// The recorder maps all that a program may ever write. Without the addresses for that it would only
+// hold the program up.
+TEST_F(TracedRun, RefusesToStartWithoutAddressesForTheRecorder) {
+  std::vector<std::string> words = {"/bin/sh", "-c", "ulimit -v 400000; exec \"$@\"", "-"};
+  const std::vector<std::string> traced = Traced({"-o", scratch_ / "x.hgt"}, {"true"});
+  words.insert(words.end(), traced.begin(), traced.end());
+  const Outcome outcome = Command(words).Wait();
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("ulimit -v allows 391 MB"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "x.hgt"));
+}
+
+TEST_F(TracedRun, SaysThatThereIsNoTrace) {
+  const Outcome outcome = Run({"-o", "/proc/x.hgt"}, {Target("exec_self"), "0"});
+  EXPECT_NE(outcome.err.find("; there is no trace: cannot create"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find("events"), std::string::npos) << outcome.err;
+}
+
+TEST_F(TracedRun, NoticesThatItsFileWasRemoved) {
+  const std::string path = scratch_ / "x.hgt";
+  const Outcome outcome = Run({"-o", path}, {"/bin/sh", "-c", "rm -f " + path});
+  EXPECT_NE(outcome.err.find("was removed or renamed while it was written"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find("heapgauge top " + path), std::string::npos) << outcome.err;
+}
+
+// Whoever mixes up two names does not lose what was recorded.
+TEST_F(TracedRun, IsNotReplacedByAReport) {
+  const std::string path = scratch_ / "x.hgt";
+  Run({"-o", path, "--quiet"}, {Target("exec_self"), "0"});
+  const std::string before = ReadWholeFile(path, 1 << 20).value_or("");
+  ASSERT_FALSE(before.empty());
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"top"}, {"timeline"}, {"report"}, {"query", "select 1"}, {"stats"}, {"heaptrack"}}) {
+    std::vector<std::string> command = words;
+    command.insert(command.begin() + 1, {"-o", path});
+    command.push_back(path);
+    const Outcome outcome = Heapgauge(command);
+    EXPECT_EQ(outcome.code, 2) << words[0];
+    EXPECT_NE(outcome.err.find("is a recording, which a report would destroy"), std::string::npos)
+        << words[0] << outcome.err;
+    EXPECT_EQ(ReadWholeFile(path, 1 << 20).value_or(""), before) << words[0];
+  }
 }
 
 }  // namespace
