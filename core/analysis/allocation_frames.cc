@@ -45,7 +45,7 @@ constexpr const char* kPatterns[] = {
     R"(_int_(malloc|memalign|realloc)|sysmalloc|tcache_\w+)",
     // Rust's way down to the allocator.
     R"(__(rust|rdl|rg)_(alloc|realloc|alloc_zeroed))",
-    R"(alloc::alloc::.*|<alloc::alloc::Global as .*>::.*|alloc::raw_vec::.*)",
+    R"(alloc::alloc::.*|<alloc::alloc::Global( as .*)?>::.*|alloc::raw_vec::.*)",
     R"(<?alloc::raw_vec::RawVec.*)",
     // Our own agent.
     R"(heapgauge::agent::.*|heapgauge_pool_allocated)",

@@ -184,6 +184,8 @@ TEST(AllocationFrames, KnowsTheUsualOnes) {
         "_PyObject_Calloc",
         "PyMem_RawMalloc",
         "alloc::alloc::exchange_malloc",
+        "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
+        "<alloc::alloc::Global>::alloc_impl_runtime",
         "strdup",
         "heapgauge_pool_allocated",
         "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> "

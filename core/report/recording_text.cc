@@ -290,6 +290,12 @@ StyledText Notes(const std::vector<std::string>& notes) {
 
 }  // namespace
 
+const char* NothingText(const Recording& recording) {
+  if (!recording.exact) return "No samples.\n";
+  return recording.samples == 0 ? "Nothing was allocated.\n"
+                                : "No block: the moment, range or filter leaves nothing.\n";
+}
+
 StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout) {
   const Recording& r = profile.recording;

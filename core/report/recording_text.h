@@ -19,6 +19,9 @@ namespace heapgauge {
 StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout);
 
+// In place of rows, where there are none.
+const char* NothingText(const Recording& recording);
+
 // Whether the profile knows the process it is of: gauge files do, others do not.
 bool IsRecorded(const Recording& recording);
 

@@ -292,6 +292,15 @@ TEST(RecordingText, OfATraceWithGapsItIsNotSaidToHaveEverything) {
       << text();
 }
 
+TEST(RecordingText, TellsWhyThereAreNoRows) {
+  Recording r;
+  EXPECT_STREQ(NothingText(r), "No samples.\n");
+  r.exact = true;
+  EXPECT_STREQ(NothingText(r), "Nothing was allocated.\n");
+  r.samples = 7;
+  EXPECT_STREQ(NothingText(r), "No block: the moment, range or filter leaves nothing.\n");
+}
+
 TEST(RecordingText, SaysWhatTheStateIs) {
   Recording r;
   r.duration_ns = 12'000'000'000;

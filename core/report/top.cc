@@ -39,9 +39,7 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
     if (!IsRecorded(profile.recording)) {
       return text.Add(report.total.samples != 0 ? "The filter leaves nothing.\n" : "No samples.\n");
     }
-    if (profile.recording.exact) {
-      return text.Add("No block: the moment, range or filter leaves nothing.\n");
-    }
+    if (profile.recording.exact) return text.Add(NothingText(profile.recording));
     if (profile.recording.traced && report.total.samples == 0) {
       return text.Add(fmt::format(
           "Its figures are in its trace, which can be read while it grows: heapgauge top "

@@ -172,7 +172,7 @@ Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes
     }
     HG_TRY(write(text));
   }
-  if (count == 0) HG_TRY(write(StyledText("\nNo samples.\n")));
+  if (count == 0) HG_TRY(write(StyledText("\n").Add(NothingText(profile.recording))));
   if (count < chosen.traces.size()) {
     HG_TRY(write(
         StyledText(fmt::format("\n{} {} more stacks (-n {} shows all)\n", options.layout.ellipsis(),

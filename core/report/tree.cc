@@ -207,7 +207,7 @@ Result<StyledText> TreeText(const Profile& profile, const std::vector<std::strin
   text.Add("\n");
   if (grown.pruned.nodes.size() < 2 && grown.pruned.nodes[0].folded == 0) {
     text.Add(grown.totals.selected.samples + grown.totals.selected.live_samples == 0
-                 ? "No samples.\n"
+                 ? NothingText(profile.recording)
              : grown.totals.measures.has_allocated() && grown.totals.measures.name == "live"
                  ? "Nothing is live; --sort allocated shows what was.\n"
                  : "Everything is zero.\n");

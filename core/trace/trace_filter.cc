@@ -150,6 +150,9 @@ std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace) {
         "allocated, freed and temporary may be more than the program mapped; live figures are "
         "right");
   }
+  if (!trace.facts().records_mappings && filter.mappings == std::optional<bool>(true)) {
+    notes.emplace_back("what the program mapped was not recorded: run --trace --mmap does that");
+  }
   if (filter.thread_name.empty()) return notes;
   const auto& threads = trace.threads();
   const auto unnamed = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {

@@ -172,8 +172,11 @@ std::string_view SystemName(const Function& function) {
   return name.substr(0, name.find('@'));
 }
 
-bool IsOperatorNew(std::string_view name) {
-  return name.starts_with("_Znw") || name.starts_with("_Zna");
+// Whether it is what Valgrind has in place of the allocator, of which it shows one frame.
+bool IsAllocator(std::string_view name) {
+  return name.starts_with("_Znw") || name.starts_with("_Zna") ||
+         std::any_of(std::begin(kAllocators), std::end(kAllocators),
+                     [&](const Allocator& known) { return known.name == name; });
 }
 
 // By the name that the kernel has for it, as Valgrind does, if it is there.
@@ -277,11 +280,15 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
   size_t operators = 0;
   while (operators < stack.size()) {
     const Function* const inner = FunctionOf(profile_, stack[operators]);
-    if (inner == nullptr || !IsOperatorNew(SystemName(*inner))) break;
+    if (inner == nullptr || !IsAllocator(SystemName(*inner))) break;
     ++operators;
   }
+  uint32_t outside_function = function;
   if (operators != 0) {
     outside.assign(stack.begin() + static_cast<ptrdiff_t>(operators), stack.end());
+    if (SystemName(*FunctionOf(profile_, stack[operators - 1])).starts_with("_Zn")) {
+      outside_function = static_cast<uint32_t>(kNew);
+    }
   }
   const size_t end = std::min<size_t>(rules.size(), best);
   for (size_t i = 0; i < end; ++i) {
@@ -292,7 +299,7 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
     const bool has_allocator =
         !rule.frames.empty() && MatchesAllocator(rule.frames.front(), function);
     if ((!has_allocator && Matches(rule, stack, kNotCalled)) || Matches(rule, stack, function) ||
-        (!outside.empty() && Matches(rule, outside, static_cast<uint32_t>(kNew)))) {
+        (!outside.empty() && Matches(rule, outside, outside_function))) {
       return static_cast<uint32_t>(i);
     }
   }
@@ -407,9 +414,8 @@ std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) 
     ++count;
     if (function != nullptr && !function->placeholder) {
       const std::string_view name = SystemName(*function);
-      // One frame stands for the function that allocated, whatever that is: Valgrind's own
-      // operator new calls nobody.
-      if (count == 1 && IsOperatorNew(name)) {
+      // One frame stands for the function that allocated, whatever that is.
+      if (count == 1 && IsAllocator(name)) {
         count = 0;
         continue;
       }
