@@ -62,8 +62,17 @@ std::string NoLossAmongSamples(const LeaksSubject& subject) {
   if (known == 0) return "no leak is known; no live block was sampled" + may_not_show + ".";
   const uint64_t rest = known - subject.losses->suppressed.known;
   if (rest == 0) return NoLeakBut(*subject.losses) + ".";
-  return fmt::format("{}; {} {} pointed to{}.", NoLeakBut(*subject.losses),
-                     BlocksOf(*subject.losses, rest, "sampled"), rest == 1 ? "is" : "are",
+  const Amount& possible = subject.losses->of(leaks::Kind::kPossible);
+  const std::string open =
+      possible.known == 0
+          ? ""
+          : fmt::format(", {} in a way that leaves it open: {} possibly lost",
+                        possible.known == rest
+                            ? "but"
+                            : WithCommas(static_cast<double>(possible.known)) + " of them",
+                        LeakWords{false, {}}.Roughly(possible.bytes));
+  return fmt::format("{}; {} {} pointed to{}{}.", NoLeakBut(*subject.losses),
+                     BlocksOf(*subject.losses, rest, "sampled"), rest == 1 ? "is" : "are", open,
                      may_not_show);
 }
 

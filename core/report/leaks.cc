@@ -345,7 +345,8 @@ class Writer {
   void NotShown() {
     if (!check_.known.exact && losses_.of(leaks::Kind::kPossible).known != 0 &&
         !options_.valgrind_style) {
-      text_.Add(fmt::format("Possibly lost: only memory {} points to it; mostly it is in use.\n",
+      text_.Add(fmt::format("Possibly lost: pointed to only by memory {}, or only in its middle; "
+                            "mostly it is in use.\n",
                             check_.known.sampled() ? "that was not sampled"
                                                    : "of blocks that are not known"),
                 Style::kDim);
