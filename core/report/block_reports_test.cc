@@ -100,6 +100,19 @@ TEST(HistogramText, ShowsWhatIsNotZero) {
   EXPECT_EQ(HistogramText({0, 0}, true), "  ");
 }
 
+// A bar of which a part is missing would be a wrong one.
+TEST(TextTable, ShowsALastColumnThatMayBeLeftOutWholeOrNotAtAll) {
+  TextTable table;
+  table.Column("size").Column("bar", TextTable::Align::kLeft, 1);
+  table.Row({"16", std::string(16, '#')});
+  table.Row({"8", std::string(8, '#')});
+  Layout layout;
+  layout.width = 22;
+  EXPECT_EQ(table.Text(layout).text(), "size  bar\n  16  ################\n   8  ########\n");
+  layout.width = 21;
+  EXPECT_EQ(table.Text(layout).text(), "size\n  16\n   8\n");
+}
+
 TEST(TextTable, DropsTheColumnsThatMatterLeast) {
   TextTable table;
   table.Column("a").Column("extra", TextTable::Align::kRight, 1);

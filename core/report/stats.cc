@@ -122,9 +122,10 @@ StyledText RatesSection(const StatsInput& in) {
 StyledText SizesSection(const StatsInput& in) {
   const trace::TraceStats& s = in.stats;
   TextTable table;
-  table.Column("up to").Column("blocks").Column("share").Column("bytes").Column("share");
-  table.Column("never freed").Column("bytes", Align::kRight, 1);
-  table.Column("blocks", Align::kLeft, 0, Style::kBar);
+  table.Column("up to").Column("blocks").Column("share", Align::kRight, 2).Column("bytes");
+  table.Column("share", Align::kRight, 3).Column("never freed", Align::kRight, 1);
+  table.Column("bytes", Align::kRight, 4);
+  table.Column("blocks", Align::kLeft, 5, Style::kBar);
   uint64_t most = 1;
   for (const trace::SizeStats& size : s.sizes) most = std::max(most, size.all.blocks);
   for (size_t i = 0; i < s.sizes.size(); ++i) {
@@ -180,9 +181,9 @@ StyledText ThreadsSection(const StatsInput& in) {
     return s.threads[a].allocated.blocks > s.threads[b].allocated.blocks;
   });
   TextTable table;
-  table.Column("allocated").Column("bytes").Column("frees").Column("of others'");
-  table.Column("by others", Align::kRight, 1).Column("never freed", Align::kRight, 2);
-  table.Column("thread", Align::kLeft);
+  table.Column("allocated").Column("bytes").Column("frees", Align::kRight, 1);
+  table.Column("of others'", Align::kRight, 2).Column("by others", Align::kRight, 3);
+  table.Column("never freed", Align::kRight, 4).Column("thread", Align::kLeft);
   const std::vector<trace::Thread>& threads = in.subject.trace->threads();
   const size_t rows = std::max<size_t>(in.options.rows, 1) * 2;
   for (size_t k = 0; k < order.size() && k < rows; ++k) {

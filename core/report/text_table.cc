@@ -1,6 +1,8 @@
 #include "core/report/text_table.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "core/base/columns.h"
 #include "core/report/short_name.h"
@@ -35,19 +37,22 @@ StyledText TextTable::Text(const Layout& layout) const {
   }
   const size_t last = columns_.size() - 1;
   std::vector<bool> shown(columns_.size(), true);
+  // Of what may be left out, no part is shown.
+  const bool is_whole = columns_[last].rank > 0;
   const auto left = [&] {
     size_t sum = 0;
     for (size_t i = 0; i < last; ++i) sum += shown[i] ? widths[i] + kGap : 0;
     return sum;
   };
   const size_t least = last_is_a_stack_ ? kLeastStack : kLeastName;
-  while (left() + std::min(widths[last], least) > layout.width) {
-    size_t worst = last;
-    for (size_t i = 0; i < last; ++i) {
-      if (shown[i] && columns_[i].rank > (worst == last ? 0 : columns_[worst].rank)) worst = i;
+  const size_t needed = is_whole ? widths[last] : std::min(widths[last], least);
+  while (left() + (shown[last] ? needed : 0) > layout.width) {
+    std::optional<size_t> worst;
+    for (size_t i = 0; i <= last; ++i) {
+      if (shown[i] && columns_[i].rank > (worst ? columns_[*worst].rank : 0)) worst = i;
     }
-    if (worst == last) break;
-    shown[worst] = false;
+    if (!worst) break;
+    shown[*worst] = false;
   }
   const size_t room = layout.width > left() + 8 ? layout.width - left() : 8;
   const auto add = [&](size_t i, const std::string& cell, Style style) {
@@ -70,17 +75,19 @@ StyledText TextTable::Text(const Layout& layout) const {
     } else {
       text.AddRight(cell, widths[i], style);
     }
-    text.Add(std::string(kGap, ' '));
   };
-  for (size_t i = 0; i <= last; ++i) {
-    if (shown[i]) add(i, columns_[i].heading, Style::kHeading);
-  }
-  text.Add("\n");
-  for (const std::vector<std::string>& row : rows_) {
+  const auto add_row = [&](const auto& cell_of, const auto& style_of) {
+    bool is_first = true;
     for (size_t i = 0; i <= last; ++i) {
-      if (shown[i]) add(i, row[i], columns_[i].style);
+      if (!shown[i]) continue;
+      if (!std::exchange(is_first, false)) text.Add(std::string(kGap, ' '));
+      add(i, cell_of(i), style_of(i));
     }
     text.Add("\n");
+  };
+  add_row([&](size_t i) { return columns_[i].heading; }, [](size_t) { return Style::kHeading; });
+  for (const std::vector<std::string>& row : rows_) {
+    add_row([&](size_t i) { return row[i]; }, [&](size_t i) { return columns_[i].style; });
   }
   return text;
 }

@@ -27,7 +27,7 @@ class TextTable {
   void Row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  // Lines of at most `layout.width` columns; the last column is cut.
+  // Lines of at most `layout.width` columns; the last column is cut, unless it may be left out.
   StyledText Text(const Layout& layout) const;
 
  private:

@@ -139,7 +139,10 @@ void LifetimeHistogram::Add(const Block& block) {
     steps[kNeverFreedStep].Add(block.size);
     return;
   }
-  const size_t step = FineStepOf(block.lifetime_ns(0));
+  const uint64_t lifetime_ns = block.lifetime_ns(0);
+  shortest_ns = std::min(shortest_ns, lifetime_ns);
+  longest_ns = std::max(longest_ns, lifetime_ns);
+  const size_t step = FineStepOf(lifetime_ns);
   ++fine[step];
   steps[StepOfFine(step)].Add(block.size);
 }
@@ -147,6 +150,8 @@ void LifetimeHistogram::Add(const Block& block) {
 void LifetimeHistogram::Add(const LifetimeHistogram& other) {
   for (size_t i = 0; i < kLifetimeSteps; ++i) steps[i].Add(other.steps[i]);
   for (size_t i = 0; i < kFineSteps; ++i) fine[i] += other.fine[i];
+  shortest_ns = std::min(shortest_ns, other.shortest_ns);
+  longest_ns = std::max(longest_ns, other.longest_ns);
 }
 
 double LifetimeHistogram::Percentile(double p) const {
@@ -162,7 +167,8 @@ double LifetimeHistogram::Percentile(double p) const {
   const auto end = static_cast<double>(FineStepEnd(i));
   // As if the blocks of the step were spread over it.
   const double inside = (static_cast<double>(rank - before) - 0.5) / static_cast<double>(fine[i]);
-  return begin + (end - begin) * inside;
+  return std::clamp(begin + (end - begin) * inside, static_cast<double>(shortest_ns),
+                    static_cast<double>(longest_ns));
 }
 
 LifetimeSort LifetimeSortOf(std::string_view name) {

@@ -42,11 +42,13 @@ struct LifetimeSums {
 struct LifetimeHistogram {
   std::array<BlockCount, kLifetimeSteps> steps{};
   std::array<uint64_t, kFineSteps> fine{};  // blocks that were freed
+  uint64_t shortest_ns = UINT64_MAX;        // of these
+  uint64_t longest_ns = 0;
 
   void Add(const Block& block);
   void Add(const LifetimeHistogram& other);
-  // The lifetime that the share `p` of the freed blocks does not exceed, within 15 %; 0 if none was
-  // freed.
+  // The lifetime that the share `p` of the freed blocks does not exceed, within 15 % and between
+  // the shortest and the longest; 0 if none was freed.
   double Percentile(double p) const;
 };
 

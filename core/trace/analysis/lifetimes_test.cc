@@ -195,6 +195,21 @@ TEST(Lifetimes, PercentilesAreNearTheTrueOnes) {
   }
 }
 
+TEST(Lifetimes, NoPercentileIsBeyondWhatWasSeen) {
+  Block block;
+  block.birth_ns = 5;
+  block.death_ns = block.birth_ns + 10'103'711;
+  LifetimeHistogram histogram;
+  histogram.Add(block);
+  for (const double p : {0.01, 0.5, 0.99}) EXPECT_EQ(histogram.Percentile(p), 10'103'711);
+  LifetimeHistogram both;
+  both.Add(histogram);
+  block.death_ns = block.birth_ns + 11'000'000;
+  both.Add(block);
+  EXPECT_GE(both.Percentile(0.01), 10'103'711);
+  EXPECT_LE(both.Percentile(0.99), 11'000'000);
+}
+
 TEST(Lifetimes, OfAnEmptyTraceAreNone) {
   MakeTrace made;
   const auto trace = made.Open();
