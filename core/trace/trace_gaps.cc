@@ -37,7 +37,8 @@ std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged) {
   }
   if (facts.culled_blocks != 0) {
     gaps.push_back(fmt::format(
-        "{} ({}) that lived shorter than {} {} left out when the trace was recorded",
+        "{} ({}) that lived shorter than {} {} left out when the trace was recorded; chains of "
+        "reallocs are cut there",
         Counted(facts.culled_blocks, " block", " blocks"),
         FormatBytes(static_cast<double>(facts.culled_bytes)), FormatMoment(facts.culled_below_ns),
         facts.culled_blocks == 1 ? "was" : "were"));

@@ -38,7 +38,7 @@ TEST(TraceGaps, WhatIsNotInItIsCounted) {
             (std::vector<std::string>{
                 "1 event found no room and is missing: figures are not exact",
                 "3 blocks (2.9 kB) that lived shorter than 5ms were left out when the trace was "
-                "recorded",
+                "recorded; chains of reallocs are cut there",
                 "2 frees were not seen: their blocks end where the address was used again"}));
 }
 
