@@ -49,6 +49,9 @@ std::string Summary(const HeaptrackImport& import, uint64_t bytes, const std::st
       import.guessed_frees,
       "frees could be of several blocks with the same size and stack, and the oldest was taken: an "
       "interpreted file has no addresses; heaptrack --raw has");
+  if (import.outcome.breaks_off) {
+    text += "note: the file breaks off within its compressed data; what is before that is here\n";
+  }
   if (import.outcome.cut) text += "note: the last line of the file is cut\n";
   return text + "Now, for example: heapgauge top --at peak " +
          std::string(BaseName(Printable(output))) + "\n";

@@ -73,8 +73,14 @@ class Parser {
   Result<HeaptrackOutcome> Read() {
     HG_TRY(ReadHeader());
     for (;;) {
-      HG_ASSIGN(const bool more, lines_.Next());
-      if (!more) break;
+      const Result<bool> more = lines_.Next();
+      if (!more) {
+        // Of a recorder that was killed, the compressed data end anywhere.
+        if (more.error().code != ErrorCode::kTruncated) return tl::unexpected<Error>(more.error());
+        outcome_.breaks_off = true;
+        break;
+      }
+      if (!*more) break;
       if (pending_) return *std::move(pending_);
       if (lines_.line().empty()) continue;
       Status done = ReadLine(lines_.line());

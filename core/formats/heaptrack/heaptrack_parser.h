@@ -84,6 +84,7 @@ struct HeaptrackOutcome {
   uint64_t missed_frees = 0;   // blocks whose address was handed out again
   uint64_t unknown_lines = 0;  // of a kind that is not known here, left out
   bool cut = false;            // the last line is not whole
+  bool breaks_off = false;     // the file ends within its compressed data
 };
 
 // By the first bytes of a file: "v VERSION FILEVERSION".

@@ -140,6 +140,10 @@ class ProfileMaker final : public HeaptrackVisitor {
       profile_.notes.emplace_back(
           "heaptrack file: it was attached to a running program, older blocks are not in it");
     }
+    if (outcome.breaks_off) {
+      profile_.notes.emplace_back(
+          "heaptrack file: it breaks off within its compressed data; what is before that is here");
+    }
     if (outcome.cut) profile_.notes.emplace_back("heaptrack file: the last line is cut, left out");
   }
 

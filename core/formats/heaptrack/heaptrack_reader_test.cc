@@ -1,8 +1,10 @@
 #include "core/formats/heaptrack/heaptrack_reader.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "core/base/byte_stream.h"
@@ -165,6 +167,30 @@ TEST(HeaptrackReader, LeavesOutALastLineThatWasCut) {
   EXPECT_EQ(Sum(*profile, "alloc_objects"), 1);
   ASSERT_EQ(profile->notes.size(), 1u);
   EXPECT_NE(profile->notes[0].find("the last line is cut"), std::string::npos);
+}
+
+// As heaptrack leaves it when it is killed: whole blocks, and no end.
+std::string PackedWithoutEnd(std::string_view text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  const std::unique_ptr<ZSTD_CStream, size_t (*)(ZSTD_CStream*)> stream(ZSTD_createCStream(),
+                                                                        ZSTD_freeCStream);
+  ZSTD_initCStream(stream.get(), 1);
+  ZSTD_inBuffer in{text.data(), text.size(), 0};
+  ZSTD_outBuffer out{packed.data(), packed.size(), 0};
+  ZSTD_compressStream2(stream.get(), &out, &in, ZSTD_e_flush);
+  packed.resize(out.pos);
+  return packed;
+}
+
+TEST(HeaptrackReader, TakesWhatIsThereOfAFileThatBreaksOff) {
+  std::string text = "v 10400 3\ns 1 m\ni 100 1\nt 1 0\na 10 1\n";
+  constexpr int kAllocations = 50'000;
+  for (int i = 0; i < kAllocations; ++i) text += "+ 0\n";
+  const auto profile = Read(PackedWithoutEnd(text));
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(Sum(*profile, "alloc_objects"), kAllocations);
+  ASSERT_EQ(profile->notes.size(), 1u);
+  EXPECT_NE(profile->notes[0].find("breaks off within its compressed data"), std::string::npos);
 }
 
 struct BadFile {
