@@ -63,9 +63,9 @@ Examples:
   heapgauge diff server.hgt@5s server.hgt@8s                 two moments of a trace
   heapgauge diff --sort allocated --csv old.pb.gz new.pb.gz  for a spreadsheet)",
                 options);
-  AddTable(diff, options.get());
+  const Option json = AddTable(diff, options.get());
   AddGranularity(diff, options.get());
-  AddCsv(diff, options.get());
+  AddCsv(diff, json, options.get());
   diff.Flag("--cum", &options->cumulative, "figures of a function include what it calls");
   diff.Flag("--sure", &options->only_sure, "only changes that are beyond chance");
 }

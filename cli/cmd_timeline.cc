@@ -272,6 +272,9 @@ int RunTimeline(const TimelineCommand& command) {
   auto source = Open(command);
   if (!source) return FailWith(source.error());
   if (command.massif || IsMassifName(command.report.output)) {
+    if (command.report.json || command.report.csv) {
+      return FailWith("-o: a file of that name is one of massif's; JSON and CSV need another");
+    }
     if (ChoosesBlocks(command)) return FailWith("massif's files are about all blocks");
     return PrintMassif(command, &*source);
   }
@@ -348,11 +351,11 @@ Examples:
       .Between(0, 1000);
   sub.Add("--threads", &command->lanes, "so many threads, the busiest, each over time")
       .Between(0, 1000);
-  sub.Flag("--json", &report->json, "points and totals as JSON");
-  sub.Flag("--csv", &report->csv, "points as CSV");
+  const Option json = sub.Flag("--json", &report->json, "points and totals as JSON");
+  const Option csv = sub.Flag("--csv", &report->csv, "points as CSV").Excludes(json);
   sub.Add("--points", &command->points, "of a trace, for --json and --csv (1000)")
       .Between(1, 10'000'000);
-  sub.Flag("--massif", &command->massif, "what ms_print prints");
+  sub.Flag("--massif", &command->massif, "what ms_print prints").Excludes(json).Excludes(csv);
   sub.Add("--x", &command->columns, "columns of the graph").Between(4, 1000);
   sub.Add("--y", &command->rows, "rows of the graph").Between(4, 1000);
   sub.Add("--threshold", &command->threshold,

@@ -55,9 +55,9 @@ Examples:
   heapgauge top server.hgt@12.3s                    of a trace: what was live at that moment
   heapgauge top --from 5s --to 6s --value left server.hgt   what that second left behind)",
                           options);
-  AddTable(top, options.get());
+  const Option json = AddTable(top, options.get());
   AddGranularity(top, options.get());
-  AddCsv(top, options.get());
+  AddCsv(top, json, options.get());
   top.Flag("--cum", &options->cumulative, "figures of a function include what it calls");
   top.Flag("--watch{2}", &options->watch,
            "a live view, refreshed every 2 or --watch=SECONDS; ? lists its keys");

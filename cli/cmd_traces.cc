@@ -38,9 +38,9 @@ Examples:
   heapgauge traces -n 3 4242
   heapgauge traces --focus ParseRequest 4242)",
                              options);
-  AddTable(traces, options.get());
+  const Option json = AddTable(traces, options.get());
   AddGranularity(traces, options.get());
-  AddCsv(traces, options.get());
+  AddCsv(traces, json, options.get());
 }
 
 }  // namespace heapgauge::cli

@@ -50,9 +50,9 @@ Examples:
   heapgauge tree --fold 5 --depth 12 4242           the trunk alone
   heapgauge tree --modules 4242                     which library calls which)",
                 options);
-  AddTable(tree, options.get());
+  const Option json = AddTable(tree, options.get());
   AddGranularity(tree, options.get());
-  AddCsv(tree, options.get());
+  AddCsv(tree, json, options.get());
   tree.Flag("--callers", &options->callers, "begin with what allocates, callers below it");
   tree.Flag("--compress", &options->compress, "calls without a branch on one line");
   tree.Add("--fold", &options->fold, "percent of the total below which branches are folded")

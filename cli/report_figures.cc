@@ -50,8 +50,8 @@ void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t ty
            FormatChange(shrunk, profile.sample_types[type].unit));
 }
 
-void AddCsv(Command sub, ReportOptions* options) {
-  sub.Flag("--csv", &options->csv, "as CSV, for spreadsheets and scripts");
+void AddCsv(Command sub, Option json, ReportOptions* options) {
+  sub.Flag("--csv", &options->csv, "as CSV, for spreadsheets and scripts").Excludes(json);
 }
 
 }  // namespace heapgauge::cli

@@ -35,7 +35,7 @@ Result<Selected> LoadSelected(const ReportOptions& options);
 void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t type);
 
 // --csv
-void AddCsv(Command sub, ReportOptions* options);
+void AddCsv(Command sub, Option json, ReportOptions* options);
 
 }  // namespace heapgauge::cli
 

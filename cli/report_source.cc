@@ -196,10 +196,10 @@ void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_pat
           "what the machine that built the program has in front of paths, separated by colons");
 }
 
-void AddTable(Command sub, ReportOptions* options) {
+Option AddTable(Command sub, ReportOptions* options) {
   AddSort(sub, options);
   sub.Add("-n,--rows", &options->rows, "rows to show, 0 for all").NonNegative();
-  sub.Flag("--json", &options->json, "as JSON, with all figures");
+  return sub.Flag("--json", &options->json, "as JSON, with all figures");
 }
 
 }  // namespace heapgauge::cli

@@ -66,8 +66,8 @@ void AddSort(Command sub, ReportOptions* options);
 void AddGranularity(Command sub, ReportOptions* options);
 // --source-path, --trim-path: where sources are looked for.
 void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_path);
-// --sort, -n, --json
-void AddTable(Command sub, ReportOptions* options);
+// --sort, -n, --json: the last one
+Option AddTable(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli
 

@@ -91,6 +91,14 @@ TEST(BadInput, CommandsAndOptions) {
   ExpectRefused({"ps", "extra"}, "'extra' is a word too many (see heapgauge ps --help)");
 }
 
+TEST(BadInput, TwoFormsAtOnce) {
+  for (const char* report : {"top", "tree", "traces", "timeline"}) {
+    ExpectRefused({report, "--json", "--csv", "x.hg"}, "--json excludes --csv");
+  }
+  ExpectRefused({"timeline", "--massif", "--csv", "x.hg"}, "--csv excludes --massif");
+  ExpectRefused({"top", "-o", "", "x.hg"}, "--output: is empty");
+}
+
 TEST(BadInput, WhatATraceCannotAnswer) {
   const ScratchDir dir;
   const std::string trace = dir / "server.hgt";
