@@ -261,8 +261,8 @@ int RunWithTrace(const RunOptions& options) {
   return RunTraced(run, *std::move(spec));
 }
 
-int Run(const RunOptions& options) {
-  if (const Status status = CheckLeakRun(options.leaks); !status) return FailWith(status.error());
+int Run(RunOptions options) {
+  if (const Status status = CheckLeakRun(&options.leaks); !status) return FailWith(status.error());
   if (options.trace.trace || options.leaks.on) return RunWithTrace(options);
   if (const Status status = CheckWithoutTrace(options.trace); !status) {
     return FailWith(status.error());

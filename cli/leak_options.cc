@@ -97,7 +97,11 @@ Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
   setup.resolution = options.resolution == "low"   ? leaks::Resolution::kLow
                      : options.resolution == "med" ? leaks::Resolution::kMedium
                                                    : leaks::Resolution::kHigh;
-  for (const std::string& path : options.suppressions) HG_TRY(setup.suppressions.AddFile(path));
+  if (options.read_suppressions != nullptr) {
+    setup.suppressions = *options.read_suppressions;
+  } else {
+    for (const std::string& path : options.suppressions) HG_TRY(setup.suppressions.AddFile(path));
+  }
   const bool filtered = options.only_new || options.increased || options.changed;
   if (!options.since.empty()) {
     HG_ASSIGN(setup.earlier, leaks::ReadEarlierCheck(options.since));

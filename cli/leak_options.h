@@ -4,6 +4,7 @@
 #define HEAPGAUGE_CLI_LEAK_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct LeakOptions {
   std::string resolution = "high";
   std::string heuristics = "all";
   std::vector<std::string> suppressions;
+  // What is in them, once that was read: a pipe, as of <(command), can be read once.
+  std::shared_ptr<const leaks::Suppressions> read_suppressions;
   std::string generate = "no";
   std::string since;
   bool only_new = false;

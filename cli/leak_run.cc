@@ -91,8 +91,9 @@ void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
       .InGroup(group);
 }
 
-Status CheckLeakRun(const LeakRunOptions& options) {
+Status CheckLeakRun(LeakRunOptions* run) {
   const LeakOptions usual;
+  const LeakRunOptions& options = *run;
   const LeakOptions& how = options.how;
   const char* given = options.no_freeres                   ? "--no-freeres"
                       : options.freeres != "auto"          ? "--freeres"
@@ -117,8 +118,10 @@ Status CheckLeakRun(const LeakRunOptions& options) {
     return Fail(ErrorCode::kInvalidArgument, std::string(given) + " goes with --leaks");
   }
   if (!options.on) return {};
-  const auto setup = ReadLeakOptions(options.how);
+  auto setup = ReadLeakOptions(options.how);
   if (!setup) return tl::unexpected<Error>(setup.error());
+  run->how.read_suppressions =
+      std::make_shared<const leaks::Suppressions>(std::move(setup->suppressions));
   return {};
 }
 

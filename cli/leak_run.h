@@ -23,8 +23,9 @@ struct LeakRunOptions {
 // --leaks and all that goes with it, but for -o.
 void AddLeakRunOptions(Command sub, LeakRunOptions* options);
 
-// An Error if one of them is given without --leaks, or makes no sense.
-Status CheckLeakRun(const LeakRunOptions& options);
+// An Error if one of them is given without --leaks, or makes no sense. Reads the files that they
+// name, once for all.
+Status CheckLeakRun(LeakRunOptions* run);
 
 // Who looks for leaks while the program runs. REQUIRES: CheckLeakRun.
 std::unique_ptr<leaks::ExactChecks> MakeChecks(const LeakRunOptions& options);

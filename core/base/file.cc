@@ -1,6 +1,7 @@
 #include "core/base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +96,19 @@ Status File::WriteAt(uint64_t offset, const void* data, size_t size) const {
   return {};
 }
 
+namespace {
+
+// Within half a minute: whoever writes into a pipe may take a while, but not for ever.
+bool IsReadableSoon(int fd) {
+  constexpr int kLongestMs = 30'000;
+  pollfd waiting{fd, POLLIN, 0};
+  const int ready = poll(&waiting, 1, kLongestMs);
+  if (ready == 0) errno = ETIMEDOUT;
+  return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
+}  // namespace
+
 Result<std::string> ReadWholeFile(const std::string& path, size_t limit) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0)
@@ -104,6 +118,7 @@ Result<std::string> ReadWholeFile(const std::string& path, size_t limit) {
   while (text.size() < limit) {
     const ssize_t n = read(fd, buffer, std::min(sizeof buffer, limit - text.size()));
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN && IsReadableSoon(fd)) continue;  // a pipe, as of <(command)
     if (n < 0) {
       const int error = errno;
       close(fd);

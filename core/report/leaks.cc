@@ -385,7 +385,9 @@ class Writer {
   void ErrorSummary() {
     const LeakErrors errors = CountLeakErrors(subject_, options_);
     size_t suppressed = 0;
-    for (const LossRecord& record : losses_.records) suppressed += record.suppressed() ? 1 : 0;
+    for (const LossRecord& record : losses_.records) {
+      suppressed += record.suppressed() && leaks::Has(options_.error_kinds, record.kind) ? 1 : 0;
+    }
     text_ += fmt::format("\nERROR SUMMARY: {} errors from {} contexts (suppressed: {} from {})\n",
                          errors.records, errors.records, suppressed, suppressed);
   }

@@ -47,6 +47,14 @@ class AcrossTools(harness.EndToEnd):
         self.assertIn("no leak but those that are suppressed", again, theirs.read_text())
         self.assertEqual(self.blocks(again, "suppressed"), LOST)
 
+    def test_they_may_come_from_a_pipe(self):
+        known = self.fresh_directory() / "known.supp"
+        self.run_leaks("--gen-suppressions", "all", "-o", known)
+        done = subprocess.run(["bash", "-c", "exec $0 run --leaks --dir $1 --suppressions <(sleep 0.1; cat $2) -- $3",
+                               harness.HEAPGAUGE, self.fresh_directory(), known, PROGRAM], capture_output=True,
+                              text=True, check=False)
+        self.assertIn("no leak but those that are suppressed", done.stderr)
+
     def test_ours_hide_nothing_that_is_new(self):
         ours = self.fresh_directory() / "ours.supp"
         self.run_leaks("--gen-suppressions", "all", "-o", ours)
