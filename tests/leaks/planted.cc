@@ -80,6 +80,7 @@ CASE void* planted_register() { return calloc(1, kBytes); }
 CASE void* planted_thread_stack() { return calloc(1, kBytes); }
 CASE void* planted_main_stack() { return calloc(1, kBytes); }
 CASE void* planted_mapped() { return calloc(1, kBytes); }
+CASE void* planted_in_own_break() { return calloc(1, kBytes); }
 CASE void* planted_freed_holder_content() { return calloc(1, kBytes); }
 CASE void* planted_xor() { return calloc(1, kBytes); }
 CASE void* planted_past_end() { return calloc(1, kBytes); }
@@ -160,6 +161,9 @@ CASE void HoldInGlobals() {
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   static_cast<void**>(page)[9] = planted_mapped();
   mapped_holder = page;
+  // Beside malloc's part of the break.
+  void* const own = sbrk(4096);
+  static_cast<void**>(own)[9] = planted_in_own_break();
 }
 
 CASE void HoldByLayout() {

@@ -16,7 +16,7 @@ MEANT = {
     "lost_to_interior": [D], "interior_of_lost": [I], "interior": [P], "tagged": [P], "global": [R],
     "through_global": [R], "through_global_next": [R], "chain_interior": [P], "chain_interior_next": [P],
     "start_of_chain": [R], "start_of_chain_next": [P], "interior_and_lost": [P], "points_to_it": [D],
-    "tls_live": [R], "tls_dead": [D], "register": [R], "thread_stack": [R], "mapped": [R],
+    "tls_live": [R], "tls_dead": [D], "register": [R], "thread_stack": [R], "mapped": [R], "in_own_break": [R],
     "freed_holder_content": [D], "xor": [D], "past_end": [D], "unaligned": [D], "length64": [R],
     "string": [R], "new_array": [R], "second_base": [R],
 }

@@ -109,6 +109,60 @@ std::vector<AddressRange> FindFreeChunks(const MemoryImage& image, const Address
   return free;
 }
 
+namespace {
+
+bool IsChunk(uint64_t size_word, uint64_t room) {
+  const uint64_t size = size_word & ~kFlags;
+  return (size_word & kMapped) == 0 && size >= kLeastChunk && size % kAlign == 0 && size <= room;
+}
+
+// Where chunks that begin at `at` end: at something that is none, or at `goal`, if one begins
+// there.
+uint64_t EndOfChunks(Window* memory, uint64_t at, uint64_t end, uint64_t goal) {
+  uint64_t size_word = 0;
+  while (at != goal && end - at >= kHeader && memory->Read(at + 8, &size_word)) {
+    if ((size_word & ~kFlags) == kHeader) {  // two of these are the end of a stretch
+      return std::min(at + 2 * kHeader, end);
+    }
+    if (!IsChunk(size_word, end - at)) break;
+    at += size_word & ~kFlags;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<AddressRange> FindForeignBreak(const MemoryImage& image, const AddressRange& heap,
+                                           const std::vector<uint64_t>& used) {
+  constexpr size_t kMost = 4096;
+  std::vector<AddressRange> foreign;
+  Window memory(image, heap);
+  for (uint64_t at = heap.start; at < heap.end;) {
+    at = EndOfChunks(&memory, at, heap.end, heap.end);
+    if (heap.end - at < kHeader) break;
+    const auto next = std::lower_bound(used.begin(), used.end(), at + kHeader);
+    if (next == used.end() || *next >= heap.end) {
+      foreign.push_back({at, heap.end});
+      break;
+    }
+    // glibc's part begins on a page as a rule, with chunks up to that of the block.
+    const uint64_t chunk = *next - kHeader;
+    uint64_t begin = (at + kPageBytes - 1) / kPageBytes * kPageBytes;
+    while (begin < chunk && EndOfChunks(&memory, begin, heap.end, chunk) != chunk) {
+      begin += kPageBytes;
+    }
+    begin = std::min(begin, chunk);
+    uint64_t size_word = 0;
+    if (!memory.Read(begin + 8, &size_word) || !IsChunk(size_word, heap.end - begin) ||
+        foreign.size() == kMost) {
+      return {};
+    }
+    foreign.push_back({at, begin});
+    at = begin;
+  }
+  return foreign;
+}
+
 std::vector<AddressRange> Without(const std::vector<AddressRange>& ranges,
                                   const std::vector<AddressRange>& holes) {
   std::vector<AddressRange> left;

@@ -22,6 +22,12 @@ namespace heapgauge::leaks {
 // chunk is left out, and so are all but the first 4 million chunks and the last one.
 std::vector<AddressRange> FindFreeChunks(const MemoryImage& image, const AddressRange& heap);
 
+// What of the break is not malloc's, by address: a program may call sbrk itself, and glibc goes on
+// behind what it took. `used` are addresses of blocks in use, in order; there is malloc's memory.
+// Empty if that cannot be told.
+std::vector<AddressRange> FindForeignBreak(const MemoryImage& image, const AddressRange& heap,
+                                           const std::vector<uint64_t>& used);
+
 // `ranges` without `holes`. REQUIRES: both by address, without overlaps.
 std::vector<AddressRange> Without(const std::vector<AddressRange>& ranges,
                                   const std::vector<AddressRange>& holes);

@@ -66,6 +66,40 @@ TEST(FreeChunksTest, AFurtherArenaBeginsBehindItsDescription) {
   }
 }
 
+// A program's own sbrk: before malloc's first part, between two, and at the end.
+TEST(FreeChunksTest, WhatTheProgramTookOfTheBreakIsFound) {
+  constexpr uint64_t kFirst = kBrkHeap + 0x3000;
+  FakeHeap heap(kBrkHeap, 0x20000, kFirst);
+  for (uint64_t at = kBrkHeap; at < kFirst; at += 8) heap.at(at) = kFirst + 0x290 + 16;
+  heap.Add(0x290);
+  const uint64_t block = heap.Add(0x100);
+  heap.Add(0x6000 - 0x390 - 32, false);  // what was the last one
+  const uint64_t posts = heap.Add(16);
+  heap.Add(16);
+  EXPECT_EQ(posts + 32, kFirst + 0x6000);
+  EXPECT_EQ(FindForeignBreak(heap, heap.range(), {block + 16}),
+            (std::vector<AddressRange>{{kBrkHeap, kFirst}, {posts + 32, heap.end()}}));
+  // malloc goes on behind what the program took.
+  constexpr uint64_t kSecond = kFirst + 0x6000 + 0x2000;
+  for (uint64_t at = posts + 32; at < kSecond; at += 8) heap.at(at) = ~uint64_t{0};
+  heap.at(kSecond + 8) = 0x400 | 1;
+  heap.at(kSecond + 0x400 + 8) = (heap.end() - kSecond - 0x400) | 1;
+  const std::vector<AddressRange> both = {{kBrkHeap, kFirst}, {posts + 32, kSecond}};
+  EXPECT_EQ(FindForeignBreak(heap, heap.range(), {block + 16, kSecond + 16}), both);
+}
+
+TEST(FreeChunksTest, NothingIsForeignWhereAllIsMallocsOrNothingIs) {
+  FakeHeap heap(kBrkHeap, 64 * 1024, kBrkHeap);
+  const uint64_t block = heap.Add(0x290);
+  heap.Add(96, false);
+  heap.Add(48);
+  heap.AddTop();
+  EXPECT_TRUE(FindForeignBreak(heap, heap.range(), {block + 16}).empty());
+  // Blocks without heads: another allocator's.
+  FakeHeap other(kBrkHeap, 64 * 1024, kBrkHeap);
+  EXPECT_TRUE(FindForeignBreak(other, other.range(), {kBrkHeap + 0x1000}).empty());
+}
+
 TEST(FreeChunksTest, NothingIsBelievedOfAHeapThatIsNone) {
   const auto made = [] {
     FakeHeap heap(kBrkHeap, 64 * 1024, kBrkHeap);

@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t kLists = 112;
 constexpr uint64_t kListCount = 127;
 constexpr uint64_t kArenaBytes = 2200;
+constexpr uint64_t kLastChunk = 96;
+constexpr uint64_t kSystemBytes = 2184;
 constexpr uint64_t kLeastEmpty = 16;
 constexpr size_t kMaxArenas = 16;
 constexpr uint64_t kMaxDataBytes = 64 << 20;
@@ -61,6 +63,15 @@ std::vector<AddressRange> FindArenas(const MemoryImage& image, const AddressRang
     at = end - 8 - end % 8;
   }
   return arenas;
+}
+
+ArenaSize SizeOf(const MemoryImage& image, const AddressRange& arena) {
+  ArenaSize size;
+  const auto read = [&](uint64_t offset, uint64_t* word) {
+    return arena.size() >= offset + 8 && image.Read(arena.start + offset, 8, word) == 8;
+  };
+  if (!read(kLastChunk, &size.last_chunk) || !read(kSystemBytes, &size.bytes)) return {};
+  return size;
 }
 
 uint64_t ThreadVectorBlock(const MemoryImage& image, uint64_t thread_pointer) {

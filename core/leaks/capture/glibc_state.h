@@ -23,6 +23,13 @@ namespace heapgauge::leaks {
 // The arenas (struct malloc_state) in a range of data; at most a few are looked for.
 std::vector<AddressRange> FindArenas(const MemoryImage& image, const AddressRange& data);
 
+// How much memory an arena has got from the system, and where its last chunk lies.
+struct ArenaSize {
+  uint64_t bytes = 0;
+  uint64_t last_chunk = 0;
+};
+ArenaSize SizeOf(const MemoryImage& image, const AddressRange& arena);
+
 // The block that holds the vector of the thread with this control block; 0 if it has none.
 uint64_t ThreadVectorBlock(const MemoryImage& image, uint64_t thread_pointer);
 

@@ -49,7 +49,7 @@ class SavedMemory;
 struct PictureOptions {
   // Called while the program stands still, from another thread than the caller's: be quick.
   std::function<void()> while_stopped;
-  bool in_place = false;          // make no copy
+  bool in_place = false;  // make no copy
   // Where no copy is made: its memory is saved here, and it goes on. nullptr: it stands still until
   // Release().
   SavedMemory* save_to = nullptr;

@@ -41,6 +41,10 @@ bool IsCLibrary(std::string_view path) {
   return name.starts_with("libc.so") || name.starts_with("libc-");
 }
 
+bool Holds(const AddressRange& range, uint64_t address) {
+  return address >= range.start && address < range.end;
+}
+
 class Finder {
  public:
   Finder(const RootsInput& input, const MemoryImage& image)
@@ -65,6 +69,7 @@ class Finder {
     FindObjects();
     FindPieces();
     AddThreads();
+    if (!input_.without_free) AddForeignBreak();
     for (const Piece& piece : pieces_) AddPiece(piece);
     if (const uint64_t bytes = touched_shared_.unknown_bytes()) {
       found_.notes.push_back(fmt::format(
@@ -273,6 +278,30 @@ class Finder {
     }
     AddTouched(range, is_data ? RootKind::kData : RootKind::kMapping, object,
                m.inode != 0 ? Others::kUnknownToo : Others::kHolesToo);
+  }
+
+  // Where all blocks are known, memory beside them is no root; but what the program got by sbrk
+  // itself holds what it likes. That there is any is told by how much malloc has got.
+  void AddForeignBreak() {
+    const auto heap = std::find_if(smaps_.mappings.begin(), smaps_.mappings.end(),
+                                   [](const MappingUsage& m) { return m.name == "[heap]"; });
+    if (heap == smaps_.mappings.end() || !heap->readable) return;
+    const AddressRange range{heap->start, heap->end};
+    for (const Piece& piece : pieces_) {
+      if (piece.owner != Owner::kProgram || !HoldsArenas(piece)) continue;
+      for (const AddressRange& arena : FindArenas(image_, {piece.start, piece.end})) {
+        const ArenaSize size = SizeOf(image_, arena);
+        if (!Holds(range, size.last_chunk) || size.bytes >= range.size()) continue;
+        std::vector<uint64_t> used;
+        for (const Block& block : *input_.blocks) {
+          if (Holds(range, block.address)) used.push_back(block.address);
+        }
+        for (const AddressRange& part : FindForeignBreak(image_, range, used)) {
+          AddTouched(part, RootKind::kMapping, 0);
+        }
+        return;
+      }
+    }
   }
 
   // Without what threads have in it: a static program keeps thread-local data there.

@@ -5,9 +5,9 @@
 // from the picture. Where the owner of memory is not known it counts as a root: rather a leak
 // that is missed than one that is none.
 //
-// Reads /proc and the memory of the process, which must not run unless its memory was saved. Pages that were never touched are
-// left out where the page map tells. Shared memory is taken as far as the process itself has
-// touched it, because reading a hole of a shared file would fill it.
+// Reads /proc and the memory of the process, which must not run unless its memory was saved. Pages
+// that were never touched are left out where the page map tells. Shared memory is taken as far as
+// the process itself has touched it, because reading a hole of a shared file would fill it.
 #ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
 #define HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
 
