@@ -1,5 +1,6 @@
 // exit, _exit and _Exit (exit_hooks.h). The registers that the program may hold a block by are pushed,
 // and hg_before_exit or hg_before_direct_exit is told where its stack begins with them.
+#include "agent/sys/push_preserved_x86_64.inc"
 
 .macro HG_EXIT name, real, before
   .text
@@ -8,18 +9,7 @@
   .type \name, @function
 \name:
   .cfi_startproc
-  pushq %rbx
-  .cfi_adjust_cfa_offset 8
-  pushq %rbp
-  .cfi_adjust_cfa_offset 8
-  pushq %r12
-  .cfi_adjust_cfa_offset 8
-  pushq %r13
-  .cfi_adjust_cfa_offset 8
-  pushq %r14
-  .cfi_adjust_cfa_offset 8
-  pushq %r15
-  .cfi_adjust_cfa_offset 8
+  HG_PUSH_PRESERVED
   pushq %rdi
   .cfi_adjust_cfa_offset 8
   movq %rsp, %rdi

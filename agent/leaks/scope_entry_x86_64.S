@@ -1,6 +1,7 @@
 // heapgauge_leak_check (scope_check.cc). The registers that the program may hold a block by are pushed next
 // to its frame, and what lies below is ours: so nothing is searched that functions which have returned left
 // where our frames are now.
+#include "agent/sys/push_preserved_x86_64.inc"
 
   .text
   .p2align 4
@@ -8,18 +9,7 @@
   .type heapgauge_leak_check, @function
 heapgauge_leak_check:
   .cfi_startproc
-  pushq %rbx
-  .cfi_adjust_cfa_offset 8
-  pushq %rbp
-  .cfi_adjust_cfa_offset 8
-  pushq %r12
-  .cfi_adjust_cfa_offset 8
-  pushq %r13
-  .cfi_adjust_cfa_offset 8
-  pushq %r14
-  .cfi_adjust_cfa_offset 8
-  pushq %r15
-  .cfi_adjust_cfa_offset 8
+  HG_PUSH_PRESERVED
   movq %rsp, %r8
   subq $8, %rsp
   .cfi_adjust_cfa_offset 8

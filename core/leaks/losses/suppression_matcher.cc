@@ -361,8 +361,11 @@ bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFra
   }
   if (name.starts_with("_ZN") && MatchesGlob(OneOfItsKind(glob), OneOfItsKind(name))) return true;
   if (glob == kBelowMain && IsBelowMain(name)) return true;
-  // The linker name that somebody else knows.
-  if (HasNoLinkerName(*function) && MatchesGlob(LocalPattern(*function), glob)) return true;
+  // The linker name that somebody else knows, or a pattern of it.
+  if ((glob.starts_with("_Z") || glob.starts_with("*")) && HasNoLinkerName(*function)) {
+    const std::string local = LocalPattern(*function);
+    if (local != "*" && MatchesGlob(local, glob)) return true;
+  }
   // Parameters can be left out, as nobody remembers them.
   return glob.find('(') == std::string_view::npos &&
          MatchesGlob(glob, WithoutParameters(function->name));

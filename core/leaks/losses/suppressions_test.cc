@@ -295,6 +295,10 @@ TEST_F(SuppressionsTest, KnowLambdasByWhatTheyAreIn) {
   EXPECT_NE(entry.find("   fun:*1c*\n   fun:main\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
   EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZZ1ciENKUlvE_clEv\nfun:main")));
+  // One of which nothing is known but that it is one.
+  const std::string bare = "{lambda()#1}::operator()() const";
+  stack_ = maker_.StackAt({maker_.Function(bare, bare), maker_.Function("main")});
+  EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:_Z5Otherv\nfun:main")));
 }
 
 TEST_F(SuppressionsTest, TellWhatIsWrongAndWhere) {
