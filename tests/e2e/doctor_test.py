@@ -573,19 +573,22 @@ class DoctorLimits(DoctorTest):
             return
         self.skipTest("no memory cgroup can be made here")
 
-    def run_limited(self, limit, size, *options):
-        """What `run` says on standard error of a program that may have no more than this."""
+    def run_limited(self, limit, size, *options, code=0):
+        """What `run` says on standard error of a program that may have no more than this; with a code, it is not
+        started."""
         process = subprocess.run([harness.HEAPGAUGE, "run", *options, "--", patient()], text=True, capture_output=True,
                                  input="alloc 1000 1000\n",
                                  env=harness.clean_environment(HEAPGAUGE_DIR=str(self.gauges)),
                                  preexec_fn=lambda: resource.setrlimit(limit, (size, size)))
-        self.assertEqual((process.returncode, process.stdout), (0, "ready\nok\n"), process.stderr)
+        self.assertEqual((process.returncode, process.stdout), (code, "" if code else "ready\nok\n"), process.stderr)
         return process.stderr
 
     def test_run_names_the_limit_that_left_no_room_for_a_trace(self):
         trace = str(self.directory / "run.hgt")
-        said = self.run_limited(resource.RLIMIT_AS, 300 << 20, "--trace", "-o", trace)
-        self.assertRegex(said, "there is no trace: .*300 MB.*ulimit -v")
+        # The recorder could not map what the program writes, and that would wait for it.
+        said = self.run_limited(resource.RLIMIT_AS, 300 << 20, "--trace", "-o", trace, code=2)
+        self.assertRegex(said, "the recorder needs .*ulimit -v allows 300 MB.*ulimit -v 307200")
+        self.assertEqual(list(self.gauges.glob("*")), [])
         said = self.run_limited(resource.RLIMIT_FSIZE, 4096, "--trace", "-o", trace)
         self.assertRegex(said, "there is no trace: .*4.0 kB.*ulimit -f")
 

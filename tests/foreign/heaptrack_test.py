@@ -256,9 +256,10 @@ class HeaptrackTrouble(Heaptrack):
         raw, interpreted = self.record("known_heap")
         cut = self.directory / "cut.gz"
         cut.write_bytes(interpreted.read_bytes()[:-100])
-        refused = self.ask("top", cut, check=False)
-        self.assertEqual(refused.returncode, 2)
-        self.assertEqual(len(refused.stderr.splitlines()), 1)
+        shown = self.ask("top", cut)
+        self.assertIn("it breaks off within its compressed data", shown.stdout)
+        # heaptrack_print takes what there is, too.
+        self.assert_totals(cut, cut)
         text = gzip.decompress(interpreted.read_bytes())
         plain = self.directory / "plain"
         plain.write_bytes(text[:len(text) // 2])
