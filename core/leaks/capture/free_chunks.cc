@@ -117,10 +117,12 @@ bool IsChunk(uint64_t size_word, uint64_t room) {
 }
 
 // Where chunks that begin at `at` end: at something that is none, or at `goal`, if one begins
-// there.
-uint64_t EndOfChunks(Window* memory, uint64_t at, uint64_t end, uint64_t goal) {
+// there. Of the steps that are `left` it takes some.
+uint64_t EndOfChunks(Window* memory, uint64_t at, uint64_t end, uint64_t goal, size_t* left) {
   uint64_t size_word = 0;
   while (at != goal && end - at >= kHeader && memory->Read(at + 8, &size_word)) {
+    if (*left == 0) break;
+    --*left;
     if ((size_word & ~kFlags) == kHeader) {  // two of these are the end of a stretch
       return std::min(at + 2 * kHeader, end);
     }
@@ -135,10 +137,13 @@ uint64_t EndOfChunks(Window* memory, uint64_t at, uint64_t end, uint64_t goal) {
 std::vector<AddressRange> FindForeignBreak(const MemoryImage& image, const AddressRange& heap,
                                            const std::vector<uint64_t>& used) {
   constexpr size_t kMost = 4096;
+  // A heap that is made to look like chunks from each of its pages on would take for ever.
+  size_t steps = size_t{1} << 26;
   std::vector<AddressRange> foreign;
   Window memory(image, heap);
   for (uint64_t at = heap.start; at < heap.end;) {
-    at = EndOfChunks(&memory, at, heap.end, heap.end);
+    at = EndOfChunks(&memory, at, heap.end, heap.end, &steps);
+    if (steps == 0) return {};
     if (heap.end - at < kHeader) break;
     const auto next = std::lower_bound(used.begin(), used.end(), at + kHeader);
     if (next == used.end() || *next >= heap.end) {
@@ -148,13 +153,13 @@ std::vector<AddressRange> FindForeignBreak(const MemoryImage& image, const Addre
     // glibc's part begins on a page as a rule, with chunks up to that of the block.
     const uint64_t chunk = *next - kHeader;
     uint64_t begin = (at + kPageBytes - 1) / kPageBytes * kPageBytes;
-    while (begin < chunk && EndOfChunks(&memory, begin, heap.end, chunk) != chunk) {
+    while (begin < chunk && EndOfChunks(&memory, begin, heap.end, chunk, &steps) != chunk) {
       begin += kPageBytes;
     }
     begin = std::min(begin, chunk);
     uint64_t size_word = 0;
     if (!memory.Read(begin + 8, &size_word) || !IsChunk(size_word, heap.end - begin) ||
-        foreign.size() == kMost) {
+        foreign.size() == kMost || steps == 0) {
       return {};
     }
     foreign.push_back({at, begin});

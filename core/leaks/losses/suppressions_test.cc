@@ -42,6 +42,11 @@ class SuppressionsTest : public ::testing::Test {
     SuppressionMatcher matcher(suppressions, profile);
     return matcher.Match(maker_.check().known.stacks[stack_].leaf, kind, function) != kNone;
   }
+  // For what is definitely lost by the stack.
+  std::string Generated() {
+    const Profile profile = maker_.check().known.profile;
+    return GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  }
   bool SilencesBlockOf(wire::Function function, const std::string& lines) {
     return Silences(Entry(lines), Kind::kDefinite, static_cast<uint32_t>(function));
   }
@@ -205,9 +210,7 @@ TEST_F(SuppressionsTest, ThatAreGeneratedMatch) {
 
 TEST_F(SuppressionsTest, ThatAreGeneratedEndWithMainAsStacksOfValgrindDo) {
   stack_ = maker_.Stack({"f()", "main", "__libc_start_main", "_start"});
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:main\n}\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
 }
@@ -216,9 +219,7 @@ TEST_F(SuppressionsTest, ThatAreGeneratedEndWithMainAsStacksOfValgrindDo) {
 TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfOneFileGoByTheirNames) {
   const std::string name = "(anonymous namespace)::Lose<std::string>(int)";
   stack_ = maker_.StackAt({maker_.Function(name, name + ":29"), maker_.Function("main")});
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:*12_GLOBAL__N_14Lose*\n   fun:main\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
   // As Valgrind has it, and others that are not meant.
@@ -230,9 +231,7 @@ TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfOneFileGoByTheirNames) {
 
 TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfACFileAreTheirNames) {
   stack_ = maker_.StackAt({maker_.Function("lose", "lose:7"), maker_.Function("main")});
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:lose\n   fun:main\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
 }
@@ -240,9 +239,7 @@ TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfACFileAreTheirNames) {
 // What main lost does not hide what its functions lose later.
 TEST_F(SuppressionsTest, ThatAreGeneratedAreAboutOneStack) {
   stack_ = maker_.Stack({"main"});
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_TRUE(Silences(entry));
   stack_ = maker_.Stack({"parse", "main"});
   EXPECT_FALSE(Silences(entry));
@@ -251,9 +248,7 @@ TEST_F(SuppressionsTest, ThatAreGeneratedAreAboutOneStack) {
 TEST_F(SuppressionsTest, ThatAreGeneratedHaveOneFrameForOperatorNew) {
   stack_ = maker_.StackAt({maker_.Function("operator new(unsigned long)", "_Znwm"),
                            maker_.Function("f()", "_Z1fv"), maker_.Function("main")});
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:*\n   fun:_Z1fv\n   fun:main\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
 }
@@ -262,16 +257,12 @@ TEST_F(SuppressionsTest, ThatAreGeneratedHaveOneFrameForOperatorNew) {
 TEST_F(SuppressionsTest, KnowWhatValgrindCallsTheEndsOfStacks) {
   stack_ = maker_.Stack({"work", "start_thread", "__clone3"});
   EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:work\nfun:start_thread\nfun:clone")));
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:work\n   fun:start_thread\n}"), std::string::npos) << entry;
   stack_ = maker_.Stack({"work", "__libc_start_call_main", "__libc_start_main@@GLIBC_2.34"});
   EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:work\nfun:(below main)")));
   EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:(below main)")));
-  const Profile below = maker_.check().known.profile;
-  const std::string ends =
-      GenerateSuppression(below, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string ends = Generated();
   EXPECT_NE(ends.find("   fun:work\n   fun:(below main)\n}"), std::string::npos) << ends;
 }
 
@@ -279,9 +270,7 @@ TEST_F(SuppressionsTest, TakeAllKindsOfAConstructorForOne) {
   stack_ = maker_.StackAt({maker_.Function("W::W()", "_ZN1WC2Ev"), maker_.Function("main")});
   EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZN1WC1Ev\nfun:main")));
   EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:_ZN1WD1Ev\nfun:main")));
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:_ZN1WC?Ev\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
 }
@@ -289,9 +278,7 @@ TEST_F(SuppressionsTest, TakeAllKindsOfAConstructorForOne) {
 TEST_F(SuppressionsTest, KnowLambdasByWhatTheyAreIn) {
   const std::string name = "c(int)::{unnamed type, line 9}::operator()() const";
   stack_ = maker_.StackAt({maker_.Function(name, name), maker_.Function("main")});
-  const Profile profile = maker_.check().known.profile;
-  const std::string entry =
-      GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
+  const std::string entry = Generated();
   EXPECT_NE(entry.find("   fun:*1c*\n   fun:main\n"), std::string::npos) << entry;
   EXPECT_TRUE(Silences(entry));
   EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZZ1ciENKUlvE_clEv\nfun:main")));
