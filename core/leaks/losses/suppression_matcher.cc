@@ -427,9 +427,10 @@ std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) 
       const bool is_below_main = IsBelowMain(name);
       // Valgrind ends a line's text at its end; patterns have no way to quote.
       frames += "   fun:" +
-                (is_below_main                ? std::string(kBelowMain)
-                 : HasNoLinkerName(*function) ? Printable(LocalPattern(*function))
-                                              : Printable(OneOfItsKind(name, '?'))) +
+                Printable(is_below_main                ? std::string(kBelowMain)
+                          : HasNoLinkerName(*function) ? LocalPattern(*function)
+                          : name.starts_with("__")     ? "*" + std::string(PublicName(name))
+                                                       : OneOfItsKind(name, '?')) +
                 "\n";
       if (is_below_main) break;
     } else if (module != nullptr && !module->path.empty()) {

@@ -266,6 +266,14 @@ TEST_F(SuppressionsTest, KnowWhatValgrindCallsTheEndsOfStacks) {
   EXPECT_NE(ends.find("   fun:work\n   fun:(below main)\n}"), std::string::npos) << ends;
 }
 
+// Valgrind has the name that programs use.
+TEST_F(SuppressionsTest, ThatAreGeneratedHavePublicNamesOfTheCLibrary) {
+  stack_ = maker_.Stack({"__strdup", "main"});
+  const std::string entry = Generated();
+  EXPECT_NE(entry.find("   fun:*strdup\n   fun:main\n"), std::string::npos) << entry;
+  EXPECT_TRUE(Silences(entry));
+}
+
 TEST_F(SuppressionsTest, TakeAllKindsOfAConstructorForOne) {
   stack_ = maker_.StackAt({maker_.Function("W::W()", "_ZN1WC2Ev"), maker_.Function("main")});
   EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZN1WC1Ev\nfun:main")));
