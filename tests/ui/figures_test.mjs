@@ -57,7 +57,7 @@ const addressOf = (server, view, source, words) => `${server.url}#${new URLSearc
 async function show(page, server, view, source, words, until_) {
   await page.goto("about:blank");
   await page.goto(addressOf(server, view, source, words));
-  await until(page, until_, undefined, 40);
+  await until(page, until_);
 }
 
 const isTable = () => document.querySelector("[data-testid=table]:not(.loading) .all") && ![...document.querySelectorAll("[data-testid=table] .all .name")].some((name) => name.textContent.trim() === "…");

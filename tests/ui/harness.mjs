@@ -76,6 +76,9 @@ export function stop(child, signal = "SIGTERM") {
   });
 }
 
+// Long enough for a machine that others keep busy: it is no measure of anything.
+const PATIENCE_MS = 120_000;
+
 // On a machine that is busy with other things a start may hang; another one does not.
 async function launch() {
   const options = { executablePath: BROWSER, timeout: 60_000, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] };
@@ -87,6 +90,7 @@ let browser;
 export async function open(url, options = {}) {
   browser ??= await launch();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   page.complaints = [];
   page.on("console", (message) => {
@@ -102,9 +106,9 @@ export async function open(url, options = {}) {
 }
 
 // Waits until the function, called in the page, gives something. (playwright's own way needs eval, which the page
-// forbids.) Long enough for a machine that others keep busy: it is no measure of anything.
-export async function until(page, look, argument, seconds = 90) {
-  const end = Date.now() + seconds * 1000;
+// forbids.)
+export async function until(page, look, argument) {
+  const end = Date.now() + PATIENCE_MS;
   for (;;) {
     const found = await page.evaluate(look, argument);
     if (found) return found;

@@ -23,7 +23,7 @@ const viewsOf = (page) => page.locator("nav[aria-label=Views] a").evaluateAll((l
 // It shows what there is.
 async function settled(page) {
   const look = () => document.querySelector("main section.view, main .empty, main .problem") && !document.querySelector("[aria-busy=true]") && !document.body.textContent.includes("reading…") && document.querySelector("main").innerText.trim().length > 0;
-  await until(page, look, undefined, 40).catch(async (error) => {
+  await until(page, look).catch(async (error) => {
     throw new Error(`${page.url()} stays at: ${(await page.locator("main").innerText()).slice(0, 500)} ${error.message}`);
   });
 }
@@ -178,16 +178,16 @@ test("a process that ends while it is watched keeps its last figures in every vi
     watching.push([view, one]);
   }
   await stop(program, "SIGKILL");
-  await page.getByTestId("state").filter({ hasText: "killed after" }).waitFor({ timeout: 30_000 });
+  await page.getByTestId("state").filter({ hasText: "killed after" }).waitFor();
   const total = await page.getByTestId("live-total").textContent();
   assert.equal(total, /live\s+(\S+ \S+)/.exec(heapgauge("top", String(program.pid)))[1]);
   // And its file goes as well.
   for (const name of readdirSync(folder)) if (name.includes(`.${program.pid}.hg`)) rmSync(join(folder, name));
-  await page.getByTestId("gone").waitFor({ timeout: 30_000 });
+  await page.getByTestId("gone").waitFor();
   assert.equal(await page.getByTestId("live-total").textContent(), total);
   await picture(page, "gone-light");
   for (const [view, one] of watching) {
-    if (view !== "processes") await one.getByTestId("gone").waitFor({ timeout: 30_000 });
+    if (view !== "processes") await one.getByTestId("gone").waitFor();
     await intact(one, `${view} of what is gone`);
     await one.context().close();
   }
@@ -215,26 +215,26 @@ test("a server that stops is said to have, and the page goes on when it is back"
   }
   await stop(first.child);
   for (const [view, one, before] of watching) {
-    await one.getByTestId("lost").waitFor({ timeout: 30_000 });
+    await one.getByTestId("lost").waitFor();
     // What was there is there.
     assert.ok((await one.locator("main").innerText()).length >= before / 2, `${view} lost what it showed`);
     assert.equal(await one.locator("main .problem").count(), 0, view);
   }
   await picture(watching[0][1], "lost-light");
   // Another view meanwhile: it has nothing, and does not break.
-  await page.getByTestId("lost").waitFor({ timeout: 30_000 });
+  await page.getByTestId("lost").waitFor();
   await page.getByRole("link", { name: "Table", exact: true }).click();
   await page.locator("section.view").waitFor();
   const again = await serveAt(address);
   for (const [view, one] of watching) {
-    await until(one, () => !document.querySelector("[data-testid=lost]"), undefined, 30);
+    await until(one, () => !document.querySelector("[data-testid=lost]"));
     await settled(one);
     await until(one, () => document.querySelector("main").innerText.length > 0);
     assert.deepEqual(one.complaints.filter((text) => !isAnswer(text) && !isConnection(text)), [], view);
     await one.context().close();
   }
   // By itself, with the figures.
-  await page.getByTestId("table").locator(".all .row").first().waitFor({ timeout: 30_000 });
+  await page.getByTestId("table").locator(".all .row").first().waitFor();
   assert.deepEqual(page.complaints.filter((text) => !isConnection(text)), []);
   await page.context().close();
   await stop(again.child);

@@ -149,7 +149,7 @@ test("the regions of a process are those of the command line", async () => {
   await until(page, () => [...document.querySelectorAll("[data-testid=regions] tbody tr:not(.chosen) td:first-child")].every((cell) => cell.innerText.trim() === "heap"));
   // It ends while it is watched.
   await stop(program, "SIGKILL");
-  await until(page, () => /gone|last/.test(document.querySelector("[data-testid=memory-total]")?.innerText ?? "") || document.querySelector("[role=alert]"), undefined, 30);
+  await until(page, () => /gone|last/.test(document.querySelector("[data-testid=memory-total]")?.innerText ?? "") || document.querySelector("[role=alert]"));
   await quiet({ complaints: page.complaints.filter((text) => !/status of 4/.test(text)), context: () => page.context() });
   await server.stop();
 });

@@ -189,9 +189,9 @@ test("a process that runs is followed, also when it ends", async () => {
   await live.waitFor();
   const before = await live.textContent();
   program.stdin.write("a 64\n");
-  await until(page, (text) => document.querySelector("[data-testid=live-total]").textContent !== text, before, 30);
+  await until(page, (text) => document.querySelector("[data-testid=live-total]").textContent !== text, before);
   await stop(program, "SIGKILL");
-  await page.getByText(/killed after/).waitFor({ timeout: 30_000 });
+  await page.getByText(/killed after/).waitFor();
   assert.deepEqual(page.complaints, []);
   // The server goes as well.
   await server.stop();

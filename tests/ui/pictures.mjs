@@ -49,7 +49,7 @@ test("pictures of all views", async () => {
       const words = view === "processes" ? { process: `grow_on_request running ${program.pid}` } : (WORDS[view] ?? {});
       const source = view === "processes" || view === "leaks" ? live : trace;
       const page = await open(`${server.url}#${new URLSearchParams({ view, source, ...words })}`, { colorScheme: theme });
-      await until(page, settled, undefined, 60);
+      await until(page, settled);
       await page.waitForLoadState("networkidle").catch(() => undefined);
       await page.screenshot({ path: join(to, `${view}-${theme}.png`) });
       await page.context().close();

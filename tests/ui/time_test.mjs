@@ -338,28 +338,28 @@ test("the timeline of a process grows by itself, and stands still where one look
   const server = await serve();
   const page = await open(`${server.url}#view=timeline&source=${program.pid}`);
   const axis = page.getByRole("slider");
-  await axis.waitFor({ timeout: 60_000 });
+  await axis.waitFor();
   const end = async () => Number(await axis.getAttribute("aria-valuemax"));
   const first = await end();
-  await until(page, (before) => Number(document.querySelector("[role=slider]").getAttribute("aria-valuemax")) > before, first, 60);
-  await until(page, () => /RSS\s+\S+ [kM]B/.test(document.querySelector("[data-testid=read-out]").innerText), undefined, 60);
+  await until(page, (before) => Number(document.querySelector("[role=slider]").getAttribute("aria-valuemax")) > before, first);
+  await until(page, () => /RSS\s+\S+ [kM]B/.test(document.querySelector("[data-testid=read-out]").innerText));
   // What was allocated meanwhile is seen.
   program.stdin.write("a 64\n");
   await lineOf(program.stdout, /ok/);
-  await until(page, () => parseFloat(/live\s+(\S+) MB/.exec(document.querySelector("[data-testid=read-out]").innerText)?.[1] ?? 0) > 40, undefined, 60);
+  await until(page, () => parseFloat(/live\s+(\S+) MB/.exec(document.querySelector("[data-testid=read-out]").innerText)?.[1] ?? 0) > 40);
   await picture(page, "timeline-process-light");
   await axis.focus();
   await page.keyboard.press("+");
   await hasWord(page, "zfrom");
   const seen = [await axis.getAttribute("aria-valuemin"), await axis.getAttribute("aria-valuemax")];
-  for (let i = 0; i < 2; ++i) await page.waitForResponse((response) => response.url().includes("/timeline?"), { timeout: 60_000 });
+  for (let i = 0; i < 2; ++i) await page.waitForResponse((response) => response.url().includes("/timeline?"));
   assert.deepEqual([await axis.getAttribute("aria-valuemin"), await axis.getAttribute("aria-valuemax")], seen);
   await page.keyboard.press("0");
   await wordIs(page, "zfrom", "");
   // It ends while it is watched: what was seen stays.
   await stop(program, "SIGKILL");
   await page.reload();
-  await axis.waitFor({ timeout: 60_000 });
+  await axis.waitFor();
   assert.ok((await end()) >= Number(seen[1]));
   await quiet(page);
   await server.stop();

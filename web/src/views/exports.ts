@@ -197,7 +197,7 @@ export function download(name: string, content: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000); // the browser has begun by then
+  setTimeout(() => URL.revokeObjectURL(url), 120_000); // even a busy browser has begun by then
 }
 
 // "server.hgt", "flame" and "svg" make "server-flame.svg".
