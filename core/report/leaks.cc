@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/base/text.h"
+#include "core/leaks/losses/generate_suppression.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leak_words.h"
 

@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/leaks/growth/run_clock.h"
 #include "core/leaks/growth/site_names.h"
+#include "core/leaks/losses/generate_suppression.h"
 #include "core/report/leak_owners.h"
 #include "core/report/leak_parts.h"
 

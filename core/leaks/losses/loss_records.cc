@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "core/leaks/losses/stack_frames.h"
-#include "core/leaks/losses/suppressions.h"
+#include "core/leaks/losses/suppression_matcher.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -17,21 +17,16 @@
 // Entries of other tools or about other errors are passed over. Files are input like any other:
 // their size and the number of rules are bounded, and what is wrong is told with its line.
 //
-// Suppressions are read-only once files are read. A matcher remembers what it was asked and is for
-// one thread; suppressions and profile must outlive it.
+// Suppressions are read-only once files are read.
 #ifndef HEAPGAUGE_CORE_LEAKS_LOSSES_SUPPRESSIONS_H_
 #define HEAPGAUGE_CORE_LEAKS_LOSSES_SUPPRESSIONS_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/leaks/losses/stack_frames.h"
-#include "core/leaks/verdict.h"
-#include "core/model/profile.h"
 
 namespace heapgauge::leaks {
 
@@ -69,38 +64,6 @@ class Suppressions {
  private:
   std::vector<SuppressionRule> rules_;
 };
-
-class SuppressionMatcher {
- public:
-  SuppressionMatcher(const Suppressions& suppressions, const Profile& profile);
-
-  // The first rule that silences blocks of this stack and kind, which `function` allocated
-  // (Block::function); kNone if none does.
-  uint32_t Match(NodeId leaf, Kind kind, uint32_t function);
-
- private:
-  static constexpr uint32_t kNotCalled = UINT32_MAX;
-  uint32_t Find(const std::vector<StackFrame>& stack, Kind kind, uint32_t function);
-  bool Matches(const SuppressionRule& rule, const std::vector<StackFrame>& stack, uint32_t called);
-  bool Matches(const SuppressionFrame& pattern, const StackFrame& frame);
-  const std::string& ResolvedOf(const Module& module);
-  uint32_t LsanRuleOf(const StackFrame& frame);
-
-  const Suppressions& suppressions_;
-  const Profile& profile_;
-  std::unordered_map<uint64_t, uint32_t> known_;             // by leaf, function and kind
-  std::unordered_map<uint32_t, uint32_t> by_frame_;          // the first of LeakSanitizer's rules
-  std::vector<uint32_t> lsan_;                               // indexes of these
-  std::unordered_map<const Module*, std::string> resolved_;  // paths
-};
-
-// Whether all of `text` is what the pattern says; '*' is any text, '?' any character.
-bool MatchesGlob(std::string_view pattern, std::string_view text);
-
-// An entry that silences blocks of this kind and stack, in Valgrind's syntax or in LeakSanitizer's;
-// "" where the stack has nothing to go by.
-std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind);
-std::string GenerateLsanSuppression(const Profile& profile, NodeId leaf);
 
 }  // namespace heapgauge::leaks
 
