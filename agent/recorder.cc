@@ -415,6 +415,8 @@ void Recorder::PrepareForOtherRights(bool other_root) {
 }
 
 void Recorder::PrepareForSeccomp(bool strict) {
+  // A forked child that has told nothing yet has no file, and could make none later.
+  if (!SyscallsFrozen() && (sampler_.active() || tracing())) Ready();
   if (OwnFile() == nullptr) return;
   if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();
   dumper_.WaitForEnd();

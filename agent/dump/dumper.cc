@@ -125,7 +125,7 @@ void Dumper::ConsiderSlowly(GaugeFile* file, const DumpFigures& figures, uint64_
     WaitForEnd();
     if (!Lock(&turn)) return;
   }
-  if (!os::OnAlternateStack()) {
+  if (os::OffAlternateStack()) {
     const os::SignalsBlocked quiet;
     MemoryFigures memory;
     const bool look = request != 0 || policy_.WantsMemory(figures);

@@ -1,5 +1,6 @@
 #include "agent/sample/walker_pool.h"
 
+#include "agent/sample/left_behind.h"
 #include "agent/sample/thread_token.h"
 #include "agent/sys/os.h"
 
@@ -8,10 +9,8 @@ namespace heapgauge::agent {
 bool WalkerPool::TryTake(Lease* lease, const ThreadState& thread, uintptr_t sp, uint64_t now_ns) {
   uint64_t taken = lease->taken_ns.load(std::memory_order_relaxed);
   if (taken != 0) {
-    // Further up its own stack the borrower is back from that walk. A handler's alternate stack
-    // may lie further up too.
-    const bool jumped_out_of =
-        lease->owner == thread.token && sp > lease->sp && !os::OnAlternateStack();
+    const bool jumped_out_of = lease->owner == thread.token && sp != lease->sp &&
+                               IsBackFrom(lease->sp, sp, lease->walker.memory());
     const bool forgotten = now_ns > taken && now_ns - taken > kForgottenNs;
     if (!jumped_out_of && !forgotten) return false;
   }

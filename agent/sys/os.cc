@@ -362,9 +362,9 @@ bool Nap(uint64_t nanoseconds) {
   return Syscall(SYS_nanosleep, &time, nullptr) != -ENOSYS;
 }
 
-bool OnAlternateStack() {
+bool OffAlternateStack() {
   stack_t stack{};
-  return Syscall(SYS_sigaltstack, nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+  return Syscall(SYS_sigaltstack, nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) == 0;
 }
 
 // Strict seccomp forbids reading the processor's clock as well; the coarse time needs none.

@@ -122,8 +122,9 @@ void WriteLine(int fd, const char* text, size_t bytes);
 // Sleeps; false, at once, if that is not possible.
 bool Nap(uint64_t nanoseconds);
 
-// Is this code running on a signal handler's alternate stack? False if it cannot be told.
-bool OnAlternateStack();
+// Does the kernel say that this code is not on a signal handler's alternate stack? False if it cannot
+// be asked. Of one that is disarmed while its handler runs (SS_AUTODISARM) it knows nothing.
+bool OffAlternateStack();
 
 // True for set-user-id programs and the like: the agent stays out of those.
 bool RunsWithElevatedRights();

@@ -1,5 +1,6 @@
 #include "agent/trace/lane_pool.h"
 
+#include "agent/sample/left_behind.h"
 #include "agent/sample/thread_token.h"
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
@@ -108,10 +109,9 @@ TraceLane* LanePool::Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuf
   return lane;
 }
 
-// Is the thread back from the call that left its mark, so that nobody is at the lane? At the same
-// place of its stack, or further up, it is. But a handler's alternate stack may lie up there too.
+// Is the thread back from the call that left its mark, so that nobody is at the lane?
 bool LanePool::IsBack(const TraceLane& lane, uintptr_t sp) {
-  return sp >= lane.busy_sp && !os::OnAlternateStack();
+  return IsBackFrom(lane.busy_sp, sp, lane.walker.memory());
 }
 
 // In a handler that came while the thread is at `lane`.

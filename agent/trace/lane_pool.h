@@ -4,7 +4,8 @@
 // A thread finds its lane through its ThreadState and marks it busy while it is at it, with its
 // stack pointer: so a signal handler that comes in between notices, and uses the thread's next one
 // (`inner`), which is made for it. If a handler jumped out, the mark is left; the thread is then
-// found further up its stack, and goes on with the lane. A lane belongs to its thread as long as
+// found further up its stack, and goes on with the lane, or with the next one where that is not
+// certain (left_behind.h). A lane belongs to its thread as long as
 // the kernel knows that: this is asked, a few lanes at a time, when a new thread needs one. The
 // recorder's word for it would not do: two threads on one lane would ruin the walker. So nothing
 // has to happen when a thread ends.

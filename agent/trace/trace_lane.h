@@ -56,8 +56,10 @@ struct alignas(64) TraceLane {
     *place = event;
     // Before it counts: who jumps away after that leaves it behind as it is.
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    room -= static_cast<uint32_t>(sizeof event);
-    shown.store(position + static_cast<uint32_t>(sizeof event), std::memory_order_release);
+    // Not less by so much: whatever happened to it meanwhile, it is no more than there is.
+    const uint32_t end = position + static_cast<uint32_t>(sizeof event);
+    room = wire::kSegmentBytes - end;
+    shown.store(end, std::memory_order_release);
     return true;
   }
 };

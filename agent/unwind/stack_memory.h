@@ -57,6 +57,14 @@ class StackMemory {
   uintptr_t own_high() const { return own_high_; }
   bool IsOwn(uintptr_t address) const { return address - own_low_ < own_high_ - own_low_; }
 
+  // Are both places surely in the own stack? For a signal handler, too, that came between any two
+  // steps of the thread's walk.
+  bool HasBoth(uintptr_t one, uintptr_t other) const {
+    const uintptr_t low = own_low_;
+    const uintptr_t high = own_high_;
+    return low != 0 && one >= low && one < high && other >= low && other < high;
+  }
+
   // Where the own stack ends if `sp` is a place in it, else 0.
   uintptr_t EndOf(uintptr_t sp) const { return IsOwn(sp) && sp % 8 == 0 ? own_high_ : 0; }
 

@@ -57,6 +57,9 @@ class Walker {
     memory_.Forget();
   }
 
+  // What is known about the thread's memory.
+  const StackMemory& memory() const { return memory_; }
+
  private:
   // While a frame is new, its hash is not known yet; in its place stand the low bits of the packed
   // rule, if that was a simple one on the own stack, otherwise kSlow and flags.

@@ -1,13 +1,21 @@
 // A handler that allocates and frees between any two instructions of malloc and free.
 //
-//   signal_each_step [PAIRS]
+//   signal_each_step [PAIRS [--autodisarm] [--seccomp]]
 //
 // The processor itself makes the signal, after every instruction (trap flag). If the program is
 // traced the handler goes on until the buffer that it writes to has no room left, or room for one
 // free, or for many: so what the interrupted code had looked at is something else when it goes on.
 // Otherwise it makes one call. Legal over libsignal_safe_malloc.so alone. Prints how many blocks of
-// 3,001 bytes main made, and how many of 2,001 bytes the handler.
+// 3,001 bytes were made, and how many of 2,001 bytes by the handler.
+//
+// All happens in a thread whose stack lies below that of the handler. With --autodisarm the kernel
+// does not know the handler's stack while it runs, with --seccomp it cannot be asked.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <ucontext.h>
 
 #include <atomic>
@@ -127,24 +135,25 @@ void StartStepping() {
       : "memory", "cc");
 }
 
-}  // namespace
+constexpr size_t kStackBytes = 256 * 1024;
+constexpr unsigned kDisarmed = 1U << 31;  // SS_AUTODISARM
+int pairs = 5;
+bool autodisarm;
+char* handler_stack;
 
-int main(int argc, char** argv) {
-  const int pairs = argc > 1 ? atoi(argv[1]) : 5;
+void* Run(void*) {
   for (int i = 0; i < 100'000; ++i) {  // until all buffers are there
     void* volatile p = malloc(8);
     free(p);
   }
   FindSegments();
-  static char stack[256 * 1024];
+  Require(handler_stack > static_cast<char*>(__builtin_frame_address(0)),
+          "the stacks lie otherwise");
   stack_t alternate{};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof stack;
+  alternate.ss_sp = handler_stack;
+  alternate.ss_size = kStackBytes;
+  alternate.ss_flags = autodisarm ? static_cast<int>(kDisarmed) : 0;
   Require(sigaltstack(&alternate, nullptr) == 0, "sigaltstack");
-  struct sigaction action {};
-  action.sa_sigaction = OnStep;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  Require(sigaction(SIGTRAP, &action, nullptr) == 0, "sigaction");
   StartStepping();
   for (int i = 0; i < pairs; ++i) {
     void* volatile p = malloc(3001);
@@ -152,6 +161,43 @@ int main(int argc, char** argv) {
     free(p);
   }
   stepping = 0;
+  return nullptr;
+}
+
+// Allows everything; but who knows that.
+void InstallFilter() {
+  sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {1, allow};
+  Require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+  Require(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0, "seccomp");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool seccomp = false;
+  if (argc > 1) pairs = atoi(argv[1]);
+  for (int i = 2; i < argc; ++i) {
+    autodisarm |= strcmp(argv[i], "--autodisarm") == 0;
+    seccomp |= strcmp(argv[i], "--seccomp") == 0;
+  }
+  for (int i = 0; i < 100'000; ++i) {
+    void* volatile p = malloc(8);
+    free(p);
+  }
+  // Later mappings lie below earlier ones.
+  void* const stack =
+      mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  Require(stack != MAP_FAILED, "mmap");
+  handler_stack = static_cast<char*>(stack);
+  struct sigaction action {};
+  action.sa_sigaction = OnStep;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  Require(sigaction(SIGTRAP, &action, nullptr) == 0, "sigaction");
+  if (seccomp) InstallFilter();
+  pthread_t thread;
+  Require(pthread_create(&thread, nullptr, Run, nullptr) == 0, "pthread_create");
+  Require(pthread_join(thread, nullptr) == 0, "pthread_join");
   const unsigned long made = made_by_handler;
   printf("done %d %lu\n", pairs, made);
   return 0;
