@@ -12,6 +12,7 @@ struct AddressRange {
   uint64_t start = 0;
   uint64_t end = 0;
   uint64_t size() const { return end - start; }
+  bool Holds(uint64_t address) const { return address >= start && address < end; }
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 

@@ -33,6 +33,8 @@ struct CgroupMemory {
   // Usage that cannot be dropped.
   uint64_t held() const { return usage > file_pages ? usage - file_pages : 0; }
   uint64_t room() const { return limit > usage ? limit - usage : 0; }
+  // Room, and what would be dropped to make it.
+  uint64_t available() const { return limit > held() ? limit - held() : 0; }
 };
 
 // Nothing if no memory cgroup can be seen.

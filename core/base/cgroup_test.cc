@@ -34,7 +34,7 @@ TEST_F(CgroupFiles, TakesTheGroupWithTheLeastRoom) {
   Write(base + "/a/memory.max", "1000\n");
   Write(base + "/a/memory.high", "950\n");
   Write(base + "/a/memory.swap.current", "64\n");
-  Write(base + "/a/memory.stat", "anon 5\ninactive_file 70\n");
+  Write(base + "/a/memory.stat", "anon 5\nactive_file 50\ninactive_file 70\n");
   Write(base + "/a/memory.pressure",
         "some avg10=12.50 avg60=0 avg300=0 total=1\nfull avg10=3.00 \n");
   Write(base + "/a/memory.events", "low 0\noom_kill 3\n");
@@ -50,6 +50,7 @@ TEST_F(CgroupFiles, TakesTheGroupWithTheLeastRoom) {
   EXPECT_EQ(memory->usage, 900u);
   EXPECT_EQ(memory->limit, 1000u);
   EXPECT_EQ(memory->room(), 100u);
+  EXPECT_EQ(memory->available(), 220u);
   EXPECT_EQ(memory->high, 950u);
   EXPECT_EQ(memory->swap, 64u);
   EXPECT_EQ(memory->reclaimable, 70u);

@@ -41,10 +41,6 @@ bool IsCLibrary(std::string_view path) {
   return name.starts_with("libc.so") || name.starts_with("libc-");
 }
 
-bool Holds(const AddressRange& range, uint64_t address) {
-  return address >= range.start && address < range.end;
-}
-
 class Finder {
  public:
   Finder(const RootsInput& input, const MemoryImage& image)
@@ -291,10 +287,10 @@ class Finder {
       if (piece.owner != Owner::kProgram || !HoldsArenas(piece)) continue;
       for (const AddressRange& arena : FindArenas(image_, {piece.start, piece.end})) {
         const ArenaSize size = SizeOf(image_, arena);
-        if (!Holds(range, size.last_chunk) || size.bytes >= range.size()) continue;
+        if (!range.Holds(size.last_chunk) || size.bytes >= range.size()) continue;
         std::vector<uint64_t> used;
         for (const Block& block : *input_.blocks) {
-          if (Holds(range, block.address)) used.push_back(block.address);
+          if (range.Holds(block.address)) used.push_back(block.address);
         }
         for (const AddressRange& part : FindForeignBreak(image_, range, used)) {
           AddTouched(part, RootKind::kMapping, 0);

@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
-#include "core/base/proc_fields.h"
+#include "core/base/cgroup.h"
 #include "core/base/process.h"
+#include "core/base/process_status.h"
 #include "core/base/text.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -49,11 +49,15 @@ uint64_t BytesToSave(const Smaps& smaps) {
   return bytes;
 }
 
+// What the machine and our own control group have left.
 uint64_t AvailableBytes() {
-  const auto text = ReadWholeFile("/proc/meminfo", 16384);
-  if (!text) return ~uint64_t{0};
-  const std::string field = StatusField(*text, "MemAvailable");
-  return field.empty() ? ~uint64_t{0} : std::strtoull(field.c_str(), nullptr, 10) * 1024;
+  const HostMemory host = ReadHostMemory();
+  uint64_t available = host.total != 0 ? host.available : ~uint64_t{0};
+  if (const auto group = ReadCgroupMemory(static_cast<uint32_t>(getpid()));
+      group && group->has_limit()) {
+    available = std::min(available, group->available());
+  }
+  return available;
 }
 
 bool WriteOomScore(std::string_view score) {
