@@ -54,7 +54,7 @@ struct TraceBufferHeader {
   uint32_t round;     // how often it was taken, from 1; written after the other words were set
   uint32_t position;  // bytes used, this header included; odd while an event is being added
   uint32_t closed;    // the round that is complete
-  uint32_t thread;    // kernel id of the thread that fills it
+  uint32_t thread;    // kernel id of the thread that fills it; 0: it may not ask (seccomp)
   uint64_t token;     // a number of its own for each thread that ever was, in order of appearance
   uint64_t name[2];   // of the thread at its first event, as PR_GET_NAME tells; 0 unknown
   uint64_t reserved[3];

@@ -290,12 +290,13 @@ void BufferReader::ReleaseGone(const std::function<bool(uint32_t)>& exists) {
   // The newest thread of each kernel id: those before it are gone.
   std::unordered_map<uint32_t, uint64_t> newest;
   for (const Buffer& buffer : buffers_) {
-    if (buffer.source == nullptr) continue;
+    if (buffer.source == nullptr || buffer.thread == 0) continue;
     uint64_t& token = newest[buffer.thread];
     token = std::max(token, buffer.source->stream.token());
   }
   std::unordered_map<uint32_t, bool> answers;
   const auto is_there = [&](uint32_t thread) {
+    if (thread == 0) return true;  // nobody can tell
     const auto [it, added] = answers.try_emplace(thread, true);
     if (added) it->second = exists(thread);
     return it->second;
@@ -306,8 +307,8 @@ void BufferReader::ReleaseGone(const std::function<bool(uint32_t)>& exists) {
   std::vector<Source*> left;
   for (Buffer& buffer : buffers_) {
     if (buffer.source == nullptr) continue;
-    buffer.gone =
-        newest[buffer.thread] != buffer.source->stream.token() || !is_there(buffer.thread);
+    buffer.gone = !is_there(buffer.thread) ||
+                  (buffer.thread != 0 && newest[buffer.thread] != buffer.source->stream.token());
     if (buffer.gone) left.push_back(buffer.source);
   }
   for (Source* const source : left) {  // one with several buffers is there several times

@@ -47,7 +47,8 @@ class BufferReader {
   Pass ReadLast();
 
   // Gives back what threads left behind that are no more, and forgets their streams once they are
-  // empty. `exists` is asked with kernel ids.
+  // empty. `exists` is asked with kernel ids. A thread whose number is not known (0) is never taken
+  // for gone.
   void ReleaseGone(const std::function<bool(uint32_t)>& exists);
 
   // In order of appearance. Those of threads that are gone and have nothing left are missing.

@@ -190,6 +190,25 @@ TEST_F(BufferReading, ReleasesWhatAThreadLeftThatIsNoMore) {
   EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 12}));
 }
 
+// As threads are that began when their program allowed no system calls any more.
+TEST_F(BufferReading, ThreadsWithoutANumberAreNeverGone) {
+  auto one = gauge_.Take(0, 1, 0);
+  auto other = gauge_.Take(1, 2, 0);
+  one.Allocate(10, 0x1000, 1);
+  other.Allocate(11, 0x2000, 1);
+  now_ = 30;
+  reader_->Read();
+  for (int i = 0; i < 2; ++i) reader_->ReleaseGone([](uint32_t) { return false; });
+  one.Free(12, 0x1000);
+  other.Free(13, 0x2000);
+  now_ = 60;
+  reader_->Read();
+  EXPECT_FALSE(one.IsReleased());
+  ASSERT_EQ(reader_->streams().size(), 2U);
+  EXPECT_EQ(Times(*reader_->streams()[0]), (std::vector<uint64_t>{10, 12}));
+  EXPECT_EQ(Times(*reader_->streams()[1]), (std::vector<uint64_t>{11, 13}));
+}
+
 TEST_F(BufferReading, AThreadWithTheNumberOfAnEarlierOneEndsThatOne) {
   auto old = gauge_.Take(0, 1, 100);
   old.Allocate(10, 0x1000, 1);
