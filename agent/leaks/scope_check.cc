@@ -69,6 +69,11 @@ int hg_check_scope(uint64_t mark, const void* frame, uint32_t callers,
     return FailWith(HEAPGAUGE_IO,
                     "the memory of the program cannot be looked at: ptrace is not allowed here");
   }
+  if (answer == CheckAnswer::kBusy) {
+    return FailWith(
+        HEAPGAUGE_UNAVAILABLE,
+        "another check of the program is under way, and takes too long or was interrupted");
+  }
   if (answer != CheckAnswer::kDone) {
     return FailWith(HEAPGAUGE_UNAVAILABLE, "the recorder of heapgauge run --leaks is gone");
   }
