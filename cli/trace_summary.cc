@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/report/figures.h"
+#include "core/report/shell_word.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -44,7 +45,7 @@ void TellTotals(const RecordedProcess& r) {
            Counted(totals.live_blocks, "block"));
   if (r.facts.records_mappings) {
     TellUser("heapgauge: this is the heap; what it mapped: heapgauge top --kind mmap {}\n",
-             Printable(r.path));
+             ShellWord(r.path));
   }
   if (r.facts.culled_below_ns != 0) {
     TellUser("heapgauge: left out {}, {}, that lived less than {}\n",
@@ -54,9 +55,13 @@ void TellTotals(const RecordedProcess& r) {
 }
 
 std::string LostText(const trace::Facts& facts) {
-  return fmt::format("{} {} lost: there was no room for {} in the gauge file",
-                     Counted(facts.lost_events, "event"), facts.lost_events == 1 ? "was" : "were",
-                     facts.lost_events == 1 ? "it" : "them");
+  const bool one = facts.lost_events == 1;
+  return fmt::format("{} {} lost: there was no room for {} in the gauge file{}",
+                     Counted(facts.lost_events, "event"), one ? "was" : "were", one ? "it" : "them",
+                     facts.recording.lacked_descriptors
+                         ? ", which could not grow because the program had no file descriptor left "
+                           "(ulimit -n)"
+                         : "");
 }
 
 const char* WhyUntraced(const RecordedProcess& r) {
@@ -166,7 +171,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
   }
   if (told > 5) TellUser("heapgauge: and {} more\n", told - 5);
   if (const RecordedProcess* const most = MostRecorded(recorded, main); most != nullptr) {
-    TellUser("heapgauge: look at it with: heapgauge top {}\n", Printable(most->path));
+    TellUser("heapgauge: look at it with: heapgauge top {}\n", ShellWord(most->path));
   }
 }
 

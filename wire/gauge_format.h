@@ -290,6 +290,8 @@ struct Header {
   // The pid namespace in which `pid` is the number of the process: inode of /proc/PID/ns/pid. 0
   // unknown, and from agents before this word.
   uint64_t pid_namespace;
+  // How often this file could not grow because the program had no file descriptor left (EMFILE).
+  uint64_t growths_without_descriptor;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(kHeaderBytes + kMaxSegments * sizeof(uint32_t) <= kSegmentBytes);

@@ -147,6 +147,7 @@ char* GaugeFile::Make(uint32_t* index) {
 
 char* GaugeFile::MakeOnDisk(uint32_t* index) {
   const int fd = OpenAgain();
+  if (fd == -EMFILE || fd == -ENFILE) AddTo(header_->growths_without_descriptor, 1);
   if (fd < 0) return nullptr;
   // The index first, so that no two threads reserve the same place. One that fails stays a hole.
   void* segment = nullptr;

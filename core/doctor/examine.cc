@@ -358,8 +358,10 @@ Examination ExamineTrace(const std::string& path) {
   const std::string evidence = fmt::format("{} events, {} blocks, {}", (*trace)->events(),
                                            (*trace)->blocks(), FormatDuration((*trace)->end_ns()));
   const std::string quoted = Quoted({path});
-  const char* again = facts.lost_events != 0 ? "record again without --drop, or with a larger "
-                                               "--trace-buffer"
+  const char* again = facts.lost_events != 0 && r.lacked_descriptors
+                          ? "record again with a higher limit of open files (ulimit -n)"
+                      : facts.lost_events != 0 ? "record again without --drop, or with a larger "
+                                                 "--trace-buffer"
                       : facts.culled_blocks != 0
                           ? "for all blocks record again without --cull-below"
                           : "what is there is right; record again for more";

@@ -80,8 +80,12 @@ void CheckLosses(const GaugeFacts& facts, Findings* findings) {
                     "figures",
                     FormatCount(static_cast<double>(no_room)), about),
         fmt::format("{}; the file has {}", reasons, FormatBytes(static_cast<double>(r.file_bytes))),
-        "make room: df " + facts.path.substr(0, facts.path.rfind('/')) +
-            "; also look for RLIMIT_FSIZE, seccomp, a removed directory, a changed user");
+        r.lacked_descriptors
+            ? "the program had all its file descriptors in use: raise the limit (ulimit -n, "
+              "LimitNOFILE=), and see what it has open: ls -l /proc/" +
+                  std::to_string(r.pid) + "/fd"
+            : "make room: df " + facts.path.substr(0, facts.path.rfind('/')) +
+                  "; also look for RLIMIT_FSIZE, seccomp, a removed directory, a changed user");
     if (no_room < r.samples / 100) finding.severity = Severity::kWarning;
     findings->push_back(std::move(finding));
   }

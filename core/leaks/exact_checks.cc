@@ -35,7 +35,10 @@ Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
   check.allocated_bytes = usage.allocated_bytes;
   const wire::Header& header = recorder->gauge().header();
   if (const uint64_t lost = trace::LoadShared(header.trace.lost); lost != 0) {
-    check.notes.push_back(std::to_string(lost) + " calls could not be recorded (--drop)");
+    check.notes.push_back(std::to_string(lost) + " calls could not be recorded" +
+                          (recording.lacked_descriptors
+                               ? ", because the program had no file descriptor left (ulimit -n)"
+                               : ", for want of room (--drop, --trace-buffer)"));
   }
   if (const uint64_t missed = recorder->matcher().counts().missed_frees; missed != 0) {
     check.notes.push_back(
@@ -236,11 +239,13 @@ void ExactChecks::Ended(trace::ProcessRecorder* recorder, RecordingState state,
   const auto found = at_exit_.find(recorder);
   if (found != at_exit_.end()) {
     checks_.push_back(std::move(found->second));
+    checks_.back().known.profile.recording.state = state;
     at_exit_.erase(found);
     return;
   }
   if (state == RecordingState::kReplaced) return;  // all it had went with its memory
   Check check = Begin(recorder, usage);
+  check.known.profile.recording.state = state;
   check.at_exit = true;
   check.notes.push_back(WhyUnchecked(recorder, state));
   checks_.push_back(std::move(check));

@@ -78,6 +78,8 @@ struct Recording {
   std::vector<std::pair<std::string, uint64_t>>
       lost;                    // reason, samples; only reasons that occurred
   uint64_t lost_bytes = 0;     // estimate of what they stood for
+  // The file could not grow at times, because the program had no file descriptor left.
+  bool lacked_descriptors = false;
   uint64_t lost_mappings = 0;  // calls of mmap and its kin that could not be noted
   uint64_t truncated_walks = 0;
   uint64_t unreadable_records = 0;  // half-written or damaged, left out

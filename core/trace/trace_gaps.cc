@@ -33,6 +33,9 @@ std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged) {
   if (facts.lost_events != 0) {
     gaps.push_back(Counted(facts.lost_events, " event found no room and is missing",
                            " events found no room and are missing") +
+                   (facts.recording.lacked_descriptors
+                        ? ", because the program had no file descriptor left"
+                        : "") +
                    ": figures are not exact");
   }
   if (facts.culled_blocks != 0) {

@@ -91,13 +91,16 @@ Recording RecordingOf(const GaugeLayout& layout) {
   r.interval_in_force = std::clamp<uint64_t>(h.interval_in_force, 1, wire::kMaxIntervalBytes);
   r.max_samples_per_second = h.control.max_samples_per_second;
   r.samples = h.totals.samples;
+  r.lacked_descriptors = h.growths_without_descriptor != 0;
   for (uint32_t i = 0; i < wire::kLossKinds; ++i) {
     if (h.totals.lost[i] == 0) continue;
     if (i == static_cast<uint32_t>(wire::Loss::kMapping)) {
       r.lost_mappings = h.totals.lost[i];
       continue;
     }
-    r.lost.emplace_back(i < std::size(kLossNames) ? kLossNames[i] : "other", h.totals.lost[i]);
+    std::string name = i < std::size(kLossNames) ? kLossNames[i] : "other";
+    if (i == 0 && r.lacked_descriptors) name += ": no file descriptor was left";
+    r.lost.emplace_back(std::move(name), h.totals.lost[i]);
   }
   r.lost_bytes = h.totals.lost_bytes;
   r.truncated_walks = h.totals.truncated_walks;

@@ -41,6 +41,7 @@ enum Field : uint64_t {
   kComplete = 41,
   kOnlyBlocks = 42,
   kUntracedFrom = 43,
+  kLackedDescriptors = 44,
 };
 
 // Calls `number(field, uint64_t&)`, `flag(field, bool&)` or `word(field, std::string&)` for each
@@ -64,6 +65,7 @@ void ForEachField(TheFacts& facts, Number number, Flag flag, Word word) {
   number(kPrivateBytes, r.private_bytes);
   number(kLostMappings, r.lost_mappings);
   number(kLostEvents, facts.lost_events);
+  flag(kLackedDescriptors, r.lacked_descriptors);
   number(kUnknownFrees, facts.unknown_frees);
   number(kMissedFrees, facts.missed_frees);
   number(kWaits, facts.waits);
@@ -144,8 +146,8 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out) {
     }
     if (!value.ok()) return false;
   }
-  for (uint64_t* const time :
-       {&facts.recording.duration_ns, &facts.recording.peak_ns, &facts.untraced_from_ns}) {
+  for (uint64_t* const time : {&facts.recording.start_unix_ns, &facts.recording.duration_ns,
+                               &facts.recording.peak_ns, &facts.untraced_from_ns}) {
     *time = std::min(*time, kLatestNs);
   }
   *out = std::move(facts);

@@ -95,6 +95,20 @@ TEST_F(TracedRun, RefusesToStartWithoutAddressesForTheRecorder) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "x.hgt"));
 }
 
+TEST_F(TracedRun, SaysThatTheProgramHadNoDescriptorLeft) {
+  const std::vector<std::string> words =
+      Traced({"-o", scratch_ / "x.hgt"}, {Target("use_up_descriptors")});
+  std::string line = "ulimit -n 64; exec";
+  for (const std::string& word : words) line += " '" + word + "'";
+  const Outcome outcome = Command({"/bin/sh", "-c", line}).Wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("were lost: there was no room"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("no file descriptor left (ulimit -n)"), std::string::npos)
+      << outcome.err;
+  const Outcome doctor = Command(HeapgaugeCommand({"doctor", scratch_ / "x.hgt"})).Wait();
+  EXPECT_NE(doctor.out.find("a higher limit of open files"), std::string::npos) << doctor.out;
+}
+
 TEST_F(TracedRun, SaysThatThereIsNoTrace) {
   const Outcome outcome = Run({"-o", "/proc/x.hgt"}, {Target("exec_self"), "0"});
   EXPECT_NE(outcome.err.find("; there is no trace: cannot create"), std::string::npos)
