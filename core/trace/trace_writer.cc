@@ -78,6 +78,11 @@ class Writer final : public TraceWriter {
     return status_;
   }
 
+  Status TellSoFar(const Facts& facts) override {
+    WriteFacts(facts, false);
+    return status_;
+  }
+
   void BeginSurvivors() override { index_.has_survivors = true; }
   void AddSurvivor(const Block& block) override {
     survivors_.push_back(block);

@@ -61,6 +61,9 @@ class TraceWriter : public EventSink {
 
   // Writes what is pending as a segment of its own, so that it cannot be lost any more.
   virtual Status Flush() = 0;
+  // What is known by now, how long the program has run above all: of a trace that has no end yet
+  // readers take the last of these.
+  virtual Status TellSoFar(const Facts& facts) = 0;
   // Between the last event and Finish: all blocks that are still live follow, if any, in order of
   // their numbers, so that readers need not go through the trace to find them.
   virtual void BeginSurvivors() = 0;

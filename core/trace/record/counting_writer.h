@@ -65,6 +65,9 @@ class CountingWriter final : public TraceWriter {
   }
   bool Expect(std::span<const uint32_t> stacks) override { return file_ && file_->Expect(stacks); }
   Status Flush() override { return file_ ? file_->Flush() : Status(); }
+  Status TellSoFar(const Facts& facts) override {
+    return file_ ? file_->TellSoFar(facts) : Status();
+  }
   void BeginSurvivors() override {
     if (file_) file_->BeginSurvivors();
   }

@@ -33,7 +33,8 @@ constexpr uint64_t kNamesPeriod = 500 * kMillisecond;
 constexpr uint64_t kFlushPeriod = kSecond;
 constexpr uint64_t kFlushEvents = 1000;
 constexpr uint64_t kFlushAtLast = 10 * kSecond;
-constexpr uint64_t kFlushShare = 20;  // of the time since the start
+constexpr uint64_t kQuietNs = kSecond / 10;  // without an event, before it is told that it runs
+constexpr uint64_t kFlushShare = 20;         // of the time since the start
 // With threads that are stopped; and for what a program that goes on had written when we stopped,
 // 256 MiB at the most, on a slow disk.
 constexpr uint64_t kLongestCatchUpNs = 3 * kSecond;
@@ -310,6 +311,13 @@ void ProcessRecorder::Flush(uint64_t now_ns) {
   last_flush_ns_ = now_ns;
   flushed_events_ = writer_->totals().events;
   if (const Status status = writer_->Flush(); !status) NotWritten(status.error());
+  // Of a program that does nothing for a while, the last event does not tell that it is there.
+  const uint64_t so_far_ns = SinceStart(now_ns);
+  if (so_far_ns < std::max(last_time_ns_, told_ns_) + kQuietNs) return;
+  told_ns_ = so_far_ns;
+  Facts facts = facts_;
+  facts.recording.duration_ns = so_far_ns;
+  if (const Status status = writer_->TellSoFar(facts); !status) NotWritten(status.error());
 }
 
 bool ProcessRecorder::is_pressed() const {

@@ -113,6 +113,22 @@ TEST_F(RecordingAProcess, KeepsLittleBackForLongerTheLongerItRuns) {
   EXPECT_EQ(written(), 2U);
 }
 
+TEST_F(RecordingAProcess, TellsHowLongAProgramHasRunThatDoesNothing) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  Open();
+  auto buffer = gauge_.Take(0, 1, static_cast<uint32_t>(getpid()));
+  const uint64_t now = Now();
+  buffer.Allocate(now, 0x5000, 100, 1);
+  recorder_->Work(now + 2 * kSecond);
+  recorder_->Work(now + 60 * kSecond);
+  auto trace = TraceFile::Open(path_);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ((*trace)->events(), 1U);
+  EXPECT_EQ((*trace)->end_ns(), now + 60 * kSecond - start_.ns);
+  // It ends when it ends.
+  EXPECT_LT(Finish()->end_ns(), 60 * kSecond);
+}
+
 TEST_F(RecordingAProcess, WritesWhatItHasWhenAsked) {
   Open();
   auto control = GaugeControl::Open(gauge_.path());
