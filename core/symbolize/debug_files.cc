@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/decompress.h"
+#include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {
 namespace {
@@ -169,13 +170,31 @@ Result<std::unique_ptr<ElfFile>> OpenFirst(const Module& module, const Symbolize
   return tl::unexpected<Error>(reason);
 }
 
+// A module that nothing but its path and time tells from another build of it, which came later.
+// (Copies that somebody has put elsewhere are his word for it.)
+bool IsYounger(const std::string& path, const Module& module, const SymbolizeOptions& options) {
+  if (!module.build_id.empty() || options.ended_unix_ns == 0) return false;
+  if (path != WithoutDeleted(module.path)) return false;
+  const FileStamp stamp = StampOf(path);
+  return stamp.exists && stamp.modified_ns > options.ended_unix_ns;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const SymbolizeOptions& options,
                                             StampList* stamps) {
   if (IsVdso(module.path) && module.path.front() != '/') return OpenVdso(module.build_id);
   return OpenFirst(module, options, stamps,
-                   [&](const std::string& path) { return OpenBuild(path, module.build_id); });
+                   [&](const std::string& path) -> Result<std::unique_ptr<ElfFile>> {
+                     if (IsYounger(path, module, options)) {
+                       return Fail(ErrorCode::kCorrupt,
+                                   "'" + Printable(path) +
+                                       "' was written after the recording, and has no "
+                                       "build-id to tell whether it is the same: its names are not "
+                                       "used. Link programs with -Wl,--build-id");
+                     }
+                     return OpenBuild(path, module.build_id);
+                   });
 }
 
 Result<std::unique_ptr<ElfFile>> OpenForeignModule(const Module& module,

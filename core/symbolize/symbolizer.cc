@@ -248,6 +248,10 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
     Status status;
     if (located) {
       SymbolizeOptions here = options;
+      const Recording& recording = profile->recording;
+      if (here.ended_unix_ns == 0 && recording.start_unix_ns != 0) {
+        here.ended_unix_ns = recording.start_unix_ns + recording.duration_ns;
+      }
       if (foreign) here.binary_dirs.clear();  // the module is found
       status = FindModuleNames(*located, here, addresses, &answer);
     } else {

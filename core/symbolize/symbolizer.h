@@ -43,6 +43,9 @@ struct SymbolizeOptions {
   // If not 0, files are also looked for through this running process: in a container, or deleted
   // since, they may exist nowhere else.
   uint32_t pid = 0;
+  // When the recording ended, if not 0: a module without a build-id that was written later is not
+  // the one that ran. Symbolize takes it from the profile.
+  uint64_t ended_unix_ns = 0;
   // If not null, is told which module's names are read. Must outlive the call.
   ProgressSink* progress = nullptr;
 };

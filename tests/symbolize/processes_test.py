@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BIN = ""
@@ -152,6 +153,19 @@ class Processes(unittest.TestCase):
         self.assertNotIn('"Hoard"', text)
         self.assertIn("is another build than the program ran", text)
         self.assertIn("heapgauge save", text)
+
+    def test_a_program_without_a_build_id_that_is_built_again_has_no_names(self):
+        self.build(PROGRAM, "program", "-ldl", "-Wl,--build-id=none")
+        self.finish(self.start(self.path("program")))
+        before = self.path("before.hg")
+        os.rename(self.gauge(), before)
+        time.sleep(0.01)  # the clock of files is coarse
+        self.build("void* Decoy(int n) { return n ? Decoy(n - 1) : 0; }\n" + PROGRAM, "program", "-ldl",
+                   "-Wl,--build-id=none")
+        text = self.names(before)
+        self.assertNotIn('"Hoard"', text)
+        self.assertNotIn('"Decoy"', text)
+        self.assertIn("was written after the recording", text)
 
     def test_builds_in_two_directories_are_compared_by_names(self):
         gauges = []
