@@ -17,7 +17,8 @@ namespace {
 enum class NameForm {
   kLinkers,  // as the linker has it, or what stands in for that
   kShown,    // as people read it
-  kPlain,    // without parameters, which not all tools know, and versions of libraries
+  // Without parameters, which not all tools know, lines, and versions of libraries.
+  kPlain,
 };
 
 // How much of an entity's names is compared.
@@ -50,7 +51,7 @@ std::string_view LibraryName(std::string_view path) {
 }
 
 std::string NameOf(const Function& function, NameForm form) {
-  if (form == NameForm::kPlain) return WithoutParameters(function.name);
+  if (form == NameForm::kPlain) return WithoutLines(WithoutParameters(function.name));
   const bool shown = form == NameForm::kShown || function.system_name.empty();
   return shown ? function.name : function.system_name;
 }

@@ -139,6 +139,18 @@ TEST(MatchAcross, AStaticFunctionMayMoveWithinItsFile) {
   EXPECT_TRUE(sides.Same(plain_a, plain_b));
 }
 
+TEST(MatchAcross, ALambdaMayMoveWithinItsFunction) {
+  Maker a, b;
+  const auto one = a.Function("Work()::{unnamed type, line 6}::operator()()", 6, "/srv/1/a.cc",
+                              Built(&a, "/srv/1/x", "aa"));
+  const auto two = b.Function("Work()::{unnamed type, line 8}::operator()()", 8, "/srv/2/a.cc",
+                              Built(&b, "/srv/2/x", "bb"));
+  Sides sides;
+  sides.Add(&a);
+  sides.Add(&b);
+  EXPECT_TRUE(sides.Same(one, two));
+}
+
 TEST(MatchAcross, FunctionsOfDifferentPluginsAreNotTheSame) {
   Maker a, b;
   a.Module("/bin/one");

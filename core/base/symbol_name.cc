@@ -51,4 +51,19 @@ std::string WithoutParameters(std::string_view name) {
   return std::string(name);
 }
 
+std::string WithoutLines(std::string_view name, std::string_view line) {
+  static constexpr std::string_view kLine = ", line ";
+  std::string text;
+  size_t at = 0;
+  for (size_t found = name.find(kLine); found != std::string_view::npos;
+       found = name.find(kLine, at)) {
+    const size_t end = name.find_first_not_of("0123456789", found + kLine.size());
+    const bool is_one = end != std::string_view::npos && name[end] == '}';
+    text += name.substr(at, found - at);
+    text += is_one ? line : kLine;
+    at = is_one ? end : found + kLine.size();
+  }
+  return text += name.substr(at);
+}
+
 }  // namespace heapgauge

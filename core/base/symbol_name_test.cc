@@ -21,5 +21,15 @@ TEST(SymbolName, ParametersGo) {
   EXPECT_EQ(WithoutParameters("((("), "(((");
 }
 
+TEST(SymbolName, LinesOfUnnamedTypesGo) {
+  EXPECT_EQ(WithoutLines("Work()::{unnamed type, line 6}::operator()()"),
+            "Work()::{unnamed type}::operator()()");
+  EXPECT_EQ(WithoutLines("f()::{lambda(int), line 9}::g::{unnamed type, line 12}::h", "*"),
+            "f()::{lambda(int)*}::g::{unnamed type*}::h");
+  EXPECT_EQ(WithoutLines("online(int, line 7)"), "online(int, line 7)");
+  EXPECT_EQ(WithoutLines(", line "), ", line ");
+  EXPECT_EQ(WithoutLines(""), "");
+}
+
 }  // namespace
 }  // namespace heapgauge

@@ -9,8 +9,10 @@
 #include <unordered_set>
 
 #include "core/base/file.h"
+#include "core/base/symbol_name.h"
 #include "core/base/text.h"
 #include "core/leaks/losses/stack_frames.h"
+#include "core/leaks/losses/valgrind_names.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -160,7 +162,8 @@ StackId StackIdOf(const Profile& profile, NodeId leaf) {
       places.Add(location.address);
     }
     if (function != nullptr && !function->placeholder) {
-      functions.Add(function->system_name.empty() ? function->name : function->system_name);
+      const bool by_name = function->system_name.empty() || HasNoLinkerName(*function);
+      functions.Add(WithoutLines(by_name ? function->name : function->system_name));
     } else if (module != nullptr) {
       functions.Add(BaseName(module->path));
     }

@@ -30,6 +30,15 @@ std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind) 
       }
       // What is outside of these has other names there.
       if (PublicName(name) == "clone") break;
+      if (IsInlined(profile, stack[i])) {
+        // Tools write the arguments of templates in different ways.
+        const std::string inlined = InlinedName(*function);
+        const size_t arguments =
+            inlined.starts_with("operator") ? std::string::npos : inlined.find('<');
+        frames += "   fun:" + Printable(inlined.substr(0, arguments)) +
+                  (arguments == std::string::npos ? "\n" : "<*\n");
+        continue;
+      }
       const bool is_below_main = IsBelowMain(name);
       // Valgrind ends a line's text at its end; patterns have no way to quote.
       frames += "   fun:" +
@@ -56,7 +65,7 @@ std::string GenerateLsanSuppression(const Profile& profile, NodeId leaf) {
   for (size_t i = allocation.Count(stack); i < stack.size(); ++i) {
     const Function* function = FunctionOf(profile, stack[i]);
     if (function != nullptr && !function->placeholder) {
-      return "leak:^" + Printable(WithoutParameters(function->name)) + "$\n";
+      return "leak:^" + Printable(WithoutLines(WithoutParameters(function->name), "*")) + "$\n";
     }
     const Module* module = ModuleOf(profile, stack[i]);
     if (module != nullptr && !module->path.empty()) {

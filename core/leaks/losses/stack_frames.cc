@@ -27,6 +27,11 @@ size_t FramesUpToMain(const Profile& profile, const std::vector<StackFrame>& sta
   return stack.size();
 }
 
+bool IsInlined(const Profile& profile, const StackFrame& frame) {
+  const Location& location = profile.locations[frame.location];
+  return frame.frame != kNone && frame.frame + 1 != location.first_frame + location.frame_count;
+}
+
 const Function* FunctionOf(const Profile& profile, const StackFrame& frame) {
   if (frame.frame == kNone) return nullptr;
   const FunctionId function = profile.frames[frame.frame].function;

@@ -24,6 +24,8 @@ std::vector<StackFrame> FramesOf(const Profile& profile, NodeId leaf);
 // How many of them to show: what called main is the same for every program.
 size_t FramesUpToMain(const Profile& profile, const std::vector<StackFrame>& stack);
 
+// Whether the compiler has put its function into the one outside of it.
+bool IsInlined(const Profile& profile, const StackFrame& frame);
 // The function of a frame, null if it is not known.
 const Function* FunctionOf(const Profile& profile, const StackFrame& frame);
 // The module it is in, null if none is known.

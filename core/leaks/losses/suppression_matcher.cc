@@ -22,6 +22,15 @@ bool MatchesAllocator(const SuppressionFrame& pattern, uint32_t function) {
          FitsAllocator(pattern.pattern, function);
 }
 
+// Arguments of templates are written in different ways, and not compared.
+bool MatchesInlined(std::string_view glob, std::string_view name) {
+  if (MatchesGlob(glob, name)) return true;
+  const size_t arguments = glob.find('<');
+  return arguments != std::string_view::npos && arguments != 0 && !glob.starts_with("operator") &&
+         arguments == name.find('<') &&
+         MatchesGlob(glob.substr(0, arguments), name.substr(0, arguments));
+}
+
 }  // namespace
 
 SuppressionMatcher::SuppressionMatcher(const Suppressions& suppressions, const Profile& profile)
@@ -128,6 +137,7 @@ bool SuppressionMatcher::Matches(const SuppressionFrame& pattern, const StackFra
     return MatchesGlob(glob, function->file) || MatchesGlob(glob, BaseName(function->file));
   }
   if (MatchesGlob(glob, SystemName(*function)) || MatchesGlob(glob, function->name)) return true;
+  if (IsInlined(profile_, frame) && MatchesInlined(glob, InlinedName(*function))) return true;
   const std::string_view name = SystemName(*function);
   if ((name.starts_with("__") || glob.starts_with("__")) &&
       MatchesGlob(PublicName(glob), PublicName(name))) {

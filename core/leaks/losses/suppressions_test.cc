@@ -231,6 +231,42 @@ TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfOneFileGoByTheirNames) {
   EXPECT_FALSE(Silences(entry));
 }
 
+TEST_F(SuppressionsTest, KnowStaticFunctionsOfANamespaceAndThoseOfStd) {
+  const std::string name = "app::Lose(int)";
+  stack_ = maker_.StackAt({maker_.Function(name, name + ":29"), maker_.Function("main")});
+  EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZN3appL4LoseEi\nfun:main")));
+  EXPECT_FALSE(Silences(Entry("fun:malloc\nfun:_ZN3appL5LoserEi\nfun:main")));
+  const std::string of_std = "std::__invoke_impl<void, int (*)()>(int (*&&)())";
+  stack_ = maker_.StackAt({maker_.Function(of_std, of_std), maker_.Function("main")});
+  EXPECT_TRUE(Silences(Entry("fun:malloc\nfun:_ZSt13__invoke_implIvPFivEJEET_v\nfun:main")));
+  EXPECT_NE(Generated().find("   fun:*St13__invoke_impl*\n"), std::string::npos) << Generated();
+}
+
+// Valgrind knows them by their names alone.
+TEST_F(SuppressionsTest, KnowFunctionsThatWereInlined) {
+  Profile profile = maker_.check().known.profile;
+  const NodeId leaf = maker_.check().known.stacks[stack_].leaf;
+  // Cache::Insert(Key const&, int) in a function of its own, within which it was inlined.
+  Location& innermost = profile.locations[profile.nodes[leaf].location];
+  ASSERT_EQ(innermost.frame_count, 1u);
+  const Frame frame = profile.frames[innermost.first_frame];
+  innermost.first_frame = static_cast<uint32_t>(profile.frames.size());
+  innermost.frame_count = 2;
+  profile.frames.insert(profile.frames.end(), {frame, frame});
+  const std::string entry = GenerateSuppression(profile, leaf, Kind::kDefinite);
+  EXPECT_NE(entry.find("   fun:*\n   fun:Insert\n   fun:_ZN5Cache6InsertERK3Keyi\n"),
+            std::string::npos)
+      << entry;
+  const auto silences = [&](const std::string& text) {
+    const Suppressions suppressions = Read(text);
+    return SuppressionMatcher(suppressions, profile).Match(leaf, Kind::kDefinite, kNoFunction) !=
+           kNone;
+  };
+  EXPECT_TRUE(silences(entry));
+  // Only one of both is inlined.
+  EXPECT_FALSE(silences(Entry("fun:malloc\nfun:Insert\nfun:Insert")));
+}
+
 TEST_F(SuppressionsTest, ThatAreGeneratedForFunctionsOfACFileAreTheirNames) {
   stack_ = maker_.StackAt({maker_.Function("lose", "lose:7"), maker_.Function("main")});
   const std::string entry = Generated();

@@ -159,6 +159,11 @@ std::string LocalPattern(const Function& function) {
   std::string_view scope;
   for (std::string_view part : PartsOf(bare)) {
     if (part == "(anonymous namespace)") part = "_GLOBAL__N_1";
+    if (part == "std" && scope.empty()) {
+      pattern += "St";
+      scope = part;
+      continue;
+    }
     part = part.substr(0, part.find_first_of("<("));
     const bool is_plain = !part.empty() && !part.starts_with("operator") &&
                           std::all_of(part.begin(), part.end(), [](unsigned char c) {
@@ -167,6 +172,8 @@ std::string LocalPattern(const Function& function) {
     if (part == scope && is_plain) {  // a constructor
       pattern += "C?";
     } else if (is_plain) {
+      // What is static has an 'L' in front of it.
+      if (!scope.empty() && scope != "_GLOBAL__N_1" && scope != "std") pattern += '*';
       pattern += std::to_string(part.size()) + std::string(part);
     } else if (part == "~" + std::string(scope)) {
       pattern += "D?";
@@ -177,6 +184,11 @@ std::string LocalPattern(const Function& function) {
   }
   if (pattern.back() != '*') pattern += '*';
   return pattern;
+}
+
+std::string InlinedName(const Function& function) {
+  const std::string bare = WithoutParameters(function.name);
+  return std::string(PartsOf(bare).back());
 }
 
 std::string KernelPath(const std::string& path) {

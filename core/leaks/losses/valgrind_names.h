@@ -42,6 +42,10 @@ bool HasNoLinkerName(const Function& function);
 // each behind its length.
 std::string LocalPattern(const Function& function);
 
+// What it calls a function that the compiler has put into another: its name alone, without what it
+// is in and without parameters.
+std::string InlinedName(const Function& function);
+
 // A file by the name that the kernel has for it, as Valgrind does, if it is there.
 std::string KernelPath(const std::string& path);
 
