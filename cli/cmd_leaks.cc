@@ -11,6 +11,7 @@
 #include "cli/leak_output.h"
 #include "cli/progress_line.h"
 #include "cli/source.h"
+#include "cli/trace_source.h"
 #include "core/base/process.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/owner_process.h"
@@ -70,7 +71,12 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
                             "heapgauge leaks --no-memory {} tells what its gauge file knows",
                             ending, ending));
   }
-  if (command.no_memory || pid == 0) return leaks::CheckFile(path);
+  if (command.no_memory && pid != 0) {
+    // The samples of a program that is traced tell nothing.
+    HG_ASSIGN(const std::string meant, MeanTrace(path, command.pick));
+    return leaks::CheckFile(meant);
+  }
+  if (pid == 0) return leaks::CheckFile(path);
   leaks::CheckOptions options;
   options.gauge_path = path;
   options.may_stop_ns = static_cast<uint64_t>(command.may_stop * 1e9);
@@ -115,7 +121,21 @@ Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
           "leaks does not read standard input: gauge files and traces are read by position; "
           "name the file");
     }
+    if (const auto moment = SplitMoment(source)) {
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' is a moment of a trace, and leaks are of its end: name the file; "
+                      "heapgauge top {} tells what was live then",
+                      Printable(source), Printable(source)));
+    }
     HG_ASSIGN(std::string path, ResolveSource(source, command.pick));
+    if (command.sources.size() > 1 && IsTraceFile(path)) {
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' is a trace, which has its whole past in it: several files are for "
+                      "dumps of one run; heapgauge diff compares traces",
+                      Printable(path)));
+    }
     paths.push_back(std::move(path));
   }
   return paths;

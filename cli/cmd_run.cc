@@ -316,9 +316,10 @@ Examples:
   sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default")
       .NotEmpty();
   sub.Add("--max-rate", &options->max_rate, "at most N samples per second, 0 for no cap");
-  sub.Flag("--quiet", &options->quiet,
-           "print nothing at the end, but that a trace or a check failed; with --leaks no report, "
-           "unless it is JSON or SARIF or goes to -o FILE");
+  sub.Flag(
+      "--quiet", &options->quiet,
+      "print nothing at the end, but that a trace or a check failed; with --leaks no report, in "
+      "whatever form, unless it goes to -o FILE");
   sub.Flag("--mmap", &options->mmap, "record every mmap, munmap and mremap with its stack");
   sub.Flag("--inactive", &options->inactive, "start with sampling switched off");
   sub.Flag("--no-follow-exec", &options->no_follow_exec,

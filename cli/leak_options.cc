@@ -119,6 +119,10 @@ Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
                 fmt::format("{} and {} do not go together; ask for one at a time", form,
                             options.xtree ? "--xtree" : "--sarif"));
   }
+  if (form != nullptr && options.valgrind_style) {
+    return Fail(ErrorCode::kInvalidArgument,
+                std::string("--valgrind-style does not go with ") + form);
+  }
   if (form != nullptr && options.generate != "no") {
     return Fail(ErrorCode::kInvalidArgument,
                 std::string("--gen-suppressions does not go with ") + form);

@@ -61,6 +61,18 @@ void DoubtIfUnseen(const CheckedProgram& program, leaks::Check* check) {
   check->notes = {why};
 }
 
+// Whether a program that the first one started left by itself without a verdict.
+bool LeftUnchecked(const leaks::Check& check) {
+  return check.look == leaks::Look::kNone &&
+         check.known.profile.recording.state == RecordingState::kEnded;
+}
+
+void TellUnchecked(const leaks::Check& check, const std::string& how_it_ended) {
+  TellUser("heapgauge: {} (pid {}){}; it was not checked: {}\n",
+           Printable(BaseName(check.executable)), check.pid, how_it_ended,
+           check.notes.empty() ? "why is not known" : Printable(check.notes.back()));
+}
+
 }  // namespace
 
 void AddLeakRunOptions(Command sub, LeakRunOptions* options) {
@@ -155,10 +167,16 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
              HowItEnded(program.result.wait_status), nothing.notes.front());
     const bool text = !how.report.json && !how.sarif && !how.valgrind_style;
     if (!how.report.beside || !text) all.push_back(std::move(nothing));
-  } else if (!checked && quiet && !all.back().notes.empty()) {
-    TellUser("heapgauge: {} (pid {}) {}; it was not checked: {}\n",
-             Printable(BaseName(program.spec.command[0])), pid,
-             HowItEnded(program.result.wait_status), Printable(all.back().notes.back()));
+  }
+  bool others_checked = true;
+  for (const leaks::Check& check : all) {
+    const bool own = check.pid == pid;
+    if (!own && LeftUnchecked(check)) others_checked = false;
+    if (!known && own) continue;  // has been told
+    // Where the report itself is not seen.
+    if (check.look == leaks::Look::kNone && (quiet || !output.empty())) {
+      TellUnchecked(check, own ? " " + HowItEnded(program.result.wait_status) : "");
+    }
   }
   for (leaks::Check& check : all) {
     how.report.output = output.empty() || check.pid == pid || output == "/dev/null"
@@ -171,7 +189,7 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
   // Whoever wants to know of leaks by the exit code must not take this one for clean.
   const int status = program.result.wait_status;
   const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return code == 0 && !checked && ended_well ? how.error_exitcode : code;
+  return code == 0 && !(checked && others_checked) && ended_well ? how.error_exitcode : code;
 }
 
 }  // namespace heapgauge::cli

@@ -158,6 +158,13 @@ class Ends(harness.EndToEnd):
         self.assertEqual(code, 9)
         self.assertRegex(err, "^heapgauge: patient_own_malloc .*; it was not checked: .*" + why + ".*\n$")
         report = self.directory / "report"
+        # Nor is what started it.
+        script = f"{program}; exit 0"
+        for options in (["--quiet"], ["-o", report]):
+            code, _, err = self.run_leaks(*options, "--error-exitcode", "9", "--", "sh", "-c", script)
+            self.assertEqual(code, 9)
+            self.assertRegex(err, "(?m)^heapgauge: patient_own_malloc .*; it was not checked: .*" + why)
+        self.assertEqual(self.run_leaks("--error-exitcode", "9", "--", "sh", "-c", "/bin/true; exit 0")[0], 0)
         self.run_leaks("--json", "-o", report, "--", program)
         check = json.loads(report.read_text())
         self.assertEqual(check["check"]["look"], "none")
