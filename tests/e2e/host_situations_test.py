@@ -304,6 +304,14 @@ class Limits(harness.EndToEnd):
         self.assert_healthy(outcome, lossless=False)
         self.assertGreater(self.lost(outcome), 0)  # the file may not grow any more: said, not hidden
 
+    def test_a_forked_worker_that_installs_a_filter_first(self):
+        outcome = self.assert_same_behaviour([target("fork_seccomp")], "64K")
+        if outcome.out.startswith(b"skip"):
+            self.skipTest(outcome.out.decode())
+        self.assertEqual(len(outcome.files), 2)
+        live = [self.top(path)["total"]["live_bytes"]["value"] for path in outcome.files]
+        self.assertGreater(max(live), 10_000_000)
+
     def test_a_filter_that_is_not_installed(self):
         outcome = self.assert_same_behaviour([target("failed_seccomp")], "4K")
         self.assert_healthy(outcome)  # nothing is lost
