@@ -129,8 +129,9 @@ uint64_t RunningTime(const LaunchResult& result, const Recording& recording) {
 
 std::string UnseenEnd(const LaunchResult& result, bool seen) {
   if (seen || !WIFEXITED(result.wait_status)) return "";
-  return "this is not known to its end: it executed a program that the agent is not in, or left by "
-         "the system call itself";
+  return "this is not known to its end: it executed a program that the agent is not in, or that "
+         "runs "
+         "as a user who may not write to the gauge directory, or left by the system call itself";
 }
 
 std::string HowItEnded(int wait_status) {
