@@ -12,6 +12,7 @@
 #include "core/formats/gauge/gauge_dump.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
+#include "core/base/shell_word.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -109,7 +110,7 @@ int Dump(const CtlOptions& options) {
   } else if (const Status status = DumpGauge(*path, copy); !status) {
     return FailWith(status.error());
   }
-  return PrintOut("wrote " + Printable(copy) + "; open it with: heapgauge top " + Printable(copy) +
+  return PrintOut("wrote " + Printable(copy) + "; open it with: heapgauge top " + ShellWord(copy) +
                   "\n");
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/report/figures.h"
+#include "core/base/shell_word.h"
 #include "core/symbolize/elf_file.h"
 #include "core/trace/trace_file.h"
 
@@ -53,8 +54,7 @@ std::string Summary(const HeaptrackImport& import, uint64_t bytes, const std::st
     text += "note: the file breaks off within its compressed data; what is before that is here\n";
   }
   if (import.outcome.cut) text += "note: the last line of the file is cut\n";
-  return text + "Now, for example: heapgauge top --at peak " +
-         std::string(BaseName(Printable(output))) + "\n";
+  return text + "Now, for example: heapgauge top --at peak " + ShellWord(output) + "\n";
 }
 
 // Where a trace goes that takes the place of what is there. Links stay.

@@ -13,6 +13,7 @@
 #include "cli/source.h"
 #include "cli/trace_source.h"
 #include "core/base/process.h"
+#include "core/base/shell_word.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/owner_process.h"
 #include "core/leaks/check_file.h"
@@ -126,7 +127,7 @@ Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
           ErrorCode::kInvalidArgument,
           fmt::format("'{}' is a moment of a trace, and leaks are of its end: name the file; "
                       "heapgauge top {} tells what was live then",
-                      Printable(source), Printable(source)));
+                      Printable(source), ShellWord(source)));
     }
     HG_ASSIGN(std::string path, ResolveSource(source, command.pick));
     if (command.sources.size() > 1 && IsTraceFile(path)) {

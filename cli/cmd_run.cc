@@ -21,6 +21,7 @@
 #include "cli/trace_run.h"
 #include "core/base/file.h"
 #include "core/base/process.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/formats/gauge/gauge_directory.h"
@@ -167,7 +168,7 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
     TellUser("heapgauge: {}\n", why);
   }
   if (!r.lost.empty()) {
-    TellUser("heapgauge: why samples were lost: heapgauge doctor {}\n", Printable(path));
+    TellUser("heapgauge: why samples were lost: heapgauge doctor {}\n", ShellWord(path));
   }
   const bool seen = r.state != RecordingState::kKilled && r.state != RecordingState::kReplaced;
   if (const std::string unseen = UnseenEnd(result, seen); !unseen.empty()) {
@@ -184,7 +185,7 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
   if (const std::string failed = DumpText(r); !failed.empty()) {
     TellUser("heapgauge: {}\n", failed);
   }
-  TellUser("heapgauge: look at it with: heapgauge top {}\n", Printable(path));
+  TellUser("heapgauge: look at it with: heapgauge top {}\n", ShellWord(path));
 }
 
 // What --http asks for; nothing without it.

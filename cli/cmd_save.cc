@@ -12,6 +12,7 @@
 #include "cli/trace_source.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_save.h"
+#include "core/base/shell_word.h"
 #include "core/trace/save_trace.h"
 
 namespace heapgauge::cli {
@@ -53,7 +54,7 @@ int Save(const SaveOptions& options) {
       FormatCount(static_cast<double>(saved->names.placed)));
   for (const std::string& note : notes) text += "note: " + note + "\n";
   text += "It needs none of the binaries. On any machine: heapgauge top " +
-          std::string(BaseName(Printable(options.output))) + "\n";
+          ShellWord(BaseName(options.output)) + "\n";
   return PrintOut(text);
 }
 

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/report/figures.h"
-#include "core/report/shell_word.h"
+#include "core/base/shell_word.h"
 
 namespace heapgauge::cli {
 namespace {

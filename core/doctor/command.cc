@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
@@ -106,15 +107,7 @@ std::string Quoted(const std::vector<std::string>& arguments) {
   std::string text;
   for (const std::string& argument : arguments) {
     if (!text.empty()) text += ' ';
-    const bool plain = !argument.empty() &&
-                       argument.find_first_of(" \t\n'\"\\$`*?[]{}()<>|&;#~!") == std::string::npos;
-    if (plain) {
-      text += argument;
-      continue;
-    }
-    text += '\'';
-    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    text += ShellWord(argument);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/analysis/interval.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/report/figures.h"
 #include "core/report/recording_text.h"
@@ -170,7 +171,7 @@ void CheckState(const GaugeFacts& facts, Findings* findings) {
     findings->push_back(
         Found("program-gone",
               fmt::format("{} (pid {}) does not run any more: {}", r.name(), r.pid, StateText(r)),
-              facts.path, "heapgauge top " + facts.path));
+              facts.path, "heapgauge top " + ShellWord(facts.path)));
   }
   if (r.traced) {
     findings->push_back(Found(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 
@@ -258,7 +259,7 @@ Findings CheckSurroundings(const ProcessFacts& facts) {
                           "through {}",
                           Name(facts), facts.root.empty() ? "nothing" : facts.root),
               facts.in_container ? facts.container_evidence : "its mount namespace",
-              facts.gauges.empty() ? "" : "heapgauge top " + facts.gauges.front().path));
+              facts.gauges.empty() ? "" : "heapgauge top " + ShellWord(facts.gauges.front().path)));
   }
   if (facts.other_user_namespace) {
     findings.push_back(Found(
@@ -267,7 +268,7 @@ Findings CheckSurroundings(const ProcessFacts& facts) {
                     "named by the number it sees",
                     Name(facts), facts.uid),
         fmt::format("the user namespace in /proc/{}/ns", facts.pid),
-        facts.gauges.empty() ? "" : "heapgauge top " + facts.gauges.front().path));
+        facts.gauges.empty() ? "" : "heapgauge top " + ShellWord(facts.gauges.front().path)));
   }
   if (facts.inner_pid != 0) {
     findings.push_back(
@@ -275,7 +276,7 @@ Findings CheckSurroundings(const ProcessFacts& facts) {
               fmt::format("{} knows itself as {}, and its gauge file is named so", Name(facts),
                           facts.inner_pid),
               "NSpid in its status",
-              facts.gauges.empty() ? "" : "heapgauge top " + facts.gauges.front().path));
+              facts.gauges.empty() ? "" : "heapgauge top " + ShellWord(facts.gauges.front().path)));
   }
   return findings;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/peeking_stream.h"
 #include "core/base/read_ahead.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/formats/collapsed/collapsed_reader.h"
 #include "core/formats/dhat/dhat_reader.h"
@@ -78,7 +79,7 @@ tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view st
 tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) {
   const std::string way =
       format == ProfileFormat::kHeaptrack
-          ? "make a trace of it: heapgauge import -o FILE.hgt " + Printable(name)
+          ? "make a trace of it: heapgauge import -o FILE.hgt " + ShellWord(name)
           : "record a trace: heapgauge run --trace -o FILE.hgt -- COMMAND";
   return Fail(ErrorCode::kInvalidArgument,
               Printable(name) + ": a " + FormatName(format) +

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
+#include "core/base/shell_word.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge {
@@ -43,8 +44,9 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
     if (profile.recording.traced && report.total.samples == 0) {
       return text.Add(fmt::format(
           "Its figures are in its trace, which can be read while it grows: heapgauge top "
-          "{}.{}.hgt where run --trace was started, or the FILE of its -o.\n",
-          BaseName(profile.recording.program), profile.recording.pid));
+          "{} where run --trace was started, or the FILE of its -o.\n",
+          ShellWord(fmt::format("{}.{}.hgt", BaseName(profile.recording.program),
+                                profile.recording.pid))));
     }
     if (report.total.samples == 0 && profile.recording.lost_samples() != 0) {
       return text.Add(fmt::format("All samples were lost: heapgauge doctor {} tells why.\n",
