@@ -18,6 +18,7 @@
 #include "core/query/query.h"
 #include "core/query/result_writer.h"
 #include "core/query/schema.h"
+#include "core/query/sql_text.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::cli {
@@ -27,13 +28,12 @@ constexpr uint64_t kMostSqlBytes = 1 << 20;
 constexpr int kRowsOnTerminal = 1000;
 
 struct QueryCommand {
-  ReportOptions report;  // sources, names, -o
+  ReportOptions report;  // sources, names, -o, --csv
   std::string sql;
   std::string file;
   std::string memory = "2G";
   double timeout = 600;
   int limit = -1;
-  bool csv = false;
   bool json = false;
   bool no_header = false;
   bool schema = false;
@@ -136,13 +136,14 @@ Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
   return query::Source::OfProfile(std::move(loaded.profile));
 }
 
-query::ResultOptions ResultOptionsOf(const QueryCommand& command) {
+query::ResultOptions ResultOptionsOf(const QueryCommand& command, const std::string& sql) {
   const Terminal terminal = Target(command.report);
   query::ResultOptions options;
-  options.form = command.csv    ? query::ResultForm::kCsv
-                 : command.json ? query::ResultForm::kJson
-                                : query::ResultForm::kTable;
+  options.form = command.report.csv ? query::ResultForm::kCsv
+                 : command.json     ? query::ResultForm::kJson
+                                    : query::ResultForm::kTable;
   options.header = !command.no_header;
+  options.several = query::CountStatements(sql) > 1;
   options.utf8 = terminal.look.utf8;
   if (terminal.is_terminal) options.width = terminal.width;
   if (command.limit >= 0) {
@@ -155,7 +156,7 @@ query::ResultOptions ResultOptionsOf(const QueryCommand& command) {
 
 int RunOnce(const QueryCommand& command, const std::string& sql, query::Query* query,
             ProgressUntilOutput* progress) {
-  const query::ResultOptions options = ResultOptionsOf(command);
+  const query::ResultOptions options = ResultOptionsOf(command, sql);
   const InterruptBySignal interrupt(query);
   bool cut = false;
   const int code = DeliverBy(command.report, [&](TextSink* out) -> Status {
@@ -165,7 +166,8 @@ int RunOnce(const QueryCommand& command, const std::string& sql, query::Query* q
     const Status status = query->Run(sql, writer.get());
     progress->End();
     cut = writer->cut();
-    return status;
+    const Status finished = writer->Finish();
+    return status ? finished : status;
   });
   if (cut && code == kDone) {
     static_cast<void>(fprintf(stderr, "The first %s rows; --limit 0 shows all of them.\n",
@@ -265,8 +267,10 @@ Examples:
           "trace, profile of any format, PID, directory with one gauge file, or URL");
   sub.Add("--file", &command->file, "statements from this file (- standard input)");
   sub.Flag("--schema", &command->schema, "tables, their columns and what they mean");
-  const Option csv = sub.Flag("--csv", &command->csv, "as CSV");
-  sub.Flag("--json", &command->json, "as JSON, an array of objects").Excludes(csv);
+  const Option csv = sub.Flag("--csv", &command->report.csv, "as CSV");
+  sub.Flag("--json", &command->json,
+           "as JSON, an array of objects; of several statements, an array of such arrays")
+      .Excludes(csv);
   sub.Flag("--no-header", &command->no_header, "without the names of columns");
   sub.Add("--limit", &command->limit,
           "rows to show, 0 for all; 1000 on a terminal unless it says otherwise")

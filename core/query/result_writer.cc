@@ -33,6 +33,7 @@ class LimitedWriter : public ResultWriter {
     return true;
   }
   bool cut() const final { return cut_; }
+  Status Finish() override { return {}; }
 
  protected:
   virtual Status WriteRow(const std::vector<Value>& values) = 0;
@@ -101,14 +102,19 @@ class JsonWriter final : public LimitedWriter {
     CountFrom0();
     names_.clear();
     for (const std::string& column : columns) names_.push_back(Unused(column));
-    return out_->Write("[");
+    const char* const before = !options_.several ? "" : first_ ? "[\n" : ",\n";
+    first_ = false;
+    return out_->Write(std::string(before) + "[");
   }
   Status WriteRow(const std::vector<Value>& values) override {
     Json row = Json::Object();
     for (size_t i = 0; i < values.size(); ++i) row[names_[i]] = ToJson(values[i]);
     return out_->Write((rows() == 1 ? "\n" : ",\n") + row.Line());
   }
-  Status End() override { return out_->Write(rows() == 0 ? "]\n" : "\n]\n"); }
+  Status End() override {
+    return out_->Write(std::string(rows() == 0 ? "]" : "\n]") + (options_.several ? "" : "\n"));
+  }
+  Status Finish() override { return options_.several && !first_ ? out_->Write("\n]\n") : Status(); }
 
  private:
   // Two columns may have one name, members of an object may not.
@@ -136,6 +142,7 @@ class JsonWriter final : public LimitedWriter {
   }
 
   std::vector<std::string> names_;
+  bool first_ = true;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Results of queries as text: a table for people, CSV, JSON.
+// Results of queries as text: a table for people, CSV, JSON. Tables and CSV of several results are
+// parted by an empty line.
 //
 // Rows are written as they come. Only the table looks at the first thousands of them before it
 // begins, to know how wide its columns are. One thread.
@@ -19,8 +20,9 @@ enum class ResultForm { kTable, kCsv, kJson };
 struct ResultOptions {
   ResultForm form = ResultForm::kTable;
   bool header = true;
-  uint64_t limit = 0;  // rows of each result; 0 all
-  size_t width = 0;    // columns that a table may take; 0: as many as it needs
+  uint64_t limit = 0;    // rows of each result; 0 all
+  size_t width = 0;      // columns that a table may take; 0: as many as it needs
+  bool several = false;  // there may be more than one result: in JSON they are one array of arrays
   bool utf8 = true;
 };
 
@@ -28,6 +30,8 @@ class ResultWriter : public ResultSink {
  public:
   // Whether rows were left out because of the limit.
   virtual bool cut() const = 0;
+  // Behind the last result, also if there is none, or not all that were to come.
+  virtual Status Finish() = 0;
 };
 
 // The sink must outlive the writer.

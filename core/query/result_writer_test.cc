@@ -40,6 +40,7 @@ std::string Write(const ResultOptions& options, const std::vector<std::string>& 
     }
     EXPECT_TRUE(writer->End());
   }
+  EXPECT_TRUE(writer->Finish());
   if (cut != nullptr) *cut = writer->cut();
   return sink.text();
 }
@@ -47,6 +48,26 @@ std::string Write(const ResultOptions& options, const std::vector<std::string>& 
 const Rows kRows = {{Text("f"), Number(5), Text("1.5 kB"), Real(0.25)},
                     {Text("longer"), Number(12345), Text("12 B"), Value()}};
 const std::vector<std::string> kNames = {"function", "n", "size", "x"};
+
+TEST(ResultJson, SeveralResultsAreOneArray) {
+  ResultOptions options;
+  options.form = ResultForm::kJson;
+  EXPECT_EQ(Write(options, {"a"}, {{Number(1)}}), "[\n{\"a\":1}\n]\n");
+  options.several = true;
+  EXPECT_EQ(Write(options, {"a"}, {{Number(1)}}, nullptr, 2),
+            "[\n[\n{\"a\":1}\n],\n[\n{\"a\":1}\n]\n]\n");
+  EXPECT_EQ(Write(options, {"a"}, {}, nullptr, 1), "[\n[]\n]\n");
+  EXPECT_EQ(Write(options, {"a"}, {}, nullptr, 0), "") << "what fails at once has no result";
+}
+
+TEST(ResultCsv, KeepsTextAsItIs) {
+  ResultOptions options;
+  options.form = ResultForm::kCsv;
+  options.header = false;
+  EXPECT_EQ(Write(options, {"a", "b", "c", "d"},
+                  {{Text("x\ny"), Text("x\r"), Text("\"q\", \033[1m"), Text("\t\xff")}}),
+            "\"x\ny\",\"x\r\",\"\"\"q\"\", \033[1m\",\t\xff\n");
+}
 
 TEST(ResultTable, AlignsNumbersToTheRight) {
   EXPECT_EQ(Write({}, kNames, kRows),

@@ -10,7 +10,7 @@ namespace heapgauge::query {
 namespace {
 
 struct Token {
-  enum class Kind { kWord, kPoint, kComma, kOpen, kClose, kOther } kind;
+  enum class Kind { kWord, kPoint, kComma, kOpen, kClose, kEnd, kOther } kind;
   size_t begin;
   size_t end;
 };
@@ -71,6 +71,7 @@ std::vector<Token> Tokenize(std::string_view sql) {
       if (c == ',') kind = Kind::kComma;
       if (c == '(') kind = Kind::kOpen;
       if (c == ')') kind = Kind::kClose;
+      if (c == ';') kind = Kind::kEnd;
     }
     tokens.push_back({kind, begin, i});
   }
@@ -162,6 +163,18 @@ std::string_view CompletedSql::OriginalText(size_t begin, size_t end) const {
   }
   const size_t to = OriginalOffset(end - 1) + 1;
   return to > from ? std::string_view(original_).substr(from, to - from) : std::string_view();
+}
+
+size_t CountStatements(std::string_view sql) {
+  size_t count = 0;
+  bool within = false;
+  // A text with a NUL in it ends there.
+  for (const Token& token : Tokenize(sql.substr(0, sql.find('\0')))) {
+    const bool ends = token.kind == Token::Kind::kEnd;
+    if (!ends && !within) ++count;
+    within = !ends;
+  }
+  return count;
 }
 
 std::string PlaceInText(std::string_view text, size_t offset) {

@@ -41,6 +41,9 @@ class CompletedSql {
   std::vector<Piece> pieces_;
 };
 
+// How many statements SQLite will find in a text; comments alone are none.
+size_t CountStatements(std::string_view sql);
+
 // "line 2, column 7".
 std::string PlaceInText(std::string_view text, size_t offset);
 

@@ -23,6 +23,15 @@ TEST(SqlText, CompletesFunctionsOfTheRow) {
             "stack_contains(stack, 'x')))");
 }
 
+TEST(SqlText, CountsStatements) {
+  EXPECT_EQ(CountStatements(""), 0u);
+  EXPECT_EQ(CountStatements(" ; -- SELECT 1;\n /* ; */ ;"), 0u);
+  EXPECT_EQ(CountStatements("SELECT 1"), 1u);
+  EXPECT_EQ(CountStatements("SELECT ';', \"a;\", [b;] -- ;\n FROM t;"), 1u);
+  EXPECT_EQ(CountStatements(";SELECT 1;;SELECT 2"), 2u);
+  EXPECT_EQ(CountStatements(std::string_view("SELECT 1\0; SELECT 2", 19)), 1u);
+}
+
 TEST(SqlText, LeavesTheRestAlone) {
   for (const char* sql :
        {"SELECT 'live_at(5)'", "SELECT \"live_at(5)\"", "-- live_at(5)\nSELECT 1",

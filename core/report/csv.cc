@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/analysis/interval.h"
-#include "core/base/text.h"
 
 namespace heapgauge {
 
@@ -16,13 +15,12 @@ void Csv::Separate() {
 
 Csv& Csv::Text(std::string_view text) {
   Separate();
-  const std::string clean = Printable(text);
-  if (clean.find_first_of(",\"") == std::string::npos) {
-    text_ += clean;
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    text_ += text;
     return *this;
   }
   text_ += '"';
-  for (const char c : clean) {
+  for (const char c : text) {
     if (c == '"') text_ += '"';
     text_ += c;
   }

@@ -1,5 +1,7 @@
 // Tables for spreadsheets and scripts: RFC 4180, one line of headings, lines end with "\n". Numbers
-// are plain digits, whatever the locale.
+// are plain digits, whatever the locale. Text is kept byte by byte, within quotes where it has a
+// comma, a quote or the end of a line: whoever shows a table on a terminal sees to what that could
+// take for a command.
 //
 // Not synchronised.
 #ifndef HEAPGAUGE_CORE_REPORT_CSV_H_

@@ -62,6 +62,31 @@ TEST_F(QueryCommand, AnswersOnTracesAndProfiles) {
   EXPECT_TRUE(Contains(Err({"SELECT * FROM allocations", proto}), "no single blocks"));
 }
 
+TEST_F(QueryCommand, SeveralStatementsAreOneDocumentOfJson) {
+  const auto json = [&](const std::string& sql) {
+    return nlohmann::json::parse(Out({"--json", sql, trace_}));
+  };
+  EXPECT_EQ(json("SELECT 1 AS a; SELECT 2 AS b WHERE 0; SELECT 3 AS c"),
+            nlohmann::json::parse(R"([[{"a":1}],[],[{"c":3}]])"));
+  EXPECT_EQ(json("SELECT 1 AS a; ; -- SELECT 2;\n"), nlohmann::json::parse(R"([{"a":1}])"));
+  // What came before an error is whole.
+  const Outcome failed = Heapgauge({"query", "--json", "SELECT 1 AS a; SELECT nothing", trace_});
+  EXPECT_EQ(failed.code, 2);
+  EXPECT_EQ(nlohmann::json::parse(failed.out), nlohmann::json::parse(R"([[{"a":1}]])"));
+  EXPECT_EQ(Heapgauge({"query", "--json", "SELECT nothing; SELECT 1", trace_}).out, "");
+}
+
+// What a terminal would take for a command is not shown to it.
+TEST_F(QueryCommand, CsvOnATerminalIsPrintable) {
+  const std::string script = "/usr/bin/script";
+  if (access(script.c_str(), X_OK) != 0) GTEST_SKIP() << "there is no script(1)";
+  const std::string query =
+      std::string(HEAPGAUGE_PROGRAM) +
+      " query --csv --no-header \"SELECT 'a' || char(10) || char(27) || '[1m'\" " + trace_;
+  const Outcome outcome = Command({script, "-qec", query, "/dev/null"}).Wait();
+  EXPECT_TRUE(Contains(outcome.out, "\"a\r\n?[1m\"\r\n")) << outcome.out;
+}
+
 TEST_F(QueryCommand, WritesTablesCsvAndJson) {
   const std::string sql = "SELECT thread, name, NULL AS missing FROM threads";
   EXPECT_EQ(Out({sql, trace_}),
@@ -73,6 +98,8 @@ TEST_F(QueryCommand, WritesTablesCsvAndJson) {
   const std::string file = dir_ / "out.csv";
   EXPECT_EQ(Out({"--csv", "-o", file, sql, trace_}), "");
   EXPECT_EQ(std::filesystem::file_size(file), 38u);
+  EXPECT_EQ(Out({"--csv", "SELECT 'a' || char(10) || '\"b' AS x, char(27) AS y", trace_}),
+            "x,y\n\"a\n\"\"b\",\033\n");
   const Outcome cut = Heapgauge({"query", "--limit", "1", "--csv", sql, trace_});
   EXPECT_EQ(cut.out, "thread,name,missing\n0,main,\n");
   EXPECT_TRUE(Contains(cut.err, "--limit 0")) << cut.err;
