@@ -24,6 +24,9 @@ int Diff(const ReportOptions& options) {
     sources.names.push_back(source);
     notes.push_back(std::move(loaded->loaded.notes));
   }
+  if (sort == SortKey::kAge) {
+    return FailWith("diff compares figures, and an age is none: --sort live, allocated or count");
+  }
   sources.notes = NotesOfSources(sources.names, notes);
   for (const Profile& profile : profiles) sources.profiles.push_back(&profile);
   FunctionOptions functions;
@@ -61,6 +64,7 @@ Examples:
   heapgauge diff server.4242.*.hg                            the trend over all of them
   heapgauge diff --sure --cum --focus 'Cache::' old.hg 4242  against the running process
   heapgauge diff server.hgt@5s server.hgt@8s                 two moments of a trace
+  heapgauge diff --sort count old.hg new.hg                  by blocks in place of bytes
   heapgauge diff --sort allocated --csv old.pb.gz new.pb.gz  for a spreadsheet)",
                 options);
   const Option json = AddTable(diff, options.get());

@@ -34,7 +34,7 @@ struct TimelineCommand {
   RowFilter functions;
   std::string from;
   std::string to;
-  std::string unit = "time";
+  std::string unit;  // "": time, or what the file counts
   bool massif = false;
   uint64_t bands = 0;
   uint64_t lanes = 0;
@@ -119,6 +119,23 @@ Result<Range> RangeOf(const TimelineCommand& command, const trace::TraceFile* tr
                 "--from " + Printable(command.from) + " is behind --to " + Printable(command.to));
   }
   return range;
+}
+
+// What massif counts is in its file, and cannot be made into something else.
+Status CheckUnit(const TimelineCommand& command, const MassifFile& file) {
+  const char* counts = "instructions";
+  bool same = command.unit.empty();
+  if (file.unit == MassifUnit::kMilliseconds) {
+    counts = "time";
+    same = same || AxisOf(command) == TimeAxis::kTime;
+  } else if (file.unit == MassifUnit::kBytes) {
+    counts = "bytes";
+    same = same || AxisOf(command) == TimeAxis::kBytes;
+  }
+  if (same) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: its axis counts {}; leave out --unit {}", Printable(command.source),
+                          counts, command.unit));
 }
 
 // Massif's axis may count something else than time.
@@ -271,6 +288,11 @@ int PrintMassif(const TimelineCommand& command, TimeSource* source) {
 int RunTimeline(const TimelineCommand& command) {
   auto source = Open(command);
   if (!source) return FailWith(source.error());
+  if (source->massif != nullptr) {
+    if (const Status unit = CheckUnit(command, *source->massif); !unit) {
+      return FailWith(unit.error());
+    }
+  }
   if (command.massif || IsMassifName(command.report.output)) {
     if (command.report.json || command.report.csv) {
       return FailWith("-o: a file of that name is one of massif's; JSON and CSV need another");
@@ -340,7 +362,7 @@ Examples:
   sub.Add("--to", &command->to, "end here").NotEmpty();
   sub.Add("--unit", &command->unit,
           "what the axis counts: time (also ns, ms), bytes allocated and freed so far, or "
-          "allocations and frees so far")
+          "allocations and frees so far; a file of massif's has one of its own")
       .OneOf({"time", "ns", "ms", "bytes", "allocations"});
   sub.Add("--focus", &command->functions.focus, "only stacks with a function that matches (RE2)");
   sub.Add("--ignore", &command->functions.ignore, "without stacks that have such a function");

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
 #include "cli/source.h"
@@ -88,7 +90,41 @@ int Deliver(const ReportOptions& options, const StyledText& text) {
   return Deliver(options, Render(text, Target(options).look));
 }
 
+namespace {
+
+// The text without what a terminal takes for a command; lines stay.
+std::string PrintableLines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines += Printable(text.substr(0, end));
+    if (end < text.size()) lines += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// CSV keeps what names and values have in them, which is not for terminals.
+bool MustBeCleaned(const ReportOptions& options) {
+  return options.csv && Target(options).is_terminal;
+}
+
+// Takes whole lines.
+class CleaningSink final : public TextSink {
+ public:
+  explicit CleaningSink(TextSink* to) : to_(to) {}
+  Status Write(std::string_view text) override { return to_->Write(PrintableLines(text)); }
+
+ private:
+  TextSink* to_;
+};
+
+}  // namespace
+
 int Deliver(const ReportOptions& options, const std::string& data) {
+  if (MustBeCleaned(options)) {
+    return DeliverBy(options, [&](TextSink* sink) { return sink->Write(data); });
+  }
   EndProgress();
   if (options.output.empty() || options.output == "-") {
     if (!options.beside) return PrintOut(data);
@@ -107,7 +143,9 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
   if (options.output.empty() || options.output == "-") {
     DescriptorSink sink(options.beside ? STDERR_FILENO : STDOUT_FILENO,
                         options.beside ? "standard error" : "standard output");
-    const Status written = write(&sink);
+    CleaningSink cleaning(&sink);
+    const Status written =
+        write(MustBeCleaned(options) ? static_cast<TextSink*>(&cleaning) : &sink);
     const Status finished = sink.Finish();
     if (options.beside) return kDone;
     if (!written && !sink.closed()) return FailWith(written.error());
@@ -120,6 +158,27 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
   const Status finished = (*sink)->Finish();
   return finished ? kDone : FailWith(finished.error());
 }
+
+namespace {
+
+// Words that choose the figure have to agree: none of them is passed over in silence.
+Status CheckFigure(const ReportOptions& options) {
+  const TraceOptions& trace = options.trace;
+  if (!options.type.empty() && (!trace.value.empty() || trace.blocks)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                std::string("--type and ") + (trace.value.empty() ? "--blocks" : "--value") +
+                    " both choose what is counted: leave out one of them");
+  }
+  if (trace.blocks && !options.sort.empty() && options.sort != "count") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--blocks counts blocks, --sort " + options.sort +
+                    " does not sort by them: leave out one of them" +
+                    (options.sort == "allocated" ? ", or ask for --value allocated --blocks" : ""));
+  }
+  return {};
+}
+
+}  // namespace
 
 Command AddReport(Command app, Action* action, const char* name, const char* summary,
                   int (*run)(const ReportOptions&), const char* footer,
@@ -153,6 +212,12 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
   AddTraceOptions(sub, &options->trace);
   sub.OnChosen([=] {
     *action = [=] {
+      if (const Status figure = CheckFigure(*options); !figure) return FailWith(figure.error());
+      // Objects beside other figures are those that are live.
+      if (options->trace.value == "allocated" && options->sort == "count") {
+        options->trace.blocks = true;
+        options->sort.clear();
+      }
       const Status meant = MeanTraces(options->pick, &options->sources);
       return meant ? run(*options) : FailWith(meant.error());
     };

@@ -226,7 +226,8 @@ CallTree BuildCallersTree(const Profile& profile, const Entities& entities,
     if (options.depth != 0 && at.depth >= options.depth) continue;
     for (uint32_t child = first; child < tree.nodes.size(); ++child) {
       const double value = builder.ValueOf(child);
-      if (value > 0 && value >= total * options.least) heaviest.push({value, child, at.depth + 1});
+      // Blocks of 0 bytes are something, too.
+      if (value >= 0 && value >= total * options.least) heaviest.push({value, child, at.depth + 1});
     }
   }
   return tree;

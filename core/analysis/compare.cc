@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/analysis/groundwork.h"
 #include "core/analysis/match_across.h"
 #include "core/base/text.h"
 
@@ -72,15 +73,16 @@ Estimate Added(const Estimate& later, const Estimate& earlier) {
 }
 
 // The range of a difference from the ranges of its parts, which are independent (the squares of
-// the distances to their ends add up).
-Interval RangeOfDifference(const Estimate& plus, const Estimate& minus, double plus_interval,
-                           double minus_interval) {
-  const auto range = [](const Estimate& e, double interval) {
-    if (e.value > 0 || interval <= 1) return Interval95(e);
-    return Interval95(NothingSampled(interval));
+// the distances to their ends add up). `unseen`: what a sample stands for of which there is none; 0
+// where nothing can be missed.
+Interval RangeOfDifference(const Estimate& plus, const Estimate& minus, double plus_unseen,
+                           double minus_unseen) {
+  const auto range = [](const Estimate& e, double unseen) {
+    if (e.value > 0 || unseen <= 0) return Interval95(e);
+    return Interval95(NothingSampled(unseen));
   };
-  const Interval p = range(plus, plus_interval);
-  const Interval m = range(minus, minus_interval);
+  const Interval p = range(plus, plus_unseen);
+  const Interval m = range(minus, minus_unseen);
   const double change = plus.value - minus.value;
   return {change - std::hypot(plus.value - p.low, m.high - minus.value),
           change + std::hypot(p.high - plus.value, minus.value - m.low)};
@@ -97,6 +99,10 @@ class Comparer {
   Result<Comparison> Run() {
     HG_TRY(CheckTypes());
     made_.by_allocated = options_.sort == SortKey::kAllocated && MeasuresOf(first_).has_allocated();
+    made_.by_count = options_.sort == SortKey::kCount &&
+                     std::all_of(profiles_.begin(), profiles_.end(), [](const Profile* profile) {
+                       return MeasuresOf(*profile).has_objects();
+                     });
     options_.sort = made_.by_allocated ? SortKey::kAllocated : SortKey::kLive;
     options_.flat_only = !options_.cumulative;
     made_.same_process = true;
@@ -105,7 +111,7 @@ class Comparer {
     }
     first_interval_ = SamplingInterval(first_);
     last_interval_ = SamplingInterval(last_);
-    if (MeasuresOf(first_).unit == "byte-seconds") rounding_ = 1e-9;
+    if (MeasuresOf(first_).unit == "byte-seconds" && !made_.by_count) rounding_ = 1e-9;
     made_.has_ranges = first_interval_ > 1 || last_interval_ > 1;
     HG_TRY(Collect());
     HG_TRY(Follow());
@@ -116,12 +122,15 @@ class Comparer {
     }
     Total();
     std::erase_if(made_.rows, [](const ChangeRow& row) {
-      return row.figures.before.value == 0 && row.figures.after.value == 0;
+      return !row.figures.has_before() && !row.figures.has_after();
     });
-    std::stable_sort(made_.rows.begin(), made_.rows.end(),
-                     [](const ChangeRow& a, const ChangeRow& b) {
-                       return std::fabs(a.figures.change) > std::fabs(b.figures.change);
-                     });
+    std::stable_sort(
+        made_.rows.begin(), made_.rows.end(), [](const ChangeRow& a, const ChangeRow& b) {
+          const double of_a = std::fabs(a.figures.change);
+          const double of_b = std::fabs(b.figures.change);
+          if (of_a != of_b) return of_a > of_b;
+          return std::fabs(a.figures.objects_change()) > std::fabs(b.figures.objects_change());
+        });
     return std::move(made_);
   }
 
@@ -137,12 +146,16 @@ class Comparer {
   const HeapFigures& Of(const FunctionRow& row) const {
     return options_.cumulative ? row.cum : row.flat;
   }
+  Result<FunctionReport> Aggregate(const Profile& profile) const {
+    if (!made_.by_count) return AggregateFunctions(profile, options_);
+    return AggregateFunctions(Groundwork(profile, CountsOf(profile)), options_);
+  }
   // Every profile's figures, then the rows that are the same in all of them.
   Status Collect() {
     std::vector<Entities> entities;
     std::vector<std::vector<std::pair<EntityId, double>>> figures;
     for (size_t i = 0; i < profiles_.size(); ++i) {
-      HG_ASSIGN(FunctionReport report, AggregateFunctions(*profiles_[i], options_));
+      HG_ASSIGN(FunctionReport report, Aggregate(*profiles_[i]));
       made_.series.push_back(Of(report.selected).value);
       figures.emplace_back();
       for (const FunctionRow& row : report.rows) {
@@ -198,7 +211,7 @@ class Comparer {
                            Estimate* total) -> Status {
       // Its entities have the numbers that they have in the whole profile.
       const Profile rest = Without(*profiles_[which], BlocksOf(*profiles_[other]));
-      HG_ASSIGN(const FunctionReport report, AggregateFunctions(rest, options_));
+      HG_ASSIGN(const FunctionReport report, Aggregate(rest));
       *total = report.selected.live_bytes;
       for (const FunctionRow& row : report.rows) {
         const uint32_t place = PlaceOf(which, row.entity);
@@ -227,35 +240,55 @@ class Comparer {
     Judge(change);
   }
 
+  // What a sample that was not taken stands for at this interval. In blocks: as many as samples of
+  // the side that has some, or, where that was not sampled, blocks of a byte.
+  double Unseen(const Change& c, double interval) const {
+    if (!made_.by_count) return interval;
+    double share = 0;
+    bool known = false;
+    const auto look = [&](const Estimate& e, double of) {
+      if (e.value == 0 || of <= 1) return;
+      share = std::max(share, e.step / of);
+      known = true;
+    };
+    look(c.before, first_interval_);
+    look(c.after, last_interval_);
+    return known ? share * interval : interval;
+  }
+
   void Judge(Change* c) const {
+    const double unseen_before = Unseen(*c, first_interval_);
+    const double unseen_after = Unseen(*c, last_interval_);
     c->change = c->after.value - c->before.value;
     if (made_.by_block) {
-      c->range = RangeOfDifference(c->came, c->went, last_interval_, first_interval_);
+      c->range = RangeOfDifference(c->came, c->went, unseen_after, unseen_before);
     } else if (made_.by_allocated && made_.has_ranges && made_.same_process &&
                first_.recording.reset_ns == last_.recording.reset_ns) {
       // The later counter holds all samples of the earlier one, whichever comes first here. Exact
       // figures have nothing to guess, and may be those of ranges that do not hold each other.
       if (last_.recording.duration_ns >= first_.recording.duration_ns) {
         c->came = Added(c->after, c->before);
-        c->range = RangeOfDifference(c->came, {}, last_interval_, 0);
+        c->range = RangeOfDifference(c->came, {}, unseen_after, 0);
       } else {
         c->went = Added(c->before, c->after);
-        c->range = RangeOfDifference({}, c->went, 0, first_interval_);
+        c->range = RangeOfDifference({}, c->went, 0, unseen_before);
       }
     } else {
-      c->range = RangeOfDifference(c->after, c->before, last_interval_, first_interval_);
+      c->range = RangeOfDifference(c->after, c->before, unseen_after, unseen_before);
     }
     // Rounding in the file is no change.
     const bool any = std::fabs(c->change) >= rounding_;
     if (!any) {
       c->change = 0;
     }
-    c->beyond_chance = any && (c->range.low > 0 || c->range.high < 0);
-    c->kind = !any                   ? ChangeKind::kSame
-              : c->before.value == 0 ? ChangeKind::kNew
-              : c->after.value == 0  ? ChangeKind::kGone
-              : c->change > 0        ? ChangeKind::kGrown
-                                     : ChangeKind::kShrunk;
+    const bool any_objects = std::fabs(c->objects_change()) >= 0.5;
+    c->beyond_chance =
+        any ? c->range.low > 0 || c->range.high < 0 : any_objects && !made_.has_ranges;
+    c->kind = !any && !any_objects                          ? ChangeKind::kSame
+              : !c->has_before()                            ? ChangeKind::kNew
+              : !c->has_after()                             ? ChangeKind::kGone
+              : (any ? c->change : c->objects_change()) > 0 ? ChangeKind::kGrown
+                                                            : ChangeKind::kShrunk;
   }
 
   void Steps(ChangeRow* row) const {

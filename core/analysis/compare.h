@@ -28,8 +28,8 @@ enum class ChangeKind { kNew, kGone, kGrown, kShrunk, kSame };
 // "new", "gone", "grown", "shrunk", "same".
 const char* ChangeKindName(ChangeKind kind);
 
-// A figure before and after. With a block by block comparison, `came` and `went` add up to the
-// change.
+// A figure before and after. One that is the same for another number of blocks has changed, too.
+// With a block by block comparison, `came` and `went` add up to the change.
 struct Change {
   Estimate before;
   Estimate after;
@@ -39,8 +39,13 @@ struct Change {
   double objects_before = 0;
   double objects_after = 0;
   Interval range;              // of the change, 95 %
-  bool beyond_chance = false;  // the range does not reach 0
+  bool beyond_chance = false;  // the range does not reach 0, or exact figures differ
   ChangeKind kind = ChangeKind::kSame;
+
+  // There is something on that side: blocks, be it of 0 bytes, or bytes.
+  bool has_before() const { return before.value != 0 || objects_before != 0; }
+  bool has_after() const { return after.value != 0 || objects_after != 0; }
+  double objects_change() const { return objects_after - objects_before; }
 };
 
 struct ChangeRow {
@@ -57,19 +62,21 @@ struct Comparison {
   FunctionReport before;  // of the first profile
   FunctionReport after;   // of the last
   bool by_allocated = false;
+  bool by_count = false;        // figures are blocks, as the measures of both reports say
   bool same_process = false;    // all profiles are of one process
   bool by_block = false;        // blocks were followed
   bool has_ranges = false;      // sampled, so that changes have ranges
   Change total;                 // of what the filter selects
   std::vector<double> series;   // of the total
-  std::vector<ChangeRow> rows;  // by size of the change, largest first
+  std::vector<ChangeRow> rows;  // by size of the change, largest first; then by that of objects
 };
 
 // Fails if the two count different things.
 Status CheckComparable(const Profile& first, const Profile& other);
 
 // From the first to the last of at least two profiles; those between fill in the series. `sort`
-// chooses the figure: kAllocated, or the main one. Fails if the profiles count different things.
+// chooses the figure: kAllocated, kCount where all of them count blocks, or the main one. Fails if
+// the profiles count different things.
 Result<Comparison> Compare(const std::vector<const Profile*>& profiles,
                            const FunctionOptions& options);
 

@@ -47,6 +47,58 @@ TEST(Compare, TellsNewGoneGrownAndShrunkApartLargestChangeFirst) {
   EXPECT_EQ(made.total.change, 1400 - 1690);
 }
 
+// One that saw everything: blocks and bytes of functions.
+struct Held {
+  const char* function;
+  int64_t blocks;
+  int64_t bytes;
+};
+Profile Exact(const std::vector<Held>& all) {
+  Maker m;
+  for (const Held& one : all) {
+    m.Row({m.Function(one.function)}, static_cast<double>(one.bytes));
+    m.profile().rows.back().samples = m.profile().rows.back().live_samples = 0;
+    m.profile().value(static_cast<RowId>(m.profile().rows.size() - 1), kInuseObjects) = one.blocks;
+  }
+  return m.profile();
+}
+
+TEST(Compare, ByBlocks) {
+  const Profile a = Exact({{"large", 1, 1'000'000}, {"small", 10, 100}, {"resized", 4, 64}});
+  const Profile b = Exact({{"large", 2, 9'000'000}, {"small", 90, 900}, {"resized", 4, 640}});
+  FunctionOptions options;
+  options.sort = SortKey::kCount;
+  const Comparison made = Compared({&a, &b}, options);
+  EXPECT_TRUE(made.by_count);
+  EXPECT_EQ(made.after.measures.type, "inuse_objects");
+  EXPECT_EQ(made.after.measures.unit, "count");
+  EXPECT_EQ(made.total.before.value, 15);
+  EXPECT_EQ(made.total.after.value, 96);
+  EXPECT_EQ(made.series, (std::vector<double>{15, 96}));
+  ASSERT_EQ(made.rows.size(), 3u);
+  EXPECT_EQ(NameOf(b, made.after, made.rows[0].in_after), "small");
+  EXPECT_EQ(made.rows[0].figures.change, 80);
+  EXPECT_EQ(made.rows[1].figures.change, 1);
+  EXPECT_EQ(made.rows[2].figures.kind, ChangeKind::kSame);
+}
+
+TEST(Compare, BlocksOfNoBytesAreAChange) {
+  const Profile a = Exact({{"goes", 3, 0}, {"other", 2, 16}, {"joined", 2, 16}});
+  const Profile b = Exact({{"comes", 300, 0}, {"other", 2, 17}, {"joined", 1, 16}});
+  const Comparison made = Compared({&a, &b});
+  ASSERT_EQ(made.rows.size(), 4u);
+  EXPECT_EQ(NameOf(b, made.after, made.rows[0].in_after), "other");
+  const Change& comes = made.rows[1].figures;
+  EXPECT_EQ(comes.kind, ChangeKind::kNew);
+  EXPECT_TRUE(comes.beyond_chance);
+  EXPECT_EQ(comes.objects_after, 300);
+  EXPECT_EQ(made.rows[2].figures.kind, ChangeKind::kGone);
+  EXPECT_EQ(made.rows[3].figures.kind, ChangeKind::kShrunk) << "as many bytes in fewer blocks";
+  double objects = 0;
+  for (const ChangeRow& row : made.rows) objects += row.figures.objects_change();
+  EXPECT_EQ(objects, made.total.objects_change());
+}
+
 // A sampled profile with `samples` blocks of 1000 bytes under one function.
 Profile Sampled(size_t samples, uint64_t first_address = 0, uint32_t pid = 0) {
   Maker m;
@@ -99,6 +151,28 @@ TEST(Compare, OneSampleMoreThanNoneIsNotNews) {
   ASSERT_EQ(made.rows.size(), 1u);
   EXPECT_EQ(made.rows[0].figures.kind, ChangeKind::kNew);
   EXPECT_FALSE(made.rows[0].figures.beyond_chance);
+}
+
+// A sample of these stands for about 100 blocks.
+TEST(Compare, ByBlocksAsSureAsInBytes) {
+  const Profile nothing = Sampled(0);
+  const Profile few = Sampled(2);
+  const Profile many = Sampled(60);
+  FunctionOptions by_count;
+  by_count.sort = SortKey::kCount;
+  EXPECT_FALSE(Compared({&nothing, &few}, by_count).rows.at(0).figures.beyond_chance);
+  for (const Profile* before : {&nothing, &few}) {
+    const Change& change = Compared({before, &many}, by_count).rows.at(0).figures;
+    EXPECT_TRUE(change.beyond_chance);
+    EXPECT_GT(change.range.low, 2000);
+    EXPECT_LT(change.range.high, 10'000);
+  }
+  const Profile once = Sampled(20, 0x1000, 7);
+  const Profile again = Sampled(24, 0x1000, 7);
+  const Comparison made = Compared({&once, &again}, by_count);
+  EXPECT_TRUE(made.by_block);
+  EXPECT_NEAR(made.total.came.value, 402, 1);
+  EXPECT_EQ(made.total.went.value, 0);
 }
 
 TEST(Compare, BlocksOfOneProcessThatStayedAddNoDoubt) {

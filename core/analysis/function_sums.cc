@@ -11,9 +11,10 @@ namespace {
 
 constexpr size_t kRowsOfPart = 250'000;
 
-// Rows without live bytes still have a place where they allocate.
+// Rows without live bytes still have a place where they allocate, and so have blocks of 0 bytes.
 double PlaceWeight(const HeapFigures& f) {
-  return std::fabs(f.live_bytes.value) + 1e-6 * f.allocated_bytes.value;
+  const double bytes = std::fabs(f.live_bytes.value) + 1e-6 * f.allocated_bytes.value;
+  return bytes != 0 ? bytes : 1e-12 * (std::fabs(f.live_objects) + f.allocated_objects);
 }
 
 // The figures of a profile that only knows its main figure, as most do which were not recorded

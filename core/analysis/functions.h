@@ -47,6 +47,9 @@ struct HeapFigures {
     birth_sum += other.birth_sum;
     oldest_birth = std::min(oldest_birth, other.oldest_birth);
   }
+  // There is something: blocks, be it of 0 bytes, or bytes.
+  bool has_live() const { return live_bytes.value != 0 || live_objects != 0; }
+  bool has_allocated() const { return allocated_bytes.value != 0 || allocated_objects != 0; }
   // Mean age of the live bytes and age of the oldest block at `now_ns`; 0 if not known.
   uint64_t MeanAge(uint64_t now_ns) const;
   uint64_t OldestAge(uint64_t now_ns) const;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/entities.h"
@@ -23,8 +24,10 @@ namespace heapgauge {
 
 class Groundwork {
  public:
-  explicit Groundwork(const Profile& profile)
-      : profile_(profile), measures_(MeasuresOf(profile)), figures_(profile, measures_) {}
+  explicit Groundwork(const Profile& profile) : Groundwork(profile, MeasuresOf(profile)) {}
+  // About other figures than the profile suggests.
+  Groundwork(const Profile& profile, Measures measures)
+      : profile_(profile), measures_(std::move(measures)), figures_(profile, measures_) {}
 
   const Profile& profile() const { return profile_; }
   const Measures& measures() const { return measures_; }

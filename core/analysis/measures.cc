@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "core/base/huge_pages.h"
 #include "core/base/in_parallel.h"
@@ -88,6 +89,16 @@ Measures MeasuresOf(const Profile& profile) {
       m.name = figure->name;
     }
   }
+  m.type = profile.sample_types[m.main].name;
+  m.unit = profile.sample_types[m.main].unit;
+  return m;
+}
+
+Measures CountsOf(const Profile& profile) {
+  Measures m = MeasuresOf(profile);
+  m.name = m.name == "live" ? "objects" : m.name + " objects";
+  m.main = std::exchange(m.objects, kNone);
+  m.allocated = m.allocated_objects = kNone;
   m.type = profile.sample_types[m.main].name;
   m.unit = profile.sample_types[m.main].unit;
   return m;

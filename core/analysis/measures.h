@@ -34,6 +34,9 @@ struct Measures {
 };
 
 Measures MeasuresOf(const Profile& profile);
+// The same about blocks: the objects of the main figure take its place, and nothing is beside them.
+// REQUIRES: MeasuresOf(profile).has_objects()
+Measures CountsOf(const Profile& profile);
 
 // Makes the type of that name (or number) the default one. As with pprof, "inuse_space" also means
 // "space". Fails with the names that there are.

@@ -26,22 +26,37 @@ Children ChildrenOf(const CallTree& tree) {
   return children;
 }
 
-std::vector<double> ValuesOf(const CallTree& tree, const std::vector<HeapFigures>& row_figures,
-                             SortKey sort) {
-  std::vector<double> values(tree.nodes.size());
+// What a node and all below it have.
+struct Held {
+  double value = 0;    // in terms of the sort key
+  double objects = 0;  // blocks may have no bytes
+
+  bool any() const { return value > 0 || (value == 0 && objects > 0); }
+};
+
+std::vector<Held> HeldBy(const CallTree& tree, const std::vector<HeapFigures>& row_figures,
+                         SortKey sort) {
+  std::vector<Held> held(tree.nodes.size());
   for (size_t row = 0; row < row_figures.size(); ++row) {
     if (tree.node_of_row[row] == kNone) continue;
-    values[tree.node_of_row[row]] += SortValue(row_figures[row], sort, 0);
+    const HeapFigures& f = row_figures[row];
+    Held& at = held[tree.node_of_row[row]];
+    at.value += SortValue(f, sort, 0);
+    at.objects += sort == SortKey::kAllocated ? f.allocated_objects : f.live_objects;
   }
-  for (size_t i = values.size(); i-- > 1;) values[tree.nodes[i].parent] += values[i];
-  return values;
+  for (size_t i = held.size(); i-- > 1;) {
+    Held& above = held[tree.nodes[i].parent];
+    above.value += held[i].value;
+    above.objects += held[i].objects;
+  }
+  return held;
 }
 
 // The heaviest nodes, parents before children; a node whose parent is not kept is not kept.
 std::vector<bool> Keep(const CallTree& tree, const Children& children,
-                       const std::vector<double>& values, const PruneOptions& options) {
+                       const std::vector<Held>& held, const PruneOptions& options) {
   std::vector<bool> keep(tree.nodes.size());
-  const double least = values[0] * options.least;
+  const double least = held[0].value * options.least;
   struct Candidate {
     double value;
     uint32_t node;
@@ -51,7 +66,7 @@ std::vector<bool> Keep(const CallTree& tree, const Children& children,
     }
   };
   std::priority_queue<Candidate> heaviest;
-  heaviest.push({values[0], 0, 0});
+  heaviest.push({held[0].value, 0, 0});
   for (size_t kept = 0; !heaviest.empty() && kept < options.max_nodes; ++kept) {
     const Candidate at = heaviest.top();
     heaviest.pop();
@@ -59,8 +74,8 @@ std::vector<bool> Keep(const CallTree& tree, const Children& children,
     if (options.depth != 0 && at.depth >= options.depth) continue;
     for (uint32_t i = children.first[at.node]; i < children.first[at.node + 1]; ++i) {
       const uint32_t child = children.list[i];
-      if (values[child] > 0 && values[child] >= least) {
-        heaviest.push({values[child], child, at.depth + 1});
+      if (held[child].any() && held[child].value >= least) {
+        heaviest.push({held[child].value, child, at.depth + 1});
       }
     }
   }
@@ -74,8 +89,8 @@ PrunedTree Prune(const CallTree& tree, const std::vector<HeapFigures>& row_figur
   PrunedTree pruned;
   if (tree.nodes.empty()) return pruned;
   Children children = ChildrenOf(tree);
-  const std::vector<double> values = ValuesOf(tree, row_figures, options.sort);
-  const std::vector<bool> keep = Keep(tree, children, values, options);
+  const std::vector<Held> held = HeldBy(tree, row_figures, options.sort);
+  const std::vector<bool> keep = Keep(tree, children, held, options);
 
   std::vector<uint32_t> place(tree.nodes.size(), kNone);            // in the pruned list
   std::vector<std::pair<uint32_t, uint32_t>> to_visit{{0, kNone}};  // node, pruned parent
@@ -93,14 +108,14 @@ PrunedTree Prune(const CallTree& tree, const std::vector<HeapFigures>& row_figur
     const auto kept_end = std::partition(begin, end, [&](uint32_t child) { return keep[child]; });
     // The last to be pushed is visited first.
     std::sort(begin, kept_end, [&](uint32_t a, uint32_t b) {
-      return values[a] != values[b] ? values[a] < values[b] : a > b;
+      return held[a].value != held[b].value ? held[a].value < held[b].value : a > b;
     });
     for (auto child = begin; child != kept_end; ++child) to_visit.emplace_back(*child, here);
     made.children = static_cast<size_t>(kept_end - begin);
     for (auto child = kept_end; child != end; ++child) {
-      if (!(values[*child] > 0)) continue;  // nothing there to miss
+      if (!held[*child].any()) continue;  // nothing there to miss
       ++made.folded;
-      made.folded_value += values[*child];
+      made.folded_value += held[*child].value;
     }
     pruned.nodes.push_back(made);
   }

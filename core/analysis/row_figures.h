@@ -1,7 +1,8 @@
 // The figures of the rows of a profile, put together when they are asked for: a list of them would
 // be larger than all else that a large profile has.
 //
-// Where rows do not know how many samples they rest on, a row that is not zero counts as one.
+// Where rows do not know how many samples they rest on, a row that is not zero counts as one; that
+// is also one of blocks without a byte.
 //
 // Refers to the profile, which must outlive it and not change. Read-only once made.
 #ifndef HEAPGAUGE_CORE_ANALYSIS_ROW_FIGURES_H_
@@ -33,8 +34,8 @@ class RowFigures {
       f.samples = profile_.rows[row].samples;
       f.live_samples = profile_.rows[row].live_samples;
     } else {
-      f.live_samples = f.live_bytes.value != 0 ? 1 : 0;
-      f.samples = f.live_samples != 0 || f.allocated_bytes.value != 0 ? 1 : 0;
+      f.live_samples = f.has_live() ? 1 : 0;
+      f.samples = f.has_live() || f.has_allocated() ? 1 : 0;
     }
     if (!births_.empty()) {
       f.aged_bytes = births_[row].bytes;

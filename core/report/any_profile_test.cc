@@ -41,6 +41,45 @@ bool Has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// 300 blocks of 0 bytes by "hot", one of 1 byte by "cold".
+Profile WithEmptyBlocks() {
+  return Foreign(HeapSampleTypes(), {300, 0, 300, 0, 1, 1, 1, 1, 0, 0, 0, 0});
+}
+
+TEST(AnyProfile, BlocksOfNoBytesHaveTheirRow) {
+  const Profile p = WithEmptyBlocks();
+  const std::string text = Top(p);
+  EXPECT_TRUE(Has(text, "0 B      -                  300       0 B  hot")) << text;
+  TopOptions options;
+  FunctionOptions functions;
+  options.sort = functions.sort = SortKey::kCount;
+  const auto report = AggregateFunctions(p, functions);
+  ASSERT_EQ(report->rows.size(), 2u);
+  EXPECT_EQ(report->rows[0].flat.live_objects, 300);
+  EXPECT_EQ(p.frames[report->rows[0].frame].line, 7u);
+  EXPECT_TRUE(Has(TopText(p, *report, {}, options).text(), "0 B  99.7%"));
+  const auto json = nlohmann::json::parse(TopJson(p, *report, {}, options));
+  EXPECT_EQ(json["function_count"], 2);
+}
+
+TEST(AnyProfile, BlocksOfNoBytesAreInTheTree) {
+  const Profile p = WithEmptyBlocks();
+  TreeOptions options;
+  std::string text = TreeText(p, {}, options)->text();
+  EXPECT_TRUE(Has(text, "0 B   0.0%       300  \u2514\u2500 \u2026 1 more branch")) << text;
+  options.fold = 0;
+  for (const bool callers : {false, true}) {
+    options.callers = callers;
+    text = TreeText(p, {}, options)->text();
+    EXPECT_TRUE(Has(text, "0 B   0.0%       300  \u2514\u2500 hot")) << text;
+    EXPECT_EQ(Has(text, "0 B   0.0%       300     main"), callers) << text;
+  }
+  options.callers = false;
+  options.sort = SortKey::kCount;
+  text = TreeText(p, {}, options)->text();
+  EXPECT_TRUE(Has(text, "0 B  99.7%       300  \u251c\u2500 hot")) << text;
+}
+
 TEST(AnyProfile, TimesAreShownAsTimesUnderTheirOwnName) {
   Profile p = Foreign({{"samples", "count"}, {"cpu", "nanoseconds"}},
                       {200, 2'000'000'000, 5, 50'000'000, 1, 10'000'000});

@@ -239,6 +239,26 @@ TEST(Stats, HaveEverySectionWithinTheWidth) {
   }
 }
 
+TEST(Stats, TablesHaveAsManyRowsAsAskedFor) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({{"f", "f.cc", 1, "/bin/x"}});
+  for (uint32_t thread = 0; thread < 9; ++thread) {
+    made.NameThread(thread, "worker" + std::to_string(thread));
+    made.Allocate(10 + thread, thread, 100, stack);
+  }
+  const Opened opened(made);
+  const trace::StatsRequest request;
+  const auto stats = trace::ReadStats(*opened.trace, *opened.groups, request);
+  ASSERT_TRUE(stats);
+  StatsOptions options;
+  options.sections = {"threads"};
+  options.rows = 3;
+  const std::string text = StatsText(opened.subject, *stats, request, options).text();
+  EXPECT_NE(text.find("worker2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("worker3"), std::string::npos) << text;
+  EXPECT_NE(text.find("6 more threads"), std::string::npos) << text;
+}
+
 TEST(Stats, OfARangeTellItsRatesAndWhatItsPagesAre) {
   Opened opened(Random());
   const uint64_t end = opened.trace->end_ns();

@@ -128,7 +128,7 @@ class DiffTable {
       Label("objects").Add(count(total.objects_before));
       text_.Add(options_.layout.utf8 ? " \u2192 " : " -> ", Style::kDim);
       text_.Add(count(total.objects_after)).Add(", ");
-      const double change = total.objects_after - total.objects_before;
+      const double change = total.objects_change();
       text_.Add(FormatChange(change, "count"), StyleOf(change)).Add("\n");
     }
     if (made_.by_block) {
@@ -235,14 +235,14 @@ class DiffTable {
       const bool sure = c.beyond_chance;
       text_.AddLeft(FormatChange(c.change, unit_), 11, sure ? StyleOf(c.change) : Style::kDim);
       if (has_range) text_.AddLeft(ChangeRange(c.range, unit_), 20, Style::kDim);
-      const auto value = [&](const Estimate& e) {
-        return e.value == 0 ? "-" : FormatValue(e.value, unit_);
+      const auto value = [&](const Estimate& e, bool any) {
+        return any ? FormatValue(e.value, unit_) : "-";
       };
       const Style plain = sure ? Style::kPlain : Style::kDim;
-      if (has_before) text_.AddLeft(value(c.before), 10, plain);
-      text_.AddLeft(value(c.after), 10, sure ? Style::kNumber : Style::kDim);
+      if (has_before) text_.AddLeft(value(c.before, c.has_before()), 10, plain);
+      text_.AddLeft(value(c.after, c.has_after()), 10, sure ? Style::kNumber : Style::kDim);
       if (has_objects) {
-        text_.AddLeft(FormatChange(c.objects_after - c.objects_before, "count"), 11, plain);
+        text_.AddLeft(FormatChange(c.objects_change(), "count"), 11, plain);
       }
       if (has_trend) {
         text_.AddLeft(Sparkline(row->series, trend, options_.layout.utf8),

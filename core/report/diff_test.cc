@@ -103,6 +103,27 @@ TEST(Diff, JsonHasEveryChange) {
   EXPECT_EQ(json["total"]["before"]["value"], 6300);
 }
 
+TEST(Diff, ByBlocksShowsBlocks) {
+  Pair pair;
+  Maker* const sides[] = {&pair.before, &pair.after};
+  for (Maker* maker : sides) {
+    for (RowId row = 0; row < 3; ++row) maker->profile().value(row, kInuseObjects) = 10;
+  }
+  pair.after.profile().value(0, kInuseObjects) = 2000;
+  FunctionOptions options;
+  options.sort = SortKey::kCount;
+  const Comparison made = pair.Compared(options);
+  const std::string text = DiffText(pair.Sources(), made, {}).text();
+  for (const char* part : {"objects    30 \u2192 2,020, +1,990", "+1,990        10     2,000"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find("kB"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(DiffJson(pair.Sources(), made, {}));
+  EXPECT_EQ(json["figure"], "inuse_objects");
+  EXPECT_EQ(json["unit"], "count");
+  EXPECT_EQ(json["changes"][0]["after"]["value"], 2000);
+}
+
 TEST(Diff, CsvQuotesWhatNeedsIt) {
   Pair pair;
   const std::string csv = DiffCsv(pair.Sources(), pair.Compared());

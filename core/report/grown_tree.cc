@@ -15,8 +15,10 @@ Result<GrownTree> GrowTree(const Profile& profile, const TreeOptions& options) {
   const std::vector<HeapFigures> figures = FiguresOfRows(profile);
   const bool by_main = options.sort == SortKey::kLive || options.sort == SortKey::kAge;
   for (RowId row = 0; row < figures.size(); ++row) {
-    if (grown.totals.measures.is_change && by_main && figures[row].live_bytes.value <= 0) {
-      if (selected[row]) grown.shrunk += figures[row].live_bytes.value;
+    const double value = figures[row].live_bytes.value;
+    const bool grew = value > 0 || (value == 0 && figures[row].live_objects > 0);
+    if (grown.totals.measures.is_change && by_main && !grew) {
+      if (selected[row]) grown.shrunk += value;
       selected[row] = false;
       continue;
     }

@@ -29,7 +29,7 @@ TEST_F(LeaksReport, CanLookLikeMemchecks) {
    Memcheck:Leak
    match-leak-kinds: definite
    fun:*
-   fun:*4List4Push*
+   fun:*4List*4Push*
    fun:*5Serve*
    fun:main
 }

@@ -60,11 +60,15 @@ class PeekTable {
     labels_ =
         Labels(profile, data.report.entities, std::move(shown), options.names, options.layout);
     by_allocated_ = options.sort == SortKey::kAllocated && data.report.measures.has_allocated();
-    has_sureness_ = Of(data.report.total).variance > 0 || data.report.measures.has_samples;
+    by_count_ = options.sort == SortKey::kCount && data.report.measures.has_objects();
+    has_sureness_ =
+        !by_count_ && (Of(data.report.total).variance > 0 || data.report.measures.has_samples);
   }
 
   StyledText Draw() {
-    const std::string title = by_allocated_ ? "allocated" : data_.report.measures.name;
+    const std::string title = by_allocated_ ? "allocated"
+                              : by_count_   ? "objects"
+                                            : data_.report.measures.name;
     text_.AddLeft(title, 11, Style::kHeading);
     if (has_sureness_) text_.AddLeft("\u00b1", 7, Style::kHeading);
     text_.AddLeft("share", 8, Style::kHeading);
@@ -91,8 +95,16 @@ class PeekTable {
   }
 
  private:
-  const Estimate& Of(const HeapFigures& f) const {
-    return by_allocated_ ? f.allocated_bytes : f.live_bytes;
+  // What functions are sorted by.
+  Estimate Of(const HeapFigures& f) const {
+    if (!by_count_) return by_allocated_ ? f.allocated_bytes : f.live_bytes;
+    Estimate count;
+    count.value = count.floor = f.live_objects;
+    return count;
+  }
+  std::string Text(double value) const {
+    if (by_count_) return FormatMainCount(value, data_.report.measures);
+    return by_allocated_ ? FormatBytes(value) : FormatMain(value, data_.report.measures);
   }
   size_t Room(size_t indent) const {
     const size_t used = 19 + (has_sureness_ ? 7 : 0) + indent;
@@ -100,9 +112,8 @@ class PeekTable {
   }
 
   void Figures(const HeapFigures& f, double whole, Style style) {
-    const Estimate& e = Of(f);
-    text_.AddLeft(by_allocated_ ? FormatBytes(e.value) : FormatMain(e.value, data_.report.measures),
-                  11, style);
+    const Estimate e = Of(f);
+    text_.AddLeft(Text(e.value), 11, style);
     if (has_sureness_) {
       const Interval range = Interval95(e);
       text_.AddLeft(FormatPlusMinus(e.value, range.low, range.high), 7, Style::kDim);
@@ -115,9 +126,10 @@ class PeekTable {
     constexpr size_t kMost = 12;
     size_t shown = 0;
     for (const Neighbour& neighbour : side) {
-      if (Of(neighbour.figures).value == 0) continue;
+      const HeapFigures& f = neighbour.figures;
+      if (by_allocated_ ? !f.has_allocated() : !f.has_live()) continue;
       if (++shown > kMost) continue;
-      Figures(neighbour.figures, whole, Style::kPlain);
+      Figures(f, whole, Style::kPlain);
       text_.Add(options_.layout.utf8 ? "\u2502   " : "|   ", Style::kDim);
       const std::string& name = neighbour.entity == kNone ? none : labels_[neighbour.entity];
       text_.Add(TrimTo(name, Room(4)), neighbour.entity == kNone ? Style::kDim : Style::kPlain);
@@ -142,6 +154,7 @@ class PeekTable {
   const PeekOptions& options_;
   Labels labels_;
   bool by_allocated_ = false;
+  bool by_count_ = false;
   bool has_sureness_ = false;
   StyledText text_;
 };

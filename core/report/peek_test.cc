@@ -63,6 +63,26 @@ TEST(Peek, TextHasCallersAboveAndCalleesBelow) {
   }
 }
 
+TEST(Peek, ByBlocksShowsBlocks) {
+  Maker m;
+  const auto main = m.Function("main");
+  m.Row({m.Function("empty"), main}, 0);
+  m.Row({m.Function("one"), main}, 5);
+  m.profile().value(0, kInuseObjects) = 300;
+  m.profile().value(1, kInuseObjects) = 100;
+  for (Row& row : m.profile().rows) row.samples = row.live_samples = 0;
+  PeekOptions options;
+  options.pattern = "^main$";
+  std::string text = PeekText(m.profile(), {}, options)->text();
+  EXPECT_NE(text.find("0 B    0.0%  \u2502   empty"), std::string::npos) << text;
+  options.sort = SortKey::kCount;
+  text = PeekText(m.profile(), {}, options)->text();
+  for (const char* part : {"objects   share", "400    100%  main", "300   75.0%  \u2502   empty",
+                           "100   25.0%  \u2502   one"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
 TEST(Peek, SaysThatNothingMatches) {
   Maker m = Diamond();
   PeekOptions options;

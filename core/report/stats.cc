@@ -185,7 +185,7 @@ StyledText ThreadsSection(const StatsInput& in) {
   table.Column("of others'", Align::kRight, 2).Column("by others", Align::kRight, 3);
   table.Column("never freed", Align::kRight, 4).Column("thread", Align::kLeft);
   const std::vector<trace::Thread>& threads = in.subject.trace->threads();
-  const size_t rows = std::max<size_t>(in.options.rows, 1) * 2;
+  const size_t rows = in.options.rows;
   for (size_t k = 0; k < order.size() && k < rows; ++k) {
     const trace::ThreadStats& t = s.threads[order[k]];
     std::string name = order[k] < threads.size() ? fmt::format("{} {}", threads[order[k]].id,

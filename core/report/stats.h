@@ -20,7 +20,7 @@ namespace heapgauge {
 struct StatsOptions {
   Layout layout;
   Names names = Names::kShort;
-  size_t rows = 10;                   // of each table of functions
+  size_t rows = 10;                   // of each table
   std::vector<std::string> sections;  // empty: all
 };
 

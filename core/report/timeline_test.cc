@@ -161,7 +161,7 @@ TEST(Timeline, GivesScriptsAllPoints) {
   EXPECT_EQ(line, "800000000,1677721,1638,1677721,0,1677721,1638,0,0,9437184");
 }
 
-std::vector<std::string> Labels(TimeAxis axis, uint64_t from, uint64_t to, size_t most) {
+std::vector<std::string> AxisLabels(TimeAxis axis, uint64_t from, uint64_t to, size_t most) {
   std::vector<std::string> labels;
   for (const Tick& tick : TicksOf(axis, from, to, most)) labels.push_back(tick.label);
   return labels;
@@ -169,16 +169,18 @@ std::vector<std::string> Labels(TimeAxis axis, uint64_t from, uint64_t to, size_
 
 TEST(TimelineAxis, HasRoundNumbers) {
   using Words = std::vector<std::string>;
-  EXPECT_EQ(Labels(TimeAxis::kTime, 0, 4'100 * kMs, 5), (Words{"0", "1s", "2s", "3s", "4s"}));
-  EXPECT_EQ(Labels(TimeAxis::kTime, 1'000 * kMs, 2'000 * kMs, 4), (Words{"1.0s", "1.5s", "2.0s"}));
-  EXPECT_EQ(Labels(TimeAxis::kTime, 0, 12 * kMs, 4), (Words{"0", "5ms", "10ms"}));
-  EXPECT_EQ(Labels(TimeAxis::kTime, 0, 90'000 * kMs, 4), (Words{"0", "30s", "1m00s", "1m30s"}));
-  EXPECT_EQ(Labels(TimeAxis::kTime, 0, 7'200'000 * kMs, 4),
+  EXPECT_EQ(AxisLabels(TimeAxis::kTime, 0, 4'100 * kMs, 5), (Words{"0", "1s", "2s", "3s", "4s"}));
+  EXPECT_EQ(AxisLabels(TimeAxis::kTime, 1'000 * kMs, 2'000 * kMs, 4),
+            (Words{"1.0s", "1.5s", "2.0s"}));
+  EXPECT_EQ(AxisLabels(TimeAxis::kTime, 0, 12 * kMs, 4), (Words{"0", "5ms", "10ms"}));
+  EXPECT_EQ(AxisLabels(TimeAxis::kTime, 0, 90'000 * kMs, 4), (Words{"0", "30s", "1m00s", "1m30s"}));
+  EXPECT_EQ(AxisLabels(TimeAxis::kTime, 0, 7'200'000 * kMs, 4),
             (Words{"0", "30m00s", "1h00m", "1h30m", "2h00m"}));
-  EXPECT_EQ(Labels(TimeAxis::kBytes, 0, 121 * kMegabytes, 4),
+  EXPECT_EQ(AxisLabels(TimeAxis::kBytes, 0, 121 * kMegabytes, 4),
             (Words{"0", "32 MB", "64 MB", "96 MB"}));
-  EXPECT_EQ(Labels(TimeAxis::kEvents, 0, 2'300'000, 5), (Words{"0", "500k", "1M", "1.5M", "2M"}));
-  EXPECT_EQ(Labels(TimeAxis::kTime, 5, 5, 5), Words{});
+  EXPECT_EQ(AxisLabels(TimeAxis::kEvents, 0, 2'300'000, 5),
+            (Words{"0", "500k", "1M", "1.5M", "2M"}));
+  EXPECT_EQ(AxisLabels(TimeAxis::kTime, 5, 5, 5), Words{});
 }
 
 TEST(TimelineAxis, TellsPlacesAsExactlyAsAGraphCan) {

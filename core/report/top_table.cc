@@ -230,7 +230,7 @@ StyledText TopTable(const Profile& profile, const FunctionReport& report, size_t
     };
     const double part = shared(f);
     const double whole = shared(report.total);
-    const bool has_main = f.live_bytes.value != 0;
+    const bool has_main = f.has_live();
     for (const Column column : columns) {
       const size_t width = TextOf(column).width;
       switch (column) {

@@ -117,7 +117,7 @@ class Drawing {
   void Figures(const HeapFigures& f, bool dim) {
     const Estimate& bytes = by_allocated_ ? f.allocated_bytes : f.live_bytes;
     const Interval range = Interval95(bytes);
-    const bool any = bytes.value != 0;
+    const bool any = by_allocated_ ? f.has_allocated() : f.has_live();
     const std::string& unit = grown_.totals.measures.unit;
     text_.AddLeft(any ? Text(bytes.value) : "-", main_width_, dim ? Style::kDim : Style::kNumber);
     if (has_range_) {

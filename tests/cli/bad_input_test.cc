@@ -118,6 +118,53 @@ TEST(BadInput, WhatATraceCannotAnswer) {
   ExpectRefused({"query", "--kind", "mmap", sql, trace}, "is_mapping");
 }
 
+TEST(BadInput, WordsThatChooseAFigureAndDoNotAgree) {
+  const ScratchDir dir;
+  const std::string trace = dir / "server.hgt";
+  ASSERT_TRUE(query::testing::ExampleTrace().Write(trace));
+  for (const char* verb : {"top", "tree", "traces", "collapsed", "proto"}) {
+    ExpectRefused({verb, "--value", "live", "--type", "alloc_space", trace},
+                  "--type and --value both choose");
+    ExpectRefused({verb, "--blocks", "--type", "alloc_space", trace},
+                  "--type and --blocks both choose");
+  }
+  for (const char* sort : {"live", "allocated", "age"}) {
+    ExpectRefused({"top", "--blocks", "--sort", sort, trace}, "--blocks counts blocks");
+  }
+  const std::string gauge = GoodFile(dir);
+  ExpectRefused({"diff", "--sort", "age", gauge, gauge}, "an age is none");
+  EXPECT_EQ(Heapgauge({"top", "--blocks", "--sort", "count", trace}).out,
+            Heapgauge({"top", "--blocks", trace}).out);
+  EXPECT_EQ(
+      Heapgauge({"diff", "--value", "allocated", "--sort", "count", trace + "@2s", trace}).out,
+      Heapgauge({"diff", "--value", "allocated", "--blocks", trace + "@2s", trace}).out);
+}
+
+TEST(BadInput, TheAxisOfMassifsFilesIsTheirs) {
+  const ScratchDir dir;
+  const std::string snapshot =
+      "#-----------\nsnapshot=0\n#-----------\ntime=0\nmem_heap_B=10\nmem_heap_extra_B=0\n"
+      "mem_stacks_B=0\nheap_tree=empty\n";
+  const auto made = [&](const std::string& unit) {
+    const std::string path = dir / ("massif.out." + unit);
+    EXPECT_TRUE(WriteWholeFile(path, "desc: x\ncmd: ./x\ntime_unit: " + unit + "\n" + snapshot));
+    return path;
+  };
+  const std::string instructions = made("i");
+  const std::string time = made("ms");
+  const std::string bytes = made("B");
+  for (const std::string& file : {instructions, time, bytes}) {
+    ExpectRefused({"timeline", "--unit", "allocations", file}, "leave out --unit allocations");
+    ExpectRefused({"timeline", "--massif", "--unit", "allocations", file}, "leave out --unit");
+    EXPECT_EQ(Heapgauge({"timeline", file}).code, 0);
+  }
+  ExpectRefused({"timeline", "--unit", "time", instructions}, "its axis counts instructions");
+  ExpectRefused({"timeline", "--unit", "bytes", time}, "its axis counts time");
+  ExpectRefused({"timeline", "--unit", "ms", bytes}, "its axis counts bytes");
+  EXPECT_EQ(Heapgauge({"timeline", "--unit", "ms", time}).code, 0);
+  EXPECT_EQ(Heapgauge({"timeline", "--unit", "bytes", bytes}).code, 0);
+}
+
 TEST(BadInput, WhatFilesOfOthersCannotAnswer) {
   const ScratchDir dir;
   const std::string stacks = dir / "stacks.collapsed";

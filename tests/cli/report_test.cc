@@ -45,6 +45,17 @@ TEST_F(Reports, Top) {
       Contains(Heapgauge({"top", "--sort", "age", "-n", "1", path_}).out, "more functions"));
 }
 
+TEST_F(Reports, CommandsToPasteNameTheFileAsOneWord) {
+  const std::string copy = dir_ / "my server's.hg";
+  const Outcome saved = Heapgauge({"save", "-o", copy, path_});
+  EXPECT_EQ(saved.code, 0) << saved.err;
+  EXPECT_TRUE(Contains(saved.out, "heapgauge top 'my server'\\''s.hg'\n")) << saved.out;
+  const std::string dump = dir_ / "a dump.hg";
+  const Outcome dumped = Heapgauge({"ctl", path_, "dump", "-o", dump});
+  EXPECT_EQ(dumped.code, 0) << dumped.err;
+  EXPECT_TRUE(Contains(dumped.out, "heapgauge top '" + dump + "'\n")) << dumped.out;
+}
+
 TEST_F(Reports, TopAsJson) {
   const auto json = nlohmann::json::parse(Heapgauge({"top", "--json", path_}).out);
   EXPECT_EQ(json["recording"]["state"], "killed");
