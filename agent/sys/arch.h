@@ -4,6 +4,9 @@
 //
 //   long Syscall6(number, a, b, c, d, e, f)
 //     Enters the kernel; a negative result is -errno.
+//   long RunInChild(flags, run, argument)
+//     clone(2) with these flags, among them CLONE_VM and CLONE_VFORK: the child calls run(argument)
+//     on this stack and exits. The child's number, or -errno. REQUIRES: signals are blocked.
 //   void Pause()
 //     For loops that wait for another thread.
 //   uint64_t CycleCounter()

@@ -18,6 +18,33 @@ inline long Syscall6(long number, long a, long b, long c, long d, long e, long f
   return result;
 }
 
+inline long RunInChild(long flags, void (*run)(void*), void* argument) {
+  constexpr int kClone = 56;
+  constexpr int kExit = 60;
+  long result;
+  register long r10 __asm__("r10") = 0;
+  register long r8 __asm__("r8") = 0;
+  // The child goes on below what the thread may have under its stack pointer.
+  __asm__ volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "lea -256(%%rsp), %%rsp\n\t"
+      "and $-16, %%rsp\n\t"
+      "mov %[argument], %%rdi\n\t"
+      "call *%[run]\n\t"
+      "xor %%edi, %%edi\n\t"
+      "mov %[exit], %%eax\n\t"
+      "syscall\n\t"
+      "hlt\n"
+      "1:"
+      : "=a"(result)
+      : "a"(kClone), "D"(flags), "S"(0), "d"(0), "r"(r10),
+        "r"(r8), [run] "r"(run), [argument] "r"(argument), [exit] "i"(kExit)
+      : "rcx", "r11", "cc", "memory");
+  return result;
+}
+
 inline void Pause() { __asm__ volatile("pause"); }
 
 // Without the fence it would not wait for loads: whoever frees a block that another thread has just

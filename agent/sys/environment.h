@@ -1,5 +1,6 @@
-// What the environment and the settings file ask of the agent. Read in the agent's constructor, from
-// the vector that the dynamic linker hands to constructors (libc's own may not be set yet then).
+// What the environment and the settings file ask of the agent. Read in the agent's constructor,
+// from the vector that the dynamic linker hands to constructors (libc's own may not be set yet
+// then).
 #ifndef HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_
 #define HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_
 

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <atomic>
@@ -360,6 +362,27 @@ void UseLibcClock(void* clock_gettime_function) {
 bool Nap(uint64_t nanoseconds) {
   const timespec time{0, static_cast<long>(nanoseconds)};
   return Syscall(SYS_nanosleep, &time, nullptr) != -ENOSYS;
+}
+
+bool RunWithSpareDescriptor(void (*run)(void*), void* argument) {
+  struct Order {
+    void (*run)(void*);
+    void* argument;
+  } order{run, argument};
+  const auto in_child = [](void* given) {
+    const auto* wanted = static_cast<Order*>(given);
+    Close(0);  // all are open
+    wanted->run(wanted->argument);
+  };
+  // With no signal at its end.
+  constexpr long kFlags = CLONE_VM | CLONE_VFORK | CLONE_UNTRACED;
+  const SignalsBlocked blocked;
+  if (SyscallsFrozen()) return false;
+  const long child = arch::RunInChild(kFlags, in_child, &order);
+  if (child < 0) return false;
+  while (Syscall(SYS_wait4, child, nullptr, __WCLONE, nullptr) == -EINTR) {
+  }
+  return true;
 }
 
 bool OffAlternateStack() {

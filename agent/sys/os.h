@@ -122,8 +122,15 @@ void WriteLine(int fd, const char* text, size_t bytes);
 // Sleeps; false, at once, if that is not possible.
 bool Nap(uint64_t nanoseconds);
 
-// Does the kernel say that this code is not on a signal handler's alternate stack? False if it cannot
-// be asked. Of one that is disarmed while its handler runs (SS_AUTODISARM) it knows nothing.
+// Calls run(argument) where descriptors may be opened although the program has none left: in a
+// child that shares the memory of this process, mappings included, and has a copy of its
+// descriptors, of which it has closed one. Only `run` is executed there, with all signals blocked,
+// while this thread stands still; the program's other threads do not notice, nor does whoever waits
+// for children or traces them. False if that cannot be had.
+bool RunWithSpareDescriptor(void (*run)(void*), void* argument);
+
+// Does the kernel say that this code is not on a signal handler's alternate stack? False if it
+// cannot be asked. Of one that is disarmed while its handler runs (SS_AUTODISARM) it knows nothing.
 bool OffAlternateStack();
 
 // True for set-user-id programs and the like: the agent stays out of those.

@@ -147,8 +147,29 @@ char* GaugeFile::Make(uint32_t* index) {
 
 char* GaugeFile::MakeOnDisk(uint32_t* index) {
   const int fd = OpenAgain();
-  if (fd == -EMFILE || fd == -ENFILE) AddTo(header_->growths_without_descriptor, 1);
-  if (fd < 0) return nullptr;
+  if (fd >= 0) {
+    char* segment = MakeIn(fd, index);
+    os::Close(fd);
+    return segment;
+  }
+  if (fd != -EMFILE && fd != -ENFILE) return nullptr;
+  struct Order {
+    GaugeFile* file;
+    uint32_t* index;
+    char* made;
+  } order{this, index, nullptr};
+  const auto make = [](void* given) {
+    auto* wanted = static_cast<Order*>(given);
+    const int spare = wanted->file->OpenAgain();
+    if (spare >= 0) wanted->made = wanted->file->MakeIn(spare, wanted->index);
+  };
+  if (fd == -EMFILE) os::RunWithSpareDescriptor(make, &order);
+  if (order.made == nullptr) AddTo(header_->growths_without_descriptor, 1);
+  return order.made;
+}
+
+// In the file that is open as `fd`.
+char* GaugeFile::MakeIn(int fd, uint32_t* index) {
   // The index first, so that no two threads reserve the same place. One that fails stays a hole.
   void* segment = nullptr;
   *index = segment_count_.load(std::memory_order_relaxed);
@@ -169,7 +190,6 @@ char* GaugeFile::MakeOnDisk(uint32_t* index) {
       segment_count_.compare_exchange_strong(mine, *index, std::memory_order_relaxed);
     }
   }
-  os::Close(fd);
   return static_cast<char*>(segment);
 }
 

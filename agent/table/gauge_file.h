@@ -120,6 +120,7 @@ class GaugeFile {
   char* Segment(wire::SegmentKind kind, uint32_t ordinal, wire::Loss* loss);
   char* Make(uint32_t* index);
   char* MakeOnDisk(uint32_t* index);
+  char* MakeIn(int fd, uint32_t* index);
   bool KeepSpare(char* segment, uint32_t index);
   char* TakeSpare(uint32_t* index);
   void Announce(uint32_t index, wire::SegmentKind kind, uint32_t ordinal);

@@ -169,6 +169,9 @@ TEST(Gauge, LossesAreToldByReason) {
   EXPECT_TRUE(HasProblem(CheckGauge(facts, "1")));
   facts.summary.recording.lost = {{"no room in the file", 1}};
   EXPECT_FALSE(HasProblem(CheckGauge(facts, "1")));
+  EXPECT_NE(CheckGauge(facts, "1")[0].remedy.find("df "), std::string::npos);
+  facts.summary.recording.lacked_descriptors = true;
+  EXPECT_NE(CheckGauge(facts, "1")[0].remedy.find("ulimit -n"), std::string::npos);
 }
 
 TEST(Gauge, NothingSampledIsNoCoarseness) {

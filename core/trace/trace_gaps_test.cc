@@ -42,6 +42,16 @@ TEST(TraceGaps, WhatIsNotInItIsCounted) {
                 "2 frees were not seen: their blocks end where the address was used again"}));
 }
 
+TEST(TraceGaps, WhyEventsFoundNoRoomIsTold) {
+  Facts facts = Whole();
+  facts.lost_events = 2;
+  facts.recording.lacked_descriptors = true;
+  ASSERT_EQ(GapsOf(facts, false).size(), 1u);
+  EXPECT_EQ(GapsOf(facts, false)[0],
+            "2 events found no room and are missing, because the program had no file descriptor "
+            "left: figures are not exact");
+}
+
 TEST(TraceGaps, AProgramThatWentOnUntracedIsTold) {
   MakeTrace made;
   made.facts.complete = true;
