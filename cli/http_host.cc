@@ -7,6 +7,8 @@
 #include "cli/ui_leaks.h"
 #include "core/base/blocked_signals.h"
 #include "core/base/file.h"
+#include "endpoint/api/api.h"
+#include "endpoint/api/queries.h"
 #include "endpoint/api/sources.h"
 
 namespace heapgauge::cli {
@@ -27,11 +29,10 @@ void AddHttpOptions(Command sub, HttpOptions* options, const std::string& addres
 
 HttpHost::HttpHost(std::shared_ptr<endpoint::Processes> processes,
                    std::shared_ptr<endpoint::api::Sources> sources)
-    : endpoint_(processes,
-                sources != nullptr ? std::move(sources)
-                                   : std::make_shared<endpoint::api::Sources>(processes, nullptr,
-                                                                              MakeLeakChecker()),
-                BesideTheProcess()) {}
+    : sources_(sources != nullptr ? std::move(sources)
+                                  : std::make_shared<endpoint::api::Sources>(processes, nullptr,
+                                                                             MakeLeakChecker())),
+      endpoint_(processes, sources_, BesideTheProcess()) {}
 
 Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
                                                  std::shared_ptr<endpoint::Processes> processes,
@@ -40,6 +41,7 @@ Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
   server.address = options.address;
   server.insecure = options.insecure;
   server.workers = kWorkers;
+  server.at_once = endpoint::api::IsCancel;
   if (!options.token_file.empty()) {
     HG_ASSIGN(server.token, endpoint::ReadTokenFile(options.token_file));
   }
@@ -66,6 +68,8 @@ Status HttpHost::Start() {
 
 void HttpHost::Stop() {
   if (!thread_.joinable()) return;
+  // The workers are waited for in the end, and a statement may take minutes.
+  if (const auto& queries = sources_->queries()) queries->EndAll();
   server_->Stop();
   thread_.join();
 }

@@ -40,7 +40,7 @@ class HttpHost {
 
   std::string url() const { return server_->url(); }
   Status Start();
-  // Answers under way are sent, within a second.
+  // Statements of SQL under way are ended. Other answers are sent, within a second.
   void Stop();
 
  private:
@@ -53,6 +53,7 @@ class HttpHost {
     return limits;
   }
 
+  const std::shared_ptr<endpoint::api::Sources> sources_;
   endpoint::Endpoint endpoint_;
   std::unique_ptr<endpoint::Server> server_;
   std::thread thread_;

@@ -1,5 +1,7 @@
 #include "cli/ui_queries.h"
 
+#include <condition_variable>
+#include <list>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -68,86 +70,162 @@ class Collected final : public query::ResultSink {
   uint64_t bytes_ = 0;
 };
 
+// Statements run one after the other, in the order in which they came: what SQLite may take is for
+// the whole process, and tables are for one at a time.
+//
+// Threads: any number.
+class Turns {
+  struct Statement {
+    std::string run;
+    query::Query* query = nullptr;  // while it runs
+    bool cancelled = false;
+  };
+
+ public:
+  // The turn of one statement, from when it comes until it is over.
+  class Turn {
+   public:
+    Turn(Turns* turns, const std::string& run) : turns_(turns) {
+      const std::lock_guard lock(turns_->mutex_);
+      own_ = turns_->list_.insert(turns_->list_.end(), Statement{run, nullptr, turns_->ended_});
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() {
+      {
+        const std::lock_guard lock(turns_->mutex_);
+        turns_->list_.erase(own_);
+      }
+      turns_->changed_.notify_all();
+    }
+
+    // Until those before it are over. Fails if it was cancelled.
+    Status Wait() {
+      std::unique_lock lock(turns_->mutex_);
+      turns_->changed_.wait(lock,
+                            [this] { return own_->cancelled || own_ == turns_->list_.begin(); });
+      if (own_->cancelled) return Fail(ErrorCode::kUnavailable, "the query was interrupted");
+      return {};
+    }
+
+    // What runs in it; null: nothing does. If it was cancelled, what runs is ended.
+    void Set(query::Query* query) {
+      const std::lock_guard lock(turns_->mutex_);
+      own_->query = query;
+      if (query != nullptr && own_->cancelled) query->Interrupt();
+    }
+
+   private:
+    Turns* turns_;
+    std::list<Statement>::iterator own_;
+  };
+
+  // Of a run; whether there was any.
+  bool Cancel(const std::string& run) {
+    return CancelIf([&](const Statement& statement) { return statement.run == run; });
+  }
+
+  // All, and those that come later.
+  void EndAll() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    CancelIf([](const Statement&) { return true; });
+  }
+
+ private:
+  template <typename Chosen>
+  bool CancelIf(const Chosen& chosen) {
+    bool any = false;
+    {
+      const std::lock_guard lock(mutex_);
+      for (Statement& statement : list_) {
+        if (!chosen(statement)) continue;
+        any = true;
+        statement.cancelled = true;
+        if (statement.query != nullptr) statement.query->Interrupt();
+      }
+    }
+    changed_.notify_all();
+    return any;
+  }
+
+  std::mutex mutex_;  // held for moments only
+  std::condition_variable changed_;
+  std::list<Statement> list_;  // the first one runs
+  bool ended_ = false;
+};
+
 class SqliteQueries final : public Queries {
  public:
   explicit SqliteQueries(SymbolOptions symbols) : symbols_(std::move(symbols)) {}
 
   Result<Answer> Run(endpoint::api::Source* source, const std::shared_ptr<const Profile>& profile,
                      const Statement& statement) override {
-    const std::lock_guard lock(mutex_);
+    Turns::Turn turn(&turns_, statement.run);
+    HG_TRY(turn.Wait());
+    const Tables tables = TablesOf(source, profile);
     query::QueryOptions options;
     options.seconds = static_cast<double>(statement.seconds);
     options.memory_bytes = kMemory;
-    HG_ASSIGN(const auto query, query::Query::Open(TablesOf(source, profile), options));
+    HG_ASSIGN(const auto query, query::Query::Open(tables.source.get(), options));
     Answer answer;
     Collected sink(statement.rows, &answer);
-    const Running running(this, statement.run, query.get());
+    const Running running(&turn, query.get());
     HG_TRY(query->Run(statement.sql, &sink));
     return answer;
   }
 
+  // Does not wait for statements.
   Result<Schema> SchemaOf(endpoint::api::Source* source,
                           const std::shared_ptr<const Profile>& profile) override {
-    const std::lock_guard lock(mutex_);
-    query::Source* tables = TablesOf(source, profile);
-    query::SchemaParts parts = query::PartsOfSchema(tables);
-    return Schema{query::SchemaText(tables), std::move(parts.tables), std::move(parts.functions)};
+    return *TablesOf(source, profile).schema;
   }
 
-  bool Cancel(const std::string& run) override {
-    const std::lock_guard lock(running_mutex_);
-    if (running_ == nullptr || running_run_ != run) return false;
-    running_->Interrupt();
-    return true;
-  }
+  bool Cancel(const std::string& run) override { return turns_.Cancel(run); }
+  void EndAll() override { turns_.EndAll(); }
 
  private:
   // Says what runs as long as it lives.
   class Running {
    public:
-    Running(SqliteQueries* queries, const std::string& run, query::Query* query)
-        : queries_(queries) {
-      Set(run, query);
-    }
+    Running(Turns::Turn* turn, query::Query* query) : turn_(turn) { turn_->Set(query); }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
-    ~Running() { Set("", nullptr); }
+    ~Running() { turn_->Set(nullptr); }
 
    private:
-    void Set(const std::string& run, query::Query* query) {
-      const std::lock_guard lock(queries_->running_mutex_);
-      queries_->running_ = query;
-      queries_->running_run_ = run;
-    }
-    SqliteQueries* queries_;
+    Turns::Turn* turn_;
   };
 
   struct Tables {
-    std::shared_ptr<const void> of;  // the trace or profile
-    std::shared_ptr<query::Source> source;
+    std::shared_ptr<const void> of;         // the trace or profile
+    std::shared_ptr<query::Source> source;  // for who has the turn
+    std::shared_ptr<const Schema> schema;
   };
 
-  query::Source* TablesOf(endpoint::api::Source* source,
-                          const std::shared_ptr<const Profile>& profile) {
+  Tables TablesOf(endpoint::api::Source* source, const std::shared_ptr<const Profile>& profile) {
     const std::string id = source->facts().id;
     const auto trace = source->trace();
     const std::shared_ptr<const void> of =
         trace != nullptr ? std::shared_ptr<const void>(trace) : profile;
-    if (const Tables* known = tables_.Find(id); known != nullptr && known->of == of) {
-      return known->source.get();
-    }
+    const std::lock_guard lock(tables_mutex_);
+    if (const Tables* known = tables_.Find(id); known != nullptr && known->of == of) return *known;
     std::shared_ptr<query::Source> made =
         trace != nullptr
             ? query::Source::OfTrace(trace, [this](Profile* p) { NameLocations(symbols_, p); })
             : query::Source::OfProfile(*profile);
-    return tables_.Keep(id, {of, std::move(made)}).source.get();
+    // While nobody else uses it; it does not change.
+    query::SchemaParts parts = query::PartsOfSchema(made.get());
+    auto schema = std::make_shared<const Schema>(
+        Schema{query::SchemaText(made.get()), std::move(parts.tables), std::move(parts.functions)});
+    return tables_.Keep(id, {of, std::move(made), std::move(schema)});
   }
 
   const SymbolOptions symbols_;
-  std::mutex mutex_;  // one statement at a time
-  std::mutex running_mutex_;
-  query::Query* running_ = nullptr;
-  std::string running_run_;
+  Turns turns_;
+  std::mutex tables_mutex_;
   endpoint::api::Recent<Tables> tables_{4};
 };
 

@@ -8,6 +8,8 @@
 #include "core/report/exports.h"
 #include "core/report/peek.h"
 #include "core/report/top.h"
+#include "endpoint/api/queries.h"
+#include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"
 
 namespace heapgauge::endpoint::api {
@@ -426,6 +428,53 @@ TEST(Api, AnEmptyProfileIsNoError) {
   EXPECT_EQ(Get(&host, "/api/v1/flame")["value"], 0);
   EXPECT_EQ(Get(&host, "/api/v1/table")["rows"].size(), 0u);
   EXPECT_EQ(Get(&host, "/api/v1/summary")["stacks"], 0);
+}
+
+TEST(Cancel, IsKnownByItsRouteAndMethod) {
+  const auto is_cancel = [](const std::string& method, const std::string& path) {
+    Request request;
+    request.method = method;
+    request.path = path;
+    return IsCancel(request);
+  };
+  EXPECT_TRUE(is_cancel("POST", "/api/v1/cancel"));
+  EXPECT_TRUE(is_cancel("POST", "/pid/4242/api/v1/cancel"));
+  EXPECT_TRUE(is_cancel("POST", "/mounted/api/v1/c%61ncel"));
+  EXPECT_FALSE(is_cancel("GET", "/api/v1/cancel"));
+  EXPECT_FALSE(is_cancel("POST", "/api/v1/control"));
+  EXPECT_FALSE(is_cancel("POST", "/api/v1/cancel/../control"));
+  EXPECT_FALSE(is_cancel("POST", "/"));
+}
+
+// Notes what it is told to end.
+class NotedQueries final : public Queries {
+ public:
+  Result<Answer> Run(Source*, const std::shared_ptr<const Profile>&, const Statement&) override {
+    return Answer{};
+  }
+  Result<Schema> SchemaOf(Source*, const std::shared_ptr<const Profile>&) override {
+    return Schema{};
+  }
+  bool Cancel(const std::string& run) override {
+    ended += run + " ";
+    return run == "known";
+  }
+  void EndAll() override {}
+  std::string ended;
+};
+
+TEST(Cancel, TellsWhetherThereWasSomethingToEnd) {
+  const auto processes =
+      std::make_shared<testing::FakeProcesses>(std::vector<std::shared_ptr<Process>>{});
+  const auto queries = std::make_shared<NotedQueries>();
+  Endpoint endpoint(processes, std::make_shared<Sources>(processes, queries), {});
+  const auto cancel = [&](const std::string& words) {
+    return testing::AskAt(&endpoint, "POST", "/api/v1/cancel?" + words);
+  };
+  EXPECT_EQ(Parsed(cancel("run=known"))["ended"], true);
+  EXPECT_EQ(Parsed(cancel("run=another"))["ended"], false);
+  EXPECT_EQ(cancel("run=").status, 400);
+  EXPECT_EQ(queries->ended, "known another ");
 }
 
 TEST(Steps, AreReadAgainAsTheyWereWritten) {

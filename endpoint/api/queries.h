@@ -43,8 +43,11 @@ class Queries {
                              const Statement& statement) = 0;
   virtual Result<Schema> SchemaOf(Source* source,
                                   const std::shared_ptr<const Profile>& profile) = 0;
-  // Ends the statement of that run, if it is under way; whether it was.
+  // Ends the statement of that run, if it is under way or waits for its turn; whether it was. Waits
+  // for nobody.
   virtual bool Cancel(const std::string& run) = 0;
+  // Ends all statements, and those that come later at once: the host ends. Waits for nobody.
+  virtual void EndAll() = 0;
 };
 
 }  // namespace heapgauge::endpoint::api

@@ -1,7 +1,10 @@
 // GET api/v1/query: a statement of SQL and its rows, as `heapgauge query` runs it.
 
+#include <algorithm>
+
 #include "endpoint/api/api.h"
 #include "endpoint/api/queries.h"
+#include "endpoint/target.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
@@ -51,6 +54,15 @@ Reply HandleCancel(const Call& call) {
   }
   const bool ended = queries != nullptr && queries->Cancel(std::string(*run));
   return JsonReply(Json{{"ended", ended}}.Line());
+}
+
+bool IsCancel(const Request& request) {
+  if (request.method != "POST") return false;
+  const auto path = ParsePath(request.path);
+  if (!path) return false;
+  const Match match = FindRoutes(*path);
+  return std::any_of(match.routes.begin(), match.routes.end(),
+                     [](const Route* route) { return route->handle == HandleCancel; });
 }
 
 const Resource kQueryResource = {"api/v1/query", kQueryParameters, AnswerQuery};

@@ -18,6 +18,9 @@ constexpr unsigned kDrainMs = 2000;
 constexpr size_t kWriteStep = size_t{1} << 20;    // write_ms is for each of these
 constexpr size_t kMostPerTurn = size_t{4} << 20;  // then others have theirs
 
+// Empties it, its memory too: a string keeps that when it is cleared, or set to an empty one.
+void Release(std::string* text) { std::string().swap(*text); }
+
 }  // namespace
 
 Connection::Connection(uint64_t id, int fd, const Address& peer, const ServerOptions* options,
@@ -147,8 +150,12 @@ void Connection::ParseHead(uint64_t now_ns) {
 
 void Connection::ParseBody(uint64_t now_ns) {
   if (!head_.chunked) {
-    const size_t left = static_cast<size_t>(head_.content_length) - body_.size();
+    const size_t whole = static_cast<size_t>(head_.content_length);
+    const size_t left = whole - body_.size();
     const size_t take = std::min(left, input_.size());
+    // Who has sent a quarter means it. A string that grows by and by leaves as much behind as it
+    // holds, which an allocator may keep.
+    if (body_.size() + take >= whole / 4 && body_.capacity() < whole) body_.reserve(whole);
     body_.append(input_, 0, take);
     input_.erase(0, take);
     if (body_.size() == head_.content_length) Enter(State::kReady, now_ns, 0);
@@ -194,7 +201,7 @@ Request Connection::TakeRequest(uint64_t now_ns) {
   request.body = std::move(body_);
   request.peer = peer_;
   takes_gzip_ = TakesGzip(request.Header("Accept-Encoding"));
-  body_ = {};
+  Release(&body_);
   chunks_.reset();
   Enter(State::kWorking, now_ns, 0);
   return request;
@@ -221,7 +228,7 @@ std::function<Response()> Connection::TakePromise(uint64_t now_ns) {
 void Connection::Refuse(const Response& response, uint64_t now_ns) {
   takes_gzip_ = false;
   closing_ = true;
-  body_ = {};
+  Release(&body_);
   later_ = nullptr;
   Send(MakeAnswer(response, answer_options()), now_ns);
 }
@@ -263,11 +270,12 @@ void Connection::Write(uint64_t now_ns) {
 }
 
 void Connection::Finish(uint64_t now_ns) {
-  answer_ = {};
+  Release(&answer_.head);
+  Release(&answer_.body);
   if (closing_) {
     // Closing with input unread would make the kernel throw the answer away.
     shutdown(fd_, SHUT_WR);
-    input_ = {};
+    Release(&input_);
     Enter(State::kDraining, now_ns, kDrainMs);
     return;
   }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "core/base/text.h"
 #include "endpoint/server/access.h"
 #include "endpoint/server/connection.h"
+#include "endpoint/server/held_bytes.h"
 #include "endpoint/server/listener.h"
 #include "endpoint/server/rate_limit.h"
 #include "endpoint/server/workers.h"
@@ -44,12 +46,28 @@ Response Later(int status, const char* why) {
   return response;
 }
 
+struct HeldRequest {
+  HeldRequest(Request taken, std::atomic<size_t>* sum)
+      : request(std::move(taken)), held(sum, request.body.size()) {}
+  const Request request;
+  const HeldBytes held;
+};
+
 // What a handler has come to.
 struct Outcome {
   uint64_t connection = 0;
   Answer answer;
   std::function<Response()> later;  // in place of the answer
   uint64_t due_ns = 0;
+  HeldBytes held;  // the answer
+};
+
+// An answer to be made. What it takes to tell that this failed is here before it begins: there may
+// be no memory for it afterwards.
+struct Job {
+  AnswerOptions how;
+  std::function<Reply()> make;
+  std::list<Outcome> outcome;  // one, a failure until there is something better; moves as it is
 };
 
 class SocketServer final : public Server {
@@ -66,6 +84,7 @@ class SocketServer final : public Server {
     rules_.only_own_host = !address_.is_unix() && address_.is_local();
     gate_ = [this](const RequestHead& head, const Connection& from) { return Admit(head, from); };
     scratch_.resize(kScratchBytes);
+    polled_.reserve(size_t{options.connections} + 2);
   }
   ~SocketServer() override {
     workers_.End();
@@ -91,12 +110,16 @@ class SocketServer final : public Server {
   bool MakeRoomFor(uint64_t peer, uint64_t now);
   std::optional<Response> Admit(const RequestHead& head, const Connection& from);
   void Serve(Connection* connection, short events, uint64_t now);
-  void Submit(const Connection& connection, std::function<Reply()> make);
+  void TakeRequest(Connection* connection, uint64_t now);
+  void Submit(const Connection& connection, bool at_once, std::function<Reply()> make);
+  void Make(Job* job) noexcept;
   void Deliver(Outcome outcome, uint64_t now);
   bool MayWait(const Connection& one) const;
   void DeliverFinished(uint64_t now);
+  size_t held_bytes() const { return in_connections_ + in_work_; }
   void LimitHeldBytes(uint64_t now);
   void BeginToStop(uint64_t now);
+  void ForgetClosed();
   Connection* Find(uint64_t id);
 
   const ServerOptions options_;
@@ -112,12 +135,15 @@ class SocketServer final : public Server {
   std::vector<std::unique_ptr<Connection>> connections_;
   uint64_t next_id_ = 1;
   uint64_t accept_after_ns_ = 0;
-  std::atomic<size_t> held_bytes_{0};  // when last looked, and answers since
+  // What clients have us hold. By connections: when last looked, and what changed hands since.
+  // Changed by Run()'s thread alone.
+  std::atomic<size_t> in_connections_{0};
+  std::atomic<size_t> in_work_{0};  // requests that were taken from them, and answers made
   std::string scratch_;
   std::vector<pollfd> polled_;
 
   std::mutex mutex_;  // guards what is below
-  std::vector<Outcome> finished_;
+  std::list<Outcome> finished_;
   Workers workers_;
 };
 
@@ -142,23 +168,15 @@ int VictimRank(const Connection& connection, uint64_t now) {
   }
 }
 
-// An answer for a reply, made in the thread that made the reply: compression takes its time.
-Outcome Finished(uint64_t id, const AnswerOptions& how, const std::function<Reply()>& make) {
-  Outcome outcome;
-  outcome.connection = id;
+size_t SizeOf(const Answer& answer) { return answer.head.size() + answer.body.size(); }
+
+// Closes the connection if there is no memory to say why.
+void RefuseOrClose(Connection* connection, Response (*why)(), uint64_t now) noexcept {
   try {
-    Reply reply = make();
-    if (reply.later) {
-      outcome.later = std::move(reply.later);
-      outcome.due_ns = reply.due_ns;
-      return outcome;
-    }
-    outcome.answer = MakeAnswer(std::move(reply.response), how);
-  } catch (const std::exception&) {  // out of memory, most likely; the process must not fall
-    outcome.later = nullptr;
-    outcome.answer = MakeAnswer(ErrorText(500, "the answer could not be made"), how);
+    connection->Refuse(why(), now);
+  } catch (const std::exception&) {
+    connection->Close();
   }
-  return outcome;
 }
 
 std::string SocketServer::url() const {
@@ -257,32 +275,62 @@ std::optional<Response> SocketServer::Admit(const RequestHead& head, const Conne
     return Later(429, "there are too many requests; wait a second");
   }
   if (auto refused = Refuse(head, rules_)) return refused;
-  if (held_bytes_ > options_.held_bytes) {
+  if (held_bytes() > options_.held_bytes) {
     return Later(503, kBusy);
   }
   return {};
 }
 
-// In kWorking: has the answer made, here or by a worker.
-void SocketServer::Submit(const Connection& connection, std::function<Reply()> make) {
-  const uint64_t id = connection.id();
-  const AnswerOptions how = connection.answer_options();
-  if (workers_.empty()) {
-    Deliver(Finished(id, how, make), MonotonicNow());
+// In kReady.
+void SocketServer::TakeRequest(Connection* connection, uint64_t now) {
+  auto taken = std::make_shared<const HeldRequest>(connection->TakeRequest(now), &in_work_);
+  // Not twice: the look at the connections had most of it.
+  in_connections_ -= std::min<size_t>(in_connections_, taken->request.body.size());
+  const bool at_once = options_.at_once && options_.at_once(taken->request);
+  Submit(*connection, at_once,
+         [this, taken = std::move(taken)] { return handler_(taken->request); });
+}
+
+// In kWorking: has the answer made, here or by a worker. A connection has one at a time.
+void SocketServer::Submit(const Connection& connection, bool at_once, std::function<Reply()> make) {
+  auto job = std::make_shared<Job>();
+  job->how = connection.answer_options();
+  job->make = std::move(make);
+  Outcome& outcome = job->outcome.emplace_back();
+  outcome.connection = connection.id();
+  outcome.answer = MakeAnswer(ErrorText(500, "the answer could not be made"), job->how);
+  if (at_once || workers_.empty()) {
+    Make(job.get());
+    Deliver(std::move(outcome), MonotonicNow());
     return;
   }
-  workers_.Add([this, id, how, make = std::move(make)] {
-    // Others may have made much since this was admitted.
-    Outcome outcome = held_bytes_ <= options_.held_bytes
-                          ? Finished(id, how, make)
-                          : Finished(id, how, [] { return Reply(Later(503, kBusy)); });
-    held_bytes_ += outcome.answer.body.size();
+  workers_.Add(connection.id(), [this, job] {
+    Make(job.get());
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      finished_.push_back(std::move(outcome));
+      finished_.splice(finished_.end(), job->outcome);
     }
     Wake();
   });
+}
+
+// Makes the reply and, in the same thread since compression takes its time, the answer. Of what is
+// thrown, for want of memory most likely, remains the failure that the outcome is already.
+void SocketServer::Make(Job* job) noexcept {
+  Outcome& outcome = job->outcome.front();
+  try {
+    // Others may have made much since this was admitted.
+    Reply reply = held_bytes() <= options_.held_bytes ? job->make() : Reply(Later(503, kBusy));
+    if (reply.later) {
+      outcome.later = std::move(reply.later);
+      outcome.due_ns = reply.due_ns;
+    } else {
+      outcome.answer = MakeAnswer(std::move(reply.response), job->how);
+    }
+  } catch (...) {  // whatever a handler throws: in a worker it would end the process
+  }
+  outcome.held = HeldBytes(&in_work_, SizeOf(outcome.answer));
+  job->make = nullptr;  // and the request with it
 }
 
 void SocketServer::Deliver(Outcome outcome, uint64_t now) {
@@ -295,7 +343,7 @@ void SocketServer::Deliver(Outcome outcome, uint64_t now) {
       connection->Refuse(Later(503, "too many wait for an answer already"), now);
     }
   } else {
-    if (workers_.empty()) held_bytes_ += outcome.answer.body.size();
+    in_connections_ += SizeOf(outcome.answer);
     connection->Send(std::move(outcome.answer), now);
   }
 }
@@ -314,12 +362,19 @@ bool SocketServer::MayWait(const Connection& one) const {
 }
 
 void SocketServer::DeliverFinished(uint64_t now) {
-  std::vector<Outcome> finished;
+  std::list<Outcome> finished;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     finished.swap(finished_);
   }
-  for (Outcome& outcome : finished) Deliver(std::move(outcome), now);
+  for (Outcome& outcome : finished) {
+    Connection* connection = Find(outcome.connection);
+    try {
+      Deliver(std::move(outcome), now);
+    } catch (const std::exception&) {  // no memory for this one
+      if (connection != nullptr) connection->Close();
+    }
+  }
 }
 
 // One turn of a connection.
@@ -327,28 +382,32 @@ void SocketServer::Serve(Connection* connection, short events, uint64_t now) {
   if (events != 0 || connection->has_more()) connection->Advance(events, &scratch_, now);
   if (connection->deadline_ns() <= now) connection->OnDeadline(now);
   if (connection->state() == State::kReady) {
-    auto request = std::make_shared<const Request>(connection->TakeRequest(now));
-    Submit(*connection, [this, request] { return handler_(*request); });
+    TakeRequest(connection, now);
   } else if (connection->state() == State::kPromised && connection->due_ns() <= now) {
     auto later = connection->TakePromise(now);
-    Submit(*connection, [later = std::move(later)] { return Reply(later()); });
+    Submit(*connection, false, [later = std::move(later)] { return Reply(later()); });
   }
 }
 
-// The memory that clients make us hold. The largest body that is still coming has to give way.
+// The memory that clients make us hold. The largest bodies that are still coming have to give way;
+// what was taken already does not grow.
 void SocketServer::LimitHeldBytes(uint64_t now) {
-  size_t held = 0;
-  Connection* largest = nullptr;
-  for (const auto& connection : connections_) {
-    held += connection->held_bytes();
-    if (connection->state() != State::kBody) continue;
-    if (largest == nullptr || largest->held_bytes() < connection->held_bytes()) {
-      largest = connection.get();
+  while (true) {
+    size_t held = 0;
+    Connection* largest = nullptr;
+    for (const auto& connection : connections_) {
+      held += connection->held_bytes();
+      if (connection->state() != State::kBody) continue;
+      if (largest == nullptr || largest->held_bytes() < connection->held_bytes()) {
+        largest = connection.get();
+      }
     }
-  }
-  held_bytes_ = held;
-  if (held > options_.held_bytes && largest != nullptr) {
-    largest->Refuse(Later(503, kBusy), now);
+    const bool over = held + in_work_ > options_.held_bytes && largest != nullptr;
+    // Before anybody hears of it: workers that begin meanwhile need not refuse theirs as well.
+    in_connections_ = over ? held - largest->held_bytes() : held;
+    if (!over) return;
+    RefuseOrClose(
+        largest, [] { return Later(503, kBusy); }, now);
   }
 }
 
@@ -363,12 +422,22 @@ void SocketServer::BeginToStop(uint64_t now) {
         connection->Close();
         break;
       case State::kPromised:
-        connection->Refuse(ErrorText(503, "the server ends"), now);
+        RefuseOrClose(
+            connection.get(), [] { return ErrorText(503, "the server ends"); }, now);
         break;
       default:
         break;
     }
   }
+}
+
+// And what was asked over these.
+void SocketServer::ForgetClosed() {
+  const auto is_closed = [](const auto& c) { return c->state() == State::kClosed; };
+  for (const auto& connection : connections_) {
+    if (is_closed(connection)) workers_.Drop(connection->id());
+  }
+  std::erase_if(connections_, is_closed);
 }
 
 void SocketServer::Run() {
@@ -381,9 +450,7 @@ void SocketServer::Run() {
       if (stop_at == 0) stop_at = now + kStopNs;
       BeginToStop(now);
     }
-    const auto is_closed = [](const auto& c) { return c->state() == State::kClosed; };
-    connections_.erase(std::remove_if(connections_.begin(), connections_.end(), is_closed),
-                       connections_.end());
+    ForgetClosed();
     if (stop_at != 0 && (connections_.empty() || MonotonicNow() >= stop_at)) return;
     Wait();
     const uint64_t now = MonotonicNow();

@@ -11,8 +11,13 @@
 // A reply that was promised is dropped, and its function destroyed without a call, when its client
 // goes away. Text goes out compressed to clients that ask for gzip.
 //
-// Threads: Run() belongs to one; Stop() may be called by any, also in a signal handler. Handlers
-// are called in Run()'s thread, or, with Options::workers, in one of so many others.
+// Threads: Run() belongs to one; Stop() may be called by any, also in a signal handler. The handler
+// is called in Run()'s thread, or, with ServerOptions::workers, in so many others at a time; and
+// then in Run()'s beside them for what `at_once` chooses. A request whose client has reset its
+// connection is dropped if no worker has begun with it.
+//
+// Memory: a handler that throws, and an answer for which there is no memory, is 500. Where there is
+// not even enough to say so, the connection is closed; others stay.
 #ifndef HEAPGAUGE_ENDPOINT_SERVER_SERVER_H_
 #define HEAPGAUGE_ENDPOINT_SERVER_SERVER_H_
 
@@ -33,10 +38,15 @@ struct ServerOptions {
   bool insecure = false;  // without a token also on addresses that others can reach
   unsigned workers = 0;   // threads that call the handler; 0: the one of Run()
   std::function<void()> worker_started;  // called first in each of them, if it is set
+  // Which requests do not wait for a worker, if it is set: those that must get through when all of
+  // them are busy. The handler must not block on these, since nobody else is served meanwhile.
+  std::function<bool(const Request&)> at_once;
 
   size_t head_bytes = 16 << 10;
-  size_t body_bytes = 64 << 20;   // symbol requests of large profiles have megabytes
-  size_t held_bytes = 256 << 20;  // bodies and answers under way, of all clients; 503 above
+  size_t body_bytes = 64 << 20;  // symbol requests of large profiles have megabytes
+  // Bodies and answers of all clients, from the first byte that came to the last that went: also of
+  // requests that wait for a worker or are worked on. 503 above.
+  size_t held_bytes = 256 << 20;
   unsigned connections = 256;
   unsigned connections_per_peer = 64;  // not on unix sockets
   unsigned requests_per_second = 200;  // per peer, in bursts of twice as many

@@ -1,5 +1,6 @@
 #include "endpoint/server/workers.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -37,12 +38,22 @@ void Workers::End() {
   threads_.clear();
 }
 
-void Workers::Add(std::function<void()> job) {
+void Workers::Add(uint64_t owner, std::function<void()> run) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    jobs_.push_back(std::move(job));
+    jobs_.push_back({owner, std::move(run)});
   }
   wake_.notify_one();
+}
+
+void Workers::Drop(uint64_t owner) {
+  std::function<void()> dropped;  // what it holds may take a while to free: without the lock
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                [owner](const Job& other) { return other.owner == owner; });
+  if (job == jobs_.end()) return;
+  dropped = std::move(job->run);
+  jobs_.erase(job);
 }
 
 void Workers::Work() {
@@ -50,11 +61,11 @@ void Workers::Work() {
   while (true) {
     wake_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
     if (ending_) return;
-    std::function<void()> job = std::move(jobs_.front());
+    std::function<void()> run = std::move(jobs_.front().run);
     jobs_.pop_front();
     lock.unlock();
-    job();
-    job = nullptr;
+    run();
+    run = nullptr;
     lock.lock();
   }
 }

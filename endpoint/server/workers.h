@@ -1,11 +1,15 @@
 // Threads that work through a queue, so that an answer which takes long to make holds up nobody
 // else. All signals are blocked in them.
 //
-// Threads: Add() by any; the rest by the owner.
+// A job has an owner, and an owner one job at a time: the queue is no longer than there are owners.
+// Jobs do not throw.
+//
+// Threads: Add() and Drop() by any; the rest by who made this.
 #ifndef HEAPGAUGE_ENDPOINT_SERVER_WORKERS_H_
 #define HEAPGAUGE_ENDPOINT_SERVER_WORKERS_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -27,17 +31,24 @@ class Workers {
   Status Start(unsigned count, const std::function<void()>& started);
   bool empty() const { return threads_.empty(); }
 
-  void Add(std::function<void()> job);
+  void Add(uint64_t owner, std::function<void()> run);
+  // Forgets the job of an owner that has gone, unless it has begun.
+  void Drop(uint64_t owner);
 
   // Waits for the jobs that have begun; others are dropped. Then it is empty.
   void End();
 
  private:
+  struct Job {
+    uint64_t owner = 0;
+    std::function<void()> run;
+  };
+
   void Work();
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> jobs_;
+  std::deque<Job> jobs_;
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

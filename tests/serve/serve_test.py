@@ -1,5 +1,6 @@
-"""`heapgauge serve` and `heapgauge run --http` as commands: what they print, how they end, what they refuse."""
+"""`heapgauge serve`, `run --http` and `ui` as commands: what they print, how they end, what they refuse."""
 
+import json
 import os
 import pathlib
 import re
@@ -9,10 +10,11 @@ import stat
 import subprocess
 import sys
 import time
+import urllib.parse
 
 import hosts
 from harness import HEAPGAUGE, EndToEnd, clean_environment, main, target
-from raw_http import ask, wait_until_answers
+from raw_http import Answer, ask, connect, read_all, request, wait_until_answers
 
 WAIT = 60
 
@@ -196,6 +198,70 @@ class Run(Commands):
         self.assertEqual(run.stdout.readline(), "ready\n")
         answer = wait_until_answers(f"{self.directory}/s", "/name/grow_on_request/debug/pprof/heap")
         self.assertEqual(answer.status, "200")
+
+
+class Ui(Commands):
+    ENDLESS = "WITH RECURSIVE r(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM r) SELECT max(x) FROM r"
+
+    def start(self):
+        profile = self.directory / "profile.txt"
+        profile.write_text("main;fill 4096\n")
+        process = self.heapgauge("ui", "--http", "127.0.0.1:0", "--no-browser", str(profile))
+        line = process.stderr.readline()
+        found = re.search(r"serving http://([0-9.]+):(\d+)/ui/", line)
+        self.assertTrue(found, line)
+        return process, (found[1], int(found[2]))
+
+    def query(self, address, sql, **more):
+        """Asks, and leaves the answer to be read."""
+        s = connect(address)
+        self.addCleanup(s.close)
+        words = urllib.parse.urlencode({"sql": sql, "seconds": 600, **more})
+        s.sendall(request("GET", f"/api/v1/query?{words}"))
+        return s
+
+    def cancel(self, address, run):
+        answer = ask(address, "POST", f"/api/v1/cancel?run={run}")
+        self.assertEqual(answer.status, "200", answer.raw)
+        return json.loads(answer.body)["ended"]
+
+    def cancel_when_it_is_there(self, address, run):
+        deadline = time.monotonic() + WAIT
+        while not self.cancel(address, run):
+            self.assertLess(time.monotonic(), deadline, f"{run} did not begin")
+            time.sleep(0.05)
+
+    def test_statements_without_end_can_be_cancelled_in_any_order(self):
+        process, address = self.start()
+        statements = [self.query(address, self.ENDLESS, run=run) for run in ("first", "second")]
+        self.assertFalse(self.cancel(address, "another"))
+        # As many as there are workers. One of them runs, and the other waits until it is over.
+        for run, s in reversed(list(zip(("first", "second"), statements))):
+            self.cancel_when_it_is_there(address, run)
+            answer = Answer(read_all(s))
+            self.assertEqual(answer.status, "409", answer.raw)
+            self.assertIn(b"interrupted", answer.body)
+        answer = Answer(read_all(self.query(address, "SELECT 6 * 7")))
+        self.assertEqual(json.loads(answer.body)["rows"], [[42]])
+
+    def test_the_schema_does_not_wait_for_a_statement(self):
+        process, address = self.start()
+        endless = self.query(address, self.ENDLESS, run="endless")
+        answer = ask(address, "GET", "/api/v1/query")
+        self.assertEqual(answer.status, "200", answer.raw)
+        self.assertIn("stacks", [table["name"] for table in json.loads(answer.body)["tables"]])
+        self.cancel_when_it_is_there(address, "endless")
+        read_all(endless)
+
+    def test_statements_do_not_hold_up_the_end(self):
+        process, address = self.start()
+        statements = [self.query(address, self.ENDLESS, run=run) for run in ("first", "second", "third")]
+        self.assertFalse(self.cancel(address, "another"))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=WAIT)
+        self.assertEqual((process.returncode, out, err), (0, "", ""))
+        for s in statements[:2]:
+            self.assertIn(Answer(read_all(s)).status, ("409", "closed"))
 
 
 if __name__ == "__main__":
