@@ -226,19 +226,43 @@ TEST_F(LanePoolTest, AHandlerInBetweenUsesAnotherAndKeepsIt) {
   EXPECT_EQ(hg_thread.lane, lane);
 }
 
+// Has the lane know the stack that the test runs on.
+void Walk(TraceLane* lane, uintptr_t sp) {
+  Registers registers{};
+  registers.sp = sp;
+  lane->walker.Walk(registers);
+}
+
 TEST_F(LanePoolTest, AHandlerThatJumpedAwayLeavesTheLanesUsable) {
+  alignas(8) char frame[1024];
+  const uintptr_t sp = reinterpret_cast<uintptr_t>(frame);
+  const uintptr_t above = sp + 512;
   lanes_->Start(static_cast<uint32_t>(getpid()));
-  TraceLane* lane = lanes_->Enter(&hg_thread, 1000, buffers_.get());
+  TraceLane* lane = lanes_->Enter(&hg_thread, above, buffers_.get());
+  Walk(lane, sp);
   ASSERT_EQ(buffers_->TryTake(file_.get(), lane), Find::kTaken);
   // Left in the midst of an event, and of one within.
   lane->buffer->position |= 1;
-  TraceLane* inner = lanes_->Enter(&hg_thread, 500, buffers_.get());
+  TraceLane* inner = lanes_->Enter(&hg_thread, sp, buffers_.get());
   ASSERT_NE(inner, lane);
+  Walk(inner, sp);
   // The same place calls again.
-  EXPECT_EQ(lanes_->Enter(&hg_thread, 1000, buffers_.get()), lane);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, above, buffers_.get()), lane);
   lane->Append(wire::TraceFree{}, [this] { return clock_.Read(); });
   EXPECT_EQ(lane->buffer->position, sizeof(wire::TraceBufferHeader) + 16);
-  EXPECT_EQ(lanes_->Enter(&hg_thread, 500, buffers_.get()), inner);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, sp, buffers_.get()), inner);
+}
+
+// As a handler's is that lies above the thread's, or a coroutine's.
+TEST_F(LanePoolTest, WhoeverIsOnAnotherStackIsNotTakenForTheOneWhoLeftIt) {
+  alignas(8) char frame[1024];
+  const uintptr_t sp = reinterpret_cast<uintptr_t>(frame);
+  lanes_->Start(static_cast<uint32_t>(getpid()));
+  TraceLane* lane = lanes_->Enter(&hg_thread, sp, buffers_.get());
+  EXPECT_NE(lanes_->Enter(&hg_thread, sp, buffers_.get()), lane) << "nothing is known of the stack";
+  Walk(lane, sp);
+  EXPECT_NE(lanes_->Enter(&hg_thread, UINTPTR_MAX - 4095, buffers_.get()), lane);
+  EXPECT_EQ(lanes_->Enter(&hg_thread, sp, buffers_.get()), lane);
 }
 
 TEST_F(LanePoolTest, AVforkChildOfAThreadWithoutLaneGivesItBackAtOnce) {

@@ -22,6 +22,8 @@ export function columnsOf(table: TableAnswer): Column[] {
   const both = table.rows.some((row) => row.cum);
   const cum = (row: TableRow): Figures => row.cum ?? row.flat;
   const share = (f: Figures) => shareText(sharedFigure(f, sort), sharedFigure(total, sort));
+  // Not beside the figure that it is of, unless that is the first.
+  const shares = { allocated: ["of alloc.", "share of all that was ever allocated"], count: ["of objects", "share of all blocks"] }[sort as string] ?? ["share", "of all"];
   const count = (f: Figures) => countOf(f) ?? 0;
   // What grew and shrank by the same is 0; where there was nothing at all is a dash.
   const orNothing = (f: Figures, text: string) => (mainEstimate(f).value === 0 && count(f) === 0 ? "-" : text);
@@ -37,14 +39,14 @@ export function columnsOf(table: TableAnswer): Column[] {
       word: "range", title: "95 % range", explained: "where the true figure is, 95 times in 100; sorts by how unsure it is", class: "broad dim",
       text: (row) => rangeText(mainEstimate(row.flat), unit), words: { order: "range" }, isSorted: (state) => state.order === "range",
     },
-    { word: "share", title: "share", explained: "of all", class: "narrow dim", text: (row) => share(row.flat) },
+    { word: "share", title: shares[0]!, explained: shares[1]!, class: "narrow dim", text: (row) => share(row.flat) },
   ];
   if (both) {
     columns.push({
       word: "cum", title: "cum", explained: "with all it calls", class: "", text: (row) => main(cum(row)),
       hint: (row) => rangeText(mainEstimate(cum(row)), unit), words: { sort: "", cumulative: "1" }, isSorted: byFigure("live", true),
     });
-    columns.push({ word: "cum-share", title: "share", explained: "of all, with all it calls", class: "narrow dim", text: (row) => share(cum(row)) });
+    columns.push({ word: "cum-share", title: shares[0]!, explained: `${shares[1]!}, with all it calls`, class: "narrow dim", text: (row) => share(cum(row)) });
   }
   if (countOf(total) !== undefined) {
     columns.push({
