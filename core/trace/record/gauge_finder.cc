@@ -69,7 +69,8 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
     seen.clear();
     for (const std::string& path : *files) {
       struct stat st {};
-      if (stat(path.c_str(), &st) != 0) continue;
+      // What others left behind, which may be much, need not be opened.
+      if (stat(path.c_str(), &st) != 0 || Nanoseconds(st.st_mtim) < started_ns_) continue;
       const FileId id(st.st_dev, st.st_ino);
       auto owner = ReadOwner(path);
       if (owner) {
@@ -79,7 +80,7 @@ std::vector<GaugeOwner> GaugeFinder::FindNew(uint32_t program) {
         const bool is_known = known != before.end() && known->second == whose;
         seen.insert_or_assign(id, whose);
         if (!is_known && IsOurs(*owner, program)) found.push_back(*std::move(owner));
-      } else if (Nanoseconds(st.st_mtim) + kStartSlackNs >= started_ns_) {
+      } else {
         unfinished = true;  // its program is just making it
       }
     }
