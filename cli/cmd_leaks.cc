@@ -14,6 +14,7 @@
 #include "cli/trace_source.h"
 #include "core/base/process.h"
 #include "core/base/shell_word.h"
+#include "core/base/text.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/owner_process.h"
 #include "core/leaks/check_file.h"
