@@ -253,11 +253,14 @@ class Words(Traces):
             (["top", "--thread", "nobody"], "it has 4242 main, 4243 worker"),
             (["top", "--function", "("], "is not a regular expression"),
             (["top", "--kind", "pool"], "not those of pools"),
+            (["leaks", "--json", "--valgrind-style"], "--valgrind-style does not go with --json"),
+            (["leaks", self.story], "is a trace, which has its whole past in it"),
         ]
         for arguments, message in cases:
             self.assertIn(message, self.failure(*arguments, self.story), arguments)
         for options in (["--at", "2s"], ["--from", "2s"], ["--to", "2s"]):
             self.assertIn("names a moment or range already", self.failure("top", *options, f"{self.story}@1s"))
+        self.assertIn("is a moment of a trace, and leaks are of its end", self.failure("leaks", f"{self.story}@1s"))
 
     def test_ranges_of_blocks_reach_to_their_last_moment(self):
         def allocated(*options):

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import harness  # noqa: E402
@@ -72,6 +73,19 @@ class Running(harness.EndToEnd):
         self.assertIn("note: the trace was copied while it was being written", top)
         self.tell("alloc 100 5000")
         self.assertEqual(self.live(saved), 300 * 5000)
+
+    def test_leaks_without_a_look_at_memory_know_every_block(self):
+        check = json.loads(self.heapgauge("leaks", "--no-memory", "--json", self.pid))
+        self.assertTrue(check["check"]["exact"])
+        self.assertGreaterEqual(check["summary"]["in_use"]["bytes"], 300 * 5000)
+
+    def test_what_does_nothing_gets_older(self):
+        def so_far():
+            return json.loads(self.heapgauge("top", "--json", self.pid))["recording"]["duration_ns"]
+
+        first = so_far()
+        time.sleep(0.3)
+        self.assertGreaterEqual(so_far(), first + 200_000_000)
 
     def test_memory_knows_every_block(self):
         memory = json.loads(self.heapgauge("memory", "--json", self.pid))
