@@ -7,12 +7,12 @@
 #include "cli/cli.h"
 #include "cli/report_options.h"
 #include "cli/source.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_dump.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
-#include "core/base/shell_word.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -12,10 +12,10 @@
 #include "core/base/byte_stream.h"
 #include "core/base/peeking_stream.h"
 #include "core/base/placed_file.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/report/figures.h"
-#include "core/base/shell_word.h"
 #include "core/symbolize/elf_file.h"
 #include "core/trace/trace_file.h"
 

@@ -123,13 +123,7 @@ Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
           "leaks does not read standard input: gauge files and traces are read by position; "
           "name the file");
     }
-    if (const auto moment = SplitMoment(source)) {
-      return Fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format("'{}' is a moment of a trace, and leaks are of its end: name the file; "
-                      "heapgauge top {} tells what was live then",
-                      Printable(source), ShellWord(source)));
-    }
+    HG_TRY(CheckWhole(source, "ask heapgauge top " + ShellWord(source) + " what was live then"));
     HG_ASSIGN(std::string path, ResolveSource(source, command.pick));
     if (command.sources.size() > 1 && IsTraceFile(path)) {
       return Fail(

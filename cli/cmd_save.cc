@@ -10,9 +10,9 @@
 #include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "cli/trace_source.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_save.h"
-#include "core/base/shell_word.h"
 #include "core/trace/save_trace.h"
 
 namespace heapgauge::cli {

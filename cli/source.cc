@@ -104,14 +104,19 @@ Result<std::string> MeanTrace(const std::string& source, const std::string& pick
   return path.empty() ? source : path + "@" + split->moment;
 }
 
-Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick,
-                                   const char* instead) {
-  HG_ASSIGN(std::string meant, MeanTrace(source, pick));
-  if (!SplitMoment(meant)) return meant;
-  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(meant) +
+Status CheckWhole(const std::string& source, const std::string& instead) {
+  if (!SplitMoment(source)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(source) +
                                                "' is a moment or range of a file, and the whole is "
                                                "needed here: name the file, and " +
                                                instead);
+}
+
+Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick,
+                                   const char* instead) {
+  HG_ASSIGN(std::string meant, MeanTrace(source, pick));
+  HG_TRY(CheckWhole(meant, instead));
+  return meant;
 }
 
 Status MeanTraces(const std::string& pick, std::vector<std::string>* sources) {

@@ -30,8 +30,10 @@ std::optional<SourceAt> SplitMoment(const std::string& source);
 // "PID@MOMENT" too. Fails if such a process has a trace that is not written any more, or that
 // cannot be found: its gauge file would say that it has no memory.
 Result<std::string> MeanTrace(const std::string& source, const std::string& pick = "");
-// The same for commands that look at the events of whole traces: fails if a moment of a file is
-// named, and says what to do instead.
+// Fails if a moment or range of a file is named, and says what to do instead.
+Status CheckWhole(const std::string& source, const std::string& instead);
+// The same as MeanTrace for commands that look at the events of whole traces: fails if a moment of
+// a file is named, and says what to do instead.
 Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick = "",
                                    const char* instead = "choose by --from and --to");
 Status MeanTraces(const std::string& pick, std::vector<std::string>* sources);

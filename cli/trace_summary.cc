@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "cli/tell_user.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/report/figures.h"
-#include "core/base/shell_word.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -1,11 +1,10 @@
 #include "cli/ui_queries.h"
 
-#include <condition_variable>
-#include <list>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "cli/statement_turns.h"
 #include "core/query/query.h"
 #include "core/query/result_writer.h"
 #include "core/query/schema.h"
@@ -70,100 +69,13 @@ class Collected final : public query::ResultSink {
   uint64_t bytes_ = 0;
 };
 
-// Statements run one after the other, in the order in which they came: what SQLite may take is for
-// the whole process, and tables are for one at a time.
-//
-// Threads: any number.
-class Turns {
-  struct Statement {
-    std::string run;
-    query::Query* query = nullptr;  // while it runs
-    bool cancelled = false;
-  };
-
- public:
-  // The turn of one statement, from when it comes until it is over.
-  class Turn {
-   public:
-    Turn(Turns* turns, const std::string& run) : turns_(turns) {
-      const std::lock_guard lock(turns_->mutex_);
-      own_ = turns_->list_.insert(turns_->list_.end(), Statement{run, nullptr, turns_->ended_});
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn() {
-      {
-        const std::lock_guard lock(turns_->mutex_);
-        turns_->list_.erase(own_);
-      }
-      turns_->changed_.notify_all();
-    }
-
-    // Until those before it are over. Fails if it was cancelled.
-    Status Wait() {
-      std::unique_lock lock(turns_->mutex_);
-      turns_->changed_.wait(lock,
-                            [this] { return own_->cancelled || own_ == turns_->list_.begin(); });
-      if (own_->cancelled) return Fail(ErrorCode::kUnavailable, "the query was interrupted");
-      return {};
-    }
-
-    // What runs in it; null: nothing does. If it was cancelled, what runs is ended.
-    void Set(query::Query* query) {
-      const std::lock_guard lock(turns_->mutex_);
-      own_->query = query;
-      if (query != nullptr && own_->cancelled) query->Interrupt();
-    }
-
-   private:
-    Turns* turns_;
-    std::list<Statement>::iterator own_;
-  };
-
-  // Of a run; whether there was any.
-  bool Cancel(const std::string& run) {
-    return CancelIf([&](const Statement& statement) { return statement.run == run; });
-  }
-
-  // All, and those that come later.
-  void EndAll() {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    CancelIf([](const Statement&) { return true; });
-  }
-
- private:
-  template <typename Chosen>
-  bool CancelIf(const Chosen& chosen) {
-    bool any = false;
-    {
-      const std::lock_guard lock(mutex_);
-      for (Statement& statement : list_) {
-        if (!chosen(statement)) continue;
-        any = true;
-        statement.cancelled = true;
-        if (statement.query != nullptr) statement.query->Interrupt();
-      }
-    }
-    changed_.notify_all();
-    return any;
-  }
-
-  std::mutex mutex_;  // held for moments only
-  std::condition_variable changed_;
-  std::list<Statement> list_;  // the first one runs
-  bool ended_ = false;
-};
-
 class SqliteQueries final : public Queries {
  public:
   explicit SqliteQueries(SymbolOptions symbols) : symbols_(std::move(symbols)) {}
 
   Result<Answer> Run(endpoint::api::Source* source, const std::shared_ptr<const Profile>& profile,
                      const Statement& statement) override {
-    Turns::Turn turn(&turns_, statement.run);
+    StatementTurns::Turn turn(&turns_, statement.run);
     HG_TRY(turn.Wait());
     const Tables tables = TablesOf(source, profile);
     query::QueryOptions options;
@@ -190,13 +102,13 @@ class SqliteQueries final : public Queries {
   // Says what runs as long as it lives.
   class Running {
    public:
-    Running(Turns::Turn* turn, query::Query* query) : turn_(turn) { turn_->Set(query); }
+    Running(StatementTurns::Turn* turn, query::Query* query) : turn_(turn) { turn_->Set(query); }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     ~Running() { turn_->Set(nullptr); }
 
    private:
-    Turns::Turn* turn_;
+    StatementTurns::Turn* turn_;
   };
 
   struct Tables {
@@ -224,7 +136,7 @@ class SqliteQueries final : public Queries {
   }
 
   const SymbolOptions symbols_;
-  Turns turns_;
+  StatementTurns turns_;
   std::mutex tables_mutex_;
   endpoint::api::Recent<Tables> tables_{4};
 };

@@ -126,7 +126,7 @@ bool Nap(uint64_t nanoseconds);
 // child that shares the memory of this process, mappings included, and has a copy of its
 // descriptors, of which it has closed one. Only `run` is executed there, with all signals blocked,
 // while this thread stands still; the program's other threads do not notice, nor does whoever waits
-// for children or traces them. False if that cannot be had.
+// for children (unless for all, by __WALL) or traces them. False if that cannot be had.
 bool RunWithSpareDescriptor(void (*run)(void*), void* argument);
 
 // Does the kernel say that this code is not on a signal handler's alternate stack? False if it

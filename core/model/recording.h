@@ -76,8 +76,8 @@ struct Recording {
   uint64_t live_samples = 0;
   uint64_t inherited_samples = 0;  // of the live ones
   std::vector<std::pair<std::string, uint64_t>>
-      lost;                    // reason, samples; only reasons that occurred
-  uint64_t lost_bytes = 0;     // estimate of what they stood for
+      lost;                 // reason, samples; only reasons that occurred
+  uint64_t lost_bytes = 0;  // estimate of what they stood for
   // The file could not grow at times, because the program had no file descriptor left.
   bool lacked_descriptors = false;
   uint64_t lost_mappings = 0;  // calls of mmap and its kin that could not be noted

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
-#include "core/base/shell_word.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge {

@@ -23,8 +23,8 @@ namespace heapgauge {
 Result<std::unique_ptr<ElfFile>> OpenBuild(const std::string& path, const std::string& build_id);
 
 // The module as it ran: at its path, through the running process (another mount namespace, deleted
-// since), the kernel's vDSO, or its debug file if only that is left. One without a build-id must not
-// be younger than the recording. The error tells the most telling reason.
+// since), the kernel's vDSO, or its debug file if only that is left. One without a build-id must
+// not be younger than the recording. The error tells the most telling reason.
 Result<std::unique_ptr<ElfFile>> OpenModule(const Module& module, const SymbolizeOptions& options,
                                             StampList* stamps);
 

@@ -1,5 +1,5 @@
-// A worker that is forked, installs a seccomp filter before anything else, as sandboxes do, and only
-// then allocates, 20 MB. Prints "alive" when it has ended.
+// A worker that is forked, installs a seccomp filter before anything else, as sandboxes do, and
+// only then allocates, 20 MB. Prints "alive" when it has ended.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

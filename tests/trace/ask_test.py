@@ -260,7 +260,7 @@ class Words(Traces):
             self.assertIn(message, self.failure(*arguments, self.story), arguments)
         for options in (["--at", "2s"], ["--from", "2s"], ["--to", "2s"]):
             self.assertIn("names a moment or range already", self.failure("top", *options, f"{self.story}@1s"))
-        self.assertIn("is a moment of a trace, and leaks are of its end", self.failure("leaks", f"{self.story}@1s"))
+        self.assertIn("is a moment or range of a file, and the whole is needed here", self.failure("leaks", f"{self.story}@1s"))
 
     def test_ranges_of_blocks_reach_to_their_last_moment(self):
         def allocated(*options):

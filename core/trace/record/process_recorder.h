@@ -141,7 +141,7 @@ class ProcessRecorder {
   uint64_t start_ns_ = 0;
   RecordOptions options_;
   Facts facts_;
-  uint64_t told_ns_ = 0;  // how long it had run when the trace was told last
+  uint64_t told_ns_ = 0;                 // how long it had run when the trace was told last
   std::unique_ptr<TraceWriter> writer_;  // null: cannot be written
   std::optional<ClockConverter> converter_;
   std::optional<BufferReader> reader_;
