@@ -9,7 +9,6 @@
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"
 #include "agent/table/timeline.h"
-#include "agent/trace/recorder_life.h"
 #include "agent/unwind/rule_cache.h"
 #include "agent/version.h"
 
@@ -38,8 +37,7 @@ void AddAndShow(std::atomic<double>* sum, double amount, uint64_t& shown) {
 }  // namespace
 
 bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocator) {
-  process_state_ = static_cast<std::atomic<uint32_t>*>(os::MapWipedOnFork(4096));
-  if (process_state_ == nullptr) return false;
+  if (!life_.Start()) return false;
   os::ReadLink("/proc/self/exe", exe_, sizeof exe_);
   path_.Remember(settings, exe_[0] != '\0' ? exe_ : "unknown");
   sampler_.Start(settings.seed);
@@ -51,7 +49,7 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   start_monotonic_ns_ = os::MonotonicNs();
   process_ = os::ProcessId();
   if (path_.Create(&file_, process_) != 0) {
-    process_state_->store(static_cast<uint32_t>(ProcessState::kFailed));
+    life_.Settle(false);
     return false;
   }
   wire::Header& header = *file_.header();
@@ -63,7 +61,7 @@ bool Recorder::Start(const Settings& settings, const AllocatorIdentity& allocato
   memcpy(header.magic, wire::kMagic, sizeof header.magic);
   hg_control_word = &header.control.generation;
   dumper_.Start(settings.dump, exe_, file_.path(), start_monotonic_ns_);
-  process_state_->store(static_cast<uint32_t>(ProcessState::kReady), std::memory_order_release);
+  life_.Settle(true);
   return true;
 }
 
@@ -122,28 +120,18 @@ void Recorder::NoteRefused(uint64_t size) {
 
 // The file, if it is this process's own.
 GaugeFile* Recorder::OwnFile() {
-  if (process_state_ == nullptr) return nullptr;
-  const auto state = process_state_->load(std::memory_order_acquire);
-  return state == static_cast<uint32_t>(ProcessState::kReady) ? &file_ : nullptr;
+  return life_.has_started() && life_.is_ready() ? &file_ : nullptr;
 }
 
 bool Recorder::Ready() {
-  if (process_state_ == nullptr) return false;
-  uint32_t state = process_state_->load(std::memory_order_acquire);
-  if (state == static_cast<uint32_t>(ProcessState::kReady)) return true;
-  if (state != static_cast<uint32_t>(ProcessState::kForked)) return false;
-  if (!process_state_->compare_exchange_strong(state,
-                                               static_cast<uint32_t>(ProcessState::kStarting))) {
-    return false;
-  }
+  if (!life_.has_started()) return false;
+  if (life_.is_ready()) return true;
+  if (!life_.Begin()) return false;
   // A child that is not to be traced has nothing to tell.
-  const bool untraced = tracing() && (!trace_settings_.follows_fork || buffers_.is_over() ||
-                                      IsRecorderGone(trace_settings_));
+  const bool untraced = tracer_.tracing() && !tracer_.FollowsFork();
   const bool started = !untraced && StartInChild();
-  if (!started) tracing_.store(false);
-  process_state_->store(
-      static_cast<uint32_t>(started ? ProcessState::kReady : ProcessState::kFailed),
-      std::memory_order_release);
+  if (!started) tracer_.GoUntraced();
+  life_.Settle(started);
   return started;
 }
 
@@ -173,7 +161,7 @@ bool Recorder::StartInChild() {
   settings.max_samples_per_second = parent.control.max_samples_per_second;
   settings.follow_exec = parent.follows_exec != 0;
   settings.record_mappings = parent.hooks_mappings != 0;
-  settings.trace.recorder_pid = trace_settings_.recorder_pid;
+  settings.trace.recorder_pid = tracer_.recorder_pid();
   FillHeader(&header, settings,
              {static_cast<wire::Allocator>(parent.allocator), parent.allocator_path}, exe_);
   PublishSampler(&header);
@@ -202,10 +190,7 @@ bool Recorder::StartInChild() {
   hg_control_word = &header.control.generation;
   file_.MoveTo(&parent_file_);
   new_file_.MoveTo(&file_);
-  if (tracing()) {
-    buffers_.StartInChild(&header);
-    lanes_.Start(process_);
-  }
+  if (tracer_.tracing()) tracer_.StartInChild(process_);
   // A stub may be about to read the parent's control word: its segment stays mapped.
   parent_file_.DetachAllButHeader();
   if (dumper_.armed()) dumper_.StartInChild(live_bytes_.load(), os::MonotonicNs());
@@ -351,6 +336,15 @@ void Recorder::OncePerTick() {
   PublishMemory();
 }
 
+// What a sample does each time and, if it is due, at a tick.
+void Recorder::LookAround(bool due) {
+  FollowControl();
+  if (due) modules_.CheckAll(&file_);
+  if (due || ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
+    PublishMemory();
+  }
+}
+
 // How much memory the agent has, and where.
 void Recorder::PublishMemory() {
   ranges_published_.store(os::PrivateRangesVersion(), std::memory_order_relaxed);
@@ -367,8 +361,8 @@ void Recorder::PublishMemory() {
   Put(file_.header()->agent_private_bytes,
       uint64_t{live_.private_bytes() + pool_live_.private_bytes() + stacks_.private_bytes() +
                labels_.private_bytes() + walkers_.private_bytes() + mappings_.private_bytes() +
-               buffers_.private_bytes() + lanes_.private_bytes() + memo_.private_bytes() +
-               sizeof hg_filter + sizeof hg_pool_filter + sizeof(RuleCache) + sizeof *this});
+               tracer_.private_bytes() + sizeof hg_filter + sizeof hg_pool_filter +
+               sizeof(RuleCache) + sizeof *this});
 }
 
 bool Recorder::TakeOut(uintptr_t address, wire::LiveRecord* record) {
@@ -404,26 +398,51 @@ void Recorder::PutBack(const wire::LiveRecord& record) {
   if (file == nullptr || !live_.Add(file, record, &loss)) CountFree(record);
 }
 
+bool Recorder::StartTracing(const TraceSettings& settings) {
+  const Tracer::Record record{
+      .life = life_,
+      .file = &file_,
+      .modules = &modules_,
+      .stacks = &stacks_,
+      .exe = exe_,
+      .self = this,
+      .make_ready = [](void* self) { return static_cast<Recorder*>(self)->Ready(); },
+      .look_around = [](void* self, bool due) { static_cast<Recorder*>(self)->LookAround(due); }};
+  return tracer_.Start(settings, record, process_);
+}
+
+wire::Header* Recorder::LeakQuestions() {
+  GaugeFile* const file = OwnFile();
+  if (file == nullptr || !tracer_.CanAskAboutLeaks()) return nullptr;
+  if (os::ProcessId() != process_) return nullptr;
+  if (ranges_published_.load(std::memory_order_relaxed) != os::PrivateRangesVersion()) {
+    PublishMemory();  // whoever looks for pointers must know what is ours
+  }
+  return file->header();
+}
+
+void Recorder::WantNoExitCheck() {
+  if (GaugeFile* const file = OwnFile()) Put(file->header()->leaks.wants_exit_check, uint32_t{0});
+}
+
 void Recorder::CheckModules() {
   if (OwnFile() != nullptr) modules_.CheckAll(&file_);
 }
 
 void Recorder::PrepareForOtherRights(bool other_root) {
   if (SyscallsFrozen()) return;
-  if ((other_root || path_.is_given()) && (sampler_.active() || tracing())) Ready();
+  if ((other_root || path_.is_given()) && (sampler_.active() || tracer_.tracing())) Ready();
   if (GaugeFile* file = OwnFile()) file->ReserveSpareOnce();
 }
 
 void Recorder::PrepareForSeccomp(bool strict) {
   // A forked child that has told nothing yet has no file, and could make none later.
-  if (!SyscallsFrozen() && (sampler_.active() || tracing())) Ready();
+  if (!SyscallsFrozen() && (sampler_.active() || tracer_.tracing())) Ready();
   if (OwnFile() == nullptr) return;
   if (hg_thread.thread_id == 0) hg_thread.thread_id = os::ThreadId();
   dumper_.WaitForEnd();
   file_.ReserveSpare();
-  // What clock is left then is too coarse to order events by.
-  if (strict || !trace_clock_.needs_no_kernel()) EndTracing(false);
-  if (tracing()) lanes_.Prepare();
+  tracer_.PrepareForSeccomp(strict);
   live_.Prepare();
   stacks_.Prepare();
   labels_.Prepare();

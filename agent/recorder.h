@@ -1,11 +1,8 @@
 // Keeps the record of one process: takes samples and frees from the hooks, walks the stack, and
 // writes what follows from it into the gauge file. The one place that knows all the tables.
 //
-// Process life. A forked child must not write into its parent's file. It notices by a word in a
-// page that the kernel wipes in the child, however it was forked; a vfork child shares all memory,
-// and writes into the parent's file as it should. Until its first sample such a child only keeps
-// the private tables right; then it makes a file of its own and carries over what was live at the
-// fork.
+// Until its first sample a forked child (process_life.h) only keeps the private tables right; then
+// it makes a file of its own and carries over what was live at the fork.
 //
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
 // nothing allocates, errno is left alone. What cannot be kept is counted as lost, with its reason.
@@ -17,6 +14,7 @@
 
 #include "agent/dump/dumper.h"
 #include "agent/leaks/own_copy.h"
+#include "agent/process_life.h"
 #include "agent/sample/sampler.h"
 #include "agent/sample/walker_pool.h"
 #include "agent/sys/environment.h"
@@ -30,11 +28,7 @@
 #include "agent/table/peak.h"
 #include "agent/table/pool_table.h"
 #include "agent/table/stack_table.h"
-#include "agent/trace/block_room.h"
-#include "agent/trace/lane_pool.h"
-#include "agent/trace/stack_memo.h"
-#include "agent/trace/trace_buffers.h"
-#include "agent/trace/trace_clock.h"
+#include "agent/trace/tracer.h"
 #include "agent/unwind/walker.h"
 #include "agent/watch.h"
 #include "wire/gauge_format.h"
@@ -133,27 +127,11 @@ class Recorder {
   // Exact tracing. To be called after Start, from which on no sample is taken. False if there is no
   // memory.
   bool StartTracing(const TraceSettings& settings);
-  // False once it is over: the recorder has stopped, nobody emptied the buffers, or this is a
-  // forked child that is not to be traced. For good.
-  bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
-  void EndTracing(bool gave_up);
+  Tracer& tracer() { return tracer_; }
   // The header through which this process asks for a leak check; nullptr if nobody is to be asked.
   wire::Header* LeakQuestions();
   // Says in the header that this process ends without a leak check, because it cannot ask.
   void WantNoExitCheck();
-  // The moment, on the clock of events.
-  uint64_t TraceNow() const { return trace_clock_.Read(); }
-  struct TracedBlock {
-    uintptr_t address;
-    uint64_t size;    // requested
-    BlockRoom* room;  // tells how large it is; asked late: by then the head is in the cache
-    wire::Function function;
-    uint8_t alignment_log2;
-  };
-  // An event that is a block alone; `sp` is a stack pointer of the call. False if it is lost.
-  bool TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp);
-  // A block that the program will be given, with the stack that asks for it.
-  void TraceBlock(wire::TraceEventKind kind, const TracedBlock& block, const Registers& caller);
 
   // After dlclose.
   void CheckModules();
@@ -175,8 +153,6 @@ class Recorder {
   Watch& watch() { return watch_; }
 
  private:
-  enum class ProcessState : uint32_t { kForked = 0, kStarting, kReady, kFailed };
-
   bool Ready();
   bool StartInChild();
   // Where a call came from: the number of its stack, 0 if it cannot be kept.
@@ -200,6 +176,7 @@ class Recorder {
   uint64_t Now() const { return os::MonotonicNs() - start_monotonic_ns_; }
   void Reset(uint64_t now_ns);
   void OncePerTick();
+  void LookAround(bool due);
   void ConsiderDump();
   void PublishMemory();
   uint32_t CurrentThread();
@@ -208,19 +185,8 @@ class Recorder {
   bool MayAskAllocator(const Stack& stack) const;
   void TakeStatistics(uint64_t since_start);
   void PublishSampler(wire::Header* header) const;
-  bool MayTrace();
-  TraceLane* EnterQuickly(uintptr_t sp, uint32_t bytes);
-  bool TraceAddressSlowly(wire::TraceEventKind kind, uintptr_t address, uintptr_t sp);
-  bool HasRoom(TraceLane* lane, uint32_t bytes);
-  bool GetRoom(TraceLane* lane);
-  bool EndIfOver();
-  void OncePerBuffer();
-  Stack TraceWalk(TraceLane* lane, const Registers& caller);
-  uint32_t TraceStack(const Stack& stack, uint16_t labels);
-  // A mapping, or what is taken away of it.
-  void TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t length, uint32_t stack);
 
-  std::atomic<uint32_t>* process_state_ = nullptr;  // in the page that fork wipes
+  ProcessLife life_;
   GaugeFile file_;  // the parent's in a forked child that has none of its own yet
   GaugeFile new_file_;
   GaugeFile parent_file_;
@@ -236,14 +202,7 @@ class Recorder {
   MappingTable mappings_;
   Peak peak_;
   uint32_t process_ = 0;  // whose file it is; a vfork child, which shares all this, has another id
-  TraceSettings trace_settings_;
-  TraceClock trace_clock_;
-  std::atomic<bool> tracing_;
-  std::atomic<uint64_t> trace_looked_ns_;  // when it was looked for unloaded objects
-  std::atomic<uint64_t> trace_buried_ns_;  // and for threads that are no more
-  TraceBuffers buffers_;
-  LanePool lanes_;
-  StackMemo memo_;
+  Tracer tracer_;
   Dumper dumper_;
   Watch watch_;
   // The shared totals are not read back: these steer.

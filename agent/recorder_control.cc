@@ -11,7 +11,7 @@ void Recorder::FollowControl() {
   GaugeFile* file = OwnFile();
   if (file == nullptr) {
     // A forked child without a file of its own does as its parent is told.
-    if (process_state_ == nullptr || process_state_->load() != 0) return;
+    if (!life_.has_started() || !life_.is_forked()) return;
     const auto* parents = reinterpret_cast<const wire::Control*>(hg_control_word);
     if (parents->generation == hg_seen_generation) return;
     sampler_.SetActive(parents->active != 0);
@@ -39,11 +39,7 @@ void Recorder::FollowControl() {
   copy_.Follow(*file);
 }
 
-bool Recorder::Available() const {
-  if (process_state_ == nullptr) return false;
-  const auto state = static_cast<ProcessState>(process_state_->load(std::memory_order_acquire));
-  return state != ProcessState::kFailed;
-}
+bool Recorder::Available() const { return life_.has_started() && !life_.has_failed(); }
 
 // Announces a change of the control words and follows it.
 void Recorder::FollowRequest(wire::Control& control) {

@@ -28,7 +28,7 @@ void Recorder::RecordMapping(const Mapping& mapping, const Registers& caller) {
   wire::Loss loss;
   const Site site = FindSite(caller, now_ns, wire::kStackOfMappings, hg_thread.labels, &loss);
   const uint32_t number = site.stack;
-  TraceRange(wire::TraceEventKind::kMap, mapping.address, mapping.length, number);
+  tracer_.TraceRange(wire::TraceEventKind::kMap, mapping.address, mapping.length, number);
   if (number == 0) return RecordMappingLoss();
   const wire::MappingRecord record{.state = 0,
                                    .address = mapping.address,
@@ -47,8 +47,8 @@ void Recorder::RecordMapping(const Mapping& mapping, const Registers& caller) {
 }
 
 void Recorder::RecordUnmap(uint64_t address, uint64_t length, wire::MappingRecord* taken) {
-  if (process_state_ == nullptr) return;
-  TraceRange(wire::TraceEventKind::kUnmap, address, length, 0);
+  if (!life_.has_started()) return;
+  tracer_.TraceRange(wire::TraceEventKind::kUnmap, address, length, 0);
   if (!mappings_.Remove(OwnFile(), address, length, taken, &CountUnmapped, this)) {
     RecordMappingLoss();
   }
@@ -56,7 +56,7 @@ void Recorder::RecordUnmap(uint64_t address, uint64_t length, wire::MappingRecor
 
 void Recorder::PutBackMapping(const wire::MappingRecord& taken) {
   if (taken.stack == 0) return;
-  TraceRange(wire::TraceEventKind::kMap, taken.address, taken.length, taken.stack);
+  tracer_.TraceRange(wire::TraceEventKind::kMap, taken.address, taken.length, taken.stack);
   GaugeFile* file = OwnFile();
   if (!mappings_.Add(file, taken, nullptr, nullptr)) return RecordMappingLoss();
   if (file == nullptr) return;

@@ -44,7 +44,7 @@ uintptr_t StackOfCaller(const void* own, uintptr_t frame, uint32_t callers) {
 int heapgauge_leak_mark(uint64_t* mark) {
   *mark = 0;
   if (!CanAskForCheck()) return NotWatched();
-  *mark = recorder.TraceNow();
+  *mark = recorder.tracer().Now();
   return HEAPGAUGE_OK;
 }
 

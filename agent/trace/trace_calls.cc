@@ -29,7 +29,7 @@ inline bool IsPassedOn(uintptr_t pc) {
 
 // False if this call is not to be recorded.
 [[gnu::noinline]] bool CountsAfterAll(uintptr_t pc) {
-  if (!recorder.tracing()) {
+  if (!recorder.tracer().tracing()) {
     SetMode(Mode::kTraceOver);
     return false;
   }
@@ -37,15 +37,15 @@ inline bool IsPassedOn(uintptr_t pc) {
 }
 // The answer for most: nothing more needs to be asked.
 inline bool CountsSurely(uintptr_t pc) {
-  return recorder.tracing() && internal::allocator_objects.load(std::memory_order_acquire) == 0 &&
-         !IsPassedOn(pc);
+  return recorder.tracer().tracing() &&
+         internal::allocator_objects.load(std::memory_order_acquire) == 0 && !IsPassedOn(pc);
 }
 inline bool Counts(uintptr_t pc) { return CountsSurely(pc) || CountsAfterAll(pc); }
 
 inline void RecordBlock(TraceEventKind kind, const Call& call, uintptr_t block, size_t size) {
   if (ThreadIsExcluded()) return;
-  recorder.TraceBlock(kind, {block, size, &internal::block_room, KindOf(call), AlignmentOf(call)},
-                      call.caller);
+  recorder.tracer().TraceBlock(
+      kind, {block, size, &internal::block_room, KindOf(call), AlignmentOf(call)}, call.caller);
 }
 
 uintptr_t Allocate(const Call& call) {
@@ -66,20 +66,20 @@ uintptr_t Resize(const Call& call) {
   // Some allocators free the block then, and some of these give another, as others do always.
   const bool frees = size == 0 && !in_place;
   const bool ends = frees || ThreadIsExcluded();
-  const bool begun = recorder.TraceAddress(
+  const bool begun = recorder.tracer().TraceAddress(
       ends ? TraceEventKind::kFree : TraceEventKind::kResizeBegin, old, call.caller.sp);
   const uintptr_t result = hg_pass_on_call(&call);
   const bool failed = in_place ? result < size : result == 0;
   if (ends && failed && !frees) {
     // It was told to be gone, because what becomes of it does not count, and is still there.
     const size_t room = internal::block_room.Of(old, 0);
-    recorder.TraceBlock(TraceEventKind::kAllocate,
-                        {old, room, &internal::block_room, KindOf(call), AlignmentOf(call)},
-                        call.caller);
+    recorder.tracer().TraceBlock(
+        TraceEventKind::kAllocate,
+        {old, room, &internal::block_room, KindOf(call), AlignmentOf(call)}, call.caller);
   } else if (ends || !begun) {
     if (!failed) RecordBlock(TraceEventKind::kAllocate, call, in_place ? old : result, size);
   } else if (failed) {
-    recorder.TraceAddress(TraceEventKind::kResizeFailed, old, call.caller.sp);
+    recorder.tracer().TraceAddress(TraceEventKind::kResizeFailed, old, call.caller.sp);
   } else {
     RecordBlock(TraceEventKind::kResizeEnd, call, in_place ? old : result, size);
   }
@@ -102,8 +102,8 @@ void hg_record_malloc(uintptr_t block, size_t size, const heapgauge::agent::Regi
   const bool by_new = IsOperatorNew(caller->pc);
   const auto function =
       by_new ? heapgauge::wire::Function::kNew : heapgauge::wire::Function::kMalloc;
-  recorder.TraceBlock(heapgauge::wire::TraceEventKind::kAllocate,
-                      {block, size, &internal::block_room, function, 0}, *caller);
+  recorder.tracer().TraceBlock(heapgauge::wire::TraceEventKind::kAllocate,
+                               {block, size, &internal::block_room, function, 0}, *caller);
 }
 
 uintptr_t hg_record_allocate(const heapgauge::agent::Call* call) {
@@ -118,7 +118,7 @@ namespace {
 [[gnu::noinline]] void RecordFreeAfterAll(uintptr_t block, uintptr_t pc, uintptr_t sp) {
   using namespace heapgauge::agent;
   if (CountsAfterAll(pc)) {
-    recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
+    recorder.tracer().TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
   }
 }
 }  // namespace
@@ -131,5 +131,5 @@ void hg_record_free(uintptr_t block, uintptr_t pc, uintptr_t sp) {
   // Where glibc keeps the size, and the list that the block goes to: it will want them next.
   __builtin_prefetch(reinterpret_cast<const char*>(block) - sizeof(size_t), 1);
   __builtin_prefetch(reinterpret_cast<const char*>(block), 1);
-  recorder.TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
+  recorder.tracer().TraceAddress(heapgauge::wire::TraceEventKind::kFree, block, sp);
 }

@@ -1,4 +1,4 @@
-// What a recorder of traces does when there is no room.
+// What a tracer does when there is no room.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -20,7 +20,7 @@ namespace {
 
 using wire::TraceEventKind;
 
-class RecorderTraceTest : public testing::Test {
+class TracerTest : public testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/heapgauge-test-XXXXXX";
@@ -48,7 +48,7 @@ class RecorderTraceTest : public testing::Test {
     close(fd);
   }
   bool Free(uintptr_t address) {
-    return recorder_->TraceAddress(TraceEventKind::kFree, address, 1000);
+    return recorder_->tracer().TraceAddress(TraceEventKind::kFree, address, 1000);
   }
   wire::Header& header() { return *reinterpret_cast<wire::Header*>(base_); }
   wire::TraceControl& control() { return header().trace; }
@@ -84,19 +84,19 @@ class RecorderTraceTest : public testing::Test {
   std::unique_ptr<Recorder> recorder_ = std::make_unique<Recorder>();
 };
 
-TEST_F(RecorderTraceTest, LosesEventsAndCountsThemWhenTold) {
+TEST_F(TracerTest, LosesEventsAndCountsThemWhenTold) {
   Start(/*drops=*/true);
   for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
   for (uint32_t i = 0; i < 3000; ++i) ASSERT_FALSE(Free(1));
   EXPECT_EQ(control().lost, 3000u);
   EXPECT_EQ(control().waits, 0u);
-  EXPECT_TRUE(recorder_->tracing());
+  EXPECT_TRUE(recorder_->tracer().tracing());
   EXPECT_EQ(ReleaseAll(), kBuffers);
   EXPECT_TRUE(Free(1));
   EXPECT_EQ(control().lost, 3000u);
 }
 
-TEST_F(RecorderTraceTest, WaitsForTheRecorderRatherThanLoseAnything) {
+TEST_F(TracerTest, WaitsForTheRecorderRatherThanLoseAnything) {
   Start(/*drops=*/false);
   std::atomic<bool> done = false;
   std::thread outside([&] {
@@ -115,21 +115,21 @@ TEST_F(RecorderTraceTest, WaitsForTheRecorderRatherThanLoseAnything) {
   EXPECT_EQ(control().max_buffers, kBuffers);
 }
 
-TEST_F(RecorderTraceTest, GivesUpWhenNobodyEmptiesTheBuffers) {
+TEST_F(TracerTest, GivesUpWhenNobodyEmptiesTheBuffers) {
   Start(/*drops=*/false);
   for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
   EXPECT_FALSE(Free(1));
-  EXPECT_FALSE(recorder_->tracing());
+  EXPECT_FALSE(recorder_->tracer().tracing());
   EXPECT_EQ(control().gave_up, 1u);
   EXPECT_EQ(control().tracing, 0u);
   EXPECT_EQ(control().lost, 1u);
   EXPECT_GE(control().waits, 1u);
   // For good.
   ReleaseAll();
-  EXPECT_FALSE(recorder_->tracing());
+  EXPECT_FALSE(recorder_->tracer().tracing());
 }
 
-TEST_F(RecorderTraceTest, EndsAtTheNextFullBufferWhenTheRecordingIsOver) {
+TEST_F(TracerTest, EndsAtTheNextFullBufferWhenTheRecordingIsOver) {
   for (const bool drops : {false, true}) {
     recorder_ = std::make_unique<Recorder>();
     hg_thread.lane = nullptr;
@@ -139,7 +139,7 @@ TEST_F(RecorderTraceTest, EndsAtTheNextFullBufferWhenTheRecordingIsOver) {
     header().trace_over = 1;
     for (uint32_t i = 1; i < kInABuffer; ++i) ASSERT_TRUE(Free(1)) << i;
     EXPECT_FALSE(Free(1));
-    EXPECT_FALSE(recorder_->tracing());
+    EXPECT_FALSE(recorder_->tracer().tracing());
     EXPECT_EQ(control().tracing, 0u);
     EXPECT_EQ(control().gave_up, 0u);
     EXPECT_EQ(control().lost, 0u);
@@ -147,7 +147,7 @@ TEST_F(RecorderTraceTest, EndsAtTheNextFullBufferWhenTheRecordingIsOver) {
   }
 }
 
-TEST_F(RecorderTraceTest, WhoWaitsGoesOnWhenTheRecordingIsOver) {
+TEST_F(TracerTest, WhoWaitsGoesOnWhenTheRecordingIsOver) {
   Start(/*drops=*/false);
   for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
   std::thread outside([&] {
@@ -162,12 +162,12 @@ TEST_F(RecorderTraceTest, WhoWaitsGoesOnWhenTheRecordingIsOver) {
   });
   EXPECT_FALSE(Free(1));
   outside.join();
-  EXPECT_FALSE(recorder_->tracing());
+  EXPECT_FALSE(recorder_->tracer().tracing());
   EXPECT_EQ(control().gave_up, 0u);
   EXPECT_EQ(control().lost, 0u);
 }
 
-TEST_F(RecorderTraceTest, ACallWithinAnotherDoesNotWait) {
+TEST_F(TracerTest, ACallWithinAnotherDoesNotWait) {
   Start(/*drops=*/false);
   ASSERT_TRUE(Free(1));
   hg_thread.lane->busy_sp = 2000;  // as if this were a handler
