@@ -177,26 +177,25 @@ void ProcessRecorder::NoteThreads() {
 
 // Times become nanoseconds since the start, and threads and stacks are made known or made nothing.
 void ProcessRecorder::Convert(std::span<MergedEvent> batch) {
-  uint64_t last = last_time_ns_;
+  uint64_t least = start_ns_ + last_time_ns_;
   uint32_t thread = kNoIndex;
-  const uint64_t start = start_ns_;
   const uint32_t stacks = tables_->KnownStacks();
-  ClockConverter::Line line = converter_->line();
+  // Mostly one line has them all: both ends, and so what is between them.
+  converter_->ToNs(batch.front().time);
+  const ClockConverter::Line line = converter_->line();
+  const bool on_line = line.Has(batch.front().time) && line.Has(batch.back().time);
   for (MergedEvent& event : batch) {
-    if (!line.Has(event.time)) [[unlikely]] {
-      converter_->ToNs(event.time);
-      line = converter_->line();
-    }
-    const uint64_t now = line.Has(event.time) ? line.At(event.time) : converter_->ToNs(event.time);
-    event.time = last = std::max(last, now - std::min(now, start));
+    const uint64_t now = on_line ? line.At(event.time) : converter_->ToNs(event.time);
+    least = std::max(least, now);
+    event.time = least - start_ns_;
     if (event.stack >= stacks && !tables_->HasStack(event.stack)) [[unlikely]]
       event.stack = 0;
     if (event.thread != thread) {
       thread = event.thread;
-      TellThread(thread, last);
+      TellThread(thread, event.time);
     }
   }
-  last_time_ns_ = last;
+  last_time_ns_ = least - start_ns_;
 }
 
 void ProcessRecorder::TellThread(uint32_t thread, uint64_t now_ns) {
