@@ -182,9 +182,9 @@ uint8_t SegmentEncoder::EncodeDeath(const Birth& b, const Death& death, const Mo
   ThreadMemory& thread = *moment.memory;
   const bool last = index == thread.youngest;
   if (!last) step_.Put(ZigZag(index64 - thread.freed));
-  const uint32_t distance = ThreadNumber(b.thread) == moment.thread
-                                ? expectation_.born.DistanceTo(index, thread)
-                                : kForeign;
+  // Threads without a number are one and the same.
+  const bool is_own = b.thread == death.thread || ThreadNumber(b.thread) == moment.thread;
+  const uint32_t distance = is_own ? expectation_.born.DistanceTo(index, thread) : kForeign;
   if (distance != death.distance) [[unlikely]] {
     distance_.PutNumber(info_.deaths - corrected_);
     distance_.PutNumber(uint32_t{death.distance + 1});

@@ -72,12 +72,22 @@ void BlockMatcher::AskForStacks(std::span<const MergedEvent> batch) {
   if (!sink_->Expect({stacks, named})) few_stacks_ = kLookAgain;
 }
 
-void BlockMatcher::Handle(const MergedEvent& event, const Place& place) {
-  if (event.thread >= threads_.size()) [[unlikely]] {
-    if (event.thread >= kMostThreads) return;
-    threads_.resize(std::max<size_t>(event.thread + 1, 2 * threads_.size()));
+// Nullptr if there can be no such thread.
+BlockMatcher::ThreadState* BlockMatcher::StateOf(uint32_t thread) {
+  if (thread >= kMostThreads) return nullptr;
+  if (thread >= threads_.size()) {
+    threads_.resize(std::max<size_t>(thread + 1, 2 * threads_.size()));
   }
-  ThreadState* const thread = &threads_[event.thread];
+  return &threads_[thread];
+}
+
+void BlockMatcher::Handle(const MergedEvent& event, const Place& place) {
+  if (event.thread != last_thread_ || last_state_ == nullptr) {
+    last_thread_ = event.thread;
+    last_state_ = StateOf(event.thread);
+    if (last_state_ == nullptr) return;
+  }
+  ThreadState* const thread = last_state_;
   switch (event.kind()) {
     case TraceEventKind::kAllocate:
       Allocate(event, place, thread, kNoSlot);

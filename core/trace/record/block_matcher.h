@@ -59,6 +59,7 @@ class BlockMatcher {
   void FindPlaces(std::span<const MergedEvent> batch);
   [[gnu::noinline]] void AskForStacks(std::span<const MergedEvent> batch);
   void Handle(const MergedEvent& event, const Place& place);
+  ThreadState* StateOf(uint32_t thread);
   void Allocate(const MergedEvent& event, const Place& place, ThreadState* thread, uint32_t old);
   void Free(const MergedEvent& event, const Place& place, const ThreadState& thread);
   void ResizeBegin(const MergedEvent& event, const Place& place, ThreadState* thread);
@@ -86,6 +87,8 @@ class BlockMatcher {
   EventSink* sink_;
   uint32_t few_stacks_ = 0;  // batches for which stacks need not be asked for
   std::vector<ThreadState> threads_;
+  uint32_t last_thread_ = 0;
+  ThreadState* last_state_ = nullptr;  // of that one, if it was looked up
   // What realloc was asked to change before it was asked again, by thread, the last one behind.
   // There seldom is any: a signal handler within realloc, or a longjmp out of it.
   std::unordered_map<uint32_t, std::vector<uint32_t>> nested_;
