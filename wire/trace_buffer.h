@@ -11,7 +11,10 @@
 // position. A recorder that finds all positions even some microseconds after a moment T has seen
 // every event up to T; one that finds an odd one knows that this thread's next event is later than
 // its last. A free is stamped before the allocator gets the block back, an allocation after it was
-// handed out and before the program has it: so for each address the stamps are in the true order.
+// handed out and before the program has it: so for each address the stamps are in the true order,
+// with one exception. For a kAllocate the processor may read the clock ahead of what is in front of
+// it, if that waits for memory: then the stamp may be that of a moment, less than a microsecond
+// before, when the block that was there had not yet been freed by another thread.
 //
 // The end. A recorder that stops before the program does says so in Header::trace_over, then wakes
 // those that wait; the program traces no more from its next full buffer on. If it cannot say so, or
@@ -74,6 +77,9 @@ enum class TraceEventKind : uint8_t {
   kMap = 6,           // TraceAllocation: mmap
   kUnmap = 7,         // TraceAllocation: munmap of `size` bytes, or what mremap takes away
 };
+
+// Whether the stamp may be a little too early.
+constexpr bool MayBeEarly(TraceEventKind kind) { return kind == TraceEventKind::kAllocate; }
 
 // `what` of both: the address in the low 56 bits, the kind above.
 constexpr uint64_t PackTraceWhat(TraceEventKind kind, uint64_t address) {

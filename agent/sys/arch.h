@@ -15,9 +15,8 @@
 //     one processor has read it and then tells another something, that one reads a later time once
 //     it knows. Whether all processors count alike is for the caller to know. Deadly where the
 //     program has forbidden itself to read it (strict seccomp).
-//   uint64_t CycleCounterOfOne()
-//     The same for a thread that nobody tells anything: it need not wait for what is in front of
-//     it.
+//   uint64_t EarlyCycleCounter()
+//     The same, but it may be read before what is in front of it is done.
 //
 // Allocation-free, async-signal-safe.
 #ifndef HEAPGAUGE_AGENT_SYS_ARCH_H_

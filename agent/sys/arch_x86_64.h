@@ -55,7 +55,7 @@ inline uint64_t CycleCounter() {
   return uint64_t{high} << 32 | low;
 }
 
-inline uint64_t CycleCounterOfOne() {
+inline uint64_t EarlyCycleCounter() {
   uint32_t low, high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
   return uint64_t{high} << 32 | low;

@@ -183,7 +183,7 @@ bool Tracer::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_
   if (lane == nullptr) [[unlikely]]
     return TraceAddressSlowly(kind, address, sp);
   lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
-               [] { return TraceClock::ReadCycles(); });
+               [kind] { return TraceClock::ReadCycles(kind); });
   LanePool::LeaveOwn(lane);
   return true;
 }
@@ -200,7 +200,7 @@ bool Tracer::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_
   const bool has_room = HasRoom(lane, kFreeBytes);
   if (has_room) [[likely]] {
     lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
-                 [this] { return clock_.Read(); });
+                 [this, kind] { return clock_.Read(kind); });
   }
   lanes_.Leave(lane, &buffers_);
   return has_room;
@@ -227,7 +227,7 @@ void Tracer::TraceBlock(wire::TraceEventKind kind, const Block& block, const Reg
                               .slack = Slack(block.size, usable),
                               .function = static_cast<uint8_t>(block.function),
                               .alignment_log2 = block.alignment_log2};
-  const auto clock = [this] { return clock_.Read(); };
+  const auto clock = [this, kind] { return clock_.Read(kind); };
   // Reading the clock takes as long as the memo's answer is on its way.
   const auto know_stack = [this, name](wire::TraceAllocation* known) {
     known->stack = memo_.Find(name);
@@ -254,7 +254,7 @@ void Tracer::TraceRange(wire::TraceEventKind kind, uint64_t address, uint64_t le
                                        .slack = 0,
                                        .function = 0,
                                        .alignment_log2 = 0},
-                 [this] { return clock_.Read(); });
+                 [this, kind] { return clock_.Read(kind); });
   }
   lanes_.Leave(lane, &buffers_);
 }

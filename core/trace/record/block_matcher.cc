@@ -26,8 +26,11 @@ BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
 
 [[gnu::flatten]] void BlockMatcher::Process(std::span<const MergedEvent> events) {
   counts_.events += events.size();
+  if (!events.empty()) last_ns_ = events.back().time;
   while (!events.empty()) {
     const auto batch = events.first(std::min(events.size(), kBatch));
+    if (!early_.empty()) [[unlikely]]
+      GiveUpWaiting(batch.front().time);
     FindPlaces(batch);
     if (few_stacks_ == 0) {
       AskForStacks(batch);
@@ -37,7 +40,11 @@ BlockMatcher::BlockMatcher(EventSink* sink, const EventQueue::Options& options)
     for (size_t i = 0; i < batch.size(); ++i) {
       if (index_.changes() != places_changes_) [[unlikely]]
         FindPlaces(batch);
-      Handle(batch[i], places_[i]);
+      if (early_.empty()) [[likely]] {
+        Handle(batch[i], places_[i]);
+      } else {
+        HandleBesideEarly(batch[i]);
+      }
     }
     events = events.subspan(batch.size());
   }
@@ -90,6 +97,8 @@ void BlockMatcher::Handle(const MergedEvent& event, const Place& place) {
   ThreadState* const thread = last_state_;
   switch (event.kind()) {
     case TraceEventKind::kAllocate:
+      if (AddressIndex::SlotAt(place) != kNoSlot) [[unlikely]]
+        return Postpone(event);
       Allocate(event, place, thread, kNoSlot);
       break;
     case TraceEventKind::kFree:
@@ -179,6 +188,33 @@ void BlockMatcher::Free(const MergedEvent& event, const Place& place, const Thre
   LiveBlock* const block = &pool_[slot];
   const uint32_t distance = DistanceOf(*block, event.thread, thread);
   queue_.Died(slot, block, {event.time, event.thread, distance});
+}
+
+void BlockMatcher::Postpone(const MergedEvent& birth) {
+  if (const auto oldest = early_.Add(birth)) BearLate(*oldest, birth.time);
+}
+
+void BlockMatcher::HandleBesideEarly(const MergedEvent& event) {
+  // What the same thread did before did not wait for this.
+  while (const auto own = early_.TakeOwn(event)) BearLate(*own, event.time);
+  Handle(event, index_.Prefetch(event.address()));
+  if (index_.Find(event.address()) != kNoSlot) return;
+  if (const auto birth = early_.TakeAt(event.address())) BearLate(*birth, event.time);
+}
+
+void BlockMatcher::GiveUpWaiting(uint64_t now_ns) {
+  while (const auto birth = early_.TakeExpired(now_ns)) BearLate(*birth, now_ns);
+}
+
+void BlockMatcher::Settle() {
+  while (const auto birth = early_.TakeExpired(UINT64_MAX)) BearLate(*birth, last_ns_);
+}
+
+// It waits no more, whether there is room for it by now or not. What came since has been written.
+void BlockMatcher::BearLate(const MergedEvent& birth, uint64_t now_ns) {
+  MergedEvent event = birth;
+  event.time = now_ns;
+  Allocate(event, index_.Prefetch(event.address()), &threads_[event.thread], kNoSlot);
 }
 
 // From here on the address may be handed out to another thread, so it leaves the index.
@@ -271,7 +307,10 @@ void BlockMatcher::Unmap(const MergedEvent& event, const ThreadState& thread) {
   CutOut(event, thread, start, start + event.size);
 }
 
-void BlockMatcher::Finish() { queue_.Finish(); }
+void BlockMatcher::Finish() {
+  Settle();
+  queue_.Finish();
+}
 
 void BlockMatcher::ForEachSurvivor(const std::function<void(const Block&)>& visit) const {
   std::vector<uint32_t> slots;

@@ -2,7 +2,8 @@
 // and hands the result to an EventQueue.
 //
 // A block that cannot be: a free of an address that is not live is counted and dropped; an
-// allocation at a live address ends the block that was there, whose free was missed.
+// allocation at a live address waits a little for the free (early_births.h), and if that does not
+// come it ends the block that was there, whose free was missed.
 //
 // One thread. Memory is that of the live blocks.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_BLOCK_MATCHER_H_
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/trace/record/address_index.h"
+#include "core/trace/record/early_births.h"
 #include "core/trace/record/event_queue.h"
 #include "core/trace/record/live_blocks.h"
 #include "core/trace/record/mapping_table.h"
@@ -39,6 +41,8 @@ class BlockMatcher {
   void Process(std::span<const MergedEvent> events);
   // Nothing more happens before this moment.
   void Advance(uint64_t now_ns) { queue_.Advance(now_ns); }
+  // No free that an allocation could wait for is still to come.
+  void Settle();
   // No more events: writes what is held back.
   void Finish();
   // After Finish: the blocks that are live, in order of their numbers.
@@ -59,9 +63,13 @@ class BlockMatcher {
   void FindPlaces(std::span<const MergedEvent> batch);
   [[gnu::noinline]] void AskForStacks(std::span<const MergedEvent> batch);
   void Handle(const MergedEvent& event, const Place& place);
+  [[gnu::noinline]] void HandleBesideEarly(const MergedEvent& event);
   ThreadState* StateOf(uint32_t thread);
   void Allocate(const MergedEvent& event, const Place& place, ThreadState* thread, uint32_t old);
   void Free(const MergedEvent& event, const Place& place, const ThreadState& thread);
+  [[gnu::noinline]] void Postpone(const MergedEvent& birth);
+  [[gnu::noinline]] void GiveUpWaiting(uint64_t now_ns);
+  void BearLate(const MergedEvent& birth, uint64_t now_ns);
   void ResizeBegin(const MergedEvent& event, const Place& place, ThreadState* thread);
   [[gnu::noinline]] void HandleSeldom(const MergedEvent& event, ThreadState* thread);
   void ResizeFailed(const MergedEvent& event, ThreadState* thread);
@@ -83,6 +91,8 @@ class BlockMatcher {
   std::array<Place, kBatch> places_;
   uint64_t places_changes_ = 0;
   MappingTable mappings_;
+  EarlyBirths early_;
+  uint64_t last_ns_ = 0;  // of the last event
   EventQueue queue_;
   EventSink* sink_;
   uint32_t few_stacks_ = 0;  // batches for which stacks need not be asked for

@@ -147,10 +147,78 @@ TEST_F(MatchingBlocks, AnUnknownFreeIsCountedAndDropped) {
 TEST_F(MatchingBlocks, ALiveAddressThatIsHandedOutAgainWasFreedUnseen) {
   Allocate(1, 0x1000, 10);
   Allocate(7, 0x1000, 20);
+  matcher_.Settle();
   ASSERT_EQ(list_.Text(), "a0 f0 a1");
   EXPECT_EQ(list_.events[1].old.death_ns, 7U);
   EXPECT_EQ(list_.events[1].old.death_thread, kNoIndex);
   EXPECT_EQ(matcher_.counts().missed_frees, 1U);
+}
+
+TEST_F(MatchingBlocks, AnAllocationThatIsStampedTooEarlyComesAfterTheFreeThatMadeRoom) {
+  Allocate(100, 0x1000, 10, /*thread=*/1);
+  Allocate(150, 0x1000, 20, /*thread=*/2);
+  EXPECT_EQ(list_.Text(), "a0");
+  Free(180, 0x1000, /*thread=*/1);
+  ASSERT_EQ(list_.Text(), "a0 f0 a1");
+  EXPECT_EQ(list_.events[1].old.death_thread, 1U);
+  EXPECT_EQ(list_.events[2].block.birth_ns, 180U);
+  EXPECT_EQ(list_.events[2].block.thread, 2U);
+  const auto survivors = Survivors();
+  ASSERT_EQ(survivors.size(), 1U);
+  EXPECT_EQ(survivors[0].size, 20U);
+  EXPECT_EQ(matcher_.counts().missed_frees, 0U);
+}
+
+TEST_F(MatchingBlocks, AnAllocationMayBeStampedBeforeTheReallocThatMadeRoom) {
+  Allocate(100, 0x1000, 10, /*thread=*/1);
+  Allocate(150, 0x1000, 20, /*thread=*/2);
+  Do(TraceEventKind::kResizeBegin, 160, 0x1000, 0, /*thread=*/1);
+  Do(TraceEventKind::kResizeEnd, 190, 0x3000, 30, /*thread=*/1);
+  EXPECT_EQ(list_.Text(), "a0 a1 r0>2");
+  EXPECT_EQ(matcher_.counts().missed_frees, 0U);
+}
+
+TEST_F(MatchingBlocks, SeveralAllocationsMayWaitForTheirTurnAtAnAddress) {
+  Allocate(100, 0x1000, 10, /*thread=*/1);
+  Allocate(150, 0x1000, 20, /*thread=*/2);
+  Allocate(155, 0x1000, 30, /*thread=*/3);
+  Free(160, 0x1000, /*thread=*/1);
+  Free(170, 0x1000, /*thread=*/4);
+  EXPECT_EQ(list_.Text(), "a0 f0 a1 f1 a2");
+  EXPECT_EQ(Survivors().size(), 1U);
+  EXPECT_EQ(matcher_.counts().missed_frees + matcher_.counts().unknown_frees, 0U);
+}
+
+TEST_F(MatchingBlocks, AnAllocationDoesNotWaitForWhatItsOwnThreadDoesNext) {
+  Allocate(100, 0x1000, 10, /*thread=*/1);
+  Allocate(150, 0x1000, 20, /*thread=*/2);
+  Free(200, 0x1000, /*thread=*/2);
+  EXPECT_EQ(list_.Text(), "a0 f0 a1 f1");
+  Allocate(300, 0x2000, 10, /*thread=*/1);
+  Allocate(350, 0x2000, 20, /*thread=*/2);
+  Do(TraceEventKind::kResizeBegin, 360, 0x2000, 0, /*thread=*/2);
+  Do(TraceEventKind::kResizeEnd, 390, 0x3000, 30, /*thread=*/2);
+  EXPECT_EQ(list_.Text(), "a0 f0 a1 f1 a2 f2 a3 r3>4");
+  EXPECT_EQ(matcher_.counts().missed_frees, 2U);
+}
+
+TEST_F(MatchingBlocks, NoAllocationWaitsForLong) {
+  Allocate(200, 0x2000, 10);
+  Allocate(300, 0x2000, 20, /*thread=*/1);
+  Allocate(300 + EarlyBirths::kMostEarlyNs, 0x3000, 10);
+  EXPECT_EQ(list_.Text(), "a0 a1");
+  Allocate(301 + EarlyBirths::kMostEarlyNs, 0x4000, 10);
+  ASSERT_EQ(list_.Text(), "a0 a1 f0 a2 a3");
+  EXPECT_EQ(list_.events[3].block.birth_ns, 301 + EarlyBirths::kMostEarlyNs);
+  EXPECT_EQ(matcher_.counts().missed_frees, 1U);
+}
+
+TEST_F(MatchingBlocks, NotManyAllocationsWait) {
+  for (uint64_t i = 0; i <= EarlyBirths::kMost; ++i) Allocate(10, 0x10000 + i * 0x10, 1);
+  for (uint64_t i = 0; i <= EarlyBirths::kMost; ++i) Allocate(20, 0x10000 + i * 0x10, 1, 1);
+  EXPECT_EQ(matcher_.counts().missed_frees, 1U);
+  EXPECT_EQ(Survivors().size(), EarlyBirths::kMost + 1);
+  EXPECT_EQ(matcher_.counts().missed_frees, EarlyBirths::kMost + 1);
 }
 
 TEST_F(MatchingBlocks, AMappingAndABlockMayShareAnAddress) {

@@ -340,6 +340,7 @@ void ProcessRecorder::ReadUpTo(uint64_t moment, uint64_t longest_ns) {
     if (all || MonotonicNow() >= until_ns) break;
     if (!pass.left) usleep(kCatchUpNapUs);
   }
+  matcher_->Settle();
 }
 
 void ProcessRecorder::CatchUp() { ReadUpTo(ReadClock(clock_), kLongestCatchUpNs); }
@@ -371,6 +372,7 @@ void ProcessRecorder::Finish(RecordingState state, uint64_t ended_ns) {
   } else {
     ReadLast();
   }
+  if (writer_ != nullptr) matcher_->Finish();
   Facts facts = facts_;
   if (auto read = ReadFacts()) facts = *std::move(read);
   const uint64_t told_ns = LoadShared(gauge_.header().ended_ns);
@@ -383,7 +385,6 @@ void ProcessRecorder::Finish(RecordingState state, uint64_t ended_ns) {
   facts.missed_frees = matcher_->counts().missed_frees;
   facts.complete = true;
   if (went_on_untraced()) facts.untraced_from_ns = std::max<uint64_t>(last_time_ns_, 1);
-  if (writer_ != nullptr) matcher_->Finish();
   if (writer_ != nullptr && !error_) {
     tables_->CopyChanged();
     writer_->BeginSurvivors();

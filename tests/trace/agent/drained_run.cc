@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heapgauge::trace_test {
 namespace {
@@ -23,6 +24,39 @@ namespace {
 template <typename Word>
 Word Load(Word& word) {
   return std::atomic_ref<Word>(word).load(std::memory_order_acquire);
+}
+
+// The stamp of an allocation may be too early: where there still is a block, it goes behind the
+// free that makes room, which comes soon.
+std::vector<Event> WithEarlyOnesInPlace(const std::vector<Event>& events,
+                                        std::vector<std::string>* broken) {
+  using wire::TraceEventKind;
+  constexpr uint64_t kMostTicks = 40'000;  // ten microseconds at the most
+  std::vector<Event> ordered;
+  std::unordered_set<uint64_t> live;
+  std::unordered_multimap<uint64_t, Event> waiting;  // by address
+  for (const Event& e : events) {
+    if (wire::MayBeEarly(e.kind) && live.contains(e.address)) {
+      waiting.emplace(e.address, e);
+      continue;
+    }
+    ordered.push_back(e);
+    const uint32_t bytes = wire::TraceEventBytes(e.kind);
+    if (e.kind == TraceEventKind::kFree || e.kind == TraceEventKind::kResizeBegin) {
+      live.erase(e.address);
+    } else if (e.kind == TraceEventKind::kResizeFailed || bytes == sizeof(wire::TraceAllocation)) {
+      if (e.kind != TraceEventKind::kMap && e.kind != TraceEventKind::kUnmap)
+        live.insert(e.address);
+    }
+    const auto next = waiting.find(e.address);
+    if (next == waiting.end() || live.contains(e.address)) continue;
+    if (e.time - next->second.time > kMostTicks) broken->push_back("one was much too early");
+    live.insert(e.address);
+    ordered.push_back(next->second);
+    waiting.erase(next);
+  }
+  for (const auto& [address, e] : waiting) ordered.push_back(e);  // what is wrong shows there
+  return ordered;
 }
 
 class Drainer {
@@ -65,6 +99,7 @@ class Drainer {
     ReadStacks();
     std::stable_sort(p.events.begin(), p.events.end(),
                      [](const Event& a, const Event& b) { return a.time < b.time; });
+    p.events = WithEarlyOnesInPlace(p.events, &p.broken);
     return std::move(p);
   }
 

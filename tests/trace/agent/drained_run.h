@@ -33,7 +33,7 @@ struct Process {
   wire::TraceControl control{};  // at its end
   uint32_t buffers = 0;
   uint64_t rounds = 0;
-  std::vector<Event> events;              // in order of time
+  std::vector<Event> events;              // in order of time, as far as stamps tell that
   std::vector<wire::StackRecord> stacks;  // by number
   std::vector<std::string> broken;        // rules of the format that were not kept
 };

@@ -103,6 +103,18 @@ TEST_F(TracedRun, KeepsUpWith64Threads) {
   }
 }
 
+TEST_F(TracedRun, KnowsEachBlockHoweverQuicklyItIsHandedOver) {
+  const Outcome outcome = Run({"-o", scratch_ / "x.hgt"}, {Target("hand_over"), "300000"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const WholeTrace whole = ReadWholeTrace(scratch_ / "x.hgt");
+  ASSERT_NE(whole.file, nullptr);
+  EXPECT_EQ(whole.file->facts().missed_frees, 0U);
+  EXPECT_EQ(whole.file->facts().unknown_frees, 0U);
+  EXPECT_EQ(whole.others.births, 300'000U);
+  EXPECT_EQ(whole.others.survivors, 0U);
+  EXPECT_GE(whole.all.births, 930'000U);
+}
+
 TEST_F(TracedRun, LeavesOutWhatDiedYoung) {
   const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--cull-below", "5ms"},
                               {Target("churn_threads"), "--counts", scratch_ / "counts",
