@@ -20,8 +20,6 @@
 namespace heapgauge::agent::os {
 namespace {
 
-void* Mapped(long result) { return result < 0 ? nullptr : reinterpret_cast<void*>(result); }
-
 int (*libc_clock)(clockid_t, timespec*) = nullptr;
 
 uint64_t Clock(clockid_t clock) {
@@ -40,86 +38,6 @@ int Stat(int fd, struct stat* info) {
 
 }  // namespace
 
-namespace {
-
-// Ranges of private memory. They only grow, but for a mapping that is given back at once. Two
-// threads that map at the same moment may make two entries of one range; nothing depends on it.
-struct AtomicRange {
-  std::atomic<uint64_t> start;
-  std::atomic<uint64_t> end;  // 0: not written yet
-};
-constexpr uint32_t kMaxRanges = 64;
-AtomicRange private_ranges[kMaxRanges];
-std::atomic<uint32_t> private_range_count;
-std::atomic<uint32_t> private_ranges_version;
-
-void NoteRange(uint64_t start, uint64_t bytes) {
-  constexpr uint64_t kPage = 4096;
-  const uint64_t end = (start + bytes + kPage - 1) & ~(kPage - 1);
-  private_ranges_version.fetch_add(1, std::memory_order_relaxed);
-  const uint32_t count = private_range_count.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < count && i < kMaxRanges; ++i) {
-    uint64_t expected_start = end;
-    uint64_t expected_end = start;
-    if (private_ranges[i].start.compare_exchange_strong(expected_start, start)) return;
-    if (private_ranges[i].end.compare_exchange_strong(expected_end, end)) return;
-  }
-  const uint32_t slot = private_range_count.fetch_add(1);
-  if (slot >= kMaxRanges) return;
-  private_ranges[slot].start.store(start);
-  private_ranges[slot].end.store(end, std::memory_order_release);
-}
-
-void ForgetRange(uint64_t start, uint64_t bytes) {
-  constexpr uint64_t kPage = 4096;
-  const uint64_t end = (start + bytes + kPage - 1) & ~(kPage - 1);
-  private_ranges_version.fetch_add(1, std::memory_order_relaxed);
-  const uint32_t count = private_range_count.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < count && i < kMaxRanges; ++i) {
-    uint64_t expected_start = start;
-    uint64_t expected_end = end;
-    if (private_ranges[i].start.compare_exchange_strong(expected_start, end)) return;
-    if (private_ranges[i].end.compare_exchange_strong(expected_end, start)) return;
-  }
-}
-
-}  // namespace
-
-uint32_t PrivateRangesVersion() { return private_ranges_version.load(std::memory_order_relaxed); }
-
-uint32_t PrivateRanges(PrivateRange* ranges, uint32_t capacity) {
-  const uint32_t count = private_range_count.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < count && i < kMaxRanges && i < capacity; ++i) {
-    ranges[i] = {private_ranges[i].start.load(), private_ranges[i].end.load()};
-  }
-  return count;
-}
-
-void* MapPrivate(size_t bytes) {
-  void* address = Mapped(Syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  if (address != nullptr) NoteRange(reinterpret_cast<uint64_t>(address), bytes);
-  return address;
-}
-
-void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint) {
-  return Mapped(Syscall(SYS_mmap, hint, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset));
-}
-
-void PrepareForWriting(void* address, size_t bytes) {
-  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
-  Syscall(SYS_madvise, address, bytes, kPopulateWrite);
-}
-
-void PreferLargePages(void* address, size_t bytes) {
-  Syscall(SYS_madvise, address, bytes, MADV_HUGEPAGE);
-}
-
-void Unmap(void* address, size_t bytes) {
-  ForgetRange(reinterpret_cast<uint64_t>(address), bytes);
-  Syscall(SYS_munmap, address, bytes);
-}
-
 WritablePages::WritablePages(void* address, size_t bytes) {
   constexpr uintptr_t kPage = 4096;
   const uintptr_t from = reinterpret_cast<uintptr_t>(address);
@@ -130,16 +48,6 @@ WritablePages::WritablePages(void* address, size_t bytes) {
 
 WritablePages::~WritablePages() {
   if (ok_) Syscall(SYS_mprotect, start_, bytes_, PROT_READ);
-}
-
-void* MapWipedOnFork(size_t bytes) {
-  void* page = MapPrivate(bytes);
-  if (page == nullptr) return nullptr;
-  if (Syscall(SYS_madvise, page, bytes, MADV_WIPEONFORK) < 0) {
-    Unmap(page, bytes);
-    return nullptr;
-  }
-  return page;
 }
 
 namespace {

@@ -10,10 +10,14 @@
 
 namespace heapgauge::agent::os {
 
+// What is mapped here lies far from the mappings of the program (os_memory.cc).
 // Private zeroed memory; nullptr if there is none to be had. Never given back, except by Unmap.
 void* MapPrivate(size_t bytes);
-// Maps `bytes` of the open file from `offset`, shared and writable, at `hint` if that is free.
-void* MapShared(int fd, uint64_t offset, size_t bytes, void* hint);
+// Maps the first `bytes` of an open file, shared and writable, where nothing else will come up to
+// `most`.
+void* MapSharedFirst(int fd, size_t bytes, size_t most);
+// Maps `bytes` of the open file from `offset`, shared and writable, at `place` if that is free.
+void* MapShared(int fd, uint64_t offset, size_t bytes, void* place);
 // Has the kernel prepare mapped memory for writing at once, not page by page as it is touched. It
 // may not know how to: then nothing happens.
 void PrepareForWriting(void* address, size_t bytes);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <vector>
 
 namespace heapgauge::agent {
@@ -66,6 +67,43 @@ TEST(RunWithSpareDescriptor, OpensAndMapsAFileWhereTheProgramCannot) {
   EXPECT_EQ(errno, ECHILD);
   munmap(const_cast<char*>(work.mapped), 4096);
   unlink(path.c_str());
+}
+
+// What the kernel puts somewhere by itself.
+class Mapping {
+ public:
+  explicit Mapping(void* wished = nullptr, int flags = 0)
+      : at_(mmap(wished, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0)) {}
+  ~Mapping() { munmap(at_, 4096); }
+  void* at() const { return at_; }
+
+ private:
+  void* at_;
+};
+
+TEST(MapPrivate, LiesFarFromWhereTheKernelPutsMappings) {
+  constexpr int64_t kFar = int64_t{1} << 38;
+  const Mapping usual;
+  for (const size_t bytes : {size_t{4096}, size_t{100'000}, size_t{8} << 20}) {
+    auto* const memory = static_cast<char*>(os::MapPrivate(bytes));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_GT(std::abs(memory - static_cast<char*>(usual.at())), kFar);
+    EXPECT_EQ(memory[0] + memory[bytes - 1], 0);
+    os::Unmap(memory, bytes);
+  }
+}
+
+TEST(MapPrivate, GoesElsewhereIfSomebodyIsThere) {
+  auto* const first = static_cast<char*>(os::MapPrivate(4096));
+  ASSERT_NE(first, nullptr);
+  const Mapping other(first + 4096, MAP_FIXED_NOREPLACE);
+  ASSERT_EQ(other.at(), first + 4096);
+  auto* const second = static_cast<char*>(os::MapPrivate(4096));
+  ASSERT_NE(second, nullptr);
+  EXPECT_NE(second, other.at());
+  *second = 1;
+  os::Unmap(first, 4096);
+  os::Unmap(second, 4096);
 }
 
 }  // namespace

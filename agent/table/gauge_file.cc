@@ -34,7 +34,8 @@ int GaugeFile::Create(const char* path) {
   if (fd < 0) return fd;
   int result = os::FileIdentity(fd, &device_, &inode_) ? os::Reserve(fd, 0, kSegment) : -EIO;
   if (result == 0) {
-    header_ = static_cast<wire::Header*>(os::MapShared(fd, 0, kSegment, nullptr));
+    header_ = static_cast<wire::Header*>(
+        os::MapSharedFirst(fd, kSegment, size_t{wire::kMaxSegments} * kSegment));
     if (header_ == nullptr) result = -ENOMEM;
   }
   os::Close(fd);
@@ -45,7 +46,6 @@ int GaugeFile::Create(const char* path) {
   segment_count_.store(1);
   growing_.store(0);
   retry_at_ns_.store(0);
-  last_mapped_.store(reinterpret_cast<char*>(header_));
   DirectoryAt(header_, 0).store(wire::DirectoryWord(wire::SegmentKind::kHeader, 0));
   std::atomic_ref(header_->segment_count).store(1);
   return 0;
@@ -68,7 +68,6 @@ void GaugeFile::MoveTo(GaugeFile* into) {
   into->growing_.store(0);
   into->spare_reserved_.store(spare_reserved_.load());
   into->retry_at_ns_.store(retry_at_ns_.load());
-  into->last_mapped_.store(last_mapped_.load());
   CopyText(into->path_, path_);
   for (uint32_t kind = 0; kind < wire::kSegmentKinds; ++kind) {
     for (uint32_t i = 0; i < kMaxOrdinals; ++i) {
@@ -178,13 +177,12 @@ char* GaugeFile::MakeIn(int fd, uint32_t* index) {
   }
   if (*index < wire::kMaxSegments) {
     if (os::Reserve(fd, *index * kSegment, kSegment) == 0) {
-      // Right behind the last one if that is free, so that the kernel keeps them as one mapping.
-      char* hint = last_mapped_.load(std::memory_order_relaxed) + kSegment;
-      segment = os::MapShared(fd, *index * kSegment, kSegment, hint);
+      // As they lie in the file, so that the kernel keeps them as one mapping.
+      char* const place = reinterpret_cast<char*>(header_) + uint64_t{*index} * kSegment;
+      segment = os::MapShared(fd, *index * kSegment, kSegment, place);
     }
     if (segment != nullptr) {
       if (will_be_filled_) os::PrepareForWriting(segment, kSegment);
-      last_mapped_.store(static_cast<char*>(segment), std::memory_order_relaxed);
     } else {
       uint32_t mine = *index + 1;  // give the place back if no other thread went on behind it
       segment_count_.compare_exchange_strong(mine, *index, std::memory_order_relaxed);

@@ -133,7 +133,6 @@ class GaugeFile {
   std::atomic<uint32_t> growing_;        // threads at it
   std::atomic<uint32_t> segment_count_;  // private copy: the header's is not read back
   std::atomic<uint64_t> retry_at_ns_;
-  std::atomic<char*> last_mapped_;
   Spare spares_[kSpareSegments];
   std::atomic<char*> segments_[wire::kSegmentKinds][kMaxOrdinals];
   char path_[1024] = {};

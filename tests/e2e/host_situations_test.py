@@ -177,6 +177,10 @@ class Threads(harness.EndToEnd):
             program.kill()
         self.assertEqual(self.top(gauge)["recording"]["state"], "killed")
 
+    def test_a_program_that_takes_ranges_of_addresses_back(self):
+        for sample in ("512K", "4K"):
+            self.assert_same_behaviour([target("take_back")], sample=sample)
+
     def test_a_program_with_a_clock_of_its_own(self):
         self.assert_healthy(self.assert_same_behaviour([target("own_clock")], sample="4K"))
 

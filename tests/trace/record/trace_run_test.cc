@@ -115,6 +115,15 @@ TEST_F(TracedRun, KnowsEachBlockHoweverQuicklyItIsHandedOver) {
   EXPECT_GE(whole.all.births, 930'000U);
 }
 
+TEST_F(TracedRun, LeavesRangesAloneThatTheProgramTakesBack) {
+  for (const char* mappings : {"--quiet", "--mmap"}) {
+    const Outcome outcome = Run({"-o", scratch_ / "x.hgt", mappings}, {Target("take_back")});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "all taken back\n");
+    std::filesystem::remove(scratch_ / "x.hgt");
+  }
+}
+
 TEST_F(TracedRun, LeavesOutWhatDiedYoung) {
   const Outcome outcome = Run({"-o", scratch_ / "x.hgt", "--cull-below", "5ms"},
                               {Target("churn_threads"), "--counts", scratch_ / "counts",
