@@ -73,9 +73,10 @@ constexpr FpKind FpKindOf(PackedRule rule) {
   const auto kind = static_cast<uint32_t>(rule >> kFpKindShift & 3);
   return kind == kFpElsewhere ? FpKind::kCfaRelative : static_cast<FpKind>(kind);
 }
-constexpr int64_t CfaOffset(PackedRule rule) {
-  return (static_cast<int64_t>(rule) >> kCfaOffsetShift) * 8;
+constexpr int64_t CfaWords(PackedRule rule) {
+  return static_cast<int64_t>(rule) >> kCfaOffsetShift;
 }
+constexpr int64_t CfaOffset(PackedRule rule) { return CfaWords(rule) * 8; }
 constexpr int64_t FpOffset(PackedRule rule) {
   return int64_t{static_cast<int8_t>(rule >> kFpOffsetShift)} * 8;
 }

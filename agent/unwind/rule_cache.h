@@ -37,15 +37,15 @@ class RuleCache {
 
   // Looks only into the address's own slot, where a rule mostly is. REQUIRES: address < 2^47.
   PackedRule FindQuickly(uintptr_t address) const {
-    const uint64_t product = address * kFactor;
-    const uint64_t own = entries_[SlotOf(product)].load(std::memory_order_relaxed);
-    return Matches(own, product) ? RuleOf(own) : 0;
+    const uint64_t key = Spread(address);
+    const uint64_t own = entries_[SlotOf(key)].load(std::memory_order_relaxed);
+    return Matches(own, key) ? RuleOf(own) : 0;
   }
   // The same with the tag still in the word; false if it is not there, or is empty.
   bool FindTagged(uintptr_t address, PackedRule* rule) const {
-    const uint64_t product = address * kFactor;
-    *rule = entries_[SlotOf(product)].load(std::memory_order_relaxed);
-    return Matches(*rule, product);
+    const uint64_t key = Spread(address);
+    *rule = entries_[SlotOf(key)].load(std::memory_order_relaxed);
+    return Matches(*rule, key);
   }
 
   // 0 (RuleKind::kEmpty) if it is not there. REQUIRES: address < 2^47.
@@ -80,25 +80,23 @@ class RuleCache {
     }
   }
 
-  // The bijection; public for tests.
-  static constexpr uint64_t Spread(uint64_t address) {
-    return address * kFactor & ((uint64_t{1} << arch::kAddressBits) - 1);
-  }
-  // Of the spread address, or of the product that it is the lower part of.
+  // The bijection, at the top of the word, so that one shift finds the slot; public for tests.
+  static constexpr uint64_t Spread(uint64_t address) { return address * kFactor; }
   static constexpr uint32_t SlotOf(uint64_t key) {
-    return static_cast<uint32_t>(key >> (arch::kAddressBits - kIndexBits)) & (kEntries - 1);
+    return static_cast<uint32_t>(key >> (64 - kIndexBits));
   }
 
  private:
-  static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
+  static constexpr int kSpreadShift = 64 - arch::kAddressBits;
+  static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u << kSpreadShift;
 
   // In its place in the entry.
   static constexpr uint64_t TagOf(uint64_t key) {
-    return key << packed::kFreeShift & packed::kFreeMask;
+    return key >> (kSpreadShift - packed::kFreeShift) & packed::kFreeMask;
   }
   static constexpr bool Matches(uint64_t entry, uint64_t key) {
     // The bits of the tag alone, by shifts: a mask would be one more constant to keep.
-    const uint64_t difference = entry ^ key << packed::kFreeShift;
+    const uint64_t difference = entry ^ key >> (kSpreadShift - packed::kFreeShift);
     return difference << packed::kCfaOffsetBits >> (packed::kCfaOffsetBits + packed::kFreeShift) ==
            0;
   }

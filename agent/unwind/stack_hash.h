@@ -21,8 +21,8 @@ inline uint64_t MixFrame(uint64_t hash, uintptr_t pc, bool exact) {
   const uint64_t spread = (uint64_t{pc} | uint64_t{exact} << 63) * 0xd6e8feb86659fd93u;
   const uint64_t mixed = hash ^ spread;
   constexpr uint64_t kFactor = 0xa0761d6478bd642fu;
-  const auto high = static_cast<uint64_t>(static_cast<unsigned __int128>(mixed) * kFactor >> 64);
-  return mixed * kFactor ^ high;
+  const auto product = static_cast<unsigned __int128>(mixed) * kFactor;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
 }  // namespace heapgauge::agent

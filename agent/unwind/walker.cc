@@ -28,6 +28,28 @@ inline uintptr_t LoadFp(const uintptr_t* slot) {
 }
 inline uintptr_t FpChange(const Frame& frame) { return LoadFp(frame.fp_slot) ^ frame.fp; }
 
+// The word below the frame address that is so many words above sp.
+inline uintptr_t LoadReturnAddress(uintptr_t sp, int64_t words) {
+  static_assert(arch::kReturnSlotOffset == -int64_t{sizeof(uintptr_t)});
+  return reinterpret_cast<const volatile uintptr_t*>(sp)[words - 1];
+}
+
+// Checks the return addresses of the frames outside of `frame` up to `end`. The frame whose step
+// leads elsewhere, or `end`.
+inline const Frame* VerifyPcs(const Frame* frame, const Frame* end) {
+  const auto differ = [](const Frame* of) {
+    return (PcChange(of[-1]) | PcChange(of[-2]) | PcChange(of[-3]) | PcChange(of[-4])) != 0;
+  };
+  if (frame - end >= 4) [[likely]] {
+    while (frame - end > 4 && !differ(frame)) frame -= 4;
+    // The last four, maybe some of them once more: stacks that differ by a frame take one way.
+    if (frame - end <= 4 && !differ(end + 4)) [[likely]]
+      return end;
+  }
+  while (frame != end && PcChange(frame[-1]) == 0) --frame;
+  return frame;
+}
+
 // Steps by any rule. What it reads may lie anywhere.
 StepResult StepFrom(uintptr_t pc, bool exact, StackMemory* memory, Rule* rule, State* state) {
   *rule = RuleOf(FindRule(pc, exact), pc, exact);
@@ -85,22 +107,14 @@ inline bool Walker::MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot) {
     // These words are on the thread's own stack, so they may be read whatever those before them
     // are.
     if (checks == kFrameChecksPc) {
-      for (; frame - run_end >= 4; frame -= 4) {
-        if ((PcChange(frame[-1]) | PcChange(frame[-2]) | PcChange(frame[-3]) |
-             PcChange(frame[-4])) != 0) [[unlikely]] {
-          break;
-        }
-      }
-      for (; frame != run_end; --frame) {
-        if (PcChange(frame[-1]) != 0) [[unlikely]]
-          break;
-      }
+      frame = VerifyPcs(frame, run_end);
     } else if (checks != 0) {
-      for (; frame - run_end >= 2; frame -= 2) {
-        if ((PcChange(frame[-1]) | FpChange(frame[-1]) | PcChange(frame[-2]) |
-             FpChange(frame[-2])) != 0) [[unlikely]] {
-          break;
-        }
+      const auto differ = [](const Frame* of) {
+        return (PcChange(of[-1]) | FpChange(of[-1]) | PcChange(of[-2]) | FpChange(of[-2])) != 0;
+      };
+      if (frame - run_end >= 2) [[likely]] {
+        while (frame - run_end > 2 && !differ(frame)) frame -= 2;
+        if (frame - run_end <= 2 && !differ(run_end + 2)) frame = run_end;
       }
       for (; frame != run_end; --frame) {
         if ((PcChange(frame[-1]) | FpChange(frame[-1])) != 0) [[unlikely]]
@@ -307,24 +321,27 @@ Stack Walker::Walk(const Registers& registers) {
         }
       }
     } else if (packed::IsSimple(rule)) [[likely]] {
-      const auto offset = static_cast<uintptr_t>(packed::CfaOffset(rule));
+      const int64_t words = packed::CfaWords(rule);
       const auto fp_offset = static_cast<uintptr_t>(packed::FpOffset(rule));
-      uintptr_t cfa = sp + offset;
-      bool fits = cfa <= own_end;
-      if ((rule & packed::kReadsFp) != 0) {
-        cfa = LoadFp(fp_slot) + offset;
+      uintptr_t cfa;
+      uintptr_t caller = 0;
+      if ((rule & packed::kReadsFp) == 0) [[likely]] {
+        cfa = sp + static_cast<uintptr_t>(words) * sizeof(uintptr_t);
+        // In one go from sp and the rule: the next step waits for nothing else.
+        if (cfa <= own_end) [[likely]]
+          caller = LoadReturnAddress(sp, words);
+      } else {
+        cfa = LoadFp(fp_slot) + static_cast<uintptr_t>(words) * sizeof(uintptr_t);
         const uintptr_t lowest = cfa + fp_offset;  // fp's slot, or the return slot
-        fits = cfa <= own_end && lowest >= sp && lowest < cfa && cfa % 8 == 0;
+        if (cfa <= own_end && lowest >= sp && lowest < cfa && cfa % 8 == 0)
+          caller = LoadWord(cfa + static_cast<uintptr_t>(arch::kReturnSlotOffset));
       }
-      if (fits) [[likely]] {
-        const uintptr_t caller = LoadWord(cfa + static_cast<uintptr_t>(arch::kReturnSlotOffset));
-        if (IsCode(caller)) [[likely]] {
-          const bool saves = (rule & packed::kSavesFp) != 0;
-          fp_slot = saves ? reinterpret_cast<const uintptr_t*>(cfa + fp_offset) : fp_slot;
-          pc = caller;
-          sp = cfa;
-          continue;
-        }
+      if (IsCode(caller)) [[likely]] {
+        const bool saves = (rule & packed::kSavesFp) != 0;
+        fp_slot = saves ? reinterpret_cast<const uintptr_t*>(cfa + fp_offset) : fp_slot;
+        pc = caller;
+        sp = cfa;
+        continue;
       }
     }
     some = packed::kReadsFp;  // or something else that needs a look
