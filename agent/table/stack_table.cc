@@ -20,7 +20,7 @@ uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* m
     index_.Prefetch(NodeKey(stack.frames[stack.count - 1 - ahead].hash, layout));
   }
   uint32_t known;
-  if (index_.Find(NameOf(stack, *modules, flags, labels), &known)) return known;
+  if (index_.Find(NameOf(stack.hash, modules->layout(), flags, labels), &known)) return known;
 
   const uint32_t node = InternNode(file, modules, main_program, stack, loss);
   if (node == 0) return 0;
@@ -35,7 +35,7 @@ uint32_t StackTable::Intern(GaugeFile* file, ModuleTable* modules, const char* m
   std::atomic_ref(record->node).store(node, std::memory_order_release);
   RaiseTo(file->header()->stack_count, number + 1);
   // If the index is full the stack is numbered again each time; the profile stays right.
-  index_.Insert(NameOf(stack, *modules, flags, labels), number);
+  index_.Insert(NameOf(stack.hash, modules->layout(), flags, labels), number);
   return number;
 }
 

@@ -32,11 +32,10 @@ class StackTable {
   uint32_t Intern(GaugeFile* file, ModuleTable* modules, const char* main_program,
                   const Stack& stack, wire::Loss* loss, uint16_t flags = 0, uint16_t labels = 0);
 
-  // What the stack is known by; never 0.
-  static uint64_t NameOf(const Stack& stack, const ModuleTable& modules, uint16_t flags,
-                         uint16_t labels) {
-    const uint64_t hash = stack.hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
-    return Mix(hash, modules.layout() ^ 0xA0761D6478BD642F);
+  // What the stack with this hash is known by, in this layout of modules; never 0.
+  static uint64_t NameOf(uint64_t stack_hash, uint64_t layout, uint16_t flags, uint16_t labels) {
+    const uint64_t hash = stack_hash ^ (flags | uint64_t{labels} << 16) * 0xE7037ED1A0B428DB;
+    return Mix(hash, layout ^ 0xA0761D6478BD642F);
   }
 
   void CountAllocation(GaugeFile* file, uint32_t stack, uint64_t size, const Weight& weight) const;

@@ -1,5 +1,6 @@
 // What one thread writes its events with: the buffer that is lent to it, how far that is filled,
-// and the walker that remembers its stack. A thread has one at a time and keeps it.
+// the walker that remembers its stack, and the paths by which it came there. A thread has one at a
+// time and keeps it.
 //
 // Private memory: what is in the file is written, never read back (but for `released`). Only the
 // thread itself touches its lane, and its signal handlers: these find it busy and use another. When
@@ -30,6 +31,7 @@ struct alignas(64) TraceLane {
   uint32_t once;           // 1: given back after one call
   TraceLane* inner;        // of the same thread, for handlers that interrupt it in this one
   uint32_t probe;          // the same if other threads may ask whether it is still there, else 0
+  PathMemo paths;
   Walker walker;
 
   // Adds one event; all but the time is set, which `clock` tells. REQUIRES: room. A signal handler

@@ -147,6 +147,28 @@ inline Stack Tracer::Walk(TraceLane* lane, const Registers& caller) {
   return stack;
 }
 
+// The number of the stack if it is found by a path that is remembered: nothing is listed then. Else
+// 0, and `missed` tells whether to remember its path.
+inline uint32_t Tracer::Recall(TraceLane* lane, const Registers& caller, uint16_t labels,
+                               bool* missed) {
+  *missed = false;
+  // What is gone may have been replaced: that is for Walk to find out.
+  if (!lane->paths.IsOfUse() || record_.modules->any_gone()) [[unlikely]]
+    return 0;
+  Path* const path = lane->walker.Recall(caller, &lane->paths);
+  if (path == nullptr) [[unlikely]] {
+    lane->paths.Miss();
+    *missed = true;
+    return 0;
+  }
+  lane->paths.Hit();
+  const uint64_t layout = record_.modules->layout();
+  if (path->number == 0 || path->layout != layout || path->labels != labels) [[unlikely]] {
+    path->Know(memo_.Find(StackTable::NameOf(path->hash, layout, 0, labels)), layout, labels);
+  }
+  return path->number;
+}
+
 // The number of a stack that the memo does not know, 0 if it cannot be kept.
 [[gnu::noinline]] uint32_t Tracer::NumberOf(const Stack& stack, uint16_t labels) {
   wire::Loss loss = wire::Loss::kNoRoom;
@@ -160,7 +182,8 @@ inline Stack Tracer::Walk(TraceLane* lane, const Registers& caller) {
         record_.stacks->Intern(record_.file, record_.modules, record_.exe, stack, &loss, 0, labels);
   }
   // By the name that it has now: the list of modules may have changed.
-  if (number != 0) memo_.Keep(StackTable::NameOf(stack, *record_.modules, 0, labels), number);
+  const uint64_t name = StackTable::NameOf(stack.hash, record_.modules->layout(), 0, labels);
+  if (number != 0) memo_.Keep(name, number);
   return number;
 }
 
@@ -216,25 +239,37 @@ void Tracer::TraceBlock(wire::TraceEventKind kind, const Block& block, const Reg
     if (!HasRoom(lane, kAllocationBytes)) return lanes_.Leave(lane, &buffers_);
   }
   __builtin_prefetch(reinterpret_cast<const char*>(block.address) - sizeof(size_t));
-  const Stack stack = Walk(lane, caller);
-  const uint64_t name = StackTable::NameOf(stack, *record_.modules, 0, thread.labels);
-  memo_.Prefetch(name);
-  const uint64_t usable = block.room->Of(block.address, block.size);
-  wire::TraceAllocation event{.time = 0,
-                              .what = wire::PackTraceWhat(kind, block.address),
-                              .size = block.size,
-                              .stack = 0,
-                              .slack = Slack(block.size, usable),
-                              .function = static_cast<uint8_t>(block.function),
-                              .alignment_log2 = block.alignment_log2};
+  const auto event_with = [kind, &block](uint32_t stack) {
+    const uint64_t usable = block.room->Of(block.address, block.size);
+    return wire::TraceAllocation{.time = 0,
+                                 .what = wire::PackTraceWhat(kind, block.address),
+                                 .size = block.size,
+                                 .stack = stack,
+                                 .slack = Slack(block.size, usable),
+                                 .function = static_cast<uint8_t>(block.function),
+                                 .alignment_log2 = block.alignment_log2};
+  };
   const auto clock = [this, kind] { return clock_.Read(kind); };
+  const uint16_t labels = thread.labels;
+  bool missed;
+  if (const uint32_t number = Recall(lane, caller, labels, &missed)) [[likely]] {
+    lane->Append(event_with(number), clock);
+    return lanes_.Leave(lane, &buffers_);
+  }
+  const Stack stack = Walk(lane, caller);
+  const uint64_t layout = record_.modules->layout();
+  const uint64_t name = StackTable::NameOf(stack.hash, layout, 0, labels);
+  memo_.Prefetch(name);
+  Path* const path = missed ? lane->walker.Keep(caller, stack, &lane->paths) : nullptr;
+  wire::TraceAllocation event = event_with(0);
   // Reading the clock takes as long as the memo's answer is on its way.
-  const auto know_stack = [this, name](wire::TraceAllocation* known) {
+  const auto know_stack = [this, name, path, layout, labels](wire::TraceAllocation* known) {
     known->stack = memo_.Find(name);
+    if (path != nullptr) path->Know(known->stack, layout, labels);
     return known->stack != 0;
   };
   if (!lane->AppendIf(event, clock, know_stack)) [[unlikely]] {
-    event.stack = NumberOf(stack, thread.labels);
+    event.stack = NumberOf(stack, labels);
     lane->Append(event, clock);
   }
   lanes_.Leave(lane, &buffers_);

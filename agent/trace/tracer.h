@@ -90,6 +90,7 @@ class Tracer {
   bool GetRoom(TraceLane* lane);
   bool EndIfOver();
   Stack Walk(TraceLane* lane, const Registers& caller);
+  uint32_t Recall(TraceLane* lane, const Registers& caller, uint16_t labels, bool* missed);
   uint32_t NumberOf(const Stack& stack, uint16_t labels);
 
   Record record_;

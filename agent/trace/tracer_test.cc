@@ -1,4 +1,4 @@
-// What a tracer does when there is no room.
+// What a tracer does when there is no room, and by what it knows a stack.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -175,6 +175,54 @@ TEST_F(TracerTest, ACallWithinAnotherDoesNotWait) {
   EXPECT_EQ(control().waits, 0u);
   EXPECT_EQ(control().lost, 0u);
   EXPECT_GT(control().max_buffers, kBuffers);
+}
+
+// Traces a block of the caller; the number of its stack.
+[[gnu::noinline]] uint32_t StackOfABlock(Tracer* tracer) {
+  static BlockRoom room;
+  Registers caller;
+  __asm__ volatile("mov %%rbp, %0" : "=r"(caller.fp));
+  caller.pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  caller.sp = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
+  alignas(16) static char block[64];
+  const auto address = reinterpret_cast<uintptr_t>(block + 16);
+  tracer->TraceBlock(TraceEventKind::kAllocate, {address, 1, &room, wire::Function::kMalloc, 0},
+                     caller);
+  const TraceLane& lane = *hg_thread.lane;
+  const char* end = reinterpret_cast<const char*>(lane.buffer) + wire::kSegmentBytes - lane.room;
+  return reinterpret_cast<const wire::TraceAllocation*>(end)[-1].stack;
+}
+[[gnu::noinline]] uint32_t StackByOneOfTwoWays(Tracer* tracer, bool second) {
+  uint32_t stack;
+  if (second) {
+    stack = StackOfABlock(tracer);
+    __asm__ volatile("nop");
+  } else {
+    stack = StackOfABlock(tracer);
+    __asm__ volatile("");
+  }
+  return stack;
+}
+
+TEST_F(TracerTest, AStackHasOneNumberHoweverOftenAndHoweverItIsFound) {
+  Start(/*drops=*/false);
+  Tracer* const tracer = &recorder_->tracer();
+  uint32_t number[2][2] = {};  // by way and labels
+  for (int i = 0; i < 400; ++i) {
+    __asm__ volatile("" : "+r"(i));  // one return address
+    if (i % 100 == 99) InvalidateUnwindRules();
+    const bool second = (i & 1) != 0;
+    hg_thread.labels = (i & 2) != 0 ? 7 : 0;
+    const uint32_t stack = StackByOneOfTwoWays(tracer, second);
+    hg_thread.labels = 0;
+    ASSERT_NE(stack, 0u);
+    uint32_t& expected = number[second][(i & 2) != 0];
+    if (i < 4) expected = stack;
+    ASSERT_EQ(stack, expected) << i;
+  }
+  EXPECT_NE(number[0][0], number[1][0]);
+  EXPECT_NE(number[0][0], number[0][1]);
+  EXPECT_NE(number[0][1], number[1][1]);
 }
 
 }  // namespace

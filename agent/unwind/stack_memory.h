@@ -42,6 +42,9 @@ class StackMemory {
     return same_thread;
   }
 
+  // Is this the thread that all is about, and `sp` in its own stack? Begins no walk.
+  bool KnowsAsOwn(uintptr_t sp) const { return arch::ThreadControlBlock() == tcb_ && IsOwn(sp); }
+
   // The walk goes on at `sp`, found in a signal frame: maybe another stack, maybe nonsense.
   void SwitchTo(uintptr_t sp) {
     if (!IsOwn(sp)) FindOwn(sp, /*running=*/false);

@@ -50,6 +50,11 @@ inline const Frame* VerifyPcs(const Frame* frame, const Frame* end) {
   return frame;
 }
 
+// Does this end of a walk follow from the code address alone?
+constexpr bool EndsBySameCode(StepResult end) {
+  return end == StepResult::kOutermost || end == StepResult::kUnsupported;
+}
+
 // Steps by any rule. What it reads may lie anywhere.
 StepResult StepFrom(uintptr_t pc, bool exact, StackMemory* memory, Rule* rule, State* state) {
   *rule = RuleOf(FindRule(pc, exact), pc, exact);
@@ -81,7 +86,7 @@ inline bool Walker::Meets(const Frame& frame, const State& state) {
 // Does the walk still end at the outermost frame? The stack is made of the remembered frames up to
 // `from` and the new ones.
 inline bool Walker::VerifyEnd(const Frame* from, const Frame* top) {
-  if (end_ == StepResult::kOutermost || end_ == StepResult::kUnsupported) return true;
+  if (EndsBySameCode(end_)) return true;
   if (end_ == StepResult::kTooDeep) return from + 1 == top;
   const Frame& frame = frames()[0];
   State state{frame.pc, frame.sp, frame.fp, nullptr, (frame.flags & kFrameExactPc) != 0};
@@ -361,6 +366,115 @@ Stack Walker::Walk(const Registers& registers) {
     own_end = memory_.EndOf(sp);
     fp_end = fp_end_of(own_end);
   }
+}
+
+// Checks all remembered steps from a frame outwards, of a walk that begins at `sp`.
+[[gnu::noinline]] bool Walker::VerifyAny(const Frame& from, uintptr_t sp) {
+  memory_.StartWalk(sp);
+  const uint32_t count = count_;
+  count_ = 0;  // a walk that is left by longjmp leaves nothing behind
+  std::atomic_signal_fence(std::memory_order_acq_rel);
+  const Frame* stop;
+  const bool same = Verify(&from, nullptr, &stop);
+  std::atomic_signal_fence(std::memory_order_release);
+  count_ = count;
+  return same;
+}
+
+// Is the stack the one that the path is of? The registers' sp is known to be on the own stack.
+[[gnu::always_inline]] inline bool Walker::IsSame(const Path& path, const Registers& registers) {
+  const uintptr_t sp = registers.sp;
+  if (path.pc != registers.pc || path.sp != sp || path.end >= count_) [[unlikely]]
+    return false;
+  const Frame& end = frames()[path.end];
+  const uintptr_t end_sp = sp + path.end_offset * sizeof(uintptr_t);
+  if (end.sp != end_sp || end.hash != path.end_hash || end_sp > memory_.own_high()) [[unlikely]]
+    return false;
+  if (path.uses_fp != 0 && (((path.uses_fp & Path::kStart) != 0 && path.fp != registers.fp) ||
+                            ((path.uses_fp & Path::kEnd) != 0 && path.end_fp != end.fp))) {
+    return false;
+  }
+  const auto change = [&](uint32_t i) {
+    return LoadWord(sp + path.offset[i] * sizeof(uintptr_t)) ^ path.word[i];
+  };
+  static_assert(Path::kFewWords == 4);
+  if ((PcChange(end) | change(0) | change(1) | change(2) | change(3)) != 0) return false;
+  for (uint32_t i = Path::kFewWords; i < path.words; ++i) {
+    if (change(i) != 0) return false;
+  }
+  // Mostly the rest is simple, too.
+  const bool simple =
+      (end.flags & kFrameChecks) == kFrameChecksPc && end.run == path.end && EndsBySameCode(end_);
+  return simple ? VerifyPcs(&end, frames()) == frames() : VerifyAny(end, sp);
+}
+
+Path* Walker::Recall(const Registers& registers, PathMemo* paths) {
+  const uint64_t key = PathMemo::KeyOf(registers.pc, registers.sp);
+  const uint32_t generation = unwind_generation.load(std::memory_order_acquire);
+  if (!memory_.KnowsAsOwn(registers.sp) || generation != generation_) [[unlikely]]
+    return nullptr;
+  Path* path = paths->First(key);
+  while (path != nullptr) {
+    if (path->generation == generation && IsSame(*path, registers)) [[likely]]
+      break;
+    path = paths->Next(key, path);
+  }
+  return path;
+}
+
+Path* Walker::Keep(const Registers& registers, const Stack& stack, PathMemo* paths) const {
+  const uintptr_t sp = registers.sp;
+  const uintptr_t own_end = memory_.EndOf(sp);
+  if (stack.count < 2 || own_end == 0) return nullptr;
+  const Frame* const leaf = stack.frames + stack.count - 1;
+  // At least to the frame that was met, if there is room: it seems to last, and those further out
+  // even more.
+  const Frame* const met = stack.frames + stack.unchanged - (stack.unchanged > 0 ? 1 : 0);
+  const Frame* end = leaf;
+  for (uint32_t words = 0; end != stack.frames; --end) {
+    const bool is_simple = (end->flags & kFrameChecksPc) != 0;
+    if (!is_simple || words + 2 > Path::kMaxWords || (end <= met && words > Path::kFewWords)) break;
+    words += (end->flags & kFrameChecksFp) != 0 ? 2 : 1;
+  }
+  constexpr uintptr_t kMostBytes = UINT16_MAX * sizeof(uintptr_t);
+  if (end == leaf || end->sp > own_end || end->sp - sp > kMostBytes) return nullptr;
+
+  const uint64_t key = PathMemo::KeyOf(registers.pc, sp);
+  Path* const path = paths->TakePlace(key);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  uint32_t words = 0;
+  const auto add = [&](uintptr_t address, uintptr_t word) {
+    path->offset[words] = static_cast<uint16_t>((address - sp) / sizeof(uintptr_t));
+    path->word[words++] = word;
+  };
+  const auto add_pc = [&add](const Frame& of) {
+    add(of.sp + static_cast<uintptr_t>(arch::kReturnSlotOffset), of.pc);
+  };
+  for (const Frame* frame = leaf - 1;; --frame) {
+    // Saved between the two: so it was with a simple rule.
+    if ((frame[1].flags & kFrameChecksFp) != 0) {
+      add(reinterpret_cast<uintptr_t>(frame->fp_slot), frame->fp);
+    }
+    if (frame == end) break;
+    add_pc(*frame);
+  }
+  while (words < Path::kFewWords) add_pc(*end);
+  path->pc = registers.pc;
+  path->sp = sp;
+  path->end_hash = end->hash;
+  path->number = 0;
+  path->words = static_cast<uint8_t>(words);
+  path->uses_fp = static_cast<uint8_t>(((leaf->flags & kFrameUsesFp) != 0 ? Path::kStart : 0) |
+                                       ((end->flags & kFrameUsesFp) != 0 ? Path::kEnd : 0));
+  path->generation = generation_;
+  path->end = static_cast<uint16_t>(end - stack.frames);
+  path->end_offset = static_cast<uint16_t>((end->sp - sp) / sizeof(uintptr_t));
+  path->hash = stack.hash;
+  path->fp = registers.fp;
+  path->end_fp = end->fp;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  paths->AddKey(key, path);
+  return path;
 }
 
 }  // namespace heapgauge::agent

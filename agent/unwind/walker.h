@@ -17,6 +17,13 @@
 //      is remembered. Where the frame met got its fp from is taken over from the new walk.
 //   4. Rules change only with the loaded code: InvalidateUnwindRules() makes all Walkers forget.
 //
+// Who wants to know a stack only by its hash, and asks for it at every turn, need not even step
+// where the way is a known one (path_memo.h, Recall). The same argument holds: the first state is
+// equal, every word that decides about the steps to a remembered frame is, and from that frame on
+// it is as in 2. That frame is the one of the time when the path was kept if its sp, its hash and,
+// where a step needs it, its fp are; its pc is compared with the word it is read from. The
+// remembered stack need not be the last one for that, and stays as it is.
+//
 // One Walker per thread, in zero-initialised memory that does not move: zeros are a valid fresh
 // Walker. Not re-entrant: a signal handler must not use a Walker that is in the midst of a walk,
 // but it may leave it for good by longjmp; the Walker then starts afresh. Pages are touched as they
@@ -27,6 +34,7 @@
 #include <cstdint>
 
 #include "agent/unwind/frame.h"
+#include "agent/unwind/path_memo.h"
 #include "agent/unwind/rule_lookup.h"
 #include "agent/unwind/stack_memory.h"
 #include "agent/unwind/step.h"
@@ -49,6 +57,13 @@ class Walker {
 
   // Walks from the caller's state. Of a deeper stack the innermost kMaxFrames are kept.
   Stack Walk(const Registers& registers);
+
+  // The path that the stack is of, if one is known from there, else nullptr. Its hash is what
+  // Walk() would find.
+  Path* Recall(const Registers& registers, PathMemo* paths);
+  // Adds the path of the stack that Walk() has just found from these registers; nullptr if it has
+  // none: its innermost frame is not a simple one, or not on the thread's own stack.
+  Path* Keep(const Registers& registers, const Stack& stack, PathMemo* paths) const;
 
   // Forgets the remembered stack and what is known about the thread's memory. To be called when the
   // Walker is handed to another thread.
@@ -73,6 +88,8 @@ class Walker {
 
   Frame* frames() { return frames_ + kGuards; }
 
+  bool IsSame(const Path& path, const Registers& registers);
+  bool VerifyAny(const Frame& from, uintptr_t sp);
   static bool Meets(const Frame& frame, const State& state);
   static bool MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot);
   bool Verify(const Frame* from, const Frame* top, const Frame** stop);

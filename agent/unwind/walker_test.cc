@@ -298,6 +298,190 @@ TEST(Walker, WalksACoroutineToItsStartAndNotAtAllWhenItMayNotProbe) {
   ExpectSameAsPlain(prober.snapshots[3]);
 }
 
+// Asks for the hash of the stack, as a trace does.
+struct Recaller {
+  struct Answer {
+    bool recalled;
+    bool kept;
+    bool right;  // the hash is that of a Walker which remembers nothing
+  };
+  std::unique_ptr<Walker> walker{new Walker()};
+  std::unique_ptr<PathMemo> paths{new PathMemo()};
+  Answer answer{};
+  ProbeAction action{&Recaller::Take, this};
+
+  static void Take(const Registers& registers, void* argument) {
+    auto* self = static_cast<Recaller*>(argument);
+    const auto fresh = std::make_unique<Walker>();
+    const uint64_t expected = fresh->Walk(registers).hash;
+    const Path* path = self->walker->Recall(registers, self->paths.get());
+    if (path != nullptr) {
+      self->answer = {true, true, path->hash == expected};
+      return;
+    }
+    const Stack stack = self->walker->Walk(registers);
+    path = self->walker->Keep(registers, stack, self->paths.get());
+    self->answer = {false, path != nullptr, stack.hash == expected};
+  }
+};
+
+[[gnu::noinline]] bool Recalls(Recaller* recaller) {
+  hg_probe(&recaller->action);
+  EXPECT_TRUE(recaller->answer.right);
+  return recaller->answer.recalled;
+}
+// Two ways to one place.
+[[gnu::noinline]] bool RecallsByOneOfTwoWays(Recaller* recaller, bool second) {
+  bool recalled;
+  if (second) {
+    recalled = Recalls(recaller);
+    __asm__ volatile("nop");
+  } else {
+    recalled = Recalls(recaller);
+    __asm__ volatile("");
+  }
+  return recalled;
+}
+// The same with a frame between whose place is known by its frame pointer alone.
+[[gnu::noinline]] bool RecallsBehindAlloca(Recaller* recaller, bool second, size_t bytes) {
+  auto* block = static_cast<char*>(__builtin_alloca(bytes));
+  __asm__ volatile("" : : "r"(block) : "memory");
+  const bool recalled = RecallsByOneOfTwoWays(recaller, second);
+  __asm__ volatile("" : : "r"(block) : "memory");
+  return recalled;
+}
+
+TEST(Walker, RecallsTheWaysToAPlace) {
+  Recaller recaller;
+  bool recalled[3][2];
+  for (int i = 0; i < 6; ++i) {
+    HG_KEEP_LOOP(i);
+    recalled[i / 2][i % 2] = RecallsByOneOfTwoWays(&recaller, i % 2 != 0);
+    EXPECT_TRUE(recaller.answer.kept);
+  }
+  for (const bool by_second : {false, true}) {
+    EXPECT_FALSE(recalled[0][by_second]);
+    EXPECT_TRUE(recalled[1][by_second]);
+    EXPECT_TRUE(recalled[2][by_second]);
+  }
+}
+
+TEST(Walker, RecallsWaysWithFramePointers) {
+  Recaller recaller;
+  // The second block moves all that is inside of its frame.
+  const size_t bytes[] = {64, 64, 4096, 64, 4096};
+  bool recalled[2][5];
+  for (int i = 0; i < 10; ++i) {
+    HG_KEEP_LOOP(i);
+    recalled[i % 2][i / 2] = RecallsBehindAlloca(&recaller, i % 2 != 0, bytes[i / 2]);
+    EXPECT_TRUE(recaller.answer.kept);
+  }
+  for (const auto& way : recalled) {
+    EXPECT_FALSE(way[0]);
+    EXPECT_TRUE(way[1]);
+    EXPECT_FALSE(way[2]);
+    EXPECT_TRUE(way[3]);
+    EXPECT_TRUE(way[4]);
+  }
+}
+
+// Is a stack recalled with another frame pointer? Asked from a frame with or without one.
+struct OtherFp {
+  bool by_same;
+  bool by_other;
+};
+void RecallWithOtherFp(const Registers& registers, void* argument) {
+  Walker walker{};
+  PathMemo paths{};
+  ASSERT_NE(walker.Keep(registers, walker.Walk(registers), &paths), nullptr);
+  const Registers other{registers.pc, registers.sp, registers.fp ^ 64};
+  *static_cast<OtherFp*>(argument) = {walker.Recall(registers, &paths) != nullptr,
+                                      walker.Recall(other, &paths) != nullptr};
+}
+[[gnu::noinline]] void ProbeBehindAlloca(ProbeAction* action, size_t bytes) {
+  auto* block = static_cast<char*>(__builtin_alloca(bytes));
+  __asm__ volatile("" : : "r"(block) : "memory");
+  hg_probe(action);
+  __asm__ volatile("" : : "r"(block) : "memory");
+}
+
+TEST(Walker, RecallsWithAnotherFramePointerOnlyWhereNoStepNeedsIt) {
+  OtherFp with{}, without{};
+  ProbeAction action{&RecallWithOtherFp, &with};
+  ProbeBehindAlloca(&action, 64);
+  EXPECT_TRUE(with.by_same);
+  EXPECT_FALSE(with.by_other);
+  action.argument = &without;
+  hg_probe(&action);
+  EXPECT_TRUE(without.by_same);
+  EXPECT_TRUE(without.by_other);
+}
+
+[[gnu::noinline]] bool RecallsDeepInside(Recaller* recaller, int depth) {
+  const bool recalled = depth > 0 ? RecallsDeepInside(recaller, depth - 1) : Recalls(recaller);
+  __asm__ volatile("");
+  return recalled;
+}
+
+TEST(Walker, DoesNotRecallAStackWhoseOuterFramesHaveChanged) {
+  Recaller recaller;
+  constexpr int kDepth = 40;  // deeper than a path
+  for (int i = 0; i < 3; ++i) {
+    HG_KEEP_LOOP(i);
+    EXPECT_FALSE(RecallsDeepInside(&recaller, kDepth)) << i;
+    EXPECT_FALSE(RecallsDeepInside(&recaller, kDepth)) << i;  // differs by this one place
+  }
+  for (int i = 0; i < 3; ++i) {
+    HG_KEEP_LOOP(i);
+    EXPECT_EQ(RecallsDeepInside(&recaller, kDepth), i > 0) << i;
+  }
+}
+
+TEST(Walker, RecallsNothingAfterForgettingAndInvalidating) {
+  Recaller recaller;
+  const auto recalls = [&recaller] {
+    bool recalled = false;
+    for (int i = 0; i < 2; ++i) {
+      HG_KEEP_LOOP(i);
+      recalled = RecallsByOneOfTwoWays(&recaller, false);
+      EXPECT_EQ(recalled, i > 0);
+    }
+    return recalled;
+  };
+  for (int i = 0; i < 3; ++i) {
+    HG_KEEP_LOOP(i);
+    EXPECT_TRUE(recalls());
+    i == 0 ? recaller.walker->Forget() : InvalidateUnwindRules();
+  }
+}
+
+Recaller* coroutine_recaller;
+bool coroutine_answers[2];
+
+void RecallInCoroutine() {
+  for (int i = 0; i < 2; ++i) {
+    HG_KEEP_LOOP(i);
+    Recalls(coroutine_recaller);
+    coroutine_answers[i] = coroutine_recaller->answer.recalled || coroutine_recaller->answer.kept;
+  }
+}
+
+TEST(Walker, KeepsNoPathsOfStacksThatMayBeGone) {
+  constexpr size_t kBytes = 64 * 1024;
+  void* stack = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  Recaller recaller;
+  coroutine_recaller = &recaller;
+  getcontext(&coroutine_context);
+  coroutine_context.uc_stack.ss_sp = stack;
+  coroutine_context.uc_stack.ss_size = kBytes;
+  coroutine_context.uc_link = &main_context;
+  makecontext(&coroutine_context, RecallInCoroutine, 0);
+  swapcontext(&main_context, &coroutine_context);
+  munmap(stack, kBytes);
+  EXPECT_FALSE(coroutine_answers[0]);
+  EXPECT_FALSE(coroutine_answers[1]);
+}
+
 TEST(Walker, TouchesOnlyThePagesItNeeds) {
   const size_t pages = (sizeof(Walker) + 4095) / 4096;
   EXPECT_LE(sizeof(Walker), 25u * 1024);

@@ -1,6 +1,6 @@
 // Random walks through the tree: at every probe the Walker, a plain walk with freshly evaluated
 // rules and libgcc have to see the same stack, frame by frame (pc, sp, fp, and whether the pc is
-// exact).
+// exact). Another Walker, which is asked as a trace does it, has to know it by the same hash.
 //
 // libgcc's stack may have one frame more at the outer end: it also reports what lies behind a frame
 // that has no caller. Where our walk ends early, libgcc's must begin with the same frames.
@@ -35,6 +35,8 @@ constexpr uint32_t kCapacity = Walker::kMaxFrames;
 // What one thread walks with, and what it found.
 struct Session {
   Walker* walker;
+  Walker* recalling_walker;
+  PathMemo* paths;
   StackMemory plain_memory;
   volatile sig_atomic_t busy;
   bool timer_probe;
@@ -44,6 +46,7 @@ struct Session {
 
   uint64_t walks, frames, unchanged, complete, incomplete;
   uint64_t timer_walks, timer_skipped, timer_incomplete;
+  uint64_t recalled, recalled_wrong;
   uint64_t cached_differs, rules_differ, hash_differs, unchanged_wrong, libgcc_differs;
 };
 
@@ -104,8 +107,19 @@ void CompareWithLibgcc(const Registers& registers, const Stack& stack, const Pla
   if (!same && session->libgcc_differs++ < 3) Report("libgcc", *session, stack, walk, count);
 }
 
+uint64_t RecallOrWalk(Session* session, const Registers& registers) {
+  if (const Path* path = session->recalling_walker->Recall(registers, session->paths)) {
+    ++session->recalled;
+    return path->hash;
+  }
+  const Stack stack = session->recalling_walker->Walk(registers);
+  session->recalling_walker->Keep(registers, stack, session->paths);
+  return stack.hash;
+}
+
 void Probe(Session* session, const Registers& registers) {
   const Stack stack = session->walker->Walk(registers);
+  if (RecallOrWalk(session, registers) != stack.hash) ++session->recalled_wrong;
   const PlainWalk walk = WalkPlain(registers, RuleSource::kEvaluate, &session->plain_memory,
                                    session->plain.data(), kCapacity);
   ++session->walks;
@@ -214,8 +228,12 @@ void* RunTree(void* argument) {
   for (auto* frames : {&session.plain, &session.cached_rules, &session.libgcc, &session.previous}) {
     frames->resize(kCapacity);
   }
-  session.walker = static_cast<Walker*>(
-      mmap(nullptr, sizeof(Walker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const auto map = [](size_t bytes) {
+    return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  };
+  session.walker = static_cast<Walker*>(map(sizeof(Walker)));
+  session.recalling_walker = static_cast<Walker*>(map(sizeof(Walker)));
+  session.paths = static_cast<PathMemo*>(map(sizeof(PathMemo)));
   FillFunctions(&run->functions);
   Tree& tree = run->tree;
   tree.functions = run->functions.data();
@@ -242,6 +260,7 @@ void PrintRun(const char* name, const TreeRun& run) {
       "  remembered != plain %lu, cached rules != evaluated %lu, hash wrong %lu, unchanged wrong "
       "%lu, plain != libgcc %lu\n",
       s.cached_differs, s.rules_differ, s.hash_differs, s.unchanged_wrong, s.libgcc_differs);
+  printf("  recalled %lu, wrong %lu\n", s.recalled, s.recalled_wrong);
   printf("  timer walks %lu (incomplete %lu, skipped %lu)\n", s.timer_walks, s.timer_incomplete,
          s.timer_skipped);
   const char* names[kKinds] = {"plain",
@@ -273,6 +292,8 @@ void Check(const TreeRun& run) {
   EXPECT_EQ(session.hash_differs, 0u);
   EXPECT_EQ(session.unchanged_wrong, 0u);
   EXPECT_EQ(session.libgcc_differs, 0u);
+  EXPECT_EQ(session.recalled_wrong, 0u);
+  EXPECT_GT(session.recalled, session.walks / 20) << "hardly a path was known";
   EXPECT_GT(session.complete, session.walks * 95 / 100);
   EXPECT_GT(session.unchanged, session.frames / 2) << "the Walker hardly ever met its old stack";
   if (session.walks < 500'000) return;  // asked for fewer: rare kinds may be missing
