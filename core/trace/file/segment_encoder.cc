@@ -1,6 +1,7 @@
 #include "core/trace/file/segment_encoder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -26,6 +27,9 @@ constexpr size_t kFirstBirths = 1 << 19;
 constexpr uint64_t kLarge = uint64_t{1} << 32;
 // Nobody needs to ask for fewer.
 constexpr size_t kRowsInCache = 2048;
+// Where a segment has fewer of the trace's stacks than one in so many, it is quicker to sort them
+// than to look at all.
+constexpr size_t kFewOfAll = 64;
 
 // As index + 1; 0 unknown.
 uint32_t ThreadNumber(uint32_t thread) { return thread < kMaxThreads ? thread + 1 : 0; }
@@ -295,12 +299,25 @@ size_t SegmentEncoder::CountSums() const {
   return count;
 }
 
+// The places of the segment's stacks, in order of their numbers.
+std::vector<uint32_t> SegmentEncoder::SortedPlaces() const {
+  std::vector<uint32_t> sorted;
+  if (stacks_.size() < places_.size() / kFewOfAll) {
+    sorted.resize(stacks_.size());
+    std::iota(sorted.begin(), sorted.end(), 0U);
+    std::sort(sorted.begin(), sorted.end(),
+              [&](uint32_t a, uint32_t b) { return stacks_[a] < stacks_[b]; });
+    return sorted;
+  }
+  sorted.reserve(stacks_.size());
+  std::copy_if(places_.begin(), places_.end(), std::back_inserter(sorted),
+               [](uint32_t place) { return place != kNoIndex; });
+  return sorted;
+}
+
 // The list of stacks, and the sums in its order.
 void SegmentEncoder::EncodeStacks(ChunkMaker* chunk) {
-  std::vector<uint32_t> sorted(stacks_.size());  // places
-  std::iota(sorted.begin(), sorted.end(), 0U);
-  std::sort(sorted.begin(), sorted.end(),
-            [&](uint32_t a, uint32_t b) { return stacks_[a] < stacks_[b]; });
+  const std::vector<uint32_t> sorted = SortedPlaces();
   ColumnWriter list;
   std::vector<uint32_t> ranks(stacks_.size());
   uint32_t last = 0;

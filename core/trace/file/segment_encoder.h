@@ -78,6 +78,7 @@ class SegmentEncoder {
   // At the first event of a segment, and when columns are full.
   [[gnu::noinline]] void MakeRoom(uint64_t time_ns);
   size_t CountSums() const;  // rows that are not empty
+  std::vector<uint32_t> SortedPlaces() const;
   void EncodeStacks(ChunkMaker* chunk);
   void AddColumns(ChunkMaker* chunk);
   void BeginSegment();
