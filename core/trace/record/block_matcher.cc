@@ -276,15 +276,15 @@ void BlockMatcher::CutOut(const MergedEvent& event, const ThreadState& thread, u
       mappings_.Insert(from, to, slot);
       return slot;
     };
-    uint32_t left = cut.left_end > cut.start ? remainder(cut.start, cut.left_end) : kNoSlot;
+    const uint32_t left = cut.left_end > cut.start ? remainder(cut.start, cut.left_end) : kNoSlot;
     const uint32_t right =
         cut.end > cut.right_start ? remainder(cut.right_start, cut.end) : kNoSlot;
-    if (left != kNoSlot && right != kNoSlot) queue_.BornOf(right, cut.slot);
-    if (left == kNoSlot) left = right;
-    if (left == kNoSlot) {
-      queue_.Died(cut.slot, {event.time, event.thread, distance});
+    if (left != kNoSlot && right != kNoSlot) {
+      queue_.Split(cut.slot, left, right, event.thread, distance);
+    } else if (left != kNoSlot || right != kNoSlot) {
+      queue_.Became(cut.slot, left != kNoSlot ? left : right, event.thread, distance);
     } else {
-      queue_.Became(cut.slot, left, event.thread, distance);
+      queue_.Died(cut.slot, {event.time, event.thread, distance});
     }
   }
 }

@@ -234,14 +234,14 @@ TEST_F(MatchingBlocks, AMappingAndABlockMayShareAnAddress) {
 TEST_F(MatchingBlocks, UnmappingTheMiddleLeavesBothEnds) {
   Do(TraceEventKind::kMap, 1, 0x10000, 0x4000, 2);
   Do(TraceEventKind::kUnmap, 2, 0x11000, 0x1000, 3, /*stack=*/9);
-  EXPECT_EQ(list_.Text(), "a0 a1 r0>2");
+  EXPECT_EQ(list_.Text(), "a0 r0>1 a2");
   const auto survivors = Survivors();
   ASSERT_EQ(survivors.size(), 2U);
-  EXPECT_EQ(survivors[0].address, 0x12000U);
-  EXPECT_EQ(survivors[0].size, 0x2000U);
+  EXPECT_EQ(survivors[0].address, 0x10000U);
+  EXPECT_EQ(survivors[0].size, 0x1000U);
   EXPECT_EQ(survivors[0].previous, 0U);
-  EXPECT_EQ(survivors[1].address, 0x10000U);
-  EXPECT_EQ(survivors[1].size, 0x1000U);
+  EXPECT_EQ(survivors[1].address, 0x12000U);
+  EXPECT_EQ(survivors[1].size, 0x2000U);
   EXPECT_EQ(survivors[1].previous, 0U);
   for (const Block& block : survivors) {
     EXPECT_TRUE(block.is_mapping);
@@ -249,6 +249,14 @@ TEST_F(MatchingBlocks, UnmappingTheMiddleLeavesBothEnds) {
     EXPECT_EQ(block.thread, 2U);
     EXPECT_EQ(block.birth_ns, 2U);
   }
+}
+
+TEST_F(MatchingBlocks, CuttingAMappingNeverMakesMoreLive) {
+  Do(TraceEventKind::kMap, 1, 0x10000, 0x10000);
+  Do(TraceEventKind::kUnmap, 2, 0x18000, 0x1000);
+  Do(TraceEventKind::kMap, 3, 0x12000, 0x1000);  // on top
+  EXPECT_EQ(list_.Text(), "a0 r0>1 a2 r1>3 a4 a5");
+  EXPECT_EQ(list_.MappedPeakBytes(), 0x10000U);
 }
 
 TEST_F(MatchingBlocks, OneMunmapMayTakeSeveralMappings) {

@@ -18,43 +18,47 @@ bool EventQueue::Cull(uint32_t slot) {
   if ((block.flags & LiveBlock::kHeld) == 0) return false;
   Event& birth = held_[block.link - first_];
   birth.born = kNoSlot;
-  if ((birth.flags & kOldLives) != 0) birth.died = kNoSlot;
   ++culled_.blocks;
   culled_.bytes += block.size;
   pool_->Return(slot);
   return true;
 }
 
-void EventQueue::BornOf(uint32_t slot, uint32_t old) {
-  LiveBlock& block = (*pool_)[slot];
-  if (is_direct()) {
-    WriteBirth(&block, (*pool_)[old].number);
-    return;
-  }
+void EventQueue::Split(uint32_t old, uint32_t slot, uint32_t rest, uint32_t thread,
+                       uint32_t distance) {
+  LiveBlock& block = (*pool_)[rest];
   Advance(block.birth_ns);
   // One that is held still will be culled, and then is nobody's previous.
-  const bool culled = ((*pool_)[old].flags & LiveBlock::kHeld) != 0;
-  Hold({block.birth_ns, slot, culled ? kNoSlot : old, kNoIndex, kForeign, kOldLives});
+  const LiveBlock& dead = (*pool_)[old];
+  const uint64_t previous = (dead.flags & LiveBlock::kHeld) != 0 ? kNoBlock : dead.number;
+  Became(old, slot, thread, distance);
+  if (is_direct()) {
+    WriteBirth(&block, previous);
+  } else {
+    HoldBirth(rest, previous);
+  }
 }
 
-void EventQueue::HoldBirth(uint32_t slot) {
-  const uint64_t time_ns = (*pool_)[slot].birth_ns;
-  Advance(time_ns);
-  Hold({time_ns, slot, kNoSlot, kNoIndex, kForeign, 0});
+void EventQueue::HoldBirth(uint32_t slot, uint64_t previous) {
+  LiveBlock& block = (*pool_)[slot];
+  block.previous = previous;
+  Advance(block.birth_ns);
+  Hold({block.birth_ns, slot, kNoSlot, kNoIndex, kForeign});
 }
 
 void EventQueue::HoldDeath(uint32_t slot, const Death& death) {
   Advance(death.time_ns);
   if (Cull(slot)) return;
-  Hold({death.time_ns, kNoSlot, slot, death.thread, death.distance, 0});
+  Hold({death.time_ns, kNoSlot, slot, death.thread, death.distance});
 }
 
 void EventQueue::HoldBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance) {
-  const uint64_t time_ns = (*pool_)[slot].birth_ns;
-  Advance(time_ns);
+  LiveBlock& block = (*pool_)[slot];
+  block.previous = kNoBlock;  // unless the old one is written
+  Advance(block.birth_ns);
   const bool culled = Cull(old);
-  Hold({time_ns, slot, culled ? kNoSlot : old, culled ? kNoIndex : thread,
-        culled ? kForeign : distance, 0});
+  Hold({block.birth_ns, slot, culled ? kNoSlot : old, culled ? kNoIndex : thread,
+        culled ? kForeign : distance});
 }
 
 void EventQueue::Write(const Event& event) {
@@ -68,9 +72,7 @@ void EventQueue::Write(const Event& event) {
   LiveBlock& block = (*pool_)[event.born];
   block.flags &= static_cast<uint8_t>(~LiveBlock::kHeld);
   if (event.died == kNoSlot) {
-    WriteBirth(&block, kNoBlock);
-  } else if ((event.flags & kOldLives) != 0) {
-    WriteBirth(&block, (*pool_)[event.died].number);
+    WriteBirth(&block, block.previous);
   } else {
     WriteBoth(event.died, event.born, event.death_thread, event.distance);
   }

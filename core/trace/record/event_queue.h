@@ -39,8 +39,6 @@ class EventQueue {
       HoldBirth(slot);
     }
   }
-  // What is left of `old`, which still is to die by Became: its previous.
-  void BornOf(uint32_t slot, uint32_t old);
   // A block died; its slot belongs to the queue from now on.
   void Died(uint32_t slot, const Death& death) { Died(slot, &(*pool_)[slot], death); }
   // `block` is that of the slot.
@@ -59,6 +57,9 @@ class EventQueue {
       HoldBoth(old, slot, thread, distance);
     }
   }
+  // The same, and then another one, `rest`, is born of `old` as well. They come one after the
+  // other, so that at no moment more is live than was before.
+  void Split(uint32_t old, uint32_t slot, uint32_t rest, uint32_t thread, uint32_t distance);
 
   // Writes what has been held long enough.
   void Advance(uint64_t now_ns) {
@@ -70,17 +71,15 @@ class EventQueue {
   const Culled& culled() const { return culled_; }
 
  private:
-  enum : uint32_t { kOldLives = 1 };
   struct Event {
     uint64_t time_ns;
     uint32_t born;  // slots; both kNoSlot: nothing is left of it
     uint32_t died;
     uint32_t death_thread;
     uint32_t distance;
-    uint32_t flags;
   };
   bool is_direct() const { return options_.cull_below_ns == 0; }
-  [[gnu::noinline]] void HoldBirth(uint32_t slot);
+  [[gnu::noinline]] void HoldBirth(uint32_t slot, uint64_t previous = kNoBlock);
   [[gnu::noinline]] void HoldDeath(uint32_t slot, const Death& death);
   [[gnu::noinline]] void HoldBoth(uint32_t old, uint32_t slot, uint32_t thread, uint32_t distance);
   void Hold(const Event& event);

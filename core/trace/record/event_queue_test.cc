@@ -106,9 +106,33 @@ TEST_F(Culling, AnOldMappingCutInTheMiddle) {
   Do(TraceEventKind::kMap, 1, 0x10000, 0x3000);
   Do(TraceEventKind::kUnmap, 500, 0x11000, 0x1000);
   matcher_.Finish();
-  ASSERT_EQ(list_.Text(), "a0 a1 r0>2");
+  ASSERT_EQ(list_.Text(), "a0 r0>1 a2");
   EXPECT_EQ(list_.events[1].block.previous, 0U);
   EXPECT_EQ(list_.events[2].block.previous, 0U);
+  EXPECT_EQ(list_.MappedPeakBytes(), 0x3000U);
+}
+
+TEST_F(Culling, APieceOfAnOldMappingThatDiesYoung) {
+  Do(TraceEventKind::kMap, 1, 0x10000, 0x3000);
+  Do(TraceEventKind::kUnmap, 500, 0x11000, 0x1000);
+  Do(TraceEventKind::kUnmap, 510, 0x10000, 0x1000);
+  matcher_.Finish();
+  ASSERT_EQ(list_.Text(), "a0 f0 a1");
+  EXPECT_EQ(list_.events[1].old.death_ns, 500U);
+  EXPECT_EQ(list_.events[2].block.address, 0x12000U);
+  EXPECT_EQ(list_.events[2].block.previous, 0U);
+}
+
+TEST_F(Culling, ABlockInThePlaceOfAPieceHasNoPreviousOne) {
+  Do(TraceEventKind::kMap, 1, 0x10000, 0x3000);
+  Do(TraceEventKind::kUnmap, 500, 0x11000, 0x1000);
+  Do(TraceEventKind::kUnmap, 510, 0x12000, 0x1000);  // its slot is the next to be taken
+  Allocate(520, 0x1000);
+  Do(TraceEventKind::kResizeBegin, 521, 0x1000);
+  Do(TraceEventKind::kResizeEnd, 522, 0x2000, 20);
+  matcher_.Finish();
+  ASSERT_EQ(list_.Text(), "a0 r0>1 a2");
+  EXPECT_EQ(list_.events[2].block.previous, kNoBlock);
 }
 
 class CullingWithLittleRoom : public Culling {
@@ -123,6 +147,16 @@ TEST_F(CullingWithLittleRoom, WritesTheOldestWhenThereAreTooMany) {
   matcher_.Finish();
   EXPECT_EQ(list_.Text(), "a0 a1 a2 f0");
   EXPECT_EQ(matcher_.culled().blocks, 1U);
+}
+
+TEST_F(CullingWithLittleRoom, CutsAMappingWhoseBirthHadToBeWritten) {
+  for (uint64_t i = 1; i <= 3; ++i) Do(TraceEventKind::kMap, i, i * 0x10000, 0x3000);
+  Do(TraceEventKind::kUnmap, 10, 0x11000, 0x1000);
+  Do(TraceEventKind::kUnmap, 11, 0x31000, 0x1000);
+  matcher_.Finish();
+  ASSERT_EQ(list_.Text(), "a0 a1 a2 r0>3 a4 r2>5 a6");
+  EXPECT_EQ(list_.events[4].block.previous, 0U);
+  EXPECT_EQ(list_.events[6].block.previous, 2U);
 }
 
 TEST(CullingOfMany, KeepsExactlyTheOldOnes) {

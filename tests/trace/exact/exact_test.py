@@ -53,11 +53,11 @@ class Exact(harness.EndToEnd):
             "python3": ["/usr/bin/python3", "-S", str(python)],
         }
 
-    def trace(self, command):
+    def trace(self, command, *options):
         """The path of a trace of `command`, and what it printed."""
         path = self.fresh_directory() / "x.hgt"
         done = subprocess.run(
-            [harness.HEAPGAUGE, "run", "--trace", "--quiet", "--no-follow-exec", "-o", str(path), "--"] + command,
+            [harness.HEAPGAUGE, "run", "--trace", "--quiet", "--no-follow-exec", *options, "-o", str(path), "--"] + command,
             env=self.environment(HEAPGAUGE_DIR=str(self.fresh_directory())), capture_output=True, text=True,
             timeout=120, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -66,6 +66,12 @@ class Exact(harness.EndToEnd):
     def top(self, path, *options):
         done = subprocess.run([harness.HEAPGAUGE, "top", "--json", "-n", "10000", "--names", "whole", *options, str(path)],
                               env=self.environment(), capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def stats(self, path, *options):
+        done = subprocess.run([harness.HEAPGAUGE, "stats", "--json", *options, str(path)], env=self.environment(),
+                              capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -147,6 +153,13 @@ class Counted(Exact):
                                "SELECT call, count(*) FROM allocations WHERE size <> 72704 GROUP BY call ORDER BY 1",
                                str(path)], env=self.environment(), capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.split(), ["aligned,1", "calloc,10", "malloc,300", "new,5000", "realloc,20"])
+
+    def test_a_mapping_that_is_cut_does_not_raise_the_peak(self):
+        path, said = self.trace([target("cut_mappings")], "--mmap")
+        known = {name: int(number) for name, number in (line.split() for line in said.splitlines())}
+        totals = self.stats(path, "--kind", "mmap", "--section", "totals")["totals"]
+        self.assertEqual(totals["peak"]["bytes"], known["peak"])
+        self.assertEqual(totals["never_freed"]["bytes"], known["left"])
 
     def test_threads_that_free_for_each_other(self):
         self.check(5)

@@ -36,8 +36,10 @@ class EventList final : public trace::EventSink {
   }
 
   // What the events amount to, mappings left out.
-  uint64_t LiveBytes() const { return Add().live; }
-  uint64_t PeakBytes() const { return Add().peak; }
+  uint64_t LiveBytes() const { return Add(false).live; }
+  uint64_t PeakBytes() const { return Add(false).peak; }
+  // Of the mappings alone.
+  uint64_t MappedPeakBytes() const { return Add(true).peak; }
 
   struct Event {
     char kind;
@@ -51,11 +53,11 @@ class EventList final : public trace::EventSink {
     uint64_t live = 0;
     uint64_t peak = 0;
   };
-  Sum Add() const {
+  Sum Add(bool mappings) const {
     Sum sum;
     for (const Event& event : events) {
-      if (event.kind != 'a' && !event.old.is_mapping) sum.live -= event.old.size;
-      if (event.kind != 'f' && !event.block.is_mapping) sum.live += event.block.size;
+      if (event.kind != 'a' && event.old.is_mapping == mappings) sum.live -= event.old.size;
+      if (event.kind != 'f' && event.block.is_mapping == mappings) sum.live += event.block.size;
       sum.peak = std::max(sum.peak, sum.live);
     }
     return sum;
