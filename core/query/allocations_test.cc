@@ -116,6 +116,8 @@ TEST(Allocations, AreThoseThatHappenedUnderAnyCondition) {
     how.seed = seed;
     how.events = 3000;
     how.live = seed % 2 == 0 ? 300 : 20;
+    how.mappings = 0.1;
+    how.cuts = 0.5;
     made.options.segment_events = seed < 4 ? 64 : 500;
     made.write_survivors = seed % 3 != 0;
     made.finish = seed % 3 != 1;

@@ -62,7 +62,7 @@ StyledText TotalsSection(const StatsInput& in) {
                           s.peak.blocks == 1 ? "" : "s", FormatLifetime(Real(s.peak.time_ns))));
   if (s.pieces != 0) {
     text += FactLine("pieces", fmt::format("{} mapping{} what munmap, mremap or a mapping on top "
-                                           "left or moved of others ({})",
+                                           "left of others ({})",
                                            Count(s.pieces), s.pieces == 1 ? " is" : "s are",
                                            Share(s.pieces, s.allocated.blocks)));
   }

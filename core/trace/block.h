@@ -22,7 +22,7 @@ struct Birth {
   uint64_t birth_ns = 0;  // since the recording began
   uint64_t address = 0;
   uint64_t size = 0;             // as requested
-  uint64_t previous = kNoBlock;  // number of the block that realloc made it of
+  uint64_t previous = kNoBlock;  // number of the block that realloc or a cut made it of
   uint32_t thread = 0;           // index of the thread that allocated it
   uint32_t stack = 0;            // of the allocation, 0 unknown
   uint16_t slack = 0;            // bytes that the allocator gave beyond `size`; 65535: or more

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/base/file.h"
+#include "core/trace/file/segment_columns.h"
 #include "core/trace/testing/forge_trace.h"
 #include "core/trace/testing/make_trace.h"
 
@@ -13,6 +14,7 @@ namespace heapgauge::trace {
 namespace {
 
 using testing::AddRandomEvents;
+using testing::FindColumn;
 using testing::MakeTrace;
 using testing::RandomTrace;
 using testing::TemporaryTrace;
@@ -28,6 +30,8 @@ std::string MakeBytes(bool finish = true) {
   RandomTrace how;
   how.events = 1000;
   how.live = 50;
+  how.mappings = 0.2;
+  how.cuts = 0.5;
   AddRandomEvents(how, &made);
   const TemporaryTrace file;
   EXPECT_TRUE(made.Write(file.path()));
@@ -150,6 +154,29 @@ TEST(TraceFileHostile, DamageWithRightChecksumsDoesNoHarm) {
     if (ReadAll(file.path()) < 4) ++noticed;
   }
   EXPECT_GT(noticed, 60);
+}
+
+TEST(TraceFileHostile, APieceIsAMappingAndYoungerThanWhatItWasMadeOf) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({"f"});
+  made.Allocate(1, 0, 10, stack);
+  made.Cut(3, made.Map(2, 0, 0x4000, stack), 0x1000, 0x1000);
+  made.Allocate(4, 0, 10, stack);
+  const TemporaryTrace file;
+  ASSERT_TRUE(made.Write(file.path()));
+  std::string bytes = *ReadWholeFile(file.path(), 1 << 20);
+  const std::span<char> piece = FindColumn(&bytes, ChunkType::kSegment, kPieceColumn);
+  ASSERT_EQ(std::string(piece.begin(), piece.end()), "\x04\x02");  // block 3 was made of block 1
+  for (const int birth : {0, 1, 2, 3, 4, 5, 6, 127, 129, 255}) {
+    for (const int back : {0, 1, 2, 3, 4, 127, 255}) {
+      piece[0] = static_cast<char>(birth);
+      piece[1] = static_cast<char>(back);
+      WriteBytes(file.path(), WithChecksums(bytes));
+      // The mapping itself might be a piece, of the block before it.
+      const bool possible = (birth == 4 && back >= 1 && back <= 3) || (birth == 2 && back == 1);
+      EXPECT_EQ(ReadAll(file.path()), possible ? 1 : 0) << birth << ' ' << back;
+    }
+  }
 }
 
 TEST(TraceFileHostile, OtherFilesAreNoTraces) {

@@ -46,6 +46,20 @@ TEST(TraceFile, RandomTracesComeBackInEveryCombinationOfParts) {
   }
 }
 
+TEST(TraceFile, PiecesOfMappingsKnowWhatTheyWereMadeOf) {
+  for (const bool listed : {true, false}) {
+    MakeTrace made;
+    made.write_survivors = listed;
+    RandomTrace how;
+    how.mappings = 0.5;
+    how.cuts = 0.5;
+    AddRandomEvents(how, &made);
+    const auto trace = made.Open();
+    ExpectAllSame(made, *trace);
+    for (uint32_t parts = 0; parts <= kEverything; ++parts) ExpectSameTrace(made, *trace, parts);
+  }
+}
+
 TEST(TraceFile, WithoutSurvivorsInTheFileTheyAreFound) {
   MakeTrace made;
   made.write_survivors = false;

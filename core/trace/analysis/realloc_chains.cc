@@ -50,12 +50,12 @@ void ReallocChains::Link(const Block& old, const Block& block) {
 }
 
 void ReallocChains::End(const Block& last) {
-  if (last.previous == kNoBlock) return;
+  if (last.previous == kNoBlock || last.is_mapping) return;
   const auto known = open_.find(last.number);
   if (known == open_.end()) return;
   ChainSums chain = known->second;
   open_.erase(known);
-  if (last.is_mapping || (matcher_ != nullptr && !matcher_->Matches(last))) return;
+  if (matcher_ != nullptr && !matcher_->Matches(last)) return;
   chain.chains = 1;
   chain.last_bytes = last.size;
   chain.longest = chain.resizes;
@@ -78,7 +78,7 @@ void ReallocChains::Add(const Segment& segment) {
   }
   for (size_t i = old_count; i < segment.blocks.size(); ++i) {
     const Block& block = segment.blocks[i];
-    if (block.previous == kNoBlock) continue;
+    if (block.previous == kNoBlock || block.is_mapping) continue;
     if (block.previous >= segment.info.first_block) {
       const uint64_t index = block.previous - segment.info.first_block;
       if (index < i - old_count) Link(segment.blocks[old_count + index], block);

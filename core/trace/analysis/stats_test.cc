@@ -24,6 +24,8 @@ MakeTrace Random(uint64_t seed) {
   how.events = 6000;
   how.greatest_size = 1 << 20;
   how.reallocated = 0.2;
+  how.mappings = 0.05;
+  how.cuts = 0.5;
   how.greatest_pause_ns = 2'000'000;
   AddRandomEvents(how, &made);
   return made;

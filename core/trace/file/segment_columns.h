@@ -39,6 +39,7 @@ enum SegmentColumn : uint16_t {
   kShapeHighColumn = 19,
   kNewShapeColumn = 20,  // size, slack, function, alignment
   kDistanceColumn = 21,  // where it is not what the events tell
+  kPieceColumn = 22,     // mappings that were made of others, but not at the event that ended these
 
   kAddressColumn = 26,
   kAddressLowColumn = 27,

@@ -97,7 +97,7 @@ class Decoding {
       }
     }
     const bool whole = old_deaths_ == info_.old_deaths && deaths_ == info_.deaths &&
-                       (!with_new_ || births_ == info_.births) && ColumnsDone();
+                       (!with_new_ || births_ == info_.births) && next_piece_ == 0 && ColumnsDone();
     if (!whole) return chunk_.Damaged("its events contradict its figures");
     return {};
   }
@@ -138,6 +138,7 @@ class Decoding {
     HG_TRY(open(kShapeHighColumn, with_new_, &shape_high_));
     HG_TRY(open(kNewShapeColumn, with_new_, &new_shape_));
     HG_TRY(open(kDistanceColumn, with_new_, &distance_));
+    HG_TRY(open(kPieceColumn, with_new_, &piece_));
     HG_TRY(open(kAddressColumn, places, &address_));
     HG_TRY(open(kAddressLowColumn, places, &address_low_));
     HG_TRY(open(kAddressHighColumn, places, &address_high_));
@@ -153,17 +154,18 @@ class Decoding {
     HG_TRY(open(kOldAddressColumn, old && with_addresses_, &old_address_));
     HG_TRY(open(kOldDetailColumn, old && (with_details_ || with_addresses_), &old_detail_));
     if (distance_.left() != 0) corrected_ = distance_.Number();
+    FindNextPiece();
     return {};
   }
 
   // All that was opened was read to its end, and no further.
   bool ColumnsDone() const {
     const ColumnReader* const columns[] = {
-        &event_,        &thread_,      &resized_,      &stack_low_,    &stack_middle_,
-        &stack_high_,   &shape_low_,   &shape_high_,   &new_shape_,    &distance_,
-        &address_,      &address_low_, &address_high_, &address_tail_, &old_number_,
-        &old_birth_,    &old_stack_,   &old_size_,     &old_flag_,     &old_tail_,
-        &old_distance_, &old_address_, &old_detail_};
+        &event_,      &thread_,       &resized_,     &stack_low_,    &stack_middle_,
+        &stack_high_, &shape_low_,    &shape_high_,  &new_shape_,    &distance_,
+        &piece_,      &address_,      &address_low_, &address_high_, &address_tail_,
+        &old_number_, &old_birth_,    &old_stack_,   &old_size_,     &old_flag_,
+        &old_tail_,   &old_distance_, &old_address_, &old_detail_};
     const bool done = std::all_of(std::begin(columns), std::end(columns),
                                   [](const ColumnReader* column) { return column->done(); });
     return done && time_.done() && step_.done();
@@ -305,11 +307,26 @@ class Decoding {
     KnownShapes::Apply(key & wanted_of_shapes_, block);
     if (code != kNewShape) {
       block->size = size;
+      if (block->is_mapping && births_ + 1 == next_piece_) DecodePiece(block);
       return;
     }
     const uint32_t place = KnownShapes::PlaceOf(key);
     shapes.Set(place, key);
     stack->Add(place);
+  }
+
+  // What makes no sense spoils the column, which is found at the end; so is a piece that is no
+  // mapping, since then it is still waited for.
+  void DecodePiece(Block* block) {
+    const uint64_t back = piece_.Number();
+    if (back == 0 || back > block->number || block->previous != kNoBlock) return piece_.Spoil();
+    block->previous = block->number - back;
+    FindNextPiece();
+  }
+
+  void FindNextPiece() {
+    const uint64_t step = piece_.left() != 0 ? piece_.Number() : 0;
+    next_piece_ = step != 0 ? next_piece_ + step : 0;
   }
 
   bool DecodeAddress(bool expected, Block* block) {
@@ -395,9 +412,9 @@ class Decoding {
   uint64_t wanted_of_shapes_ = 0;  // bits
 
   ColumnReader event_, thread_, resized_, stack_low_, stack_middle_, stack_high_, shape_low_,
-      shape_high_, new_shape_, distance_, address_, address_low_, address_high_, address_tail_,
-      old_number_, old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_,
-      old_address_, old_detail_;
+      shape_high_, new_shape_, distance_, piece_, address_, address_low_, address_high_,
+      address_tail_, old_number_, old_birth_, old_stack_, old_size_, old_flag_, old_tail_,
+      old_distance_, old_address_, old_detail_;
   SplitReader time_, step_;
   size_t stack_bytes_ = 1;
 
@@ -407,9 +424,10 @@ class Decoding {
   uint32_t old_deaths_ = 0;
   uint32_t births_ = 0;
   uint64_t deaths_ = 0;
-  uint64_t corrected_ = 0;  // the death whose distance is told next, 0 none
-  uint32_t now_ = 0;        // thread of the event
-  uint32_t other_ = 0;      // the one before
+  uint64_t corrected_ = 0;   // the death whose distance is told next, 0 none
+  uint64_t next_piece_ = 0;  // the birth of the next piece, counted from 1; 0 none
+  uint32_t now_ = 0;         // thread of the event
+  uint32_t other_ = 0;       // the one before
   uint64_t time_ns_ = 0;
   uint64_t last_old_address_ = 0;
   uint64_t resized_address_ = 0;

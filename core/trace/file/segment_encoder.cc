@@ -234,6 +234,15 @@ void SegmentEncoder::TellShape(const Birth& b) {
   new_shape_.PutByte(b.alignment_log2);
 }
 
+// The mapping that was born last.
+void SegmentEncoder::TellPiece(const Birth& b) {
+  const uint64_t number = info_.first_block + info_.births - 1;
+  if (b.previous >= number) return;
+  piece_.PutNumber(info_.births - last_piece_);
+  piece_.PutNumber(number - b.previous);
+  last_piece_ = info_.births;
+}
+
 uint8_t SegmentEncoder::EncodeShape(const Birth& b, StackMemory* stack) {
   if (b.is_mapping || b.size >= kLarge) [[unlikely]] {
     TellShape(b);
@@ -272,6 +281,8 @@ uint8_t SegmentEncoder::EncodeBirth(uint8_t kind, const Birth& b, const Moment& 
   if (!b.is_mapping) {
     info_.live_bytes_after += b.size;
     ++heap_births_;
+  } else if (old == nullptr) {
+    TellPiece(b);
   }
   return byte;
 }
@@ -279,12 +290,30 @@ uint8_t SegmentEncoder::EncodeBirth(uint8_t kind, const Birth& b, const Moment& 
 void SegmentEncoder::MakeRoom(uint64_t time_ns) {
   if (info_.events == 0) info_.begin_ns = info_.peak_ns = time_ns;
   room_ = kRoomEvents;
-  for (ColumnWriter* const column :
-       {&event_,        &thread_column_,      &resized_,      &stack_low_,    &stack_middle_,
-        &stack_high_,   &shape_low_,          &shape_high_,   &new_shape_,    &distance_,
-        &address_,      &address_low_,        &address_high_, &address_tail_, &old_number_,
-        &old_birth_,    &old_stack_,          &old_size_,     &old_flag_,     &old_tail_,
-        &old_distance_, &old_address_column_, &old_detail_}) {
+  for (ColumnWriter* const column : {&event_,
+                                     &thread_column_,
+                                     &resized_,
+                                     &stack_low_,
+                                     &stack_middle_,
+                                     &stack_high_,
+                                     &shape_low_,
+                                     &shape_high_,
+                                     &new_shape_,
+                                     &distance_,
+                                     &piece_,
+                                     &address_,
+                                     &address_low_,
+                                     &address_high_,
+                                     &address_tail_,
+                                     &old_number_,
+                                     &old_birth_,
+                                     &old_stack_,
+                                     &old_size_,
+                                     &old_flag_,
+                                     &old_tail_,
+                                     &old_distance_,
+                                     &old_address_column_,
+                                     &old_detail_}) {
     column->Reserve(kRoomEvents * kMostBytes);
   }
   time_.Reserve(kRoomEvents);
@@ -364,6 +393,7 @@ void SegmentEncoder::AddColumns(ChunkMaker* chunk) {
       {kShapeHighColumn, &shape_high_},
       {kNewShapeColumn, &new_shape_},
       {kDistanceColumn, &distance_},
+      {kPieceColumn, &piece_},
       {kAddressColumn, &address_},
       {kAddressLowColumn, &address_low_},
       {kAddressHighColumn, &address_high_},
@@ -404,6 +434,7 @@ void SegmentEncoder::BeginSegment() {
   thread_ = other_thread_ = 0;
   old_address_ = 0;
   corrected_ = 0;
+  last_piece_ = 0;
 }
 
 SegmentInfo SegmentEncoder::info() const {

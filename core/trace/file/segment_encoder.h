@@ -73,6 +73,7 @@ class SegmentEncoder {
   uint8_t EncodeStack(uint32_t place, ThreadMemory* thread);
   uint8_t EncodeShape(const Birth& block, StackMemory* stack);
   [[gnu::noinline]] void TellShape(const Birth& block);
+  [[gnu::noinline]] void TellPiece(const Birth& block);
   [[gnu::noinline]] void TellAddress(const Birth& block, const Birth* old);
 
   // At the first event of a segment, and when columns are full.
@@ -102,11 +103,12 @@ class SegmentEncoder {
   uint32_t thread_ = 0;
   uint32_t other_thread_ = 0;
   uint64_t old_address_ = 0;
-  uint32_t corrected_ = 0;  // death whose distance was told last
+  uint32_t corrected_ = 0;   // death whose distance was told last
+  uint32_t last_piece_ = 0;  // birth that was told last as a piece, counted from 1
   ColumnWriter event_, thread_column_, resized_, stack_low_, stack_middle_, stack_high_, shape_low_,
-      shape_high_, new_shape_, distance_, address_, address_low_, address_high_, address_tail_,
-      old_number_, old_birth_, old_stack_, old_size_, old_flag_, old_tail_, old_distance_,
-      old_address_column_, old_detail_;
+      shape_high_, new_shape_, distance_, piece_, address_, address_low_, address_high_,
+      address_tail_, old_number_, old_birth_, old_stack_, old_size_, old_flag_, old_tail_,
+      old_distance_, old_address_column_, old_detail_;
   SplitWriter time_, step_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,27 @@ inline std::string WithChecksums(std::string bytes) {
     offset += sizeof header + header.bytes;
   }
   return bytes;
+}
+
+// Where the bytes of a column are, in the first chunk of that kind which has it; empty if none has.
+inline std::span<char> FindColumn(std::string* bytes, ChunkType type, uint16_t id) {
+  uint64_t offset = sizeof(FileHeader);
+  while (offset + sizeof(ChunkHeader) <= bytes->size()) {
+    ChunkHeader header;
+    std::memcpy(&header, bytes->data() + offset, sizeof header);
+    if (header.magic != kChunkMagic) break;
+    size_t entry_at = offset + sizeof header;
+    size_t at = entry_at + header.columns * sizeof(ColumnEntry);
+    for (; header.type == static_cast<uint16_t>(type) && header.columns > 0; --header.columns) {
+      ColumnEntry entry;
+      std::memcpy(&entry, bytes->data() + entry_at, sizeof entry);
+      if (entry.id == id) return {bytes->data() + at, entry.stored};
+      entry_at += sizeof entry;
+      at += entry.stored;
+    }
+    offset += sizeof header + header.bytes;
+  }
+  return {};
 }
 
 }  // namespace heapgauge::trace::testing

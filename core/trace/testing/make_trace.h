@@ -179,6 +179,18 @@ class MakeTrace {
     return made;
   }
 
+  // munmap in the middle of a mapping: the numbers of what is left of it.
+  std::pair<uint64_t, uint64_t> Cut(uint64_t time_ns, uint64_t number, uint64_t left_bytes,
+                                    uint64_t right_bytes) {
+    Block right = blocks_[number];
+    const uint64_t left = Reallocate(time_ns, number, left_bytes, right.stack);
+    right.birth_ns = time_ns;
+    right.address += right.size - right_bytes;
+    right.size = right_bytes;
+    right.previous = number;
+    return {left, Allocate(right)};
+  }
+
   void Memory(const MemoryPoint& point) { memory_.push_back(point); }
   void Memory(uint64_t time_ns, uint64_t resident_bytes) {
     MemoryPoint point;
@@ -393,6 +405,7 @@ struct RandomTrace {
   double reallocated = 0.05;   // of the events
   double foreign_frees = 0.1;  // by another thread
   double mappings = 0.01;      // of the allocations
+  double cuts = 0;             // of the mappings that would be freed: in the middle
   uint64_t greatest_size = 100'000;
   uint64_t greatest_pause_ns = 5000;
 };
@@ -434,6 +447,13 @@ inline void AddRandomEvents(const RandomTrace& how, MakeTrace* trace) {
     }
     if (!live.empty() && happens(full ? 0.6 : 0.3)) {
       const size_t at = below(live.size());
+      const Block& chosen = trace->blocks()[live[at]];
+      if (chosen.is_mapping && how.cuts > 0 && happens(how.cuts)) {
+        const auto [left, right] = trace->Cut(now, live[at], chosen.size / 4, chosen.size / 2);
+        live[at] = left;
+        live.push_back(right);
+        continue;
+      }
       const uint32_t by = happens(how.foreign_frees) ? thread : trace->blocks()[live[at]].thread;
       trace->Free(now, live[at], by);
       live[at] = live.back();

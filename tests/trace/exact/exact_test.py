@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -160,6 +161,18 @@ class Counted(Exact):
         totals = self.stats(path, "--kind", "mmap", "--section", "totals")["totals"]
         self.assertEqual(totals["peak"]["bytes"], known["peak"])
         self.assertEqual(totals["never_freed"]["bytes"], known["left"])
+
+    def test_every_piece_of_a_mapping_knows_what_it_was_made_of(self):
+        path, said = self.trace([target("cut_mappings")], "--mmap")
+        pieces = re.search(r"pieces (\d+)", said).group(1)
+        totals = self.stats(path, "--kind", "mmap", "--section", "totals")["totals"]
+        self.assertEqual(str(totals["mapping_pieces"]), pieces)
+        # Which columns are asked for decides where blocks are looked for.
+        for columns in ("count(*)", "count(*), max(freed_ns) > 0", "count(*), count(address)"):
+            done = subprocess.run([harness.HEAPGAUGE, "query", "--csv", "--no-header",
+                                   f"SELECT {columns} FROM allocations WHERE is_mapping AND previous IS NOT NULL",
+                                   str(path)], env=self.environment(), capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.strip().split(",")[0], pieces, columns)
 
     def test_threads_that_free_for_each_other(self):
         self.check(5)
