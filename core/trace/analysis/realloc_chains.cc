@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace heapgauge::trace {
+namespace {
+
+double Real(uint64_t value) { return static_cast<double>(value); }
+
+}  // namespace
 
 void ChainSums::Add(const ChainSums& other) {
   chains += other.chains;
@@ -23,45 +28,58 @@ void ChainSums::Add(const ChainSums& other) {
 }
 
 double ChainSums::growth_factor() const {
-  return logged_growths == 0 ? 0 : std::exp(log_growth / static_cast<double>(logged_growths));
+  return logged_growths == 0 ? 0 : std::exp(log_growth / Real(logged_growths));
 }
 
 void ReallocChains::Link(const Block& old, const Block& block) {
-  ChainSums chain;
-  if (const auto known = open_.find(old.number); known != open_.end()) {
-    chain = known->second;
-    open_.erase(known);
-  } else {
-    chain.first_bytes = old.size;
+  Open next;
+  next.chain = TakeUpTo(old);
+  if (next.chain.resizes == 0) next.chain.first_bytes = old.size;
+  next.old_bytes = old.size;
+  next.moved = old.address != block.address;
+  open_[block.number] = next;
+}
+
+// The chain as far as it goes up to this block, of which all is known. Empty if the block is not
+// among those that are asked for: then what came before it was a chain of its own.
+ChainSums ReallocChains::TakeUpTo(const Block& block) {
+  const auto known = open_.find(block.number);
+  if (known == open_.end()) return {};
+  Open open = known->second;
+  open_.erase(known);
+  if (matcher_ != nullptr && !matcher_->Matches(block)) {
+    Count(open.chain);
+    return {};
   }
+  ChainSums& chain = open.chain;
   ++chain.resizes;
-  if (old.address != block.address) {
+  if (open.moved) {
     ++chain.moves;
-    chain.copied_bytes += std::min(old.size, block.size);
+    chain.copied_bytes += std::min(open.old_bytes, block.size);
   }
-  if (block.size > old.size) {
+  if (block.size > open.old_bytes) {
     ++chain.growths;
-    if (old.size > 0) {
-      chain.log_growth += std::log(static_cast<double>(block.size) / static_cast<double>(old.size));
+    if (open.old_bytes > 0) {
+      chain.log_growth += std::log(Real(block.size) / Real(open.old_bytes));
       ++chain.logged_growths;
     }
   }
-  open_[block.number] = chain;
+  chain.last_bytes = block.size;
+  chain.group = groups_.Of(block);
+  return chain;
 }
 
 void ReallocChains::End(const Block& last) {
   if (last.previous == kNoBlock || last.is_mapping) return;
-  const auto known = open_.find(last.number);
-  if (known == open_.end()) return;
-  ChainSums chain = known->second;
-  open_.erase(known);
-  if (matcher_ != nullptr && !matcher_->Matches(last)) return;
+  Count(TakeUpTo(last));
+}
+
+void ReallocChains::Count(ChainSums chain) {
+  if (chain.resizes == 0) return;
   chain.chains = 1;
-  chain.last_bytes = last.size;
   chain.longest = chain.resizes;
   chain.longest_first_bytes = chain.first_bytes;
   chain.longest_last_bytes = chain.last_bytes;
-  chain.group = groups_.Of(last);
   ChainSums& row = rows_[chain.group];
   row.group = chain.group;
   row.Add(chain);

@@ -1,7 +1,8 @@
 // Chains of blocks that realloc made of each other: how often a buffer grew, by how much each time,
 // and how many bytes were copied for it. A chain begins with the block that was resized first and
 // ends with the one that was freed, or is live at the end; it counts for whoever asked for the last
-// one.
+// one. With a filter, chains are of the resizes whose new block it leaves: where it does not, a
+// chain ends, and may begin anew behind that.
 //
 // Fed with segments in order. Memory: one record for each chain that is not over.
 #ifndef HEAPGAUGE_CORE_TRACE_ANALYSIS_REALLOC_CHAINS_H_
@@ -58,12 +59,22 @@ class ReallocChains {
   std::vector<ChainSums> Rows() const;
 
  private:
+  // Of a block that was made of another one, until it dies: not before is it known whether it is
+  // among those that are asked for.
+  struct Open {
+    ChainSums chain;  // up to the block before
+    uint64_t old_bytes = 0;
+    bool moved = false;
+  };
+  // REQUIRES: `old` is dead.
   void Link(const Block& old, const Block& block);
   void End(const Block& last);
+  ChainSums TakeUpTo(const Block& block);
+  void Count(ChainSums chain);
 
   const BlockGroups& groups_;
   const Matcher* matcher_;
-  std::unordered_map<uint64_t, ChainSums> open_;  // by the number of the last block so far
+  std::unordered_map<uint64_t, Open> open_;       // by the number of the last block so far
   std::unordered_map<uint32_t, ChainSums> rows_;  // by group
   ChainSums total_;
 };

@@ -280,6 +280,56 @@ TEST(Stats, ChainsOfReallocAreFollowedToTheirEnds) {
   for (const ChainSums& row : stats->chain_rows) expect_same(row, rows[row.group]);
 }
 
+TEST(Stats, ChainsAreOfTheBlocksThatAFilterLeaves) {
+  const MakeTrace made = Random(4);
+  const auto trace = made.Open();
+  const BlockGroups groups = GroupsOf(*trace);
+  Filter by_size;
+  by_size.least_size = 1000;
+  Filter by_time;
+  by_time.born_from_ns = made.end_ns() / 3;
+  by_time.born_to_ns = made.end_ns() / 2;
+  Filter by_end;
+  by_end.freed = true;
+  by_end.least_lifetime_ns = 50'000'000;
+  for (const Filter& filter : {by_size, by_time, by_end}) {
+    const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());
+    ASSERT_TRUE(matcher);
+    StatsRequest request;
+    request.matcher = &*matcher;
+    const auto stats = ReadStats(*trace, groups, request);
+    ASSERT_TRUE(stats);
+    // Each block ends a chain of such blocks, or is followed by another one.
+    uint64_t resizes = 0, moves = 0, followed = 0, first_bytes = 0, last_bytes = 0;
+    std::set<uint64_t> followed_numbers;
+    const auto counts = [&](const Block& b) {
+      return b.previous != kNoBlock && !b.is_mapping && matcher->Matches(b);
+    };
+    for (const Block& block : made.blocks()) {
+      if (!counts(block)) continue;
+      const Block& old = made.blocks()[block.previous];
+      ++resizes;
+      moves += old.address != block.address ? 1 : 0;
+      if (counts(old)) {
+        ++followed;
+        followed_numbers.insert(old.number);
+      } else {
+        first_bytes += old.size;
+      }
+    }
+    for (const Block& block : made.blocks()) {
+      if (counts(block) && !followed_numbers.contains(block.number)) last_bytes += block.size;
+    }
+    EXPECT_GT(stats->chains.chains, 10u);
+    EXPECT_EQ(stats->chains.resizes, resizes);
+    EXPECT_EQ(stats->chains.resizes, stats->resizes);
+    EXPECT_EQ(stats->chains.chains, resizes - followed);
+    EXPECT_EQ(stats->chains.moves, moves);
+    EXPECT_EQ(stats->chains.first_bytes, first_bytes);
+    EXPECT_EQ(stats->chains.last_bytes, last_bytes);
+  }
+}
+
 TEST(Stats, TellByWhatBuffersGrow) {
   MakeTrace made;
   const uint32_t stack = made.Stack({"grow", "main"});
