@@ -305,6 +305,39 @@ TEST(Stats, DoNotTellWhatTheRecorderDidNotKnow) {
   EXPECT_FALSE(j["sizes"].is_null());
 }
 
+TEST(Stats, DoNotSayThatNothingWasResizedWhereThatWasLeftOut) {
+  for (const bool one_is_known : {false, true}) {
+    MakeTrace made;
+    made.facts.culled_below_ns = 1'000'000;
+    const uint32_t stack = made.Stack({"grow", "main"});
+    trace::Block block;
+    block.stack = stack;
+    block.size = 100;
+    block.function = static_cast<uint8_t>(wire::Function::kRealloc);
+    for (block.birth_ns = 1; block.birth_ns <= 20; ++block.birth_ns) made.Allocate(block);
+    if (one_is_known) made.Reallocate(30, 0, 200, stack);
+    const Opened opened(std::move(made));
+    const trace::StatsRequest request;
+    const auto stats = trace::ReadStats(*opened.trace, *opened.groups, request);
+    ASSERT_TRUE(stats);
+    const std::string text = StatsText(opened.subject, *stats, request, {}).text();
+    const auto says = [&](const char* what) { return text.find(what) != std::string::npos; };
+    EXPECT_FALSE(says("Nothing was resized")) << text;
+    EXPECT_EQ(says("not known: realloc made 20 of nothing, or of what was left out"), !one_is_known)
+        << text;
+    EXPECT_EQ(says("Not known: realloc made 20 blocks of nothing"), !one_is_known) << text;
+    EXPECT_EQ(says("1 blocks were made of others by realloc (4.8%), and 20 of nothing or of"),
+              one_is_known)
+        << text;
+    EXPECT_EQ(says("realloc made 20 others of nothing"), one_is_known) << text;
+    const nlohmann::json j =
+        nlohmann::json::parse(StatsJson(opened.subject, *stats, request, StatsOptions()));
+    EXPECT_EQ(j["totals"]["resizes"].is_null(), !one_is_known);
+    EXPECT_EQ(j["realloc"].is_null(), !one_is_known);
+    EXPECT_EQ(j["totals"]["unlinked_reallocs"], 20);
+  }
+}
+
 TEST(Stats, JsonAddsUp) {
   const Opened opened(Random());
   trace::StatsRequest request;

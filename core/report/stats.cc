@@ -32,7 +32,25 @@ std::string Blocks(const BlockCount& count) {
   return fmt::format("{} ({})", Count(count.blocks), Bytes(count.bytes));
 }
 
+StyledText ResizedLine(const StatsInput& in) {
+  const trace::TraceStats& s = in.stats;
+  const uint64_t unknown = ReallocsOfLeftOut(*in.subject.trace, s);
+  const std::string known = fmt::format("{} blocks were made of others by realloc ({})",
+                                        Count(s.resizes), Share(s.resizes, s.allocated.blocks));
+  if (unknown == 0) return FactLine("resized", known);
+  return FactLine(
+      "resized",
+      s.resizes == 0
+          ? fmt::format("not known: realloc made {} of nothing, or of what was left out",
+                        Count(unknown))
+          : fmt::format("{}, and {} of nothing or of what was left out", known, Count(unknown)));
+}
+
 }  // namespace
+
+uint64_t ReallocsOfLeftOut(const trace::TraceFile& trace, const trace::TraceStats& stats) {
+  return trace.facts().culled_below_ns != 0 ? stats.unlinked_reallocs : 0;
+}
 
 std::string TemporaryText(uint32_t within) {
   if (within == 0) return "freed before the next allocation";
@@ -68,9 +86,7 @@ StyledText TotalsSection(const StatsInput& in) {
   }
   // Where there is nothing but mappings, realloc has no part.
   if (!in.subject.trace->facts().only_blocks && (s.pieces == 0 || s.resizes != 0)) {
-    text +=
-        FactLine("resized", fmt::format("{} blocks were made of others by realloc ({})",
-                                        Count(s.resizes), Share(s.resizes, s.allocated.blocks)));
+    text += ResizedLine(in);
   }
   text += FactLine("temporary", fmt::format("{}, {}: {}", Blocks(s.temporary),
                                             Share(s.temporary.blocks, s.allocated.blocks),

@@ -73,11 +73,21 @@ StyledText SlackSection(const StatsInput& in) {
 
 StyledText ReallocSection(const StatsInput& in) {
   const trace::ChainSums& all = in.stats.chains;
+  const uint64_t unknown = ReallocsOfLeftOut(*in.subject.trace, in.stats);
+  if (all.chains == 0 && unknown != 0) {
+    return StyledText(
+        fmt::format("Not known: realloc made {} blocks of nothing, or of what was left out.\n",
+                    Count(unknown)));
+  }
   if (all.chains == 0) return StyledText("Nothing was resized.\n");
   StyledText text(
       fmt::format("{} blocks were resized {} times\n", Count(all.chains), Count(all.resizes)));
   text.Add(fmt::format("{} of these moved the block, with up to {} copied\n", Count(all.moves),
                        Bytes(all.copied_bytes)));
+  if (unknown != 0) {
+    text.Add(fmt::format("realloc made {} others of nothing, or of what was left out\n",
+                         Count(unknown)));
+  }
   text.Add(fmt::format("the longest chain: {} resizes from {} to {}\n", Count(all.longest),
                        Bytes(all.longest_first_bytes), Bytes(all.longest_last_bytes)));
   std::vector<uint32_t> shown;

@@ -12,17 +12,24 @@ Json CountJson(const BlockCount& count) {
   return {{"blocks", count.blocks}, {"bytes", count.bytes}};
 }
 
+// Nothing was left out that blocks may have been made of, or they were made of others as well.
+bool KnowsResizes(const StatsInput& in) {
+  return in.stats.resizes != 0 || ReallocsOfLeftOut(*in.subject.trace, in.stats) == 0;
+}
+
 // `all`: the trace knows more than blocks; what it does not know is null.
-Json TotalsJson(const trace::TraceStats& s, const trace::StatsRequest& request, bool all) {
+Json TotalsJson(const StatsInput& in, bool all) {
+  const trace::TraceStats& s = in.stats;
   return {
       {"allocated", CountJson(s.allocated)},
       {"freed", CountJson(s.freed)},
       {"never_freed", CountJson(s.never_freed)},
       {"peak", {{"bytes", s.peak.bytes}, {"blocks", s.peak.blocks}, {"time_ns", s.peak.time_ns}}},
-      {"resizes", all ? Json(s.resizes) : Json()},
+      {"resizes", all && KnowsResizes(in) ? Json(s.resizes) : Json()},
+      {"unlinked_reallocs", all ? Json(s.unlinked_reallocs) : Json()},
       {"mapping_pieces", all ? Json(s.pieces) : Json()},
       {"temporary", CountJson(s.temporary)},
-      {"temporary_within", request.temporary_within},
+      {"temporary_within", in.request.temporary_within},
       {"zero_sized", s.zero_sized.blocks},
       {"slack_bytes", all ? Json(s.slack_bytes) : Json()}};
 }
@@ -190,7 +197,7 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
   Json json = TraceJson(*subject.trace, subject.filter, subject.notes);
   json["by"] = trace::GroupByName(subject.groups->by());
   const bool all = !subject.trace->facts().only_blocks;
-  if (asked("totals")) json["totals"] = TotalsJson(stats, request, all);
+  if (asked("totals")) json["totals"] = TotalsJson(in, all);
   if (asked("rates")) json["rates"] = RatesJson(stats);
   if (asked("sizes")) json["sizes"] = SizesJson(stats);
   if (asked("calls")) json["calls"] = CallsJson(stats);
@@ -231,6 +238,7 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
     }
     json["realloc"] = ChainJson(stats.chains);
     json["realloc"]["rows"] = std::move(list);
+    if (!KnowsResizes(in)) json["realloc"] = Json();
   }
   if (asked("pages")) {
     json["pages"] = Json::Array();

@@ -9,7 +9,8 @@
 namespace heapgauge::trace {
 namespace {
 
-constexpr uint32_t kNeeded = kOldBlocks | kNewBlocks | kEvents;
+// With what any filter needs (Filter::needed_parts), since those who ask share them.
+constexpr uint32_t kNeeded = kOldBlocks | kNewBlocks | kEvents | kDetails;
 
 }  // namespace
 

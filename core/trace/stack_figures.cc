@@ -246,11 +246,12 @@ class Figuring {
         if (matcher.Matches(block)) Take(block, {i, e}, &answer_.stacks);
       }
     }
+    const uint32_t more = matcher.filter().needed_parts();
     const auto parts_of = [&](size_t i) -> uint32_t {
       if (edges.count(i) != 0) return 0;
-      if (i < range_.end.segment) return kOldBlocks | kNewBlocks;
+      if (i < range_.end.segment) return kOldBlocks | kNewBlocks | more;
       // Behind the range: who of those that were live at its end died later?
-      return trace_.segments()[i].oldest_birth < range_.end_block ? uint32_t{kOldBlocks} : 0u;
+      return trace_.segments()[i].oldest_birth < range_.end_block ? kOldBlocks | more : 0U;
     };
     HG_TRY(FoldInto(range_.begin.segment, SIZE_MAX, parts_of,
                     [&](const Segment& segment, size_t i, std::vector<StackFigure>* figures) {

@@ -7,6 +7,7 @@
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/trace/trace_moment.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -82,6 +83,12 @@ std::string RangeText(uint64_t from, uint64_t to, const char* what) {
   }
   if (from != 0) return fmt::format("{} from {} on", what, FormatMoment(from));
   return fmt::format("{} before {}", what, FormatMoment(to));
+}
+
+// The call tells more than the links: what a block was made of may have been left out of the trace.
+bool IsOfRealloc(const Block& block) {
+  return block.previous != kNoBlock || block.resized_away ||
+         block.function == static_cast<uint8_t>(wire::Function::kRealloc);
 }
 
 }  // namespace
@@ -207,9 +214,7 @@ bool Matcher::MatchesRest(const Block& block) const {
   if (f.temporary_within && (block.distance == kForeign || block.distance > *f.temporary_within)) {
     return false;
   }
-  if (f.by_realloc && *f.by_realloc != (block.previous != kNoBlock || block.resized_away)) {
-    return false;
-  }
+  if (f.by_realloc && *f.by_realloc != IsOfRealloc(block)) return false;
   const uint64_t lifetime = block.lifetime_ns(end_ns_);
   if (lifetime < f.least_lifetime_ns || lifetime > f.greatest_lifetime_ns) return false;
   // What happens at a moment counts as done at it.

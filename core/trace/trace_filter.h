@@ -32,7 +32,7 @@ struct Filter {
   std::optional<bool> freed;
   std::optional<uint32_t>
       temporary_within;                  // distance <= this; 0: freed before the next allocation
-  std::optional<bool> by_realloc;        // has a previous block, or was made into another
+  std::optional<bool> by_realloc;        // realloc made it, or made it into another
   std::optional<bool> mappings = false;  // only mappings, only heap blocks (the default), both
   std::vector<uint32_t> threads;         // kernel ids; empty: all
   std::string thread_name;               // regular expression; "" all
@@ -48,6 +48,8 @@ struct Filter {
   bool asks_about_times() const;
   // A block that is just born may match or not: its death decides.
   bool asks_about_fate() const;
+  // Which Parts blocks must be read with for it, besides the blocks themselves.
+  uint32_t needed_parts() const { return by_realloc ? kDetails : 0U; }
   // "at least 1.0 MB, freed, function ~ Cache::", without what is as by default.
   std::string Text() const;
 
@@ -62,7 +64,8 @@ class Matcher {
  public:
   static Result<Matcher> Compile(const Filter& filter, const TraceFile& trace,
                                  const TraceFile::Stacks& symbolized);
-  // REQUIRES: the block is as at its death, or live at the end of the trace.
+  // REQUIRES: the block is as at its death, or live at the end of the trace, and was read with
+  // Filter::needed_parts().
   bool Matches(const Block& block) const {
     return MatchesStack(block.stack) && MatchesThread(block.thread) && MatchesRest(block);
   }

@@ -186,6 +186,10 @@ std::string About(const ProfileRequest& request) {
 }
 
 bool IsHeap(const Block& block) { return !block.is_mapping; }
+bool IsOfRealloc(const Block& block) {
+  return block.previous != kNoBlock || block.resized_away ||
+         block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+}
 
 struct Made {
   explicit Made(uint64_t seed, uint64_t pause = 3, uint32_t events = 3000) {
@@ -266,9 +270,9 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
       {[](Filter* f) { f->freed = false; },
        [](const Block& b) { return IsHeap(b) && b.is_live(); }},
       {[](Filter* f) { f->by_realloc = true; },
-       [](const Block& b) { return IsHeap(b) && (b.previous != kNoBlock || b.resized_away); }},
+       [](const Block& b) { return IsHeap(b) && IsOfRealloc(b); }},
       {[](Filter* f) { f->by_realloc = false; },
-       [](const Block& b) { return IsHeap(b) && b.previous == kNoBlock && !b.resized_away; }},
+       [](const Block& b) { return IsHeap(b) && !IsOfRealloc(b); }},
       {[](Filter* f) { f->threads = {1001}; },
        [](const Block& b) { return IsHeap(b) && b.thread == 1; }},
       {[](Filter* f) { f->mappings = true; }, [](const Block& b) { return b.is_mapping; }},

@@ -62,6 +62,11 @@ int Story(const char* path) {
   return Finish(made.Write(path));
 }
 
+bool IsOfRealloc(const Block& block) {
+  return block.previous != kNoBlock || block.resized_away ||
+         block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+}
+
 int Random(const char* path, uint32_t events, uint64_t seed) {
   MakeTrace made;
   RandomTrace how;
@@ -76,8 +81,8 @@ int Random(const char* path, uint32_t events, uint64_t seed) {
     const std::string death = b.is_live() ? "" : std::to_string(b.death_ns);
     const std::string distance = b.distance == kForeign ? "" : std::to_string(b.distance);
     std::printf("%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%u,%u,%s,%d,%d\n", b.number, b.birth_ns,
-                death.c_str(), b.size, b.stack, b.thread, distance.c_str(),
-                b.previous != kNoBlock || b.resized_away ? 1 : 0, b.is_mapping ? 1 : 0);
+                death.c_str(), b.size, b.stack, b.thread, distance.c_str(), IsOfRealloc(b) ? 1 : 0,
+                b.is_mapping ? 1 : 0);
   }
   return 0;
 }

@@ -65,6 +65,7 @@ Result<Counts> CountAll(const TraceFile& trace, const BlockGroups& groups,
   };
   OrderedFoldOptions options;
   options.parts = kOldBlocks | kNewBlocks;
+  if (matcher != nullptr) options.parts |= matcher->filter().needed_parts();
   options.workers = WorkersFor(
       trace, groups.size() * sizeof(LifetimeSums) + histograms * sizeof(LifetimeHistogram));
   options.progress = progress;

@@ -94,9 +94,10 @@ struct TraceStats {
   BlockCount short_large;
   BlockCount zero_sized;  // requests of 0 bytes
   uint64_t slack_bytes = 0;
-  uint64_t slack_at_limit = 0;  // blocks whose slack is 64 KiB or more: counted as that
-  uint64_t resizes = 0;         // blocks that realloc made of others
-  uint64_t pieces = 0;          // mappings that are what was left of others
+  uint64_t slack_at_limit = 0;     // blocks whose slack is 64 KiB or more: counted as that
+  uint64_t resizes = 0;            // blocks that realloc made of others
+  uint64_t unlinked_reallocs = 0;  // blocks that realloc made of nothing, or of what was left out
+  uint64_t pieces = 0;             // mappings that are what was left of others
   StatsPeak peak;
   Rates rates;
   std::array<SizeStats, kSizeClasses> sizes{};

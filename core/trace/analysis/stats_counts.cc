@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "wire/gauge_format.h"
+
 namespace heapgauge::trace {
 
 void GroupStats::Add(const GroupStats& other) {
@@ -94,7 +96,11 @@ void StatsCounts::Add(const Block& block) {
   sums_.calls[std::min<size_t>(block.function, kCallKinds - 1)].Add(size);
   sums_.alignments[std::min<size_t>(block.alignment_log2, kAlignments - 1)].Add(size);
   if (block.slack == UINT16_MAX) ++sums_.slack_at_limit;
-  if (block.previous != kNoBlock) ++(block.is_mapping ? sums_.pieces : sums_.resizes);
+  if (block.previous != kNoBlock) {
+    ++(block.is_mapping ? sums_.pieces : sums_.resizes);
+  } else if (block.function == static_cast<uint8_t>(wire::Function::kRealloc)) {
+    ++sums_.unlinked_reallocs;
+  }
 
   if (block.is_live()) {
     group.never_freed.Add(size);
@@ -139,6 +145,7 @@ void StatsCounts::Add(const StatsCounts& other) {
   const TraceStats& o = other.sums_;
   sums_.slack_at_limit += o.slack_at_limit;
   sums_.resizes += o.resizes;
+  sums_.unlinked_reallocs += o.unlinked_reallocs;
   sums_.pieces += o.pieces;
   for (size_t i = 0; i < o.rates.bins.size(); ++i) sums_.rates.bins[i].Add(o.rates.bins[i]);
   for (size_t i = 0; i < kCourseParts; ++i) sums_.rates.course[i].Add(o.rates.course[i]);

@@ -36,13 +36,16 @@ BlockGroups GroupsOf(const TraceFile& trace, GroupBy by = GroupBy::kFunction) {
 }
 
 bool IsHeap(const Block& block) { return !block.is_mapping; }
+bool CalledRealloc(const Block& block) {
+  return block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+}
 
 // All figures that are sums over blocks, by the list of blocks.
 template <typename Wanted>
 void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroups& groups,
                 const StatsRequest& request, const Wanted& wanted) {
   BlockCount allocated, freed, never, temporary, large;
-  uint64_t slack = 0, resizes = 0, pieces = 0;
+  uint64_t slack = 0, resizes = 0, pieces = 0, unlinked = 0;
   std::map<uint64_t, RateBin> bins;
   std::map<size_t, BlockCount> sizes, calls, alignments;
   std::map<uint64_t, uint64_t> exact;
@@ -57,6 +60,7 @@ void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroup
     ++exact[b.size];
     slack += b.slack;
     (b.is_mapping ? pieces : resizes) += b.previous != kNoBlock ? 1 : 0;
+    unlinked += b.previous == kNoBlock && CalledRealloc(b) ? 1 : 0;
     RateBin& born = bins[b.birth_ns / kSecond];
     ++born.allocations;
     born.bytes += b.size;
@@ -94,6 +98,7 @@ void ExpectSums(const TraceStats& stats, const MakeTrace& made, const BlockGroup
   EXPECT_EQ(stats.slack_bytes, slack);
   EXPECT_EQ(stats.resizes, resizes);
   EXPECT_EQ(stats.pieces, pieces);
+  EXPECT_EQ(stats.unlinked_reallocs, unlinked);
   EXPECT_EQ(stats.distinct_sizes, exact.size());
   for (const ExactSize& size : stats.exact_sizes) EXPECT_EQ(size.blocks, exact[size.size]);
   for (size_t i = 0; i < stats.rates.bins.size(); ++i) {
