@@ -305,6 +305,31 @@ TEST(Stats, DoNotTellWhatTheRecorderDidNotKnow) {
   EXPECT_FALSE(j["sizes"].is_null());
 }
 
+TEST(Stats, DoNotTellHowBlocksLieThatHaveNoAddresses) {
+  MakeTrace made;
+  made.with_addresses = false;
+  const uint32_t stack = made.Stack({"f", "main"});
+  made.Free(3, made.Allocate(1, 0, 5000, stack));
+  for (const bool leaves_some : {false, true}) {
+    if (leaves_some) made.Allocate(4, 0, 100, stack);
+    const Opened opened(made);
+    trace::StatsRequest request;
+    for (const bool only_pages : {false, true}) {
+      request.wants_counts = request.wants_chains = !only_pages;
+      const auto stats = trace::ReadStats(*opened.trace, *opened.groups, request);
+      ASSERT_TRUE(stats);
+      StatsOptions options;
+      options.sections = {"pages"};
+      const std::string text = StatsText(opened.subject, *stats, request, options).text();
+      EXPECT_NE(text.find("in memory\nNot known: "), std::string::npos) << text;
+      const nlohmann::json j =
+          nlohmann::json::parse(StatsJson(opened.subject, *stats, request, options));
+      ASSERT_TRUE(j.contains("pages"));
+      EXPECT_TRUE(j["pages"].is_null());
+    }
+  }
+}
+
 TEST(Stats, DoNotSayThatNothingWasResizedWhereThatWasLeftOut) {
   for (const bool one_is_known : {false, true}) {
     MakeTrace made;

@@ -48,6 +48,11 @@ StyledText ResizedLine(const StatsInput& in) {
 
 }  // namespace
 
+bool KnowsPlaces(const trace::TraceStats& stats) {
+  return std::all_of(stats.pages.begin(), stats.pages.end(),
+                     [](const trace::PageUse& use) { return use.knows_places(); });
+}
+
 uint64_t ReallocsOfLeftOut(const trace::TraceFile& trace, const trace::TraceStats& stats) {
   return trace.facts().culled_below_ns != 0 ? stats.unlinked_reallocs : 0;
 }
@@ -250,6 +255,7 @@ StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats
     const char* heading;
     StyledText (*write)(const StatsInput&);
     bool needs_more_than_blocks = false;  // see trace::Facts::only_blocks
+    bool needs_places = false;
   };
   static constexpr Section kSections[] = {
       {"totals", "Totals", TotalsSection},
@@ -262,7 +268,7 @@ StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats
       {"churn", "Churn: blocks that are gone at once", ChurnSection},
       {"alignment", "Alignment", AlignmentSection, true},
       {"large", "Large blocks that live shortly", LargeSection},
-      {"pages", "Pages: how the heap lies in memory", PagesSection},
+      {"pages", "Pages: how the heap lies in memory", PagesSection, false, true},
   };
   const StatsInput in{subject, stats, request, options};
   StyledText text = TraceHeading(*subject.trace, subject.filter, subject.notes, options.layout);
@@ -274,7 +280,8 @@ StyledText StatsText(const TraceSubject& subject, const trace::TraceStats& stats
     if (!asked(section.name)) continue;
     text.Add("\n").Add(section.heading, Style::kTitle).Add("\n");
     const bool empty = stats.allocated.blocks == 0 && request.wants_counts;
-    const bool unknown = section.needs_more_than_blocks && subject.trace->facts().only_blocks;
+    const bool unknown = (section.needs_more_than_blocks && subject.trace->facts().only_blocks) ||
+                         (section.needs_places && !KnowsPlaces(stats));
     text.Add(empty     ? StyledText(subject.filter.empty() ? "Nothing was allocated.\n"
                                                            : "The filter leaves nothing.\n")
              : unknown ? StyledText("Not known: the tool that recorded the trace did not tell.\n")

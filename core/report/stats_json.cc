@@ -245,6 +245,7 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
     for (const trace::PageUse& use : stats.pages) {
       json["pages"].Add(PageUseJson(subject, use, SIZE_MAX));
     }
+    if (!KnowsPlaces(stats)) json["pages"] = Json();
   }
   for (const char* section : {"calls", "threads", "slack", "realloc", "alignment"}) {
     if (!all && asked(section)) json[section] = Json();

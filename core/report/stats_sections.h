@@ -55,6 +55,9 @@ inline uint64_t SlackOf(const trace::GroupStats& g) { return g.slack_bytes; }
 inline uint64_t TemporaryOf(const trace::GroupStats& g) { return g.temporary.blocks; }
 inline uint64_t LargeOf(const trace::GroupStats& g) { return g.short_large.bytes; }
 
+// The addresses of the blocks are known, at all moments that have blocks.
+bool KnowsPlaces(const trace::TraceStats& stats);
+
 // Blocks that realloc made, nobody knows of what: blocks that were left out of the trace have none
 // behind them. 0 if nothing was left out.
 uint64_t ReallocsOfLeftOut(const trace::TraceFile& trace, const trace::TraceStats& stats);

@@ -116,6 +116,7 @@ PageUse MeasurePageUse(const std::vector<uint64_t>& units, uint64_t pin_unit,
   std::sort(blocks->begin(), blocks->end(), [](const PlacedBlock& a, const PlacedBlock& b) {
     return a.address != b.address ? a.address < b.address : a.packed_size < b.packed_size;
   });
+  use.placed_blocks = blocks->size();
   if (!blocks->empty()) use.lowest = blocks->front().address;
   for (const PlacedBlock& block : *blocks) {
     use.highest = std::max(use.highest, block.address + block.size());

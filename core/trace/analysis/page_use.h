@@ -41,6 +41,7 @@ struct PageUse {
   uint64_t time_ns = 0;
   std::string name;  // "peak", "end", "1.5s"
   uint64_t blocks = 0;
+  uint64_t placed_blocks = 0;  // of these: whose address is known
   uint64_t bytes = 0;
   uint64_t slack_bytes = 0;
   uint64_t lowest = 0;   // address
@@ -50,6 +51,9 @@ struct PageUse {
   uint64_t pinned_ranges = 0;
   uint64_t pinned_bytes = 0;
   std::vector<PinRow> pins;  // most bytes first
+
+  // False if there are blocks, and nothing tells where.
+  bool knows_places() const { return placed_blocks != 0 || blocks == 0; }
 };
 
 // Sorts `blocks`. `pin_unit` is the size of ranges for `pins`.

@@ -91,6 +91,7 @@ class MakeTrace {
   // All of these may be changed before Write.
   Facts facts;
   TraceWriter::Options options{.segment_events = 64};  // small, so that tests meet several
+  bool with_addresses = true;                          // false: blocks get none
   bool write_survivors = true;
   bool write_names = true;
   bool finish = true;  // false: as a writer leaves the file that is killed after the last segment
@@ -327,7 +328,7 @@ class MakeTrace {
     if (allocations_[block.thread] == 0) thread.first_ns = block.birth_ns;
     block.number = blocks_.size();
     ordinals_.push_back(allocations_[block.thread]++);
-    if (block.address == 0) {
+    if (block.address == 0 && with_addresses) {
       // As allocators do: the block that was freed last is the first to be handed out again.
       std::vector<uint64_t>& free = free_[RoomOf(block)];
       if (!free.empty()) {
