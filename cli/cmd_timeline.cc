@@ -95,24 +95,14 @@ struct Range {
   uint64_t to = trace::kNever;
 };
 
-// Of a trace every moment has a name; of others a range is two times since the beginning.
-Result<Range> RangeOf(const TimelineCommand& command, const trace::TraceFile* trace) {
+// Two times since the beginning.
+Result<Range> RangeOf(const TimelineCommand& command) {
   Range range;
-  const auto parse = [&](const std::string& text) -> Result<uint64_t> {
-    if (trace != nullptr) return trace::ParseMoment(*trace, text);
-    return trace::ParseDuration(text);
-  };
   if (!command.from.empty()) {
-    HG_ASSIGN(range.from, parse(command.from));
+    HG_ASSIGN(range.from, trace::ParseDuration(command.from));
   }
   if (!command.to.empty()) {
-    HG_ASSIGN(range.to, parse(command.to));
-  }
-  if (trace != nullptr && range.from > trace->end_ns()) {
-    return Fail(ErrorCode::kInvalidArgument, "--from " + Printable(command.from) +
-                                                 " is behind the end of " +
-                                                 Printable(command.source) + ", which is at " +
-                                                 trace::FormatMoment(trace->end_ns()));
+    HG_ASSIGN(range.to, trace::ParseDuration(command.to));
   }
   if (range.from > range.to) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -140,7 +130,7 @@ Status CheckUnit(const TimelineCommand& command, const MassifFile& file) {
 
 // Massif's axis may count something else than time.
 Result<Range> RangeOf(const TimelineCommand& command, const MassifFile& file) {
-  if (file.unit == MassifUnit::kMilliseconds) return RangeOf(command, nullptr);
+  if (file.unit == MassifUnit::kMilliseconds) return RangeOf(command);
   Range range;
   if (!command.from.empty()) {
     HG_ASSIGN(range.from, SizeOption("--from", command.from));
@@ -163,8 +153,8 @@ Result<trace::TraceFile::Stacks> NamedStacks(const TimelineCommand& command,
 Result<trace::Selection> SelectionOf(const TimelineCommand& command,
                                      const trace::TraceFile& trace) {
   trace::Selection selection;
-  HG_ASSIGN(selection.filter, FilterOf(command.blocks, trace));
-  if (command.report.kind == "mmap") selection.filter.mappings = true;
+  HG_ASSIGN(const trace::Question question, QuestionOf(command.blocks, command.report.kind));
+  HG_ASSIGN(selection.filter, FilterOf(question, trace));
   selection.rows = command.functions;
   return selection;
 }
@@ -181,20 +171,20 @@ Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& 
     HG_ASSIGN(const Range range, RangeOf(command, *source.massif));
     return TimelineOfMassif(*source.massif, range.from, range.to);
   }
-  HG_ASSIGN(const Range range, RangeOf(command, source.trace.get()));
   if (source.profile != nullptr) {
+    HG_ASSIGN(const Range range, RangeOf(command));
     auto made = TimelineOfProfile(*source.profile, AxisOf(command), range.from, range.to);
     if (!made) return tl::unexpected<Error>(About({command.source}, made.error()));
     return made;
   }
   trace::TimelineRequest request;
   request.axis = AxisOf(command);
-  request.from_ns = range.from;
-  request.to_ns = range.to;
   request.steps = steps;
   request.bands = command.bands;
   request.lanes = command.lanes;
   HG_ASSIGN(const trace::Selection selection, SelectionOf(command, *source.trace));
+  HG_ASSIGN(request.range,
+            trace::ParseRange(*source.trace, command.from, command.to, selection.filter.mappings));
   trace::TraceFile::Stacks stacks;
   if (request.bands > 0 || selection.any()) {
     std::vector<std::string> notes;
@@ -226,13 +216,11 @@ Result<MassifFile> MakeMassif(const TimelineCommand& command, TimeSource* source
   }
   const MassifTreeOptions tree{command.threshold, command.depth};
   if (source->trace != nullptr) {
-    HG_ASSIGN(const Range range, RangeOf(command, source->trace.get()));
     std::vector<std::string> notes;
     HG_ASSIGN(const auto stacks, NamedStacks(command, *source->trace, &notes));
     trace::MassifRequest request;
     request.unit = unit;
-    request.from_ns = range.from;
-    request.to_ns = range.to;
+    HG_ASSIGN(request.range, trace::ParseRange(*source->trace, command.from, command.to));
     request.most_snapshots = command.most_snapshots;
     request.tree = tree;
     return trace::TraceMassif(*source->trace, stacks, request, BeginProgress());

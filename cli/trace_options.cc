@@ -68,8 +68,10 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
         .InGroup(kGroup);
   }
   if ((which & (kMomentOptions | kRangeOptions)) != 0) {
-    sub.Add("--from", &options->from, "a range of time begins here").NotEmpty().InGroup(kGroup);
-    sub.Add("--to", &options->to, "and ends here; the end of the trace by default")
+    sub.Add("--from", &options->from, "a range of time: what happened after this moment")
+        .NotEmpty()
+        .InGroup(kGroup);
+    sub.Add("--to", &options->to, "up to and including this one; the end of the trace by default")
         .NotEmpty()
         .InGroup(kGroup);
   }
@@ -87,15 +89,10 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
   if ((which & kFilterOptions) != 0) AddFilterOptions(sub, options);
 }
 
-Result<trace::ProfileRequest> RequestOf(const TraceOptions& options,
-                                        const trace::TraceFile& trace) {
-  HG_ASSIGN(const trace::Question question, QuestionOf(options));
-  return trace::RequestOf(question, trace);
-}
-
-Result<trace::Filter> FilterOf(const TraceOptions& options, const trace::TraceFile& trace) {
-  HG_ASSIGN(const trace::Question question, QuestionOf(options));
-  return trace::FilterOf(question, trace);
+Result<trace::Question> QuestionOf(const TraceOptions& options, const std::string& kind) {
+  HG_ASSIGN(trace::Question question, QuestionOf(options));
+  if (kind == "mmap") question.filter.mappings = true;
+  return question;
 }
 
 }  // namespace heapgauge::cli

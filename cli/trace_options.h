@@ -4,11 +4,14 @@
 //
 //   AddTraceOptions(sub, &options->trace);
 //   ...
-//   HG_ASSIGN(const trace::ProfileRequest request, RequestOf(options.trace, *trace));
+//   HG_ASSIGN(const trace::Question question, QuestionOf(options.trace, options.kind));
+//   HG_ASSIGN(const trace::ProfileRequest request, RequestOf(question, *trace));
 //
 // Single-threaded.
 #ifndef HEAPGAUGE_CLI_TRACE_OPTIONS_H_
 #define HEAPGAUGE_CLI_TRACE_OPTIONS_H_
+
+#include <string>
 
 #include "cli/command_line.h"
 #include "core/base/result.h"
@@ -31,10 +34,8 @@ enum TraceOptionSet : uint32_t {
 };
 void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which = kReportOptions);
 
-// What is asked, with the moments of the trace.
-Result<trace::ProfileRequest> RequestOf(const TraceOptions& options, const trace::TraceFile& trace);
-// The blocks alone: what --from and --to mean is left to the command.
-Result<trace::Filter> FilterOf(const TraceOptions& options, const trace::TraceFile& trace);
+// What is asked, about blocks of the kind that --kind names: which peak is meant depends on it.
+Result<trace::Question> QuestionOf(const TraceOptions& options, const std::string& kind);
 
 }  // namespace heapgauge::cli
 

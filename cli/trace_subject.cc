@@ -26,12 +26,8 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
   if (progress != nullptr) progress->Report("opening " + source, 0, 0, "");
   SelectedTrace opened;
   HG_ASSIGN(opened.trace, trace::TraceFile::Open(source));
-  HG_ASSIGN(const trace::ProfileRequest request, RequestOf(options.trace, *opened.trace));
-  opened.filter = request.filter;
-  if (options.kind == "mmap") opened.filter.mappings = true;
-  opened.filter.born_from_ns = request.from_ns;
-  // What was allocated at the last moment of a range is in it.
-  if (request.to_ns != trace::kNever) opened.filter.born_to_ns = request.to_ns + 1;
+  HG_ASSIGN(const trace::Question question, QuestionOf(options.trace, options.kind));
+  HG_ASSIGN(opened.filter, BlocksBornWithin(question, *opened.trace));
   HG_ASSIGN(const auto stacks, opened.trace->ReadStacks());
   opened.stacks = *stacks;
   // What the figures are about: frames that only allocate are left out.

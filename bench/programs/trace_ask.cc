@@ -78,9 +78,9 @@ int main(int argc, char** argv) {
     for (int i = 0; i < rounds; ++i) {
       trace::ProfileRequest request;
       request.value = value;
-      request.from_ns = random() % (end + 1);
-      request.to_ns = random() % (end + 1);
-      if (request.from_ns > request.to_ns) std::swap(request.from_ns, request.to_ns);
+      request.range.from = trace::TraceMoment::At(random() % (end + 1));
+      request.range.to = trace::TraceMoment::At(random() % (end + 1));
+      if (request.range.from > request.range.to) std::swap(request.range.from, request.range.to);
       const double start = Now(CLOCK_MONOTONIC);
       const auto profile = answers.Ask(request);
       if (!profile) return Fail(profile.error());

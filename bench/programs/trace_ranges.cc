@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
     trace::ProfileRequest request;
     uint64_t a = random() % (file.end_ns() + 1);
     uint64_t b = random() % (file.end_ns() + 1);
-    request.from_ns = std::min(a, b);
-    request.to_ns = std::max(a, b);
+    request.range.from = trace::TraceMoment::At(std::min(a, b));
+    request.range.to = trace::TraceMoment::At(std::max(a, b));
     const trace::Value kinds[] = {trace::Value::kLive, trace::Value::kAllocated,
                                   trace::Value::kGrowth, trace::Value::kLeft};
     request.value = kinds[i % 4];

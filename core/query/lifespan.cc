@@ -63,7 +63,10 @@ Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, Source* s
       HG_ASSIGN(moment, source->Peak());
       return moment;
     }
-    HG_ASSIGN(moment.time_ns, trace::MomentWithin(*source->trace(), std::string(TextOf(value))));
+    const trace::TraceFile& trace = *source->trace();
+    HG_ASSIGN(const trace::TraceMoment asked,
+              trace::MomentWithin(trace, std::string(TextOf(value))));
+    HG_ASSIGN(moment, ExactMoment::Find(trace, asked));
     return moment;
   }
   HG_ASSIGN(const std::optional<uint64_t> time_ns, MomentOf(value, *source));

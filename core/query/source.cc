@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/trace_moment.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::query {
 
@@ -113,7 +114,10 @@ uint32_t Source::ThreadIndex(uint32_t id) const {
 }
 
 Result<uint64_t> Source::Moment(const std::string& text) const {
-  if (trace_ != nullptr) return trace::ParseMoment(*trace_, text);
+  if (trace_ != nullptr) {
+    HG_ASSIGN(const trace::TraceMoment moment, trace::ParseMoment(*trace_, text));
+    return moment.time_ns;
+  }
   if (text == "start") return 0;
   if (text == "end") return end_ns();
   if (text == "peak") {
@@ -126,31 +130,8 @@ Result<uint64_t> Source::Moment(const std::string& text) const {
 
 Result<ExactMoment> Source::Peak() {
   if (peak_) return *peak_;
-  HG_ASSIGN(const trace::TraceFile::Peak peak, trace_->FindPeak());
-  ExactMoment moment;
-  moment.time_ns = peak.time_ns;
-  if (peak.bytes != 0) {
-    const std::vector<trace::SegmentInfo>& segments = trace_->segments();
-    std::vector<uint64_t> dead;
-    moment.first_unborn = segments[peak.segment].first_block;
-    // Its nanosecond may have begun segments ago.
-    for (size_t i = peak.segment + 1; i-- > 0 && segments[i].end_ns >= peak.time_ns;) {
-      HG_TRY(CheckStop());
-      HG_ASSIGN(const auto segment,
-                segments_->Read(i, trace::kOldBlocks | trace::kNewBlocks | trace::kEvents));
-      size_t left = i == peak.segment ? size_t{peak.event} + 1 : segment->events.size();
-      for (const trace::Event& event : segment->events) {
-        if (left-- == 0) break;
-        if (i == peak.segment && event.born != trace::kNoIndex) ++moment.first_unborn;
-        if (event.time_ns == peak.time_ns && event.died < segment->blocks.size()) {
-          dead.push_back(segment->blocks[event.died].number);
-        }
-      }
-    }
-    std::sort(dead.begin(), dead.end());
-    moment.dead = std::make_shared<const std::vector<uint64_t>>(std::move(dead));
-  }
-  peak_ = std::move(moment);
+  HG_ASSIGN(const trace::TraceMoment peak, trace::PeakMoment(*trace_, false));
+  HG_ASSIGN(peak_, ExactMoment::Find(*trace_, peak));
   return *peak_;
 }
 

@@ -22,6 +22,7 @@
 #include "core/model/profile.h"
 #include "core/query/names_in_stacks.h"
 #include "core/query/segment_parts.h"
+#include "core/trace/exact_moment.h"
 #include "core/trace/stack_totals.h"
 #include "core/trace/trace_file.h"
 
@@ -38,24 +39,7 @@ struct StackUse : trace::StackTotal {
   }
 };
 
-// A place in the order of events: after all that happened up to a time. The peak is after one
-// certain event, and others of its nanosecond come later.
-struct ExactMoment {
-  uint64_t time_ns = 0;
-  // Of the peak of a trace alone: the number of the first block that was born later, and which of
-  // those that died in its nanosecond had done so by then, sorted.
-  uint64_t first_unborn = UINT64_MAX;
-  std::shared_ptr<const std::vector<uint64_t>> dead;
-
-  bool HasBegun(uint64_t number, uint64_t birth_ns) const {
-    return birth_ns <= time_ns && number < first_unborn;
-  }
-  bool HasEnded(uint64_t number, uint64_t death_ns) const {
-    if (death_ns != time_ns || death_ns == trace::kNever) return death_ns < time_ns;
-    return dead == nullptr || std::binary_search(dead->begin(), dead->end(), number);
-  }
-  friend bool operator==(const ExactMoment&, const ExactMoment&) = default;
-};
+using trace::ExactMoment;
 
 class Source {
  public:
@@ -90,7 +74,7 @@ class Source {
 
   // "1.5s", "peak", ... or a number of nanoseconds.
   Result<uint64_t> Moment(const std::string& text) const;
-  // Of a trace. Found once.
+  // Of a trace: of its heap, mappings left out. Found once.
   Result<ExactMoment> Peak();
 
   void SetProgress(ProgressSink* progress) { progress_ = progress; }

@@ -263,8 +263,8 @@ TEST(Stats, OfARangeTellItsRatesAndWhatItsPagesAre) {
   Opened opened(Random());
   const uint64_t end = opened.trace->end_ns();
   trace::Filter filter;
-  filter.born_from_ns = end / 2;
-  filter.born_to_ns = end / 2 + end / 4;
+  filter.born.from = trace::TraceMoment::At(end / 2);
+  filter.born.to = trace::TraceMoment::At(end / 2 + end / 4);
   const auto matcher =
       trace::Matcher::Compile(filter, *opened.trace, **opened.trace->ReadStacks()).value();
   trace::StatsRequest request;

@@ -158,7 +158,7 @@ TEST(GrowingTrace, AnswersThatGoOnAreThoseOfANewStart) {
       for (const Value value : {Value::kLive, Value::kLifetime, Value::kGrowth}) {
         ProfileRequest request;
         request.value = value;
-        request.from_ns = trace->end_ns() / 3;
+        request.range.from = TraceMoment::At(trace->end_ns() / 3);
         const auto got = answers->Ask(request);
         const auto right = ReadTraceProfile(*Opened(growing.path()), request);
         ASSERT_TRUE(got && right);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/trace/fold_segments.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -64,21 +65,21 @@ class Figuring {
 
  private:
   Status Locate() {
-    if (request_.from_ns > request_.to_ns) {
+    const TraceRange& asked = request_.range;
+    if (asked.from > asked.to) {
       return Fail(ErrorCode::kInvalidArgument,
                   fmt::format("the range ends before it begins: from {} to {}",
-                              FormatMoment(request_.from_ns), FormatMoment(request_.to_ns)));
+                              FormatMoment(asked.from), FormatMoment(asked.to)));
     }
-    PrepareEdges(trace_, request_.from_ns, request_.to_ns, &edges_);
-    if (request_.from_ns != 0) {
-      HG_ASSIGN(range_.begin, PositionBefore(trace_, request_.from_ns, &edges_));
-    }
-    HG_ASSIGN(range_.end, PositionAfter(trace_, request_.to_ns, &edges_));
-    answer_.to_ns = std::min(request_.to_ns, trace_.end_ns());
+    PrepareEdges(trace_, asked, &edges_);
+    HG_ASSIGN(range_.begin, PositionAt(trace_, asked.from, &edges_));
+    HG_ASSIGN(range_.end, PositionAt(trace_, asked.to, &edges_));
+    answer_.to_ns = std::min(asked.to.time_ns, trace_.end_ns());
     if (request_.at_peak || value_ == Value::kPeak) {
-      HG_ASSIGN(const PeakPlace peak, PeakBetween(trace_, range_.begin, range_.end, &edges_));
+      HG_ASSIGN(const PeakPlace peak,
+                PeakBetween(trace_, range_.begin, range_.end, request_.filter.mappings, &edges_));
       range_.peak = peak.at;
-      answer_.peak_ns = peak.at == range_.begin ? request_.from_ns : peak.time_ns;
+      answer_.peak_ns = peak.at == range_.begin ? asked.from.time_ns : peak.time_ns;
       answer_.peak_bytes = peak.bytes;
     }
     if (request_.at_peak) {
@@ -168,8 +169,7 @@ class Figuring {
   }
 
   void Count(const Block& block, std::vector<StackFigure>* figures) const {
-    const Mappings mappings = request_.filter.mappings;
-    if (mappings && *mappings != block.is_mapping) return;
+    if (!CountsIn(block, request_.filter.mappings)) return;
     if (block.stack >= figures->size()) return;
     StackFigure& f = (*figures)[block.stack];
     ++f.value_blocks;

@@ -38,7 +38,7 @@ struct StackFigure {
 struct StackAnswer {
   std::vector<StackFigure> stacks;  // by number
   uint64_t to_ns = 0;               // the end of the range: where live figures are from
-  uint64_t peak_ns = 0;             // the largest heap within the range, if it was asked for
+  uint64_t peak_ns = 0;             // the most of its kind within the range, if it was asked for
   uint64_t peak_bytes = 0;
 };
 

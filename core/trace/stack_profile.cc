@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/model/program_first.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -181,16 +182,16 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   }
   r.is_peak = request.at_peak;
   r.duration_ns = std::max(r.duration_ns, trace.end_ns());
-  HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());
+  HG_ASSIGN(const PeakPlace peak, PeakOf(trace, request.filter.mappings));
   r.has_peak = peak.bytes != 0;
-  r.peak_ns = peak.time_ns;
+  r.peak_ns = r.has_peak ? peak.time_ns : 0;
   r.peak_bytes = peak.bytes;
   // An imported trace does not know when it was.
   if (r.start_unix_ns != 0) {
     profile.time_ns = static_cast<int64_t>(r.start_unix_ns + answer.to_ns);
   }
   profile.duration_ns =
-      static_cast<int64_t>(answer.to_ns > request.from_ns ? answer.to_ns - request.from_ns : 0);
+      static_cast<int64_t>(answer.to_ns - std::min(request.range.from.time_ns, answer.to_ns));
   PutProgramFirst(&profile);
   return profile;
 }

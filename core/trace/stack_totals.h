@@ -14,7 +14,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/trace/trace_file.h"
-#include "core/trace/trace_moment.h"
+#include "core/trace/trace_position.h"
 
 namespace heapgauge::trace {
 
@@ -42,9 +42,6 @@ struct StackTotal {
 
 // By number of the stack.
 using StackTotals = std::vector<StackTotal>;
-
-// Which blocks count: mappings, heap blocks, or both; as Filter::mappings.
-using Mappings = std::optional<bool>;
 
 // Adds the sums of a segment. Numbers out of range are left out.
 Status AddSums(const TraceFile& trace, size_t segment, Mappings mappings,

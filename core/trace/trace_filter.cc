@@ -77,12 +77,12 @@ constexpr Pattern kPatterns[] = {
     {"source", &Filter::not_source, kSources, false},
 };
 
-std::string RangeText(uint64_t from, uint64_t to, const char* what) {
-  if (from != 0 && to != kNever) {
-    return fmt::format("{} from {} to {}", what, FormatMoment(from), FormatMoment(to));
-  }
-  if (from != 0) return fmt::format("{} from {} on", what, FormatMoment(from));
-  return fmt::format("{} before {}", what, FormatMoment(to));
+std::string BirthText(const TraceRange& range) {
+  const std::string from = FormatMoment(range.from);
+  const std::string to = FormatMoment(range.to);
+  if (range.from.is_start()) return "allocated up to " + to;
+  if (range.to.is_end()) return "allocated after " + from;
+  return fmt::format("allocated after {}, up to {}", from, to);
 }
 
 // The call tells more than the links: what a block was made of may have been left out of the trace.
@@ -98,12 +98,10 @@ bool Filter::asks_about_stacks() const {
                      [this](const Pattern& pattern) { return !(this->*pattern.text).empty(); });
 }
 
-bool Filter::asks_about_times() const {
-  return born_from_ns != 0 || born_to_ns != kNever || !live_at_ns.empty();
-}
+bool Filter::asks_about_times() const { return !born.is_whole() || !live_at.empty(); }
 
 bool Filter::asks_about_fate() const {
-  return !live_at_ns.empty() || least_lifetime_ns != 0 || greatest_lifetime_ns != UINT64_MAX ||
+  return !live_at.empty() || least_lifetime_ns != 0 || greatest_lifetime_ns != UINT64_MAX ||
          freed || temporary_within || by_realloc;
 }
 
@@ -126,10 +124,8 @@ std::string Filter::Text() const {
   if (greatest_lifetime_ns != UINT64_MAX) {
     parts.push_back("lived at most " + FormatMoment(greatest_lifetime_ns));
   }
-  if (born_from_ns != 0 || born_to_ns != kNever) {
-    parts.push_back(RangeText(born_from_ns, born_to_ns, "allocated"));
-  }
-  for (const uint64_t at : live_at_ns) parts.push_back("live at " + FormatMoment(at));
+  if (!born.is_whole()) parts.push_back(BirthText(born));
+  for (const TraceMoment& at : live_at) parts.push_back("live at " + FormatMoment(at));
   if (freed) parts.emplace_back(*freed ? "freed" : "never freed");
   if (temporary_within) {
     parts.push_back(*temporary_within == 0
@@ -177,6 +173,16 @@ Result<Matcher> Matcher::Compile(const Filter& filter, const TraceFile& trace,
   Matcher matcher;
   matcher.filter_ = filter;
   matcher.end_ns_ = trace.end_ns();
+  if (!filter.born.from.is_start()) {
+    HG_ASSIGN(matcher.born_after_, ExactMoment::Find(trace, filter.born.from));
+  }
+  if (!filter.born.to.is_end()) {
+    HG_ASSIGN(matcher.born_by_, ExactMoment::Find(trace, filter.born.to));
+  }
+  for (const TraceMoment& at : filter.live_at) {
+    HG_ASSIGN(ExactMoment exact, ExactMoment::Find(trace, at));
+    matcher.live_at_.push_back(std::move(exact));
+  }
   if (filter.asks_about_stacks()) {
     matcher.stacks_.assign(std::max<size_t>(trace.stack_count(), 1), true);
     for (const Pattern& pattern : kPatterns) {
@@ -206,10 +212,10 @@ Result<Matcher> Matcher::Compile(const Filter& filter, const TraceFile& trace,
 
 bool Matcher::MatchesRest(const Block& block) const {
   const Filter& f = filter_;
-  if (f.mappings && *f.mappings != block.is_mapping) return false;
+  if (!CountsIn(block, f.mappings)) return false;
   if (block.size < f.least_size || block.size > f.greatest_size) return false;
-  if (block.birth_ns < f.born_from_ns) return false;
-  if (f.born_to_ns != kNever && block.birth_ns >= f.born_to_ns) return false;
+  if (born_after_ && born_after_->HasBegun(block)) return false;
+  if (born_by_ && !born_by_->HasBegun(block)) return false;
   if (f.freed && *f.freed == block.is_live()) return false;
   if (f.temporary_within && (block.distance == kForeign || block.distance > *f.temporary_within)) {
     return false;
@@ -217,9 +223,8 @@ bool Matcher::MatchesRest(const Block& block) const {
   if (f.by_realloc && *f.by_realloc != IsOfRealloc(block)) return false;
   const uint64_t lifetime = block.lifetime_ns(end_ns_);
   if (lifetime < f.least_lifetime_ns || lifetime > f.greatest_lifetime_ns) return false;
-  // What happens at a moment counts as done at it.
-  return std::all_of(f.live_at_ns.begin(), f.live_at_ns.end(), [&](uint64_t at) {
-    return block.birth_ns <= at && (block.is_live() || block.death_ns > at);
+  return std::all_of(live_at_.begin(), live_at_.end(), [&](const ExactMoment& at) {
+    return at.HasBegun(block) && !at.HasEnded(block);
   });
 }
 

@@ -14,16 +14,16 @@
 
 #include "core/base/result.h"
 #include "core/trace/block.h"
+#include "core/trace/exact_moment.h"
+#include "core/trace/moment.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 
 struct Filter {
-  // Born within [born_from_ns, born_to_ns).
-  uint64_t born_from_ns = 0;
-  uint64_t born_to_ns = kNever;
-  // Live at each of these moments: "allocated in A and still live at B" is born_* and one of these.
-  std::vector<uint64_t> live_at_ns;
+  TraceRange born;
+  // Live at each of these moments: "allocated in A and still live at B" is `born` and one of these.
+  std::vector<TraceMoment> live_at;
   uint64_t least_size = 0;
   uint64_t greatest_size = UINT64_MAX;
   // Of a block that was never freed: up to the end of the trace.
@@ -82,6 +82,9 @@ class Matcher {
 
   Filter filter_;
   uint64_t end_ns_ = 0;
+  std::optional<ExactMoment> born_after_;  // Filter::born, as far as it is not the whole trace
+  std::optional<ExactMoment> born_by_;
+  std::vector<ExactMoment> live_at_;
   std::vector<bool> stacks_;   // by number; empty: all match
   std::vector<bool> threads_;  // by index; empty: all match
 };

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/base/text.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -89,44 +90,123 @@ Result<uint64_t> ParseDuration(std::string_view text) {
   return static_cast<uint64_t>(std::llround(*ns));
 }
 
-Result<uint64_t> ParseMoment(const TraceFile& trace, const std::string& text) {
-  const uint64_t begin = trace.facts().recording.began_ns();
-  const auto fixed = [&](std::string_view word) -> Result<std::optional<uint64_t>> {
-    if (word == "start") return std::optional<uint64_t>(begin);
-    if (word == "end") return std::optional<uint64_t>(trace.end_ns());
-    if (word != "peak") return std::optional<uint64_t>();
-    HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());
-    return std::optional<uint64_t>(peak.time_ns);
-  };
-  HG_ASSIGN(const std::optional<uint64_t> whole, fixed(text));
-  if (whole) return *whole;
-  if (text.ends_with('%')) {
-    std::string_view rest = text;
+namespace {
+
+// What was written, as a time that may lie before the start or behind the end.
+struct WrittenMoment {
+  TraceMoment moment;
+  bool is_before_start = false;
+};
+
+class MomentReader {
+ public:
+  MomentReader(const TraceFile& trace, const std::string& text, Mappings mappings)
+      : trace_(trace),
+        text_(text),
+        mappings_(mappings),
+        begin_ns_(trace.facts().recording.began_ns()) {}
+
+  Result<WrittenMoment> Read() const {
+    HG_ASSIGN(const std::optional<TraceMoment> word, Word(text_));
+    if (word) return WrittenMoment{*word};
+    if (text_.ends_with('%')) return Share();
+    const size_t sign = text_.find_first_of("+-");
+    if (sign != std::string::npos && sign != 0) return Distance(sign);
+    const std::optional<double> ns = Duration(text_);
+    if (!ns || !(*ns < kMostNs)) return NoMoment(text_);
+    return AtTime(static_cast<uint64_t>(std::llround(*ns)));
+  }
+
+ private:
+  TraceMoment Start() const { return {begin_ns_, 0}; }
+
+  // Before the start there is nothing: what a process had before it was forked is not told.
+  WrittenMoment AtTime(uint64_t ns) const {
+    return {ns <= begin_ns_ ? Start() : TraceMoment::At(ns)};
+  }
+
+  Result<std::optional<TraceMoment>> Word(std::string_view word) const {
+    if (word == "start") return Start();
+    if (word == "end") return TraceMoment::At(trace_.end_ns());
+    if (word != "peak") return std::nullopt;
+    HG_ASSIGN(const TraceMoment peak, PeakMoment(trace_, mappings_));
+    return peak;
+  }
+
+  Result<WrittenMoment> Share() const {
+    std::string_view rest = text_;
     const std::optional<double> percent = TakeNumber(&rest);
-    if (!percent || rest != "%" || *percent > 100) return NoMoment(text);
-    const auto length = static_cast<double>(trace.end_ns() - std::min(begin, trace.end_ns()));
-    return begin + static_cast<uint64_t>(std::llround(length * *percent / 100));
+    if (!percent || rest != "%" || *percent > 100) return NoMoment(text_);
+    const auto length = static_cast<double>(trace_.end_ns() - std::min(begin_ns_, trace_.end_ns()));
+    return AtTime(begin_ns_ + static_cast<uint64_t>(std::llround(length * *percent / 100)));
   }
-  const size_t sign = text.find_first_of("+-");
-  if (sign != std::string::npos && sign != 0) {
-    HG_ASSIGN(const std::optional<uint64_t> base, fixed(std::string_view(text).substr(0, sign)));
-    const std::optional<double> by = Duration(std::string_view(text).substr(sign + 1));
-    if (!base || !by || !(*by < kMostNs)) return NoMoment(text);
+
+  // "peak-100ms"
+  Result<WrittenMoment> Distance(size_t sign) const {
+    HG_ASSIGN(const std::optional<TraceMoment> base, Word(std::string_view(text_).substr(0, sign)));
+    const std::optional<double> by = Duration(std::string_view(text_).substr(sign + 1));
+    if (!base || !by || !(*by < kMostNs)) return NoMoment(text_);
     const auto distance = static_cast<uint64_t>(std::llround(*by));
-    if (text[sign] == '-') return *base > distance ? *base - distance : 0;
-    return *base + distance;
+    if (distance == 0) return WrittenMoment{*base};
+    if (text_[sign] == '+') return AtTime(base->time_ns + distance);
+    if (distance > base->time_ns - std::min(begin_ns_, base->time_ns)) {
+      return WrittenMoment{Start(), true};
+    }
+    return AtTime(base->time_ns - distance);
   }
-  const std::optional<double> ns = Duration(text);
-  if (!ns || !(*ns < kMostNs)) return NoMoment(text);
-  return static_cast<uint64_t>(std::llround(*ns));
+
+  const TraceFile& trace_;
+  const std::string& text_;
+  const Mappings mappings_;
+  const uint64_t begin_ns_;
+};
+
+tl::unexpected<Error> IsBeforeStart(const TraceFile& trace, const std::string& text) {
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("{} is before the start of {}, which is at {}", Printable(text),
+                  Printable(trace.path()), FormatMoment(trace.facts().recording.began_ns())));
 }
 
-Result<uint64_t> MomentWithin(const TraceFile& trace, const std::string& text) {
-  HG_ASSIGN(const uint64_t at, ParseMoment(trace, text));
-  if (at <= trace.end_ns()) return at;
+tl::unexpected<Error> IsBehindEnd(const TraceFile& trace, const std::string& text) {
   return Fail(ErrorCode::kInvalidArgument,
               fmt::format("{} is behind the end of {}, which is at {}", Printable(text),
                           Printable(trace.path()), FormatMoment(trace.end_ns())));
+}
+
+}  // namespace
+
+Result<TraceMoment> ParseMoment(const TraceFile& trace, const std::string& text,
+                                Mappings mappings) {
+  HG_ASSIGN(const WrittenMoment written, MomentReader(trace, text, mappings).Read());
+  if (written.is_before_start) return IsBeforeStart(trace, text);
+  return written.moment;
+}
+
+Result<TraceMoment> MomentWithin(const TraceFile& trace, const std::string& text,
+                                 Mappings mappings) {
+  HG_ASSIGN(const TraceMoment at, ParseMoment(trace, text, mappings));
+  if (at.time_ns > trace.end_ns()) return IsBehindEnd(trace, text);
+  return at;
+}
+
+Result<TraceRange> ParseRange(const TraceFile& trace, const std::string& from,
+                              const std::string& to, Mappings mappings) {
+  TraceRange range;
+  if (!from.empty()) {
+    HG_ASSIGN(const WrittenMoment begin, MomentReader(trace, from, mappings).Read());
+    if (begin.moment.time_ns > trace.end_ns()) return IsBehindEnd(trace, from);
+    if (!begin.is_before_start) range.from = begin.moment;
+  }
+  if (!to.empty()) {
+    HG_ASSIGN(const TraceMoment end, ParseMoment(trace, to, mappings));
+    if (end < TraceMoment::At(trace.end_ns())) range.to = end;
+  }
+  if (range.from <= range.to) return range;
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the range of {} ends before it begins: from {} to {}", Printable(trace.path()),
+                  FormatMoment(range.from), FormatMoment(range.to)));
 }
 
 std::string FormatMoment(uint64_t ns) {
@@ -147,119 +227,11 @@ std::string FormatMoment(uint64_t ns) {
   return fmt::format("{}h{:02}m{:02}s", s / 3600, s / 60 % 60, s % 60);
 }
 
-namespace {
-
-// The first segment that ends at or behind that time.
-size_t SegmentAt(const TraceFile& trace, uint64_t time_ns) {
-  const auto& segments = trace.segments();
-  const auto it =
-      std::lower_bound(segments.begin(), segments.end(), time_ns,
-                       [](const SegmentInfo& info, uint64_t time) { return info.end_ns < time; });
-  return static_cast<size_t>(it - segments.begin());
-}
-
-}  // namespace
-
-void PrepareEdges(const TraceFile& trace, uint64_t from_ns, uint64_t to_ns, EdgeSegments* edges) {
-  std::vector<size_t> needed;
-  const auto add = [&](uint64_t time_ns) {
-    const size_t index = SegmentAt(trace, time_ns);
-    const bool within =
-        index < trace.segments().size() && trace.segments()[index].begin_ns < time_ns;
-    if (within) needed.push_back(index);
-  };
-  add(from_ns);
-  if (to_ns != kNever) add(to_ns + 1);
-  edges->Prepare(needed);
-}
-
-Result<Position> PositionBefore(const TraceFile& trace, uint64_t time_ns, EdgeSegments* edges) {
-  const auto& segments = trace.segments();
-  const size_t index = SegmentAt(trace, time_ns);
-  if (index == segments.size() || segments[index].begin_ns >= time_ns) return Position{index, 0};
-  HG_ASSIGN(const Segment* segment, edges->Get(index));
-  const auto event =
-      std::lower_bound(segment->events.begin(), segment->events.end(), time_ns,
-                       [](const Event& e, uint64_t time) { return e.time_ns < time; });
-  if (event == segment->events.end()) return Position{index + 1, 0};
-  return Position{index, static_cast<uint32_t>(event - segment->events.begin())};
-}
-
-Result<Position> PositionAfter(const TraceFile& trace, uint64_t time_ns, EdgeSegments* edges) {
-  if (time_ns == kNever) return Position{trace.segments().size(), 0};
-  return PositionBefore(trace, time_ns + 1, edges);
-}
-
-Result<uint64_t> FirstBlockAt(const TraceFile& trace, Position at, EdgeSegments* edges) {
-  if (at.segment >= trace.segments().size()) return trace.blocks();
-  uint64_t number = trace.segments()[at.segment].first_block;
-  if (at.event == 0) return number;
-  HG_ASSIGN(const Segment* segment, edges->Get(at.segment));
-  for (uint32_t i = 0; i < at.event && i < segment->events.size(); ++i) {
-    number += segment->events[i].born != kNoIndex ? 1 : 0;
-  }
-  return number;
-}
-
-namespace {
-
-// What an event does to the bytes that are live.
-int64_t ChangeOf(const Segment& segment, const Event& event) {
-  int64_t change = 0;
-  if (event.born != kNoIndex && !segment.blocks[event.born].is_mapping) {
-    change += static_cast<int64_t>(segment.blocks[event.born].size);
-  }
-  if (event.died != kNoIndex && !segment.blocks[event.died].is_mapping) {
-    change -= static_cast<int64_t>(segment.blocks[event.died].size);
-  }
-  return change;
-}
-
-}  // namespace
-
-Result<PeakPlace> PeakBetween(const TraceFile& trace, Position begin, Position end,
-                              EdgeSegments* edges) {
-  const auto& segments = trace.segments();
-  PeakPlace best;
-  best.at = begin;
-  bool first = true;
-  const auto offer = [&](uint64_t bytes, Position at, uint64_t time_ns) {
-    if (!first && bytes <= best.bytes) return;
-    best = {at, bytes, time_ns};
-    first = false;
-  };
-  if (begin.segment >= segments.size()) {
-    best.bytes = segments.empty() ? 0 : segments.back().live_bytes_after;
-    best.time_ns = trace.end_ns();
-    return best;
-  }
-  for (size_t i = begin.segment; i < segments.size() && Position{i, 0} <= end; ++i) {
-    const SegmentInfo& info = segments[i];
-    const uint32_t from = i == begin.segment ? begin.event : 0;
-    const uint32_t to = i == end.segment ? end.event : info.events;
-    if (from == 0) offer(info.live_bytes_before, {i, 0}, info.begin_ns);
-    if (from == 0 && to == info.events) {
-      // Of a segment that is empty or only frees, the peak may be what it began with.
-      if (to == 0 || info.peak_event >= to) continue;
-      if (info.peak_bytes > best.bytes) {
-        offer(info.peak_bytes, {i, info.peak_event + 1}, info.peak_ns);
-      }
-      continue;
-    }
-    if (to == 0) continue;
-    HG_ASSIGN(const Segment* segment, edges->Get(i));
-    uint64_t live = info.live_bytes_before;
-    for (uint32_t e = 0; e < to && e < segment->events.size(); ++e) {
-      if (from > 0 && e == from) offer(live, {i, e}, segment->events[e].time_ns);
-      live += static_cast<uint64_t>(ChangeOf(*segment, segment->events[e]));
-      if (e >= from) offer(live, {i, e + 1}, segment->events[e].time_ns);
-    }
-    // Behind the last event of the range that begins here.
-    if (from > 0 && from >= to) offer(live, {i, from}, info.end_ns);
-  }
-  // Behind the last event is before the first of the next.
-  if (best.at.event >= segments[best.at.segment].events) best.at = {best.at.segment + 1, 0};
-  return best;
+std::string FormatMoment(const TraceMoment& moment) {
+  if (moment.is_start()) return "the start";
+  const std::string time = FormatMoment(moment.time_ns);
+  // No other moment can be written that is among events of the same time.
+  return moment.is_among_events() ? "the peak (" + time + ")" : time;
 }
 
 }  // namespace heapgauge::trace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/trace/testing/make_trace.h"
+#include "core/trace/trace_peak.h"
 #include "core/trace/trace_question.h"
 
 namespace heapgauge::trace {
@@ -42,12 +43,12 @@ TEST(TraceMoment, ReadsWhatPeopleWrite) {
       {"peak-100ms", 2 * kSecond - kSecond / 10},
       {"end-4s", 6 * kSecond},
       {"start+1s", kSecond},
-      {"peak-1h", 0},
+      {"peak-2s", 0},
   };
   for (const auto& [text, ns] : cases) {
     const auto at = ParseMoment(*trace, text);
     ASSERT_TRUE(at) << text << ": " << at.error().message;
-    EXPECT_EQ(*at, ns) << text;
+    EXPECT_EQ(at->time_ns, ns) << text;
   }
   for (const char* text : {"", "soon", "-1s", "1x", "s", "101%", "%", "1:60", "1:2:3:4", "peak-",
                            "1s-2s", "nan", "1e400s", "99999999999h", "12:"}) {
@@ -66,7 +67,8 @@ TEST(TraceMoment, WhatIsPrintedCanBeRead) {
                                                     {8'047'000'000'000, "2h14m07s"}};
   for (const auto& [ns, text] : cases) {
     EXPECT_EQ(FormatMoment(ns), text);
-    EXPECT_NEAR(static_cast<double>(*ParseMoment(*trace, text)), static_cast<double>(ns), 1e6);
+    EXPECT_NEAR(static_cast<double>(ParseMoment(*trace, text)->time_ns), static_cast<double>(ns),
+                1e6);
   }
 }
 
@@ -75,12 +77,59 @@ TEST(TraceMoment, SharesOfAForkedProcessCountFromTheFork) {
   made.facts.recording.forked = true;
   made.facts.recording.forked_ns = 6 * kSecond;
   const auto trace = made.Open();
-  EXPECT_EQ(ParseMoment(*trace, "start").value(), 6 * kSecond);
-  EXPECT_EQ(ParseMoment(*trace, "0%").value(), 6 * kSecond);
-  EXPECT_EQ(ParseMoment(*trace, "50%").value(), 8 * kSecond);
-  EXPECT_EQ(ParseMoment(*trace, "100%").value(), 10 * kSecond);
-  EXPECT_EQ(ParseMoment(*trace, "start+1s").value(), 7 * kSecond);
-  EXPECT_EQ(ParseMoment(*trace, "7s").value(), 7 * kSecond) << "times are those of its parent";
+  const auto time_of = [&](const char* text) { return ParseMoment(*trace, text).value().time_ns; };
+  EXPECT_EQ(time_of("start"), 6 * kSecond);
+  EXPECT_EQ(time_of("0%"), 6 * kSecond);
+  EXPECT_EQ(time_of("50%"), 8 * kSecond);
+  EXPECT_EQ(time_of("100%"), 10 * kSecond);
+  EXPECT_EQ(time_of("start+1s"), 7 * kSecond);
+  EXPECT_EQ(time_of("7s"), 7 * kSecond) << "times are those of its parent";
+  EXPECT_TRUE(ParseMoment(*trace, "5s")->is_start()) << "there was nothing yet";
+}
+
+TEST(TraceMoment, BeforeTheStartIsNone) {
+  MakeTrace made = TenSeconds();
+  const auto trace = made.Open();
+  for (const char* text : {"peak-2001ms", "end-1h", "start-1ns"}) {
+    const auto early = ParseMoment(*trace, text);
+    ASSERT_FALSE(early) << text;
+    EXPECT_EQ(early.error().message.find(std::string(text) + " is before the start of "), 0u)
+        << early.error().message;
+    EXPECT_TRUE(ParseRange(*trace, text, "3s")->from.is_start()) << "a range may begin there";
+    EXPECT_FALSE(ParseRange(*trace, "", text)) << "but not end";
+  }
+  made.facts.recording.forked = true;
+  made.facts.recording.forked_ns = 1 * kSecond;
+  const auto forked = ParseMoment(*made.Open(), "peak-1100ms");
+  ASSERT_FALSE(forked);
+  EXPECT_NE(forked.error().message.find("which is at 1s"), std::string::npos);
+}
+
+TEST(TraceMoment, TheStartIsBeforeWhatHappensAtItsTime) {
+  MakeTrace made;
+  made.Allocate(0, 0, 100, made.Stack({"main"}));
+  made.Allocate(5, 0, 10, made.Stack({"main"}));
+  const auto trace = made.Open();
+  for (const char* text : {"start", "0s", "0", "0%"}) {
+    EXPECT_TRUE(ParseMoment(*trace, text)->is_start()) << text;
+  }
+  EXPECT_FALSE(ParseMoment(*trace, "1ns")->is_start());
+}
+
+TEST(TraceMoment, ThePeakIsThatOfWhatIsAskedAbout) {
+  MakeTrace made;
+  const uint32_t stack = made.Stack({"main"});
+  const uint64_t block = made.Allocate(10, 0, 5000, stack);
+  made.Free(10, block);
+  const uint64_t mapping = made.Map(20, 0, 4096, stack);
+  made.Allocate(30, 0, 1000, stack);
+  made.Free(40, mapping);
+  const auto trace = made.Open();
+  EXPECT_EQ(*ParseMoment(*trace, "peak"), (TraceMoment{10, 1})) << "after its event";
+  EXPECT_EQ(*ParseMoment(*trace, "peak", true), (TraceMoment{20, 3}));
+  EXPECT_EQ(*ParseMoment(*trace, "peak", std::nullopt), (TraceMoment{30, 4}));
+  EXPECT_EQ(ParseMoment(*trace, "peak-5ns", true)->time_ns, 15u);
+  EXPECT_TRUE(ParseMoment(*TenSeconds().Open(), "peak", true)->is_start()) << "there is none";
 }
 
 TEST(TraceMoment, LengthsOfTimeAreReadTheSameWay) {
@@ -99,12 +148,6 @@ TEST(TraceMoment, PeaksOfRangesAreThoseOfTheEvents) {
   const size_t segments = trace->segments().size();
   ASSERT_GT(segments, 4u);
   const auto& events = made.events();
-  const auto size = [&](uint64_t number) {
-    return number == kNoBlock || made.blocks()[number].is_mapping ? 0 : made.blocks()[number].size;
-  };
-  std::vector<uint64_t> live{0};
-  for (const auto& event : events)
-    live.push_back(live.back() + size(event.born) - size(event.died));
   const auto position = [&](size_t event) {
     for (size_t i = 0; i < segments; ++i) {
       const SegmentInfo& info = trace->segments()[i];
@@ -114,15 +157,25 @@ TEST(TraceMoment, PeaksOfRangesAreThoseOfTheEvents) {
     }
     return Position{segments, 0};
   };
-  for (size_t begin = 0; begin <= events.size(); begin += 97) {
-    for (size_t end = begin; end <= events.size(); end += 61) {
-      EdgeSegments edges(*trace, nullptr);
-      const auto peak = PeakBetween(*trace, position(begin), position(end), &edges);
-      ASSERT_TRUE(peak);
-      size_t best = begin;
-      for (size_t i = begin; i <= end; ++i) best = live[i] > live[best] ? i : best;
-      EXPECT_EQ(peak->bytes, live[best]) << begin << " " << end;
-      EXPECT_EQ(peak->at, position(best)) << begin << " " << end;
+  for (const Mappings mappings : {Mappings(false), Mappings(true), Mappings()}) {
+    const auto size = [&](uint64_t number) -> uint64_t {
+      if (number == kNoBlock || !CountsIn(made.blocks()[number], mappings)) return 0;
+      return made.blocks()[number].size;
+    };
+    std::vector<uint64_t> live{0};
+    for (const auto& event : events) {
+      live.push_back(live.back() + size(event.born) - size(event.died));
+    }
+    for (size_t begin = 0; begin <= events.size(); begin += 97) {
+      for (size_t end = begin; end <= events.size(); end += 61) {
+        EdgeSegments edges(*trace, nullptr);
+        const auto peak = PeakBetween(*trace, position(begin), position(end), mappings, &edges);
+        ASSERT_TRUE(peak);
+        size_t best = begin;
+        for (size_t i = begin; i <= end; ++i) best = live[i] > live[best] ? i : best;
+        EXPECT_EQ(peak->bytes, live[best]) << begin << " " << end;
+        EXPECT_EQ(peak->at, position(best)) << begin << " " << end;
+      }
     }
   }
 }
@@ -138,7 +191,7 @@ TEST(TraceMoment, QuestionsBecomeRequests) {
   EXPECT_TRUE(RequestOf(question, *trace)->at_peak);
   question.at = "3s";
   EXPECT_FALSE(question.only_peak_or_end());
-  EXPECT_EQ(RequestOf(question, *trace)->to_ns, 3 * kSecond);
+  EXPECT_EQ(RequestOf(question, *trace)->range.to, TraceMoment::At(3 * kSecond));
   EXPECT_EQ(RequestOf(question, *trace)->MomentText(), "at 3s");
   question.at = "11s";
   const auto late = RequestOf(question, *trace);
@@ -149,8 +202,12 @@ TEST(TraceMoment, QuestionsBecomeRequests) {
   EXPECT_FALSE(RequestOf(question, *trace)) << "a moment and a range";
   question.at = "";
   question.to = "1h";
-  EXPECT_EQ(RequestOf(question, *trace)->to_ns, kNever) << "a range may end with the trace";
+  EXPECT_TRUE(RequestOf(question, *trace)->range.to.is_end()) << "a range may end with the trace";
   EXPECT_EQ(RequestOf(question, *trace)->MomentText(), "from 1s to the end");
+  question.from = "peak";
+  EXPECT_EQ(RequestOf(question, *trace)->MomentText(), "from the peak (2s) to the end");
+  question.from = question.to = "start";
+  EXPECT_EQ(RequestOf(question, *trace)->MomentText(), "at the start");
 }
 
 }  // namespace

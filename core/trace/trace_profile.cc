@@ -35,18 +35,19 @@ Result<Value> ParseValue(const std::string& name) {
 }
 
 std::string ProfileRequest::MomentText() const {
-  const bool whole = from_ns == 0 && to_ns == kNever;
-  std::string range;
-  if (from_ns != 0 && to_ns != kNever) {
-    range = fmt::format("from {} to {}", FormatMoment(from_ns), FormatMoment(to_ns));
-  } else if (from_ns != 0) {
-    range = fmt::format("from {} to the end", FormatMoment(from_ns));
-  } else if (to_ns != kNever) {
-    range = value == Value::kLive && !at_peak ? "at " + FormatMoment(to_ns)
-                                              : "up to " + FormatMoment(to_ns);
+  const bool whole = range.is_whole();
+  const std::string from = FormatMoment(range.from);
+  const std::string to = FormatMoment(range.to);
+  std::string text;
+  if (!range.from.is_start() && !range.to.is_end()) {
+    text = fmt::format("from {} to {}", from, to);
+  } else if (!range.from.is_start()) {
+    text = fmt::format("from {} to the end", from);
+  } else if (!range.to.is_end()) {
+    text = (value == Value::kLive && !at_peak ? "at " : "up to ") + to;
   }
-  if (at_peak) return whole ? "at the peak" : "at the peak " + range;
-  if (!whole) return range;
+  if (at_peak) return whole ? "at the peak" : "at the peak " + text;
+  if (!whole) return text;
   return value == Value::kLive ? "at the end" : "from start to end";
 }
 

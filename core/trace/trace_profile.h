@@ -19,10 +19,10 @@
 
 namespace heapgauge::trace {
 
-// What a figure counts. In a range [from, to]:
+// What a figure counts, in a range: of what happened after `from`, up to and including `to`.
 enum class Value {
   kLive,  // live at `to`
-  kPeak,  // live at the moment within the range at which the total was highest
+  kPeak,  // live at the moment within the range at which the total of its kind was highest
   kAllocated,
   kFreed,
   kGrowth,      // allocated minus freed: what the range added to the live heap; may be negative
@@ -37,8 +37,7 @@ const char* ValueName(Value value);
 Result<Value> ParseValue(const std::string& name);
 
 struct ProfileRequest {
-  uint64_t from_ns = 0;
-  uint64_t to_ns = kNever;  // the end
+  TraceRange range;
   // The profile has the four heap types (allocated and live at `to`, in blocks and bytes), and,
   // when another value is asked for, that one as two more types, which become the default.
   Value value = Value::kLive;
@@ -50,8 +49,7 @@ struct ProfileRequest {
 
   // What a profile of a trace is about if nothing else is said: all blocks, at its end.
   bool IsEndOfAll() const {
-    return from_ns == 0 && to_ns == kNever && !at_peak && value == Value::kLive &&
-           filter == Filter();
+    return range.is_whole() && !at_peak && value == Value::kLive && filter == Filter();
   }
   // "at 12.3s", "at the peak", "at the end", "from 2s to 5s".
   std::string MomentText() const;

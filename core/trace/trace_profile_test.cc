@@ -82,14 +82,18 @@ class Oracle {
     size_t begin = 0;
     size_t end = 0;
     const auto& events = made_.events();
-    while (begin < events.size() && events[begin].time_ns < request.from_ns) ++begin;
-    while (end < events.size() && events[end].time_ns <= request.to_ns) ++end;
+    const auto is_by = [&](size_t i, const TraceMoment& moment) {
+      return moment.is_among_events() ? i < moment.events : events[i].time_ns <= moment.time_ns;
+    };
+    while (begin < events.size() && is_by(begin, request.range.from)) ++begin;
+    while (end < events.size() && is_by(end, request.range.to)) ++end;
     size_t peak = begin;
     uint64_t live = 0;
     uint64_t most = 0;
     for (size_t i = 0; i < end; ++i) {
       if (i == begin) most = live;
-      live += Size(events[i].born) - Size(events[i].died);
+      live += SizeOf(events[i].born, request.filter.mappings) -
+              SizeOf(events[i].died, request.filter.mappings);
       if (i < begin || live <= most) continue;
       most = live;
       peak = i + 1;
@@ -151,8 +155,8 @@ class Oracle {
   }
 
  private:
-  uint64_t Size(uint64_t number) const {
-    if (number == kNoBlock || made_.blocks()[number].is_mapping) return 0;
+  uint64_t SizeOf(uint64_t number, Mappings mappings) const {
+    if (number == kNoBlock || !CountsIn(made_.blocks()[number], mappings)) return 0;
     return made_.blocks()[number].size;
   }
 
@@ -183,6 +187,11 @@ void ExpectSame(const ByStack& right, const ByStack& got, const std::string& abo
 std::string About(const ProfileRequest& request) {
   return std::string(ValueName(request.value)) + " " + request.MomentText() + " " +
          request.filter.Text();
+}
+
+// The beginning of a range: 0 is the start.
+TraceMoment After(uint64_t time_ns) {
+  return time_ns == 0 ? TraceMoment::Start() : TraceMoment::At(time_ns);
 }
 
 bool IsHeap(const Block& block) { return !block.is_mapping; }
@@ -227,8 +236,8 @@ TEST(TraceProfile, EveryValueOfEveryRangeIsThatOfTheBlocks) {
       for (const Value value : kValues) {
         for (const bool at_peak : {false, true}) {
           ProfileRequest request;
-          request.from_ns = from;
-          request.to_ns = to;
+          request.range.from = After(from);
+          request.range.to = TraceMoment::At(to);
           request.value = value;
           request.at_peak = at_peak;
           const ByStack right = oracle.Ask(request, IsHeap);
@@ -279,10 +288,12 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
       {[](Filter* f) { f->mappings.reset(); }, [](const Block&) { return true; }},
       {[](Filter* f) { f->mappings.reset(), f->least_size = 4096; },
        [](const Block& b) { return b.size >= 4096; }},
-      {[=](Filter* f) { f->born_from_ns = some, f->born_to_ns = 3 * some; },
-       [=](const Block& b) { return IsHeap(b) && b.birth_ns >= some && b.birth_ns < 3 * some; }},
       {[=](Filter* f) {
-         f->live_at_ns = {some, 2 * some};
+         f->born = {TraceMoment::At(some), TraceMoment::At(3 * some)};
+       },
+       [=](const Block& b) { return IsHeap(b) && b.birth_ns > some && b.birth_ns <= 3 * some; }},
+      {[=](Filter* f) {
+         f->live_at = {TraceMoment::At(some), TraceMoment::At(2 * some)};
        },
        [=](const Block& b) { return IsHeap(b) && b.birth_ns <= some && b.death_ns > 2 * some; }},
   };
@@ -293,8 +304,8 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
     for (const auto& [from, to] : ranges) {
       for (const Value value : kValues) {
         ProfileRequest request;
-        request.from_ns = from;
-        request.to_ns = to;
+        request.range.from = After(from);
+        request.range.to = TraceMoment::At(to);
         request.value = value;
         request.at_peak = number++ % 3 == 0;
         c.set(&request.filter);
@@ -307,6 +318,87 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
   }
 }
 
+// What a value of a range is in all.
+std::pair<int64_t, int64_t> BlocksAndBytes(const Made& made, const TraceRange& range, Value value,
+                                           const Filter& filter) {
+  ProfileRequest request;
+  request.range = range;
+  request.value = value;
+  request.filter = filter;
+  const auto profile = ReadTraceProfile(*made.file, request);
+  EXPECT_TRUE(profile);
+  if (!profile) return {};
+  size_t type = kHeapTypes;
+  if (value == Value::kLive) type = kInuseObjects;
+  if (value == Value::kAllocated) type = kAllocObjects;
+  std::pair<int64_t, int64_t> sum;
+  for (RowId row = 0; row < profile->rows.size(); ++row) {
+    sum.first += profile->value(row, type);
+    sum.second += profile->value(row, type + 1);
+  }
+  return sum;
+}
+
+// By time, or in the middle of what has the same time.
+TraceMoment RandomMoment(const Made& made, std::mt19937_64* random) {
+  const auto& events = made.trace.events();
+  const uint64_t count = (*random)() % (events.size() + 1);
+  const uint64_t time_ns = count == 0 ? 0 : events[count - 1].time_ns;
+  return (*random)() % 2 == 0 ? TraceMoment::At(time_ns) : TraceMoment{time_ns, count};
+}
+
+TEST(TraceProfile, RangesThatAdjoinAddUpAndGrowthIsTheDifferenceOfTheirEnds) {
+  using Pair = std::pair<int64_t, int64_t>;
+  const auto plus = [](Pair a, Pair b) { return Pair(a.first + b.first, a.second + b.second); };
+  for (const uint64_t seed : {11, 12}) {
+    const Made made(seed);
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 60; ++round) {
+      std::array<TraceMoment, 3> at;
+      for (TraceMoment& moment : at) moment = RandomMoment(made, &random);
+      if (round == 0) at = {TraceMoment::Start(), at[1], TraceMoment::End()};
+      std::sort(at.begin(), at.end());
+      Filter filter;
+      if (round % 3 == 1) filter.least_size = 200;  // block by block
+      if (round % 3 == 2) filter.mappings.reset();
+      for (const Value value : {Value::kAllocated, Value::kFreed, Value::kGrowth}) {
+        const auto of = [&](size_t from, size_t to) {
+          return BlocksAndBytes(made, {at[from], at[to]}, value, filter);
+        };
+        EXPECT_EQ(plus(of(0, 1), of(1, 2)), of(0, 2)) << ValueName(value) << " " << round;
+      }
+      const auto live = [&](size_t i) {
+        return BlocksAndBytes(made, {TraceMoment::Start(), at[i]}, Value::kLive, filter);
+      };
+      const Pair growth = BlocksAndBytes(made, {at[0], at[2]}, Value::kGrowth, filter);
+      EXPECT_EQ(plus(live(0), growth), live(2)) << round;
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(TraceProfile, BlocksThatWereLiveAtAMomentAreThoseOfTheMoment) {
+  const Made made(13, 1);
+  std::mt19937_64 random(13);
+  std::vector<TraceMoment> moments = {TraceMoment::Start(), TraceMoment::End()};
+  for (int i = 0; i < 40; ++i) moments.push_back(RandomMoment(made, &random));
+  for (const TraceMoment& at : moments) {
+    Filter filter;
+    const auto live = BlocksAndBytes(made, {TraceMoment::Start(), at}, Value::kLive, filter);
+    const auto allocated = [&] { return BlocksAndBytes(made, {}, Value::kAllocated, filter); };
+    filter.live_at = {at};
+    EXPECT_EQ(allocated(), live) << at.time_ns << " " << at.events;
+    filter.live_at.clear();
+    filter.born = {TraceMoment::Start(), at};
+    const auto before = allocated();
+    filter.born = {at, TraceMoment::End()};
+    const auto behind = allocated();
+    filter.born = {};
+    EXPECT_EQ(std::pair(before.first + behind.first, before.second + behind.second), allocated())
+        << at.time_ns << " " << at.events;
+  }
+}
+
 TEST(TraceProfile, LifetimesAreBytesTimesSeconds) {
   const Made made(5, 700'000'000);
   const Oracle oracle(made.trace, *made.stacks);
@@ -316,8 +408,8 @@ TEST(TraceProfile, LifetimesAreBytesTimesSeconds) {
            {0, kNever}, {end / 4, end / 2}, {end / 2, kNever}}) {
     for (const uint64_t least : {0, 500}) {
       ProfileRequest request;
-      request.from_ns = from;
-      request.to_ns = to;
+      request.range.from = After(from);
+      request.range.to = TraceMoment::At(to);
       request.value = Value::kLifetime;
       request.filter.least_size = least;
       const auto profile = answers.Ask(request);
@@ -350,8 +442,8 @@ TEST(TraceProfile, TemporaryWithinSomeAllocationsIsAValueOrAFilter) {
   const uint64_t end = made.trace.end_ns();
   for (const uint32_t within : {0u, 1u, 5u, 40u}) {
     ProfileRequest request;
-    request.from_ns = end / 4;
-    request.to_ns = end / 2;
+    request.range.from = After(end / 4);
+    request.range.to = TraceMoment::At(end / 2);
     request.filter.temporary_within = within;
     request.value = Value::kTemporary;
     auto profile = ReadTraceProfile(*made.file, request);
@@ -378,8 +470,8 @@ TEST(TraceProfile, AnIndexOfAnySizeGivesTheSameFigures) {
   const Made made(4, 50, 6000);
   const size_t each = made.file->stack_count() * sizeof(StackTotal);
   ProfileRequest request;
-  request.from_ns = made.trace.end_ns() / 3;
-  request.to_ns = made.trace.end_ns() * 2 / 3;
+  request.range.from = After(made.trace.end_ns() / 3);
+  request.range.to = TraceMoment::At(made.trace.end_ns() * 2 / 3);
   request.value = Value::kLifetime;
   const auto right = ReadTraceProfile(*made.file, request);
   ASSERT_TRUE(right);
@@ -400,8 +492,8 @@ TEST(TraceProfile, SeveralThreadsMayAskAtOnce) {
   for (size_t i = 0; i < got.size(); ++i) {
     ProfileRequest request;
     request.value = kValues[i + 3];
-    request.from_ns = made.trace.end_ns() * i / 8;
-    request.to_ns = made.trace.end_ns() * (i + 3) / 8;
+    request.range.from = After(made.trace.end_ns() * i / 8);
+    request.range.to = TraceMoment::At(made.trace.end_ns() * (i + 3) / 8);
     if (const auto profile = ReadTraceProfile(*made.file, request)) right[i] = Of(*profile);
     threads.emplace_back([&answers, &got, i, request] {
       for (int round = 0; round < 5; ++round) {
@@ -432,8 +524,8 @@ TEST(TraceProfile, ATraceWithoutSurvivorsOrEndIsAnsweredToo) {
     for (const Value value : kValues) {
       ProfileRequest request;
       request.value = value;
-      request.from_ns = made.end_ns() / 4;
-      request.to_ns = made.end_ns() / 2;
+      request.range.from = After(made.end_ns() / 4);
+      request.range.to = TraceMoment::At(made.end_ns() / 2);
       request.filter.least_size = 100;
       const auto profile = ReadTraceProfile(*file, request);
       ASSERT_TRUE(profile) << profile.error().message;
@@ -453,7 +545,7 @@ TEST(TraceProfile, TellsWhatItIsAbout) {
   const auto file = made.Open();
   ProfileRequest request;
   request.value = Value::kFreed;
-  request.from_ns = 1'500'000'000;
+  request.range.from = After(1'500'000'000);
   request.filter.least_size = 64;
   const auto profile = ReadTraceProfile(*file, request);
   ASSERT_TRUE(profile);
@@ -483,8 +575,8 @@ TEST(TraceProfile, TellsWhatItIsAbout) {
 TEST(TraceProfile, ARangeThatEndsBeforeItBeginsIsAnError) {
   const Made made(1, 3, 500);
   ProfileRequest request;
-  request.from_ns = 100;
-  request.to_ns = 50;
+  request.range.from = After(100);
+  request.range.to = TraceMoment::At(50);
   const auto profile = ReadTraceProfile(*made.file, request);
   ASSERT_FALSE(profile);
   EXPECT_NE(profile.error().message.find("ends before it begins"), std::string::npos);

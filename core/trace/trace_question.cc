@@ -69,10 +69,16 @@ bool Question::only_a_value() const {
 Result<Filter> FilterOf(const Question& question, const TraceFile& trace) {
   Filter filter = question.filter;
   for (const std::string& text : question.live_at) {
-    HG_ASSIGN(const uint64_t at, MomentWithin(trace, text));
-    filter.live_at_ns.push_back(at);
+    HG_ASSIGN(const TraceMoment at, MomentWithin(trace, text, filter.mappings));
+    filter.live_at.push_back(at);
   }
   if (!question.thread.empty()) HG_TRY(SetThread(trace, question.thread, &filter));
+  return filter;
+}
+
+Result<Filter> BlocksBornWithin(const Question& question, const TraceFile& trace) {
+  HG_ASSIGN(Filter filter, FilterOf(question, trace));
+  HG_ASSIGN(filter.born, ParseRange(trace, question.from, question.to, filter.mappings));
   return filter;
 }
 
@@ -82,23 +88,13 @@ Result<ProfileRequest> RequestOf(const Question& question, const TraceFile& trac
     return Fail(ErrorCode::kInvalidArgument,
                 "a moment and a range are different questions: ask for the one or the other");
   }
+  const Mappings mappings = question.filter.mappings;
   if (question.at == "peak") {
     request.at_peak = true;
   } else if (!question.at.empty() && question.at != "end") {
-    HG_ASSIGN(request.to_ns, MomentWithin(trace, question.at));
-  }
-  if (!question.from.empty()) {
-    HG_ASSIGN(request.from_ns, MomentWithin(trace, question.from));
-  }
-  if (!question.to.empty()) {
-    HG_ASSIGN(const uint64_t to, ParseMoment(trace, question.to));
-    if (to < trace.end_ns()) request.to_ns = to;
-  }
-  if (request.from_ns > request.to_ns) {
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("the range of {} ends before it begins: from {} to {}", Printable(trace.path()),
-                    FormatMoment(request.from_ns), FormatMoment(request.to_ns)));
+    HG_ASSIGN(request.range.to, MomentWithin(trace, question.at, mappings));
+  } else {
+    HG_ASSIGN(request.range, ParseRange(trace, question.from, question.to, mappings));
   }
   request.value = question.value;
   request.blocks = question.blocks;

@@ -38,9 +38,11 @@ struct Question {
   friend bool operator==(const Question&, const Question&) = default;
 };
 
-// Fails if a moment is none, lies behind the end, or no thread is meant.
+// Fails if a moment is none, lies before the start or behind the end, or no thread is meant.
 Result<ProfileRequest> RequestOf(const Question& question, const TraceFile& trace);
 Result<Filter> FilterOf(const Question& question, const TraceFile& trace);
+// The same of the blocks that were allocated in the range.
+Result<Filter> BlocksBornWithin(const Question& question, const TraceFile& trace);
 
 }  // namespace heapgauge::trace
 

@@ -110,6 +110,29 @@ TEST(TraceApi, ATimelineOfAPartHasOnlyThat) {
   EXPECT_EQ(host.Get("/api/v1/timeline?threads=x").status, 400);
 }
 
+TEST(TraceApi, RangesThatAdjoinAddUpInAllResources) {
+  const MakeTrace made = Busy();
+  OneTrace host(made);
+  // An event is right there.
+  const std::string at = std::to_string(made.events()[made.events().size() / 2].time_ns);
+  for (const std::string& moment : {at + "ns", std::string("peak"), std::string("0s")}) {
+    const auto sum = [&](const std::string& resource, const json::json_pointer& figure) {
+      const json before = host.Ask(resource + "&to=" + moment);
+      const json behind = host.Ask(resource + "&from=" + moment);
+      return before[figure].get<double>() + behind[figure].get<double>();
+    };
+    for (const auto& [resource, figure] :
+         {std::pair<std::string, json::json_pointer>{"/api/v1/timeline?steps=7",
+                                                     json::json_pointer("/allocated_blocks")},
+          {"/api/v1/timeline?steps=7", json::json_pointer("/freed_bytes")},
+          {"/api/v1/lifetimes?rows=1", json::json_pointer("/total/bytes")},
+          {"/api/v1/table?value=freed", json::json_pointer("/total/value/value")}}) {
+      EXPECT_EQ(sum(resource, figure), host.Ask(resource)[figure].get<double>())
+          << resource << " " << moment;
+    }
+  }
+}
+
 TEST(TraceApi, TheTimelineIsAboutTheBlocksOfTheFilter) {
   OneTrace host(Busy());
   const json all = host.Ask("/api/v1/timeline?steps=20");

@@ -99,12 +99,9 @@ Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOver
     return history;
   }
   trace::HistoryRequest request;
-  if (!question.from.empty()) {
-    HG_ASSIGN(request.from_ns, trace::ParseMoment(trace, question.from));
-  }
-  if (!question.to.empty()) {
-    HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, question.to));
-  }
+  HG_ASSIGN(const trace::TraceRange range, trace::ParseRange(trace, question.from, question.to));
+  request.from_ns = range.from.time_ns;
+  request.to_ns = range.to.time_ns;
   HG_ASSIGN(const auto stacks, reading->answers.Stacks());
   HG_ASSIGN(const std::vector<bool> selected,
             trace::SelectStacks(*stacks, rows.filter, rows.granularity));

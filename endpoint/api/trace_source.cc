@@ -85,17 +85,8 @@ Result<Timeline> TraceSource::Over(const Stretch& stretch) {
   const trace::TraceFile& trace = *reading->trace;
   const trace::QuestionWords& words = stretch.filter.words;
   trace::TimelineRequest request;
-  if (!words.from.empty()) {
-    HG_ASSIGN(request.from_ns, trace::ParseMoment(trace, words.from));
-  }
-  if (!words.to.empty()) {
-    HG_ASSIGN(request.to_ns, trace::ParseMoment(trace, words.to));
-  }
-  if (request.from_ns > request.to_ns || request.from_ns > trace.end_ns()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "from is behind " +
-                    std::string(request.from_ns > request.to_ns ? "to" : "the end of the trace"));
-  }
+  const trace::Mappings mappings = words.with_mappings ? trace::Mappings() : false;
+  HG_ASSIGN(request.range, trace::ParseRange(trace, words.from, words.to, mappings));
   request.steps = stretch.steps;
   request.bands = stretch.stacks;
   request.lanes = stretch.threads;
@@ -127,18 +118,6 @@ std::vector<std::string> AllNotes(const trace::Filter& blocks, const trace::Trac
   return notes;
 }
 
-// What the filter leaves of the blocks, by when they were born too.
-Result<trace::Filter> BlocksOf(const trace::Question& question, const trace::TraceFile& trace) {
-  HG_ASSIGN(trace::Filter blocks, FilterOf(question, trace));
-  if (!question.from.empty()) {
-    HG_ASSIGN(blocks.born_from_ns, trace::ParseMoment(trace, question.from));
-  }
-  if (!question.to.empty()) {
-    HG_ASSIGN(blocks.born_to_ns, trace::ParseMoment(trace, question.to));
-  }
-  return blocks;
-}
-
 }  // namespace
 
 struct TraceSource::Placed {
@@ -159,7 +138,7 @@ Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(Reading
   if (reading->placed != nullptr && reading->placed_key == key) return reading->placed;
   reading->placed = nullptr;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question, trace));
+  HG_ASSIGN(const trace::Filter blocks, BlocksBornWithin(question, trace));
   auto placed = std::make_shared<Placed>();
   HG_ASSIGN(placed->stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
@@ -211,7 +190,7 @@ Result<std::string> TraceSource::Lifetimes(const Filter& filter, const LifetimeW
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, BlocksOf(question, trace));
+  HG_ASSIGN(const trace::Filter blocks, BlocksBornWithin(question, trace));
   HG_ASSIGN(const auto stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
   if (blocks != trace::Filter()) {

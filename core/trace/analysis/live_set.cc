@@ -2,70 +2,30 @@
 
 #include <algorithm>
 
-#include "core/trace/trace_profile.h"
+#include "core/trace/trace_moment.h"
+#include "core/trace/trace_position.h"
 
 namespace heapgauge::trace {
 
-LiveMoment LiveMoment::AtEnd(const TraceFile& trace) {
+Result<LiveMoment> LiveMoment::Find(const TraceFile& trace, const std::string& text,
+                                    Mappings mappings) {
+  HG_ASSIGN(const TraceMoment asked, MomentWithin(trace, text, mappings));
+  EdgeSegments edges(trace, nullptr);
+  HG_ASSIGN(const Position at, PositionAt(trace, asked, &edges));
   LiveMoment moment;
-  moment.time_ns_ = trace.end_ns();
-  moment.segment_ = trace.segments().size();
-  moment.born_ = kNoBlock;
-  return moment;
-}
-
-Result<LiveMoment> LiveMoment::AfterEvent(const TraceFile& trace, size_t segment, uint32_t event) {
-  Segment read;
-  HG_TRY(trace.ReadSegment(segment, kOldBlocks | kNewBlocks | kEvents, &read));
-  LiveMoment moment;
-  moment.segment_ = segment;
-  moment.born_ = read.info.first_block;
-  moment.dead_.resize(read.blocks.size());
-  const size_t end = std::min<size_t>(size_t{event} + 1, read.events.size());
-  for (size_t i = 0; i < end; ++i) {
-    const Event& e = read.events[i];
-    if (e.born != kNoIndex) ++moment.born_;
-    if (e.died != kNoIndex) moment.dead_[e.died] = true;
-    moment.time_ns_ = e.time_ns;
+  moment.time_ns_ = asked.time_ns;
+  moment.segment_ = at.segment;
+  HG_ASSIGN(moment.born_, FirstBlockAt(trace, at, &edges));
+  if (at.segment == trace.segments().size()) return moment;
+  const SegmentInfo& info = trace.segments()[at.segment];
+  moment.dead_.resize(size_t{info.old_deaths} + info.births);
+  if (at.event == 0) return moment;
+  HG_ASSIGN(const Segment* segment, edges.Get(at.segment));
+  for (uint32_t i = 0; i < at.event && i < segment->events.size(); ++i) {
+    const uint32_t died = segment->events[i].died;
+    if (died < moment.dead_.size()) moment.dead_[died] = true;
   }
   return moment;
-}
-
-Result<LiveMoment> LiveMoment::AtTime(const TraceFile& trace, uint64_t time_ns) {
-  const std::vector<SegmentInfo>& segments = trace.segments();
-  const auto after =
-      std::partition_point(segments.begin(), segments.end(),
-                           [&](const SegmentInfo& info) { return info.begin_ns <= time_ns; });
-  LiveMoment moment;
-  moment.time_ns_ = time_ns;
-  if (after == segments.begin()) return moment;  // nothing was born yet
-  if (after == segments.end() && segments.back().end_ns <= time_ns) {
-    moment = AtEnd(trace);
-    moment.time_ns_ = time_ns;
-    return moment;
-  }
-  const auto segment = static_cast<size_t>(after - segments.begin()) - 1;
-  Segment read;
-  HG_TRY(trace.ReadSegment(segment, kOldBlocks | kNewBlocks | kEvents, &read));
-  const auto later =
-      std::partition_point(read.events.begin(), read.events.end(),
-                           [&](const Event& event) { return event.time_ns <= time_ns; });
-  if (later == read.events.begin()) return moment;
-  HG_ASSIGN(moment,
-            AfterEvent(trace, segment, static_cast<uint32_t>(later - read.events.begin()) - 1));
-  moment.time_ns_ = time_ns;
-  return moment;
-}
-
-Result<LiveMoment> LiveMoment::Find(const TraceFile& trace, const std::string& text) {
-  if (text == "end") return AtEnd(trace);
-  if (text == "peak") {
-    HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());
-    if (peak.bytes == 0) return AtTime(trace, 0);
-    return AfterEvent(trace, peak.segment, peak.event);
-  }
-  HG_ASSIGN(const uint64_t time_ns, MomentWithin(trace, text));
-  return AtTime(trace, time_ns);
 }
 
 bool LiveMoment::Concerns(const TraceFile& trace, size_t segment) const {

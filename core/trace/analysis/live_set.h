@@ -13,19 +13,16 @@
 
 #include "core/base/result.h"
 #include "core/trace/block.h"
+#include "core/trace/moment.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 
 class LiveMoment {
  public:
-  // "peak", "end", or what ParseMoment takes.
-  static Result<LiveMoment> Find(const TraceFile& trace, const std::string& text);
-  // After the last event up to this time.
-  static Result<LiveMoment> AtTime(const TraceFile& trace, uint64_t time_ns);
-  // After this event of the segment.
-  static Result<LiveMoment> AfterEvent(const TraceFile& trace, size_t segment, uint32_t event);
-  static LiveMoment AtEnd(const TraceFile& trace);
+  // What MomentWithin takes.
+  static Result<LiveMoment> Find(const TraceFile& trace, const std::string& text,
+                                 Mappings mappings = false);
 
   uint64_t time_ns() const { return time_ns_; }
   // Segments before this one hold no block that was live then.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/trace/live_stacks.h"
-#include "core/trace/trace_moment.h"
+#include "core/trace/trace_position.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -35,7 +35,7 @@ Result<std::vector<KnownMoment>> EquallyFar(const TraceFile& trace, uint64_t fro
     const double part = static_cast<double>(i) / static_cast<double>(points - 1);
     const uint64_t time = from + static_cast<uint64_t>(part * static_cast<double>(to - from));
     EdgeSegments edges(trace, &cache);
-    HG_ASSIGN(const Position at, PositionAfter(trace, time, &edges));
+    HG_ASSIGN(const Position at, PositionAt(trace, TraceMoment::At(time), &edges));
     moments.push_back({time, {at.segment, at.event}});
   }
   return moments;

@@ -57,9 +57,10 @@ Result<StatsPeak> PeakOfAll(const TraceFile& trace, std::optional<uint64_t> know
 
 Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
                              const StatsRequest& request, ProgressSink* progress) {
+  const Mappings mappings = request.matcher == nullptr ? false : request.matcher->filter().mappings;
   std::vector<LiveMoment> moments;
   for (const std::string& text : request.moments) {
-    HG_ASSIGN(LiveMoment moment, LiveMoment::Find(trace, text));
+    HG_ASSIGN(LiveMoment moment, LiveMoment::Find(trace, text, mappings));
     moments.push_back(std::move(moment));
   }
   const Matcher* matcher = request.matcher;

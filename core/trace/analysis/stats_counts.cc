@@ -39,8 +39,8 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
   uint64_t to = sums_.duration_ns;
   if (request.matcher != nullptr) {
     const Filter& filter = request.matcher->filter();
-    from = std::max(from, filter.born_from_ns);
-    to = std::min(to, filter.born_to_ns);
+    from = std::max(from, filter.born.from.time_ns);
+    to = std::min(to, filter.born.to.time_ns);
   }
   sums_.rates.over_ns = to - std::min(from, to);
   const uint64_t seconds = sums_.duration_ns / kSecond + 1;

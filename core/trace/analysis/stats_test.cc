@@ -180,7 +180,7 @@ TEST(Stats, OfAForkedProcessHaveTheRatesOfItsOwnTime) {
   StatsRequest request;
   EXPECT_EQ(ReadStats(*trace, groups, request)->rates.over_ns, trace->end_ns() - 1'000'000);
   Filter filter;
-  filter.born_to_ns = 3'000'000;
+  filter.born.to = TraceMoment::At(3'000'000);
   const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());
   ASSERT_TRUE(matcher);
   request.matcher = &*matcher;
@@ -292,8 +292,7 @@ TEST(Stats, ChainsAreOfTheBlocksThatAFilterLeaves) {
   Filter by_size;
   by_size.least_size = 1000;
   Filter by_time;
-  by_time.born_from_ns = made.end_ns() / 3;
-  by_time.born_to_ns = made.end_ns() / 2;
+  by_time.born = {TraceMoment::At(made.end_ns() / 3), TraceMoment::At(made.end_ns() / 2)};
   Filter by_end;
   by_end.freed = true;
   by_end.least_lifetime_ns = 50'000'000;

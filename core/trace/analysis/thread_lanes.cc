@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/trace/exact_moment.h"
 #include "core/trace/fold_segments.h"
 
 namespace heapgauge::trace {
@@ -29,9 +30,11 @@ constexpr size_t kMostLaneCells = 1 << 19;
 
 class LaneReader {
  public:
-  LaneReader(const TraceFile& trace, const Timeline& timeline, const BlockChoice& counts,
-             ProgressSink* progress)
+  LaneReader(const TraceFile& trace, const ExactMoment& from, const ExactMoment& to,
+             const Timeline& timeline, const BlockChoice& counts, ProgressSink* progress)
       : trace_(trace),
+        from_(from),
+        to_(to),
         timeline_(timeline),
         counts_(counts),
         progress_(progress),
@@ -45,9 +48,6 @@ class LaneReader {
     std::vector<std::vector<LaneCell>> cells(
         std::max<size_t>(1, FoldWorkers(rows * width * sizeof(LaneCell))));
     for (auto& each : cells) each.resize(rows * width);
-    const uint64_t from = timeline_.from_ns;
-    const uint64_t to = timeline_.to_ns;
-    const auto is_inside = [&](uint64_t time) { return time >= from && time <= to; };
     const auto cell_of = [&](size_t worker, uint32_t thread, uint64_t time) -> LaneCell& {
       const size_t row = row_of[std::min<size_t>(thread, threads_)];
       return cells[worker][row * width + (in_steps ? StepOf(time) : 0)];
@@ -59,18 +59,19 @@ class LaneReader {
         trace_, options,
         [&](size_t index) -> uint32_t {
           const SegmentInfo& info = trace_.segments()[index];
-          return info.end_ns < from || info.begin_ns > to ? 0 : kOldBlocks | kNewBlocks;
+          const bool may_be = info.end_ns >= from_.time_ns && info.begin_ns <= to_.time_ns;
+          return may_be ? kOldBlocks | kNewBlocks : 0;
         },
         [&](size_t worker, const Segment& segment, size_t) {
           for (size_t i = 0; i < segment.blocks.size(); ++i) {
             const Block& block = segment.blocks[i];
             if (counts_ ? !counts_(block) : block.is_mapping) continue;
-            if (i >= segment.info.old_deaths && is_inside(block.birth_ns)) {
+            if (i >= segment.info.old_deaths && IsBornInside(block)) {
               LaneCell& cell = cell_of(worker, block.thread, block.birth_ns);
               cell.allocated_bytes += block.size;
               ++cell.allocated_blocks;
             }
-            if (!block.is_live() && is_inside(block.death_ns)) {
+            if (!block.is_live() && DiesInside(block)) {
               LaneCell& cell = cell_of(worker, block.death_thread, block.death_ns);
               cell.freed_bytes += block.size;
               ++cell.freed_blocks;
@@ -84,6 +85,13 @@ class LaneReader {
   }
 
  private:
+  bool IsBornInside(const Block& block) const {
+    return !from_.HasBegun(block) && to_.HasBegun(block);
+  }
+  bool DiesInside(const Block& block) const {
+    return !from_.HasEnded(block) && to_.HasEnded(block);
+  }
+
   // The step whose end is at or behind the time. Steps are of equal length, but for rounding.
   size_t StepOf(uint64_t time) const {
     const std::vector<TimelineStep>& steps = timeline_.steps;
@@ -97,6 +105,8 @@ class LaneReader {
   }
 
   const TraceFile& trace_;
+  const ExactMoment& from_;
+  const ExactMoment& to_;
   const Timeline& timeline_;
   const BlockChoice& counts_;
   ProgressSink* progress_;
@@ -116,8 +126,9 @@ void AddLaneRow(const std::vector<LaneCell>& cells, size_t row, Timeline::Lane* 
 
 }  // namespace
 
-Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
-                      ProgressSink* progress, const BlockChoice& counts, size_t rows_at_once) {
+Status AddThreadLanes(const TraceFile& trace, const TraceRange& range, size_t most,
+                      Timeline* timeline, ProgressSink* progress, const BlockChoice& counts,
+                      size_t rows_at_once) {
   const std::vector<Thread>& threads = trace.threads();
   const size_t steps = timeline->steps.size();
   if (steps == 0) return {};
@@ -125,7 +136,9 @@ Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
   const size_t all = threads.size() + 1;  // the last: unknown
   std::vector<uint32_t> row_of(all);
   std::iota(row_of.begin(), row_of.end(), 0u);
-  LaneReader reader(trace, *timeline, counts, progress);
+  HG_ASSIGN(const ExactMoment from, ExactMoment::Find(trace, range.from));
+  HG_ASSIGN(const ExactMoment to, ExactMoment::Find(trace, range.to));
+  LaneReader reader(trace, from, to, *timeline, counts, progress);
   const bool at_once = all <= rows_at_once;
   HG_ASSIGN(std::vector<LaneCell> cells, reader.Fill(row_of, all, at_once));
   const size_t width = at_once ? steps : 1;

@@ -12,15 +12,17 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/trace/analysis/selected_blocks.h"
+#include "core/trace/moment.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 
 // Adds lanes to a timeline whose steps are made: the `most` threads that allocated and freed most
 // often, then one for all others that did anything. Heap blocks, or those that count. REQUIRES: the
-// axis is time.
-Status AddThreadLanes(const TraceFile& trace, size_t most, Timeline* timeline,
-                      ProgressSink* progress = nullptr, const BlockChoice& counts = {},
+// axis is time, and the timeline is of the range.
+Status AddThreadLanes(const TraceFile& trace, const TraceRange& range, size_t most,
+                      Timeline* timeline, ProgressSink* progress = nullptr,
+                      const BlockChoice& counts = {},
                       size_t rows_at_once = 0);  // 0: as memory allows; tests have their own
 
 }  // namespace heapgauge::trace

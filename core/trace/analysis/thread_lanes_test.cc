@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/trace/analysis/trace_timeline.h"
 #include "core/trace/testing/make_trace.h"
@@ -17,12 +18,13 @@ using testing::RandomTrace;
 Timeline LanesOf(const TraceFile& trace, uint64_t from_ns, uint64_t to_ns, size_t steps,
                  size_t lanes, size_t rows_at_once = 0) {
   TimelineRequest request;
-  request.from_ns = from_ns;
-  request.to_ns = to_ns;
+  if (from_ns != 0) request.range.from = TraceMoment::At(from_ns);
+  request.range.to = TraceMoment::At(to_ns);
   request.steps = steps;
   auto made = ReadTraceTimeline(trace, request);
   EXPECT_TRUE(made);
-  const Status added = AddThreadLanes(trace, lanes, &made->timeline, nullptr, {}, rows_at_once);
+  const Status added =
+      AddThreadLanes(trace, request.range, lanes, &made->timeline, nullptr, {}, rows_at_once);
   EXPECT_TRUE(added);
   return std::move(made->timeline);
 }
@@ -32,12 +34,13 @@ Timeline::Lane LaneByHand(const MakeTrace& made, const Timeline& timeline,
                           const std::vector<uint32_t>& threads) {
   Timeline::Lane lane;
   for (const TimelineStep& step : timeline.steps) {
-    const bool first = &step == timeline.steps.data();
+    // What happens at the start of a trace is in its first step.
+    const bool is_start = step.begin == 0;
     uint64_t bytes = 0;
     uint64_t blocks = 0;
     uint64_t freed = 0;
     const auto is_inside = [&](uint64_t t) {
-      return t <= step.end && (first ? t >= step.begin : t > step.begin);
+      return t <= step.end && (is_start || t > step.begin);
     };
     const auto counts = [&](uint32_t thread) {
       return std::find(threads.begin(), threads.end(), thread) != threads.end();
@@ -93,6 +96,39 @@ TEST(ThreadLanes, CountWhatEachThreadDidInEachStep) {
       }
       EXPECT_EQ(sum, timeline.sum.allocated_bytes);
     }
+  }
+}
+
+TEST(ThreadLanes, OfARangeAmongEventsOfTheSameTimeAreThoseOfTheTimeline) {
+  MakeTrace made;
+  RandomTrace how;
+  how.events = 2000;
+  how.greatest_pause_ns = 2;
+  AddRandomEvents(how, &made);
+  const auto trace = made.Open();
+  for (const size_t middle : {500, 999, 1501}) {
+    const TraceMoment at{made.events()[middle - 1].time_ns, middle};
+    uint64_t allocated = 0;
+    uint64_t freed = 0;
+    for (const TraceRange& range : {TraceRange{{}, at}, TraceRange{at}}) {
+      TimelineRequest request;
+      request.range = range;
+      request.steps = 5;
+      request.lanes = 2;
+      const auto read = ReadTraceTimeline(*trace, request);
+      ASSERT_TRUE(read);
+      uint64_t bytes = 0;
+      for (const Timeline::Lane& lane : read->timeline.lanes) {
+        bytes = std::accumulate(lane.allocated_bytes.begin(), lane.allocated_bytes.end(), bytes);
+        freed = std::accumulate(lane.freed_bytes.begin(), lane.freed_bytes.end(), freed);
+      }
+      EXPECT_EQ(bytes, read->timeline.sum.allocated_bytes);
+      allocated += bytes;
+    }
+    const auto whole = ReadTraceTimeline(*trace, TimelineRequest{});
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(allocated, whole->timeline.sum.allocated_bytes);
+    EXPECT_EQ(freed, whole->timeline.sum.freed_bytes);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "core/analysis/choose_snapshots.h"
 #include "core/analysis/massif_of_moments.h"
 #include "core/trace/live_stacks.h"
+#include "core/trace/trace_position.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -46,7 +47,11 @@ struct Running {
 
 Result<std::vector<Moment>> ChooseMoments(const TraceFile& trace, const MassifRequest& request,
                                           ProgressSink* progress) {
-  const uint64_t to_ns = std::min(request.to_ns, trace.end_ns());
+  const uint64_t from_ns = request.range.from.time_ns;
+  const uint64_t to_ns = std::min(request.range.to.time_ns, trace.end_ns());
+  EdgeSegments edges(trace, nullptr);
+  HG_ASSIGN(const Position begin, PositionAt(trace, request.range.from, &edges));
+  HG_ASSIGN(const Position end, PositionAt(trace, request.range.to, &edges));
   const bool counts_bytes = request.unit == MassifUnit::kBytes;
   SnapshotChooser chooser(request.most_snapshots);
   Segment segment;
@@ -57,15 +62,15 @@ Result<std::vector<Moment>> ChooseMoments(const TraceFile& trace, const MassifRe
   };
   bool begun = false;
   for (size_t i = 0; i < trace.segments().size(); ++i) {
-    if (trace.segments()[i].begin_ns > to_ns) break;
+    if (Position{i, 0} >= end) break;
     if (progress != nullptr) {
       progress->Report("reading the trace", i, trace.segments().size(), "segments");
     }
     HG_TRY(trace.ReadSegment(i, kOldBlocks | kNewBlocks | kEvents | kDetails, &segment));
-    for (const Event& event : segment.events) {
-      if (event.time_ns > to_ns) break;
-      if (!begun && event.time_ns >= request.from_ns) {
-        chooser.Add(moment(request.from_ns));
+    for (uint32_t e = 0; e < segment.events.size() && Position{i, e} < end; ++e) {
+      const Event& event = segment.events[e];
+      if (!begun && Position{i, e} >= begin) {
+        chooser.Add(moment(from_ns));
         begun = true;
       }
       running.Apply(segment, event);
@@ -73,7 +78,7 @@ Result<std::vector<Moment>> ChooseMoments(const TraceFile& trace, const MassifRe
       if (begun) chooser.Add(moment(event.time_ns));
     }
   }
-  if (!begun) chooser.Add(moment(request.from_ns));
+  if (!begun) chooser.Add(moment(from_ns));
   chooser.Add(moment(to_ns));
   return chooser.Take();
 }

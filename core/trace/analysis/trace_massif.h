@@ -9,14 +9,14 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/formats/massif/massif_file.h"
+#include "core/trace/moment.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 
 struct MassifRequest {
   MassifUnit unit = MassifUnit::kMilliseconds;  // or kBytes
-  uint64_t from_ns = 0;
-  uint64_t to_ns = kNever;
+  TraceRange range;
   size_t most_snapshots = 100;
   size_t detailed_every = 10;  // the peak and the end have a tree in any case
   MassifTreeOptions tree;

@@ -6,6 +6,7 @@
 #include "core/analysis/timeline_steps.h"
 #include "core/trace/analysis/thread_lanes.h"
 #include "core/trace/live_stacks.h"
+#include "core/trace/trace_position.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -47,11 +48,12 @@ class Reader {
  public:
   Reader(const TraceFile& trace, const TimelineRequest& request, ProgressSink* progress)
       : trace_(trace), request_(request), progress_(progress) {
-    request_.to_ns = std::min(request.to_ns, trace.end_ns());
-    request_.from_ns = std::min(request.from_ns, request_.to_ns);
+    to_ns_ = std::min(request.range.to.time_ns, trace.end_ns());
+    from_ns_ = std::min(request.range.from.time_ns, to_ns_);
   }
 
   Result<TraceTimeline> Read() {
+    HG_TRY(FindPositions());
     HG_TRY(FindExtent());
     TimelineSteps steps(from_, to_, request_.steps);
     HG_TRY(FillSteps(&steps));
@@ -59,8 +61,8 @@ class Reader {
     timeline.axis = request_.axis;
     timeline.from = from_;
     timeline.to = to_;
-    timeline.from_ns = request_.from_ns;
-    timeline.to_ns = request_.to_ns;
+    timeline.from_ns = from_ns_;
+    timeline.to_ns = to_ns_;
     timeline.recording = trace_.facts().recording;
     timeline.exact = timeline.knows_flow = timeline.knows_blocks = true;
     timeline.notes = trace_.notes();
@@ -74,7 +76,8 @@ class Reader {
     Summarize(&timeline);
     if (request_.bands > 0) HG_TRY(AddBands());
     if (request_.lanes > 0) {
-      HG_TRY(AddThreadLanes(trace_, request_.lanes, &timeline, progress_, request_.counts));
+      HG_TRY(AddThreadLanes(trace_, request_.range, request_.lanes, &timeline, progress_,
+                            request_.counts));
     }
     return std::move(result_);
   }
@@ -97,12 +100,21 @@ class Reader {
     return flow;
   }
 
+  Status FindPositions() {
+    EdgeSegments edges(trace_, nullptr);
+    PrepareEdges(trace_, request_.range, &edges);
+    HG_ASSIGN(begin_, PositionAt(trace_, request_.range.from, &edges));
+    HG_ASSIGN(end_, PositionAt(trace_, request_.range.to, &edges));
+    return {};
+  }
+
   enum class Where { kBefore, kInside, kPartly, kBehind };
-  Where PlaceOf(const SegmentInfo& info) const {
-    if (info.end_ns < request_.from_ns) return Where::kBefore;
-    if (info.begin_ns > request_.to_ns) return Where::kBehind;
-    return info.begin_ns >= request_.from_ns && info.end_ns <= request_.to_ns ? Where::kInside
-                                                                              : Where::kPartly;
+  Where PlaceOf(size_t segment) const {
+    const Position begin{segment, 0};
+    const Position end{segment + 1, 0};
+    if (end <= begin_) return Where::kBefore;
+    if (begin >= end_) return Where::kBehind;
+    return begin >= begin_ && end <= end_ ? Where::kInside : Where::kPartly;
   }
 
   void Report(size_t segment) {
@@ -112,15 +124,15 @@ class Reader {
 
   // Where the range begins and ends on the axis.
   Status FindExtent() {
-    from_ = request_.from_ns;
-    to_ = request_.to_ns;
+    from_ = from_ns_;
+    to_ = to_ns_;
     if (request_.axis == TimeAxis::kTime) return {};
     const bool counts_bytes = request_.axis == TimeAxis::kBytes;
     uint64_t before = 0;
     uint64_t within = 0;
     for (size_t i = 0; i < trace_.segments().size(); ++i) {
       const SegmentInfo& info = trace_.segments()[i];
-      const Where where = PlaceOf(info);
+      const Where where = PlaceOf(i);
       if (where == Where::kBehind) break;
       if (where != Where::kPartly) {
         if (counts_bytes) HG_TRY(trace_.ReadSums(i, &sums_));
@@ -129,10 +141,9 @@ class Reader {
         continue;
       }
       HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
-      for (const Event& event : segment_.events) {
-        if (event.time_ns > request_.to_ns) break;
-        (event.time_ns < request_.from_ns ? before : within) +=
-            counts_bytes ? FlowOf(segment_, event).bytes() : 1;
+      for (uint32_t e = 0; e < segment_.events.size() && Position{i, e} < end_; ++e) {
+        (Position{i, e} < begin_ ? before : within) +=
+            counts_bytes ? FlowOf(segment_, segment_.events[e]).bytes() : 1;
       }
     }
     from_ = before;
@@ -145,7 +156,7 @@ class Reader {
     bool begun = false;
     for (size_t i = 0; i < trace_.segments().size(); ++i) {
       const SegmentInfo& info = trace_.segments()[i];
-      const Where where = PlaceOf(info);
+      const Where where = PlaceOf(i);
       if (request_.counts && where != Where::kBehind) {
         Report(i);
         HG_TRY(TakeEvents(i, &begun, &at, steps));
@@ -175,8 +186,8 @@ class Reader {
 
   // What is live when the range begins may be the most in it.
   void Begin(Place place, uint64_t bytes, uint64_t blocks, TimelineSteps* steps) {
-    steps->Begin(bytes, blocks, request_.from_ns);
-    result_.timeline.peak = {from_, request_.from_ns, bytes, blocks};
+    steps->Begin(bytes, blocks, from_ns_);
+    result_.timeline.peak = {from_, from_ns_, bytes, blocks};
     peak_place_ = place;
     peak_is_described_ = true;
   }
@@ -218,11 +229,10 @@ class Reader {
     uint64_t blocks = request_.counts ? last_blocks_ : segment_.info.live_blocks_before;
     Timeline::Moment& peak = result_.timeline.peak;
     uint32_t e = 0;
-    for (; e < segment_.events.size(); ++e) {
+    for (; e < segment_.events.size() && Position{i, e} < end_; ++e) {
       const Event& event = segment_.events[e];
-      if (event.time_ns > request_.to_ns) break;
       const Flow flow = FlowOf(segment_, event);
-      const bool is_inside = event.time_ns >= request_.from_ns;
+      const bool is_inside = Position{i, e} >= begin_;
       if (is_inside && !*begun) {
         Begin({i, e}, bytes, blocks, steps);
         *begun = true;
@@ -291,8 +301,8 @@ class Reader {
     };
     std::vector<TimelineStep>& steps = result_.timeline.steps;
     for (const MemoryPoint& point : trace_.memory()) {
-      if (point.time_ns > request_.to_ns) continue;
-      const bool is_before = point.time_ns < request_.from_ns;
+      if (point.time_ns > to_ns_) continue;
+      const bool is_before = point.time_ns < from_ns_;
       TimelineStep& step = steps[is_before ? 0 : StepAt(point.time_ns)];
       for (const Field& field : kFields) {
         const uint64_t value = point.*field.from;
@@ -308,7 +318,7 @@ class Reader {
 
   void AddMarkers() {
     for (const Marker& marker : trace_.markers()) {
-      if (marker.time_ns < request_.from_ns || marker.time_ns > request_.to_ns) continue;
+      if (marker.time_ns < from_ns_ || marker.time_ns > to_ns_) continue;
       const uint64_t at = request_.axis == TimeAxis::kTime
                               ? marker.time_ns
                               : result_.timeline.steps[StepAt(marker.time_ns)].end;
@@ -332,7 +342,7 @@ class Reader {
     uint64_t at = from_;
     for (size_t i = 0; i < trace_.segments().size(); ++i) {
       const SegmentInfo& info = trace_.segments()[i];
-      const Where where = PlaceOf(info);
+      const Where where = PlaceOf(i);
       if (where == Where::kBehind) break;
       Report(i);
       if (where != Where::kPartly && !request_.counts) {
@@ -353,9 +363,9 @@ class Reader {
         }
       }
       HG_TRY(trace_.ReadSegment(i, kParts, &segment_));
-      for (const Event& event : segment_.events) {
-        if (event.time_ns > request_.to_ns) break;
-        const bool is_inside = event.time_ns >= request_.from_ns;
+      for (uint32_t e = 0; e < segment_.events.size() && Position{i, e} < end_; ++e) {
+        const Event& event = segment_.events[e];
+        const bool is_inside = Position{i, e} >= begin_;
         if (is_inside) {
           at = request_.axis == TimeAxis::kTime    ? event.time_ns
                : request_.axis == TimeAxis::kBytes ? at + FlowOf(segment_, event).bytes()
@@ -447,7 +457,11 @@ class Reader {
   const TraceFile& trace_;
   TimelineRequest request_;
   ProgressSink* progress_;
-  uint64_t from_ = 0;
+  uint64_t from_ns_ = 0;
+  uint64_t to_ns_ = 0;
+  Position begin_;
+  Position end_;
+  uint64_t from_ = 0;  // on the axis
   uint64_t to_ = 0;
   TraceTimeline result_;
   Segment segment_;

@@ -14,17 +14,17 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/trace/analysis/selected_blocks.h"
+#include "core/trace/moment.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 
 struct TimelineRequest {
   TimeAxis axis = TimeAxis::kTime;  // not kInstructions
-  uint64_t from_ns = 0;
-  uint64_t to_ns = kNever;  // the end
-  size_t steps = 1000;      // at least 1
-  size_t bands = 0;         // stacks that were largest at the peak of the range, to be followed
-  size_t lanes = 0;         // threads that did the most within it; needs the axis kTime
+  TraceRange range;
+  size_t steps = 1000;  // at least 1
+  size_t bands = 0;     // stacks that were largest at the peak of the range, to be followed
+  size_t lanes = 0;     // threads that did the most within it; needs the axis kTime
   // Which blocks it is about; needs the axis kTime, and reads every event. The memory of the
   // process is all of it, whatever blocks are chosen.
   BlockChoice counts;

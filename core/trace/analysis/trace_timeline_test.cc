@@ -59,7 +59,7 @@ struct Oracle {
       const uint64_t at = axis == TimeAxis::kTime    ? event.time_ns
                           : axis == TimeAxis::kBytes ? moved
                                                      : events;
-      if (event.time_ns < from_ns) {
+      if (from_ns != 0 && event.time_ns <= from_ns) {
         start_bytes = bytes;
         if (axis != TimeAxis::kTime) from = at;
         continue;
@@ -76,8 +76,8 @@ void Compare(const MakeTrace& made, const TraceFile& trace, TimeAxis axis, uint6
                std::to_string(to_ns) + " in " + std::to_string(steps));
   TimelineRequest request;
   request.axis = axis;
-  request.from_ns = from_ns;
-  request.to_ns = to_ns;
+  if (from_ns != 0) request.range.from = TraceMoment::At(from_ns);
+  request.range.to = TraceMoment::At(to_ns);
   request.steps = steps;
   const auto stacks = trace.ReadStacks();
   ASSERT_TRUE(stacks);
@@ -168,7 +168,7 @@ TEST(TraceTimeline, OfSomeBlocksIsWhatTheirEventsSay) {
   selections[4].filter.temporary_within = 0;
   selections[5].filter.function = "caller_3";
   selections[6].filter.mappings = true;
-  selections[7].filter.live_at_ns = {end / 2};
+  selections[7].filter.live_at = {TraceMoment::At(end / 2)};
   selections[8].rows = {"caller_[12]$", "leaf_1$"};
   selections[8].filter.by_realloc = true;
   for (const Selection& selection : selections) {
