@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/measures.h"
+#include "core/analysis/timeline.h"
 
 namespace heapgauge {
 namespace {
@@ -70,6 +71,7 @@ Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, Mass
                 "this profile knows one moment alone; massif's snapshots need a trace (run "
                 "--trace), a gauge file, or a file by massif or heaptrack");
   }
+  HG_TRY(CheckCountsTime(now));
   const bool counts_bytes = unit == MassifUnit::kBytes;
   const Recording& recording = now.recording;
   const bool has_peak =

@@ -74,6 +74,13 @@ const char* TimeAxisName(TimeAxis axis) {
   return "time";
 }
 
+Status CheckCountsTime(const Profile& profile) {
+  if (profile.timeline_axis == TimeAxis::kTime) return {};
+  return Fail(ErrorCode::kUnsupported,
+              std::string("its points count ") + TimeAxisName(profile.timeline_axis) +
+                  ", not time; save it as a file and use heapgauge timeline FILE");
+}
+
 void Summarize(Timeline* timeline) {
   timeline->sum = {};
   for (const TimelineStep& step : timeline->steps) {
@@ -96,6 +103,7 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
                 "this profile knows one moment alone; a timeline needs a trace (run --trace), a "
                 "gauge file, or a file by massif or heaptrack");
   }
+  HG_TRY(CheckCountsTime(profile));
   if (axis == TimeAxis::kEvents || axis == TimeAxis::kInstructions) {
     return Fail(ErrorCode::kUnsupported, std::string("only a trace knows its ") +
                                              TimeAxisName(axis) + "; use --unit time or bytes");
@@ -173,13 +181,14 @@ Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_
   timeline.axis = file.unit == MassifUnit::kBytes          ? TimeAxis::kBytes
                   : file.unit == MassifUnit::kMilliseconds ? TimeAxis::kTime
                                                            : TimeAxis::kInstructions;
-  const uint64_t factor = timeline.axis == TimeAxis::kTime ? kNsPerMs : 1;
+  timeline.knows_time = timeline.axis == TimeAxis::kTime;
+  const uint64_t factor = timeline.knows_time ? kNsPerMs : 1;
   for (const MassifSnapshot& s : file.snapshots) {
     const uint64_t begin = timeline.steps.empty() ? 0 : timeline.steps.back().end;
     const uint64_t at = std::max(s.time <= UINT64_MAX / factor ? s.time * factor : s.time, begin);
     if (at < from || at > to) continue;
     timeline.steps.push_back(StepTo(timeline.steps.empty() ? at : begin, at,
-                                    timeline.axis == TimeAxis::kTime ? at : 0, s.heap_bytes));
+                                    timeline.knows_time ? at : 0, s.heap_bytes));
   }
   if (timeline.steps.empty()) {
     return Fail(ErrorCode::kInvalidArgument, "the file has no snapshot in that range");

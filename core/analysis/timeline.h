@@ -2,8 +2,7 @@
 // within it, what was allocated and freed in it. Traces, gauge files and profiles of other tools
 // are all brought into this form, and reports draw it.
 //
-// "Time" is what the axis counts: nanoseconds, bytes allocated and freed so far, events so far, or
-// instructions (massif). Plain data and pure functions.
+// "Time" is what the axis counts, see TimeAxis. Plain data and pure functions.
 #ifndef HEAPGAUGE_CORE_ANALYSIS_TIMELINE_H_
 #define HEAPGAUGE_CORE_ANALYSIS_TIMELINE_H_
 
@@ -18,7 +17,6 @@
 
 namespace heapgauge {
 
-enum class TimeAxis { kTime, kBytes, kEvents, kInstructions };
 // "time", "bytes", "allocations", "instructions".
 const char* TimeAxisName(TimeAxis axis);
 
@@ -79,6 +77,7 @@ struct Timeline {
   uint64_t to_ns = 0;
   Recording recording;
   bool exact = false;       // every event is in it; otherwise it is what somebody looked at
+  bool knows_time = true;   // not so if massif counted something else
   bool knows_flow = false;  // allocated and freed bytes
   bool knows_blocks = false;
   std::vector<TimelineStep> steps;  // in order, without gaps
@@ -91,8 +90,10 @@ struct Timeline {
   std::vector<std::string> notes;
 };
 
-// Points that somebody took while the program ran. Fails if the profile has none. Points outside of
-// [from_ns, to_ns] are left out.
+// Fails if the points of a profile are placed by something else than time.
+Status CheckCountsTime(const Profile& profile);
+// Points that somebody took while the program ran. Fails if the profile has none, or places them by
+// something else than time. Points outside of [from_ns, to_ns] are left out.
 Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64_t from_ns,
                                    uint64_t to_ns);
 // What is noted in a profile, with the figures of its own moment as the last point.

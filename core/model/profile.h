@@ -56,6 +56,10 @@ struct Row {
   uint64_t live_samples = 0;  // of these, still live
 };
 
+// What a timeline is laid out by: nanoseconds, bytes allocated and freed so far, allocations and
+// frees so far, or instructions (massif).
+enum class TimeAxis { kTime, kBytes, kEvents, kInstructions };
+
 struct TimelinePoint {
   uint64_t time_ns = 0;  // since the recording started
   uint64_t live_bytes = 0;
@@ -64,6 +68,7 @@ struct TimelinePoint {
   uint64_t freed_bytes = 0;
   uint64_t resident_bytes = 0;  // 0 unknown
   uint64_t samples = 0;
+  uint64_t at = 0;  // if the axis is not time, the place on it: nobody knows the time then
 };
 
 struct Profile {
@@ -93,6 +98,8 @@ struct Profile {
   std::vector<Label> labels;
   std::vector<Block> blocks;
   std::vector<TimelinePoint> timeline;  // oldest first
+  TimeAxis timeline_axis = TimeAxis::kTime;
+  bool timeline_live_only = false;  // its points know the bytes that were live, and no more
   std::vector<std::string> comments;
   // Regular expressions over whole function names: frames to leave out with all they called, and
   // those that stay all the same. "" none.

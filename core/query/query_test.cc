@@ -342,13 +342,30 @@ TEST(ProfileTables, KnowWhatTheProfileKnows) {
             (Lines{"1,17,NULL,600"}));
   EXPECT_EQ(asker.Ask("SELECT type, sum(value) FROM figures GROUP BY type ORDER BY 1"),
             (Lines{"alloc_objects,0", "alloc_space,9100", "inuse_objects,0", "inuse_space,4100"}));
-  EXPECT_EQ(asker.Ask("SELECT time_ns, live_bytes, resident_bytes, peak_bytes FROM timeline"),
-            (Lines{"500,3000,9999,NULL"}));
+  EXPECT_EQ(asker.Ask("SELECT time_ns, live_bytes, resident_bytes, peak_bytes, at, unit "
+                      "FROM timeline"),
+            (Lines{"500,3000,9999,NULL,500,time"}));
   EXPECT_EQ(asker.Ask("SELECT time_ns, stack, live_bytes FROM snapshots('end')"),
             (Lines{"1000,1,4000", "1000,2,100"}));
   EXPECT_EQ(asker.Ask("SELECT stack, key, value FROM labels"), (Lines{"2,thread,io"}));
   EXPECT_EQ(asker.One("SELECT resident_bytes FROM memory"), "9999");
   EXPECT_NE(asker.One("SELECT * FROM snapshots(3)").find("one moment"), std::string::npos);
+}
+
+// Massif counts bytes or instructions unless it is told to count milliseconds.
+TEST(ProfileTables, TellNoTimesThatTheProfileDoesNotKnow) {
+  Profile profile = SampledProfile();
+  profile.recording.duration_ns = 0;
+  profile.timeline_axis = TimeAxis::kInstructions;
+  profile.timeline_live_only = true;
+  profile.timeline[0].time_ns = 0;
+  profile.timeline[0].at = 7000;
+  Asker asker(Source::OfProfile(std::move(profile)));
+  EXPECT_EQ(asker.Ask("SELECT at, unit, time_ns, human_time(time_ns), live_bytes, live_blocks, "
+                      "allocated_bytes, allocated_blocks, freed_bytes, freed_blocks FROM timeline"),
+            (Lines{"7000,instructions,NULL,NULL,3000,NULL,NULL,NULL,NULL,NULL"}));
+  EXPECT_EQ(asker.Ask("SELECT name, value FROM facts WHERE name = 'duration_ns'"),
+            (Lines{"duration_ns,NULL"}));
 }
 
 // SQLite scans a table once for each side of an OR, and leaves out rows that it has met.

@@ -241,15 +241,19 @@ std::shared_ptr<Table> Facts(Source* source) {
   const auto number = [&](const char* name, uint64_t value) {
     facts->emplace_back(name, std::to_string(value));
   };
+  // Nothing if it is 0.
+  const auto if_known = [&](const char* name, uint64_t value) {
+    facts->emplace_back(name, value != 0 ? std::to_string(value) : "");
+  };
   const auto text = [&](const char* name, const std::string& value) {
     if (!value.empty()) facts->emplace_back(name, value);
   };
   text("program", r.program);
   text("command", r.command());
-  number("pid", r.pid);
+  if_known("pid", r.pid);
   text("allocator", r.allocator);
   text("state", StateName(r.state));
-  number("duration_ns", source->end_ns());
+  if_known("duration_ns", source->end_ns());
   if (r.start_unix_ns != 0) number("start_unix_ns", r.start_unix_ns);
   if (const trace::TraceFile* trace = source->trace()) {
     const trace::Facts& f = trace->facts();
@@ -272,7 +276,8 @@ std::shared_ptr<Table> Facts(Source* source) {
       {{"name", "TEXT", "of the fact"}, {"value", "TEXT", "of it"}},
       [=]() -> Result<size_t> { return facts->size(); },
       [=](size_t row, int column, sqlite3_context* out) {
-        PutLasting(out, column == 0 ? (*facts)[row].first : std::string_view((*facts)[row].second));
+        if (column == 0) PutLasting(out, (*facts)[row].first);
+        if (column == 1) PutLastingOrNull(out, (*facts)[row].second);
       });
 }
 

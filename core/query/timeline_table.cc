@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/timeline.h"
 #include "core/query/lifespan.h"
 #include "core/query/tables.h"
 
@@ -23,6 +24,8 @@ enum Id : int {
   kFreedBytes,
   kFreedBlocks,
   kResident,
+  kAt,
+  kUnit,
   kStep,
 };
 
@@ -32,15 +35,21 @@ constexpr uint64_t kMostSteps = 1 << 22;
 
 std::vector<Column> Columns() {
   return {
-      {"time_ns", "INTEGER", "end of the step; the figures are those of this moment"},
+      {"time_ns", "INTEGER",
+       "end of the step; the figures are those of this moment; NULL where massif did not count "
+       "time"},
       {"live_bytes", "INTEGER", "of the heap"},
-      {"live_blocks", "INTEGER", "of the heap"},
+      {"live_blocks", "INTEGER", "of the heap; massif does not know it, nor the flow below"},
       {"peak_bytes", "INTEGER", "the most that was live at any moment of the step (traces)"},
       {"allocated_bytes", "INTEGER", "since the recording began"},
       {"allocated_blocks", "INTEGER", "since the recording began"},
       {"freed_bytes", "INTEGER", "since the recording began"},
       {"freed_blocks", "INTEGER", "since the recording began"},
       {"resident_bytes", "INTEGER", "RSS, as last seen before"},
+      {"at", "INTEGER", "end of the step in what the source counts, to order by"},
+      {"unit", "TEXT",
+       "what that is: time (nanoseconds), bytes allocated and freed so far, or "
+       "instructions"},
       {"step_ns", "INTEGER",
        "the step asked for, as in timeline(seconds('10ms')); a hundredth of the whole if none is",
        true},
@@ -49,6 +58,7 @@ std::vector<Column> Columns() {
 
 struct Point {
   uint64_t time_ns = 0;
+  uint64_t at = kUnknown;  // unless it is the time
   uint64_t live_bytes = 0;
   uint64_t live_blocks = 0;
   uint64_t peak_bytes = kUnknown;
@@ -166,15 +176,20 @@ void AddResident(const std::vector<trace::MemoryPoint>& memory, std::vector<Poin
   }
 }
 
-std::vector<Point> PointsOf(const Profile& profile) {
+std::vector<Point> NotedPoints(const Profile& profile) {
   std::vector<Point> points;
   for (const TimelinePoint& from : profile.timeline) {
     Point& point = points.emplace_back();
     point.time_ns = from.time_ns;
+    if (profile.timeline_axis != TimeAxis::kTime) {
+      point.time_ns = kUnknown;
+      point.at = from.at;
+    }
     point.live_bytes = from.live_bytes;
-    point.live_blocks = from.live_objects;
-    point.allocated_bytes = from.allocated_bytes;
-    point.freed_bytes = from.freed_bytes;
+    const bool live_only = profile.timeline_live_only;
+    point.live_blocks = live_only ? kUnknown : from.live_objects;
+    point.allocated_bytes = live_only ? kUnknown : from.allocated_bytes;
+    point.freed_bytes = live_only ? kUnknown : from.freed_bytes;
     if (from.resident_bytes != 0) point.resident_bytes = from.resident_bytes;
   }
   return points;
@@ -212,7 +227,8 @@ class TimelineCursor final : public Cursor {
     if (times.empty()) return {};
     if (source_->trace() == nullptr) {
       HG_ASSIGN(const Profile* profile, source_->StacksOnly());
-      points_ = PointsOf(*profile);
+      points_ = NotedPoints(*profile);
+      axis_ = profile->timeline_axis;
       return {};
     }
     const uint64_t end = source_->end_ns();
@@ -249,16 +265,24 @@ class TimelineCursor final : public Cursor {
       if (!asked_.Put(out) && step_ != 0) query::Put(out, step_);
       return;
     }
+    if (column == kUnit) {
+      PutLasting(out, TimeAxisName(axis_));
+      return;
+    }
     const Point& point = points_[at_];
-    const uint64_t values[] = {point.time_ns,     point.live_bytes,      point.live_blocks,
-                               point.peak_bytes,  point.allocated_bytes, point.allocated_blocks,
-                               point.freed_bytes, point.freed_blocks,    point.resident_bytes};
+    const uint64_t at = axis_ == TimeAxis::kTime ? point.time_ns : point.at;
+    const uint64_t values[] = {point.time_ns,         point.live_bytes,
+                               point.live_blocks,     point.peak_bytes,
+                               point.allocated_bytes, point.allocated_blocks,
+                               point.freed_bytes,     point.freed_blocks,
+                               point.resident_bytes,  at};
     if (values[column] != kUnknown) Put(out, values[column]);
   }
 
  private:
   Source* source_;
   std::vector<Point> points_;
+  TimeAxis axis_ = TimeAxis::kTime;
   uint64_t step_ = 0;  // between them; 0: they are as they came
   AskedValue asked_;
   size_t at_ = 0;

@@ -10,7 +10,9 @@ namespace heapgauge {
 namespace {
 
 Json MomentJson(const Timeline::Moment& moment, const Timeline& timeline) {
-  Json json = {{"time_ns", moment.time_ns}, {"live_bytes", moment.bytes}};
+  Json json = Json::Object();
+  if (timeline.knows_time) json["time_ns"] = moment.time_ns;
+  json["live_bytes"] = moment.bytes;
   if (moment.blocks > 0) json["live_blocks"] = moment.blocks;
   if (timeline.axis != TimeAxis::kTime) json["at"] = moment.at;
   return json;
@@ -57,11 +59,13 @@ std::string TimelineJson(const Timeline& timeline) {
                {"command_line", Json(r.command_line)},
                {"pid", r.pid},
                {"unit", TimeAxisName(timeline.axis)},
-               {"exact", timeline.exact && !r.has_gaps},
-               {"from_ns", timeline.from_ns},
-               {"to_ns", timeline.to_ns},
-               {"peak", MomentJson(timeline.peak, timeline)},
-               {"end", MomentJson(timeline.last, timeline)}};
+               {"exact", timeline.exact && !r.has_gaps}};
+  if (timeline.knows_time) {
+    json["from_ns"] = timeline.from_ns;
+    json["to_ns"] = timeline.to_ns;
+  }
+  json["peak"] = MomentJson(timeline.peak, timeline);
+  json["end"] = MomentJson(timeline.last, timeline);
   if (!r.filter.empty()) json["filter"] = r.filter;
   if (timeline.axis != TimeAxis::kTime) {
     json["from"] = timeline.from;
@@ -81,7 +85,7 @@ std::string TimelineJson(const Timeline& timeline) {
   for (const TimelineStep& step : timeline.steps) {
     Json point = Json::Object();
     if (timeline.axis != TimeAxis::kTime) point["at"] = step.end;
-    point["time_ns"] = step.time_ns;
+    if (timeline.knows_time) point["time_ns"] = step.time_ns;
     point["live_bytes"] = step.live_bytes;
     if (timeline.knows_blocks) point["live_blocks"] = step.live_blocks;
     if (timeline.exact) {
@@ -138,14 +142,23 @@ std::string TimelineCsv(const Timeline& timeline) {
     csv.Text(band.frames.empty() ? "(unknown stack)" : band.frames.front());
   }
   csv.EndRow();
+  const bool knows_block_flow = timeline.knows_flow && timeline.exact;
   for (size_t i = 0; i < timeline.steps.size(); ++i) {
     const TimelineStep& step = timeline.steps[i];
     if (has_axis) csv.Number(step.end);
-    for (const uint64_t value : {step.time_ns, step.live_bytes, step.live_blocks, step.most_bytes,
-                                 step.least_bytes, step.allocated_bytes, step.allocated_blocks,
-                                 step.freed_bytes, step.freed_blocks, step.resident_bytes}) {
-      csv.Number(value);
-    }
+    const auto add = [&csv](bool is_known, uint64_t value) {
+      is_known ? csv.Number(value) : csv.Empty();
+    };
+    add(timeline.knows_time, step.time_ns);
+    add(true, step.live_bytes);
+    add(timeline.knows_blocks, step.live_blocks);
+    add(timeline.exact, step.most_bytes);
+    add(timeline.exact, step.least_bytes);
+    add(timeline.knows_flow, step.allocated_bytes);
+    add(knows_block_flow, step.allocated_blocks);
+    add(timeline.knows_flow, step.freed_bytes);
+    add(knows_block_flow, step.freed_blocks);
+    add(step.resident_bytes > 0, step.resident_bytes);
     for (const Timeline::Band& band : timeline.bands) csv.Number(band.most[i]);
     csv.EndRow();
   }

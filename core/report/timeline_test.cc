@@ -161,6 +161,22 @@ TEST(Timeline, GivesScriptsAllPoints) {
   EXPECT_EQ(line, "800000000,1677721,1638,1677721,0,1677721,1638,0,0,9437184");
 }
 
+TEST(Timeline, GivesScriptsNoFiguresThatNobodyKnows) {
+  MassifFile file;
+  file.unit = MassifUnit::kBytes;
+  file.snapshots.resize(2);
+  file.snapshots[1].time = 5000;
+  file.snapshots[1].heap_bytes = 4000;
+  const auto timeline = TimelineOfMassif(file, 0, UINT64_MAX);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  const auto json = nlohmann::json::parse(TimelineJson(*timeline));
+  EXPECT_EQ(json["points"][1].dump(), R"({"at":5000,"live_bytes":4000})");
+  EXPECT_EQ(json["peak"].dump(), R"({"at":5000,"live_bytes":4000})");
+  EXPECT_FALSE(json.contains("to_ns"));
+  const std::string csv = TimelineCsv(*timeline);
+  EXPECT_NE(csv.find("\n5000,,4000,,,,,,,,\n"), std::string::npos) << csv;
+}
+
 std::vector<std::string> AxisLabels(TimeAxis axis, uint64_t from, uint64_t to, size_t most) {
   std::vector<std::string> labels;
   for (const Tick& tick : TicksOf(axis, from, to, most)) labels.push_back(tick.label);

@@ -98,12 +98,16 @@ Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch) {
 }
 
 Result<Timeline> TimelineIfKnown(const Profile& profile, const TimeRange& range) {
-  if (!profile.timeline.empty()) {
+  const bool counts_time = profile.timeline_axis == TimeAxis::kTime;
+  if (!profile.timeline.empty() && counts_time) {
     return TimelineOfProfile(profile, TimeAxis::kTime, range.from_ns, range.to_ns);
   }
   Timeline none;
   none.recording = profile.recording;
-  none.notes.emplace_back("there are no points in time in it");
+  none.notes.emplace_back(counts_time ? "there are no points in time in it"
+                                      : std::string("its points count ") +
+                                            TimeAxisName(profile.timeline_axis) +
+                                            ", not time: heapgauge timeline shows them");
   return none;
 }
 

@@ -131,13 +131,25 @@ std::vector<std::string> Words(std::string_view text) {
   return words;
 }
 
+TimeAxis AxisOf(MassifUnit unit) {
+  if (unit == MassifUnit::kMilliseconds) return TimeAxis::kTime;
+  return unit == MassifUnit::kBytes ? TimeAxis::kBytes : TimeAxis::kInstructions;
+}
+
 void AddTimeline(const MassifFile& file, Profile* profile) {
+  profile->timeline_axis = AxisOf(file.unit);
+  profile->timeline_live_only = true;
   for (const MassifSnapshot& s : file.snapshots) {
     TimelinePoint point;
-    point.time_ns = file.unit == MassifUnit::kMilliseconds ? s.time * kNsPerMs : s.time;
+    if (file.unit == MassifUnit::kMilliseconds) {
+      point.time_ns = s.time * kNsPerMs;
+    } else {
+      point.at = s.time;
+    }
     point.live_bytes = s.heap_bytes;
     if (!profile->timeline.empty()) {
       point.time_ns = std::max(point.time_ns, profile->timeline.back().time_ns);
+      point.at = std::max(point.at, profile->timeline.back().at);
     }
     profile->timeline.push_back(point);
   }

@@ -126,6 +126,10 @@ TEST(MassifReader, ShowsThePeakWithWhatMassifFoldedAndWhatNoChildHas) {
   EXPECT_EQ(profile->sample_types[0].name, "inuse_space");
   ASSERT_EQ(profile->timeline.size(), 3u);
   EXPECT_EQ(profile->timeline[1].live_bytes, 4000u);
+  EXPECT_EQ(profile->timeline_axis, TimeAxis::kBytes);
+  EXPECT_EQ(profile->timeline[1].at, 5000u);
+  EXPECT_EQ(profile->timeline[1].time_ns, 0u);
+  EXPECT_TRUE(profile->timeline_live_only);
   EXPECT_EQ(profile->recording.peak_bytes, 4000u);
   const Location& grab = profile->locations[0];
   EXPECT_EQ(grab.lookup_address(), 0x109151u);
@@ -153,6 +157,7 @@ TEST(MassifReader, FindsOtherMoments) {
 TEST(MassifReader, TimesOfMillisecondsBecomeNanoseconds) {
   const auto profile = Read(Replaced(kFile, "time_unit: B", "time_unit: ms"), "5.5s");
   ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->timeline_axis, TimeAxis::kTime);
   EXPECT_EQ(profile->timeline[1].time_ns, 5'000'000'000u);
   EXPECT_TRUE(profile->recording.is_peak);
   EXPECT_EQ(profile->recording.peak_ns, 5'000'000'000u);
