@@ -1,5 +1,6 @@
 // heaptrack: a data file for heaptrack_print and heaptrack_gui.
 
+#include "cli/live_export.h"
 #include "cli/packed_output.h"
 #include "cli/report_figures.h"
 #include "cli/trace_source.h"
@@ -16,6 +17,10 @@ int Heaptrack(const ReportOptions& options) {
           return {};
         });
   }
+  const LiveExport format = {
+      "of a part of a trace heaptrack's files have the blocks and bytes that are live at one "
+      "moment"};
+  if (const Status can = CheckLiveExport(options, format); !can) return FailWith(can.error());
   const auto loaded = LoadSelected(options);
   if (!loaded) return FailWith(loaded.error());
   TellNotes(loaded->profile().notes);
@@ -37,7 +42,7 @@ void AddHeaptrack(Command app, Action* action) {
 Of a trace (heapgauge run --trace), every allocation and free in order, with times and resident
 memory. Of any other profile, and of a trace with --at or another option that chooses some of it,
 the blocks that are live, as if none was freed: their peak, times and temporary allocations are not
-known. A name that ends in .zst or .gz is compressed.
+known, and other figures (--value, --from) are refused. A name that ends in .zst or .gz is compressed.
 
 Examples:
   heapgauge heaptrack -o server.zst server.hgt && heaptrack_print server.zst

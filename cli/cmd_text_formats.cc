@@ -1,5 +1,6 @@
 // gperftools, jemalloc: a profile in the text formats of these allocators.
 
+#include "cli/live_export.h"
 #include "cli/report_source.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/formats/jemalloc/jemalloc_writer.h"
@@ -9,7 +10,8 @@ namespace {
 
 using Writer = Status (*)(const Profile&, const TextWriteOptions&, TextSink*);
 
-int Write(const ReportOptions& options, bool symbolized, Writer writer) {
+int Write(const ReportOptions& options, bool symbolized, const char* has, Writer writer) {
+  if (const Status can = CheckLiveExport(options, {has, true}); !can) return FailWith(can.error());
   const auto loaded = Load(options);
   if (!loaded) return FailWith(loaded.error());
   TellNotes(loaded->profile.notes);
@@ -25,8 +27,16 @@ int Write(const ReportOptions& options, bool symbolized, Writer writer) {
 
 // The commands take no options that say which one they are.
 bool g_symbolized = false;
-int Gperftools(const ReportOptions& options) { return Write(options, g_symbolized, WriteHeapText); }
-int Jemalloc(const ReportOptions& options) { return Write(options, g_symbolized, WriteJemalloc); }
+int Gperftools(const ReportOptions& options) {
+  return Write(options, g_symbolized,
+               "gperftools' format has blocks and bytes, what is live and what was allocated",
+               WriteHeapText);
+}
+int Jemalloc(const ReportOptions& options) {
+  return Write(options, g_symbolized,
+               "jemalloc's format has blocks and bytes, what is live and what was allocated",
+               WriteJemalloc);
+}
 
 void AddOne(Command app, Action* action, const char* name, const char* summary,
             int (*run)(const ReportOptions&), const char* footer) {
@@ -41,12 +51,14 @@ void AddOne(Command app, Action* action, const char* name, const char* summary,
 void AddTextFormats(Command app, Action* action) {
   AddOne(app, action, "gperftools", "a heap profile in gperftools' text format", Gperftools, R"(
 Read by pprof, google-pprof and jeprof. Sampled figures are written as samples (heap_v2), such that
-readers come to the same figures; exact ones as they are.
+readers come to the same figures; exact ones as they are. The file has what is live and what was
+allocated, of a trace within --from and --to; other figures (--value, --type) are refused.
 
 Example:
   heapgauge gperftools -o heap.txt 4242 && google-pprof --text /usr/bin/server heap.txt)");
   AddOne(app, action, "jemalloc", "a heap profile in jemalloc's format", Jemalloc, R"(
-Read by jeprof.
+Read by jeprof. The file has what is live and what was allocated, of a trace within --from and --to;
+other figures (--value, --type) are refused.
 
 Example:
   heapgauge jemalloc -o heap.txt 4242 && jeprof --text /usr/bin/server heap.txt)");

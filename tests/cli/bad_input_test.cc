@@ -140,6 +140,23 @@ TEST(BadInput, WordsThatChooseAFigureAndDoNotAgree) {
       Heapgauge({"diff", "--value", "allocated", "--blocks", trace + "@2s", trace}).out);
 }
 
+TEST(BadInput, FiguresThatAnExportHasNoPlaceFor) {
+  const ScratchDir dir;
+  const std::string trace = dir / "server.hgt";
+  ASSERT_TRUE(query::testing::ExampleTrace().Write(trace));
+  for (const char* verb : {"heaptrack", "gperftools", "jemalloc"}) {
+    ExpectRefused({verb, "--value", "left", trace}, "or use heapgauge proto");
+    ExpectRefused({verb, "--type", "temporary_space", trace}, "--type temporary_space: ");
+    ExpectRefused({verb, "--blocks", trace}, "--blocks: ");
+    EXPECT_EQ(Heapgauge({verb, "--value", "live", "-o", dir / "x", trace}).code, 0);
+  }
+  ExpectRefused({"heaptrack", "--from", "2s", trace}, "use --at or --to");
+  ExpectRefused({"jemalloc", "--value", "allocated", trace}, "--alloc_space");
+  const std::string names = "--symbolized";
+  EXPECT_NE(Heapgauge({"gperftools", names, "--from", "2s", trace}).out,
+            Heapgauge({"gperftools", names, trace}).out);
+}
+
 TEST(BadInput, TheAxisOfMassifsFilesIsTheirs) {
   const ScratchDir dir;
   const std::string snapshot =
