@@ -80,8 +80,8 @@ struct Recording {
   uint64_t lost_bytes = 0;  // estimate of what they stood for
   // The file could not grow at times, because the program had no file descriptor left.
   bool lacked_descriptors = false;
-  uint64_t lost_mappings = 0;  // calls of mmap and its kin that could not be noted
-  uint64_t truncated_walks = 0;
+  uint64_t lost_mappings = 0;       // calls of mmap and its kin that could not be noted
+  uint64_t truncated_walks = 0;     // samples without their outermost frames; of a trace, stacks
   uint64_t unreadable_records = 0;  // half-written or damaged, left out
 
   uint64_t file_bytes = 0;

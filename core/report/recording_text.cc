@@ -246,6 +246,14 @@ std::string BlocksText(const Profile& profile, size_t bytes, size_t blocks, cons
                      count == 1 ? "block" : "blocks");
 }
 
+// Functions are not found, and callers not named, in the part of a stack that is missing.
+StyledText CutNote(const Recording& r) {
+  if (r.truncated_walks == 0) return {};
+  return Note(std::string(r.exact ? "stacks" : "samples") +
+              " without their outermost frames (no unwind data, or too deep): " +
+              FormatCount(static_cast<double>(r.truncated_walks)));
+}
+
 // Of exact traces: nothing is estimated, and it is about a certain time.
 StyledText TraceText(const Profile& profile, const Layout& layout) {
   const Recording& r = profile.recording;
@@ -275,7 +283,7 @@ StyledText TraceText(const Profile& profile, const Layout& layout) {
                                     : "every allocation and free, {} allocations in all"),
       FormatCount(static_cast<double>(r.samples)));
   if (!r.allocator.empty()) trace += ", over " + r.allocator;
-  return text.Add(Line("trace", trace));
+  return text.Add(Line("trace", trace)).Add(CutNote(r));
 }
 
 StyledText Notes(const std::vector<std::string>& notes) {
@@ -372,10 +380,7 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
   } else if (!OverText(r).empty()) {
     text += Line("allocator", r.allocator + "  " + r.allocator_path);
   }
-  if (r.truncated_walks != 0) {
-    text += Note("samples without their outermost frames (no unwind data, or too deep): " +
-                 FormatCount(static_cast<double>(r.truncated_walks)));
-  }
+  text += CutNote(r);
   if (r.unreadable_records != 0) {
     text += Note(FormatCount(static_cast<double>(r.unreadable_records)) +
                  " half-written or damaged records were left out or have no stack");

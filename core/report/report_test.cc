@@ -292,6 +292,18 @@ TEST(RecordingText, OfATraceWithGapsItIsNotSaidToHaveEverything) {
       << text();
 }
 
+TEST(RecordingText, SaysThatStacksOfATraceWereCut) {
+  GaugeBuilder b = Busy();
+  Made made = Make(&b);
+  made.profile.recording.exact = true;
+  made.profile.recording.truncated_walks = 2;
+  const std::string text = RecordingText(made.profile, {}, {}, {}).text();
+  EXPECT_NE(
+      text.find("note: stacks without their outermost frames (no unwind data, or too deep): 2"),
+      std::string::npos)
+      << text;
+}
+
 TEST(RecordingText, TellsWhyThereAreNoRows) {
   Recording r;
   EXPECT_STREQ(NothingText(r), "No samples.\n");

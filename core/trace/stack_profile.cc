@@ -114,6 +114,13 @@ std::vector<TimelinePoint> TimelineOf(const TraceFile& trace) {
   return points;
 }
 
+// Of all stacks: a filter by functions does not find those that it would have found farther out.
+uint64_t CutStacks(const TraceFile::Stacks& stacks) {
+  return static_cast<uint64_t>(
+      std::count_if(stacks.stacks.begin(), stacks.stacks.end(),
+                    [](const TraceFile::Stacks::Stack& stack) { return stack.truncated; }));
+}
+
 }  // namespace
 
 Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stacks,
@@ -171,6 +178,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   r.interval = r.interval_in_force = 0;
   r.samples = trace.blocks();
   r.live_samples = live_blocks;
+  r.truncated_walks = CutStacks(stacks);
   if (facts.lost_events != 0) r.lost.emplace_back("no room for events", facts.lost_events);
   r.moment = request.MomentText();
   if (request.at_peak || request.value == Value::kPeak) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/analysis/measures.h"
+#include "core/trace/stack_profile.h"
 #include "core/trace/testing/make_trace.h"
 #include "core/trace/trace_answers.h"
 
@@ -591,6 +592,24 @@ TEST(TraceProfile, AnEmptyTraceIsAnEmptyProfile) {
     const auto profile = ReadTraceProfile(*file, request);
     ASSERT_TRUE(profile) << profile.error().message;
     EXPECT_TRUE(profile->rows.empty());
+  }
+}
+
+TEST(TraceProfile, CountsStacksThatWereCutWhateverIsAskedFor) {
+  MakeTrace made;
+  made.Allocate(1, 0, 100, made.Stack({"deep", "deep"}));
+  made.Allocate(2, 0, 100, made.Stack({"f", "main"}));
+  const auto file = made.Open();
+  TraceFile::Stacks stacks = **file->ReadStacks();
+  ProfileRequest request;
+  request.filter.least_size = 1000;
+  for (const bool is_cut : {false, true}) {
+    stacks.stacks[1].truncated = is_cut;
+    const auto answer = FigureStacks(*file, stacks, request, SumsIndex(), nullptr, nullptr);
+    ASSERT_TRUE(answer) << answer.error().message;
+    const auto profile = ProfileOf(*file, stacks, request, *answer);
+    ASSERT_TRUE(profile) << profile.error().message;
+    EXPECT_EQ(profile->recording.truncated_walks, is_cut ? 1u : 0u);
   }
 }
 
