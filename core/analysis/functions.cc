@@ -9,6 +9,7 @@
 #include "core/analysis/function_sums.h"
 #include "core/analysis/groundwork.h"
 #include "core/analysis/row_figures.h"
+#include "core/base/function_pattern.h"
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/base/try_thread.h"
@@ -33,7 +34,7 @@ Result<Matches> Match(const Profile& profile, const std::string& pattern, Granul
   HG_ASSIGN(const Regex regex, Regex::CompileTyped(pattern));
   for (size_t i = 0; i < matches.functions.size(); ++i) {
     const Function& function = profile.functions[i];
-    matches.functions[i] = regex.Matches(function.name) ||
+    matches.functions[i] = MatchesFunction(regex, function.name) ||
                            (granularity == Granularity::kFiles && regex.Matches(function.file));
   }
   if (granularity != Granularity::kModules) return matches;

@@ -61,7 +61,8 @@ std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 enum class SortKey { kLive, kAllocated, kCount, kAge };
 
 // Which rows to look at: those with a function that matches `focus` and none that matches `ignore`
-// (RE2, unanchored, "" for all). In reports by file or module their paths can match as well.
+// (RE2, unanchored, "" for all), with all its parameters or as reports show it. In reports by file
+// or module their paths can match as well.
 struct RowFilter {
   std::string focus;
   std::string ignore;

@@ -85,6 +85,17 @@ TEST(Functions, FocusAndIgnoreChooseStacks) {
   EXPECT_NE(bad.error().message.find("regular expression"), std::string::npos);
 }
 
+TEST(Functions, FocusTakesANameAsItIsShown) {
+  Maker m;
+  m.Row({m.Function("a_new(unsigned long)")}, 1, 1);
+  m.Row({m.Function("a_newer(int)")}, 2, 2);
+  for (const char* focus : {"^a_new$", "^a_new\\(unsigned long\\)$"}) {
+    FunctionOptions options;
+    options.filter.focus = focus;
+    EXPECT_EQ(AggregateFunctions(m.profile(), options)->selected.live_bytes.value, 1) << focus;
+  }
+}
+
 TEST(Functions, FlatFiguresAloneNameTheSameFrames) {
   Maker m;
   const auto light = m.Function("f", 1);

@@ -1,7 +1,5 @@
 #include "core/analysis/neighbours.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/function_pattern.h"
 #include "core/base/in_parallel.h"
+#include "core/base/regex.h"
 #include "core/model/walk_stacks.h"
 
 namespace heapgauge {
@@ -78,8 +78,8 @@ class Collector {
         options_(options) {}
 
   Result<Neighbours> Run() {
-    HG_TRY(CheckPattern(options_.pattern));
-    Match();
+    HG_ASSIGN(const Regex pattern, Regex::CompileTyped(options_.pattern));
+    Match(pattern);
     if (found_.functions.empty()) return std::move(found_);
     HG_ASSIGN(const std::vector<bool> selected,
               SelectRows(profile_, options_.filter, report_.entities.granularity()));
@@ -101,14 +101,11 @@ class Collector {
   }
 
  private:
-  void Match() {
-    RE2::Options re_options(RE2::Quiet);
-    re_options.set_max_mem(16 << 20);
-    const RE2 re(options_.pattern, re_options);
+  void Match(const Regex& pattern) {
     place_.resize(report_.entities.size(), kNone);
     for (size_t i = 0; i < report_.rows.size(); ++i) {
       const EntityId id = report_.rows[i].entity;
-      if (id == kNone || !RE2::PartialMatch(TextOf(id), re)) continue;
+      if (id == kNone || !MatchesEntity(pattern, id)) continue;
       if (++found_.matching > options_.most) continue;
       place_[id] = static_cast<uint32_t>(found_.functions.size());
       found_.functions.push_back({i, {}, {}});
@@ -119,6 +116,12 @@ class Collector {
         if (place_[report_.entities.Of(id, k)] != kNone) matches_[id] = 1;
       }
     }
+  }
+
+  bool MatchesEntity(const Regex& pattern, EntityId id) const {
+    const Granularity granularity = report_.entities.granularity();
+    const bool is_path = granularity == Granularity::kModules || granularity == Granularity::kFiles;
+    return is_path ? pattern.Matches(TextOf(id)) : MatchesFunction(pattern, TextOf(id));
   }
 
   const std::string& TextOf(EntityId id) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/allocation_frames.h"
+#include "core/base/function_pattern.h"
 #include "core/base/regex.h"
 #include "core/report/labels.h"
 
@@ -74,7 +75,7 @@ Result<std::shared_ptr<const std::vector<bool>>> NamesInStacks::Matching(std::st
   const std::vector<bool> modules =
       all(profile_.modules, [&](const Module& m) { return regex.Matches(m.path); });
   const std::vector<bool> functions = all(profile_.functions, [&](const Function& f) {
-    return regex.Matches(f.name) || regex.Matches(f.file);
+    return MatchesFunction(regex, f.name) || regex.Matches(f.file);
   });
   const std::vector<bool> locations = all(profile_.locations, [&](const Location& l) {
     if (l.module != kNone && modules[l.module]) return true;

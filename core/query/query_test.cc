@@ -335,6 +335,9 @@ TEST(ProfileTables, KnowWhatTheProfileKnows) {
   EXPECT_EQ(asker.Ask("SELECT stack, function, live_bytes, allocated_bytes, freed_bytes, "
                       "temporary_bytes, text FROM stacks"),
             (Lines{"1,f,4000,9000,5000,NULL,main;f;malloc", "2,g,100,100,0,NULL,main;g"}));
+  EXPECT_EQ(asker.Ask("SELECT stack FROM stacks WHERE stack_contains('^f$') "
+                      "OR stack_contains('f\\(int\\)')"),
+            (Lines{"1"}));
   EXPECT_EQ(asker.Ask("SELECT stack, thread, size, age_ns, inherited FROM blocks"),
             (Lines{"1,0,2000,600,0", "2,1,100,100,1"}));
   EXPECT_EQ(asker.Ask("SELECT stack, id, freed_ns, lifetime_ns FROM allocations "

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/short_name.h"
 #include "core/base/text.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {

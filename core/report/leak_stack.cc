@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/short_name.h"
 #include "core/base/text.h"
 #include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_parts.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {

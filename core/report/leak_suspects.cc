@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "core/base/json.h"
+#include "core/base/short_name.h"
 #include "core/base/text.h"
 #include "core/leaks/growth/suspect_sentence.h"
 #include "core/report/leak_parts.h"
 #include "core/report/report_json.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {

@@ -2,11 +2,11 @@
 
 #include "core/analysis/interval.h"
 #include "core/base/json.h"
+#include "core/base/short_name.h"
 #include "core/base/text.h"
 #include "core/leaks/losses/stack_frames.h"
 #include "core/report/leak_parts.h"
 #include "core/report/leaks.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {

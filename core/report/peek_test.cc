@@ -47,6 +47,16 @@ TEST(Peek, SharesOfCallersAddUpToTheFunction) {
   EXPECT_EQ(f["callees"][0]["figures"]["live_bytes"]["value"], 4000);
 }
 
+TEST(Peek, FindsAFunctionByTheNameThatIsShown) {
+  Maker m;
+  m.Row({m.Function("a_new(unsigned long)"), m.Function("main")}, 100);
+  PeekOptions options;
+  options.pattern = "^a_new$";
+  const auto text = PeekJson(m.profile(), options);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(nlohmann::json::parse(*text)["functions"].size(), 1u);
+}
+
 TEST(Peek, TextHasCallersAboveAndCalleesBelow) {
   Maker m = Diamond();
   PeekOptions options;

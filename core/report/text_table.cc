@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/columns.h"
-#include "core/report/short_name.h"
+#include "core/base/short_name.h"
 
 namespace heapgauge {
 namespace {

@@ -1,8 +1,8 @@
 #include "core/report/trace_groups.h"
 
+#include "core/base/short_name.h"
 #include "core/base/text.h"
 #include "core/report/report_json.h"
-#include "core/report/short_name.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-// Names of functions in little room, much as the command line cuts them (core/report/short_name.h): template arguments
+// Names of functions in little room, much as the command line cuts them (core/base/short_name.h): template arguments
 // go first, then outer scopes; the function and its class stay as long as they can. Shorter, as boxes are often narrow:
 // arguments go all at once, and what is left is cut at its end.
 

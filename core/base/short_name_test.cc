@@ -1,4 +1,4 @@
-#include "core/report/short_name.h"
+#include "core/base/short_name.h"
 
 #include <gtest/gtest.h>
 

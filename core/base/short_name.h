@@ -6,8 +6,8 @@
 // functions that return function pointers, "<T as Trait>::method". What is not understood is left
 // as it is. Pure functions in time linear in the length of the name; never empty for a name that is
 // not empty.
-#ifndef HEAPGAUGE_CORE_REPORT_SHORT_NAME_H_
-#define HEAPGAUGE_CORE_REPORT_SHORT_NAME_H_
+#ifndef HEAPGAUGE_CORE_BASE_SHORT_NAME_H_
+#define HEAPGAUGE_CORE_BASE_SHORT_NAME_H_
 
 #include <cstddef>
 #include <string>
@@ -32,4 +32,4 @@ std::string TrimName(std::string_view name, size_t width, const char* ellipsis =
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_REPORT_SHORT_NAME_H_
+#endif  // HEAPGAUGE_CORE_BASE_SHORT_NAME_H_

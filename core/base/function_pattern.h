@@ -1,0 +1,19 @@
+// Whether a regular expression means a function: it matches the name as the compiler has it, with
+// parameters and template arguments, or the short one that reports show. So what was read in a
+// report can be asked for, whichever form it has there.
+//
+// For our own reports; pprof's filters look at whole names alone. Safe in several threads.
+#ifndef HEAPGAUGE_CORE_BASE_FUNCTION_PATTERN_H_
+#define HEAPGAUGE_CORE_BASE_FUNCTION_PATTERN_H_
+
+#include <string_view>
+
+#include "core/base/regex.h"
+
+namespace heapgauge {
+
+bool MatchesFunction(const Regex& pattern, std::string_view name);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_BASE_FUNCTION_PATTERN_H_
