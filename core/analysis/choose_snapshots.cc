@@ -49,7 +49,10 @@ std::vector<Moment> SnapshotChooser::Take() {
     add(low_first ? stretch.low : stretch.high);
     add(low_first ? stretch.high : stretch.low);
   }
-  add(last_);
+  // Nothing may have happened up to the end, which is told all the same.
+  if (moments.back().place != last_.place || moments.back().at != last_.at) {
+    moments.push_back(last_);
+  }
   return moments;
 }
 

@@ -19,7 +19,8 @@ struct Moment {
   uint64_t at = 0;  // on the axis
   uint64_t bytes = 0;
   uint64_t extra = 0;
-  // Whatever the caller finds the moment by; moments of the same place are one. In ascending order.
+  // Whatever the caller finds the moment by; moments of the same place are one, but for the last.
+  // In ascending order.
   uint64_t place = 0;
 };
 

@@ -100,6 +100,33 @@ TEST(TraceMassif, WritesStacksAsMassifDoes) {
                        "0 16 in 1 place, below massif's threshold (1.00%)"}));
 }
 
+TEST(TraceMassif, GoesOnToTheEndOfTheRecording) {
+  MakeTrace made;
+  made.Allocate(1'000'000, 0, 9000, made.Stack({"Load", "main"}));
+  made.facts.recording.duration_ns = 2'000'000'000;
+  MassifRequest request;
+  const auto file = Make(*made.Open(), request);
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(file->snapshots.size(), 3u);
+  const MassifSnapshot& last = file->snapshots.back();
+  EXPECT_EQ(last.time, 2000u);
+  EXPECT_EQ(last.heap_bytes, 9000u);
+  EXPECT_EQ(last.kind, Kind::kDetailed);
+  EXPECT_EQ(last.tree.size(), 3u);
+  EXPECT_EQ(file->snapshots[1].time, 1u);
+  EXPECT_EQ(file->snapshots[1].kind, Kind::kPeak);
+  // Of a range, to the end of that.
+  request.range.to = TraceMoment::At(5'000'000);
+  const auto part = Make(*made.Open(), request);
+  ASSERT_TRUE(part) << part.error().message;
+  EXPECT_EQ(part->snapshots.back().time, 5u);
+  // In bytes nothing follows the last event.
+  request.unit = MassifUnit::kBytes;
+  const auto bytes = Make(*made.Open(), request);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  EXPECT_EQ(bytes->snapshots.size(), 2u);
+}
+
 TEST(MassifOfProfile, HasTreesOfThePeakAndOfTheEnd) {
   Profile now;
   now.sample_types = {{"inuse_space", "bytes"}};
