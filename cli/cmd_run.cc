@@ -311,8 +311,7 @@ Examples:
       .NotEmpty();
   sub.Add("-o,--output", &options->output,
           "the gauge file, or the trace, in place of one that an earlier run left; other processes "
-          "of "
-          "the program get FILE.PID")
+          "of the program get FILE.PID, and run.PID.hgt of a trace with -o run.hgt")
       .NotEmpty();
   sub.Add("--dir", &options->directory, "directory for gauge files, in place of the default")
       .NotEmpty();
