@@ -165,6 +165,15 @@ bool ChoosesBlocks(const TimelineCommand& command) {
          !command.functions.focus.empty() || !command.functions.ignore.empty();
 }
 
+// REQUIRES: ChoosesBlocks().
+std::string OptionThatChooses(const TimelineCommand& command) {
+  if (command.report.kind != "heap") return "--kind " + command.report.kind;
+  const RowFilter& rows = command.functions;
+  if (!rows.focus.empty()) return "--focus " + Printable(rows.focus);
+  if (!rows.ignore.empty()) return "--ignore " + Printable(rows.ignore);
+  return FirstFilterOption(command.blocks);
+}
+
 Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& source,
                               size_t steps) {
   if (source.massif != nullptr) {
@@ -285,7 +294,11 @@ int RunTimeline(const TimelineCommand& command) {
     if (command.report.json || command.report.csv) {
       return FailWith("-o: a file of that name is one of massif's; JSON and CSV need another");
     }
-    if (ChoosesBlocks(command)) return FailWith("massif's files are about all blocks");
+    if (ChoosesBlocks(command)) {
+      return FailWith(OptionThatChooses(command) +
+                      ": massif's snapshots are about all blocks of the heap; leave it out, or use "
+                      "the graph, --json or --csv");
+    }
     return PrintMassif(command, &*source);
   }
   if (command.bands > 0 && source->trace == nullptr) {

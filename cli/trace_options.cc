@@ -1,5 +1,9 @@
 #include "cli/trace_options.h"
 
+#include <span>
+
+#include "core/base/text.h"
+
 namespace heapgauge::cli {
 namespace {
 
@@ -87,6 +91,22 @@ void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which) {
     sub.Flag("--blocks", &options->blocks, "count blocks in place of bytes").InGroup(kGroup);
   }
   if ((which & kFilterOptions) != 0) AddFilterOptions(sub, options);
+}
+
+std::string FirstFilterOption(const TraceOptions& options) {
+  for (const std::span<const TextOption> list :
+       {std::span<const TextOption>(kLimits), std::span<const TextOption>(kPatterns)}) {
+    for (const TextOption& option : list) {
+      const std::string& value = options.*option.value;
+      if (!value.empty()) return std::string(option.name) + " " + Printable(value);
+    }
+  }
+  if (!options.live_at.empty()) return "--live-at " + Printable(options.live_at.front());
+  return options.freed           ? "--freed"
+         : options.not_freed     ? "--not-freed"
+         : options.by_realloc    ? "--realloc"
+         : options.with_mappings ? "--mmap-blocks"
+                                 : "";
 }
 
 Result<trace::Question> QuestionOf(const TraceOptions& options, const std::string& kind) {

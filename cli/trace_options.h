@@ -34,6 +34,9 @@ enum TraceOptionSet : uint32_t {
 };
 void AddTraceOptions(Command sub, TraceOptions* options, uint32_t which = kReportOptions);
 
+// The first option that chooses blocks, as it was written: "--min-size 1M"; "" none was.
+std::string FirstFilterOption(const TraceOptions& options);
+
 // What is asked, about blocks of the kind that --kind names: which peak is meant depends on it.
 Result<trace::Question> QuestionOf(const TraceOptions& options, const std::string& kind);
 

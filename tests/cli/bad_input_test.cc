@@ -113,6 +113,11 @@ TEST(BadInput, WhatATraceCannotAnswer) {
     ExpectRefused({"top", option, "", trace}, "is empty");
   }
   ExpectRefused({"timeline", "--from", "", trace}, "is empty");
+  const std::string massif = dir / "x.massif";
+  ExpectRefused({"timeline", "--kind", "mmap", "-o", massif, trace}, "--kind mmap: massif's");
+  ExpectRefused({"timeline", "--focus", "f", "-o", massif, trace}, "--focus f: massif's");
+  ExpectRefused({"timeline", "--min-size", "1M", "--massif", trace}, "--min-size 1M: massif's");
+  ExpectRefused({"timeline", "--not-freed", "--massif", trace}, "--not-freed: massif's");
   const std::string sql = "SELECT sum(live_bytes) FROM stacks";
   ExpectRefused({"query", "--peak", sql, trace}, "snapshots('peak')");
   ExpectRefused({"query", "--kind", "mmap", sql, trace}, "is_mapping");
