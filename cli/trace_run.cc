@@ -185,6 +185,30 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
   }
 }
 
+// Whether somebody cut or replaced the file while it was written. The recorder goes on where it
+// was, so that what was cut off is a hole then.
+bool WasCut(const trace::RecordedProcess& r) {
+  struct stat now {};
+  if (stat(r.path.c_str(), &now) != 0 || !S_ISREG(now.st_mode)) return false;
+  if (static_cast<uint64_t>(now.st_size) < r.file_bytes || !IsTraceFile(r.path)) return true;
+  const auto file = File::OpenForReading(r.path);
+  if (!file) return false;
+  const off_t hole = lseek(file->fd(), 0, SEEK_HOLE);
+  return hole >= 0 && hole < now.st_size;
+}
+
+// What became of the traces, with what can be seen only now.
+std::vector<trace::RecordedProcess> Outcome(const trace::Recorder& recorder) {
+  std::vector<trace::RecordedProcess> recorded = recorder.recorded();
+  for (trace::RecordedProcess& one : recorded) {
+    if (one.error || one.path.empty() || one.file_bytes == 0 || !WasCut(one)) continue;
+    one.error = Error{ErrorCode::kIo,
+                      "'" + Printable(one.path) + "' was cut or overwritten while it was written"};
+    one.file_bytes = 0;
+  }
+  return recorded;
+}
+
 }  // namespace
 
 void AddTraceRunOptions(Command sub, TraceRunOptions* options) {
@@ -239,9 +263,9 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
     return result->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
   if (run.quiet && run.options.trace) {
-    TellTraceErrors(spec, *result, run.directory, recorder->recorded());
+    TellTraceErrors(spec, *result, run.directory, Outcome(*recorder));
   } else if (run.options.trace) {
-    TellTraces(spec, *result, run.directory, recorder->recorded());
+    TellTraces(spec, *result, run.directory, Outcome(*recorder));
     if (!run.options.follow_fork) TellUnrecorded(recorder->unrecorded());
   }
   if (run.verbose) TellCost(recorder->recorded());

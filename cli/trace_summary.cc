@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -26,13 +27,20 @@ const RecordedProcess* MainOf(const std::vector<RecordedProcess>& recorded, pid_
   return found == recorded.rend() ? nullptr : &*found;
 }
 
+// Whether there is a file to look at: not if it went to /dev/null.
+bool IsKept(const RecordedProcess& r) {
+  struct stat file {};
+  return stat(r.path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
+}
+
 // Whose trace is worth a look: the program's own, unless another has more in it. That of a daemon
 // does, whose parent only forked.
 const RecordedProcess* MostRecorded(const std::vector<RecordedProcess>& recorded,
                                     const RecordedProcess* main) {
-  const RecordedProcess* most = main != nullptr && main->file_bytes != 0 ? main : nullptr;
+  const bool has_main = main != nullptr && main->file_bytes != 0 && IsKept(*main);
+  const RecordedProcess* most = has_main ? main : nullptr;
   for (const RecordedProcess& one : recorded) {
-    if (one.error || one.file_bytes == 0) continue;
+    if (one.error || one.file_bytes == 0 || !IsKept(one)) continue;
     if (most == nullptr || one.totals.events > most->totals.events) most = &one;
   }
   return most;

@@ -125,6 +125,26 @@ TEST_F(TracedRun, NoticesThatItsFileWasRemoved) {
   EXPECT_EQ(outcome.err.find("heapgauge top " + path), std::string::npos) << outcome.err;
 }
 
+TEST_F(TracedRun, NoticesThatItsFileWasCut) {
+  const std::string path = scratch_ / "x.hgt";
+  const std::string cut = "while [ ! -s " + path + " ]; do :; done; : > " + path;
+  for (const bool quiet : {false, true}) {
+    const std::vector<std::string> loud = {"-o", path};
+    const Outcome outcome =
+        Run(quiet ? std::vector<std::string>{"-o", path, "--quiet"} : loud, {"/bin/sh", "-c", cut});
+    EXPECT_NE(outcome.err.find("was cut or overwritten while it was written"), std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(outcome.err.find("heapgauge top " + path), std::string::npos) << outcome.err;
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_F(TracedRun, DoesNotAdviseToLookAtWhatWasThrownAway) {
+  const Outcome outcome = Run({"-o", "/dev/null"}, {Target("exec_self"), "0"});
+  EXPECT_NE(outcome.err.find("events"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("look at it"), std::string::npos) << outcome.err;
+}
+
 // Whoever mixes up two names does not lose what was recorded.
 TEST_F(TracedRun, IsNotReplacedByAReport) {
   const std::string path = scratch_ / "x.hgt";
