@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
+#include "core/formats/gauge/gauge_directory.h"
 #include "core/report/figures.h"
 
 namespace heapgauge::cli {
@@ -62,14 +64,28 @@ void TellTotals(const RecordedProcess& r) {
   }
 }
 
-std::string LostText(const trace::Facts& facts) {
+// What the file system of the gauge files has left, if that is so little that they cannot grow.
+std::string LittleRoom(const std::string& directory) {
+  constexpr uint64_t kEnough = 16 << 20;  // for the buffers of a trace
+  const std::vector<std::string> usual = GaugeDirectories();
+  const std::string& place = directory.empty() && !usual.empty() ? usual.front() : directory;
+  struct statvfs system {};
+  if (statvfs(place.c_str(), &system) != 0) return "";
+  const uint64_t free = uint64_t{system.f_bavail} * system.f_frsize;
+  if (free >= kEnough) return "";
+  return fmt::format(
+      ", whose file system is full or too small: '{}' has room for {}; --dir names another place",
+      Printable(place), Bytes(free));
+}
+
+std::string LostText(const trace::Facts& facts, const std::string& directory) {
   const bool one = facts.lost_events == 1;
   return fmt::format("{} {} lost: there was no room for {} in the gauge file{}",
                      Counted(facts.lost_events, "event"), one ? "was" : "were", one ? "it" : "them",
                      facts.recording.lacked_descriptors
                          ? ", which could not grow because the program had no file descriptor left "
                            "(ulimit -n)"
-                         : "");
+                         : LittleRoom(directory));
 }
 
 const char* WhyUntraced(const RecordedProcess& r) {
@@ -80,10 +96,10 @@ const char* WhyUntraced(const RecordedProcess& r) {
 // Nothing was ever written.
 bool HasNoTrace(const RecordedProcess& r) { return r.error && r.file_bytes == 0; }
 
-void TellTroubles(const RecordedProcess& r) {
+void TellTroubles(const RecordedProcess& r, const std::string& directory) {
   const trace::Facts& facts = r.facts;
   if (facts.lost_events != 0) {
-    TellUser("heapgauge: {}\n", LostText(facts));
+    TellUser("heapgauge: {}\n", LostText(facts, directory));
   }
   if (facts.waits != 0) {
     TellUser("heapgauge: threads waited {} for the recorder, {} in all\n",
@@ -136,7 +152,7 @@ void TellTraceErrors(const LaunchSpec& spec, const LaunchResult& result,
              HasNoTrace(one) ? "" : " is not complete",
              one.error     ? one.error->message
              : is_untraced ? WhyUntraced(one)
-                           : LostText(one.facts));
+                           : LostText(one.facts, directory));
   }
 }
 
@@ -166,7 +182,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     if (const std::string unseen = UnseenEnd(result, main->said_goodbye); !unseen.empty()) {
       TellUser("heapgauge: {}\n", unseen);
     }
-    TellTroubles(*main);
+    TellTroubles(*main, directory);
   }
   size_t told = 0;
   for (const RecordedProcess& other : recorded) {

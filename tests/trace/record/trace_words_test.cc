@@ -110,6 +110,24 @@ TEST_F(TracedRun, LosesNothingOfAProgramThatHasNoDescriptorLeft) {
   EXPECT_GE((*trace)->events(), 2u * 40 * 1000);
 }
 
+TEST_F(TracedRun, SaysThatTheGaugeFileHasNoRoomToGrow) {
+  const std::string gauges = scratch_ / "gauge";
+  std::filesystem::create_directory(gauges);
+  std::string line = "mount -t tmpfs -o size=64k none '" + gauges + "' && exec";
+  for (const std::string& word : Traced({"-o", scratch_ / "x.hgt"}, {Target("known_amounts")})) {
+    line += " '" + word + "'";
+  }
+  const Outcome outcome =
+      Command({"/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c", line}).Wait();
+  if (outcome.err.find("unshare") != std::string::npos ||
+      outcome.err.find("mount:") != std::string::npos) {
+    GTEST_SKIP() << "cannot mount a small file system here: " << outcome.err;
+  }
+  EXPECT_NE(outcome.err.find("file system is full or too small: '" + gauges + "' has room for"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(TracedRun, SaysThatThereIsNoTrace) {
   const Outcome outcome = Run({"-o", "/proc/x.hgt"}, {Target("exec_self"), "0"});
   EXPECT_NE(outcome.err.find("; there is no trace: cannot create"), std::string::npos)
