@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/function_pattern.h"
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/trace/trace_moment.h"
@@ -20,7 +21,7 @@ std::vector<bool> MatchLocations(const Profile& profile, const Regex& regex, uin
   std::vector<bool> functions(profile.functions.size());
   for (size_t i = 0; i < functions.size(); ++i) {
     const Function& function = profile.functions[i];
-    functions[i] = ((where & kFunctions) != 0 && regex.Matches(function.name)) ||
+    functions[i] = ((where & kFunctions) != 0 && MatchesFunction(regex, function.name)) ||
                    ((where & kSources) != 0 && regex.Matches(function.file));
   }
   std::vector<bool> modules(profile.modules.size());

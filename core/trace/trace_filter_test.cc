@@ -18,7 +18,7 @@ class Stacks : public ::testing::Test {
   Stacks() {
     const FakeFrame main("main", "main.cc", 1, "/bin/server");
     const FakeFrame parse("Parse", "parse.cc", 7, "/bin/server");
-    const FakeFrame cache("Cache::Add", "cache.cc", 9, "/lib/libcache.so");
+    const FakeFrame cache("Cache<int>::Add(unsigned long)", "cache.cc", 9, "/lib/libcache.so");
     made_.Allocate(1, 0, 1, made_.Stack({parse, main}));
     made_.Allocate(2, 1, 2, made_.Stack({cache, main}));
     made_.Allocate(3, 1, 4, made_.Stack({cache, parse, main}));
@@ -90,6 +90,14 @@ TEST_F(Stacks, PatternsMeanAnyFrame) {
   EXPECT_EQ(Sum(&Filter::not_stack, "[Cc]ache|parse"), 8u);
   EXPECT_EQ(Sum(&Filter::function, "cache"), 0u) << "files are no functions";
   EXPECT_EQ(Sum(&Filter::function, "("), UINT64_MAX);
+}
+
+TEST_F(Stacks, AFunctionIsMeantByItsWholeNameOrByTheShortOne) {
+  for (const char* name : {"^Cache<…>::Add$", "<int>", "Add\\(unsigned long\\)$"}) {
+    EXPECT_EQ(Sum(&Filter::function, name), 6u) << name;
+    EXPECT_EQ(Sum(&Filter::stack, name), 6u) << name;
+    EXPECT_EQ(Sum(&Filter::not_function, name), 9u) << name;
+  }
 }
 
 TEST_F(Stacks, AllConditionsMustHold) {
