@@ -206,7 +206,7 @@ class Words(Traces):
         self.assertIn("\ntemporary  ", text)
         for part in ("95 %", "±", "about", "sampling"):
             self.assertNotIn(part, text, "nothing is estimated")
-        self.assertRegex(head("--value", "growth", "--from", "5s", "--to", "8s"), r"(?m)^ +-6.2 MB .*Cache::Add")
+        self.assertRegex(head("--value", "growth", "--from", "5s", "--to", "8s"), r"(?m)^ +-6.3 MB .*Cache::Add")
         self.assertRegex(head("--value", "freed", "--blocks"), r"(?m)^ +899 .*ParseRequest")
 
     def test_what_shrank_is_left_out_of_pictures_but_not_without_a_word(self):
