@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <future>
 #include <map>
 #include <random>
 #include <thread>
 
-#include "core/analysis/measures.h"
-#include "core/trace/stack_profile.h"
+#include "core/trace/testing/all_values.h"
 #include "core/trace/testing/make_trace.h"
 #include "core/trace/trace_answers.h"
 
@@ -18,12 +16,9 @@ namespace heapgauge::trace {
 namespace {
 
 using testing::AddRandomEvents;
+using testing::kAllValues;
 using testing::MakeTrace;
 using testing::RandomTrace;
-
-constexpr Value kValues[] = {Value::kLive,     Value::kPeak,   Value::kAllocated,
-                             Value::kFreed,    Value::kGrowth, Value::kTemporary,
-                             Value::kLifetime, Value::kLeft,   Value::kNeverFreed};
 
 struct Figures {
   std::array<int64_t, 4> heap{};
@@ -234,7 +229,7 @@ TEST(TraceProfile, EveryValueOfEveryRangeIsThatOfTheBlocks) {
     }
     TraceAnswers answers(made.file);
     for (const auto& [from, to] : ranges) {
-      for (const Value value : kValues) {
+      for (const Value value : kAllValues) {
         for (const bool at_peak : {false, true}) {
           ProfileRequest request;
           request.range.from = After(from);
@@ -303,7 +298,7 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
   size_t number = 0;
   for (const Case& c : cases) {
     for (const auto& [from, to] : ranges) {
-      for (const Value value : kValues) {
+      for (const Value value : kAllValues) {
         ProfileRequest request;
         request.range.from = After(from);
         request.range.to = TraceMoment::At(to);
@@ -492,7 +487,7 @@ TEST(TraceProfile, SeveralThreadsMayAskAtOnce) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < got.size(); ++i) {
     ProfileRequest request;
-    request.value = kValues[i + 3];
+    request.value = kAllValues[i + 3];
     request.range.from = After(made.trace.end_ns() * i / 8);
     request.range.to = TraceMoment::At(made.trace.end_ns() * (i + 3) / 8);
     if (const auto profile = ReadTraceProfile(*made.file, request)) right[i] = Of(*profile);
@@ -522,7 +517,7 @@ TEST(TraceProfile, ATraceWithoutSurvivorsOrEndIsAnsweredToo) {
     const auto stacks = file->ReadStacks();
     ASSERT_TRUE(stacks);
     const Oracle oracle(made, **stacks);
-    for (const Value value : kValues) {
+    for (const Value value : kAllValues) {
       ProfileRequest request;
       request.value = value;
       request.range.from = After(made.end_ns() / 4);
@@ -535,104 +530,6 @@ TEST(TraceProfile, ATraceWithoutSurvivorsOrEndIsAnsweredToo) {
       EXPECT_EQ(profile->notes.empty(), finish);
     }
   }
-}
-
-TEST(TraceProfile, TellsWhatItIsAbout) {
-  MakeTrace made;
-  const uint32_t stack = made.Stack({"leaf", "main"});
-  const uint64_t first = made.Allocate(1'000'000'000, 0, 100, stack);
-  made.Allocate(2'000'000'000, 0, 50, stack);
-  made.Free(3'000'000'000, first);
-  const auto file = made.Open();
-  ProfileRequest request;
-  request.value = Value::kFreed;
-  request.range.from = After(1'500'000'000);
-  request.filter.least_size = 64;
-  const auto profile = ReadTraceProfile(*file, request);
-  ASSERT_TRUE(profile);
-  const Recording& r = profile->recording;
-  EXPECT_TRUE(r.exact);
-  EXPECT_EQ(r.interval, 0u);
-  EXPECT_EQ(r.moment, "from 1.5s to the end");
-  EXPECT_EQ(r.filter, "at least 64 B");
-  EXPECT_EQ(profile->comments,
-            std::vector<std::string>{"Figures: from 1.5s to the end; at least 64 B"})
-      << "for other tools";
-  EXPECT_TRUE(ReadTraceProfile(*file, ProfileRequest())->comments.empty());
-  EXPECT_EQ(r.samples, 2u);
-  EXPECT_TRUE(r.has_peak);
-  EXPECT_EQ(r.peak_bytes, 150u);
-  EXPECT_EQ(r.peak_ns, 2'000'000'000u);
-  const Measures m = MeasuresOf(*profile);
-  EXPECT_EQ(m.name, "freed");
-  EXPECT_EQ(profile->sample_types[m.main].name, "freed_space");
-  EXPECT_EQ(profile->sample_types[m.objects].name, "freed_objects");
-  EXPECT_FALSE(m.has_samples) << "exact figures have no range";
-  ASSERT_EQ(profile->rows.size(), 1u);
-  EXPECT_EQ(profile->value(0, m.main), 100);
-  EXPECT_FALSE(profile->timeline.empty());
-}
-
-TEST(TraceProfile, ARangeThatEndsBeforeItBeginsIsAnError) {
-  const Made made(1, 3, 500);
-  ProfileRequest request;
-  request.range.from = After(100);
-  request.range.to = TraceMoment::At(50);
-  const auto profile = ReadTraceProfile(*made.file, request);
-  ASSERT_FALSE(profile);
-  EXPECT_NE(profile.error().message.find("ends before it begins"), std::string::npos);
-}
-
-TEST(TraceProfile, AnEmptyTraceIsAnEmptyProfile) {
-  const auto file = MakeTrace().Open();
-  for (const Value value : kValues) {
-    ProfileRequest request;
-    request.value = value;
-    request.at_peak = value == Value::kLive;
-    const auto profile = ReadTraceProfile(*file, request);
-    ASSERT_TRUE(profile) << profile.error().message;
-    EXPECT_TRUE(profile->rows.empty());
-  }
-}
-
-TEST(TraceProfile, CountsStacksThatWereCutWhateverIsAskedFor) {
-  MakeTrace made;
-  made.Allocate(1, 0, 100, made.Stack({"deep", "deep"}));
-  made.Allocate(2, 0, 100, made.Stack({"f", "main"}));
-  const auto file = made.Open();
-  TraceFile::Stacks stacks = **file->ReadStacks();
-  ProfileRequest request;
-  request.filter.least_size = 1000;
-  for (const bool is_cut : {false, true}) {
-    stacks.stacks[1].truncated = is_cut;
-    const auto answer = FigureStacks(*file, stacks, request, SumsIndex(), nullptr, nullptr);
-    ASSERT_TRUE(answer) << answer.error().message;
-    const auto profile = ProfileOf(*file, stacks, request, *answer);
-    ASSERT_TRUE(profile) << profile.error().message;
-    EXPECT_EQ(profile->recording.truncated_walks, is_cut ? 1u : 0u);
-  }
-}
-
-TEST(TraceProfile, ValuesHaveNames) {
-  for (const Value value : kValues) EXPECT_EQ(ParseValue(ValueName(value)).value(), value);
-  EXPECT_FALSE(ParseValue("most"));
-}
-
-TEST(TraceAnswers, OfAGrownTraceDoNotWaitForNamesOfTheOneBefore) {
-  MakeTrace made;
-  AddRandomEvents({}, &made);
-  const auto trace = made.Open();
-  std::promise<void> naming, go_on;
-  TraceAnswers before(trace, [&](Profile*) {
-    naming.set_value();
-    go_on.get_future().wait();
-  });
-  std::thread other([&] { EXPECT_TRUE(before.Prepare()); });
-  naming.get_future().wait();
-  TraceAnswers after(trace, &before);
-  go_on.set_value();
-  other.join();
-  EXPECT_EQ(&after.trace(), trace.get());
 }
 
 }  // namespace
