@@ -20,8 +20,8 @@ constexpr uintptr_t RoundUp(uintptr_t value, uintptr_t unit) {
 // Where the agent's memory goes: far from where the kernel puts mappings by itself. A program may
 // give a range of addresses back and take it again by MAP_FIXED, as long as nobody else in the
 // process makes mappings meanwhile; were ours in such a range, both would write to the same memory.
-// No range is reserved ahead, which would count for limits. Where the place is taken, the kernel
-// decides.
+// No range is reserved ahead, which would count for limits. Where the place is taken, or cannot be
+// had for whatever reason (too few addresses, a kernel that is none), the kernel decides.
 constexpr uintptr_t kAway = uintptr_t{1} << 40;
 constexpr uintptr_t kLeastAddress = uintptr_t{1} << 32;
 std::atomic<uintptr_t> next_place;  // 0: nothing was mapped yet
@@ -52,7 +52,7 @@ void* MapAway(uintptr_t place, size_t bytes, int flags, int fd, uint64_t offset)
     return Syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, flags | more, fd, offset);
   };
   long result = place == 0 ? -EEXIST : map(place, kFixedNoReplace);
-  if (result == -EEXIST) result = map(0, 0);
+  if (result < 0) result = map(0, 0);
   return result < 0 ? nullptr : reinterpret_cast<void*>(result);
 }
 

@@ -93,6 +93,16 @@ TEST(MapPrivate, LiesFarFromWhereTheKernelPutsMappings) {
   }
 }
 
+TEST(MapShared, GoesElsewhereIfThereIsNoSuchPlace) {
+  const int file = memfd_create("heapgauge_place", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(ftruncate(file, 4096), 0);
+  void* const memory = os::MapShared(file, 0, 4096, reinterpret_cast<void*>(uintptr_t{1} << 62));
+  close(file);
+  ASSERT_NE(memory, nullptr);
+  os::Unmap(memory, 4096);
+}
+
 TEST(MapPrivate, GoesElsewhereIfSomebodyIsThere) {
   auto* const first = static_cast<char*>(os::MapPrivate(4096));
   ASSERT_NE(first, nullptr);
