@@ -306,14 +306,4 @@ Status TraceFile::ForEachSurvivor(const std::function<void(const Block&)>& visit
   }
 }
 
-Result<TraceFile::Peak> TraceFile::FindPeak() const {
-  Peak peak;
-  for (size_t i = 0; i < segments().size(); ++i) {
-    const SegmentInfo& info = segments()[i];
-    if (info.peak_bytes <= peak.bytes) continue;
-    peak = {info.peak_bytes, info.peak_ns, i, info.peak_event};
-  }
-  return peak;
-}
-
 }  // namespace heapgauge::trace

@@ -47,14 +47,6 @@ class TraceFile {
   uint64_t events() const;  // in all segments
   uint64_t blocks() const;  // ever allocated
   uint64_t end_ns() const;  // of the trace: last event, or the program's end
-  // The highest live total and the moment it was reached; 0, 0 if there is none.
-  struct Peak {
-    uint64_t bytes = 0;
-    uint64_t time_ns = 0;
-    size_t segment = 0;
-    uint32_t event = 0;  // in the segment: the peak is after it
-  };
-  Result<Peak> FindPeak() const;
 
   virtual Status ReadSegment(size_t index, uint32_t parts, Segment* out) const = 0;
   virtual Status ReadSums(size_t index, std::vector<StackSums>* out) const = 0;

@@ -9,6 +9,7 @@
 #include "core/trace/file/segment_columns.h"
 #include "core/trace/testing/forge_trace.h"
 #include "core/trace/testing/make_trace.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -90,7 +91,7 @@ size_t ReadAll(const std::string& path) {
     EXPECT_TRUE((*stacks)->profile.Check());
     EXPECT_EQ((*stacks)->stacks.size(), (*trace)->stack_count());
   }
-  (void)(*trace)->FindPeak();
+  (void)PeakOf(**trace, false);
   return good;
 }
 

@@ -7,6 +7,7 @@
 #include "core/trace/analysis/ordered_fold.h"
 #include "core/trace/analysis/selected_peak.h"
 #include "core/trace/analysis/stats_counts.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -38,13 +39,19 @@ struct LiveSets {
 
 // The peak by the index of the file alone; how many blocks it had is in its segment.
 Result<StatsPeak> PeakOfAll(const TraceFile& trace, std::optional<uint64_t> known_blocks) {
-  HG_ASSIGN(const TraceFile::Peak peak, trace.FindPeak());
+  HG_ASSIGN(const PeakPlace peak, PeakOf(trace, false));
+  if (peak.bytes == 0) return StatsPeak{0, known_blocks.value_or(0), 0};
   StatsPeak result{peak.bytes, known_blocks.value_or(0), peak.time_ns};
-  if (peak.bytes == 0 || known_blocks) return result;
+  if (known_blocks) return result;
+  if (peak.at.segment == trace.segments().size()) {
+    result.blocks = trace.segments().back().live_blocks_after;
+    return result;
+  }
+  result.blocks = trace.segments()[peak.at.segment].live_blocks_before;
+  if (peak.at.event == 0) return result;
   Segment segment;
-  HG_TRY(trace.ReadSegment(peak.segment, kOldBlocks | kNewBlocks | kEvents, &segment));
-  result.blocks = segment.info.live_blocks_before;
-  const size_t end = std::min<size_t>(size_t{peak.event} + 1, segment.events.size());
+  HG_TRY(trace.ReadSegment(peak.at.segment, kOldBlocks | kNewBlocks | kEvents, &segment));
+  const size_t end = std::min<size_t>(peak.at.event, segment.events.size());
   for (size_t i = 0; i < end; ++i) {
     const Event& event = segment.events[i];
     if (event.born != kNoIndex && !segment.blocks[event.born].is_mapping) ++result.blocks;

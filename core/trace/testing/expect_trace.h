@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/trace/testing/make_trace.h"
+#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace::testing {
 
@@ -156,10 +157,14 @@ inline void ExpectAllSame(const MakeTrace& made, const TraceFile& trace) {
   ExpectSameTrace(made, trace, kEverything);
   ExpectSameSums(made, trace);
   ExpectSameSurvivors(made, trace);
-  const auto peak = trace.FindPeak();
+  const auto peak = PeakOf(trace, false);
   ASSERT_TRUE(peak);
   EXPECT_EQ(peak->bytes, made.Peak().first);
-  EXPECT_EQ(peak->time_ns, made.Peak().second);
+  if (peak->bytes != 0) {
+    EXPECT_EQ(peak->time_ns, made.Peak().second);
+  } else {
+    EXPECT_EQ(peak->at, Position{});
+  }
 }
 
 }  // namespace heapgauge::trace::testing
