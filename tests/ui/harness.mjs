@@ -85,6 +85,9 @@ async function launch() {
   return chromium.launch(options).catch(() => chromium.launch(options)).catch(() => chromium.launch(options));
 }
 
+// A browser this many times as slow, to find out what a page or a test leaves to chance.
+const SLOWNESS = Number(process.env.HEAPGAUGE_SLOW_BROWSER ?? 1);
+
 let browser;
 // A page of its own, as another person would have; what it complains of is an error.
 export async function open(url, options = {}) {
@@ -92,6 +95,7 @@ export async function open(url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  if (SLOWNESS > 1) await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate: SLOWNESS });
   page.complaints = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") page.complaints.push(message.text());

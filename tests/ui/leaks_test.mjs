@@ -64,6 +64,25 @@ test("a running program is looked at, and the page says what the command line sa
   await server.stop();
 });
 
+test("what was known before a check is never shown as what it found", async () => {
+  const program = await leaker("lose");
+  const server = await serve();
+  const page = await open(`${server.url}#view=leaks&source=${program.pid}`);
+  await page.getByRole("button", { name: "Check now" }).waitFor();
+  await page.locator(".leaks[aria-busy=false]").waitFor();
+  // At the very moment that the page says that it has checked, before it can have asked what was found.
+  const busy = page.evaluate(() => new Promise((resolve) => {
+    new MutationObserver(() => {
+      if (document.querySelector("[role=status].said")) resolve(document.querySelector(".leaks").getAttribute("aria-busy"));
+    }).observe(document.body, { childList: true, subtree: true });
+  }));
+  await check(page, "Check now", 1);
+  assert.equal(await busy, "true");
+  await quiet(page);
+  await stop(program, "SIGKILL");
+  await server.stop();
+});
+
 test("a suspect shows its evidence, its stack, who holds it and how to silence it", async () => {
   const program = await leaker("lose", "hold");
   const server = await serve();

@@ -90,8 +90,9 @@ export class Store {
     this.tell();
   }
 
+  // Of what the address says now: the word that it has changed may still be on its way.
   change(words: Record<string, string | undefined>, quietly = false): void {
-    this.set(withWords(this.state, words), quietly);
+    this.set(withWords(parseState(this.window.location.hash), words), quietly);
   }
 
   listen(listener: Listener): () => void {

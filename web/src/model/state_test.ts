@@ -47,6 +47,15 @@ test("only words of the filter are handed on", () => {
   assert.deepEqual(blocksOf({ from: "1s", to: "2s", value: "left", "live-at": "3s", focus: "x", thread: "7", "min-size": "1K", source: "a" }), { focus: "x", thread: "7", "min-size": "1K" });
 });
 
+test("an address that has just changed is not overwritten", () => {
+  const { window, steps } = fakeWindow("#view=flame");
+  const store = new Store(window);
+  window.location.hash = "#view=table"; // and nobody was told yet
+  store.change({ source: "a" }, true);
+  assert.deepEqual(steps, ["replace #source=a&view=table"]);
+  assert.deepEqual(store.state, { source: "a", view: "table" });
+});
+
 test("the store and the address stay equal", () => {
   const { window, steps, go } = fakeWindow("#view=flame");
   const store = new Store(window);

@@ -4,11 +4,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { answerer } from "../api/client";
 import { connection } from "../api/connection";
 import { filterOf, stateText, withSource, withWords } from "../model/state";
-import type { State, Store } from "../model/state";
+import type { Store } from "../model/state";
 import { ConnectionBanner } from "./connection";
 import { ExportMenu } from "./export_menu";
 import { Exports } from "./exports";
-import { Page, useAsk, usePage } from "./hooks";
+import { Page, useAsk, useListened, usePage } from "./hooks";
 import type { PageContext } from "./hooks";
 import { applyTheme, Problem, storedTheme } from "./parts";
 import type { Theme } from "./parts";
@@ -21,8 +21,7 @@ import "./app.css";
 const AGAIN_MS = 2000; // how often a process that runs is looked at
 
 export function App({ store }: { store: Store }) {
-  const [state, setState] = useState<State>(store.state);
-  useEffect(() => store.listen(() => setState(store.state)), [store]);
+  const state = useListened(store, () => store.state);
   const { sources, chosen, error, lookAgain } = useSources(state.source);
   const id = state.source ?? chosen;
   const { source, gone } = useSource(sources, id);

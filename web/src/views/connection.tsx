@@ -1,14 +1,14 @@
 // That the server does not answer, and what the page does about it.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { ask } from "../api/client";
 import { connection } from "../api/connection";
+import { useListened } from "./hooks";
 
 const AGAIN_MS = 1000;
 
 export function ConnectionBanner() {
-  const [since, setSince] = useState(connection.lostAt);
-  useEffect(() => connection.listen(() => setSince(connection.lostAt)), []);
+  const since = useListened(connection, () => connection.lostAt);
   useEffect(() => {
     if (!since) return;
     // Whatever it answers: it is there again.

@@ -45,38 +45,53 @@ export interface Asked<T> {
   loading: boolean;
 }
 
-// How often the server came back after it was gone: what is on the page is asked for again then.
-export function useRound(): number {
-  const [round, setRound] = useState(connection.round);
-  useEffect(() => connection.listen(() => setRound(connection.round)), []);
-  return round;
+interface Answered<T> {
+  question: string | null; // which one the server answered, or could not be asked
+  data: T | null;
+  error: string | null;
 }
 
-// Asks again whenever the parameters change; null asks nothing. That the server does not answer is said once for the
-// whole page, which keeps what it has.
+// What `look` says of something that tells its listeners of changes. One that comes between the first drawing and the
+// listening is not missed.
+export function useListened<T>(from: { listen(listener: () => void): () => void }, look: () => T): T {
+  const [seen, setSeen] = useState<T>(look);
+  useEffect(() => {
+    setSeen(look);
+    return from.listen(() => setSeen(look));
+  }, [from]);
+  return seen;
+}
+
+// How often the server came back after it was gone: what is on the page is asked for again then.
+export function useRound(): number {
+  return useListened(connection, () => connection.round);
+}
+
+// Asks again whenever the parameters change; null asks nothing. `loading` holds from the first drawing with the new
+// parameters on, so that what answered the old ones is never shown as theirs. That the server does not answer is said
+// once for the whole page, which keeps what it has.
 export function useAsk<R extends Resource>(resource: R, parameters: Parameters | null): Asked<Answers[R]> {
-  const [asked, setAsked] = useState<Asked<Answers[R]>>({ data: null, error: null, loading: parameters !== null });
-  const key = parameters === null ? null : JSON.stringify(parameters);
+  const round = useRound();
+  const question = parameters === null ? null : `${resource} ${round} ${JSON.stringify(parameters)}`;
+  const [answered, setAnswered] = useState<Answered<Answers[R]>>({ question: null, data: null, error: null });
   const last = useRef(parameters);
   last.current = parameters;
   const exports = useContext(Page)?.exports;
-  useEffect(() => (last.current === null ? undefined : exports?.note({ resource, parameters: last.current })), [exports, resource, key]);
-  const round = useRound();
+  useEffect(() => (last.current === null ? undefined : exports?.note({ resource, parameters: last.current })), [exports, question]);
   useEffect(() => {
     const wanted = last.current;
-    if (key === null || wanted === null) return;
+    if (question === null || wanted === null) return;
     const controller = new AbortController();
-    setAsked((before) => ({ ...before, loading: true }));
     ask(resource, wanted, controller.signal).then(
-      (data) => setAsked({ data, error: null, loading: false }),
+      (data) => setAnswered({ question, data, error: null }),
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const message = error instanceof ApiError ? error.message : String(error);
         const unreachable = error instanceof ApiError && error.status === 0;
-        setAsked((before) => (unreachable ? { ...before, loading: false } : { ...before, error: message, loading: false }));
+        setAnswered((before) => ({ question, data: before.data, error: unreachable ? before.error : message }));
       },
     );
     return () => controller.abort();
-  }, [resource, key, round]);
-  return asked;
+  }, [question]);
+  return { data: answered.data, error: answered.error, loading: question !== null && answered.question !== question };
 }
