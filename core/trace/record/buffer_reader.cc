@@ -185,9 +185,10 @@ size_t BufferReader::Copy(Buffer* buffer, uint32_t end, bool* all) {
   const auto* const start = reinterpret_cast<const uint8_t*>(buffer->header);
   // The clock may be read a little before the words that came with the position.
   const uint64_t latest = options_.clock() + options_.slack;
+  const size_t before = stream->bytes();
   if (!stream->Append(start + buffer->offset, bytes, latest)) ++damaged_;
   buffer->offset = end;
-  queued_ += bytes;
+  queued_ += stream->bytes() - before;
   return bytes;
 }
 

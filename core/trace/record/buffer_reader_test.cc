@@ -32,15 +32,9 @@ class BufferReading : public ::testing::Test {
     options.patience = 1000;
     reader_.emplace(&mapped_, options);
   }
-  std::vector<uint64_t> Times(const EventStream& stream) {
+  std::vector<uint64_t> Times(EventStream& stream) {
     std::vector<uint64_t> times;
-    Merge merge;
-    std::vector<MergedEvent> batch(100000);
-    EventStream copy(stream.token(), stream.thread(), stream.index(), 0);
-    EXPECT_TRUE(copy.Append(stream.begin(), stream.bytes(), UINT64_MAX / 4));
-    merge.Start({&copy}, UINT64_MAX);
-    const size_t count = merge.Next(batch.data(), batch.size());
-    for (size_t i = 0; i < count; ++i) times.push_back(batch[i].time);
+    for (const MergedEvent& event : stream) times.push_back(event.time);
     return times;
   }
 
@@ -155,8 +149,8 @@ TEST_F(BufferReading, HandlersWithinHandlersAreKeptApartAsLongAsTheyLast) {
     reader_->Read();
     EXPECT_EQ(reader_->streams().size(), 3U);
     for (EventStream* stream : reader_->streams()) {
-      events += stream->bytes() / 32;
-      stream->Consume(stream->bytes());
+      events += stream->size();
+      stream->Consume(stream->size());
     }
     reader_->ReleaseGone(there);
     // The one in the middle takes another buffer now and then.
@@ -228,7 +222,7 @@ TEST_F(BufferReading, ForgetsThreadsThatAreGoneAndEmpty) {
     buffer.Allocate(token, 0x1000, 1);
     buffer.Close();
     reader_->Read();
-    for (EventStream* stream : reader_->streams()) stream->Consume(stream->bytes());
+    for (EventStream* stream : reader_->streams()) stream->Consume(stream->size());
     for (int i = 0; i < 2; ++i) reader_->ReleaseGone([](uint32_t) { return false; });
     EXPECT_LE(reader_->streams().size(), 1U);
   }
@@ -250,8 +244,8 @@ TEST_F(BufferReading, StopsWhenItsQueueIsFullAndNeverStarvesAStream) {
   EXPECT_TRUE(pass.left);
   EXPECT_TRUE(large.IsReleased());
   EXPECT_EQ(pass.watermark, time - 1);  // the next one may be right behind
-  EXPECT_EQ(reader_->streams()[1]->bytes(), 32U);
-  reader_->streams()[0]->Consume(reader_->streams()[0]->bytes());
+  EXPECT_EQ(reader_->streams()[1]->size(), 1U);
+  reader_->streams()[0]->Consume(reader_->streams()[0]->size());
   const auto again = reader_->Read();
   EXPECT_FALSE(again.left);
   EXPECT_EQ(again.watermark, 9980U);
@@ -349,13 +343,12 @@ TEST_F(BufferReading, KeepsUpWithAWriterOfAnotherThread) {
     buffer.Close();
   });
   uint64_t expected = 1;
-  Merge merge;
-  std::vector<MergedEvent> batch(256);
+  Merge merge(256);
   while (expected <= kEvents) {
     reader_->Read();
     merge.Start(reader_->streams(), UINT64_MAX);
-    while (const size_t count = merge.Next(batch.data(), batch.size())) {
-      for (size_t i = 0; i < count; ++i) ASSERT_EQ(batch[i].time, expected++);
+    for (auto batch = merge.Next(); !batch.empty(); batch = merge.Next()) {
+      for (const MergedEvent& event : batch) ASSERT_EQ(event.time, expected++);
     }
   }
   writer.join();

@@ -1,6 +1,7 @@
 #include "core/trace/record/event_stream.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -21,16 +22,16 @@ constexpr Lengths kLengths;
 
 }  // namespace
 
-void EventStream::MakeRoom(size_t bytes) {
-  if (capacity_ - tail_ >= bytes) return;
-  const size_t used = this->bytes();
-  if (used + bytes <= capacity_ / 2) {
-    std::memmove(data_.get(), begin(), used);
+void EventStream::MakeRoom(size_t events) {
+  if (capacity_ - tail_ >= events) return;
+  const size_t used = size();
+  if (used + events <= capacity_ / 2) {
+    std::copy(begin(), end(), events_.get());
   } else {
-    const size_t capacity = std::max<size_t>(2 * (used + bytes), 4096);
-    std::unique_ptr<uint8_t[]> larger(new uint8_t[capacity]);
-    if (used != 0) std::memcpy(larger.get(), begin(), used);
-    data_ = std::move(larger);
+    const size_t capacity = std::max<size_t>(2 * (used + events), 128);
+    auto* const larger = static_cast<MergedEvent*>(::operator new(capacity * sizeof(MergedEvent)));
+    std::uninitialized_copy(begin(), end(), larger);
+    events_.reset(larger);
     capacity_ = capacity;
   }
   head_ = 0;
@@ -40,12 +41,12 @@ void EventStream::MakeRoom(size_t bytes) {
 bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
   if (empty()) head_ = tail_ = 0;
   used_ = true;
-  MakeRoom(bytes);
-  uint8_t* const start = data_.get() + tail_;
+  MakeRoom(bytes / sizeof(wire::TraceFree));
+  MergedEvent* out = end();
   latest = std::min(latest, kLatest);
   uint64_t least = floor_;
   size_t at = 0;
-  while (bytes - at >= sizeof(wire::TraceFree)) {
+  for (; bytes - at >= sizeof(wire::TraceFree); ++out) {
     // Each word is read once: what was checked is what is kept.
     wire::TraceFree event;
     std::memcpy(&event, source + at, sizeof event);
@@ -56,14 +57,16 @@ bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
       event.time = event.time < least ? least : std::max(least, latest);
     }
     least = event.time;
-    std::memcpy(start + at, &event, sizeof event);
+    out->time = event.time;
+    out->what = event.what;
+    out->thread = index_;
     if (size == sizeof(wire::TraceAllocation)) {
-      std::memcpy(start + at + sizeof event, source + at + sizeof event,
-                  sizeof(wire::TraceAllocation) - sizeof event);
+      std::memcpy(static_cast<AllocationDetails*>(out), source + at + sizeof event,
+                  sizeof(AllocationDetails));
     }
     at += size;
   }
-  tail_ += at;
+  tail_ = static_cast<size_t>(out - events_.get());
   floor_ = least;
   return at == bytes;
 }
@@ -71,7 +74,7 @@ bool EventStream::Append(const uint8_t* source, size_t bytes, uint64_t latest) {
 void EventStream::Trim() {
   const bool used = std::exchange(used_, false);
   if (used || !empty()) return;
-  data_.reset();
+  events_.reset();
   capacity_ = head_ = tail_ = 0;
 }
 

@@ -1,17 +1,18 @@
-// The events of one thread that were copied out of the program's buffers and wait for their turn in
-// the merge: checked, in order of time, in one piece of memory.
+// The events of one thread that were taken out of the program's buffers and wait for their turn in
+// the merge: checked, decoded, in order of time, in one piece of memory.
 //
 // One thread.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
-#include "wire/trace_buffer.h"
+#include "core/trace/record/merged_event.h"
 
 namespace heapgauge::trace {
 
@@ -31,20 +32,18 @@ class EventStream {
   const std::string& name() const { return name_; }  // at its first event, "" unknown
 
   bool empty() const { return head_ == tail_; }
-  size_t bytes() const { return tail_ - head_; }
-  const uint8_t* begin() const { return data_.get() + head_; }
-  const uint8_t* end() const { return data_.get() + tail_; }
+  size_t size() const { return tail_ - head_; }
+  size_t bytes() const { return size() * sizeof(MergedEvent); }
+  // Whoever takes events out may change them first. They stay where they are until the next Append.
+  MergedEvent* begin() { return events_.get() + head_; }
+  MergedEvent* end() { return events_.get() + tail_; }
   // REQUIRES: not empty.
-  uint64_t next_time() const {
-    uint64_t time = 0;
-    std::memcpy(&time, begin(), sizeof time);
-    return time;
-  }
-  void Consume(size_t bytes) { head_ += bytes; }
+  const MergedEvent& front() const { return events_[head_]; }
+  void Consume(size_t events) { head_ += events; }
 
-  // Copies events from memory that another process may be changing, then checks them: time is made
-  // to never go back nor beyond `latest`, and what comes after something that is no event is left
-  // out. Returns false in that case.
+  // Takes events from memory that another process may be changing, and checks them: time is made to
+  // never go back nor beyond `latest`, and what comes after something that is no event is left out.
+  // Returns false in that case.
   bool Append(const uint8_t* source, size_t bytes, uint64_t latest);
   // Gives memory back that was not needed since the last call.
   void Trim();
@@ -56,15 +55,18 @@ class EventStream {
   }
 
  private:
-  void MakeRoom(size_t bytes);
+  struct Unmake {
+    void operator()(MergedEvent* events) const { ::operator delete(events); }
+  };
+  void MakeRoom(size_t events);
 
   uint64_t token_;
   uint32_t thread_;
   uint32_t index_;
   uint64_t floor_;
   std::string name_;
-  std::unique_ptr<uint8_t[]> data_;
-  size_t capacity_ = 0;
+  std::unique_ptr<MergedEvent[], Unmake> events_;  // memory that is touched when they come
+  size_t capacity_ = 0;                            // events
   size_t head_ = 0;
   size_t tail_ = 0;
   bool used_ = false;  // since the last Trim

@@ -14,45 +14,26 @@ constexpr uint64_t kNoKey = std::numeric_limits<uint64_t>::max();
 constexpr uint32_t Bit(TraceEventKind kind) { return 1U << static_cast<uint32_t>(kind); }
 constexpr uint32_t kTaking =
     Bit(TraceEventKind::kFree) | Bit(TraceEventKind::kResizeBegin) | Bit(TraceEventKind::kUnmap);
-constexpr uint32_t kLong = Bit(TraceEventKind::kAllocate) | Bit(TraceEventKind::kResizeEnd) |
-                           Bit(TraceEventKind::kMap) | Bit(TraceEventKind::kUnmap);
+
+// So many events are worth being handed on by themselves.
+constexpr size_t kLongStretch = 64;
 
 // Orders events by time, and of two at the same time the one that takes away. The stream saw to it
 // that times leave room for that.
-uint64_t KeyOf(const wire::TraceFree& event) {
+uint64_t KeyOf(const MergedEvent& event) {
   return event.time << 1 | (~kTaking >> (event.what >> 56) & 1);
 }
 
-wire::TraceFree Peek(const uint8_t* at) {
-  wire::TraceFree event;
-  std::memcpy(&event, at, sizeof event);
-  return event;
-}
-
-// Those of `from` to `end` whose key is at most `limit`. The events of a stream were checked when
-// they came in: each is whole.
-struct Stretch {
-  const uint8_t* at;  // of the next event
-  MergedEvent* out;   // where it goes
-};
-Stretch Decode(const uint8_t* from, const uint8_t* end, uint64_t limit, uint32_t thread,
-               MergedEvent* out, const MergedEvent* out_end) {
+// How many of the events may go before one whose key is above `limit` stands in the way.
+size_t CountUpTo(std::span<const MergedEvent> events, uint64_t limit) {
   // Before this all may go, whatever they are.
   const uint64_t sure = limit >> 1;
-  for (; from != end && out != out_end; ++out) {
-    const wire::TraceFree event = Peek(from);
-    if (event.time >= sure && KeyOf(event) > limit) [[unlikely]]
-      break;
-    out->time = event.time;
-    out->what = event.what;
-    out->thread = thread;
-    from += sizeof event;
-    if ((kLong >> (event.what >> 56) & 1) != 0) {
-      std::memcpy(static_cast<AllocationDetails*>(out), from, sizeof(AllocationDetails));
-      from += sizeof(AllocationDetails);
-    }
+  if (!events.empty() && events.back().time < sure) return events.size();
+  size_t count = 0;
+  while (count < events.size() && (events[count].time < sure || KeyOf(events[count]) <= limit)) {
+    ++count;
   }
-  return {from, out};
+  return count;
 }
 
 }  // namespace
@@ -62,7 +43,7 @@ void Merge::Start(const std::vector<EventStream*>& streams, uint64_t watermark) 
   last_key_ = std::min(watermark, EventStream::kLatest) << 1 | 1;
   for (EventStream* const stream : streams) {
     if (stream->empty()) continue;
-    const uint64_t key = KeyOf(Peek(stream->begin()));
+    const uint64_t key = KeyOf(stream->front());
     if (key <= last_key_) heads_.push_back({key, stream});
   }
   for (size_t i = heads_.size() / 2; i-- > 0;) SiftDown(i);
@@ -88,25 +69,32 @@ uint64_t Merge::SecondKey() const {
   return least;
 }
 
-size_t Merge::Next(MergedEvent* out, size_t room) {
-  MergedEvent* at = out;
-  MergedEvent* const end = out + room;
-  while (at != end && !heads_.empty()) {
-    EventStream* const stream = heads_[0].stream;
-    const uint64_t limit = std::min(last_key_, SecondKey());
-    const Stretch stretch = Decode(stream->begin(), stream->end(), limit, stream->index(), at, end);
-    at = stretch.out;
-    stream->Consume(static_cast<size_t>(stretch.at - stream->begin()));
-    const uint64_t key = stream->empty() ? kNoKey : KeyOf(Peek(stream->begin()));
-    if (key > last_key_) {
-      heads_[0] = heads_.back();
-      heads_.pop_back();
-    } else {
-      heads_[0].key = key;
-    }
-    if (heads_.size() > 1) SiftDown(0);
+std::span<MergedEvent> Merge::TakeStretch(size_t most) {
+  EventStream* const stream = heads_[0].stream;
+  const std::span<MergedEvent> first(stream->begin(), std::min(stream->size(), most));
+  const std::span<MergedEvent> stretch =
+      first.first(CountUpTo(first, std::min(last_key_, SecondKey())));
+  stream->Consume(stretch.size());
+  const uint64_t key = stream->empty() ? kNoKey : KeyOf(stream->front());
+  if (key > last_key_) {
+    heads_[0] = heads_.back();
+    heads_.pop_back();
+  } else {
+    heads_[0].key = key;
   }
-  return static_cast<size_t>(at - out);
+  if (heads_.size() > 1) SiftDown(0);
+  return stretch;
+}
+
+std::span<MergedEvent> Merge::Next() {
+  size_t count = 0;
+  while (count < batch_.size() && !heads_.empty()) {
+    const std::span<MergedEvent> stretch = TakeStretch(batch_.size() - count);
+    if (count == 0 && (stretch.size() >= kLongStretch || heads_.empty())) return stretch;
+    std::copy(stretch.begin(), stretch.end(), batch_.begin() + static_cast<ptrdiff_t>(count));
+    count += stretch.size();
+  }
+  return std::span(batch_).first(count);
 }
 
 }  // namespace heapgauge::trace

@@ -1,8 +1,8 @@
 // Puts the events of all threads into one order of time.
 //
-// Threads seldom take turns at every event: what one of them did in a stretch is copied in one go,
-// up to the next event of another. Equal times: what takes a block away comes before what may hand
-// it out again.
+// Threads seldom take turns at every event: what one of them did in a stretch, up to the next event
+// of another, goes in one piece; a long one where it lies, short ones side by side. Equal times:
+// what takes a block away comes before what may hand it out again.
 //
 // One thread; allocates only when there are more streams than ever before.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_MERGE_H_
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/trace/record/event_stream.h"
@@ -19,11 +20,15 @@ namespace heapgauge::trace {
 
 class Merge {
  public:
+  // Never more events at once.
+  explicit Merge(size_t most) : batch_(most) {}
+
   // Begins to merge all events up to `watermark`. The streams must stay as they are until Next has
-  // returned 0.
+  // returned nothing.
   void Start(const std::vector<EventStream*>& streams, uint64_t watermark);
-  // Takes up to `room` events out of the streams; 0 when there are no more.
-  size_t Next(MergedEvent* out, size_t room);
+  // Takes the next events out of the streams; none when there are no more. They may be changed, and
+  // are there until the next call.
+  std::span<MergedEvent> Next();
 
  private:
   struct Head {
@@ -33,9 +38,12 @@ class Merge {
   void SiftDown(size_t at);
   // The least key of all streams but the first.
   uint64_t SecondKey() const;
+  // What the first stream may give before any other, `most` at the most.
+  std::span<MergedEvent> TakeStretch(size_t most);
 
   std::vector<Head> heads_;  // a heap, the least key first
   uint64_t last_key_ = 0;    // greatest that may go
+  std::vector<MergedEvent> batch_;
 };
 
 }  // namespace heapgauge::trace

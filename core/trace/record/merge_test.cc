@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <random>
 
@@ -23,13 +24,13 @@ void AddEvent(EventStream* stream, uint64_t time, TraceEventKind kind, uint64_t 
 }
 
 std::vector<MergedEvent> MergeAll(const std::vector<EventStream*>& streams, uint64_t watermark,
-                                  size_t room) {
-  Merge merge;
+                                  size_t most) {
+  Merge merge(most);
   merge.Start(streams, watermark);
   std::vector<MergedEvent> all;
-  std::vector<MergedEvent> batch(room);
-  while (const size_t count = merge.Next(batch.data(), room)) {
-    all.insert(all.end(), batch.begin(), batch.begin() + static_cast<ptrdiff_t>(count));
+  for (auto batch = merge.Next(); !batch.empty(); batch = merge.Next()) {
+    EXPECT_LE(batch.size(), most);
+    all.insert(all.end(), batch.begin(), batch.end());
   }
   return all;
 }
@@ -37,7 +38,7 @@ std::vector<MergedEvent> MergeAll(const std::vector<EventStream*>& streams, uint
 TEST(MergingStreams, PutsAnyNumberOfThreadsInOrder) {
   std::mt19937_64 random(7);
   for (const size_t threads : {1U, 2U, 3U, 64U, 200U}) {
-    for (const size_t room : {1U, 7U, 256U}) {
+    for (const size_t most : {1U, 7U, 256U}) {
       std::vector<std::unique_ptr<EventStream>> streams;
       std::vector<EventStream*> list;
       std::vector<uint64_t> expected;
@@ -53,10 +54,30 @@ TEST(MergingStreams, PutsAnyNumberOfThreadsInOrder) {
         }
       }
       std::sort(expected.begin(), expected.end());
-      const auto merged = MergeAll(list, UINT64_MAX, room);
+      const auto merged = MergeAll(list, UINT64_MAX, most);
       ASSERT_EQ(merged.size(), expected.size());
       for (size_t i = 0; i < merged.size(); ++i) ASSERT_EQ(merged[i].time, expected[i]);
       for (EventStream* stream : list) EXPECT_TRUE(stream->empty());
+    }
+  }
+}
+
+// A stretch of one thread may be as long as it likes, and threads may take turns at any length.
+TEST(MergingStreams, PutsStretchesOfAnyLengthInOrder) {
+  for (const uint64_t length : {1U, 63U, 64U, 65U, 300U, 1000U}) {
+    EventStream a(1, 1, 0, 0);
+    EventStream b(2, 2, 1, 0);
+    constexpr uint64_t kEvents = 4000;
+    for (uint64_t time = 1; time <= kEvents; ++time) {
+      AddEvent(time / length % 2 == 0 ? &a : &b, time, TraceEventKind::kAllocate, time * 16);
+    }
+    const auto merged = MergeAll({&a, &b}, UINT64_MAX, 256);
+    ASSERT_EQ(merged.size(), kEvents);
+    for (uint64_t i = 0; i < kEvents; ++i) {
+      ASSERT_EQ(merged[i].time, i + 1);
+      ASSERT_EQ(merged[i].address(), 16 * (i + 1));
+      ASSERT_EQ(merged[i].thread, (i + 1) / length % 2);
+      ASSERT_EQ(merged[i].size, 2 * (i + 1));
     }
   }
 }
@@ -67,8 +88,8 @@ TEST(MergingStreams, LeavesWhatIsBehindTheWatermark) {
   for (const uint64_t time : {10, 20, 30}) AddEvent(&a, time, TraceEventKind::kFree, 16);
   for (const uint64_t time : {15, 25, 35}) AddEvent(&b, time, TraceEventKind::kFree, 16);
   EXPECT_EQ(MergeAll({&a, &b}, 25, 10).size(), 4U);
-  EXPECT_EQ(a.next_time(), 30U);
-  EXPECT_EQ(b.next_time(), 35U);
+  EXPECT_EQ(a.front().time, 30U);
+  EXPECT_EQ(b.front().time, 35U);
 }
 
 TEST(MergingStreams, TakesAwayBeforeItHandsOutAtTheSameTime) {

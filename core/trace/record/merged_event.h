@@ -1,4 +1,4 @@
-// One event of a traced program as it goes from the merge to the matching: decoded, with the thread
+// One event of a traced program as it goes from its buffer to the matching: decoded, with the thread
 // it came from. Plain data.
 #ifndef HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_
 #define HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_

@@ -21,7 +21,6 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kSlackUs = 20;
 constexpr uint64_t kPatienceUs = 1'000'000;
-constexpr size_t kBatchEvents = 256;
 constexpr uint64_t kMemoryPeriod = 100 * kMillisecond;
 constexpr uint64_t kProportionalPeriod = 5 * kSecond;
 constexpr uint64_t kThreadsPeriod = 250 * kMillisecond;
@@ -118,7 +117,6 @@ Status ProcessRecorder::Start(ClockPair clock_start, const RecordOptions& option
   EventQueue::Options queue;
   queue.cull_below_ns = options.cull_below_ns;
   matcher_.emplace(writer_.get(), queue);
-  batch_.resize(kBatchEvents);
   last_flush_ns_ = MonotonicNow();
   last_event_ns_ = last_flush_ns_;
   gauge_.Beat();
@@ -213,10 +211,9 @@ void ProcessRecorder::Hand(const BufferReader::Pass& pass) {
     tables_->CopyNew();
   }
   merge_.Start(reader_->streams(), pass.watermark);
-  while (const size_t count = merge_.Next(batch_.data(), batch_.size())) {
+  for (auto batch = merge_.Next(); !batch.empty(); batch = merge_.Next()) {
     if (writer_ == nullptr) continue;
     // Also where no more can be written: who looks for leaks goes by what is live.
-    const std::span<MergedEvent> batch(batch_.data(), count);
     Convert(batch);
     matcher_->Process(batch);
   }

@@ -147,8 +147,7 @@ class ProcessRecorder {
   std::optional<BufferReader> reader_;
   std::optional<TableCopier> tables_;
   std::optional<BlockMatcher> matcher_;
-  Merge merge_;
-  std::vector<MergedEvent> batch_;
+  Merge merge_{256};
   uint64_t last_time_ns_ = 0;  // of an event, since the start
 
   struct ThreadState {
