@@ -269,6 +269,20 @@ TEST(TraceApi, AnEmptyTraceHasAnEmptyMap) {
   EXPECT_EQ(host.Ask("/api/v1/memory-map")["map"]["live_bytes"], json::array());
 }
 
+TEST(TraceApi, ATraceWithoutAddressesSaysSoInPlaceOfAMap) {
+  MakeTrace made;
+  made.with_addresses = false;
+  trace::Block block;
+  block.birth_ns = 10;
+  block.size = 500;
+  block.stack = made.Stack({"Small", "main"});
+  made.Allocate(block);
+  OneTrace host(made);
+  const auto answer = host.Get("/api/v1/memory-map");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.body.find("this trace has no addresses"), std::string::npos) << answer.body;
+}
+
 TEST(ProcessApi, TheMemoryMapHasTheRegions) {
   testing::OneProcess host;
   host.process->survey = testing::SmallSurvey();

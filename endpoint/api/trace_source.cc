@@ -172,6 +172,11 @@ Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords&
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const auto placed, PlacedAt(reading.get(), filter, words));
+  if (!placed->use.knows_places()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "this trace has no addresses: the tool that recorded it did not tell where blocks "
+                "were; heapgauge run --trace does");
+  }
   const TraceSubject subject{&trace, placed->stacks.get(), placed->groups.get(), placed->filter,
                              placed->notes};
   BlockMapInput input;
