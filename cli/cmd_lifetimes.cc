@@ -1,8 +1,6 @@
 // lifetimes: how long blocks live, by size and by who allocates them.
 
-#include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "cli/source.h"
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/report/lifetimes.h"
@@ -63,13 +61,12 @@ int OfSamples(const LifetimesCommand& command) {
 }
 
 int Lifetimes(LifetimesCommand command) {
-  auto meant = MeanWholeTrace(command.source, command.report.pick);
-  if (!meant) return FailWith(meant.error());
-  command.report.sources = {*std::move(meant)};
-  ProgressSink* progress = command.report.quiet ? nullptr : BeginProgress();
-  auto opened = OpenSelectedTrace(command.report, progress);
-  if (!opened) return FailWith(opened.error());
-  return *opened ? OfTrace(command, std::move(**opened), progress) : OfSamples(command);
+  return ReportBlocks(
+      command.source, &command.report,
+      [&](SelectedTrace opened, ProgressSink* progress) {
+        return OfTrace(command, std::move(opened), progress);
+      },
+      [&] { return OfSamples(command); });
 }
 
 }  // namespace

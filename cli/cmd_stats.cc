@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "cli/source.h"
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/base/text.h"
@@ -91,13 +89,12 @@ int OfSamples(const StatsCommand& command) {
 }
 
 int Stats(StatsCommand command) {
-  auto meant = MeanWholeTrace(command.source, command.report.pick);
-  if (!meant) return FailWith(meant.error());
-  command.report.sources = {*std::move(meant)};
-  ProgressSink* progress = command.report.quiet ? nullptr : BeginProgress();
-  auto opened = OpenSelectedTrace(command.report, progress);
-  if (!opened) return FailWith(opened.error());
-  return *opened ? OfTrace(command, std::move(**opened), progress) : OfSamples(command);
+  return ReportBlocks(
+      command.source, &command.report,
+      [&](SelectedTrace opened, ProgressSink* progress) {
+        return OfTrace(command, std::move(opened), progress);
+      },
+      [&] { return OfSamples(command); });
 }
 
 }  // namespace

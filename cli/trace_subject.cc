@@ -1,6 +1,8 @@
 #include "cli/trace_subject.h"
 
+#include "cli/progress_line.h"
 #include "cli/report_source.h"
+#include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "cli/trace_options.h"
 #include "cli/trace_source.h"
@@ -17,8 +19,7 @@ ReportOptions ForSamples(const ReportOptions& options) {
   return changed;
 }
 
-}  // namespace
-
+// Nothing if SOURCE is no trace.
 Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& options,
                                                        ProgressSink* progress) {
   if (!IsTraceSource(options)) return std::nullopt;
@@ -44,6 +45,8 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
   return opened;
 }
 
+}  // namespace
+
 void AddBlockReportOptions(Command sub, ReportOptions* options) {
   sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
@@ -55,6 +58,18 @@ void AddBlockReportOptions(Command sub, ReportOptions* options) {
   sub.Flag("-q,--quiet", &options->quiet, "no progress line");
   AddSymbolOptions(sub, &options->symbols);
   AddTraceOptions(sub, &options->trace, kRangeOptions | kFilterOptions);
+}
+
+int ReportBlocks(const std::string& source, ReportOptions* options,
+                 const std::function<int(SelectedTrace, ProgressSink*)>& of_trace,
+                 const std::function<int()>& of_samples) {
+  auto meant = MeanWholeTrace(source, options->pick);
+  if (!meant) return FailWith(meant.error());
+  options->sources = {*std::move(meant)};
+  ProgressSink* const progress = options->quiet ? nullptr : BeginProgress();
+  auto opened = OpenSelectedTrace(*options, progress);
+  if (!opened) return FailWith(opened.error());
+  return *opened ? of_trace(std::move(**opened), progress) : of_samples();
 }
 
 int ReportSamples(

@@ -29,12 +29,14 @@ struct SelectedTrace {
   std::optional<trace::Matcher> matcher;  // none: all heap blocks
 };
 
-// Nothing if SOURCE is no trace. --from and --to mean blocks that were allocated between.
-Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& options,
-                                                       ProgressSink* progress);
-
 // Options that all of them have: names, output, and which blocks.
 void AddBlockReportOptions(Command sub, ReportOptions* options);
+
+// Has a report made of `source`: of its blocks if it is a trace (--from and --to mean those that
+// were allocated between), else of its samples. `options` get the source that is meant.
+int ReportBlocks(const std::string& source, ReportOptions* options,
+                 const std::function<int(SelectedTrace, ProgressSink*)>& of_trace,
+                 const std::function<int()>& of_samples);
 
 // For a SOURCE that is no trace: loads it, counts its live samples by `granularity` and has the
 // report made.
