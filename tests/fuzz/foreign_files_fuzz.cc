@@ -72,6 +72,7 @@ class StrictWriter final : public trace::TraceWriter {
   }
   Totals totals() const override { return {}; }
   Status Flush() override { return {}; }
+  Status TellSoFar(const trace::Facts&) override { return {}; }
   void BeginSurvivors() override { Demand(survivors_ == 0); }
   void AddSurvivor(const trace::Block& block) override {
     Demand(block.number < live_.size() && live_[block.number]);

@@ -49,7 +49,7 @@ void TrySections(Bytes data) {
   uint64_t at = sizeof all / sizeof *all * 2;
   for (Bytes* section : all) {
     const uint16_t size = reader.U16();
-    *section = Part(data, at, size);
+    *section = SliceOf(data, at, size);
     at += size;
   }
   const std::vector<uint64_t> addresses = SomeAddresses();
