@@ -55,23 +55,24 @@ bool DumpWatch::NearLimit(const std::string& path, uint32_t pid, uint64_t now_ns
   return !done;
 }
 
-void DumpWatch::Look(const std::string& path, uint32_t pid, uint64_t now_ns) {
-  Watched& file = files_[path];
+void DumpWatch::Look(const GaugeOwner& owner, uint32_t pid, uint64_t now_ns) {
+  Watched& file = files_[owner.path];
   if (options_.seconds != 0) {
     const uint64_t period = options_.seconds * kSecondNs;
     if (file.next_ns == 0) file.next_ns = now_ns + period;
     if (now_ns >= file.next_ns) {
       file.next_ns += period * ((now_ns - file.next_ns) / period + 1);
-      Dump(path, wire::DumpReason::kTime, &file);
+      Dump(owner, wire::DumpReason::kTime, &file);
     }
   }
-  if (options_.percent != 0 && NearLimit(path, pid, now_ns, &file)) {
-    Dump(path, wire::DumpReason::kLimit, &file);
+  if (options_.percent != 0 && NearLimit(owner.path, pid, now_ns, &file)) {
+    Dump(owner, wire::DumpReason::kLimit, &file);
   }
 }
 
-void DumpWatch::Dump(const std::string& path, wire::DumpReason reason, Watched* file) {
-  const auto dumped = DumpGaugeTo(path, options_.place, reason);
+void DumpWatch::Dump(const GaugeOwner& owner, wire::DumpReason reason, Watched* file) {
+  if (WasReplaced(owner)) return;
+  const auto dumped = DumpGaugeTo(owner.path, options_.place, reason);
   if (!dumped) {
     if (!failure_told_) TellUser("heapgauge: no dump: {}\n", dumped.error().message);
     failure_told_ = true;

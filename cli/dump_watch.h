@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 
+#include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/gauge_dump.h"
 
 namespace heapgauge::cli {
@@ -33,8 +34,9 @@ class DumpWatch {
   // How often Look should be called.
   uint64_t period_ns() const { return options_.percent != 0 ? 50'000'000 : 1'000'000'000; }
 
-  // Looks after one gauge file of a process that runs.
-  void Look(const std::string& path, uint32_t pid, uint64_t now_ns);
+  // Looks after one gauge file of a process that runs. None is dumped whose process has gone on as
+  // another program by now: memory is that program's.
+  void Look(const GaugeOwner& owner, uint32_t pid, uint64_t now_ns);
 
  private:
   struct Watched {
@@ -45,7 +47,7 @@ class DumpWatch {
   };
 
   bool NearLimit(const std::string& path, uint32_t pid, uint64_t now_ns, Watched* file) const;
-  void Dump(const std::string& path, wire::DumpReason reason, Watched* file);
+  void Dump(const GaugeOwner& owner, wire::DumpReason reason, Watched* file);
 
   Options options_;
   std::map<std::string, Watched> files_;

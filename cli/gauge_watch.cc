@@ -51,10 +51,14 @@ std::vector<std::string> GaugeWatch::Candidates() const {
   return paths;
 }
 
-void GaugeWatch::LookForFiles(pid_t program) {
+bool GaugeWatch::LookForFiles(pid_t program) {
+  bool any = false;
   pids_.insert(static_cast<uint32_t>(program));
   for (const std::string& path : Candidates()) {
-    if (foreign_.count(path) != 0 || ours_.count(path) != 0) continue;
+    if (foreign_.count(path) != 0) continue;
+    const auto known = ours_.find(path);
+    if (known != ours_.end() && known->second.ticker.IsAt(path)) continue;
+    if (known != ours_.end()) ours_.erase(known);  // it was moved, and is found by its new name
     const auto owner = ReadOwner(path);
     if (!owner) continue;  // perhaps not finished yet
     if (owner->start_realtime_ns < started_ns_ || owner->is_copy) {
@@ -69,7 +73,20 @@ void GaugeWatch::LookForFiles(pid_t program) {
     auto ticker = GaugeTicker::Open(path);
     if (!ticker) continue;
     pids_.insert(owner->pid);
-    ours_.emplace(path, std::move(*ticker));
+    ours_.emplace(path, Watched{std::move(*ticker)});
+    any = true;
+  }
+  return any;
+}
+
+void GaugeWatch::NoticeExec(bool new_files) {
+  for (auto& [path, file] : ours_) {
+    if (file.replaced) continue;
+    std::string executable = ProcessExecutable(file.ticker.pid());
+    if (!new_files && executable == file.executable) continue;
+    file.executable = std::move(executable);
+    const auto owner = ReadOwner(path);
+    file.replaced = owner && WasReplaced(*owner);
   }
 }
 
@@ -77,15 +94,17 @@ void GaugeWatch::Tick(pid_t program) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t now = MonotonicNow();
   const bool tick = now >= next_tick_ns_;
-  if (tick || ours_.empty()) LookForFiles(program);
-  for (auto& [path, ticker] : ours_) {
+  if (tick || ours_.empty()) NoticeExec(LookForFiles(program));
+  for (auto& [path, file] : ours_) {
     if (!dumps_.wanted()) break;
     const auto owner = ReadOwner(path);
-    if (owner && OwnerRuns(*owner)) dumps_.Look(path, ticker.pid(), now);
+    if (!file.replaced && owner && OwnerRuns(*owner)) dumps_.Look(*owner, file.ticker.pid(), now);
   }
   if (!tick) return;
   next_tick_ns_ = now + wire::kTickNs - kTickSlackNs;
-  for (auto& [path, ticker] : ours_) {
+  for (auto& [path, file] : ours_) {
+    if (file.replaced) continue;
+    GaugeTicker& ticker = file.ticker;
     const auto resident = ResidentBytes(ticker.pid());
     // A file that was cut or cannot be written any more is the agent's concern, not the program's.
     if (!resident || *resident == 0) continue;
@@ -100,7 +119,7 @@ std::vector<std::string> GaugeWatch::Files(pid_t program) {
   const std::lock_guard<std::mutex> lock(mutex_);
   LookForFiles(program);
   std::vector<std::string> paths;
-  for (const auto& [path, ticker] : ours_) paths.push_back(path);
+  for (const auto& [path, file] : ours_) paths.push_back(path);
   return paths;
 }
 
@@ -109,8 +128,8 @@ std::string GaugeWatch::FileOf(pid_t program, size_t* others) {
   LookForFiles(program);
   std::string newest;
   uint64_t newest_start = 0;
-  for (const auto& [path, ticker] : ours_) {
-    if (ticker.pid() != static_cast<uint32_t>(program)) continue;
+  for (const auto& [path, file] : ours_) {
+    if (file.ticker.pid() != static_cast<uint32_t>(program)) continue;
     const auto owner = ReadOwner(path);
     if (!owner || owner->start_realtime_ns < newest_start) continue;
     newest = path;

@@ -1,6 +1,9 @@
 // Finds the gauge files that a program started by `run`, and its children, make; ticks their
 // timelines; and tells at the end what there is to see.
 //
+// A process that executes another program goes on under its number with another file. What it needs
+// from then on is noted there alone, and the first file stays as it was.
+//
 // Threads: any; one at a time is let in. Reads directories and headers, writes timeline ticks.
 #ifndef HEAPGAUGE_CLI_GAUGE_WATCH_H_
 #define HEAPGAUGE_CLI_GAUGE_WATCH_H_
@@ -36,8 +39,17 @@ class GaugeWatch {
   std::vector<std::string> Files(pid_t program);
 
  private:
+  struct Watched {
+    GaugeTicker ticker;
+    std::string executable = "";  // of the process, when `replaced` was found out
+    bool replaced = false;        // the process goes on as another program
+  };
+
   std::vector<std::string> Candidates() const;
-  void LookForFiles(pid_t program);
+  // Returns whether there are new ones.
+  bool LookForFiles(pid_t program);
+  // Finds out who was replaced, of those whose process has another executable or file by now.
+  void NoticeExec(bool new_files);
 
   std::mutex mutex_;
   std::string output_;
@@ -47,7 +59,7 @@ class GaugeWatch {
   uint64_t next_tick_ns_ = 0;      // of the timelines
   std::set<std::string> foreign_;  // files that are older than the program
   std::set<uint32_t> pids_;        // the program and those of its children that made files
-  std::map<std::string, GaugeTicker> ours_;
+  std::map<std::string, Watched> ours_;  // by path
 };
 
 }  // namespace heapgauge::cli

@@ -461,6 +461,19 @@ class FromOutside(Dumping):
         report = self.assert_names_culprit(self.dumped()[0], "KeepBlocks")
         self.assertIn("address space limit", report["recording"]["dump"]["text"])
 
+    def test_none_of_a_program_that_was_executed_over(self):
+        """A script that ends in `exec server`: its memory is that of the server."""
+        steps = ["keep", "1M", "5", "as", "200M", "map", "170M", "sleep", "1500"]
+        self.gauges, self.dumps = self.fresh_directory(), self.fresh_directory()
+        command = [harness.HEAPGAUGE, "run", "--quiet", "--dir", self.gauges, "--dump-dir", self.dumps,
+                   "--dump-limit", "80", "--dump-seconds", "1", "--",
+                   "/bin/sh", "-c", f"exec {target('steps')} {' '.join(steps)}"]
+        outcome = subprocess.run([str(c) for c in command], env=harness.clean_environment(), capture_output=True,
+                                 stdin=subprocess.DEVNULL, text=True, timeout=120)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        self.assertEqual(len(self.dumped("limit")), 1)
+        self.assertEqual({NAME.match(d.name)["program"] for d in self.dumped()}, {"steps"})
+
     def test_no_dump_is_made_twice(self):
         outcome = self.run_program(["--dump-limit", "80"],
                                    ["as", "100M", "keep", "1M", "85", "sleep", "700", "keep", "1M", "5", "sleep", "700"])

@@ -305,6 +305,19 @@ class MemoryOfTheDead(Memory):
         self.assertAlmostEqual(report["parts"]["live"], 50 * MB, delta=15 * MB)
         self.assertIn("as of", self.ask("memory", gauge).stdout)
 
+    def test_after_exec_they_are_in_the_file_of_the_program_that_went_on(self):
+        """The second program takes the name of the file, and that of the first is moved away."""
+        gauge = self.directory / "named.hg"
+        script = f"sleep 1.3; exec {target('steps')} keep 1M 50 sleep 2500"
+        self.bare([harness.HEAPGAUGE, "run", "--quiet", "-o", str(gauge), "--", "/bin/sh", "-c", script])
+        moved = self.directory / "named.hg.1"
+        states = [json.loads(self.ask("top", "--json", f).stdout)["recording"]["state"] for f in (gauge, moved)]
+        self.assertEqual(states, ["ended", "exec"])
+        self.assertGreater(json.loads(self.ask("memory", "--json", gauge).stdout)["resident_bytes"], 50 * MB)
+        of_script = self.ask("memory", "--json", moved, check=False)
+        if of_script.returncode == 0:  # it may have been too short to be looked at
+            self.assertLess(json.loads(of_script.stdout)["resident_bytes"], 20 * MB)
+
     def test_a_file_without_figures_says_so(self):
         outcome = self.preloaded([target("known_amounts")])
         answer = self.ask("memory", outcome.files[0], check=False)

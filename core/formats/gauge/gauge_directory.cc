@@ -66,22 +66,32 @@ std::string SettingsDirectory() {
   return "";
 }
 
+// True if the process that made the owner's file made this one too, later.
+bool IsLaterFile(const std::string& path, const GaugeOwner& owner) {
+  const auto other = ReadOwner(path);
+  return other && !other->is_copy && other->pid == owner.pid &&
+         other->process_start_ticks == owner.process_start_ticks &&
+         other->start_realtime_ns > owner.start_realtime_ns;
+}
+
+// FILE of FILE.N, which was moved out of the way of a later program (reliability.md); else "".
+std::string NameBeforeMove(const std::string& path) {
+  const size_t digits = path.find_last_not_of("0123456789") + 1;
+  if (digits == path.size() || digits < 2 || path[digits - 1] != '.') return "";
+  return path.substr(0, digits - 1);
+}
+
 bool HasNewerFile(const GaugeOwner& owner) {
+  const std::string before = NameBeforeMove(owner.path);
+  if (!before.empty() && IsLaterFile(before, owner)) return true;
   const size_t slash = owner.path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : owner.path.substr(0, slash);
   const auto paths = ListGaugeFiles(directory);
   if (!paths) return false;
   const std::string pid = "." + std::to_string(owner.pid) + ".";
-  for (const std::string& path : *paths) {
-    if (path.find(pid) == std::string::npos) continue;
-    const auto other = ReadOwner(path);
-    if (other && !other->is_copy && other->pid == owner.pid &&
-        other->process_start_ticks == owner.process_start_ticks &&
-        other->start_realtime_ns > owner.start_realtime_ns) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(paths->begin(), paths->end(), [&](const std::string& path) {
+    return path.find(pid) != std::string::npos && IsLaterFile(path, owner);
+  });
 }
 
 // A program without the agent in it. Where a copy of its gauge file was made by other means the

@@ -1,5 +1,7 @@
 #include "core/formats/gauge/gauge_ticker.h"
 
+#include <sys/stat.h>
+
 #include <cstddef>
 
 #include "core/base/text.h"
@@ -18,6 +20,13 @@ Result<GaugeTicker> GaugeTicker::Open(const std::string& path) {
   GaugeTicker ticker(std::move(file));
   ticker.pid_ = layout.header().pid;
   return ticker;
+}
+
+bool GaugeTicker::IsAt(const std::string& path) const {
+  struct stat open {};
+  struct stat named {};
+  return fstat(file_.fd(), &open) == 0 && stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 Result<bool> GaugeTicker::Tick(uint64_t resident_bytes, uint64_t monotonic_now_ns) {

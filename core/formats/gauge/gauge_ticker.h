@@ -21,6 +21,10 @@ class GaugeTicker {
 
   uint32_t pid() const { return pid_; }
 
+  // True if the file is still the one of that name. A later program of the process takes the name
+  // over and moves the file of the earlier one away.
+  bool IsAt(const std::string& path) const;
+
   // Writes a tick if the last one is older than 0.9 s. Returns whether it did; else it adds the
   // resident memory to that last one if it has none.
   Result<bool> Tick(uint64_t resident_bytes, uint64_t monotonic_now_ns);
