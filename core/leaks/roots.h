@@ -54,6 +54,7 @@ struct Roots {
   // Memory of the allocator: known blocks lie in it. Where not all blocks are known, the rest of it
   // holds others, and memory that was freed. By address, merged.
   std::vector<AddressRange> heap;
+  bool has_extent_records = false;  // jemalloc's (scan/extent_records.h), in the heap and beside it
 
   // Readable and executable mappings of files, by address, merged. A word that points to a table of
   // pointers to code is taken for an object's; without these lists none is.

@@ -9,12 +9,15 @@ import harness
 from harness import target
 
 
-class Leaks(harness.EndToEnd):
+class LeaksOnRequest(harness.EndToEnd):
+    ALLOCATOR = None
+
     def setUp(self):
         super().setUp()
         gauges = self.fresh_directory()
         # Every block is sampled: the figures are known.
-        env = harness.clean_environment(LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(gauges),
+        preload = " ".join(filter(None, (harness.AGENT, self.ALLOCATOR)))
+        env = harness.clean_environment(LD_PRELOAD=preload, HEAPGAUGE_DIR=str(gauges),
                                         HEAPGAUGE_SAMPLE="1", HEAPGAUGE_MAX_RATE="0")
         self.program = subprocess.Popen([target("leaks_on_request")], env=env, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
@@ -55,6 +58,21 @@ class Leaks(harness.EndToEnd):
         self.assertEqual(len(found), 1, json.dumps(check["records"])[:3000])
         return found[0]
 
+
+class LeaksOverJemalloc(LeaksOnRequest):
+    ALLOCATOR = harness.ALLOCATORS["jemalloc"]
+
+    def test_finds_large_blocks_though_the_allocator_has_their_addresses(self):
+        self.tell("lose-large")
+        self.tell("hold")
+        check = self.check(code=1)
+        lost = self.one(check, "LoseLarge", "definite")
+        self.assertGreaterEqual(lost["blocks"], 95)
+        self.assertEqual(lost["bytes"], 40000 * lost["blocks"])
+        self.assertEqual(self.records(check, "HoldBlock", "definite"), [])
+
+
+class Leaks(LeaksOnRequest):
     def test_tells_lost_from_held(self):
         self.tell("lose")
         self.tell("hold")

@@ -1,6 +1,7 @@
 // Leaks, holds and frees blocks as it is told: reads words from standard input and prints "done"
-// after each. `lose` loses 100 lists of two blocks (3,000 and 1,000 bytes), `hold` keeps 100 blocks
-// of 2,000 bytes in a table, `let` frees these. Ends with its input.
+// after each. `lose` loses 100 lists of two blocks (3,000 and 1,000 bytes), `lose-large` 100 blocks
+// of 40,000 bytes, `hold` keeps 100 blocks of 2,000 bytes in a table, `let` frees these. Ends with
+// its input.
 
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +35,12 @@ __attribute__((noinline)) void LoseList() {
   __asm__ volatile("" : : "r"(head) : "memory");
 }
 
+__attribute__((noinline)) void LoseLarge() {
+  void* block = std::calloc(1, 40000);
+  if (block == nullptr) std::abort();
+  __asm__ volatile("" : : "r"(block) : "memory");
+}
+
 __attribute__((noinline)) void HoldBlock(int i) {
   if (held[i] == nullptr) held[i] = std::calloc(1, 2000);
 }
@@ -51,6 +58,7 @@ int main() {
   while (std::scanf("%15s", word) == 1) {
     for (int i = 0; i < 100; ++i) {
       if (std::strcmp(word, "lose") == 0) LoseList();
+      if (std::strcmp(word, "lose-large") == 0) LoseLarge();
       if (std::strcmp(word, "hold") == 0) HoldBlock(i);
       if (std::strcmp(word, "let") == 0) {
         std::free(held[i]);

@@ -137,6 +137,7 @@ class Finder {
       struct stat st {};
       if (stat(gauge->path.c_str(), &st) == 0) owners.gauge_inode = st.st_ino;
       glibc = gauge->allocator == wire::Allocator::kGlibc;
+      found_.roots.has_extent_records = gauge->allocator == wire::Allocator::kJemalloc;
       for (const wire::MappingRecord& m : gauge->mappings) {
         if ((m.flags & wire::kMappingOfAllocator) != 0) {
           owners.allocator.push_back({m.address, m.address + m.length});

@@ -106,7 +106,8 @@ class RegionScan {
     const uint64_t number = region * UnknownMemory::kRegionPages + page;
     const uint64_t* words = words_.data() + size_t{page} * UnknownMemory::kPageWords;
     ForEachRun(unknown_.TakeWords(number), [&](uint32_t first, uint32_t count) {
-      finder_.Add(words + first, count, number * UnknownMemory::kPageBytes + first * 8, kNoBlock);
+      AddUnowned(state_.roots, words + first, count, number * UnknownMemory::kPageBytes + first * 8,
+                 &finder_);
     });
   }
 
@@ -165,8 +166,8 @@ void ReadLeftovers(ScanState* state, UnknownMemory* unknown, std::vector<uint32_
                 const uint64_t from = std::max(number * kPage + first * 8, address);
                 const uint64_t to = std::min(number * kPage + (first + run) * 8, piece_end);
                 if (from >= to) return;
-                finder.Add(words + (from - address) / 8, static_cast<size_t>(to - from) / 8, from,
-                           kNoBlock);
+                AddUnowned(state->roots, words + (from - address) / 8,
+                           static_cast<size_t>(to - from) / 8, from, &finder);
               });
             }
           });

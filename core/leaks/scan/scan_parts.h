@@ -11,6 +11,7 @@
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/block_reader.h"
 #include "core/leaks/scan/edge_list.h"
+#include "core/leaks/scan/extent_records.h"
 #include "core/leaks/scan/marks.h"
 #include "core/leaks/scan/pointer_finder.h"
 #include "core/leaks/scan/range_reader.h"
@@ -56,6 +57,17 @@ struct ScanState {
 bool JudgeInteriors(ScanState* state);
 void TrimInteriors(ScanState* state);
 
+// Tells `finder` of words that lie in no known block.
+template <typename Finder>
+void AddUnowned(const Roots& roots, const uint64_t* words, size_t count, uint64_t address,
+                Finder* finder) {
+  if (roots.has_extent_records) {
+    AddWithoutExtentRecords(words, count, address, kNoBlock, finder);
+  } else {
+    finder->Add(words, count, address, kNoBlock);
+  }
+}
+
 // Tells `finder` of all words of roots that lie in no block.
 template <typename Finder>
 void ReadRoots(ScanState* state, Finder* finder) {
@@ -67,7 +79,7 @@ void ReadRoots(ScanState* state, Finder* finder) {
           block >= state->index.size() || state->index.extent(block).start >= root.range.end;
       const uint64_t end = last ? root.range.end : state->index.extent(block).start;
       state->reader.Read(start, end, [&](uint64_t address, const uint64_t* words, size_t count) {
-        finder->Add(words, count, address, kNoBlock);
+        AddUnowned(state->roots, words, count, address, finder);
         state->Tell();
       });
       if (last) break;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/leaks/scan/extent_records.h"
 #include "core/leaks/scan/test_image.h"
 
 namespace heapgauge::leaks {
@@ -423,6 +424,62 @@ TEST_F(LeakScan, SampledHeapWithHolesIsRead) {
   Run(false);
   EXPECT_EQ(KindOf(a), Kind::kReachable);
   EXPECT_EQ(KindOf(b), Kind::kDefinite);
+}
+
+// As jemalloc 5.3 has it for a block of 16 KiB, which is its 36th size class.
+constexpr uint64_t kLargeFlags = uint64_t{36} << 20 | 1 << 15 | 1 << 13 | 3;
+
+TEST_F(LeakScan, RecordsOfTheAllocatorDoNotReachTheirBlocks) {
+  next_ = kHeap + 0x4000;
+  const uint32_t lost = Make(16000, 0x1000);
+  const uint32_t held = Make(16000, 0x1000);
+  const uint64_t records = kHeap + 0x1000;  // unknown memory that is reached
+  FromGlobal(records);
+  for (const uint32_t block : {lost, held}) {
+    const uint64_t at = records + 128 * block;
+    blocks_[block].address = (At(block) + 63) / 64 * 64;
+    image_.Put(at, kLargeFlags);
+    image_.Put(at + 8, At(block));
+    image_.Put(at + 16, 0x5000 | 77);
+  }
+  FromGlobal(At(held));
+  roots_.has_extent_records = true;
+  Run(false);
+  EXPECT_EQ(KindOf(lost), Kind::kDefinite);
+  EXPECT_EQ(KindOf(held), Kind::kReachable);
+  // Nobody reaches the records themselves: then they are leftovers, and say as little.
+  image_.Put(kGlobals, 0);
+  Run(false);
+  EXPECT_EQ(KindOf(lost), Kind::kDefinite);
+  // Over another allocator the same words are the program's.
+  roots_.has_extent_records = false;
+  Run(false);
+  EXPECT_EQ(KindOf(lost), Kind::kPossible);
+  FromGlobal(records);
+  Run(false);
+  EXPECT_EQ(KindOf(lost), Kind::kReachable);
+}
+
+TEST(ExtentRecord, HasAClassAndASizeThatAgree) {
+  EXPECT_EQ(ExtentClassBytes(4), 64u);
+  EXPECT_EQ(ExtentClassBytes(5), 80u);
+  EXPECT_EQ(ExtentClassBytes(36), 16384u);
+  EXPECT_EQ(ExtentClassBytes(47), 114688u);
+  const auto is = [](uint64_t flags, uint64_t address, uint64_t size) {
+    const uint64_t words[] = {flags, address, size};
+    return IsExtentRecord(words);
+  };
+  constexpr uint64_t kSlab = uint64_t{28} << 20 | 1 << 12;  // of 4 KiB
+  EXPECT_TRUE(is(kLargeFlags, 0x7f0000001040, 0x5123));     // a page to begin anywhere in
+  EXPECT_TRUE(is(kLargeFlags, 0x7f0000001000, 0x4000));
+  EXPECT_TRUE(is(kSlab, 0x7f0000001000, 0x1000));
+  EXPECT_FALSE(is(kLargeFlags, 0x7f0000001040, 0x6000)) << "another size";
+  EXPECT_FALSE(is(kLargeFlags, 0x7f0000001008, 0x5000)) << "it begins with a line of the cache";
+  EXPECT_FALSE(is(kLargeFlags, 0, 0x5000));
+  EXPECT_FALSE(is(kLargeFlags | 1 << 17, 0x7f0000001000, 0x5000)) << "pages that are free";
+  EXPECT_FALSE(is(kLargeFlags | uint64_t{1} << 50, 0x7f0000001000, 0x5000));
+  EXPECT_FALSE(is(kSlab, 0x7f0000001040, 0x1000)) << "a slab begins with a page";
+  EXPECT_FALSE(is(16384, 0x7f0000001000, 16384)) << "a buffer with its length on both sides";
 }
 
 TEST_F(LeakScan, NoBlocksAreNoTrouble) {
