@@ -1,6 +1,7 @@
 #include "endpoint/api/figure_choices.h"
 
 #include "core/analysis/freed_figures.h"
+#include "core/report/recording_text.h"
 #include "core/trace/trace_profile.h"
 
 namespace heapgauge::endpoint::api {
@@ -39,6 +40,17 @@ std::vector<FigureChoice> FigureChoices(Source::Kind kind, const Subject& subjec
     if (KnowsFreed(profile)) {
       choices.push_back({"freed", {{"value", "freed"}}});
       choices.push_back({"freed objects", {{"value", "freed"}, {"blocks", "1"}}});
+    }
+    // What else the file of another tool has: DHAT's peaks, say.
+    if (kind == Source::Kind::kProfile && !IsRecorded(profile.recording)) {
+      for (size_t type = 0; type < profile.sample_types.size(); ++type) {
+        if (type == m.main || type == m.objects || type == m.allocated ||
+            type == m.allocated_objects) {
+          continue;
+        }
+        const std::string& name = profile.sample_types[type].name;
+        choices.push_back({name, {{"type", name}}});
+      }
     }
     return choices;
   }

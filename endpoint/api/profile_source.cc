@@ -25,6 +25,10 @@ ProfileSource::ProfileSource(std::shared_ptr<const PendingProfile> pending, std:
 
 PendingProfile::Pointer ProfileSource::Finished(Profile profile) {
   EstimateFromPeriod(&profile);
+  // Where a file would rather have another figure first (DHAT's, Go's of allocations), no words ask
+  // for what is live all the same: every view, and the choice of figures, begin with that.
+  const Measures measures = MeasuresOf(profile);
+  if (measures.main != kNone && measures.name == "live") profile.default_type = measures.main;
   return std::make_shared<const Profile>(std::move(profile));
 }
 

@@ -166,6 +166,40 @@ function collapsedText() {
   return "main;Load;alloc 500\nmain;Serve;alloc 300\nmain;Serve;Cache<int>::put 1200\nother 7\n";
 }
 
+// DHAT's files would rather have what was allocated first.
+test("views and the choice of figures are about the same, whatever a file has first", async () => {
+  const file = join(folder, "d.dhat");
+  heapgauge("dhat", "-o", file, TRACE);
+  const server = await serve(file);
+  const page = await open(`${server.url}#view=flame`);
+  const figure = page.locator(".filters select");
+  const total = page.getByTestId("flame-total");
+  const bytes = (type) => new RegExp(`^${type}\\s+(.*?),`, "m").exec(heapgauge("top", file))[1];
+  const allocated = /^allocated\s+(.*?) in/m.exec(heapgauge("top", file))[1];
+  await total.filter({ hasText: `live ${bytes("live")}` }).waitFor();
+  assert.equal(await figure.locator("option:checked").textContent(), "live");
+  await figure.selectOption("allocated");
+  await total.filter({ hasText: `allocated ${allocated}` }).waitFor();
+  await page.getByRole("link", { name: "Table", exact: true }).click();
+  await page.locator(".total", { hasText: `allocated ${allocated}` }).waitFor();
+  await page.getByRole("columnheader", { name: "live" }).getByRole("button").click();
+  await page.locator(".total", { hasText: `live ${bytes("live")}` }).waitFor();
+  assert.equal(await figure.locator("option:checked").textContent(), "live");
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
+  await page.getByText("Who holds it").waitFor();
+  await figure.selectOption("allocated");
+  await page.getByText("By function: allocated").waitFor();
+  const first = JSON.parse(heapgauge("top", "--json", "-n", "1", "--sort", "allocated", file)).functions[0];
+  const mb = `${Math.round(first.flat.allocated_bytes.value / 1024 / 1024)} MB`;
+  await page.locator(".holders tr").first().filter({ hasText: mb }).waitFor();
+  // What else it knows can be chosen too.
+  await figure.selectOption("peak_space");
+  await page.getByText("By function: at peak").waitFor();
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+  await server.stop();
+});
+
 test("profiles of other tools", async () => {
   const files = { "a.heap": jemallocText(), "b.heap": gperftoolsText(), "c.txt": collapsedText() };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

@@ -3,8 +3,9 @@
 import { useMemo } from "preact/hooks";
 import type { Figures, MemoryAnswer, SummaryAnswer } from "../api/types";
 import { REST, SERIES } from "../model/colours";
-import { mainCountText, mainEstimate, mainText, rangeText } from "../model/figures";
+import { mainCountText, mainEstimate, mainText, rangeText, treeName, treeValueText } from "../model/figures";
 import { formatBytes, formatCount, formatDuration, formatShare } from "../model/format";
+import { rowEstimate, sharedFigure } from "../model/rows";
 import { stateText, withWords } from "../model/state";
 import { Chart } from "./chart";
 import { useAsk, useFilter, usePage } from "./hooks";
@@ -157,23 +158,26 @@ function Holders() {
   const filter = useFilter();
   const parameters = useMemo(() => ({ ...filter, rows: "8" }), [filter]);
   const { data: table } = useAsk("table", parameters);
-  const rows = table?.rows.filter((row) => mainEstimate(row.flat).value !== 0) ?? [];
+  const sort = table?.sort ?? "";
+  const rows = table?.rows.filter((row) => sharedFigure(row.flat, sort) !== 0) ?? [];
   if (!table || rows.length === 0) return null;
-  const most = Math.max(...rows.map((row) => mainEstimate(row.flat).value), 1);
-  const total = mainEstimate(table.total).value;
+  const most = Math.max(...rows.map((row) => sharedFigure(row.flat, sort)), 1);
+  const total = sharedFigure(table.total, sort);
+  const name = treeName(sort, table.name);
   return (
     <article class="card wide">
-      <h2><a href={`#${stateText(withWords(state, { view: "table" }))}`}>Who holds it</a></h2>
+      <h2><a href={`#${stateText(withWords(state, { view: "table" }))}`}>{name === "live" ? "Who holds it" : `By function: ${name}`}</a></h2>
       <table class="holders">
         <tbody>
           {rows.map((row) => {
-            const estimate = mainEstimate(row.flat);
+            const value = sharedFigure(row.flat, sort);
+            const range = sort === "count" ? "" : rangeText(rowEstimate(row.flat, sort), sort === "allocated" ? "bytes" : table.unit);
             return (
               <tr key={row.label}>
-                <td class="right nowrap">{mainText(estimate.value, table)}</td>
-                <td class="right nowrap dim">{rangeText(estimate, table.unit)}</td>
-                <td class="right nowrap dim">{formatShare(estimate.value, total)}</td>
-                <td class="meter"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width={(100 * Math.max(0, estimate.value)) / most} height="10" rx="1" fill={SERIES[0]} /></svg></td>
+                <td class="right nowrap">{treeValueText(value, sort, table)}</td>
+                <td class="right nowrap dim">{range}</td>
+                <td class="right nowrap dim">{formatShare(value, total)}</td>
+                <td class="meter"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width={(100 * Math.max(0, value)) / most} height="10" rx="1" fill={SERIES[0]} /></svg></td>
                 <td class="name" title={row.function ?? row.label}>{row.label} <span class="dim">{row.place}</span></td>
               </tr>
             );

@@ -3,8 +3,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask } from "../api/client";
 import type { TableAnswer, TableRow } from "../api/types";
-import { mainEstimate, mainText } from "../model/figures";
+import { treeName, treeValueText } from "../model/figures";
 import { formatCount } from "../model/format";
+import { sharedFigure } from "../model/rows";
 import { columnsOf } from "../model/table";
 import type { Column } from "../model/table";
 import { useAsk, useFilter, usePage } from "./hooks";
@@ -54,7 +55,7 @@ export function TableView() {
         {data && (
           <span class="total">
             {data.count < data.row_count && <>{formatCount(data.count)} of </>}
-            {formatCount(data.row_count)} {data.granularity} · {data.name} <b data-testid="table-total">{mainText(mainEstimate(data.selected).value, data)}</b>
+            {formatCount(data.row_count)} {data.granularity} · {treeName(data.sort, data.name)} <b data-testid="table-total">{treeValueText(sharedFigure(data.selected, data.sort), data.sort, data)}</b>
           </span>
         )}
       </div>
