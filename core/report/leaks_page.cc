@@ -29,24 +29,19 @@ NodeId LeafOf(const LeaksSubject& subject, uint32_t stack) {
   return subject.check->known.stacks[stack].leaf;
 }
 
-// Where the function of that name is in the stack, "cache.cc:42"; else where the leak is; "" if
-// neither has a line.
+// Where the function of that name is in the stack, "cache.cc:42"; "" if that is not known: a line
+// of another function would be read as its own.
 std::string PlaceText(const Profile& profile, const std::vector<StackFrame>& stack,
                       const std::string& name) {
-  size_t at = PlaceOfLeak(profile, stack);
-  for (size_t i = 0; i < stack.size(); ++i) {
-    const Function* function = FunctionOf(profile, stack[i]);
-    if (function == nullptr || function->file.empty()) continue;
+  for (const StackFrame& frame : stack) {
+    const Function* function = FunctionOf(profile, frame);
+    if (function == nullptr || function->file.empty() || frame.frame == kNone) continue;
     if (WithoutParameters(function->name) != name) continue;
-    at = i;
-    break;
+    std::string text(BaseName(function->file));
+    const uint32_t line = profile.frames[frame.frame].line;
+    return line == 0 ? text : text + ":" + std::to_string(line);
   }
-  if (at >= stack.size() || stack[at].frame == kNone) return "";
-  const Function* function = FunctionOf(profile, stack[at]);
-  if (function == nullptr || function->file.empty()) return "";
-  std::string text(BaseName(function->file));
-  const uint32_t line = profile.frames[stack[at].frame].line;
-  return line == 0 ? text : text + ":" + std::to_string(line);
+  return "";
 }
 
 // Which stacks the expressions leave.

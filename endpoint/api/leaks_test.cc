@@ -96,6 +96,17 @@ TEST(Leaks, SampledAmountsHaveTheirRange) {
   EXPECT_EQ(leaks["summary"]["errors"], 1) << "what is possibly lost is no error of a sampled one";
 }
 
+TEST(Leaks, ARecordHasNoLineOfAnotherFunction) {
+  CheckedProcess host;
+  for (Function& function : host.checker->check.known.profile.functions) {
+    if (function.name.starts_with("Session::Open")) function.file.clear();
+  }
+  Parsed(host.Post("/api/v1/leaks/check"));
+  const json record = Parsed(host.Get("/api/v1/leaks?kinds=definite"))["records"][0];
+  EXPECT_EQ(record["name"], "Session::Open");
+  EXPECT_EQ(record["place"], "");
+}
+
 TEST(Leaks, ARecordTellsItsOwnerAndWhatSilencesIt) {
   CheckedProcess host;
   Parsed(host.Post("/api/v1/leaks/check"));
