@@ -36,6 +36,13 @@ const char* AllocatorName(wire::Allocator allocator) {
   return "the allocator";
 }
 
+// True if blocks from before a reset, which the profile has forgotten, cannot be told from what is
+// free: only the allocator's own count could, and there is none.
+bool MayHoldOlderBlocks(const MemorySurvey& s) {
+  const bool told = s.statistics_are_fresh && s.statistics && (s.statistics->mask & kHasInUse) != 0;
+  return s.recording.reset_ns != 0 && !s.accounting.coarse && !told;
+}
+
 // What to know about a part beside its size; "" if nothing.
 std::string Remark(const MemorySurvey& s, Part part) {
   const Accounting& a = s.accounting;
@@ -63,6 +70,7 @@ std::string Remark(const MemorySurvey& s, Part part) {
       return s.allocator == wire::Allocator::kGlibc ? "headers of blocks, by their number" : "";
     case Part::kFree:
       if (a.coarse) return "by its own statistics";
+      if (MayHoldOlderBlocks(s)) return "or in use since before the reset";
       return a.heap_by_statistics < a.heap_resident / 50
                  ? std::string("kept for later allocations")
                  : fmt::format("kept for later allocations; {} of the heap by statistics alone",
@@ -237,7 +245,7 @@ std::vector<std::string> PressureText(const MemorySurvey& s) {
                                  : "then, since there is no swap, the OOM killer comes";
   steps.push_back(killer);
   const uint64_t kept = a.part(Part::kFree);
-  if (kept >= 1 << 20) {
+  if (kept >= 1 << 20 && !MayHoldOlderBlocks(s)) {
     const char* how = s.allocator == wire::Allocator::kGlibc      ? "malloc_trim(0)"
                       : s.allocator == wire::Allocator::kJemalloc ? "mallctl arena.<i>.purge"
                       : s.allocator == wire::Allocator::kTcmalloc
@@ -340,7 +348,8 @@ std::string MemoryLine(const MemorySurvey& s) {
       case Part::kFree:
       case Part::kMapped:
         if (bytes >= 0.005 * total) {
-          add(PartLabel(part, s.allocator), bytes);
+          const bool unclear = part == Part::kFree && MayHoldOlderBlocks(s);
+          add(unclear ? "free or from before the reset" : PartLabel(part, s.allocator), bytes);
         } else {
           other += bytes;
         }

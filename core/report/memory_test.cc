@@ -43,6 +43,28 @@ bool Shows(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(MemoryReport, OneLineDoesNotCallFreeWhatCameBeforeAReset) {
+  MemorySurvey s = Example();
+  EXPECT_TRUE(Shows(MemoryLine(s), " + free in glibc 140 ")) << MemoryLine(s);
+  s.recording.reset_ns = 1'000'000'000;
+  EXPECT_TRUE(Shows(MemoryLine(s), " + free or from before the reset 140 ")) << MemoryLine(s);
+}
+
+TEST(MemoryReport, WhatCameBeforeAResetIsOnlyToldFromFreeMemoryByTheAllocator) {
+  MemorySurvey s = Example();
+  s.recording.reset_ns = 1'000'000'000;
+  const std::string unclear = MemoryText(s, {});
+  EXPECT_TRUE(Shows(unclear, "free in glibc             or in use since before the reset"))
+      << unclear;
+  EXPECT_FALSE(Shows(unclear, "malloc_trim"));
+  s.statistics.emplace();
+  s.statistics->mask = kHasInUse;
+  s.statistics_are_fresh = true;
+  const std::string told = MemoryText(s, {});
+  EXPECT_TRUE(Shows(told, "free in glibc             kept for later allocations")) << told;
+  EXPECT_TRUE(Shows(told, "malloc_trim"));
+}
+
 TEST(MemoryReport, TextNamesEveryPartAndTheWhole) {
   MemorySurvey s = Example();
   CgroupMemory cgroup;
