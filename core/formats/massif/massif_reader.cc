@@ -59,8 +59,9 @@ class Frames {
     if (frame.name.empty()) {
       function.placeholder = true;
       function.name = frame.module.empty() ? "???" : std::string(BaseName(frame.module));
+      // Where the module lay is not in the file: the address is no offset in it. As of DHAT.
       if (frame.address != 0) {
-        function.name += fmt::format("{}{:#x}", frame.module.empty() ? " at " : "+", frame.address);
+        function.name += fmt::format("{}{:#x}", frame.module.empty() ? " at " : " ", frame.address);
       }
     }
     profile_->functions.push_back(std::move(function));

@@ -121,7 +121,7 @@ TEST(MassifReader, ShowsThePeakWithWhatMassifFoldedAndWhatNoChildHas) {
       Rows(*profile),
       (std::vector<std::string>{
           "2000 grab<-main", "1000 grab<-std::map<int, {lambda()#1}>::operator[](int const&)",
-          "900 libc.so.6+0x10", "60 (in 7 places, all below massif's threshold (1.00%))", "40 "}));
+          "900 libc.so.6 0x10", "60 (in 7 places, all below massif's threshold (1.00%))", "40 "}));
   EXPECT_EQ(profile->Total(0).value, 4000);
   EXPECT_EQ(profile->sample_types[0].name, "inuse_space");
   ASSERT_EQ(profile->timeline.size(), 3u);
