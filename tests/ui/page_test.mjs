@@ -202,6 +202,23 @@ test("a process that runs is followed, also when it ends", async () => {
   await page.context().close();
 });
 
+test("a figure can be chosen in the views that show it, and only there", async () => {
+  const server = await serve(TRACE);
+  const page = await open(`${server.url}#view=table&value=allocated`);
+  const figure = page.getByRole("combobox", { name: "figure" });
+  await figure.waitFor();
+  for (const view of ["Leaks", "Lifetimes", "Memory map"]) {
+    await page.getByRole("link", { name: view, exact: true }).click();
+    await page.locator(`section.view[aria-label="${view}"]`).waitFor();
+    await figure.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Flame graph", exact: true }).click();
+    await figure.waitFor();
+    await until(page, () => document.querySelector(".filters select").selectedOptions[0].textContent === "allocated");
+  }
+  await quiet(page);
+  await server.stop();
+});
+
 test("dark, on a narrow screen, at twice the size", async () => {
   const server = await serve(TRACE);
   const views = ["overview", "timeline", "flame", "table", "compare", "query"];

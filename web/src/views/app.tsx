@@ -85,7 +85,7 @@ export function App({ store }: { store: Store }) {
       </header>
       <ConnectionBanner />
       {gone && <p class="banner" role="status" data-testid="gone"><b>{source?.title} is gone</b> and left no file on the server. These are its last figures.</p>}
-      {source && view.filtered && <FilterBar key={source.id} />}
+      {source && view.filtered && <FilterBar key={source.id} figureless={view.figureless === true} />}
       <main>
         <Problem error={error} />
         {sources && !source && state.source && !error && <Missing id={state.source} />}
@@ -137,7 +137,7 @@ function Tabs({ view }: { view: (typeof VIEWS)[number] }) {
 }
 
 // Which figure, and what the filter leaves: each word can be changed or taken away.
-function FilterBar() {
+function FilterBar({ figureless }: { figureless: boolean }) {
   const { state, store, source, hold } = usePage();
   // A look at memory adds figures.
   const [checks, setChecks] = useState(0);
@@ -154,7 +154,7 @@ function FilterBar() {
   const [draft, setDraft] = useState("");
   return (
     <div class="filters" role="search">
-      {choices.length > 1 && (
+      {choices.length > 1 && !figureless && (
         <label>
           <span class="dim">figure </span>
           <select

@@ -20,6 +20,7 @@ export interface View {
   word: string; // in the address
   title: string;
   filtered: boolean; // it is about a source and its filter
+  figureless?: true; // it is the same whatever figure is chosen
   served?: true; // it is nothing without a server
   component: ComponentType;
 }
@@ -33,9 +34,9 @@ export const VIEWS: View[] = [
   { word: "callers", title: "Callers", filtered: true, component: CallersView },
   { word: "graph", title: "Call graph", filtered: true, component: GraphView },
   { word: "source", title: "Source", filtered: true, component: SourceView },
-  { word: "leaks", title: "Leaks", filtered: true, component: LeaksView },
-  { word: "lifetimes", title: "Lifetimes", filtered: true, component: LifetimesView },
-  { word: "memory", title: "Memory map", filtered: true, component: MemoryView },
+  { word: "leaks", title: "Leaks", filtered: true, figureless: true, component: LeaksView },
+  { word: "lifetimes", title: "Lifetimes", filtered: true, figureless: true, component: LifetimesView },
+  { word: "memory", title: "Memory map", filtered: true, figureless: true, component: MemoryView },
   { word: "compare", title: "Compare", filtered: true, component: CompareView },
   { word: "query", title: "Query", filtered: true, served: true, component: QueryView },
   { word: "processes", title: "Processes", filtered: false, served: true, component: ProcessesView },
