@@ -42,6 +42,7 @@ test("a running program is looked at, and the page says what the command line sa
   // Before: what the file knows, and how to know more.
   await page.getByText("memory was not looked at").waitFor();
   await page.getByText("copies the program while it stands still").waitFor();
+  await page.getByRole("heading", { name: /^What is live \d/ }).waitFor();
   await check(page, "Check now", 1);
   const said = JSON.parse(heapgauge("leaks", "--json", "--error-exitcode", "0", String(program.pid)));
   assert.ok(said.summary.definite.blocks > 0);
@@ -196,6 +197,7 @@ test("a trace tells growth and ages, and other profiles how to get a verdict", a
   assert.equal(await page.getByTestId("records").locator("tbody tr").count(), Math.min(100, said.records.length));
   const first = await page.getByTestId("records").locator("tbody tr").first().innerText();
   assert.ok(first.includes(said.records[0].bytes.toString().replace(/\B(?=(\d{3})+$)/g, ",")), first);
+  await page.getByRole("heading", { name: /^What was never freed \d/ }).waitFor();
   await page.getByText("heapgauge run --leaks").waitFor();
   await picture(page, "leaks-trace-light");
   await quiet(page);

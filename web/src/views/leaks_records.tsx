@@ -2,20 +2,21 @@
 
 import { Fragment } from "preact";
 import type { LeakRecord, LeaksAnswer } from "../api/leaks";
-import { formatBytes, formatDuration } from "../model/format";
+import { formatBytes, formatCount, formatDuration } from "../model/format";
 import { blocksText, bytesText, changeText, KIND_TITLES } from "../model/leaks";
+import { runs } from "../model/sources";
 import { usePage } from "./hooks";
 import { Details } from "./leaks_details";
 
 export function Records({ data }: { data: LeaksAnswer }) {
-  const { state, store } = usePage();
+  const { state, store, source } = usePage();
   const looked = data.check.look !== "none";
   const compared = data.since !== null;
   const sampled = data.summary.in_use.sampled_blocks !== undefined;
   const columns = 5 + (looked ? 1 : 0) + (sampled ? 1 : 0) + (compared ? 1 : 0);
   return (
     <div class="records padded">
-      <h2>{looked ? "Loss records" : "What was never freed"} <span class="dim">{data.record_count}{data.record_count !== data.summary.records && ` of ${data.summary.records}`}{data.records.length < data.record_count && `, the largest ${data.records.length}`}</span></h2>
+      <h2>{looked ? "Loss records" : runs(source) ? "What is live" : "What was never freed"} <span class="dim">{formatCount(data.record_count)}{data.record_count !== data.summary.records && ` of ${formatCount(data.summary.records)}`}{data.records.length < data.record_count && `, the largest ${formatCount(data.records.length)}`}</span></h2>
       {data.records.length === 0
         ? <p class="dim">{data.summary.records === 0 ? "There are none." : "None passes the filter."}</p>
         : (
