@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUILD, folder, heapgauge, lineOf, open, picture, runAll, serve, start, stop, test, until } from "./harness.mjs";
 
@@ -168,6 +169,15 @@ test("all lanes tell about the moment that is pointed at", async () => {
   assert.match(text, /cgroup\s+\S+ MB of 48\.0 MB/);
   assert.match(text, /busiest\s+worker-/);
   assert.match(text, /allocated\s+\S+ [kM]B\/s/);
+  // The legend of the heap says the same, wherever one points.
+  for (const part of [0.15, 0.3, 0.45, 0.6, 0.75, 0.9]) {
+    await page.mouse.move(...plot.at(part));
+    await until(page, () => {
+      const live = /live\s+(\S+ [kM]?B)/.exec(document.querySelector("[data-testid=read-out]").innerText)?.[1];
+      const told = [...document.querySelectorAll(".u-legend .u-series")].find((row) => row.textContent.startsWith("live heap"));
+      return live !== undefined && told.querySelector(".u-value").textContent === live;
+    });
+  }
   // A lane: that thread.
   const lane = await page.locator("canvas[data-lane-plot='1']").boundingBox();
   await page.mouse.move(lane.x + lane.width / 2, lane.y + 8);
@@ -219,6 +229,23 @@ test("the timeline is about the blocks of the filter, as on the command line, an
     if (words === "focus=Cache") await picture(page, "timeline-filtered-light");
     await quiet(page);
   }
+  await server.stop();
+});
+
+test("a source that does not know its heap over time says why, and what does", async () => {
+  const file = join(folder, "massif.out.1");
+  const snapshot = (number, time, bytes) => `#-----------\nsnapshot=${number}\n#-----------\ntime=${time}\nmem_heap_B=${bytes}\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=empty\n`;
+  writeFileSync(file, `desc: (none)\ncmd: ./server\ntime_unit: i\n${snapshot(0, 0, 0)}${snapshot(1, 5000, 900)}`);
+  const stacks = join(folder, "stacks.txt");
+  writeFileSync(stacks, "main;f 12\nmain;g 5\n");
+  const server = await serve(file, stacks);
+  const page = await open(`${server.url}#view=timeline&source=massif.out.1`);
+  await page.getByTestId("no-timeline").filter({ hasText: "count instructions, not time: heapgauge timeline shows them" }).waitFor();
+  await page.goto(`${server.url}#view=timeline&source=stacks.txt`);
+  await page.getByTestId("no-timeline").filter({ hasText: "A trace does" }).waitFor();
+  // Nothing to zoom in.
+  assert.equal(await page.getByRole("group", { name: "Zoom" }).count(), 0);
+  await quiet(page);
   await server.stop();
 });
 
@@ -325,6 +352,11 @@ test("in other light, on a narrow screen and by touch", async () => {
   assert.ok((await phone.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)) <= 0);
   await phone.touchscreen.tap(...plot.at(0.5));
   await hasWord(phone, "at");
+  // All that is told of a moment has room.
+  await until(phone, () => {
+    const told = document.querySelector("[data-testid=read-out]");
+    return told.scrollHeight <= told.clientHeight;
+  });
   await picture(phone, "timeline-phone");
   await quiet(phone);
   await server.stop();

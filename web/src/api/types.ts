@@ -48,6 +48,7 @@ export interface Recording {
   live_samples: number;
   lost: Record<string, number>;
   lost_bytes: number;
+  is_peak: boolean;
   peak_bytes: number;
   peak_ns: number;
   exact: boolean;
@@ -187,6 +188,7 @@ export interface TimelineAnswer {
   cgroup_limit?: number;
   points: TimelinePoint[];
   markers: { time_ns: number; text: string }[];
+  notes: string[];
   stacks?: { frames: string[]; peak_bytes: number; most_bytes: number[] }[];
   threads?: ThreadLane[];
 }

@@ -15,7 +15,7 @@ export interface Line {
   dash?: number[];
   width?: number;
   steps?: boolean;
-  own?: number[]; // what the legend tells, where the line is a sum
+  own?: number[]; // what the legend tells, where the line is a sum or the most of a step
   beside?: boolean; // the scale is made without it, unless it is near: a limit
 }
 
@@ -53,7 +53,7 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
-  const shape = JSON.stringify([props.lines.map((line) => ({ ...line, own: line.own?.length })), props.dark, props.compact, props.height]);
+  const shape = JSON.stringify([props.lines.map((line) => ({ ...line, own: line.own !== undefined })), props.dark, props.compact, props.height]);
 
   useEffect(() => {
     const made = new uPlot(options(latest), latest.current.data as uPlot.AlignedData, place.current!);

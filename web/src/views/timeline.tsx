@@ -41,7 +41,7 @@ function heapLines(timeline: TimelineAnswer, dark: boolean): Lines {
   if (timeline.cgroup_limit) add({ label: "cgroup limit", colour: LIMIT_COLOUR, dash: [8, 4], width: 1.5, beside: true }, points.map((point) => point.cgroup_limit ?? null));
   if (points.some((point) => point.resident_bytes)) add({ label: `RSS${ofAll}`, colour: SERIES[1]!, dash: [5, 4] }, points.map((point) => point.resident_bytes ?? null));
   if (points.some((point) => point.proportional_bytes)) add({ label: `PSS${ofAll}`, colour: SERIES[3]!, dash: [2, 3] }, points.map((point) => point.proportional_bytes ?? null));
-  add({ label: timeline.filter ? "live, of the filter" : "live heap", colour: SERIES[0]!, fill: dark ? "#3b78c433" : "#3b78c426", width: 2 }, points.map((point) => point.most_bytes ?? point.live_bytes));
+  add({ label: timeline.filter ? "live, of the filter" : "live heap", colour: SERIES[0]!, fill: dark ? "#3b78c433" : "#3b78c426", width: 2, own: points.map((point) => point.live_bytes) }, points.map((point) => point.most_bytes ?? point.live_bytes));
   // Bands lie upon each other: the first is drawn last, over the sums that hold it.
   const sums = stacks.map(() => new Array<number>(points.length).fill(0));
   stacks.forEach((stack, i) => {
@@ -162,17 +162,17 @@ export function TimelineView() {
     <section class="view timeline" aria-label="Timeline">
       <div class="bar">
         {isTrace && <Toggle word="bands" values={[["", "stacks", "the largest stacks, one upon the other"], ["0", "total", "the whole heap alone"]]} />}
-        <span class="toggle" role="group" aria-label="Zoom">
+        {known && <span class="toggle" role="group" aria-label="Zoom">
           <button type="button" aria-label="Zoom in" title="closer (+, or the wheel)" onClick={() => onZoom(zoomed(seen, all, middleOf(seen, a ?? b), 0.5))}>+</button>
           <button type="button" aria-label="Zoom out" title="less close (-)" disabled={!zoom} onClick={() => onZoom(zoomed(seen, all, middleOf(seen, null), 2))}>−</button>
           {a && <button type="button" onClick={() => onZoom(a)}>Zoom to the range</button>}
           <button type="button" disabled={!zoom} onClick={() => onZoom(null)}>Whole time</button>
-        </span>
+        </span>}
         {isTrace && <Ranges a={a} b={b} second={second} onSecond={setSecond} />}
       </div>
       <Problem error={error} />
       <div class={`charts${loading ? " loading" : ""}`} ref={area} data-testid="timeline">
-        {timeline && !known && <p class="empty">This source does not tell how its heap went over time.</p>}
+        {timeline && !known && <Unknown notes={timeline.notes} />}
         {isZoomed && overall.data && size.width > 0 && <Whole timeline={overall.data} seen={seen} width={size.width} dark={dark} onZoom={onZoom} />}
         {known && heap && size.width > 0 && (
           <>
@@ -227,6 +227,16 @@ export function TimelineView() {
           : source?.kind === "process" ? "A sampled process knows what is live now and at its peak: drag or turn the wheel to zoom. For any moment and range, record a trace: heapgauge run --trace" : ""}
       </p>
     </section>
+  );
+}
+
+// Why there is nothing to draw, and what there is instead.
+function Unknown({ notes }: { notes: string[] }) {
+  return (
+    <div class="empty" data-testid="no-timeline">
+      <p>This source does not tell how its heap went over time{notes.length > 0 && <>: {notes.join("; ")}</>}.</p>
+      <p>A trace does: <code>heapgauge run --trace -o FILE.hgt -- COMMAND</code>. So does a program that is sampled, while it runs and afterwards: <code>heapgauge run -- COMMAND</code></p>
+    </div>
   );
 }
 
