@@ -121,7 +121,6 @@ function Among({ data, one, linkOf }: AmongProps) {
       </table>
       <p class="actions">
         <span class="dim">{flat.value > 0 && <>itself {rowText(flat, sort, data)} · </>}shares of callers and callees are of the function</span>
-        <span class="grow" />
         {rowActions(store, one).map((item) => <button key={item.title} type="button" onClick={item.act}>{item.title}</button>)}
       </p>
     </article>
