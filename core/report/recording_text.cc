@@ -340,6 +340,9 @@ StyledText RecordingText(const Profile& profile, const HeapFigures& total,
   live += fmt::format(", about {} objects", FormatCount(now.live_objects));
   if (r.is_peak) {
     live += fmt::format("; this is the peak at {}", FormatDuration(r.peak_ns));
+  } else if (r.has_peak && r.peak_bytes > 0 &&
+             now.live_bytes.value > static_cast<double>(r.peak_bytes)) {
+    live += "; never more before";  // the agent notes a peak when it has passed
   } else if (r.has_peak && r.peak_bytes > 0) {
     live += fmt::format("; peak {} at {}", FormatBytes(static_cast<double>(r.peak_bytes)),
                         FormatDuration(r.peak_ns));

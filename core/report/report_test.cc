@@ -59,6 +59,19 @@ TEST(Top, OpensWithTheFactsAndShowsRowsWithRanges) {
   EXPECT_LT(text.find("server+0x100"), text.find("server+0x200")) << "largest first";
 }
 
+TEST(Top, ThePeakIsNeverLessThanWhatIsLive) {
+  GaugeBuilder b = Busy();
+  Made made = Make(&b);
+  made.profile.recording.has_peak = true;
+  made.profile.recording.peak_bytes = 1024;
+  std::string text = TopText(made.profile, made.report, {}, {}).text();
+  EXPECT_NE(text.find("; never more before"), std::string::npos) << text;
+  EXPECT_EQ(text.find("peak 1.0 kB"), std::string::npos) << text;
+  made.profile.recording.peak_bytes = uint64_t{1} << 40;
+  text = TopText(made.profile, made.report, {}, {}).text();
+  EXPECT_NE(text.find("; peak 1.0 TB at"), std::string::npos) << text;
+}
+
 TEST(Top, TellsThatSeveralRecordingsAreAddedUp) {
   GaugeBuilder b = Busy();
   Made made = Make(&b);

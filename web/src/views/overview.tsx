@@ -68,6 +68,8 @@ function Heap({ summary }: { summary: SummaryAnswer }) {
   const t: Figures = summary.total;
   const r = summary.recording;
   const objects = t.live_objects ?? t.objects;
+  // The agent notes a peak when it has passed: a heap that still grows holds more.
+  const isMost = r !== null && !r.exact && !r.is_peak && summary.name === "live" && main.value > r.peak_bytes;
   return (
     <article class="card">
       <h2>{summary.name === "live" ? "Live heap" : summary.name}</h2>
@@ -76,7 +78,7 @@ function Heap({ summary }: { summary: SummaryAnswer }) {
       <div class="numbers">
         {objects !== undefined && <Number title="objects" figure={mainCountText(objects, summary)} />}
         {t.allocated_bytes && t.live_bytes && <Number title="ever allocated" figure={formatBytes(t.allocated_bytes.value)} />}
-        {r && r.peak_bytes > 0 && <Number title="peak" figure={formatBytes(r.peak_bytes)} note={`at ${formatDuration(r.peak_ns)}`} />}
+        {r && r.peak_bytes > 0 && (isMost ? <Number title="peak" figure={mainText(main.value, summary)} note="never more before" /> : <Number title="peak" figure={formatBytes(r.peak_bytes)} note={`at ${formatDuration(r.peak_ns)}`} />)}
         {t.mean_age_ns !== undefined && <Number title="mean age" figure={formatDuration(t.mean_age_ns)} />}
         <Number title="stacks" figure={formatCount(summary.stacks)} />
       </div>
