@@ -168,6 +168,16 @@ TEST(Top, AnEmptyProfileSaysHowMuchMayBeThere) {
             std::string::npos);
 }
 
+TEST(Top, AFilterThatLeavesNothingIsNotAProgramWithoutSamples) {
+  GaugeBuilder b = Busy();
+  FunctionOptions options;
+  options.filter.focus = "nothing_is_called_so";
+  const Made made = Make(&b, options);
+  const std::string text = TopText(made.profile, made.report, {}, {}).text();
+  EXPECT_NE(text.find("The filter leaves nothing.\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("No samples"), std::string::npos) << text;
+}
+
 TEST(Top, SaysWhereTheFiguresOfATracedProgramAre) {
   GaugeBuilder b;
   b.header().trace.tracing = 1;

@@ -37,25 +37,26 @@ StyledText TopText(const Profile& profile, const FunctionReport& report,
   text.Add(SelectedText(report));
   text.Add("\n");
   if (report.rows.empty()) {
-    if (!IsRecorded(profile.recording)) {
-      return text.Add(report.total.samples != 0 ? "The filter leaves nothing.\n" : "No samples.\n");
+    if (report.total.samples != 0 && !profile.recording.exact) {
+      return text.Add("The filter leaves nothing.\n");
     }
+    if (!IsRecorded(profile.recording)) return text.Add("No samples.\n");
     if (profile.recording.exact) return text.Add(NothingText(profile.recording));
-    if (profile.recording.traced && report.total.samples == 0) {
+    if (profile.recording.traced) {
       return text.Add(fmt::format(
           "Its figures are in its trace, which can be read while it grows: heapgauge top "
           "{} where run --trace was started, or the FILE of its -o.\n",
           ShellWord(fmt::format("{}.{}.hgt", BaseName(profile.recording.program),
                                 profile.recording.pid))));
     }
-    if (report.total.samples == 0 && profile.recording.lost_samples() != 0) {
+    if (profile.recording.lost_samples() != 0) {
       return text.Add(fmt::format("All samples were lost: heapgauge doctor {} tells why.\n",
                                   profile.recording.pid));
     }
-    text.Add(IsOver(profile.recording.state)
-                 ? "No samples: the program allocated less than about one interval"
-                 : "No samples yet: the program has allocated less than about one interval");
-    return text.Add(report.total.samples != 0 ? ", or the filter leaves nothing.\n" : ".\n");
+    return text.Add(IsOver(profile.recording.state)
+                        ? "No samples: the program allocated less than about one interval.\n"
+                        : "No samples yet: the program has allocated less than about one "
+                          "interval.\n");
   }
   text.Add(TopTable(profile, report, 0, options));
   if (options.rows < report.rows.size()) {
