@@ -119,7 +119,10 @@ class BlockIndex {
    public:
     explicit MainRows(const BlockIndex& index) : index_(index), main_(index.main_) {}
     void Prefetch(uint64_t address) const {
-      __builtin_prefetch(main_.rows + ((address - main_.start) >> kRowShift));
+      // Any address may be asked for: as a pointer it need not be one into the rows.
+      const uint64_t row = (address - main_.start) >> kRowShift;
+      __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(main_.rows) +
+                                                       row * sizeof(Row)));
     }
     // Whether the address is the start of a block, and there; then which one. Others have to be
     // looked for.
