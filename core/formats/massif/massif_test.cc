@@ -102,6 +102,20 @@ TEST(MassifParser, KeepsAllThatTheFileSays) {
   EXPECT_EQ(written.text(), Replaced(kFile, "lambda()#1", "lambda() 1"));
 }
 
+TEST(MassifWriter, WritesTheSameOfWhatItHasWritten) {
+  auto file = Parse(kFile);
+  ASSERT_TRUE(file);
+  file->descriptions = {"#1 of 2"};
+  file->command = "# ./server #";
+  StringSink written;
+  ASSERT_TRUE(WriteMassif(*file, &written));
+  const auto back = Parse(written.text());
+  ASSERT_TRUE(back) << back.error().message;
+  StringSink again;
+  ASSERT_TRUE(WriteMassif(*back, &again));
+  EXPECT_EQ(again.text(), written.text());
+}
+
 TEST(MassifParser, TakesLateHeadersSecondsAndFractions) {
   const auto file = Parse(
       "snapshot=0\ntime=0.5\nmem_heap_B=1\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=empty\n"

@@ -7,17 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "core/formats/text/scan.h"
+
 namespace heapgauge {
 namespace {
 
 constexpr const char* kRule = "#-----------\n";
 
-// On one line, without what would be a comment.
+// On one line, without what would be a comment, and as it is read again: nothing around it.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (c == '#' || c == '\n' || c == '\r') c = ' ';
   }
-  return text;
+  return std::string(Trimmed(text));
 }
 
 const char* KindName(MassifSnapshot::Kind kind) {
