@@ -162,7 +162,7 @@ TEST(Compare, ByBlocksAsSureAsInBytes) {
   by_count.sort = SortKey::kCount;
   EXPECT_FALSE(Compared({&nothing, &few}, by_count).rows.at(0).figures.beyond_chance);
   for (const Profile* before : {&nothing, &few}) {
-    const Change& change = Compared({before, &many}, by_count).rows.at(0).figures;
+    const Change change = Compared({before, &many}, by_count).rows.at(0).figures;
     EXPECT_TRUE(change.beyond_chance);
     EXPECT_GT(change.range.low, 2000);
     EXPECT_LT(change.range.high, 10'000);

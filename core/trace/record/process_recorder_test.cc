@@ -157,7 +157,8 @@ TEST_F(RecordingAProcess, WritesWhatItHasWhenAsked) {
 TEST_F(RecordingAProcess, AThreadThatIsGoneHasTheNameOfItsFirstEvent) {
   Open();
   auto buffer = gauge_.Take(0, 1, 0x7fff'ffff);
-  std::memcpy(gauge_.buffer(0).name, "worker\x01of 15", 16);
+  constexpr char kName[16] = "worker\x01of 15";
+  std::memcpy(gauge_.buffer(0).name, kName, sizeof kName);
   buffer.Allocate(Now(), 0x5000, 100, 1);
   const auto file = Finish();
   ASSERT_NE(file, nullptr);
