@@ -228,13 +228,19 @@ TEST(TraceTimeline, FindsAPeakBetweenTwoFreesOnEachAxis) {
   const uint32_t stack = made.Stack({"f", "main"});
   uint64_t now = 0;
   const auto block = [&](uint64_t size) { return made.Allocate(++now, 0, size, stack); };
-  for (int i = 0; i < 200; ++i) made.Free(++now, block(10));
+  const auto some_that_go = [&] {
+    for (int i = 0; i < 200; ++i) {
+      const uint64_t born = block(10);
+      made.Free(++now, born);
+    }
+  };
+  some_that_go();
   const uint64_t one = block(100);
   const uint64_t two = block(1);  // the peak: 101 for one event
   const uint64_t peak_ns = now;
   made.Free(++now, one);
   made.Free(++now, two);
-  for (int i = 0; i < 200; ++i) made.Free(++now, block(10));
+  some_that_go();
   for (const auto& [axis, at] : std::vector<std::pair<TimeAxis, uint64_t>>{
            {TimeAxis::kTime, peak_ns}, {TimeAxis::kEvents, 402}, {TimeAxis::kBytes, 4101}}) {
     TimelineRequest request;
