@@ -242,10 +242,11 @@ int RunTraced(const TraceRun& run, LaunchSpec spec) {
   if (const Status status = Prepare(run, &spec, &options); !status) {
     return FailWith(status.error());
   }
-  // Never destroyed: EndLike does not wait for threads.
-  leaks::ExactChecks* const checks = run.leaks.on ? MakeChecks(run.leaks).release() : nullptr;
+  // Never destroyed: EndLike does not wait for threads. Static, so that they are no leaks.
+  static leaks::ExactChecks* const checks =
+      run.leaks.on ? MakeChecks(run.leaks).release() : nullptr;
   options.leaks = checks;
-  auto* const recorder = new trace::Recorder(std::move(options));
+  static auto* const recorder = new trace::Recorder(std::move(options));
   const auto result = Launch(
       spec, trace::Recorder::kBeatPeriodNs, [&](pid_t) { recorder->Beat(); },
       [&](pid_t pid) {
