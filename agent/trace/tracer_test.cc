@@ -195,6 +195,7 @@ TEST_F(TracerTest, ACallWithinAnotherDoesNotWait) {
 [[gnu::noinline]] uint32_t StackByOneOfTwoWays(Tracer* tracer, bool second) {
   uint32_t stack;
   if (second) {
+    __asm__ volatile("nop");  // before and after: no compiler makes one call of both
     stack = StackOfABlock(tracer);
     __asm__ volatile("nop");
   } else {

@@ -23,6 +23,7 @@ static void OnSignal(int signal) {
   (void)signal;
   void* p = malloc(100);
   Require(p != NULL, "out of memory");
+  Escape(p);
   Mark(p, 100, 5);
   Require(Marked(p, 100, 5), "a handler's block was damaged");
   free(p);
