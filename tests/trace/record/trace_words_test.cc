@@ -137,7 +137,8 @@ TEST_F(TracedRun, SaysThatThereIsNoTrace) {
 
 TEST_F(TracedRun, NoticesThatItsFileWasRemoved) {
   const std::string path = scratch_ / "x.hgt";
-  const Outcome outcome = Run({"-o", path}, {"/bin/sh", "-c", "rm -f " + path});
+  const std::string remove = "while [ ! -s " + path + " ]; do :; done; rm " + path;
+  const Outcome outcome = Run({"-o", path}, {"/bin/sh", "-c", remove});
   EXPECT_NE(outcome.err.find("was removed or renamed while it was written"), std::string::npos)
       << outcome.err;
   EXPECT_EQ(outcome.err.find("heapgauge top " + path), std::string::npos) << outcome.err;
