@@ -78,6 +78,7 @@ Json RecordingJson(const Recording& r) {
   Json lost = Json::Object();
   for (const auto& [reason, count] : r.lost) lost[reason] = count;
   return {{"program", r.program},
+          {"name", r.name()},
           {"command_line", r.command_line},
           {"pid", r.pid},
           {"state", StateName(r.state)},

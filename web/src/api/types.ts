@@ -35,6 +35,7 @@ export interface SourcesAnswer {
 
 export interface Recording {
   program: string;
+  name: string; // what people call it
   command_line: string[];
   pid: number;
   state: string;

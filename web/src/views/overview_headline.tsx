@@ -2,7 +2,7 @@
 
 import type { Recording, SummaryAnswer } from "../api/types";
 import { formatBytes, formatCount } from "../model/format";
-import { programName, runs } from "../model/sources";
+import { runs } from "../model/sources";
 import { stateText, withSource } from "../model/state";
 import { usePage } from "./hooks";
 import { NewProfile } from "./new_profile";
@@ -12,7 +12,7 @@ export function Headline({ summary }: { summary: SummaryAnswer }) {
   return (
     <header class="headline">
       <div class="title">
-        <h1>{r ? <>{programName(r)} <span class="dim">pid {r.pid}</span></> : summary.source.title}</h1>
+        <h1>{r ? <>{r.name} <span class="dim">pid {r.pid}</span></> : summary.source.title}</h1>
         <Now summary={summary} />
         <span class="grow" />
         <Next summary={summary} />
