@@ -14,30 +14,11 @@
 namespace heapgauge::trace {
 namespace {
 
-using testing::AddRandomEvents;
 using testing::FindColumn;
 using testing::MakeTrace;
-using testing::RandomTrace;
 using testing::TemporaryTrace;
+using testing::TraceToDamage;
 using testing::WithChecksums;
-
-std::string MakeBytes(bool finish = true) {
-  MakeTrace made;
-  made.finish = finish;
-  made.options.segment_events = 300;
-  made.Stack({"f", "main"}, made.LabelSet("key", "value"));
-  made.Memory(5, 1000);
-  made.Mark(6, "here");
-  RandomTrace how;
-  how.events = 1000;
-  how.live = 50;
-  how.mappings = 0.2;
-  how.cuts = 0.5;
-  AddRandomEvents(how, &made);
-  const TemporaryTrace file;
-  EXPECT_TRUE(made.Write(file.path()));
-  return *ReadWholeFile(file.path(), 1 << 20);
-}
 
 void WriteBytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
@@ -96,7 +77,7 @@ size_t ReadAll(const std::string& path) {
 }
 
 TEST(TraceFileHostile, AFileThatWasCutShortIsReadUpToThere) {
-  const std::string bytes = MakeBytes();
+  const std::string bytes = TraceToDamage();
   const TemporaryTrace file;
   size_t last = 0;
   for (size_t size = 0; size < bytes.size(); size += size < 200 ? 7 : 97) {
@@ -109,7 +90,7 @@ TEST(TraceFileHostile, AFileThatWasCutShortIsReadUpToThere) {
 }
 
 TEST(TraceFileHostile, ATornEndIsToldInANote) {
-  const std::string bytes = MakeBytes(false);
+  const std::string bytes = TraceToDamage(false);
   const TemporaryTrace file;
   WriteBytes(file.path(), bytes.substr(0, bytes.size() - 10));
   const auto trace = TraceFile::Open(file.path());
@@ -123,12 +104,12 @@ TEST(TraceFileHostile, ATornEndIsToldInANote) {
 
 TEST(TraceFileHostile, ZerosBehindTheLastChunkAreLeftOut) {
   const TemporaryTrace file;
-  WriteBytes(file.path(), MakeBytes(false) + std::string(5000, '\0'));
+  WriteBytes(file.path(), TraceToDamage(false) + std::string(5000, '\0'));
   EXPECT_EQ(ReadAll(file.path()), 4);
 }
 
 TEST(TraceFileHostile, AFlippedBitIsFoundByAChecksum) {
-  const std::string bytes = MakeBytes();
+  const std::string bytes = TraceToDamage();
   const TemporaryTrace file;
   std::mt19937 random(1);
   for (size_t at = 0; at < bytes.size(); at += 1 + random() % 60) {
@@ -140,7 +121,7 @@ TEST(TraceFileHostile, AFlippedBitIsFoundByAChecksum) {
 }
 
 TEST(TraceFileHostile, DamageWithRightChecksumsDoesNoHarm) {
-  const std::string bytes = MakeBytes();
+  const std::string bytes = TraceToDamage();
   ASSERT_EQ(WithChecksums(bytes), bytes);
   const TemporaryTrace file;
   std::mt19937 random(2);
@@ -190,7 +171,7 @@ TEST(TraceFileHostile, OtherFilesAreNoTraces) {
     EXPECT_EQ(trace.error().code, ErrorCode::kNotRecognized);
     EXPECT_FALSE(IsTrace(text));
   }
-  std::string newer = MakeBytes();
+  std::string newer = TraceToDamage();
   EXPECT_TRUE(IsTrace(newer));
   newer[8] = 99;
   WriteBytes(file.path(), newer);

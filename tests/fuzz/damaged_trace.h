@@ -10,37 +10,17 @@
 #include <cstring>
 #include <string>
 
-#include "core/base/file.h"
 #include "core/trace/testing/forge_trace.h"
-#include "core/trace/testing/make_trace.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace::testing {
-
-// A good trace of a few segments, with something of everything in it.
-inline const std::string& GoodTrace() {
-  static const std::string bytes = [] {
-    MakeTrace made;
-    made.options.segment_events = 300;
-    made.Stack({"f", "main"}, made.LabelSet("key", "value"));
-    made.Memory(5, 1000);
-    made.Mark(6, "here");
-    RandomTrace how;
-    how.events = 900;
-    how.live = 50;
-    AddRandomEvents(how, &made);
-    const TemporaryTrace file;
-    if (!made.Write(file.path())) __builtin_trap();
-    return *ReadWholeFile(file.path(), 1 << 20);
-  }();
-  return bytes;
-}
 
 // The file that an input stands for. Its first byte tells whether the rest is a whole file, or
 // pieces of (offset, 3 bytes): then the input decides where the damage goes.
 inline std::string FileOf(const uint8_t* data, size_t size) {
   if (data[0] % 4 == 0) return {reinterpret_cast<const char*>(data + 1), size - 1};
-  std::string bytes = GoodTrace();
+  static const std::string good = TraceToDamage();
+  std::string bytes = good;
   for (size_t at = 1; at + 5 <= size; at += 5) {
     uint16_t offset = 0;
     std::memcpy(&offset, data + at, sizeof offset);

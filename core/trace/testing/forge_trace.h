@@ -4,14 +4,37 @@
 #define HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/base/file.h"
 #include "core/trace/file/chunk.h"
+#include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::trace::testing {
+
+// The bytes of a good trace of a few segments, with something of everything in it. One that was not
+// finished is as its recorder left it when it was killed.
+inline std::string TraceToDamage(bool finish = true) {
+  MakeTrace made;
+  made.finish = finish;
+  made.options.segment_events = 300;
+  made.Stack({"f", "main"}, made.LabelSet("key", "value"));
+  made.Memory(5, 1000);
+  made.Mark(6, "here");
+  RandomTrace how;
+  how.events = 1000;
+  how.live = 50;
+  how.mappings = 0.2;
+  how.cuts = 0.5;
+  AddRandomEvents(how, &made);
+  const TemporaryTrace file;
+  if (!made.Write(file.path())) std::abort();
+  return *ReadWholeFile(file.path(), 1 << 20);
+}
 
 // The same bytes with the checksums that they should have.
 inline std::string WithChecksums(std::string bytes) {
