@@ -64,8 +64,9 @@ class Found(harness.EndToEnd):
         return process
 
     def listed(self, pid, **kwargs):
+        """What ps lists of the patient. Whoever runs this may have files of programs that had its number before."""
         entries = json.loads(self.heapgauge("ps", "--json", **kwargs).stdout)
-        return [entry for entry in entries if entry.get("pid") == pid]
+        return [entry for entry in entries if entry.get("pid") == pid and entry["program"].endswith("/patient")]
 
     def assert_every_command_finds(self, pid):
         self.assertIn("HoldMemory", self.heapgauge("top", pid).stdout)
