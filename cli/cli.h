@@ -1,9 +1,9 @@
 // What the commands share: how they are registered, how they fail, how they find their input.
 //
-// A command is a file cmd_<verb>.cc with one Add<Verb>() that describes its options and says
-// what to run. Commands parse, call core and print; what they compute belongs into core. Exit
-// codes: 0 done, 1 a check failed, 2 bad usage or unreadable input, with exactly one line on
-// standard error.
+// A command is a file cmd_<verb>.cc with one k<Verb>Command: how it is called, what describes its
+// options and says what to run. Commands parse, call core and print; what they compute belongs into
+// core. Exit codes: 0 done, 1 a check failed, 2 bad usage or unreadable input, with exactly one
+// line on standard error.
 #ifndef HEAPGAUGE_CLI_CLI_H_
 #define HEAPGAUGE_CLI_CLI_H_
 
@@ -24,38 +24,51 @@ inline constexpr int kBadInput = 2;
 // Set by the command that was chosen; called after parsing.
 using Action = std::function<int()>;
 
-void AddRun(Command app, Action* action);
-void AddMemory(Command app, Action* action);
-void AddPs(Command app, Action* action);
-void AddDoctor(Command app, Action* action);
-void AddCtl(Command app, Action* action);
-void AddSave(Command app, Action* action);
-void AddServe(Command app, Action* action);
-void AddTimeline(Command app, Action* action);
-void AddTop(Command app, Action* action);
-void AddUi(Command app, Action* action);
-void AddTree(Command app, Action* action);
-void AddTraces(Command app, Action* action);
-void AddCollapsed(Command app, Action* action);
-void AddProto(Command app, Action* action);
-void AddTextFormats(Command app, Action* action);
-void AddCallgrind(Command app, Action* action);
-void AddDiff(Command app, Action* action);
-void AddDot(Command app, Action* action);  // svg, png and pdf too
-void AddFlame(Command app, Action* action);
-void AddJson(Command app, Action* action);
-void AddLifetimes(Command app, Action* action);
-void AddLeaks(Command app, Action* action);
-void AddList(Command app, Action* action);
-void AddPeek(Command app, Action* action);
-void AddQuery(Command app, Action* action);
-void AddRaw(Command app, Action* action);
-void AddReportPage(Command app, Action* action);
-void AddSpeedscope(Command app, Action* action);
-void AddHeaptrack(Command app, Action* action);
-void AddDhat(Command app, Action* action);
-void AddImport(Command app, Action* action);
-void AddStats(Command app, Action* action);
+// What --help lists of a command, and what describes it to the parser if it is the one that is
+// meant: its footer, its options, and the action.
+struct CommandEntry {
+  const char* name;
+  const char* summary;
+  void (*describe)(Command command, Action* action);
+};
+extern const CommandEntry kCallgrindCommand;
+extern const CommandEntry kCollapsedCommand;
+extern const CommandEntry kCtlCommand;
+extern const CommandEntry kDhatCommand;
+extern const CommandEntry kDiffCommand;
+extern const CommandEntry kDoctorCommand;
+extern const CommandEntry kDotCommand;
+extern const CommandEntry kFlameCommand;
+extern const CommandEntry kGperftoolsCommand;
+extern const CommandEntry kHeaptrackCommand;
+extern const CommandEntry kImportCommand;
+extern const CommandEntry kJemallocCommand;
+extern const CommandEntry kJsonCommand;
+extern const CommandEntry kLeaksCommand;
+extern const CommandEntry kLifetimesCommand;
+extern const CommandEntry kListCommand;
+extern const CommandEntry kMemoryCommand;
+extern const CommandEntry kPdfCommand;
+extern const CommandEntry kPeekCommand;
+extern const CommandEntry kPngCommand;
+extern const CommandEntry kPprofCommand;
+extern const CommandEntry kProtoCommand;
+extern const CommandEntry kPsCommand;
+extern const CommandEntry kQueryCommand;
+extern const CommandEntry kRawCommand;
+extern const CommandEntry kReportCommand;
+extern const CommandEntry kRunCommand;
+extern const CommandEntry kSaveCommand;
+extern const CommandEntry kServeCommand;
+extern const CommandEntry kShellCommand;
+extern const CommandEntry kSpeedscopeCommand;
+extern const CommandEntry kStatsCommand;
+extern const CommandEntry kSvgCommand;
+extern const CommandEntry kTimelineCommand;
+extern const CommandEntry kTopCommand;
+extern const CommandEntry kTracesCommand;
+extern const CommandEntry kTreeCommand;
+extern const CommandEntry kUiCommand;
 
 // Where the resident memory of a running program is, in one line; "" if that cannot be told, or
 // not at once.

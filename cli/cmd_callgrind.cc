@@ -11,16 +11,18 @@ int Callgrind(const ReportOptions& options) {
   return DeliverBy(options, [&](TextSink* sink) { return pprof::WriteReport(*input, sink); });
 }
 
-}  // namespace
-
-void AddCallgrind(Command app, Action* action) {
+void DescribeCallgrind(Command callgrind, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command callgrind =
-      AddReport(app, action, "callgrind", "a profile for KCachegrind", Callgrind, R"(
+  DescribeReport(callgrind, action, Callgrind, R"(
 Example:
   heapgauge callgrind -o callgrind.out.heap 4242 && kcachegrind callgrind.out.heap)",
-                options);
+                 options);
   AddSort(callgrind, options.get());
 }
+
+}  // namespace
+
+const CommandEntry kCallgrindCommand = {"callgrind", "a profile for KCachegrind",
+                                        DescribeCallgrind};
 
 }  // namespace heapgauge::cli

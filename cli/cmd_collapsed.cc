@@ -22,21 +22,23 @@ int Collapsed(const ReportOptions& options) {
   });
 }
 
-}  // namespace
-
-void AddCollapsed(Command app, Action* action) {
+void DescribeCollapsed(Command collapsed, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command collapsed = AddReport(app, action, "collapsed",
-                                "stacks for flame graph tools: a;b;c bytes", Collapsed, R"(
+  DescribeReport(collapsed, action, Collapsed, R"(
 Values are live bytes, or the profile's default type; --type chooses another, and --sort allocated
 and --sort count mean allocated bytes and live objects. Short
 names depend on what else is in the profile; --names whole is better for comparing two.
 
 Example:
   heapgauge collapsed 4242 | flamegraph.pl > heap.svg)",
-                                options);
+                 options);
   AddSort(collapsed, options.get());
   AddGranularity(collapsed, options.get());
 }
+
+}  // namespace
+
+const CommandEntry kCollapsedCommand = {"collapsed", "stacks for flame graph tools: a;b;c bytes",
+                                        DescribeCollapsed};
 
 }  // namespace heapgauge::cli

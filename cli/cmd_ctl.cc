@@ -121,11 +121,8 @@ int Peak(const CtlOptions& options) {
   return Top(report);
 }
 
-}  // namespace
-
-void AddCtl(Command app, Action* action) {
+void DescribeCtl(Command sub, Action* action) {
   auto options = std::make_shared<CtlOptions>();
-  Command sub = app.Sub("ctl", "look at or change the sampling of a running program");
   sub.Footer(R"(
 Examples:
   heapgauge ctl 4242 status
@@ -179,5 +176,10 @@ Examples:
            "the copy; PROGRAM.PID.NUMBER.request.hg in this directory without");
   add("peak", "top of the largest heap so far", [=] { return Peak(*options); });
 }
+
+}  // namespace
+
+const CommandEntry kCtlCommand = {"ctl", "look at or change the sampling of a running program",
+                                  DescribeCtl};
 
 }  // namespace heapgauge::cli

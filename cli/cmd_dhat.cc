@@ -32,10 +32,8 @@ int Dhat(const ReportOptions& options) {
   });
 }
 
-}  // namespace
-
-void AddDhat(Command app, Action* action) {
-  AddReport(app, action, "dhat", "a file for DHAT's viewer, dh_view.html (JSON)", Dhat, R"(
+void DescribeDhat(Command sub, Action* action) {
+  DescribeReport(sub, action, Dhat, R"(
 Of a trace (heapgauge run --trace), all that DHAT knows but reads and writes: totals, maxima,
 lifetimes in microseconds, at the peak and at the end. Of any other profile, and of a trace with
 --at, --value or another option that chooses some of it, one sample type as the total: what was
@@ -44,7 +42,12 @@ allocated, or what was asked for.
 Examples:
   heapgauge dhat -o server.json server.hgt
   heapgauge dhat --type inuse_space -o heap.json 4242)",
-            std::make_shared<ReportOptions>());
+                 std::make_shared<ReportOptions>());
 }
+
+}  // namespace
+
+const CommandEntry kDhatCommand = {"dhat", "a file for DHAT's viewer, dh_view.html (JSON)",
+                                   DescribeDhat};
 
 }  // namespace heapgauge::cli

@@ -48,12 +48,9 @@ int Diff(const ReportOptions& options) {
   return Deliver(options, DiffText(sources, *comparison, diff));
 }
 
-}  // namespace
-
-void AddDiff(Command app, Action* action) {
+void DescribeDiff(Command diff, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command diff =
-      AddReport(app, action, "diff", "what changed between two profiles or more", Diff, R"(
+  DescribeReport(diff, action, Diff, R"(
 Rows are functions that are new, gone, grown or shrunk, the largest change first, with both sides. A
 change that chance explains, because both profiles are samples, is dim and marked with ~. Two dumps
 of one process are compared block by block, which finds small leaks: only what came and went counts.
@@ -66,12 +63,17 @@ Examples:
   heapgauge diff server.hgt@5s server.hgt@8s                 two moments of a trace
   heapgauge diff --sort count old.hg new.hg                  by blocks in place of bytes
   heapgauge diff --sort allocated --csv old.pb.gz new.pb.gz  for a spreadsheet)",
-                options);
+                 options);
   const Option json = AddTable(diff, options.get());
   AddGranularity(diff, options.get());
   AddCsv(diff, json, options.get());
   diff.Flag("--cum", &options->cumulative, "figures of a function include what it calls");
   diff.Flag("--sure", &options->only_sure, "only changes that are beyond chance");
 }
+
+}  // namespace
+
+const CommandEntry kDiffCommand = {"diff", "what changed between two profiles or more",
+                                   DescribeDiff};
 
 }  // namespace heapgauge::cli

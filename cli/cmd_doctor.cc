@@ -132,12 +132,8 @@ int Doctor(const DoctorArguments& arguments) {
   return path ? Tell(arguments, ExamineGauge(options, *path)) : FailWith(path.error());
 }
 
-}  // namespace
-
-void AddDoctor(Command app, Action* action) {
+void DescribeDoctor(Command sub, Action* action) {
   auto arguments = std::make_shared<DoctorArguments>();
-  Command sub =
-      app.Sub("doctor", "why is there no data, or little: doctor [PID | FILE | -- CMD ARGS...]");
   sub.Footer(R"(
 Without arguments the host is looked at: the agent, the gauge directory, what this user may do. A command
 after -- is not run, only its files are looked at, unless --run is given. Each finding has a name that does
@@ -158,5 +154,11 @@ Exit codes: 0 no problem, 1 a problem was found, 2 bad usage or input.)");
   sub.Flag("--causes", &arguments->causes, "list all causes that the doctor knows");
   sub.OnChosen([=] { *action = [=] { return Doctor(*arguments); }; });
 }
+
+}  // namespace
+
+const CommandEntry kDoctorCommand = {
+    "doctor", "why is there no data, or little: doctor [PID | FILE | -- CMD ARGS...]",
+    DescribeDoctor};
 
 }  // namespace heapgauge::cli

@@ -41,19 +41,20 @@ int Svg(const ReportOptions& options) { return Picture(options, "svg"); }
 int Png(const ReportOptions& options) { return Picture(options, "png"); }
 int Pdf(const ReportOptions& options) { return Picture(options, "pdf"); }
 
-void Add(Command app, Action* action, const char* name, const char* summary,
-         int (*run)(const ReportOptions&), const char* footer) {
+void Describe(Command sub, Action* action, int (*run)(const ReportOptions&), const char* footer) {
   auto options = std::make_shared<ReportOptions>();
-  AddGraphOptions(AddReport(app, action, name, summary, run, footer, options), options.get());
+  DescribeReport(sub, action, run, footer, options);
+  AddGraphOptions(sub, options.get());
 }
 
-}  // namespace
-
-void AddDot(Command app, Action* action) {
-  Add(app, action, "dot", "the call graph in Graphviz's language", Dot, R"(
+void DescribeDot(Command sub, Action* action) {
+  Describe(sub, action, Dot, R"(
 Example:
   heapgauge dot 4242 > heap.dot)");
-  Add(app, action, "svg", "the call graph as a picture to drag and zoom", Svg, R"(
+}
+
+void DescribeSvg(Command sub, Action* action) {
+  Describe(sub, action, Svg, R"(
 Boxes are functions, larger the more they hold themselves; lines are calls, thicker the more goes
 through them. Graphviz's library lays it out; the program dot is not needed. In a browser: drag,
 wheel, double click for the whole.
@@ -61,8 +62,17 @@ wheel, double click for the whole.
 Examples:
   heapgauge svg -o heap.svg 4242
   heapgauge svg -n 40 --focus 'Cache::' -o cache.svg server.4242.hg)");
-  Add(app, action, "png", "the call graph as PNG", Png, "");
-  Add(app, action, "pdf", "the call graph as PDF", Pdf, "");
 }
+
+void DescribePng(Command sub, Action* action) { Describe(sub, action, Png, ""); }
+void DescribePdf(Command sub, Action* action) { Describe(sub, action, Pdf, ""); }
+
+}  // namespace
+
+const CommandEntry kDotCommand = {"dot", "the call graph in Graphviz's language", DescribeDot};
+const CommandEntry kSvgCommand = {"svg", "the call graph as a picture to drag and zoom",
+                                  DescribeSvg};
+const CommandEntry kPngCommand = {"png", "the call graph as PNG", DescribePng};
+const CommandEntry kPdfCommand = {"pdf", "the call graph as PDF", DescribePdf};
 
 }  // namespace heapgauge::cli

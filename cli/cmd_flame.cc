@@ -37,13 +37,10 @@ int Flame(const ReportOptions& options) {
   return text ? Deliver(options, *text) : FailWith(text.error());
 }
 
-}  // namespace
-
-void AddFlame(Command app, Action* action) {
+void DescribeFlame(Command flame, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command flame =
-      AddReport(app, action, "flame", "a flame graph: one SVG file, or boxes in a terminal", Flame,
-                R"(
+  DescribeReport(flame, action, Flame,
+                 R"(
 Boxes are as wide as what they hold, callers above what they call. In a browser a click zooms in, Esc
 zooms out, / searches, and the pointer shows figures with their range. The file needs nothing else:
 it can be mailed and opened from a disk.
@@ -54,12 +51,17 @@ Examples:
   heapgauge flame --callers -o callers.svg 4242      from what allocates to who asked for it
   heapgauge flame --sort allocated -o churn.svg 4242
   heapgauge flame --at peak -o peak.svg server.hgt   of a trace: when most was live)",
-                options);
+                 options);
   AddSort(flame, options.get());
   AddGranularity(flame, options.get());
   flame.Flag("--callers", &options->callers, "begin with what allocates, callers below it");
   flame.Flag("--text", &options->text, "boxes made of characters, whatever the output is");
   flame.Add("--depth", &options->depth, "calls to show from the root");
 }
+
+}  // namespace
+
+const CommandEntry kFlameCommand = {"flame", "a flame graph: one SVG file, or boxes in a terminal",
+                                    DescribeFlame};
 
 }  // namespace heapgauge::cli

@@ -33,12 +33,9 @@ int Heaptrack(const ReportOptions& options) {
   });
 }
 
-}  // namespace
-
-void AddHeaptrack(Command app, Action* action) {
-  AddReport(app, action, "heaptrack", "a data file for heaptrack_print and heaptrack_gui",
-            Heaptrack,
-            R"(
+void DescribeHeaptrack(Command sub, Action* action) {
+  DescribeReport(sub, action, Heaptrack,
+                 R"(
 Of a trace (heapgauge run --trace), every allocation and free in order, with times and resident
 memory. Of any other profile, and of a trace with --at or another option that chooses some of it,
 the blocks that are live, as if none was freed: their peak, times and temporary allocations are not
@@ -47,7 +44,12 @@ known, and other figures (--value, --from) are refused. A name that ends in .zst
 Examples:
   heapgauge heaptrack -o server.zst server.hgt && heaptrack_print server.zst
   heapgauge heaptrack -o heap.gz 4242)",
-            std::make_shared<ReportOptions>());
+                 std::make_shared<ReportOptions>());
 }
+
+}  // namespace
+
+const CommandEntry kHeaptrackCommand = {
+    "heaptrack", "a data file for heaptrack_print and heaptrack_gui", DescribeHeaptrack};
 
 }  // namespace heapgauge::cli

@@ -114,11 +114,8 @@ int Import(const ImportOptions& options) {
   return text ? PrintOut(*text) : FailWith(text.error());
 }
 
-}  // namespace
-
-void AddImport(Command app, Action* action) {
+void DescribeImport(Command sub, Action* action) {
   auto options = std::make_shared<ImportOptions>();
-  Command sub = app.Sub("import", "make a trace of heaptrack's recording");
   sub.Footer(R"(
 Makes a trace (.hgt) of a data file of heaptrack, so that all reports on traces work on it. Best are
 raw files (heaptrack --raw), which tell the address of each block. In interpreted ones, which of
@@ -134,5 +131,10 @@ Example:
   sub.Flag("--replace", &options->replace, "overwrite a file that is there");
   sub.OnChosen([=] { *action = [=] { return Import(*options); }; });
 }
+
+}  // namespace
+
+const CommandEntry kImportCommand = {"import", "make a trace of heaptrack's recording",
+                                     DescribeImport};
 
 }  // namespace heapgauge::cli

@@ -14,17 +14,19 @@ int WholeJson(const ReportOptions& options) {
   });
 }
 
-}  // namespace
-
-void AddJson(Command app, Action* action) {
+void DescribeJson(Command sub, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  AddReport(app, action, "json", "the whole profile as JSON: modules, functions, stacks, values",
-            WholeJson, R"(
+  DescribeReport(sub, action, WholeJson, R"(
 docs/formats/json.md describes it.
 
 Example:
   heapgauge json 4242 | jq '.functions | length')",
-            options);
+                 options);
 }
+
+}  // namespace
+
+const CommandEntry kJsonCommand = {
+    "json", "the whole profile as JSON: modules, functions, stacks, values", DescribeJson};
 
 }  // namespace heapgauge::cli

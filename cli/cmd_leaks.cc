@@ -163,11 +163,8 @@ int Leaks(const LeaksCommand& command) {
   return ShowCheck(*std::move(check), *std::move(setup), command.leaks);
 }
 
-}  // namespace
-
-void AddLeaks(Command app, Action* action) {
+void DescribeLeaks(Command sub, Action* action) {
   auto command = std::make_shared<LeaksCommand>();
-  Command sub = app.Sub("leaks", "what is lost for good, and what only grows");
   sub.Footer(R"(
 Of a running program: its threads are stopped for some milliseconds while it is copied (copy on write), and
 the copy is searched for pointers to the blocks that are known. The kinds are memcheck's:
@@ -218,5 +215,10 @@ Examples:
     *action = [=] { return Leaks(*command); };
   });
 }
+
+}  // namespace
+
+const CommandEntry kLeaksCommand = {"leaks", "what is lost for good, and what only grows",
+                                    DescribeLeaks};
 
 }  // namespace heapgauge::cli

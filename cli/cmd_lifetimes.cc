@@ -69,12 +69,9 @@ int Lifetimes(LifetimesCommand command) {
       [&] { return OfSamples(command); });
 }
 
-}  // namespace
-
-void AddLifetimes(Command app, Action* action) {
+void DescribeLifetimes(Command sub, Action* action) {
   auto command = std::make_shared<LifetimesCommand>();
   ReportOptions* options = &command->report;
-  Command sub = app.Sub("lifetimes", "how long blocks live, by size and function");
   sub.Footer(R"(
 A map of all blocks of a trace: a row for each size, a column for each step of lifetimes, the last one for
 blocks that were never freed. Then the functions that allocated the most blocks, each with the mean, median
@@ -110,5 +107,10 @@ Examples:
   AddBlockReportOptions(sub, options);
   sub.OnChosen([=] { *action = [=] { return Lifetimes(*command); }; });
 }
+
+}  // namespace
+
+const CommandEntry kLifetimesCommand = {"lifetimes", "how long blocks live, by size and function",
+                                        DescribeLifetimes};
 
 }  // namespace heapgauge::cli

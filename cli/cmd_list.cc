@@ -11,20 +11,22 @@ int List(const ReportOptions& options) {
   return DeliverBy(options, [&](TextSink* sink) { return pprof::WriteReport(*input, sink); });
 }
 
-}  // namespace
-
-void AddList(Command app, Action* action) {
+void DescribeList(Command list, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command list = AddReport(app, action, "list", "source lines of functions, with figures", List,
-                           R"(
+  DescribeReport(list, action, List,
+                 R"(
 Columns are what a line holds itself, and with what it calls.
 
 Examples:
   heapgauge list 'Cache::Insert' 4242
   heapgauge list --source-path ~/src/server 'Cache::Insert' server.pb.gz)",
-                           options, "RE", "name of the function (RE2)");
+                 options, "RE", "name of the function (RE2)");
   AddSort(list, options.get());
   AddSourcePaths(list, &options->source_path, &options->trim_path);
 }
+
+}  // namespace
+
+const CommandEntry kListCommand = {"list", "source lines of functions, with figures", DescribeList};
 
 }  // namespace heapgauge::cli

@@ -117,9 +117,10 @@ std::string MemoryLineOf(const std::string& gauge_path) {
   return survey && survey->live ? MemoryLine(*survey) : "";
 }
 
-void AddMemory(Command app, Action* action) {
+namespace {
+
+void DescribeMemory(Command sub, Action* action) {
   auto command = std::make_shared<MemoryCommand>();
-  Command sub = app.Sub("memory", "all of the resident memory: heap, stacks, files, ...");
   sub.Footer(R"(
 Why the profile is smaller than the RSS: every part of the resident memory with its size. The parts add up;
 what nobody is known to own is the last one. docs/memory.md explains each. Of a redis server:
@@ -150,5 +151,10 @@ Examples:
            "do not ask the allocator for its own figures");
   sub.OnChosen([=] { *action = [=] { return Memory(*command); }; });
 }
+
+}  // namespace
+
+const CommandEntry kMemoryCommand = {
+    "memory", "all of the resident memory: heap, stacks, files, ...", DescribeMemory};
 
 }  // namespace heapgauge::cli

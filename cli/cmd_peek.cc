@@ -26,21 +26,23 @@ int Peek(const ReportOptions& options) {
   return text ? Deliver(options, *text) : FailWith(About(options.sources, text.error()));
 }
 
-}  // namespace
-
-void AddPeek(Command app, Action* action) {
+void DescribePeek(Command peek, Action* action) {
   auto options = std::make_shared<ReportOptions>();
   // Before SOURCE, so that it is the first word on the command line.
-  Command peek = AddReport(app, action, "peek", "callers and callees of functions", Peek, R"(
+  DescribeReport(peek, action, Peek, R"(
 For each function whose name matches: its callers above it and what it calls below, each with what
 of the function's memory goes that way.
 
 Examples:
   heapgauge peek 'Cache::Insert' 4242
   heapgauge peek -n 3 --lines 'Parse' server.4242.hg)",
-                           options, "RE", "name of the function (RE2)");
+                 options, "RE", "name of the function (RE2)");
   AddTable(peek, options.get());
   AddGranularity(peek, options.get());
 }
+
+}  // namespace
+
+const CommandEntry kPeekCommand = {"peek", "callers and callees of functions", DescribePeek};
 
 }  // namespace heapgauge::cli

@@ -29,16 +29,19 @@ int Proto(const ReportOptions& options) {
                    [&](TextSink* out) { return WriteExplainedPprof(loaded->profile, how, out); });
 }
 
-}  // namespace
-
-void AddProto(Command app, Action* action) {
+void DescribeProto(Command sub, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  AddReport(app, action, "proto", "a profile for pprof (gzip profile.proto)", Proto, R"(
+  DescribeReport(sub, action, Proto, R"(
 Sample types: alloc_objects, alloc_space, inuse_objects, inuse_space (the default).
 
 Example:
   heapgauge proto -o heap.pb.gz 4242 && go tool pprof -top heap.pb.gz)",
-            options);
+                 options);
 }
+
+}  // namespace
+
+const CommandEntry kProtoCommand = {"proto", "a profile for pprof (gzip profile.proto)",
+                                    DescribeProto};
 
 }  // namespace heapgauge::cli

@@ -206,11 +206,8 @@ int Ps(const PsOptions& options) {
                   ". Start a program with: heapgauge run -- ./program\n");
 }
 
-}  // namespace
-
-void AddPs(Command app, Action* action) {
+void DescribePs(Command sub, Action* action) {
   auto options = std::make_shared<PsOptions>();
-  Command sub = app.Sub("ps", "what is profiled on this host, and what was");
   sub.Footer(R"(
 States: live; ended in good order; killed (gone without a goodbye: a signal, the OOM killer); exec (the
 process went on as another program, which has its own file); copy (a dump, of that moment); unknown (its process
@@ -226,5 +223,9 @@ read.)");
   sub.Flag("--prune", &options->prune, "remove the files of programs that are gone");
   sub.OnChosen([=] { *action = [=] { return Ps(*options); }; });
 }
+
+}  // namespace
+
+const CommandEntry kPsCommand = {"ps", "what is profiled on this host, and what was", DescribePs};
 
 }  // namespace heapgauge::cli

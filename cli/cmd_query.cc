@@ -244,11 +244,8 @@ int Query(QueryCommand command) {
   return RunOnce(command, command.sql, query->get(), &progress);
 }
 
-}  // namespace
-
-void AddQuery(Command app, Action* action) {
+void DescribeQuery(Command sub, Action* action) {
   auto command = std::make_shared<QueryCommand>();
-  Command sub = app.Sub("query", "SQL over a trace or any profile");
   sub.Footer(R"(
 Tables: allocations, stacks, frames, snapshots, timeline, threads, modules, memory, blocks, figures,
 labels, markers, facts. --schema tells their columns, and the functions: live_at(T),
@@ -287,5 +284,9 @@ Examples:
   AddSymbolOptions(sub, &command->report.symbols);
   sub.OnChosen([=] { *action = [=] { return Query(*command); }; });
 }
+
+}  // namespace
+
+const CommandEntry kQueryCommand = {"query", "SQL over a trace or any profile", DescribeQuery};
 
 }  // namespace heapgauge::cli

@@ -11,14 +11,17 @@ int Raw(const ReportOptions& options) {
   return DeliverBy(options, [&](TextSink* sink) { return pprof::WriteReport(*input, sink); });
 }
 
-}  // namespace
-
-void AddRaw(Command app, Action* action) {
-  AddReport(app, action, "raw", "samples, locations and mappings as pprof -raw prints them", Raw,
-            R"(
+void DescribeRaw(Command sub, Action* action) {
+  DescribeReport(sub, action, Raw,
+                 R"(
 Example:
   heapgauge raw 4242 | less)",
-            std::make_shared<ReportOptions>());
+                 std::make_shared<ReportOptions>());
 }
+
+}  // namespace
+
+const CommandEntry kRawCommand = {
+    "raw", "samples, locations and mappings as pprof -raw prints them", DescribeRaw};
 
 }  // namespace heapgauge::cli

@@ -95,11 +95,8 @@ int WriteReport(const PageOptions& options) {
   return PrintOut(text + ". It opens in a browser, from disk.\n");
 }
 
-}  // namespace
-
-void AddReportPage(Command app, Action* action) {
+void DescribeReportPage(Command sub, Action* action) {
   auto options = std::make_shared<PageOptions>();
-  Command sub = app.Sub("report", "the web UI as one HTML file that needs no server");
   sub.Footer(R"(
 The page of `heapgauge ui` with the answers inside: overview, timeline, flame graphs that zoom and search, tables,
 lifetimes; with several sources, what changed from one to the other. It opens from disk, asks nobody, and can be mailed.
@@ -119,5 +116,10 @@ Examples:
   AddSymbolOptions(sub, &options->symbols);
   sub.OnChosen([=] { *action = [=] { return WriteReport(*options); }; });
 }
+
+}  // namespace
+
+const CommandEntry kReportCommand = {"report", "the web UI as one HTML file that needs no server",
+                                     DescribeReportPage};
 
 }  // namespace heapgauge::cli

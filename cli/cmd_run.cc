@@ -289,11 +289,8 @@ int Run(RunOptions options) {
   EndLike(result->wait_status);
 }
 
-}  // namespace
-
-void AddRun(Command app, Action* action) {
+void DescribeRun(Command sub, Action* action) {
   auto options = std::make_shared<RunOptions>();
-  Command sub = app.Sub("run", "profile a program from its start: run [OPTIONS] -- CMD ARGS...");
   sub.Footer(R"(
 The program runs as it would without heapgauge: same streams, signals and exit code. Its gauge file can be
 read at any time, from another terminal while it runs or after it was killed.
@@ -340,5 +337,10 @@ Examples:
     *action = [=] { return Run(*options); };
   });
 }
+
+}  // namespace
+
+const CommandEntry kRunCommand = {
+    "run", "profile a program from its start: run [OPTIONS] -- CMD ARGS...", DescribeRun};
 
 }  // namespace heapgauge::cli

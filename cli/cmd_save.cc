@@ -58,11 +58,8 @@ int Save(const SaveOptions& options) {
   return PrintOut(text);
 }
 
-}  // namespace
-
-void AddSave(Command app, Action* action) {
+void DescribeSave(Command sub, Action* action) {
   auto options = std::make_shared<SaveOptions>();
-  Command sub = app.Sub("save", "write a profile with its names inside");
   sub.Footer(R"(
 Copies the gauge file or trace as it is at this moment and puts the names of its functions, lines and inlined
 calls into the copy. It can be read where the program's binaries are not.
@@ -79,5 +76,9 @@ Examples:
   AddSymbolOptions(sub, &options->symbols);
   sub.OnChosen([=] { *action = [=] { return Save(*options); }; });
 }
+
+}  // namespace
+
+const CommandEntry kSaveCommand = {"save", "write a profile with its names inside", DescribeSave};
 
 }  // namespace heapgauge::cli

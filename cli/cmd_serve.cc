@@ -92,13 +92,9 @@ int Serve(const ServeOptions& options) {
   return kDone;
 }
 
-}  // namespace
-
-void AddServe(Command app, Action* action) {
+void DescribeServe(Command sub, Action* action) {
   auto options = std::make_shared<ServeOptions>();
   options->http.address = "127.0.0.1:" + std::to_string(endpoint::kDefaultPort);
-  Command sub =
-      app.Sub("serve", "show running programs over HTTP: serve [--http ADDR] [PID...|DIR]");
   sub.Footer(R"(
 Shows what is profiled on this host, or the processes, files and directories that are named, to browsers, curl
 and the pprof clients. Nothing is added to the programs: their gauge files are read.
@@ -127,5 +123,10 @@ Examples:
           "directory for dumps that are asked for; without it there are none");
   sub.OnChosen([=] { *action = [=] { return Serve(*options); }; });
 }
+
+}  // namespace
+
+const CommandEntry kServeCommand = {
+    "serve", "show running programs over HTTP: serve [--http ADDR] [PID...|DIR]", DescribeServe};
 
 }  // namespace heapgauge::cli

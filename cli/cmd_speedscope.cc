@@ -21,18 +21,20 @@ int Speedscope(const ReportOptions& options) {
                    [&](TextSink* sink) { return WriteSpeedscope(profile, speedscope, sink); });
 }
 
-}  // namespace
-
-void AddSpeedscope(Command app, Action* action) {
+void DescribeSpeedscope(Command speedscope, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command speedscope = AddReport(app, action, "speedscope",
-                                 "a profile for speedscope (JSON), all sample types", Speedscope,
-                                 R"(
+  DescribeReport(speedscope, action, Speedscope,
+                 R"(
 Example:
   heapgauge speedscope -o heap.speedscope.json 4242)",
-                                 options);
+                 options);
   AddSort(speedscope, options.get());
   AddGranularity(speedscope, options.get());
 }
+
+}  // namespace
+
+const CommandEntry kSpeedscopeCommand = {
+    "speedscope", "a profile for speedscope (JSON), all sample types", DescribeSpeedscope};
 
 }  // namespace heapgauge::cli

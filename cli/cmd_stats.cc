@@ -97,12 +97,9 @@ int Stats(StatsCommand command) {
       [&] { return OfSamples(command); });
 }
 
-}  // namespace
-
-void AddStats(Command app, Action* action) {
+void DescribeStats(Command sub, Action* action) {
   auto command = std::make_shared<StatsCommand>();
   ReportOptions* options = &command->report;
-  Command sub = app.Sub("stats", "figures of a whole trace: rates, sizes, threads, waste, pages");
   sub.Footer(R"(
 Sections, of which --section prints one (it may be given several times):
 
@@ -145,5 +142,10 @@ Examples:
   AddBlockReportOptions(sub, options);
   sub.OnChosen([=] { *action = [=] { return Stats(*command); }; });
 }
+
+}  // namespace
+
+const CommandEntry kStatsCommand = {
+    "stats", "figures of a whole trace: rates, sizes, threads, waste, pages", DescribeStats};
 
 }  // namespace heapgauge::cli

@@ -38,30 +38,37 @@ int Jemalloc(const ReportOptions& options) {
                WriteJemalloc);
 }
 
-void AddOne(Command app, Action* action, const char* name, const char* summary,
-            int (*run)(const ReportOptions&), const char* footer) {
-  Command sub =
-      AddReport(app, action, name, summary, run, footer, std::make_shared<ReportOptions>());
+void DescribeTextFormat(Command sub, Action* action, int (*run)(const ReportOptions&),
+                        const char* footer) {
+  DescribeReport(sub, action, run, footer, std::make_shared<ReportOptions>());
   sub.Flag("--symbolized", &g_symbolized,
            "put the names of all addresses in front, for readers without the binaries");
 }
 
-}  // namespace
-
-void AddTextFormats(Command app, Action* action) {
-  AddOne(app, action, "gperftools", "a heap profile in gperftools' text format", Gperftools, R"(
+void DescribeGperftools(Command sub, Action* action) {
+  DescribeTextFormat(sub, action, Gperftools, R"(
 Read by pprof, google-pprof and jeprof. Sampled figures are written as samples (heap_v2), such that
 readers come to the same figures; exact ones as they are. The file has what is live and what was
 allocated, of a trace within --from and --to; other figures (--value, --type) are refused.
 
 Example:
   heapgauge gperftools -o heap.txt 4242 && google-pprof --text /usr/bin/server heap.txt)");
-  AddOne(app, action, "jemalloc", "a heap profile in jemalloc's format", Jemalloc, R"(
+}
+
+void DescribeJemalloc(Command sub, Action* action) {
+  DescribeTextFormat(sub, action, Jemalloc, R"(
 Read by jeprof. The file has what is live and what was allocated, of a trace within --from and --to;
 other figures (--value, --type) are refused.
 
 Example:
   heapgauge jemalloc -o heap.txt 4242 && jeprof --text /usr/bin/server heap.txt)");
 }
+
+}  // namespace
+
+const CommandEntry kGperftoolsCommand = {"gperftools", "a heap profile in gperftools' text format",
+                                         DescribeGperftools};
+const CommandEntry kJemallocCommand = {"jemalloc", "a heap profile in jemalloc's format",
+                                       DescribeJemalloc};
 
 }  // namespace heapgauge::cli

@@ -334,12 +334,9 @@ int RunTimeline(const TimelineCommand& command) {
   return Deliver(command.report, TimelineText(*timeline, options));
 }
 
-}  // namespace
-
-void AddTimeline(Command app, Action* action) {
+void DescribeTimeline(Command sub, Action* action) {
   auto command = std::make_shared<TimelineCommand>();
   ReportOptions* report = &command->report;
-  Command sub = app.Sub("timeline", "the heap over time: a graph, or what ms_print shows");
   sub.Footer(R"(
 Bars are what was live; the shaded part was live for a part of the column only. Of a trace the figures are
 exact, of a gauge file they are what was noted about once a second.
@@ -399,5 +396,10 @@ Examples:
     };
   });
 }
+
+}  // namespace
+
+const CommandEntry kTimelineCommand = {
+    "timeline", "the heap over time: a graph, or what ms_print shows", DescribeTimeline};
 
 }  // namespace heapgauge::cli

@@ -38,9 +38,11 @@ int Top(const ReportOptions& options) {
                       : Deliver(options, TopText(loaded->profile, *report, loaded->notes, top));
 }
 
-void AddTop(Command app, Action* action) {
+namespace {
+
+void DescribeTop(Command top, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command top = AddReport(app, action, "top", "functions that hold the most memory", Top, R"(
+  DescribeReport(top, action, Top, R"(
 Each row is a function that allocates, with what is live of it, the range that holds the true value
 with 95 % probability, objects, everything it ever allocated, the mean age of its live bytes, and
 the line that holds most.
@@ -54,7 +56,7 @@ Examples:
   heapgauge top --peak 4242                         what it was when it was largest
   heapgauge top server.hgt@12.3s                    of a trace: what was live at that moment
   heapgauge top --from 5s --to 6s --value left server.hgt   what that second left behind)",
-                          options);
+                 options);
   const Option json = AddTable(top, options.get());
   AddGranularity(top, options.get());
   AddCsv(top, json, options.get());
@@ -62,5 +64,9 @@ Examples:
   top.Flag("--watch{2}", &options->watch,
            "a live view, refreshed every 2 or --watch=SECONDS; ? lists its keys");
 }
+
+}  // namespace
+
+const CommandEntry kTopCommand = {"top", "functions that hold the most memory", DescribeTop};
 
 }  // namespace heapgauge::cli

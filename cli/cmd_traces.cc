@@ -26,21 +26,23 @@ int Traces(const ReportOptions& options) {
   });
 }
 
-}  // namespace
-
-void AddTraces(Command app, Action* action) {
+void DescribeTraces(Command traces, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command traces = AddReport(app, action, "traces", "whole stacks, the heaviest first", Traces, R"(
+  DescribeReport(traces, action, Traces, R"(
 Frames are shown from the one that allocates outwards, by source line; --functions joins stacks that
 differ in lines alone.
 
 Examples:
   heapgauge traces -n 3 4242
   heapgauge traces --focus ParseRequest 4242)",
-                             options);
+                 options);
   const Option json = AddTable(traces, options.get());
   AddGranularity(traces, options.get());
   AddCsv(traces, json, options.get());
 }
+
+}  // namespace
+
+const CommandEntry kTracesCommand = {"traces", "whole stacks, the heaviest first", DescribeTraces};
 
 }  // namespace heapgauge::cli

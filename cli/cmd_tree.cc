@@ -34,12 +34,9 @@ int Tree(const ReportOptions& options) {
   return text ? Deliver(options, *text) : FailWith(text.error());
 }
 
-}  // namespace
-
-void AddTree(Command app, Action* action) {
+void DescribeTree(Command tree, Action* action) {
   auto options = std::make_shared<ReportOptions>();
-  Command tree =
-      AddReport(app, action, "tree", "the calls that lead to the memory, as a tree", Tree, R"(
+  DescribeReport(tree, action, Tree, R"(
 Each line is a call with all that is live of what it and the calls below it allocated. Branches
 below 1 % of the total are folded into one line. A line without a branch mark is called by the one
 above it.
@@ -49,7 +46,7 @@ Examples:
   heapgauge tree --callers --focus 'Cache::' 4242   from what allocates up to who asked for it
   heapgauge tree --fold 5 --depth 12 4242           the trunk alone
   heapgauge tree --modules 4242                     which library calls which)",
-                options);
+                 options);
   const Option json = AddTable(tree, options.get());
   AddGranularity(tree, options.get());
   AddCsv(tree, json, options.get());
@@ -59,5 +56,10 @@ Examples:
       .Between(0.0, 100.0);
   tree.Add("--depth", &options->depth, "calls to show from the root");
 }
+
+}  // namespace
+
+const CommandEntry kTreeCommand = {"tree", "the calls that lead to the memory, as a tree",
+                                   DescribeTree};
 
 }  // namespace heapgauge::cli

@@ -96,12 +96,9 @@ int Ui(const UiOptions& options) {
   return kDone;
 }
 
-}  // namespace
-
-void AddUi(Command app, Action* action) {
+void DescribeUi(Command sub, Action* action) {
   auto options = std::make_shared<UiOptions>();
   options->http.address = "127.0.0.1:0";
-  Command sub = app.Sub("ui", "look at it in a browser: ui [--http ADDR] [SOURCE...]");
   sub.Footer(R"(
 Serves one page on this machine and opens it: an overview, the heap over time, flame graphs, tables, and the
 processes that are profiled here. Nothing is fetched from elsewhere. What the page shows can be asked for by
@@ -127,5 +124,10 @@ Examples:
   AddSymbolOptions(sub, &options->symbols);
   sub.OnChosen([=] { *action = [=] { return Ui(*options); }; });
 }
+
+}  // namespace
+
+const CommandEntry kUiCommand = {"ui", "look at it in a browser: ui [--http ADDR] [SOURCE...]",
+                                 DescribeUi};
 
 }  // namespace heapgauge::cli

@@ -59,12 +59,12 @@ std::string AboutUnknown(const CLI::App& app) {
 }  // namespace
 
 Option Option::Required() const {
-  if (option_ != nullptr) option_->required();
+  option_->required();
   return *this;
 }
 
 Option Option::OneOf(const std::vector<std::string>& values) const {
-  if (option_ != nullptr) option_->check(CLI::IsMember(values));
+  option_->check(CLI::IsMember(values));
   return *this;
 }
 
@@ -73,7 +73,7 @@ Option Option::NotEmpty() const {
   const auto check = [](const std::string& text) {
     return text.empty() ? std::string("is empty; leave the option out, or give it a value") : "";
   };
-  if (option_ != nullptr) option_->check(CLI::Validator(check, ""));
+  option_->check(CLI::Validator(check, ""));
   return *this;
 }
 
@@ -84,12 +84,11 @@ Option Option::NonNegative() const {
     const bool good = end != text.c_str() && *end == 0 && value >= 0;
     return good ? std::string() : "'" + text + "' is not a number from 0 on";
   };
-  if (option_ != nullptr) option_->check(CLI::Validator(check, "NONNEGATIVE"));
+  option_->check(CLI::Validator(check, "NONNEGATIVE"));
   return *this;
 }
 
 Option Option::Between(double least, double most) const {
-  if (option_ == nullptr) return *this;
   // CLI11's own says "not in range 0.000000 to 255.000000".
   const auto check = [=](const std::string& text) {
     double value = 0;
@@ -103,36 +102,33 @@ Option Option::Between(double least, double most) const {
 }
 
 Option Option::Excludes(Option other) const {
-  if (option_ != nullptr) option_->excludes(other.option_);
+  option_->excludes(other.option_);
   return *this;
 }
 
 Option Option::InGroup(const std::string& heading) const {
-  if (option_ != nullptr) option_->group(heading);
+  option_->group(heading);
   return *this;
 }
 
 Option Option::OneEachTime() const {
-  if (option_ != nullptr) option_->expected(1)->take_all();
+  option_->expected(1)->take_all();
   return *this;
 }
 
-bool Option::given() const { return option_ != nullptr && option_->count() != 0; }
+bool Option::given() const { return option_->count() != 0; }
 
 Command Command::Sub(const std::string& name, const std::string& summary) const {
-  return Command(app_->add_subcommand(name, summary), "",
-                 is_described_ && (meant_.empty() || meant_ == name));
+  return Command(app_->add_subcommand(name, summary));
 }
 
 void Command::RequireSub() const { app_->require_subcommand(1); }
 
-void Command::Footer(const std::string& text) const {
-  if (is_described_) app_->footer(text);
-}
+void Command::Footer(const std::string& text) const { app_->footer(text); }
 
 template <typename Value>
 Option Command::AddAny(const std::string& names, Value* value, const std::string& help) const {
-  return Option(is_described_ ? app_->add_option(names, *value, help) : nullptr);
+  return Option(app_->add_option(names, *value, help));
 }
 
 Option Command::Add(const std::string& names, std::string* value, const std::string& help) const {
@@ -161,16 +157,16 @@ Option Command::Add(const std::string& names, double* value, const std::string& 
 }
 
 Option Command::Flag(const std::string& names, bool* value, const std::string& help) const {
-  return Option(is_described_ ? app_->add_flag(names, *value, help) : nullptr);
+  return Option(app_->add_flag(names, *value, help));
 }
 
 Option Command::Flag(const std::string& names, std::string* value, const std::string& help) const {
-  return Option(is_described_ ? app_->add_flag(names, *value, help) : nullptr);
+  return Option(app_->add_flag(names, *value, help));
 }
 
 Option Command::Flag(const std::string& names, std::function<void()> given,
                      const std::string& help) const {
-  return Option(is_described_ ? app_->add_flag_callback(names, std::move(given), help) : nullptr);
+  return Option(app_->add_flag_callback(names, std::move(given), help));
 }
 
 void Command::OnChosen(std::function<void()> chosen) const { app_->callback(std::move(chosen)); }
@@ -182,8 +178,8 @@ std::vector<std::string> Command::Rest() const { return app_->remaining(); }
 void Command::RejectRest() const { throw CLI::ExtrasError(app_->remaining()); }
 
 CommandLine::CommandLine(const std::string& summary, const std::string& footer,
-                         const std::string& version, std::string meant)
-    : app_(std::make_unique<CLI::App>(summary, "heapgauge")), meant_(std::move(meant)) {
+                         const std::string& version)
+    : app_(std::make_unique<CLI::App>(summary, "heapgauge")) {
   app_->footer(footer);
   app_->set_version_flag("--version", version);
   app_->require_subcommand(0, 1);
@@ -191,17 +187,32 @@ CommandLine::CommandLine(const std::string& summary, const std::string& footer,
 
 CommandLine::~CommandLine() = default;
 
-Command CommandLine::root() const { return Command(app_.get(), meant_); }
+void CommandLine::Add(const std::string& name, const std::string& summary, Describe describe) {
+  entries_.push_back({name, summary, std::move(describe)});
+}
 
 std::vector<std::string> CommandLine::CommandNames() const {
   std::vector<std::string> names;
-  for (const CLI::App* command : app_->get_subcommands(nullptr)) {
-    names.push_back(command->get_name());
-  }
+  for (const Entry& entry : entries_) names.push_back(entry.name);
   return names;
 }
 
-Result<bool> CommandLine::Parse(int argc, const char* const* argv) const {
+// No option of the whole program takes a value, so that the first word which is a command's name
+// means it. CLI11 looks for no other command after that.
+void CommandLine::AddMeant(int argc, const char* const* argv) {
+  const Command root(app_.get());
+  for (int i = 1; i < argc; ++i) {
+    const auto meant = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& entry) { return entry.name == argv[i]; });
+    if (meant == entries_.end()) continue;
+    meant->describe(root.Sub(meant->name, meant->summary));
+    return;
+  }
+  for (const Entry& entry : entries_) root.Sub(entry.name, entry.summary);
+}
+
+Result<bool> CommandLine::Parse(int argc, const char* const* argv) {
+  AddMeant(argc, argv);
   if (const std::string word = OptionWithoutValue(app_.get(), argc, argv); !word.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 word + " has no value; an empty one is a word of its own: " +

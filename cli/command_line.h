@@ -6,8 +6,8 @@
 // have to be there until the command has run. Single-threaded.
 //
 // There are hundreds of options, and to describe them to CLI11 takes longer than many commands
-// themselves. So a command line knows from the start which command is meant, and of the others
-// keeps no more than name and summary.
+// themselves. So a command line keeps no more of a command than name, summary and the function that
+// describes it, which is called for the one that the words name.
 #ifndef HEAPGAUGE_CLI_COMMAND_LINE_H_
 #define HEAPGAUGE_CLI_COMMAND_LINE_H_
 
@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -30,7 +29,6 @@ namespace heapgauge::cli {
 
 class Option {
  public:
-  // nullptr: of a command that is not meant.
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option Required() const;
@@ -55,9 +53,7 @@ class Option {
 
 class Command {
  public:
-  // `meant`: the name of the one below it that is to be described; "" all are.
-  explicit Command(CLI::App* app, std::string meant = "", bool is_described = true)
-      : app_(app), meant_(std::move(meant)), is_described_(is_described) {}
+  explicit Command(CLI::App* app) : app_(app) {}
 
   Command Sub(const std::string& name, const std::string& summary) const;
   // One of the commands below has to be named.
@@ -92,28 +88,37 @@ class Command {
   Option AddAny(const std::string& names, Value* value, const std::string& help) const;
 
   CLI::App* app_;
-  std::string meant_;
-  bool is_described_;
 };
 
 class CommandLine {
  public:
-  // `meant` is the command that will be parsed, "" if that is not known.
-  CommandLine(const std::string& summary, const std::string& footer, const std::string& version,
-              std::string meant);
+  // Adds the footer and the options of a command. Called while parsing, at most once.
+  using Describe = std::function<void(Command)>;
+
+  CommandLine(const std::string& summary, const std::string& footer, const std::string& version);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  Command root() const;
+  // A command; --help lists them in this order.
+  void Add(const std::string& name, const std::string& summary, Describe describe);
   std::vector<std::string> CommandNames() const;
 
-  // False if that was all: --help and --version print what they are asked for.
-  Result<bool> Parse(int argc, const char* const* argv) const;
+  // False if that was all: --help and --version print what they are asked for. To be called once.
+  Result<bool> Parse(int argc, const char* const* argv);
 
  private:
+  struct Entry {
+    std::string name;
+    std::string summary;
+    Describe describe;
+  };
+
+  // Tells CLI11 of the command that the words name, or by their summaries of all if they name none.
+  void AddMeant(int argc, const char* const* argv);
+
   std::unique_ptr<CLI::App> app_;
-  std::string meant_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace heapgauge::cli

@@ -1,4 +1,4 @@
-// heapgauge: the command line. Registers the commands, parses, and runs the one that was chosen.
+// heapgauge: the command line. Lists the commands, parses, and runs the one that was chosen.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,6 +35,20 @@ First steps:
 
 heapgauge COMMAND --help tells more. Exit codes: 0 done, 1 a check failed, 2 bad usage or input.
 )";
+
+// In the order of --help.
+constexpr const CommandEntry* kCommands[] = {
+    &kRunCommand,        &kTopCommand,        &kTimelineCommand, &kTreeCommand,
+    &kPeekCommand,       &kListCommand,       &kTracesCommand,   &kDiffCommand,
+    &kLeaksCommand,      &kLifetimesCommand,  &kStatsCommand,    &kQueryCommand,
+    &kFlameCommand,      &kDotCommand,        &kSvgCommand,      &kPngCommand,
+    &kPdfCommand,        &kCollapsedCommand,  &kProtoCommand,    &kPprofCommand,
+    &kShellCommand,      &kGperftoolsCommand, &kJemallocCommand, &kCallgrindCommand,
+    &kSpeedscopeCommand, &kHeaptrackCommand,  &kDhatCommand,     &kImportCommand,
+    &kJsonCommand,       &kRawCommand,        &kSaveCommand,     &kServeCommand,
+    &kUiCommand,         &kReportCommand,     &kMemoryCommand,   &kPsCommand,
+    &kCtlCommand,        &kDoctorCommand,
+};
 
 // The command that was named, if it is one of ours.
 std::string NamedCommand(const std::vector<std::string>& names, int argc, char** argv) {
@@ -78,44 +92,14 @@ int Main(int argc, char** argv) {
     break;
   }
 
-  const CommandLine line(
+  CommandLine line(
       "heapgauge tells where the memory of a native program is, what leaks, what changed.", kFooter,
-      std::string("heapgauge ") + Version(), argc > 1 && argv[1][0] != '-' ? argv[1] : "");
-  const Command root = line.root();
+      std::string("heapgauge ") + Version());
   Action action;
-  AddRun(root, &action);
-  AddTop(root, &action);
-  AddTimeline(root, &action);
-  AddTree(root, &action);
-  AddPeek(root, &action);
-  AddList(root, &action);
-  AddTraces(root, &action);
-  AddDiff(root, &action);
-  AddLeaks(root, &action);
-  AddLifetimes(root, &action);
-  AddStats(root, &action);
-  AddQuery(root, &action);
-  AddFlame(root, &action);
-  AddDot(root, &action);
-  AddCollapsed(root, &action);
-  AddProto(root, &action);
-  DescribePprof(root);
-  AddTextFormats(root, &action);
-  AddCallgrind(root, &action);
-  AddSpeedscope(root, &action);
-  AddHeaptrack(root, &action);
-  AddDhat(root, &action);
-  AddImport(root, &action);
-  AddJson(root, &action);
-  AddRaw(root, &action);
-  AddSave(root, &action);
-  AddServe(root, &action);
-  AddUi(root, &action);
-  AddReportPage(root, &action);
-  AddMemory(root, &action);
-  AddPs(root, &action);
-  AddCtl(root, &action);
-  AddDoctor(root, &action);
+  for (const CommandEntry* entry : kCommands) {
+    line.Add(entry->name, entry->summary,
+             [entry, &action](Command command) { entry->describe(command, &action); });
+  }
 
   const std::vector<std::string> names = line.CommandNames();
   const std::string command = NamedCommand(names, argc, argv);

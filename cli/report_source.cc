@@ -180,11 +180,9 @@ Status CheckFigure(const ReportOptions& options) {
 
 }  // namespace
 
-Command AddReport(Command app, Action* action, const char* name, const char* summary,
-                  int (*run)(const ReportOptions&), const char* footer,
-                  std::shared_ptr<ReportOptions> options, const char* pattern,
-                  const char* pattern_help) {
-  Command sub = app.Sub(name, summary);
+void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&),
+                    const char* footer, std::shared_ptr<ReportOptions> options, const char* pattern,
+                    const char* pattern_help) {
   sub.Footer(footer);
   if (pattern != nullptr) sub.Add(pattern, &options->pattern, pattern_help).Required();
   sub.Add("SOURCE", &options->sources,
@@ -222,7 +220,6 @@ Command AddReport(Command app, Action* action, const char* name, const char* sum
       return meant ? run(*options) : FailWith(meant.error());
     };
   });
-  return sub;
 }
 
 void AddSort(Command sub, ReportOptions* options) {

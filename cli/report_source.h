@@ -54,12 +54,11 @@ void TellNotes(const std::vector<std::string>& notes);
 
 Names NamesOf(const std::string& name);
 
-// A command with the options that all reports have. One that is about functions of a name takes it
-// before SOURCE: `pattern` is what its help calls it.
-Command AddReport(Command app, Action* action, const char* name, const char* summary,
-                  int (*run)(const ReportOptions&), const char* footer,
-                  std::shared_ptr<ReportOptions> options, const char* pattern = nullptr,
-                  const char* pattern_help = "");
+// The options that all reports have. One that is about functions of a name takes it before SOURCE:
+// `pattern` is what its help calls it.
+void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&),
+                    const char* footer, std::shared_ptr<ReportOptions> options,
+                    const char* pattern = nullptr, const char* pattern_help = "");
 // --sort
 void AddSort(Command sub, ReportOptions* options);
 // --functions, --lines, --files, --modules, --addresses, --names

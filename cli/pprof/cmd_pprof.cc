@@ -37,12 +37,15 @@ int RunAsPprof(const PprofCommandLine& line) {
   return status ? kDone : FailWith(status.error());
 }
 
+void DescribeByNameAlone(Command, Action*) {}
+
 }  // namespace
 
-void DescribePprof(Command app) {
-  app.Sub("pprof", "reports with the flags and output of pprof, jeprof, google-pprof");
-  app.Sub("shell", "an interactive shell with pprof's commands");
-}
+const CommandEntry kPprofCommand = {
+    "pprof", "reports with the flags and output of pprof, jeprof, google-pprof",
+    DescribeByNameAlone};
+const CommandEntry kShellCommand = {"shell", "an interactive shell with pprof's commands",
+                                    DescribeByNameAlone};
 
 bool IsPprofName(const std::string& called_as) {
   const std::string name(BaseName(called_as));

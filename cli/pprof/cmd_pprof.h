@@ -1,5 +1,5 @@
-// pprof and shell: the two commands whose words are pprof's. They do not go through command_line.h,
-// which does not know flags of this kind.
+// pprof and shell: the two commands whose words are pprof's. command_line.h, which does not know
+// flags of this kind, lists them in the help of the whole program and no more.
 #ifndef HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
 #define HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
 
@@ -7,11 +7,6 @@
 #include <vector>
 
 namespace heapgauge::cli {
-
-class Command;
-
-// Lists the commands in the help of the whole program.
-void DescribePprof(Command app);
 
 // Whether a program of this name (argv[0]) is meant to be one of pprof's kind.
 bool IsPprofName(const std::string& called_as);
