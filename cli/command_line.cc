@@ -68,7 +68,6 @@ Option Option::OneOf(const std::vector<std::string>& values) const {
   return *this;
 }
 
-// CLI's own check names the largest double, with 309 digits.
 Option Option::NotEmpty() const {
   const auto check = [](const std::string& text) {
     return text.empty() ? std::string("is empty; leave the option out, or give it a value") : "";
@@ -77,6 +76,7 @@ Option Option::NotEmpty() const {
   return *this;
 }
 
+// CLI's own check names the largest double, with 309 digits.
 Option Option::NonNegative() const {
   const auto check = [](const std::string& text) {
     char* end = nullptr;
