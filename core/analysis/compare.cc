@@ -114,6 +114,7 @@ class Comparer {
     if (MeasuresOf(first_).unit == "byte-seconds" && !made_.by_count) rounding_ = 1e-9;
     made_.has_ranges = first_interval_ > 1 || last_interval_ > 1;
     HG_TRY(Collect());
+    made_.has_objects = CountsObjects(made_.before.measures) && CountsObjects(made_.after.measures);
     HG_TRY(Follow());
     for (ChangeRow& row : made_.rows) {
       FillIn(row.in_before == kNone ? nullptr : &made_.before.rows[row.in_before],
@@ -145,6 +146,14 @@ class Comparer {
   }
   const HeapFigures& Of(const FunctionRow& row) const {
     return options_.cumulative ? row.cum : row.flat;
+  }
+  bool CountsObjects(const Measures& m) const {
+    return made_.by_allocated ? m.allocated_objects != kNone : m.has_objects();
+  }
+  // A count that one side lacks is no 0: it would make a change of what is the same.
+  double ObjectsOf(const HeapFigures& f) const {
+    if (!made_.has_objects) return 0;
+    return made_.by_allocated ? f.allocated_objects : f.live_objects;
   }
   Result<FunctionReport> Aggregate(const Profile& profile) const {
     if (!made_.by_count) return AggregateFunctions(profile, options_);
@@ -227,13 +236,11 @@ class Comparer {
     const size_t at = next_++;
     if (before != nullptr) {
       change->before = Of(Of(*before));
-      change->objects_before =
-          made_.by_allocated ? Of(*before).allocated_objects : Of(*before).live_objects;
+      change->objects_before = ObjectsOf(Of(*before));
     }
     if (after != nullptr) {
       change->after = Of(Of(*after));
-      change->objects_after =
-          made_.by_allocated ? Of(*after).allocated_objects : Of(*after).live_objects;
+      change->objects_after = ObjectsOf(Of(*after));
     }
     change->came = came_[at];
     change->went = went_[at];
@@ -304,9 +311,8 @@ class Comparer {
     const HeapFigures& after = made_.after.selected;
     made_.total.before = Of(before);
     made_.total.after = Of(after);
-    made_.total.objects_before =
-        made_.by_allocated ? before.allocated_objects : before.live_objects;
-    made_.total.objects_after = made_.by_allocated ? after.allocated_objects : after.live_objects;
+    made_.total.objects_before = ObjectsOf(before);
+    made_.total.objects_after = ObjectsOf(after);
     made_.total.came = total_came_;
     made_.total.went = total_went_;
     Judge(&made_.total);

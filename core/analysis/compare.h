@@ -36,7 +36,7 @@ struct Change {
   Estimate came;  // in the later profile alone
   Estimate went;  // in the earlier profile alone
   double change = 0;
-  double objects_before = 0;
+  double objects_before = 0;  // 0 where the comparison has no objects
   double objects_after = 0;
   Interval range;              // of the change, 95 %
   bool beyond_chance = false;  // the range does not reach 0, or exact figures differ
@@ -66,6 +66,7 @@ struct Comparison {
   bool same_process = false;    // all profiles are of one process
   bool by_block = false;        // blocks were followed
   bool has_ranges = false;      // sampled, so that changes have ranges
+  bool has_objects = false;     // first and last tell how many blocks the figure is of
   Change total;                 // of what the filter selects
   std::vector<double> series;   // of the total
   std::vector<ChangeRow> rows;  // by size of the change, largest first; then by that of objects

@@ -82,6 +82,41 @@ TEST(Compare, ByBlocks) {
   EXPECT_EQ(made.rows[2].figures.kind, ChangeKind::kSame);
 }
 
+// The same without how many blocks the bytes are, as massif tells it.
+Profile WithoutCounts(const Profile& from) {
+  Profile p = from;
+  p.sample_types = {from.sample_types[kInuseSpace]};
+  p.values.clear();
+  for (RowId row = 0; row < from.rows.size(); ++row) {
+    p.values.push_back(from.value(row, kInuseSpace));
+  }
+  return p;
+}
+
+TEST(Compare, CountsThatOneSideLacksAreNoChange) {
+  const Profile counted = Exact({{"stays", 3, 100}, {"grows", 2, 16}, {"empty", 5, 0}});
+  const Profile bare = WithoutCounts(counted);
+  EXPECT_TRUE(Compared({&counted, &counted}).has_objects);
+  for (const auto& [a, b] : {std::pair(&counted, &bare), std::pair(&bare, &counted)}) {
+    const Comparison made = Compared({a, b});
+    EXPECT_FALSE(made.has_objects);
+    EXPECT_EQ(made.total.objects_change(), 0);
+    ASSERT_EQ(made.rows.size(), 2u);
+    for (const ChangeRow& row : made.rows) EXPECT_EQ(row.figures.kind, ChangeKind::kSame);
+  }
+}
+
+TEST(Compare, BytesAllocatedMayHaveNoCount) {
+  Profile p = Exact({{"f", 3, 100}});
+  p.sample_types[kAllocObjects].name = "something_else";
+  FunctionOptions options;
+  EXPECT_TRUE(Compared({&p, &p}, options).has_objects);
+  options.sort = SortKey::kAllocated;
+  const Comparison made = Compared({&p, &p}, options);
+  EXPECT_TRUE(made.by_allocated);
+  EXPECT_FALSE(made.has_objects);
+}
+
 TEST(Compare, BlocksOfNoBytesAreAChange) {
   const Profile a = Exact({{"goes", 3, 0}, {"other", 2, 16}, {"joined", 2, 16}});
   const Profile b = Exact({{"comes", 300, 0}, {"other", 2, 17}, {"joined", 1, 16}});

@@ -123,7 +123,7 @@ class DiffTable {
       text_.Add(" (95 %: " + ChangeRange(total.range, unit_) + ")", Style::kDim);
     Rate(first, last);
     text_.Add("\n");
-    if (made_.after.measures.has_objects()) {
+    if (made_.has_objects) {
       const auto count = [](double n) { return (n < 0 ? "-" : "") + FormatCount(std::fabs(n)); };
       Label("objects").Add(count(total.objects_before));
       text_.Add(options_.layout.utf8 ? " \u2192 " : " -> ", Style::kDim);
@@ -204,7 +204,7 @@ class DiffTable {
     const size_t steps = made_.series.size();
     const bool has_trend = steps > 2 && width >= 90;
     const size_t trend = has_trend ? std::min<size_t>(steps, width >= 140 ? 20 : 10) : 0;
-    const bool has_objects = made_.after.measures.has_objects() && width >= 110;
+    const bool has_objects = made_.has_objects && width >= 110;
     const bool has_range = made_.has_ranges && width >= 130;
     const bool has_before = width >= 72;
     const bool has_kind = width >= 88;

@@ -17,7 +17,7 @@ Json ChangeJson(const Change& c, const Comparison& made) {
                {"after", EstimateJson(c.after)},
                {"change", {{"value", c.change}, {"low", c.range.low}, {"high", c.range.high}}},
                {"beyond_chance", c.beyond_chance}};
-  if (made.after.measures.has_objects()) {
+  if (made.has_objects) {
     json["objects_before"] = c.objects_before;
     json["objects_after"] = c.objects_after;
   }
@@ -109,7 +109,7 @@ std::string DiffCsv(const DiffSources& sources, const Comparison& made) {
   Csv csv;
   csv.Text("kind").Text("before").Text("after").Text("change").Text("change_low");
   csv.Text("change_high").Text("beyond_chance");
-  const bool objects = made.after.measures.has_objects();
+  const bool objects = made.has_objects;
   if (objects) csv.Text("objects_before").Text("objects_after");
   if (made.by_block) csv.Text("came").Text("went");
   AddEntityHeadings(&csv);

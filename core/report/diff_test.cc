@@ -124,6 +124,17 @@ TEST(Diff, ByBlocksShowsBlocks) {
   EXPECT_EQ(json["changes"][0]["after"]["value"], 2000);
 }
 
+TEST(Diff, SaysNothingOfObjectsThatOneSideDoesNotCount) {
+  Pair pair;
+  Profile& before = pair.before.profile();
+  before.sample_types[kInuseObjects].name = "something_else";
+  EXPECT_EQ(DiffText(pair.Sources(), pair.Compared(), {}).text().find("objects"),
+            std::string::npos);
+  EXPECT_EQ(DiffJson(pair.Sources(), pair.Compared(), {}).find("objects_before"),
+            std::string::npos);
+  EXPECT_EQ(DiffCsv(pair.Sources(), pair.Compared()).find("objects_before"), std::string::npos);
+}
+
 TEST(Diff, CsvQuotesWhatNeedsIt) {
   Pair pair;
   const std::string csv = DiffCsv(pair.Sources(), pair.Compared());
