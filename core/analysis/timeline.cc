@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/formats/text/split_command.h"
+
 namespace heapgauge {
 namespace {
 
@@ -197,8 +199,10 @@ Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_
   timeline.to = timeline.steps.back().end;
   timeline.from_ns = timeline.steps.front().time_ns;
   timeline.to_ns = timeline.steps.back().time_ns;
-  timeline.recording.program = file.command.substr(0, file.command.find(' '));
-  if (!file.command.empty()) timeline.recording.command_line = {file.command};
+  timeline.recording.command_line = SplitCommand(file.command);
+  if (!timeline.recording.command_line.empty()) {
+    timeline.recording.program = timeline.recording.command_line.front();
+  }
   Summarize(&timeline);
   return timeline;
 }

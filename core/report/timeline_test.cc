@@ -177,6 +177,19 @@ TEST(Timeline, GivesScriptsNoFiguresThatNobodyKnows) {
   EXPECT_NE(csv.find("\n5000,,4000,,,,,,,,\n"), std::string::npos) << csv;
 }
 
+TEST(Timeline, CallsAProgramOfMassifsByItsFirstWord) {
+  MassifFile file;
+  file.command = "/usr/bin/perl -e open(F, q(/etc/passwd))";
+  file.snapshots.resize(2);
+  const auto timeline = TimelineOfMassif(file, 0, UINT64_MAX);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  EXPECT_EQ(timeline->recording.name(), "perl");
+  EXPECT_EQ(timeline->recording.program, "/usr/bin/perl");
+  EXPECT_EQ(timeline->recording.command(), file.command);
+  const auto json = nlohmann::json::parse(TimelineJson(*timeline));
+  EXPECT_EQ(json["command_line"][0], "/usr/bin/perl");
+}
+
 std::vector<std::string> AxisLabels(TimeAxis axis, uint64_t from, uint64_t to, size_t most) {
   std::vector<std::string> labels;
   for (const Tick& tick : TicksOf(axis, from, to, most)) labels.push_back(tick.label);

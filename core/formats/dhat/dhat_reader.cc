@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/formats/dhat/dhat_parser.h"
 #include "core/formats/dhat/dhat_types.h"
-#include "core/formats/heaptrack/heaptrack_text.h"
+#include "core/formats/text/split_command.h"
 #include "core/model/stack_builder.h"
 
 namespace heapgauge {

@@ -11,6 +11,7 @@
 #include "core/formats/heaptrack/heaptrack_text.h"
 #include "core/formats/heaptrack/live_blocks.h"
 #include "core/formats/text/scan.h"
+#include "core/formats/text/split_command.h"
 
 namespace heapgauge {
 namespace {

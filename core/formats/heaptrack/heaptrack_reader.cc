@@ -10,6 +10,7 @@
 #include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/formats/heaptrack/heaptrack_text.h"
 #include "core/formats/heaptrack/heaptrack_timeline.h"
+#include "core/formats/text/split_command.h"
 #include "core/model/stack_builder.h"
 
 namespace heapgauge {

@@ -4,22 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heapgauge {
-
-// The words of a command line; which blanks were inside of words, the file does not tell.
-inline std::vector<std::string> SplitCommand(std::string_view line) {
-  std::vector<std::string> words;
-  while (!line.empty()) {
-    const size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) words.emplace_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return words;
-}
 
 // No run is longer than a century; what says so is cut to that.
 inline uint64_t MillisecondsToNs(uint64_t milliseconds) {

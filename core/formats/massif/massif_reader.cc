@@ -15,7 +15,7 @@
 #include "core/base/units.h"
 #include "core/formats/massif/massif_frame.h"
 #include "core/formats/massif/massif_parser.h"
-#include "core/formats/text/scan.h"
+#include "core/formats/text/split_command.h"
 #include "core/model/stack_builder.h"
 
 namespace heapgauge {
@@ -122,16 +122,6 @@ void AddRows(const MassifFile& file, const MassifSnapshot& snapshot, Profile* pr
   while (!open.empty()) close();
 }
 
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  while (!(text = Trimmed(text)).empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return words;
-}
-
 TimeAxis AxisOf(MassifUnit unit) {
   if (unit == MassifUnit::kMilliseconds) return TimeAxis::kTime;
   return unit == MassifUnit::kBytes ? TimeAxis::kBytes : TimeAxis::kInstructions;
@@ -223,7 +213,7 @@ Result<Profile> MassifProfile(const MassifFile& file, const std::string& at) {
   profile.sample_types = {{"inuse_space", "bytes"}};
   profile.period_type = {"space", "bytes"};
   profile.period = 1;
-  profile.recording.command_line = Words(file.command);
+  profile.recording.command_line = SplitCommand(file.command);
   if (!profile.recording.command_line.empty()) {
     profile.recording.program = profile.recording.command_line[0];
     Module program;

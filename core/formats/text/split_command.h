@@ -1,0 +1,25 @@
+// The command line of a program in the files of tools that write it as one line.
+#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_SPLIT_COMMAND_H_
+#define HEAPGAUGE_CORE_FORMATS_TEXT_SPLIT_COMMAND_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapgauge {
+
+// The words of it; which blanks were inside of words, the file does not tell. Pure.
+inline std::vector<std::string> SplitCommand(std::string_view line) {
+  std::vector<std::string> words;
+  while (!line.empty()) {
+    const size_t end = std::min(line.find(' '), line.size());
+    if (end > 0) words.emplace_back(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return words;
+}
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_SPLIT_COMMAND_H_
