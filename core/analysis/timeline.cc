@@ -84,18 +84,21 @@ Status CheckCountsTime(const Profile& profile) {
 }
 
 void Summarize(Timeline* timeline) {
+  const auto blocks_at = [&](const TimelineStep& step) {
+    return timeline->knows_blocks ? std::optional(step.live_blocks) : std::nullopt;
+  };
   timeline->sum = {};
   for (const TimelineStep& step : timeline->steps) {
     AddFlow(step, 1, &timeline->sum);
     NoteMemory(step, &timeline->sum);
     if (step.most_bytes > timeline->peak.bytes) {
       timeline->peak = {step.end, step.time_ns, step.most_bytes,
-                        step.most_bytes == step.live_bytes ? step.live_blocks : 0};
+                        step.most_bytes == step.live_bytes ? blocks_at(step) : std::nullopt};
     }
   }
   if (timeline->steps.empty()) return;
   const TimelineStep& end = timeline->steps.back();
-  timeline->last = {end.end, end.time_ns, end.live_bytes, end.live_blocks};
+  timeline->last = {end.end, end.time_ns, end.live_bytes, blocks_at(end)};
 }
 
 Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64_t from_ns,
@@ -166,7 +169,7 @@ Result<Timeline> TimelineOfPoints(const Recording& recording,
   timeline.to_ns = timeline.steps.back().time_ns;
   if (recording.has_peak && axis == TimeAxis::kTime && recording.peak_ns >= timeline.from_ns &&
       recording.peak_ns <= timeline.to_ns) {
-    timeline.peak = {recording.peak_ns, recording.peak_ns, recording.peak_bytes, 0};
+    timeline.peak = {recording.peak_ns, recording.peak_ns, recording.peak_bytes, std::nullopt};
     // It is drawn as well, though nobody looked at that moment.
     for (TimelineStep& step : timeline.steps) {
       if (step.end < recording.peak_ns) continue;

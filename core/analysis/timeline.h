@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct Timeline {
     uint64_t at = 0;  // on the axis
     uint64_t time_ns = 0;
     uint64_t bytes = 0;
-    uint64_t blocks = 0;  // 0 unknown
+    std::optional<uint64_t> blocks;  // nullopt: not known
   };
   struct Marker {
     uint64_t at = 0;

@@ -79,9 +79,9 @@ class Report {
     const char* about = timeline_.exact || timeline_.recording.interval <= 1 ? "" : "about ";
     const Timeline::Moment& peak = timeline_.peak;
     const Timeline::Moment& last = timeline_.last;
-    Line("live",
-         fmt::format("{}{} at the peak{}, {}{} at the end{}", about, Bytes(peak.bytes),
-                     BlocksIn(peak.blocks), about, Bytes(last.bytes), BlocksIn(last.blocks)));
+    Line("live", fmt::format("{}{} at the peak{}, {}{} at the end{}", about, Bytes(peak.bytes),
+                             BlocksIn(peak.blocks.value_or(0)), about, Bytes(last.bytes),
+                             BlocksIn(last.blocks.value_or(0))));
     const TimelineStep& sum = timeline_.sum;
     if (timeline_.knows_flow) {
       Line("allocated", fmt::format("{}{}{}, {} freed{}{}", about, Bytes(sum.allocated_bytes),

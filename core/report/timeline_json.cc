@@ -13,7 +13,7 @@ Json MomentJson(const Timeline::Moment& moment, const Timeline& timeline) {
   Json json = Json::Object();
   if (timeline.knows_time) json["time_ns"] = moment.time_ns;
   json["live_bytes"] = moment.bytes;
-  if (moment.blocks > 0) json["live_blocks"] = moment.blocks;
+  if (moment.blocks) json["live_blocks"] = *moment.blocks;
   if (timeline.axis != TimeAxis::kTime) json["at"] = moment.at;
   return json;
 }

@@ -177,6 +177,15 @@ TEST(Timeline, GivesScriptsNoFiguresThatNobodyKnows) {
   EXPECT_NE(csv.find("\n5000,,4000,,,,,,,,\n"), std::string::npos) << csv;
 }
 
+TEST(Timeline, GivesScriptsTheNoughtThatIsKnown) {
+  Timeline timeline = Hill(10);
+  TimelineStep& end = timeline.steps.back();
+  end.live_bytes = end.live_blocks = 0;
+  Summarize(&timeline);
+  const auto json = nlohmann::json::parse(TimelineJson(timeline));
+  EXPECT_EQ(json["end"].dump(), R"({"live_blocks":0,"live_bytes":0,"time_ns":8000000000})");
+}
+
 TEST(Timeline, CallsAProgramOfMassifsByItsFirstWord) {
   MassifFile file;
   file.command = "/usr/bin/perl -e open(F, q(/etc/passwd))";

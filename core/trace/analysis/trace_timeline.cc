@@ -211,7 +211,7 @@ class Reader {
     if (!has_sums) HG_TRY(trace_.ReadSums(i, &sums_));
     Add(FlowOfSums(sums_), &steps->step());
     if (info.peak_bytes > result_.timeline.peak.bytes) {
-      result_.timeline.peak = {0, info.peak_ns, info.peak_bytes, 0};
+      result_.timeline.peak = {0, info.peak_ns, info.peak_bytes, std::nullopt};
       peak_place_ = {i, info.peak_event + 1};
       peak_is_described_ = false;
       peak_begin_ = *at;
