@@ -290,6 +290,21 @@ TEST(Compare, ASeriesShowsEveryStep) {
   EXPECT_EQ(made.series, made.rows[0].series);
 }
 
+TEST(Compare, APeakIsWhatWasLiveAtAMoment) {
+  const Profile moment = Exact({{"f", 3, 100}});
+  Profile peak = Exact({{"f", 2, 60}});
+  peak.sample_types[kInuseSpace].name = "peak_space";
+  peak.sample_types[kInuseObjects].name = "peak_objects";
+  peak.default_type = kInuseSpace;
+  using Profiles = std::vector<const Profile*>;
+  for (const Profiles& both : {Profiles{&moment, &peak}, Profiles{&peak, &moment}}) {
+    const Comparison made = Compared(both);
+    EXPECT_EQ(std::fabs(made.total.change), 40);
+    EXPECT_TRUE(made.has_objects);
+    EXPECT_EQ(std::fabs(made.total.objects_change()), 1);
+  }
+}
+
 TEST(Compare, DifferentThingsAreNotCompared) {
   const Profile memory = Sampled(1);
   Profile cpu = Sampled(1);

@@ -103,6 +103,21 @@ TEST_F(TraceMoments, ThePeakIsThatOfTheKind) {
   }
 }
 
+TEST_F(TraceMoments, PeaksAreComparedWithThoseOfFiles) {
+  const std::string dhat = dir_ / "ticks.json";
+  ASSERT_EQ(Heapgauge({"dhat", "-o", dhat, path_}).code, 0);
+  const auto diff = [](const std::vector<std::string>& words) {
+    const Outcome outcome = Heapgauge(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.code == 0 ? json::parse(outcome.out) : json::object();
+  };
+  for (const char* peak : {"--peak", "--at=peak"}) {
+    const json total = diff({"diff", "--json", peak, path_, dhat})["total"];
+    EXPECT_EQ(total["before"]["value"], 6001) << peak;
+    EXPECT_EQ(total["after"]["value"], 6001) << peak;
+  }
+}
+
 TEST_F(TraceMoments, ADistanceToBeforeTheStartIsRefused) {
   for (const std::vector<std::string>& asked : {std::vector<std::string>{"top", "--at", "peak-1s"},
                                                 {"top", "--live-at", "peak-1s"},
