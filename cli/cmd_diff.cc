@@ -19,7 +19,9 @@ int Diff(const ReportOptions& options) {
     one.sources = {source};
     auto loaded = LoadSorted(one);
     if (!loaded) return FailWith(loaded.error());
-    sort = loaded->sort;
+    // Profiles that show different figures by default have what is live in common.
+    const bool agrees = sources.names.empty() || sort == loaded->sort;
+    sort = agrees ? loaded->sort : SortKey::kLive;
     profiles.push_back(std::move(loaded->loaded.profile));
     sources.names.push_back(source);
     notes.push_back(std::move(loaded->loaded.notes));

@@ -103,14 +103,20 @@ TEST_F(TraceMoments, ThePeakIsThatOfTheKind) {
   }
 }
 
-TEST_F(TraceMoments, PeaksAreComparedWithThoseOfFiles) {
-  const std::string dhat = dir_ / "ticks.json";
+TEST_F(TraceMoments, AreComparedWithFilesThatShowOtherFiguresByDefault) {
+  const std::string dhat = dir_ / "ticks.json";  // shows what was allocated
   ASSERT_EQ(Heapgauge({"dhat", "-o", dhat, path_}).code, 0);
   const auto diff = [](const std::vector<std::string>& words) {
     const Outcome outcome = Heapgauge(words);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     return outcome.code == 0 ? json::parse(outcome.out) : json::object();
   };
+  for (const auto& [before, after] : {std::pair(path_, dhat), std::pair(dhat, path_)}) {
+    const json made = diff({"diff", "--json", before, after});
+    EXPECT_EQ(made["figure"], "inuse_space") << before;
+    EXPECT_EQ(made["total"]["before"]["value"], 1321);
+    EXPECT_EQ(made["total"]["after"]["value"], 1321);
+  }
   for (const char* peak : {"--peak", "--at=peak"}) {
     const json total = diff({"diff", "--json", peak, path_, dhat})["total"];
     EXPECT_EQ(total["before"]["value"], 6001) << peak;
