@@ -65,7 +65,7 @@ Examples:
   heapgauge diff server.hgt@5s server.hgt@8s                 two moments of a trace
   heapgauge diff --sort count old.hg new.hg                  by blocks in place of bytes
   heapgauge diff --sort allocated --csv old.pb.gz new.pb.gz  for a spreadsheet)",
-                 options);
+                 options, nullptr, "", "the first is compared with the last");
   const Option json = AddTable(diff, options.get());
   AddGranularity(diff, options.get());
   AddCsv(diff, json, options.get());

@@ -182,12 +182,12 @@ Status CheckFigure(const ReportOptions& options) {
 
 void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&),
                     const char* footer, std::shared_ptr<ReportOptions> options, const char* pattern,
-                    const char* pattern_help) {
+                    const char* pattern_help, const char* several) {
   sub.Footer(footer);
   if (pattern != nullptr) sub.Add(pattern, &options->pattern, pattern_help).Required();
   sub.Add("SOURCE", &options->sources,
-          "profile of any format, PID, directory with one gauge file, or URL; several are "
-          "added up")
+          std::string("profile of any format, PID, directory with one gauge file, or URL; ") +
+              several)
       .Required();
   sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});

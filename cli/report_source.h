@@ -55,10 +55,11 @@ void TellNotes(const std::vector<std::string>& notes);
 Names NamesOf(const std::string& name);
 
 // The options that all reports have. One that is about functions of a name takes it before SOURCE:
-// `pattern` is what its help calls it.
+// `pattern` is what its help calls it. `several`: what becomes of more than one SOURCE.
 void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&),
                     const char* footer, std::shared_ptr<ReportOptions> options,
-                    const char* pattern = nullptr, const char* pattern_help = "");
+                    const char* pattern = nullptr, const char* pattern_help = "",
+                    const char* several = "several are added up");
 // --sort
 void AddSort(Command sub, ReportOptions* options);
 // --functions, --lines, --files, --modules, --addresses, --names
