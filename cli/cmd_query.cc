@@ -249,7 +249,8 @@ void DescribeQuery(Command sub, Action* action) {
   sub.Footer(R"(
 Tables: allocations, stacks, frames, snapshots, timeline, threads, modules, memory, blocks, figures,
 labels, markers, facts. --schema tells their columns, and the functions: live_at(T),
-stack_contains(RE), human(BYTES), moment('peak') and more. Statements only read.
+stack_contains(RE), human(BYTES), moment('peak') and more. Statements only read. Several profiles are
+added up, stack by stack: single blocks and times are those of one trace.
 
 Examples:
   heapgauge query --schema

@@ -199,9 +199,11 @@ class AllocationsTable final : public Table {
     if (source()->trace() != nullptr) return {};
     HG_ASSIGN(const Profile* profile, source()->StacksOnly());
     if (!profile->blocks.empty() || source()->recording().interval != 0) return {};
-    return Fail(ErrorCode::kUnsupported,
-                "there is no table allocations here: this profile has sums for each stack and no "
-                "single blocks (see stacks and figures; heapgauge run --trace records them all)");
+    return Fail(
+        ErrorCode::kUnsupported,
+        "there is no table allocations here: this profile has sums for each stack and no "
+        "single blocks (see stacks and figures; a trace has them, asked by itself: heapgauge "
+        "run --trace)");
   }
 
   bool Accepts(const Term& term) const override {

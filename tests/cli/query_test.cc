@@ -60,6 +60,8 @@ TEST_F(QueryCommand, AnswersOnTracesAndProfiles) {
   ASSERT_EQ(Heapgauge({"proto", "-o", proto, gauge_}).code, 0);
   EXPECT_TRUE(Contains(Out({"SELECT DISTINCT type FROM figures", proto}), "inuse_space"));
   EXPECT_TRUE(Contains(Err({"SELECT * FROM allocations", proto}), "no single blocks"));
+  // Nor have traces that were added up.
+  EXPECT_TRUE(Contains(Err({"SELECT * FROM allocations", trace_, trace_}), "asked by itself"));
 }
 
 TEST_F(QueryCommand, SeveralStatementsAreOneDocumentOfJson) {
