@@ -9,9 +9,9 @@
 #include "cli/source.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_control.h"
-#include "core/formats/gauge/gauge_dump.h"
-#include "core/formats/gauge/gauge_summary.h"
+#include "core/gauge/gauge_control.h"
+#include "core/gauge/gauge_dump.h"
+#include "core/gauge/gauge_summary.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {

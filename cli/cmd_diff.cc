@@ -1,7 +1,7 @@
 // diff: what changed from one profile to another.
 
 #include "cli/report_figures.h"
-#include "core/report/diff.h"
+#include "core/report/views/diff.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/graph_report.h"
 #include "core/base/text.h"
-#include "core/layout/pan_zoom.h"
-#include "core/layout/render.h"
+#include "core/report/draw/pan_zoom.h"
+#include "core/report/draw/render.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cli/report_figures.h"
-#include "core/analysis/measures.h"
-#include "core/report/flame.h"
+#include "core/fold/measures.h"
+#include "core/report/draw/flame.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/report/figures.h"
 #include "core/symbolize/elf_file.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {
 namespace {

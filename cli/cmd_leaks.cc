@@ -15,12 +15,12 @@
 #include "core/base/process.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_directory.h"
-#include "core/formats/gauge/owner_process.h"
-#include "core/leaks/check_file.h"
-#include "core/leaks/check_process.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/gauge/owner_process.h"
 #include "core/leaks/scan/owner_path.h"
-#include "core/report/leak_owners.h"
+#include "core/leaks/verdict/check_file.h"
+#include "core/leaks/verdict/check_process.h"
+#include "core/report/views/leak_owners.h"
 
 namespace heapgauge::cli {
 namespace {

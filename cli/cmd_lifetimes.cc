@@ -3,9 +3,9 @@
 #include "cli/report_source.h"
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
-#include "core/report/lifetimes.h"
-#include "core/report/live_samples.h"
-#include "core/trace/analysis/lifetimes.h"
+#include "core/report/views/lifetimes.h"
+#include "core/report/views/live_samples.h"
+#include "core/trace/answer/lifetimes.h"
 
 namespace heapgauge::cli {
 namespace {

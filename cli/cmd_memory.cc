@@ -10,16 +10,16 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "cli/symbol_options.h"
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/functions.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_control.h"
-#include "core/formats/gauge/gauge_memory.h"
-#include "core/formats/gauge/gauge_reader.h"
+#include "core/fold/allocation_frames.h"
+#include "core/fold/functions.h"
+#include "core/gauge/gauge_control.h"
+#include "core/gauge/gauge_memory.h"
+#include "core/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
 #include "core/memory/traced_memory.h"
 #include "core/report/labels.h"
-#include "core/report/memory.h"
+#include "core/report/views/memory.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -1,7 +1,7 @@
 // peek: who calls a function, and what it calls.
 
 #include "cli/report_figures.h"
-#include "core/report/peek.h"
+#include "core/report/views/peek.h"
 
 namespace heapgauge::cli {
 namespace {

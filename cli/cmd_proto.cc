@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "cli/report_source.h"
-#include "core/analysis/measures.h"
-#include "core/report/exports.h"
+#include "core/fold/measures.h"
+#include "core/report/views/exports.h"
 
 namespace heapgauge::cli {
 namespace {

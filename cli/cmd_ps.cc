@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "cli/cli.h"
-#include "core/analysis/interval.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
-#include "core/formats/gauge/gauge_directory.h"
-#include "core/formats/gauge/gauges_in_memory.h"
+#include "core/fold/interval.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/gauge/gauges_in_memory.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {

@@ -19,7 +19,7 @@
 #include "core/query/result_writer.h"
 #include "core/query/schema.h"
 #include "core/query/sql_text.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {
 namespace {

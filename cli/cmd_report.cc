@@ -17,9 +17,9 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/symbolize/name_cache.h"
-#include "core/trace/trace_file.h"
-#include "endpoint/gauge_process.h"
-#include "endpoint/web/report_page.h"
+#include "core/trace/file/trace_file.h"
+#include "endpoint/base/gauge_process.h"
+#include "endpoint/report_page.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/trace_source.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_save.h"
-#include "core/trace/save_trace.h"
+#include "core/gauge/gauge_save.h"
+#include "core/trace/file/save_trace.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -14,10 +14,10 @@
 #include "cli/http_host.h"
 #include "cli/until_ended.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/gauge/gauge_directory.h"
 #include "core/symbolize/name_cache.h"
-#include "endpoint/gauge_processes.h"
-#include "endpoint/server/address.h"
+#include "endpoint/base/gauge_processes.h"
+#include "endpoint/http/address.h"
 
 namespace heapgauge::cli {
 namespace {

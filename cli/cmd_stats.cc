@@ -6,10 +6,10 @@
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/base/text.h"
-#include "core/report/live_samples.h"
-#include "core/report/stats.h"
-#include "core/trace/analysis/stats.h"
-#include "core/trace/trace_moment.h"
+#include "core/report/views/live_samples.h"
+#include "core/report/views/stats.h"
+#include "core/trace/answer/stats.h"
+#include "core/trace/answer/trace_moment.h"
 
 namespace heapgauge::cli {
 namespace {

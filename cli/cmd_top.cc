@@ -3,7 +3,7 @@
 #include "cli/report_figures.h"
 #include "cli/source.h"
 #include "cli/watch.h"
-#include "core/report/top.h"
+#include "core/report/views/top.h"
 
 namespace heapgauge::cli {
 

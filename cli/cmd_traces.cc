@@ -1,7 +1,7 @@
 // traces: whole stacks.
 
 #include "cli/report_figures.h"
-#include "core/report/traces.h"
+#include "core/report/views/traces.h"
 
 namespace heapgauge::cli {
 namespace {

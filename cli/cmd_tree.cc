@@ -1,7 +1,7 @@
 // tree: through which calls the memory was asked for.
 
 #include "cli/report_figures.h"
-#include "core/report/tree.h"
+#include "core/report/views/tree.h"
 
 namespace heapgauge::cli {
 namespace {

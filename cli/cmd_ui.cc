@@ -23,7 +23,7 @@
 #include "cli/until_ended.h"
 #include "core/symbolize/name_cache.h"
 #include "endpoint/api/sources.h"
-#include "endpoint/gauge_processes.h"
+#include "endpoint/base/gauge_processes.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/base/process_memory.h"
 #include "core/base/process_status.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_summary.h"
+#include "core/gauge/gauge_summary.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include <map>
 #include <string>
 
-#include "core/formats/gauge/gauge_directory.h"
-#include "core/formats/gauge/gauge_dump.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/gauge/gauge_dump.h"
 
 namespace heapgauge::cli {
 

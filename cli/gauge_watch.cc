@@ -4,7 +4,7 @@
 
 #include "core/base/process.h"
 #include "core/base/process_memory.h"
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/gauge/gauge_directory.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cli/dump_watch.h"
-#include "core/formats/gauge/gauge_ticker.h"
+#include "core/gauge/gauge_ticker.h"
 
 namespace heapgauge::cli {
 
@@ -55,10 +55,10 @@ class GaugeWatch {
   std::string output_;
   std::string directory_;
   DumpWatch dumps_;
-  uint64_t started_ns_;            // Unix time
-  uint64_t next_tick_ns_ = 0;      // of the timelines
-  std::set<std::string> foreign_;  // files that are older than the program
-  std::set<uint32_t> pids_;        // the program and those of its children that made files
+  uint64_t started_ns_;                  // Unix time
+  uint64_t next_tick_ns_ = 0;            // of the timelines
+  std::set<std::string> foreign_;        // files that are older than the program
+  std::set<uint32_t> pids_;              // the program and those of its children that made files
   std::map<std::string, Watched> ours_;  // by path
 };
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cli/report_figures.h"
-#include "core/report/graph_input.h"
+#include "core/report/draw/graph_input.h"
 
 namespace heapgauge::cli {
 namespace {

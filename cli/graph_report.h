@@ -6,7 +6,7 @@
 #define HEAPGAUGE_CLI_GRAPH_REPORT_H_
 
 #include "cli/report_source.h"
-#include "core/pprof/report.h"
+#include "core/voices/pprof/report.h"
 
 namespace heapgauge::cli {
 

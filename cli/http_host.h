@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 #include "endpoint/endpoint.h"
-#include "endpoint/server/server.h"
+#include "endpoint/http/server.h"
 
 namespace heapgauge::cli {
 

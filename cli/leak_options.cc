@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/report_source.h"
-#include "core/leaks/losses/leak_kinds.h"
+#include "core/leaks/verdict/leak_kinds.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -12,11 +12,11 @@
 #include "cli/command_line.h"
 #include "cli/report_options.h"
 #include "core/base/result.h"
-#include "core/leaks/growth/dump_series.h"
-#include "core/leaks/losses/earlier_check.h"
-#include "core/leaks/losses/loss_records.h"
-#include "core/leaks/losses/suppressions.h"
-#include "core/report/leaks.h"
+#include "core/leaks/verdict/dump_series.h"
+#include "core/leaks/verdict/earlier_check.h"
+#include "core/leaks/verdict/loss_records.h"
+#include "core/leaks/verdict/suppressions.h"
+#include "core/report/views/leaks.h"
 
 namespace heapgauge::cli {
 

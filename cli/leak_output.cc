@@ -6,10 +6,10 @@
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "cli/symbol_options.h"
-#include "core/leaks/growth/suspects.h"
-#include "core/leaks/losses/leak_kinds.h"
 #include "core/leaks/scan/data_symbols.h"
-#include "core/report/leak_owners.h"
+#include "core/leaks/verdict/leak_kinds.h"
+#include "core/leaks/verdict/suspects.h"
+#include "core/report/views/leak_owners.h"
 
 namespace heapgauge::cli {
 namespace {

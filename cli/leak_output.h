@@ -3,7 +3,7 @@
 #define HEAPGAUGE_CLI_LEAK_OUTPUT_H_
 
 #include "cli/leak_options.h"
-#include "core/leaks/check.h"
+#include "core/leaks/scan/check.h"
 #include "core/leaks/scan/owner_path.h"
 
 namespace heapgauge::cli {

@@ -12,7 +12,7 @@
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
-#include "core/leaks/losses/loss_records.h"
+#include "core/leaks/verdict/loss_records.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/launch.h"
 #include "cli/leak_options.h"
 #include "core/base/result.h"
-#include "core/leaks/exact_checks.h"
+#include "core/leaks/verdict/exact_checks.h"
 
 namespace heapgauge::cli {
 

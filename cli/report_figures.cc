@@ -4,7 +4,7 @@
 
 #include "cli/progress_line.h"
 #include "cli/tell_user.h"
-#include "core/analysis/measures.h"
+#include "core/fold/measures.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge::cli {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/report_source.h"
-#include "core/analysis/sort_choice.h"
+#include "core/fold/sort_choice.h"
 
 namespace heapgauge::cli {
 

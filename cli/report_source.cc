@@ -15,7 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/file_sink.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/gauge/gauge_directory.h"
 
 namespace heapgauge::cli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/gauge/gauge_directory.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "cli/gauge_watch.h"
-#include "endpoint/gauge_process.h"
-#include "endpoint/process.h"
+#include "endpoint/base/gauge_process.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::cli {
 

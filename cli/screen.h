@@ -12,8 +12,8 @@
 
 #include "core/base/result.h"
 #include "core/report/styled_text.h"
-#include "core/report/watch_text.h"
-#include "core/report/watch_view.h"
+#include "core/report/views/watch_text.h"
+#include "core/report/views/watch_view.h"
 
 namespace heapgauge::cli {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/base/process.h"
-#include "core/formats/gauge/gauge_directory.h"
-#include "endpoint/gauge_process.h"
+#include "core/gauge/gauge_directory.h"
+#include "endpoint/base/gauge_process.h"
 
 namespace heapgauge::cli {
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "core/formats/gauge/gauge_ticker.h"
-#include "endpoint/process.h"
+#include "core/gauge/gauge_ticker.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::cli {
 

@@ -8,8 +8,8 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_directory.h"
-#include "core/trace/live_trace.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/trace/file/live_trace.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "cli/command_line.h"
 #include "core/base/result.h"
-#include "core/trace/question_words.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_question.h"
+#include "core/trace/answer/question_words.h"
+#include "core/trace/answer/trace_question.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {
 

@@ -23,8 +23,8 @@
 #include "core/base/process.h"
 #include "core/base/steady_heap.h"
 #include "core/base/text.h"
+#include "core/gauge/mapped_gauge.h"
 #include "core/trace/file/writer_lock.h"
-#include "core/trace/record/mapped_gauge.h"
 #include "core/trace/record/recorder.h"
 
 namespace heapgauge::cli {

@@ -10,7 +10,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {
 

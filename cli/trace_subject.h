@@ -15,9 +15,9 @@
 #include "cli/report_options.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/report/live_samples.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_filter.h"
+#include "core/report/views/live_samples.h"
+#include "core/trace/answer/trace_filter.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {
 

@@ -11,7 +11,7 @@
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/gauge/gauge_directory.h"
 #include "core/report/figures.h"
 
 namespace heapgauge::cli {

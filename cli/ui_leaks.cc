@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/leaks/check_process.h"
+#include "core/leaks/verdict/check_process.h"
 
 namespace heapgauge::cli {
 namespace {

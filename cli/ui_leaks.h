@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/leaks/losses/suppressions.h"
+#include "core/leaks/verdict/suppressions.h"
 #include "endpoint/api/leak_checker.h"
 
 namespace heapgauge::cli {

@@ -10,7 +10,7 @@
 #include "cli/symbol_options.h"
 #include "core/base/result.h"
 #include "endpoint/api/sources.h"
-#include "endpoint/gauge_process.h"
+#include "endpoint/base/gauge_process.h"
 
 namespace heapgauge::cli {
 

@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-#include "endpoint/process.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/screen.h"
 #include "cli/source.h"
 #include "core/base/text.h"
-#include "core/report/watch_text.h"
+#include "core/report/views/watch_text.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/formats/gauge/gauge_reader.h"
+#include "core/gauge/gauge_reader.h"
 #include "core/model/profile.h"
 #include "wire/in_process.h"
 

@@ -7,12 +7,47 @@
 #include <new>
 
 #include "core/base/process.h"
-#include "endpoint/finish.h"
-#include "endpoint/route.h"
+#include "endpoint/api/sources.h"
+#include "endpoint/base/kept_profiles.h"
+#include "endpoint/base/route.h"
 #include "endpoint/target.h"
 
 namespace heapgauge::endpoint {
 namespace {
+
+// Pages of ours hold their style in themselves and need nothing else; one that has a script says so
+// itself.
+constexpr const char* kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'";
+
+constexpr std::pair<const char*, const char*> kAlways[] = {
+    {"X-Content-Type-Options", "nosniff"},
+    {"X-Frame-Options", "DENY"},
+    {"Cache-Control", "no-store"},
+    {"Referrer-Policy", "no-referrer"},
+};
+
+// Fills in the headers that every answer has; an answer above the limit becomes an error.
+Response Finish(Response response, bool head, const Limits& limits) {
+  if (response.body.size() > limits.response_bytes) {
+    response = ErrorText(500, fmt::format("the answer has {} bytes, more than the limit of {}",
+                                          response.body.size(), limits.response_bytes));
+  }
+  if (response.Header("Content-Type").empty()) {
+    response.headers.emplace_back("Content-Type", "text/plain; charset=utf-8");
+  }
+  for (const auto& [name, value] : kAlways) {
+    if (response.Header(name).empty()) response.headers.emplace_back(name, value);
+  }
+  const std::string_view type = response.Header("Content-Type");
+  const bool active = type.starts_with("text/html") || type.starts_with("image/svg");
+  if (active && response.Header("Content-Security-Policy").empty()) {
+    response.headers.emplace_back("Content-Security-Policy", kPolicy);
+  }
+  if (head) response.body.clear();
+  return response;
+}
 
 constexpr size_t kMostForm = 64 << 10;
 constexpr size_t kMostParameter = 4 << 10;
@@ -85,7 +120,7 @@ class Endpoint::State {
       : processes_(std::move(processes)),
         sources_(std::move(sources)),
         limits_(limits),
-        kept_(MakeKeptProfiles(limits)) {}
+        kept_(std::make_shared<KeptProfiles>(limits)) {}
 
   Reply Handle(const Request& request) {
     return Guarded([&] { return HandleOrThrow(request); });
@@ -176,7 +211,7 @@ class Endpoint::State {
 };
 
 Endpoint::Endpoint(std::shared_ptr<Processes> processes, Limits limits)
-    : Endpoint(processes, MakeSources(processes), limits) {}
+    : Endpoint(processes, std::make_shared<api::Sources>(processes), limits) {}
 Endpoint::Endpoint(std::shared_ptr<Processes> processes, std::shared_ptr<api::Sources> sources,
                    Limits limits)
     : state_(std::make_unique<State>(std::move(processes), std::move(sources), limits)) {}

@@ -19,22 +19,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "endpoint/message.h"
-#include "endpoint/process.h"
+#include "endpoint/base/message.h"
+#include "endpoint/base/process.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
-
-struct Limits {
-  uint32_t seconds = 300;                // longest profile over time
-  uint32_t waiting = 64;                 // replies promised at a time; 503 above
-  uint32_t kept_profiles = 32;           // per process and type, for View and Diff
-  size_t kept_bytes = size_t{64} << 20;  // of all of them
-  // Graphs may be laid out by Graphviz in a child process, which is held to limits of time and
-  // memory. Never inside a service: it is not ours to fork. Graphs are then laid out plainly.
-  bool may_fork = false;
-  size_t response_bytes = size_t{512} << 20;
-};
-
 namespace api {
 class Sources;
 }

@@ -5,7 +5,7 @@
 #include <new>
 #include <random>
 
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 #include "endpoint/testing/fake_process.h"
 
 namespace heapgauge::endpoint {

@@ -6,7 +6,7 @@
 #include "core/base/html.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 #include "endpoint/target.h"
 
 namespace heapgauge::endpoint {

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "core/base/text.h"
+#include "endpoint/api/api.h"
+#include "endpoint/dialects/routes.h"
+#include "endpoint/web/assets.h"
 
 namespace heapgauge::endpoint {
 namespace {
 
-constexpr size_t kMostPieces = 64;
 constexpr size_t kMostListed = 100;
 
 // Pieces of a route's path, compared with those of the request.
@@ -99,22 +102,6 @@ Target ByName(const std::string& name, Processes* processes) {
 
 }  // namespace
 
-std::optional<Path> ParsePath(std::string_view path) {
-  Path result;
-  if (path.empty() || path[0] != '/') return {};
-  result.folder = path.back() == '/';
-  while (!path.empty()) {
-    path.remove_prefix(1);
-    const std::string_view piece = path.substr(0, path.find('/'));
-    path.remove_prefix(piece.size());
-    if (piece.empty()) continue;
-    auto decoded = PercentDecode(piece);
-    if (!decoded || *decoded == ".." || result.pieces.size() == kMostPieces) return {};
-    if (*decoded != ".") result.pieces.push_back(*std::move(decoded));
-  }
-  return result;
-}
-
 Match FindRoutes(const Path& path) {
   Match best;
   size_t best_pieces = 0;
@@ -174,6 +161,19 @@ bool EndsInProcess(const Path& path) {
 
 bool IsIndexPath(const Path& path) {
   return path.pieces.empty() || path.pieces.back() == "heapgauge" || EndsInProcess(path);
+}
+
+std::span<const Route* const> AllRoutes() {
+  static const std::vector<const Route*> all = [] {
+    std::vector<const Route*> routes;
+    for (const auto table :
+         {GperftoolsRoutes(), GoRoutes(), HotspotsRoutes(), EnvoyRoutes(), UserverRoutes(),
+          PrometheusRoutes(), ApiRoutes(), UiRoutes(), IndexRoutes()}) {
+      for (const Route& route : table) routes.push_back(&route);
+    }
+    return routes;
+  }();
+  return all;
 }
 
 }  // namespace heapgauge::endpoint

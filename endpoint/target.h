@@ -8,22 +8,16 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "endpoint/message.h"
-#include "endpoint/process.h"
-#include "endpoint/route.h"
+#include "endpoint/base/message.h"
+#include "endpoint/base/process.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
-
-struct Path {
-  std::vector<std::string> pieces;  // decoded
-  bool folder = false;              // ended in '/'
-};
-// Nothing if it is malformed, has a NUL or "..", or more than 64 pieces.
-std::optional<Path> ParsePath(std::string_view path);
 
 // The routes that the path ends in, all with the same pieces: they differ in methods.
 struct Match {
@@ -49,6 +43,10 @@ Target FindProcess(const Path& path, size_t end, Processes* processes);
 bool EndsInProcess(const Path& path);
 // A place for the index: the root, a process, or a mount point of the name "heapgauge".
 bool IsIndexPath(const Path& path);
+
+// All of them, the dialects in the order in which the index shows them.
+std::span<const Route* const> AllRoutes();
+std::span<const Route> IndexRoutes();  // /, /pid/<PID>/
 
 }  // namespace heapgauge::endpoint
 

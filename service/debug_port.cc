@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/base/file.h"
-#include "endpoint/server/server.h"
+#include "endpoint/http/server.h"
 #include "service/own_descriptors.h"
 #include "service/own_endpoint.h"
 #include "service/runtime.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/message.h"
+#include "endpoint/base/message.h"
 #include "service/own_endpoint.h"
 #include "service/runtime.h"
 

@@ -1,7 +1,7 @@
 // What the library does without inside somebody's service, although it is there on the command
 // line: drawing with Graphviz, which forks and loads a dozen libraries, and asking debuginfod,
 // which goes to the network. The linker finds these definitions first and leaves the real ones out.
-#include "core/layout/render.h"
+#include "core/report/draw/render.h"
 #include "core/symbolize/debuginfod.h"
 
 namespace heapgauge {

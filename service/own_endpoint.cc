@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "endpoint/gauge_process.h"
+#include "endpoint/base/gauge_process.h"
 #include "service/engines/find_engines.h"
 #include "service/runtime.h"
 

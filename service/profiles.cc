@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/merge.h"
-#include "core/formats/gauge/gauge_reader.h"
-#include "core/formats/gauge/gauge_save.h"
+#include "core/fold/allocation_frames.h"
+#include "core/fold/merge.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/formats/pprof/pprof_writer.h"
+#include "core/gauge/gauge_reader.h"
+#include "core/gauge/gauge_save.h"
 #include "core/symbolize/symbolizer.h"
 #include "service/runtime.h"
 

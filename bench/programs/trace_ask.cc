@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-#include "core/analysis/functions.h"
-#include "core/report/flame.h"
-#include "core/trace/trace_answers.h"
+#include "core/fold/functions.h"
+#include "core/report/draw/flame.h"
+#include "core/trace/answer/trace_answers.h"
 
 namespace {
 

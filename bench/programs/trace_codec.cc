@@ -22,8 +22,8 @@
 
 #include "core/base/file.h"
 #include "core/trace/file/chunk.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/file/trace_file.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace {
 

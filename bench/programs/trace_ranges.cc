@@ -10,9 +10,9 @@
 #include <random>
 #include <vector>
 
-#include "core/report/flame.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_profile.h"
+#include "core/report/draw/flame.h"
+#include "core/trace/answer/trace_profile.h"
+#include "core/trace/file/trace_file.h"
 
 namespace {
 

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "core/trace/file/trace_file.h"
 #include "core/trace/record/block_matcher.h"
 #include "core/trace/record/event_stream.h"
 #include "core/trace/record/merge.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace {
 

@@ -12,9 +12,9 @@
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/layout/pan_zoom.h"
-#include "core/layout/render.h"
-#include "core/pprof/report.h"
+#include "core/report/draw/pan_zoom.h"
+#include "core/report/draw/render.h"
+#include "core/voices/pprof/report.h"
 
 namespace heapgauge::cli {
 namespace {

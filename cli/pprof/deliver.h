@@ -11,8 +11,8 @@
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
 #include "core/model/profile.h"
-#include "core/pprof/words/commands.h"
-#include "core/pprof/words/settings.h"
+#include "core/voices/pprof/words/commands.h"
+#include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {
 

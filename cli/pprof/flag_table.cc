@@ -4,8 +4,8 @@
 #include <map>
 
 #include "core/base/text.h"
-#include "core/pprof/words/commands.h"
-#include "core/pprof/words/settings.h"
+#include "core/voices/pprof/words/commands.h"
+#include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {
 namespace {

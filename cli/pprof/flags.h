@@ -19,9 +19,9 @@
 
 #include "cli/pprof/source_options.h"
 #include "core/base/result.h"
-#include "core/perl/options.h"
-#include "core/pprof/words/commands.h"
-#include "core/pprof/words/settings.h"
+#include "core/voices/perl/options.h"
+#include "core/voices/pprof/words/commands.h"
+#include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {
 

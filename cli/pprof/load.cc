@@ -4,11 +4,11 @@
 
 #include "cli/pprof/keep_copy.h"
 #include "cli/pprof/name_addresses.h"
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/merge.h"
 #include "core/fetch/remote_names.h"
+#include "core/fold/allocation_frames.h"
+#include "core/fold/merge.h"
 #include "core/model/label_rows.h"
-#include "core/pprof/prune.h"
+#include "core/voices/pprof/prune.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/perl/options.h"
+#include "core/voices/perl/options.h"
 
 namespace heapgauge::cli {
 

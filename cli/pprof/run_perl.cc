@@ -11,12 +11,12 @@
 #include "cli/pprof/load.h"
 #include "cli/pprof/perl_shell.h"
 #include "cli/symbol_options.h"
-#include "core/analysis/merge.h"
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/fetch/remote_names.h"
-#include "core/layout/render.h"
-#include "core/perl/report.h"
+#include "core/fold/merge.h"
+#include "core/report/draw/render.h"
+#include "core/voices/perl/report.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "cli/pprof/deliver.h"
 #include "cli/pprof/line_reader.h"
-#include "core/pprof/legend.h"
-#include "core/pprof/report.h"
-#include "core/pprof/words/shell_line.h"
+#include "core/voices/pprof/legend.h"
+#include "core/voices/pprof/report.h"
+#include "core/voices/pprof/words/shell_line.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -1,4 +1,5 @@
-// The interactive shell with pprof's commands (core/pprof/words/shell_line.h has the grammar).
+// The interactive shell with pprof's commands (core/voices/pprof/words/shell_line.h has the
+// grammar).
 //
 // On a terminal lines are edited, completed and remembered. From a pipe it answers byte for byte as
 // `go tool pprof` does, prompts included: people write scripts that way. Single-threaded.
@@ -7,7 +8,7 @@
 
 #include "cli/pprof/sources.h"
 #include "core/model/profile.h"
-#include "core/pprof/words/settings.h"
+#include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {
 

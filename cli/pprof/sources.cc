@@ -3,9 +3,9 @@
 #include <future>
 
 #include "cli/source.h"
-#include "core/analysis/merge.h"
 #include "core/base/byte_stream.h"
 #include "core/base/text.h"
+#include "core/fold/merge.h"
 
 namespace heapgauge::cli {
 namespace {

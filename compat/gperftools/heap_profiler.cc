@@ -13,8 +13,8 @@
 
 #include "compat/agent_link.h"
 #include "compat/output.h"
-#include "core/analysis/merge.h"
 #include "core/base/text_sink.h"
+#include "core/fold/merge.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 
 namespace heapgauge::compat {

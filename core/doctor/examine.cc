@@ -19,11 +19,11 @@
 #include "core/doctor/gauge.h"
 #include "core/doctor/host.h"
 #include "core/doctor/process.h"
-#include "core/formats/gauge/gauge_directory.h"
-#include "core/formats/gauge/gauge_reader.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/gauge/gauge_reader.h"
 #include "core/symbolize/symbolizer.h"
-#include "core/trace/live_trace.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/live_trace.h"
+#include "core/trace/file/trace_file.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {

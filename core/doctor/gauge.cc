@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/analysis/interval.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
+#include "core/fold/interval.h"
 #include "core/report/figures.h"
 #include "core/report/recording_text.h"
 #include "wire/gauge_format.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/doctor/finding.h"
-#include "core/formats/gauge/gauge_summary.h"
+#include "core/gauge/gauge_summary.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

@@ -8,7 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/process.h"
 #include "core/doctor/gauge.h"
-#include "core/formats/gauge/gauge_layout.h"
+#include "core/gauge/gauge_layout.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {

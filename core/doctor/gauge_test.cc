@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/gauge/testing/gauge_builder.h"
 
 namespace heapgauge {
 namespace {

@@ -18,7 +18,7 @@
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
-#include "core/formats/gauge/gauge_directory.h"
+#include "core/gauge/gauge_directory.h"
 
 namespace heapgauge {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "core/doctor/executable.h"
 #include "core/doctor/finding.h"
-#include "core/formats/gauge/gauges_in_memory.h"
+#include "core/gauge/gauges_in_memory.h"
 
 namespace heapgauge {
 

@@ -19,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/process.h"
-#include "core/formats/gauge/gauges_in_memory.h"
+#include "core/gauge/gauges_in_memory.h"
 
 namespace heapgauge {
 namespace {

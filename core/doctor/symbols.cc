@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/analysis/allocation_frames.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
+#include "core/fold/allocation_frames.h"
 
 namespace heapgauge {
 namespace {

@@ -20,8 +20,8 @@
 #include "core/formats/printable_profile.h"
 #include "core/formats/shown_value.h"
 #include "core/formats/symbolized/symbolized_reader.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_profile.h"
+#include "core/trace/answer/trace_profile.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge {
 namespace {

@@ -11,10 +11,10 @@
 #include "core/base/byte_stream.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/formats/gauge/gauge_reader.h"
 #include "core/formats/text/text_options.h"
+#include "core/gauge/gauge_reader.h"
 #include "core/model/profile.h"
-#include "core/trace/trace_question.h"
+#include "core/trace/answer/trace_question.h"
 
 namespace heapgauge {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/analysis/freed_figures.h"
-#include "core/analysis/measures.h"
+#include "core/fold/freed_figures.h"
+#include "core/fold/measures.h"
 
 namespace heapgauge {
 namespace {

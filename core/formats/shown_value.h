@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "core/trace/trace_profile.h"
+#include "core/trace/answer/trace_profile.h"
 
 namespace heapgauge {
 

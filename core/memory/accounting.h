@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/interval.h"
 #include "core/base/process_status.h"
+#include "core/fold/interval.h"
 #include "core/memory/ownership.h"
 #include "core/model/estimate.h"
 #include "wire/gauge_format.h"

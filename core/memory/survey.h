@@ -13,7 +13,7 @@
 
 #include "core/base/cgroup.h"
 #include "core/base/process_status.h"
-#include "core/formats/gauge/gauge_memory.h"
+#include "core/gauge/gauge_memory.h"
 #include "core/memory/accounting.h"
 #include "core/memory/growth.h"
 #include "core/memory/smaps.h"

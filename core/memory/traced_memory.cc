@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace/live_trace.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/live_trace.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge {
 

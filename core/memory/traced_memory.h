@@ -1,12 +1,12 @@
 // The live blocks of a program all of whose calls are recorded: its gauge file has no samples, its
 // trace has every block.
 //
-// Reads the trace that is being written (core/trace/live_trace.h), and waits until its recorder has
-// written what it has.
+// Reads the trace that is being written (core/trace/file/live_trace.h), and waits until its
+// recorder has written what it has.
 #ifndef HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
 #define HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
 
-#include "core/formats/gauge/gauge_memory.h"
+#include "core/gauge/gauge_memory.h"
 
 namespace heapgauge {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/query/virtual_table.h"
-#include "core/trace/block.h"
+#include "core/trace/file/block.h"
 
 namespace heapgauge::query::allocation {
 

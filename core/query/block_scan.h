@@ -19,7 +19,7 @@
 
 #include "core/query/source.h"
 #include "core/query/virtual_table.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::query {
 

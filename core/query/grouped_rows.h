@@ -13,7 +13,7 @@
 
 #include "core/query/allocation_columns.h"
 #include "core/query/virtual_table.h"
-#include "core/trace/block.h"
+#include "core/trace/file/block.h"
 
 namespace heapgauge::query {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/query/virtual_table.h"
-#include "core/trace/trace_moment.h"
+#include "core/trace/answer/trace_moment.h"
 
 namespace heapgauge::query {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/query/source.h"
-#include "core/trace/block.h"
+#include "core/trace/file/block.h"
 
 namespace heapgauge::query {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/analysis/allocation_frames.h"
 #include "core/base/function_pattern.h"
 #include "core/base/regex.h"
+#include "core/fold/allocation_frames.h"
 #include "core/report/labels.h"
 
 namespace heapgauge::query {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/functions.h"
 #include "core/base/result.h"
+#include "core/fold/functions.h"
 #include "core/model/profile.h"
 
 namespace heapgauge::query {

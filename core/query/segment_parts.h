@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "core/base/result.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::query {
 

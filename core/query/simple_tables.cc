@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/analysis/interval.h"
+#include "core/fold/interval.h"
 #include "core/query/list_table.h"
 #include "core/query/tables.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/analysis/measures.h"
+#include "core/fold/measures.h"
 #include "core/query/lifespan.h"
 #include "core/query/tables.h"
 

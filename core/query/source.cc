@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/trace/trace_moment.h"
-#include "core/trace/trace_peak.h"
+#include "core/trace/answer/trace_moment.h"
+#include "core/trace/answer/trace_peak.h"
 
 namespace heapgauge::query {
 

@@ -22,9 +22,9 @@
 #include "core/model/profile.h"
 #include "core/query/names_in_stacks.h"
 #include "core/query/segment_parts.h"
-#include "core/trace/exact_moment.h"
-#include "core/trace/stack_totals.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/answer/exact_moment.h"
+#include "core/trace/answer/stack_totals.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::query {
 

@@ -13,7 +13,7 @@
 #include "core/query/source.h"
 #include "core/query/text_functions.h"
 #include "core/query/virtual_table.h"
-#include "core/trace/trace_moment.h"
+#include "core/trace/answer/trace_moment.h"
 
 namespace heapgauge::query {
 namespace {

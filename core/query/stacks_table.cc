@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/measures.h"
+#include "core/fold/measures.h"
 #include "core/query/tables.h"
 
 namespace heapgauge::query {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/timeline.h"
+#include "core/fold/timeline.h"
 #include "core/query/lifespan.h"
 #include "core/query/tables.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/analysis/interval.h"
+#include "core/fold/interval.h"
 
 namespace heapgauge {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analysis/functions.h"
+#include "core/fold/functions.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

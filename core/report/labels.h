@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analysis/entities.h"
+#include "core/fold/entities.h"
 #include "core/model/profile.h"
 #include "core/report/styled_text.h"
 

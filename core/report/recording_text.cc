@@ -5,8 +5,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/fold/interval.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge {

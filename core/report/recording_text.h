@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/functions.h"
+#include "core/fold/functions.h"
 #include "core/model/profile.h"
 #include "core/report/styled_text.h"
 

@@ -1,7 +1,7 @@
 #include "core/report/report_json.h"
 #include "core/base/json.h"
 
-#include "core/analysis/interval.h"
+#include "core/fold/interval.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge {

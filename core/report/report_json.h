@@ -3,9 +3,9 @@
 #ifndef HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
 #define HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
 
-#include "core/analysis/entities.h"
-#include "core/analysis/functions.h"
 #include "core/base/json.h"
+#include "core/fold/entities.h"
+#include "core/fold/functions.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

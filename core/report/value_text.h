@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analysis/measures.h"
+#include "core/fold/measures.h"
 
 namespace heapgauge {
 

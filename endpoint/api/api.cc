@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "endpoint/answers.h"
 #include "endpoint/api/snapshot_source.h"
+#include "endpoint/base/answers.h"
 
 namespace heapgauge::endpoint::api {
 namespace {
@@ -170,10 +170,6 @@ std::span<const Route> ApiRoutes() {
     return routes;
   }();
   return kRoutes;
-}
-
-std::shared_ptr<api::Sources> MakeSources(std::shared_ptr<Processes> processes) {
-  return std::make_shared<api::Sources>(std::move(processes));
 }
 
 }  // namespace heapgauge::endpoint

@@ -19,14 +19,19 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/stack_tree.h"
 #include "core/base/json.h"
 #include "core/base/result.h"
+#include "core/fold/stack_tree.h"
 #include "endpoint/api/filter.h"
 #include "endpoint/api/sources.h"
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 
-namespace heapgauge::endpoint::api {
+namespace heapgauge::endpoint {
+
+// /api/v1/: what the web UI and scripts request.
+std::span<const Route> ApiRoutes();
+
+namespace api {
 
 // A resource that a page only looks at.
 struct Resource {
@@ -114,6 +119,7 @@ bool IsCancel(const Request& request);
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();
 
-}  // namespace heapgauge::endpoint::api
+}  // namespace api
+}  // namespace heapgauge::endpoint
 
 #endif  // HEAPGAUGE_ENDPOINT_API_API_H_

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/report/exports.h"
-#include "core/report/peek.h"
-#include "core/report/top.h"
+#include "core/report/views/exports.h"
+#include "core/report/views/peek.h"
+#include "core/report/views/top.h"
 #include "endpoint/api/queries.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"

@@ -1,8 +1,8 @@
 // GET api/v1/diff: what changed from a base to the profile that the filter means, as `heapgauge
 // diff --json` prints it. The base is another source, another moment of the same one, or both.
 
-#include "core/report/diff.h"
-#include "core/analysis/sort_choice.h"
+#include "core/report/views/diff.h"
+#include "core/fold/sort_choice.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/base.h"
 

@@ -3,9 +3,9 @@
 //
 //   curl -OJ 'http://127.0.0.1:9710/api/v1/export?source=server.hgt&at=peak&format=pprof'
 
-#include "core/analysis/sort_choice.h"
 #include "core/base/text.h"
-#include "core/report/exports.h"
+#include "core/fold/sort_choice.h"
+#include "core/report/views/exports.h"
 #include "endpoint/api/api.h"
 
 namespace heapgauge::endpoint::api {

@@ -1,8 +1,8 @@
 #include "endpoint/api/figure_choices.h"
 
-#include "core/analysis/freed_figures.h"
+#include "core/fold/freed_figures.h"
 #include "core/report/recording_text.h"
-#include "core/trace/trace_profile.h"
+#include "core/trace/answer/trace_profile.h"
 
 namespace heapgauge::endpoint::api {
 

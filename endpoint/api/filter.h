@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/trace/question_words.h"
-#include "endpoint/route.h"
+#include "core/trace/answer/question_words.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint::api {
 

@@ -3,10 +3,10 @@
 
 #include <unordered_map>
 
-#include "core/analysis/sort_choice.h"
+#include "core/fold/sort_choice.h"
 #include "core/model/copy_values.h"
-#include "core/report/drawn_graph.h"
-#include "core/report/graph_input.h"
+#include "core/report/draw/drawn_graph.h"
+#include "core/report/draw/graph_input.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/graph_request.h"
 

@@ -5,7 +5,7 @@
 #ifndef HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
 #define HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
 
-#include "core/pprof/report.h"
+#include "core/voices/pprof/report.h"
 #include "endpoint/api/filter.h"
 
 namespace heapgauge::endpoint::api {

@@ -14,12 +14,12 @@
 #include <optional>
 
 #include "core/base/result.h"
-#include "core/leaks/check.h"
-#include "core/leaks/growth/suspects.h"
-#include "core/leaks/losses/earlier_check.h"
-#include "core/leaks/losses/loss_records.h"
-#include "core/leaks/losses/suppressions.h"
-#include "core/report/leaks.h"
+#include "core/leaks/scan/check.h"
+#include "core/leaks/verdict/earlier_check.h"
+#include "core/leaks/verdict/loss_records.h"
+#include "core/leaks/verdict/suppressions.h"
+#include "core/leaks/verdict/suspects.h"
+#include "core/report/views/leaks.h"
 #include "endpoint/api/leak_checker.h"
 #include "endpoint/api/source.h"
 

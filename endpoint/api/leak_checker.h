@@ -6,9 +6,9 @@
 #define HEAPGAUGE_ENDPOINT_API_LEAK_CHECKER_H_
 
 #include "core/base/result.h"
-#include "core/leaks/check.h"
-#include "core/leaks/losses/suppressions.h"
-#include "endpoint/process.h"
+#include "core/leaks/scan/check.h"
+#include "core/leaks/verdict/suppressions.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint::api {
 

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/leaks/losses/leak_kinds.h"
 #include "core/leaks/scan/data_symbols.h"
-#include "core/report/leaks_page.h"
+#include "core/leaks/verdict/leak_kinds.h"
+#include "core/report/views/leaks_page.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/kept_checks.h"
 

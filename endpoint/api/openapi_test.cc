@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "core/report/exports.h"
+#include "core/report/views/exports.h"
 #include "endpoint/api/api.h"
 #include "endpoint/testing/ask.h"
 #include "endpoint/testing/fake_checker.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/neighbours.h"
+#include "core/fold/neighbours.h"
 #include "core/report/labels.h"
 #include "core/report/report_json.h"
 #include "endpoint/api/api.h"

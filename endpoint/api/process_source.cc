@@ -4,12 +4,12 @@
 #include <cmath>
 #include <utility>
 
-#include "core/analysis/freed_figures.h"
 #include "core/base/text.h"
-#include "core/leaks/check_file.h"
+#include "core/fold/freed_figures.h"
+#include "core/leaks/verdict/check_file.h"
 #include "core/memory/regions.h"
-#include "core/report/memory_map.h"
-#include "core/trace/trace_moment.h"
+#include "core/report/views/memory_map.h"
+#include "core/trace/answer/trace_moment.h"
 
 namespace heapgauge::endpoint::api {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/analysis/freed_figures.h"
-#include "core/analysis/measures.h"
+#include "core/fold/freed_figures.h"
+#include "core/fold/measures.h"
 #include "endpoint/api/process_source.h"
 
 namespace heapgauge::endpoint::api {

@@ -4,7 +4,7 @@
 
 #include "endpoint/api/api.h"
 #include "endpoint/api/queries.h"
-#include "endpoint/target.h"
+#include "endpoint/base/message.h"
 
 namespace heapgauge::endpoint::api {
 namespace {

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint::api {
 namespace {

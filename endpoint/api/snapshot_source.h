@@ -1,6 +1,6 @@
-// A profile that is kept of a process (endpoint/kept_profiles.h) as a source: every view can be
-// about it, and whoever opens the same address sees the same. The server keeps the last few of each
-// process as long as it runs.
+// A profile that is kept of a process (endpoint/base/kept_profiles.h) as a source: every view can
+// be about it, and whoever opens the same address sees the same. The server keeps the last few of
+// each process as long as it runs.
 #ifndef HEAPGAUGE_ENDPOINT_API_SNAPSHOT_SOURCE_H_
 #define HEAPGAUGE_ENDPOINT_API_SNAPSHOT_SOURCE_H_
 
@@ -11,7 +11,7 @@
 
 #include "endpoint/api/profile_source.h"
 #include "endpoint/api/sources.h"
-#include "endpoint/kept_profiles.h"
+#include "endpoint/base/kept_profiles.h"
 
 namespace heapgauge::endpoint::api {
 

@@ -9,7 +9,7 @@
 #include "core/report/report_json.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/snapshot_source.h"
-#include "endpoint/kept_profiles.h"
+#include "endpoint/base/kept_profiles.h"
 
 namespace heapgauge::endpoint::api {
 namespace {

@@ -10,16 +10,16 @@
 #include <map>
 #include <optional>
 
-#include "core/analysis/sort_choice.h"
+#include "core/fold/sort_choice.h"
 #include "core/model/copy_values.h"
-#include "core/pprof/legend.h"
-#include "core/pprof/listed_lines.h"
-#include "core/report/graph_input.h"
+#include "core/report/draw/graph_input.h"
 #include "core/report/report_json.h"
 #include "core/source/source_files.h"
 #include "core/source/source_name.h"
 #include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
+#include "core/voices/pprof/legend.h"
+#include "core/voices/pprof/listed_lines.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/graph_request.h"
 

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/functions.h"
-#include "core/analysis/timeline.h"
 #include "core/base/result.h"
-#include "core/leaks/check.h"
+#include "core/fold/functions.h"
+#include "core/fold/timeline.h"
+#include "core/leaks/scan/check.h"
 #include "core/model/profile.h"
 #include "endpoint/api/filter.h"
-#include "endpoint/process.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::trace {
 class TraceFile;

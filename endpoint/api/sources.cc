@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/analysis/measures.h"
 #include "core/base/text.h"
-#include "core/leaks/losses/lost_profile.h"
+#include "core/fold/measures.h"
+#include "core/leaks/verdict/lost_profile.h"
 #include "endpoint/api/process_source.h"
 #include "endpoint/api/snapshot_source.h"
 

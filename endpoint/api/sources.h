@@ -20,7 +20,7 @@
 #include "endpoint/api/recent.h"
 #include "endpoint/api/source.h"
 #include "endpoint/api/subject.h"
-#include "endpoint/process.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint {
 struct KeptProfile;

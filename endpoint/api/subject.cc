@@ -3,7 +3,7 @@
 #include <atomic>
 #include <utility>
 
-#include "core/analysis/sort_choice.h"
+#include "core/fold/sort_choice.h"
 
 namespace heapgauge::endpoint::api {
 

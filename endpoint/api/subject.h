@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/functions.h"
-#include "core/analysis/groundwork.h"
-#include "core/analysis/stack_tree.h"
 #include "core/base/result.h"
+#include "core/fold/functions.h"
+#include "core/fold/groundwork.h"
+#include "core/fold/stack_tree.h"
 #include "core/model/profile.h"
 #include "endpoint/api/filter.h"
 #include "endpoint/api/made_once.h"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "core/analysis/compare.h"
-#include "core/analysis/fold_stacks.h"
-#include "core/analysis/sort_choice.h"
+#include "core/fold/compare.h"
+#include "core/fold/fold_stacks.h"
+#include "core/fold/sort_choice.h"
 #include "endpoint/api/subject.h"
 
 namespace heapgauge::endpoint::api {

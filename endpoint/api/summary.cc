@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "core/report/findings.h"
-#include "core/report/memory.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
+#include "core/report/views/findings.h"
+#include "core/report/views/memory.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/figure_choices.h"
 #include "endpoint/api/source_json.h"

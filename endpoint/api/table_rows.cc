@@ -4,8 +4,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/analysis/interval.h"
 #include "core/base/regex.h"
+#include "core/fold/interval.h"
 
 namespace heapgauge::endpoint::api {
 namespace {

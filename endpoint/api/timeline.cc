@@ -2,7 +2,7 @@
 // and `to` are the stretch that is shown; words of the filter that choose blocks choose what is
 // counted in it.
 
-#include "core/report/timeline.h"
+#include "core/report/views/timeline.h"
 #include "endpoint/api/api.h"
 
 namespace heapgauge::endpoint::api {

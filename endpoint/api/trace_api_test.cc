@@ -7,12 +7,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/report/lifetimes.h"
-#include "core/report/stats.h"
-#include "core/report/timeline.h"
-#include "core/report/timeline_bands.h"
-#include "core/trace/analysis/lifetimes.h"
-#include "core/trace/analysis/trace_timeline.h"
+#include "core/report/draw/timeline_bands.h"
+#include "core/report/views/lifetimes.h"
+#include "core/report/views/stats.h"
+#include "core/report/views/timeline.h"
+#include "core/trace/answer/lifetimes.h"
+#include "core/trace/answer/trace_timeline.h"
 #include "core/trace/testing/growing_trace.h"
 #include "endpoint/testing/one_trace.h"
 

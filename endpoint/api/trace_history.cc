@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/entities.h"
-#include "core/trace/analysis/stack_history.h"
-#include "core/trace/trace_moment.h"
+#include "core/fold/allocation_frames.h"
+#include "core/fold/entities.h"
+#include "core/trace/answer/stack_history.h"
+#include "core/trace/answer/trace_moment.h"
 #include "endpoint/api/trace_source.h"
 
 namespace heapgauge::endpoint::api {

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/leaks/check_file.h"
-#include "core/report/lifetimes.h"
-#include "core/report/memory_map.h"
-#include "core/report/timeline_bands.h"
-#include "core/trace/analysis/lifetimes.h"
-#include "core/trace/analysis/stats.h"
-#include "core/trace/analysis/trace_timeline.h"
-#include "core/trace/trace_moment.h"
+#include "core/leaks/verdict/check_file.h"
+#include "core/report/draw/timeline_bands.h"
+#include "core/report/views/lifetimes.h"
+#include "core/report/views/memory_map.h"
+#include "core/trace/answer/lifetimes.h"
+#include "core/trace/answer/stats.h"
+#include "core/trace/answer/trace_moment.h"
+#include "core/trace/answer/trace_timeline.h"
 
 namespace heapgauge::endpoint::api {
 

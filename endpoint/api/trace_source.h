@@ -1,6 +1,6 @@
 // An exact trace as a source: any moment, any range, any kind of block. It stays open with sums of
 // its beginning, so that a range of it costs the reading of two segments
-// (core/trace/trace_answers.h).
+// (core/trace/answer/trace_answers.h).
 //
 // A trace that is still being written is followed: who asks finds it as far as it is written, and
 // requests with the same word (Filter::hold) find the same. Each request costs a look at the size
@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "core/trace/analysis/selected_blocks.h"
-#include "core/trace/trace_answers.h"
+#include "core/trace/answer/selected_blocks.h"
+#include "core/trace/answer/trace_answers.h"
 #include "endpoint/api/recent.h"
 #include "endpoint/api/source.h"
 

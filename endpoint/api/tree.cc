@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/rows_in_tree.h"
+#include "core/fold/rows_in_tree.h"
 #include "core/report/labels.h"
 #include "core/report/report_json.h"
 #include "endpoint/api/api.h"

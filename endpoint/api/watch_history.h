@@ -11,8 +11,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/analysis/timeline.h"
-#include "endpoint/process.h"
+#include "core/fold/timeline.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint::api {
 

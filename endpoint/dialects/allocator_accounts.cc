@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/memory/accounting.h"
-#include "endpoint/engine_lock.h"
+#include "endpoint/base/engine_lock.h"
 
 namespace heapgauge::endpoint {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/memory/survey.h"
-#include "endpoint/process.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint {
 

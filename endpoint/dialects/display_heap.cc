@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "endpoint/answers.h"
+#include "endpoint/base/answers.h"
 #include "endpoint/dialects/envoy.h"
-#include "endpoint/pages/page.h"
+#include "endpoint/dialects/page.h"
 
 namespace heapgauge::endpoint {
 

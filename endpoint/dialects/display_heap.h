@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "endpoint/pages/displays.h"
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
+#include "endpoint/dialects/displays.h"
 
 namespace heapgauge::endpoint {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "endpoint/kept_profiles.h"
+#include "endpoint/base/kept_profiles.h"
 #include "endpoint/testing/ask.h"
 
 namespace heapgauge::endpoint {
@@ -23,7 +23,7 @@ class DisplayHeapTest : public ::testing::Test {
   testing::FakeProcesses processes{{process}};
   Limits limits;
   KeptProfiles kept{limits};
-  std::shared_ptr<api::Sources> sources = MakeSources(nullptr);
+  std::shared_ptr<api::Sources> sources = std::make_shared<api::Sources>(nullptr);
 };
 
 TEST_F(DisplayHeapTest, TextIsATable) {

@@ -5,10 +5,10 @@
 // state in the process: it is the difference of two profiles.
 
 #include "endpoint/dialects/envoy.h"
-#include "core/analysis/merge.h"
 #include "core/base/text.h"
-#include "endpoint/answers.h"
-#include "endpoint/kept_profiles.h"
+#include "core/fold/merge.h"
+#include "endpoint/base/answers.h"
+#include "endpoint/base/kept_profiles.h"
 
 namespace heapgauge::endpoint {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
 

@@ -11,17 +11,17 @@
 
 #include <charconv>
 
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/merge.h"
 #include "core/base/html.h"
 #include "core/base/process.h"
 #include "core/base/text_sink.h"
+#include "core/fold/allocation_frames.h"
+#include "core/fold/merge.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/report/recording_text.h"
-#include "endpoint/answers.h"
+#include "endpoint/base/answers.h"
+#include "endpoint/base/route.h"
 #include "endpoint/dialects/gperftools.h"
 #include "endpoint/dialects/symbol.h"
-#include "endpoint/route.h"
 
 namespace heapgauge::endpoint {
 namespace {

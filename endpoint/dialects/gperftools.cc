@@ -9,10 +9,10 @@
 #include "core/base/text_sink.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/report/recording_text.h"
-#include "endpoint/answers.h"
+#include "endpoint/base/answers.h"
+#include "endpoint/base/route.h"
 #include "endpoint/dialects/display_heap.h"
 #include "endpoint/dialects/symbol.h"
-#include "endpoint/route.h"
 
 namespace heapgauge::endpoint {
 namespace {

@@ -14,12 +14,12 @@
 
 #include "core/base/html.h"
 #include "core/base/text.h"
-#include "core/report/memory.h"
-#include "endpoint/answers.h"
+#include "core/report/views/memory.h"
+#include "endpoint/base/answers.h"
+#include "endpoint/base/engine_lock.h"
 #include "endpoint/dialects/allocator_accounts.h"
 #include "endpoint/dialects/envoy.h"
-#include "endpoint/engine_lock.h"
-#include "endpoint/pages/page.h"
+#include "endpoint/dialects/page.h"
 
 namespace heapgauge::endpoint {
 namespace {

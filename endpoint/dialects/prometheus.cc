@@ -8,10 +8,10 @@
 #include <cmath>
 #include <set>
 
-#include "core/analysis/interval.h"
 #include "core/base/text.h"
+#include "core/fold/interval.h"
 #include "core/memory/accounting.h"
-#include "endpoint/answers.h"
+#include "endpoint/base/answers.h"
 #include "endpoint/dialects/allocator_accounts.h"
 #include "endpoint/dialects/exposition.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/analysis/allocation_frames.h"
 #include "core/base/text.h"
+#include "core/fold/allocation_frames.h"
 
 namespace heapgauge::endpoint {
 namespace {

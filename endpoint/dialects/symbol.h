@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
 

@@ -9,11 +9,11 @@
 #include <mutex>
 
 #include "core/base/text.h"
-#include "core/report/memory.h"
 #include "core/report/recording_text.h"
-#include "endpoint/answers.h"
-#include "endpoint/engine_lock.h"
-#include "endpoint/kept_profiles.h"
+#include "core/report/views/memory.h"
+#include "endpoint/base/answers.h"
+#include "endpoint/base/engine_lock.h"
+#include "endpoint/base/kept_profiles.h"
 
 namespace heapgauge::endpoint {
 namespace {

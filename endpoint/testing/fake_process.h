@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/model/testing/profile_maker.h"
-#include "endpoint/process.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint::testing {
 

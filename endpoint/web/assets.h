@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
 
@@ -22,6 +23,9 @@ struct WebAsset {
 
 // None in a program that was built where npm could not be had.
 std::span<const WebAsset> WebAssets();
+
+// /ui/: the page.
+std::span<const Route> UiRoutes();
 
 Result<std::string> Unpacked(const WebAsset& asset);
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "endpoint/route.h"
+#include "endpoint/base/route.h"
 #include "endpoint/web/assets.h"
 
 namespace heapgauge::endpoint {

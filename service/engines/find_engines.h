@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "endpoint/engine.h"
+#include "endpoint/base/engine.h"
 
 namespace heapgauge::engines {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/engine.h"
+#include "endpoint/base/engine.h"
 #include "service/engines/process_symbols.h"
 
 namespace heapgauge::engines {

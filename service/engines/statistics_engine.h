@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "endpoint/engine.h"
+#include "endpoint/base/engine.h"
 
 namespace heapgauge::engines {
 

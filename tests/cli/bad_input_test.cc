@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "core/base/file.h"
-#include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/gauge/testing/gauge_builder.h"
 #include "core/query/testing/example_trace.h"
 #include "tests/cli/command.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/base/process.h"
-#include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/gauge/testing/gauge_builder.h"
 
 using heapgauge::testing::GaugeBuilder;
 namespace wire = heapgauge::wire;

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/file.h"
-#include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/gauge/testing/gauge_builder.h"
 #include "tests/cli/command.h"
 
 namespace heapgauge::testing {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/formats/gauge/gauge_reader.h"
+#include "core/gauge/gauge_reader.h"
 #include "tests/cli/command.h"
 
 namespace heapgauge::testing {

@@ -20,7 +20,7 @@ import harness  # noqa: E402
 from harness import HEAPGAUGE, target  # noqa: E402
 
 MEGABYTE = 1 << 20
-SHARED = 0.2  # seconds: who asks within this time gets the profile of the one before (endpoint/process.h)
+SHARED = 0.2  # seconds: who asks within this time gets the profile of the one before (endpoint/base/process.h)
 KEPT = ["remote::KeepSessions", "PluginKeep", "remote::KeepInlined"]
 TOKEN = "0123456789abcdef0123456789abcdef"
 PERL = ["jeprof", "google-pprof"]

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <string>
 
+#include "core/trace/file/trace_file.h"
 #include "core/trace/testing/forge_trace.h"
-#include "core/trace/trace_file.h"
 
 namespace heapgauge::trace::testing {
 

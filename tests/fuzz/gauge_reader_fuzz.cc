@@ -9,14 +9,14 @@
 #include <cstring>
 #include <string>
 
-#include "core/analysis/allocation_frames.h"
-#include "core/analysis/functions.h"
+#include "core/fold/allocation_frames.h"
+#include "core/fold/functions.h"
 #include "core/formats/collapsed/collapsed_writer.h"
-#include "core/formats/gauge/gauge_reader.h"
-#include "core/formats/gauge/testing/gauge_builder.h"
 #include "core/formats/pprof/pprof_writer.h"
-#include "core/report/top.h"
-#include "core/report/traces.h"
+#include "core/gauge/gauge_reader.h"
+#include "core/gauge/testing/gauge_builder.h"
+#include "core/report/views/top.h"
+#include "core/report/views/traces.h"
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge {

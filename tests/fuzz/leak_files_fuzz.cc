@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/leaks/losses/earlier_check.h"
-#include "core/leaks/losses/loss_records.h"
-#include "core/leaks/losses/suppressions.h"
 #include "core/leaks/testing/make_check.h"
+#include "core/leaks/verdict/earlier_check.h"
+#include "core/leaks/verdict/loss_records.h"
+#include "core/leaks/verdict/suppressions.h"
 
 using heapgauge::leaks::Kind;
 

@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/analysis/timeline.h"
+#include "core/fold/timeline.h"
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_reader.h"
+#include "core/formats/massif/massif_timeline.h"
 #include "core/formats/massif/massif_writer.h"
-#include "core/report/ms_print.h"
-#include "core/report/timeline.h"
+#include "core/report/views/ms_print.h"
+#include "core/report/views/timeline.h"
 
 namespace {
 

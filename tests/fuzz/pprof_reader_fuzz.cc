@@ -1,7 +1,8 @@
 // libFuzzer target: any bytes as a profile of any format, read, merged with itself, and written
 // again as a protobuf, which must be readable and say the same.
 //
-//   build-fuzz/bin/pprof_reader_fuzz -max_len=65536 -rss_limit_mb=1024 build-fuzz/corpus/pprof_reader_fuzz
+//   build-fuzz/bin/pprof_reader_fuzz -max_len=65536 -rss_limit_mb=1024
+//   build-fuzz/corpus/pprof_reader_fuzz
 //
 // The build makes the corpus (make_pprof_corpus). A mutator hardly ever makes a message whose
 // length is right, so half of the inputs are taken as a list of changes to a good file.
@@ -10,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/analysis/merge.h"
+#include "core/fold/merge.h"
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/pprof/testing/proto_builder.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "endpoint/server/access.h"
-#include "endpoint/server/chunk_decoder.h"
-#include "endpoint/server/head_parser.h"
+#include "endpoint/http/access.h"
+#include "endpoint/http/chunk_decoder.h"
+#include "endpoint/http/head_parser.h"
 
 namespace {
 

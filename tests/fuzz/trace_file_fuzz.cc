@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 #include "tests/fuzz/damaged_trace.h"
 
 namespace heapgauge::trace {

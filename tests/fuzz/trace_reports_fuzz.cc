@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace/analysis/address_map.h"
-#include "core/trace/analysis/lifetimes.h"
-#include "core/trace/analysis/stats.h"
-#include "core/trace/analysis/trace_massif.h"
-#include "core/trace/analysis/trace_timeline.h"
-#include "core/trace/trace_profile.h"
+#include "core/formats/massif/trace_massif.h"
+#include "core/trace/answer/address_map.h"
+#include "core/trace/answer/lifetimes.h"
+#include "core/trace/answer/stats.h"
+#include "core/trace/answer/trace_profile.h"
+#include "core/trace/answer/trace_timeline.h"
 #include "tests/fuzz/damaged_trace.h"
 
 namespace heapgauge::trace {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/base/try_thread.h"
-#include "core/formats/gauge/gauge_reader.h"
+#include "core/gauge/gauge_reader.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/elf_file.h"

@@ -16,7 +16,7 @@
 #include "core/base/text_sink.h"
 #include "core/formats/dhat/dhat_file.h"
 #include "core/model/profile.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge {
 

@@ -18,7 +18,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace heapgauge {
 

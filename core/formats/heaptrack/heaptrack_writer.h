@@ -17,7 +17,7 @@
 #include "core/base/text_sink.h"
 #include "core/formats/heaptrack/pair_numbers.h"
 #include "core/model/profile.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge {
 

@@ -12,6 +12,8 @@
 
 namespace heapgauge {
 
+inline constexpr uint64_t kNsPerMs = 1'000'000;
+
 // What MassifSnapshot::time counts.
 enum class MassifUnit { kInstructions, kMilliseconds, kBytes };
 // "i", "ms", "B": as the file has it.

@@ -21,8 +21,6 @@
 namespace heapgauge {
 namespace {
 
-constexpr uint64_t kNsPerMs = 1'000'000;
-
 // "4,096 B", "1.5s"
 std::string TimeText(const MassifFile& file, uint64_t time) {
   if (file.unit == MassifUnit::kBytes) return FormatBytes(static_cast<double>(time));

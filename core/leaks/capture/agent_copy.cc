@@ -19,7 +19,7 @@
 #include "core/base/proc_fields.h"
 #include "core/base/process.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_layout.h"
+#include "core/gauge/gauge_layout.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/served_memory_image.h"
 

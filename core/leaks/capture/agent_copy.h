@@ -20,7 +20,7 @@
 #include "core/base/file.h"
 #include "core/base/result.h"
 #include "core/leaks/capture/captured_thread.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/leaks/roots.h"
+#include "core/leaks/scan/roots.h"
 
 namespace heapgauge::leaks {
 

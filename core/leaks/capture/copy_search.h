@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/leaks/capture/picture.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

@@ -21,7 +21,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/leaks/roots.h"
+#include "core/leaks/scan/roots.h"
 
 namespace heapgauge::leaks {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/address_range.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

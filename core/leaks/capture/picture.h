@@ -40,7 +40,7 @@
 #include "core/base/result.h"
 #include "core/leaks/capture/captured_thread.h"
 #include "core/leaks/capture/searching_copy.h"
-#include "core/leaks/check.h"
+#include "core/leaks/scan/check.h"
 
 namespace heapgauge::leaks {
 

@@ -12,7 +12,7 @@
 
 #include "core/base/address_range.h"
 #include "core/base/file.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

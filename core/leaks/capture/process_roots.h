@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/formats/gauge/gauge_memory.h"
+#include "core/gauge/gauge_memory.h"
 #include "core/leaks/capture/captured_thread.h"
-#include "core/leaks/known_blocks.h"
-#include "core/leaks/memory_image.h"
-#include "core/leaks/roots.h"
+#include "core/leaks/scan/known_blocks.h"
+#include "core/leaks/scan/memory_image.h"
+#include "core/leaks/scan/roots.h"
 
 namespace heapgauge::leaks {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/address_range.h"
-#include "core/leaks/roots.h"
+#include "core/leaks/scan/roots.h"
 
 namespace heapgauge::leaks {
 

@@ -26,7 +26,7 @@
 #include "core/base/file.h"
 #include "core/base/result.h"
 #include "core/leaks/capture/process_memory_image.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 #include "core/memory/smaps.h"
 
 namespace heapgauge::leaks {

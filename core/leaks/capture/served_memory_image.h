@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

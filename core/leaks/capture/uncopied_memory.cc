@@ -12,7 +12,7 @@
 namespace heapgauge::leaks {
 namespace {
 
-constexpr size_t kPart = 1 << 20;
+constexpr size_t kReadAtOnce = 1 << 20;
 
 // Drivers keep theirs from children, and it is not the program's memory.
 bool IsDevice(std::string_view name) {
@@ -81,7 +81,7 @@ uint64_t UncopiedMemory::ReadAll(const std::vector<AddressRange>& ranges) {
 uint64_t UncopiedMemory::ReadPart(const AddressRange& range) {
   for (uint64_t at = range.start; at < range.end;) {
     const auto wanted = static_cast<size_t>(std::min(
-        {range.end - at, uint64_t{kPart}, most_bytes_ - std::min(most_bytes_, read_bytes_)}));
+        {range.end - at, uint64_t{kReadAtOnce}, most_bytes_ - std::min(most_bytes_, read_bytes_)}));
     Piece piece{at, std::vector<char>(wanted)};
     const size_t got = wanted == 0 ? 0 : memory_.Read(at, wanted, piece.bytes.data());
     if (got == 0) return range.end - at;

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/leaks/known_blocks.h"
+#include "core/leaks/scan/known_blocks.h"
 
 namespace heapgauge::leaks {
 

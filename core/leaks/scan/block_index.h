@@ -17,7 +17,7 @@
 
 #include "core/base/address_range.h"
 #include "core/base/huge_array.h"
-#include "core/leaks/known_blocks.h"
+#include "core/leaks/scan/known_blocks.h"
 
 namespace heapgauge::leaks {
 

@@ -12,10 +12,10 @@
 #include <cstdint>
 
 #include "core/base/arch.h"
-#include "core/leaks/memory_image.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/edge_list.h"
 #include "core/leaks/scan/marks.h"
+#include "core/leaks/scan/memory_image.h"
 #include "core/leaks/scan/reach_steps.h"
 
 namespace heapgauge::leaks {

@@ -11,7 +11,7 @@
 
 #include "core/leaks/scan/block_bits.h"
 #include "core/leaks/scan/edge_list.h"
-#include "core/leaks/verdict.h"
+#include "core/leaks/scan/verdict.h"
 
 namespace heapgauge::leaks {
 

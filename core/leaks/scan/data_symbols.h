@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/leaks/roots.h"
+#include "core/leaks/scan/roots.h"
 #include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
 #include "core/symbolize/symbol_table.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/base/huge_array.h"
-#include "core/leaks/known_blocks.h"
 #include "core/leaks/scan/heuristics.h"
+#include "core/leaks/scan/known_blocks.h"
 
 namespace heapgauge::leaks {
 

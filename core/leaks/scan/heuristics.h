@@ -16,9 +16,9 @@
 #include <unordered_map>
 
 #include "core/base/address_range.h"
-#include "core/leaks/memory_image.h"
-#include "core/leaks/roots.h"
-#include "core/leaks/verdict.h"
+#include "core/leaks/scan/memory_image.h"
+#include "core/leaks/scan/roots.h"
+#include "core/leaks/scan/verdict.h"
 
 namespace heapgauge::leaks {
 

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "core/base/huge_array.h"
-#include "core/leaks/memory_image.h"
-#include "core/leaks/roots.h"
 #include "core/leaks/scan/block_bits.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/heuristics.h"
+#include "core/leaks/scan/memory_image.h"
+#include "core/leaks/scan/roots.h"
+#include "core/leaks/scan/verdict.h"
 #include "core/leaks/scan/zeroed_bytes.h"
-#include "core/leaks/verdict.h"
 
 namespace heapgauge::leaks {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/leaks/check.h"
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/check.h"
+#include "core/leaks/scan/memory_image.h"
 #include "core/leaks/scan/pointer_place.h"
 
 namespace heapgauge::leaks {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/leaks/check.h"
+#include "core/leaks/scan/check.h"
 
 namespace heapgauge::leaks {
 

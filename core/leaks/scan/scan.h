@@ -30,10 +30,10 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/leaks/known_blocks.h"
-#include "core/leaks/memory_image.h"
-#include "core/leaks/roots.h"
-#include "core/leaks/verdict.h"
+#include "core/leaks/scan/known_blocks.h"
+#include "core/leaks/scan/memory_image.h"
+#include "core/leaks/scan/roots.h"
+#include "core/leaks/scan/verdict.h"
 
 namespace heapgauge::leaks {
 

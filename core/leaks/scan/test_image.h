@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/leaks/check.h"
+#include "core/leaks/scan/check.h"
 #include "core/model/testing/profile_maker.h"
 
 namespace heapgauge::leaks::testing {

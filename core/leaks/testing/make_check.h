@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/leaks/check.h"
+#include "core/leaks/scan/check.h"
 #include "core/model/testing/profile_maker.h"
 
 namespace heapgauge::leaks::testing {

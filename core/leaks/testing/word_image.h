@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/leaks/memory_image.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks::testing {
 

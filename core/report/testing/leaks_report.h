@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/leaks/testing/make_check.h"
-#include "core/report/leaks.h"
+#include "core/report/views/leaks.h"
 
 namespace heapgauge::testing {
 

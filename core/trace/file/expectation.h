@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/trace/block.h"
+#include "core/trace/file/block.h"
 #include "core/trace/file/segment_columns.h"
 
 namespace heapgauge::trace {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/trace/file/column.h"
-#include "core/trace/trace_facts.h"
+#include "core/trace/file/trace_facts.h"
 
 namespace heapgauge::trace {
 

@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/result.h"
 #include "core/trace/file/chunk.h"
-#include "core/trace/segment.h"
+#include "core/trace/file/segment.h"
 
 namespace heapgauge::trace {
 

@@ -1,7 +1,8 @@
 // Reads segments back: the parts that were asked for, and no bytes of the others.
 //
-// Pure functions over hostile bytes. A segment that is returned keeps what core/trace/segment.h
-// promises: indexes of events are within blocks, stacks and threads below the limits given.
+// Pure functions over hostile bytes. A segment that is returned keeps what
+// core/trace/file/segment.h promises: indexes of events are within blocks, stacks and threads below
+// the limits given.
 #ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_
 #define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_
 
@@ -13,7 +14,7 @@
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/column.h"
 #include "core/trace/file/scratch.h"
-#include "core/trace/segment.h"
+#include "core/trace/file/segment.h"
 
 namespace heapgauge::trace {
 

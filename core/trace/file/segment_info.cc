@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/trace/file/segment_columns.h"
-#include "core/trace/trace_facts.h"
+#include "core/trace/file/trace_facts.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/column.h"
-#include "core/trace/segment.h"
+#include "core/trace/file/segment.h"
 
 namespace heapgauge::trace {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/formats/gauge/gauge_labels.h"
-#include "core/formats/gauge/gauge_modules.h"
-#include "core/formats/gauge/gauge_names.h"
+#include "core/gauge/gauge_labels.h"
+#include "core/gauge/gauge_modules.h"
+#include "core/gauge/gauge_names.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 #include "core/trace/file/tables.h"
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::trace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/trace/file/column.h"
-#include "core/trace/segment.h"
+#include "core/trace/file/segment.h"
 
 namespace heapgauge::trace {
 

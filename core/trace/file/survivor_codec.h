@@ -10,7 +10,7 @@
 
 #include "core/base/file.h"
 #include "core/base/result.h"
-#include "core/trace/block.h"
+#include "core/trace/file/block.h"
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/segment_decoder.h"
 

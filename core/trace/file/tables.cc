@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_modules.h"
+#include "core/gauge/gauge_modules.h"
 #include "core/trace/file/segment_columns.h"
 
 namespace heapgauge::trace {

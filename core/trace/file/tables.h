@@ -17,7 +17,7 @@
 #include "core/model/types.h"
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/column.h"
-#include "core/trace/trace_facts.h"
+#include "core/trace/file/trace_facts.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::trace {

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/gauge/mapped_gauge.h"
 #include "core/trace/record/event_stream.h"
-#include "core/trace/record/mapped_gauge.h"
 
 namespace heapgauge::trace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/trace/record/leak_watch.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace heapgauge::trace {
 

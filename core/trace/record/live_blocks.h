@@ -11,7 +11,7 @@
 #include <new>
 #include <vector>
 
-#include "core/trace/block.h"
+#include "core/trace/file/block.h"
 
 namespace heapgauge::trace {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/formats/gauge/owner_process.h"
+#include "core/gauge/owner_process.h"
 
 namespace heapgauge::trace {
 

@@ -9,10 +9,10 @@
 #include "core/base/process.h"
 #include "core/base/process_memory.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_layout.h"
-#include "core/formats/gauge/gauge_summary.h"
-#include "core/formats/gauge/owner_process.h"
-#include "core/trace/record/gauge_finder.h"
+#include "core/gauge/gauge_finder.h"
+#include "core/gauge/gauge_layout.h"
+#include "core/gauge/gauge_summary.h"
+#include "core/gauge/owner_process.h"
 
 namespace heapgauge::trace {
 namespace {

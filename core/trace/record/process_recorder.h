@@ -20,15 +20,15 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/gauge/mapped_gauge.h"
+#include "core/trace/file/trace_facts.h"
 #include "core/trace/record/block_matcher.h"
 #include "core/trace/record/buffer_reader.h"
 #include "core/trace/record/clock.h"
 #include "core/trace/record/leak_watch.h"
-#include "core/trace/record/mapped_gauge.h"
 #include "core/trace/record/merge.h"
 #include "core/trace/record/table_copier.h"
-#include "core/trace/trace_facts.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace heapgauge::trace {
 

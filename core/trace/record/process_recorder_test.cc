@@ -13,9 +13,9 @@
 
 #include "core/base/process.h"
 #include "core/base/text.h"
-#include "core/formats/gauge/gauge_control.h"
+#include "core/gauge/gauge_control.h"
+#include "core/trace/file/trace_file.h"
 #include "core/trace/record/testing/traced_gauge.h"
-#include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/base/process.h"
-#include "core/formats/gauge/owner_process.h"
+#include "core/gauge/gauge_finder.h"
+#include "core/gauge/owner_process.h"
 #include "core/trace/record/counting_writer.h"
-#include "core/trace/record/gauge_finder.h"
 #include "core/trace/record/leak_watch.h"
 #include "core/trace/record/process_end.h"
 #include "core/trace/record/process_recorder.h"

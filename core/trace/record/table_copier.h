@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/trace/record/mapped_gauge.h"
-#include "core/trace/trace_writer.h"
+#include "core/gauge/mapped_gauge.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace heapgauge::trace {
 

@@ -2,7 +2,7 @@
 #ifndef HEAPGAUGE_CORE_TRACE_TESTING_ALL_VALUES_H_
 #define HEAPGAUGE_CORE_TRACE_TESTING_ALL_VALUES_H_
 
-#include "core/trace/trace_profile.h"
+#include "core/trace/answer/trace_profile.h"
 
 namespace heapgauge::trace::testing {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/trace/answer/trace_peak.h"
 #include "core/trace/testing/make_trace.h"
-#include "core/trace/trace_peak.h"
 
 namespace heapgauge::trace::testing {
 

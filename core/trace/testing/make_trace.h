@@ -30,8 +30,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/file/trace_file.h"
+#include "core/trace/record/trace_writer.h"
 
 namespace heapgauge::trace::testing {
 

@@ -1,4 +1,4 @@
-#include "core/leaks/check_process.h"
+#include "core/leaks/verdict/check_process.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

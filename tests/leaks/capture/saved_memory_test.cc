@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "core/leaks/capture/picture.h"
-#include "core/leaks/check_process.h"
+#include "core/leaks/verdict/check_process.h"
 #include "tests/leaks/capture/call_filter.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/tracing_test.h"

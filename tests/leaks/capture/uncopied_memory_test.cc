@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "core/leaks/check_process.h"
+#include "core/leaks/verdict/check_process.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
 #include "tests/leaks/capture/tracing_test.h"

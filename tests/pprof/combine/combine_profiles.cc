@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/merge.h"
 #include "core/base/file_sink.h"
+#include "core/fold/merge.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/read_profile.h"
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "core/base/file.h"
-#include "core/trace/trace_file.h"
-#include "core/trace/trace_writer.h"
+#include "core/trace/file/trace_file.h"
+#include "core/trace/record/trace_writer.h"
 #include "tests/trace/record/traced_run_fixture.h"
 
 namespace heapgauge::testing {

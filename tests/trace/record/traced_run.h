@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/trace_file.h"
+#include "core/trace/file/trace_file.h"
 
 namespace heapgauge::testing {
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { axisTime, exactTime, fixed, formatByteRange, formatBytes, formatChange, formatCount, formatDuration, formatPlusMinus, formatRange, formatShare, formatValue, momentText } from "./format";
 import texts from "./number_texts.json";
 
-// core/report/number_texts_test.cc checks the same table, so that the page and the command line write the same.
+// core/report/views/number_texts_test.cc checks the same table, so that the page and the command line write the same.
 test("numbers are written as the command line writes them", () => {
   for (const [value, text] of texts.bytes as [number, string][]) assert.equal(formatBytes(value), text, `bytes ${value}`);
   for (const [low, high, text] of texts.byte_range as [number, number, string][]) assert.equal(formatByteRange(low, high), text, `range ${low} ${high}`);

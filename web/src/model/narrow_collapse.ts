@@ -1,5 +1,5 @@
 // A flame graph without recursion, made of one that is all there: where a function is on a stack again, what is between
-// its two calls is left out. From the outermost callers in, as the server does it (core/analysis/fold_stacks.h).
+// its two calls is left out. From the outermost callers in, as the server does it (core/fold/fold_stacks.h).
 
 import type { FlameAnswer } from "../api/types";
 

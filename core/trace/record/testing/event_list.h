@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/event_sink.h"
+#include "core/trace/file/event_sink.h"
 
 namespace heapgauge::testing {
 

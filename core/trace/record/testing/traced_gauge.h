@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/formats/gauge/testing/gauge_builder.h"
+#include "core/gauge/testing/gauge_builder.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::testing {

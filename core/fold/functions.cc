@@ -1,0 +1,234 @@
+#include "core/fold/functions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "core/base/function_pattern.h"
+#include "core/base/regex.h"
+#include "core/base/text.h"
+#include "core/base/try_thread.h"
+#include "core/fold/function_sums.h"
+#include "core/fold/groundwork.h"
+#include "core/fold/row_figures.h"
+
+namespace heapgauge {
+namespace {
+
+uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
+
+// Which functions and modules a pattern means.
+struct Matches {
+  std::vector<bool> functions;
+  std::vector<bool> modules;
+};
+
+// An empty pattern matches nothing.
+Result<Matches> Match(const Profile& profile, const std::string& pattern, Granularity granularity) {
+  Matches matches;
+  matches.functions.resize(profile.functions.size());
+  matches.modules.resize(profile.modules.size());
+  if (pattern.empty()) return matches;
+  HG_ASSIGN(const Regex regex, Regex::CompileTyped(pattern));
+  for (size_t i = 0; i < matches.functions.size(); ++i) {
+    const Function& function = profile.functions[i];
+    matches.functions[i] = MatchesFunction(regex, function.name) ||
+                           (granularity == Granularity::kFiles && regex.Matches(function.file));
+  }
+  if (granularity != Granularity::kModules) return matches;
+  for (size_t i = 0; i < matches.modules.size(); ++i) {
+    matches.modules[i] = regex.Matches(profile.modules[i].path);
+  }
+  return matches;
+}
+
+}  // namespace
+
+uint64_t HeapFigures::MeanAge(uint64_t now_ns) const {
+  if (!(aged_bytes > 0)) return 0;
+  const double mean_birth = birth_sum / aged_bytes;
+  const double age = static_cast<double>(now_ns) - mean_birth;
+  return age > 0 ? static_cast<uint64_t>(age) : 0;
+}
+
+uint64_t HeapFigures::OldestAge(uint64_t now_ns) const { return Since(oldest_birth, now_ns); }
+
+std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
+  const RowFigures figures(profile, MeasuresOf(profile));
+  std::vector<HeapFigures> list;
+  list.reserve(figures.size());
+  for (size_t row = 0; row < figures.size(); ++row) list.push_back(figures[row]);
+  return list;
+}
+
+Status CheckPattern(const std::string& pattern) {
+  HG_TRY(Regex::CompileTyped(pattern));
+  return {};
+}
+
+Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& filter,
+                                     Granularity granularity) {
+  std::vector<bool> selected(profile.rows.size(), true);
+  if (filter.focus.empty() && filter.ignore.empty()) return selected;
+  HG_ASSIGN(const Matches focus, Match(profile, filter.focus, granularity));
+  HG_ASSIGN(const Matches ignore, Match(profile, filter.ignore, granularity));
+  // A node knows what is on its stack from its own location and its caller's node.
+  enum : uint8_t { kFocused = 1, kIgnored = 2 };
+  std::vector<uint8_t> location_has(profile.locations.size());
+  for (LocationId id = 0; id < profile.locations.size(); ++id) {
+    const Location& location = profile.locations[id];
+    bool focused = location.module != kNone && focus.modules[location.module];
+    bool ignored = location.module != kNone && ignore.modules[location.module];
+    for (uint32_t i = 0; i < location.frame_count; ++i) {
+      const FunctionId function = profile.frames[location.first_frame + i].function;
+      focused = focused || focus.functions[function];
+      ignored = ignored || ignore.functions[function];
+    }
+    location_has[id] = static_cast<uint8_t>((focused ? kFocused : 0) | (ignored ? kIgnored : 0));
+  }
+  std::vector<uint8_t> stack_has(profile.nodes.size());
+  for (NodeId id = 0; id < profile.nodes.size(); ++id) {
+    const Node& node = profile.nodes[id];
+    stack_has[id] = static_cast<uint8_t>(location_has[node.location] |
+                                         (node.parent == kNone ? 0 : stack_has[node.parent]));
+  }
+  for (RowId row = 0; row < selected.size(); ++row) {
+    const NodeId leaf = profile.rows[row].leaf;
+    const uint8_t has = leaf == kNone ? 0 : stack_has[leaf];
+    selected[row] = (filter.focus.empty() || (has & kFocused) != 0) && (has & kIgnored) == 0;
+  }
+  return selected;
+}
+
+FramePlace FlatFrame(const Profile& profile, RowId row,
+                     const std::vector<uint32_t>& allocation_frames) {
+  FramePlace last;
+  for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
+    const LocationId id = profile.nodes[node].location;
+    const uint32_t count = profile.locations[id].frame_count;
+    if (allocation_frames[id] < count) return {node, allocation_frames[id]};
+    if (count > 0) last = {node, count - 1};
+  }
+  return last;  // the whole stack allocates: its outermost frame stands for it
+}
+
+double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns) {
+  switch (key) {
+    case SortKey::kLive:
+      break;
+    case SortKey::kAllocated:
+      return figures.allocated_bytes.value;
+    case SortKey::kCount:
+      return figures.live_objects;
+    case SortKey::kAge:
+      return static_cast<double>(figures.MeanAge(now_ns));
+  }
+  return figures.live_bytes.value;
+}
+
+namespace {
+
+// Of the entities that have flat figures, those whose heaviest frames have the same flat weight:
+// there the cumulative weight decides which of them stands for the entity.
+FrameMarks FindTies(const Profile& profile, const Entities& entities, const FunctionSums& sums) {
+  std::vector<double> heaviest(entities.size(), -std::numeric_limits<double>::infinity());
+  FrameMarks ties{std::vector<uint8_t>(profile.locations.size()),
+                  std::vector<uint8_t>(entities.size())};
+  const auto each = [&](const auto& look) {
+    for (LocationId id = 0; id < profile.locations.size(); ++id) {
+      const Location& location = profile.locations[id];
+      for (uint32_t k = 0; k < location.frame_count; ++k) {
+        look(id, entities.Of(id, k), sums.frame_flat[location.first_frame + k]);
+      }
+    }
+  };
+  each([&](LocationId, EntityId entity, double flat) {
+    if (flat == heaviest[entity]) ties.entities[entity] = 1;
+    if (flat <= heaviest[entity]) return;
+    heaviest[entity] = flat;
+    ties.entities[entity] = 0;
+  });
+  for (EntityId entity = 0; entity < entities.size(); ++entity) {
+    const HeapFigures& f = sums.flat[entity];
+    if (f.samples == 0 && f.live_samples == 0) ties.entities[entity] = 0;
+  }
+  each(
+      [&](LocationId id, EntityId entity, double) { ties.locations[id] |= ties.entities[entity]; });
+  return ties;
+}
+
+}  // namespace
+
+Result<FunctionReport> AggregateFunctions(const Profile& profile, const FunctionOptions& options) {
+  return AggregateFunctions(Groundwork(profile), options);
+}
+
+Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
+                                          const FunctionOptions& options) {
+  const Profile& profile = groundwork.profile();
+  HG_ASSIGN(const std::vector<bool> selected,
+            SelectRows(profile, options.filter, options.granularity));
+  // Names of allocators are as much work as all that can be done without them.
+  constexpr size_t kWorthAThread = 2000;
+  std::thread other;
+  if (profile.functions.size() > kWorthAThread) {
+    other = TryThread([&] { groundwork.allocation_frames(); });
+  }
+  FunctionReport report;
+  report.measures = groundwork.measures();
+  report.entities = *groundwork.entities(options.granularity);
+  if (other.joinable()) other.join();
+  const Entities& entities = report.entities;
+  FunctionSums sums = SumFunctions(groundwork, entities, selected, !options.flat_only);
+  if (options.flat_only) {
+    sums.frame_cum = WeighFrames(groundwork, entities, selected, FindTies(profile, entities, sums));
+  }
+  report.total = sums.total;
+  report.selected = sums.selected;
+  report.rows.resize(entities.size() + 1);  // the last one is for stacks that cannot be read
+  for (EntityId id = 0; id < entities.size(); ++id) {
+    FunctionRow& row = report.rows[id];
+    row.entity = id;
+    row.function = entities[id].function;
+    row.flat = sums.flat[id];
+    if (!options.flat_only) row.cum = sums.cum[id];
+  }
+  report.rows.back().flat = report.rows.back().cum = sums.unknown;
+  std::vector<std::pair<double, double>> best(report.rows.size(), {-1, -1});
+  for (LocationId id = 0; id < profile.locations.size(); ++id) {
+    const Location& location = profile.locations[id];
+    for (uint32_t k = 0; k < location.frame_count; ++k) {
+      const uint32_t frame = location.first_frame + k;
+      const EntityId entity = entities.Of(id, k);
+      const std::pair<double, double> score{sums.frame_flat[frame], sums.frame_cum[frame]};
+      if (score <= best[entity]) continue;
+      best[entity] = score;
+      report.rows[entity].frame = frame;
+    }
+  }
+  report.rows.erase(std::remove_if(report.rows.begin(), report.rows.end(),
+                                   [&](const FunctionRow& row) {
+                                     const HeapFigures& f = options.cumulative ? row.cum : row.flat;
+                                     return f.samples == 0 && f.live_samples == 0;
+                                   }),
+                    report.rows.end());
+  const uint64_t now = profile.recording.duration_ns;
+  const auto before = [&](const FunctionRow& a, const FunctionRow& b) {
+    const HeapFigures& fa = options.cumulative ? a.cum : a.flat;
+    const HeapFigures& fb = options.cumulative ? b.cum : b.flat;
+    // What a difference lost is as much worth a look as what it gained.
+    const double va = std::fabs(SortValue(fa, options.sort, now));
+    const double vb = std::fabs(SortValue(fb, options.sort, now));
+    if (va != vb) return va > vb;
+    if (fa.allocated_bytes.value != fb.allocated_bytes.value) {
+      return fa.allocated_bytes.value > fb.allocated_bytes.value;
+    }
+    return IsNamedBefore(profile, entities, a.entity, b.entity);
+  };
+  std::sort(report.rows.begin(), report.rows.end(), before);
+  return report;
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,64 @@
+// Makes the trees of a massif.out file from stacks: functions that allocated at the top, callers
+// below, as massif has them. What is below the threshold is folded into one node under its parent.
+//
+// Only what is above the threshold is ever looked at frame by frame, so a tree costs little however
+// many stacks there are. Not synchronised; profile and file must outlive the object.
+#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
+#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/formats/massif/massif_file.h"
+#include "core/model/profile.h"
+
+namespace heapgauge {
+
+struct MassifTreeOptions {
+  double threshold = 1;  // percent of the snapshot's total
+  size_t depth = 30;     // frames below the total
+};
+
+struct StackBytes {
+  NodeId leaf = kNone;  // kNone: an unknown stack
+  uint64_t bytes = 0;
+};
+
+class MassifTrees {
+ public:
+  // The profile has the names; frames that only allocate are left out.
+  MassifTrees(const Profile& profile, const MassifTreeOptions& options, MassifFile* file);
+
+  // Sets the tree of a snapshot. REQUIRES: its bytes are set.
+  void SetTree(const std::vector<StackBytes>& stacks, MassifSnapshot* snapshot);
+
+ private:
+  // A stack on its way from the innermost frame outwards.
+  struct Walk {
+    NodeId node = kNone;  // kNone: at its end
+    uint32_t frame = 0;   // of the node's location
+    uint64_t bytes = 0;
+    uint32_t unit = kNone;  // what the tree tells apart: a frame, or a location without a name
+  };
+
+  void Enter(Walk* walk) const;
+  void Advance(Walk* walk) const;
+  // Appends the children of the node `parent`, which all `walks` have passed.
+  void AddChildren(std::span<Walk> walks, size_t parent, size_t depth, MassifSnapshot* snapshot);
+  uint32_t TextOf(const Walk& walk);
+  uint32_t TextId(const std::string& text);
+
+  const Profile& profile_;
+  const MassifTreeOptions options_;
+  MassifFile* file_;
+  std::vector<uint32_t> allocation_frames_;
+  std::unordered_map<std::string, uint32_t> text_ids_;
+  std::unordered_map<uint32_t, uint32_t> unit_texts_;
+};
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_

@@ -1,0 +1,247 @@
+#include "core/gauge/gauge_directory.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/base/file.h"
+#include "core/base/proc_fields.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/gauge/gauges_in_memory.h"
+#include "core/gauge/owner_process.h"
+
+namespace heapgauge {
+namespace {
+
+bool IsDirectory(const std::string& path) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+// Names of the entries of `directory` that begin with `prefix`.
+std::vector<std::string> Entries(const std::string& directory, const std::string& prefix) {
+  std::vector<std::string> names;
+  DIR* dir = opendir(directory.c_str());
+  if (dir == nullptr) return names;
+  while (const dirent* entry = readdir(dir)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0) {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  closedir(dir);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+// `dir` of the agent's settings file; "" if that says nothing.
+std::string SettingsDirectory() {
+  constexpr size_t kMostBytes = 16 << 10;
+  const char* named = std::getenv("HEAPGAUGE_CONFIG");
+  const std::string path = named != nullptr ? named : "/etc/heapgauge.conf";
+  if (path.empty()) return "";
+  const auto text = ReadWholeFile(path, kMostBytes);
+  if (!text) return "";
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos || Trimmed(line.substr(0, equals)) != "dir") continue;
+    return std::string(Trimmed(line.substr(equals + 1)));
+  }
+  return "";
+}
+
+// True if the process that made the owner's file made this one too, later.
+bool IsLaterFile(const std::string& path, const GaugeOwner& owner) {
+  const auto other = ReadOwner(path);
+  return other && !other->is_copy && other->pid == owner.pid &&
+         other->process_start_ticks == owner.process_start_ticks &&
+         other->start_realtime_ns > owner.start_realtime_ns;
+}
+
+// FILE of FILE.N, which was moved out of the way of a later program (reliability.md); else "".
+std::string NameBeforeMove(const std::string& path) {
+  const size_t digits = path.find_last_not_of("0123456789") + 1;
+  if (digits == path.size() || digits < 2 || path[digits - 1] != '.') return "";
+  return path.substr(0, digits - 1);
+}
+
+bool HasNewerFile(const GaugeOwner& owner) {
+  const std::string before = NameBeforeMove(owner.path);
+  if (!before.empty() && IsLaterFile(before, owner)) return true;
+  const size_t slash = owner.path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : owner.path.substr(0, slash);
+  const auto paths = ListGaugeFiles(directory);
+  if (!paths) return false;
+  const std::string pid = "." + std::to_string(owner.pid) + ".";
+  return std::any_of(paths->begin(), paths->end(), [&](const std::string& path) {
+    return path.find(pid) != std::string::npos && IsLaterFile(path, owner);
+  });
+}
+
+// A program without the agent in it. Where a copy of its gauge file was made by other means the
+// process still maps the file itself, under its name or without one.
+bool MapsNoGauge(uint32_t pid) {
+  const auto paths = SharedMappings(pid);
+  if (!paths) return false;
+  return std::none_of(paths->begin(), paths->end(),
+                      [](std::string_view path) {
+                        constexpr std::string_view kDeleted = " (deleted)";
+                        if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+                        return IsGaugeFileName(BaseName(path)) ||
+                               ReadOwner(std::string(path)).has_value();
+                      }) &&
+         GaugesInMemoryOf(pid).empty();
+}
+
+}  // namespace
+
+std::vector<std::string> GaugeDirectories() {
+  std::vector<std::string> directories;
+  const auto add = [&](const std::string& path) {
+    if (IsDirectory(path) &&
+        std::find(directories.begin(), directories.end(), path) == directories.end()) {
+      directories.push_back(path);
+    }
+  };
+  if (const char* dir = std::getenv("HEAPGAUGE_DIR"); dir != nullptr && *dir != 0) add(dir);
+  if (const std::string dir = SettingsDirectory(); !dir.empty()) add(dir);
+  if (const char* dir = std::getenv("XDG_RUNTIME_DIR"); dir != nullptr && *dir != 0) {
+    add(std::string(dir) + "/heapgauge");
+  }
+  const std::string uid = std::to_string(getuid());
+  add("/dev/shm/heapgauge-" + uid);
+  add("/tmp/heapgauge-" + uid);
+  if (getuid() == 0) {
+    for (const std::string& user : Entries("/run/user", "")) {
+      if (user[0] != '.') add("/run/user/" + user + "/heapgauge");
+    }
+    for (const std::string root : {"/dev/shm", "/tmp"}) {
+      constexpr std::string_view kPrefix = "heapgauge-";
+      for (const std::string& name : Entries(root, std::string(kPrefix))) {
+        // The agent's are called by the number of their user.
+        const bool by_number =
+            name.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
+        if (by_number && name.size() > kPrefix.size()) add(root + "/" + name);
+      }
+    }
+  }
+  return directories;
+}
+
+bool IsGaugeFileName(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits < name.size() && digits > 0 && name[digits - 1] == '.')
+    name = name.substr(0, digits - 1);
+  return name.size() > 3 && name.substr(name.size() - 3) == ".hg";
+}
+
+Result<std::vector<std::string>> ListGaugeFiles(const std::string& directory) {
+  DIR* dir = opendir(directory.c_str());
+  if (dir == nullptr) {
+    return tl::unexpected<Error>(SystemError("cannot list '" + Printable(directory) + "'", errno));
+  }
+  std::vector<std::string> paths;
+  while (const dirent* entry = readdir(dir)) {
+    if (IsGaugeFileName(entry->d_name)) paths.push_back(directory + "/" + entry->d_name);
+  }
+  closedir(dir);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Result<GaugeOwner> ReadOwner(const std::string& path) {
+  HG_ASSIGN(const File file, File::OpenForReading(path));
+  wire::Header header{};
+  if (file.ReadAt(0, &header, sizeof header) != sizeof header ||
+      std::memcmp(header.magic, wire::kMagic, sizeof header.magic) != 0) {
+    return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not a gauge file");
+  }
+  return OwnerIn(header, path);
+}
+
+GaugeOwner OwnerIn(const wire::Header& header, const std::string& path) {
+  const bool has_recorder = header.version >= 3;
+  return GaugeOwner{path,
+                    header.pid,
+                    header.parent_pid,
+                    header.process_start_ticks,
+                    header.start_realtime_ns,
+                    header.ended_ns,
+                    header.is_copy != 0,
+                    has_recorder ? header.recorder_pid : 0,
+                    header.is_copy != 0 ? header.dump.time_ns : 0,
+                    header.version >= 5 ? header.pid_namespace : 0};
+}
+
+uint32_t RunningAs(const GaugeOwner& owner) {
+  if (owner.ended_ns != 0 || owner.is_copy) return 0;
+  return FindRunningOwner(owner).process.pid;
+}
+
+bool OwnerRuns(const GaugeOwner& owner) { return RunningAs(owner) != 0; }
+
+bool WasReplaced(const GaugeOwner& owner) {
+  if (owner.process_start_ticks == 0) return false;
+  if (HasNewerFile(owner)) return true;
+  const uint32_t pid = RunningAs(owner);
+  return pid != 0 && ProcessMapsFile(pid, owner.path) == false && MapsNoGauge(pid);
+}
+
+Result<std::string> FindGaugeOf(uint32_t pid) {
+  if (std::string mapped = OwnGaugePath(pid); !mapped.empty()) return mapped;
+  // Where its mappings may not be read: what it is called in a namespace of its own.
+  const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
+  const uint32_t inner = status ? InnermostPid(*status) : 0;
+  std::string best;
+  uint64_t best_start = 0;
+  bool best_runs = false;
+  std::string searched;
+  for (const std::string& directory : GaugeDirectories()) {
+    searched += (searched.empty() ? "" : ", ") + Printable(directory);
+    const auto paths = ListGaugeFiles(directory);
+    if (!paths) continue;
+    for (const std::string& path : *paths) {
+      const auto owner = ReadOwner(path);
+      if (!owner || owner->is_copy || (owner->pid != pid && owner->pid != inner)) continue;
+      const uint32_t running_as = RunningAs(*owner);
+      if (running_as != pid && (running_as != 0 || owner->pid != pid)) continue;
+      const bool runs = running_as != 0;
+      const bool better = best.empty() || (runs && !best_runs) ||
+                          (runs == best_runs && owner->start_realtime_ns > best_start);
+      if (!better) continue;
+      best = path;
+      best_start = owner->start_realtime_ns;
+      best_runs = runs;
+    }
+  }
+  if (!best.empty()) return best;
+  searched = searched.empty() ? "there is no gauge directory" : "looked in " + searched;
+  if (ReadProcess(pid)) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("there is no gauge file of process {} ({}); heapgauge doctor {} "
+                            "tells why",
+                            pid, searched, pid));
+  }
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("there is no process {} and no gauge file of it ({}); "
+                          "heapgauge ps lists what there is",
+                          pid, searched));
+}
+
+}  // namespace heapgauge

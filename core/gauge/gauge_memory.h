@@ -1,0 +1,44 @@
+// What a gauge file holds about memory as a whole: live blocks with their addresses, recorded
+// mappings, the allocator's own statistics, the process as the kernel saw it, the agent's ranges.
+// `heapgauge memory` starts from this.
+//
+// The file is treated as hostile, as in gauge_reader.h: what makes no sense is left out.
+#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_MEMORY_H_
+#define HEAPGAUGE_CORE_GAUGE_GAUGE_MEMORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/address_range.h"
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge {
+
+// No program has memory from here on.
+inline constexpr uint64_t kAddressSpace = uint64_t{1} << 57;
+
+struct GaugeMemory {
+  std::string path;
+  Recording recording;
+  wire::Allocator allocator = wire::Allocator::kUnknown;
+  std::vector<wire::LiveRecord> live;  // since the last reset
+  bool live_is_whole = false;          // these are no samples: all blocks are known
+  bool records_mappings = false;
+  std::vector<wire::MappingRecord> mappings;
+  std::optional<wire::AllocatorStatistics> statistics;
+  std::optional<wire::ProcessMemory> memory;
+  std::vector<TimelinePoint> timeline;  // oldest first
+  std::vector<AddressRange> agent_ranges;
+  bool agent_ranges_known = false;
+  uint64_t now_ns = 0;  // of the file's clock, as of the reading; 0 if the process is gone
+};
+
+Result<GaugeMemory> ReadGaugeMemory(const std::string& path);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_MEMORY_H_

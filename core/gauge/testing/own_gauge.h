@@ -1,0 +1,39 @@
+// Makes the process of a test look as if the agent were in it: for as long as this lives, it maps a
+// gauge file, whose name is gone already. Without one, files that say they are of this process seem
+// to be of the program that it was before an exec.
+#ifndef HEAPGAUGE_CORE_GAUGE_TESTING_OWN_GAUGE_H_
+#define HEAPGAUGE_CORE_GAUGE_TESTING_OWN_GAUGE_H_
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace heapgauge::testing {
+
+class OwnGauge {
+ public:
+  OwnGauge() {
+    std::string path = ::testing::TempDir() + "own.XXXXXX.hg";
+    const int file = mkstemps(path.data(), 3);
+    memory_ = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    unlink(path.c_str());
+    EXPECT_NE(memory_, MAP_FAILED);
+  }
+  ~OwnGauge() { munmap(memory_, kBytes); }
+  OwnGauge(const OwnGauge&) = delete;
+  OwnGauge& operator=(const OwnGauge&) = delete;
+
+ private:
+  static constexpr size_t kBytes = 4096;  // never touched
+
+  void* memory_;
+};
+
+}  // namespace heapgauge::testing
+
+#endif  // HEAPGAUGE_CORE_GAUGE_TESTING_OWN_GAUGE_H_

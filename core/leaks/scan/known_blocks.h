@@ -1,0 +1,58 @@
+// The live blocks of a program as far as they are known: all of them where it is traced, those that
+// were sampled otherwise.
+//
+// Plain data, owned by whoever made it.
+#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_KNOWN_BLOCKS_H_
+#define HEAPGAUGE_CORE_LEAKS_SCAN_KNOWN_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/leaks/scan/stack_history.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::leaks {
+
+inline constexpr uint32_t kNoBlock = UINT32_MAX;
+// Block::function, if it is not known by which one it was allocated.
+inline constexpr uint32_t kNoFunction = 255;
+
+struct Block {
+  uint64_t address = 0;
+  uint64_t size = 0;         // as requested; 0 counts as one byte, as an address may point to it
+  uint64_t birth_ns = 0;     // since the recording began
+  uint32_t stack = 0;        // index in KnownBlocks::stacks
+  uint32_t thread : 24 = 0;  // kernel id (Linux has no more than 2^22), 0 unknown
+  uint32_t function : 8 = kNoFunction;  // wire::Function that allocated it
+  double weight = 1;  // how many blocks of this size and stack it stands for; 1 where exact
+};
+
+// Why blocks that were recorded one by one are not all of the live ones, and no others.
+enum class Gap : uint8_t {
+  kNone,
+  kEvents,  // some were lost: blocks here may be freed, others be live
+  kYoung,   // what lived short was left out: young ones are not here
+  kEnd,     // the trace breaks off: what was freed later is not known
+};
+
+struct KnownBlocks {
+  std::vector<Block> blocks;  // by address, without overlaps
+  // Names come with the profile once it is symbolized; its rows are of no interest here.
+  Profile profile;
+  struct Stack {
+    NodeId leaf = kNone;  // kNone: unknown
+    LabelSetId labels = kNone;
+  };
+  std::vector<Stack> stacks;
+  std::vector<StackHistory> histories;  // of each stack; empty where nothing is known but blocks
+  bool exact = false;                   // every live block is here, with weight 1
+  Gap gap = Gap::kNone;                 // why not, where each was recorded and has weight 1
+  uint64_t now_ns = 0;                  // on the clock of Block::birth_ns
+
+  // They stand for others as well, and amounts are estimates.
+  bool sampled() const { return !exact && gap == Gap::kNone; }
+};
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_KNOWN_BLOCKS_H_

@@ -1,0 +1,19 @@
+// Brings blocks into the order that checks need. A pure function.
+#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_DISTINCT_BLOCKS_H_
+#define HEAPGAUGE_CORE_LEAKS_VERDICT_DISTINCT_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/leaks/scan/known_blocks.h"
+
+namespace heapgauge::leaks {
+
+// Sorts by address and drops the older one of two that overlap: a free that nobody saw leaves its
+// block behind, and another one gets its place. Address 0 is that of blocks whose place is not
+// known: all of these stay. Returns how many were dropped.
+uint64_t MakeDistinct(std::vector<Block>* blocks);
+
+}  // namespace heapgauge::leaks
+
+#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_DISTINCT_BLOCKS_H_

@@ -1,0 +1,197 @@
+#include "core/leaks/verdict/loss_records.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/leaks/verdict/stack_frames.h"
+#include "core/leaks/verdict/suppression_matcher.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+size_t FramesThatCount(Resolution resolution) {
+  switch (resolution) {
+    case Resolution::kLow:
+      return 2;
+    case Resolution::kMedium:
+      return 4;
+    case Resolution::kHigh:
+      break;
+  }
+  return SIZE_MAX;
+}
+
+// A number for each stack; those that count as one have the same.
+std::vector<uint32_t> ClassesOf(const Check& check, Resolution resolution) {
+  const Profile& profile = check.known.profile;
+  const size_t most = FramesThatCount(resolution);
+  AllocationFrames allocation(profile);
+  std::unordered_map<std::string, uint32_t> classes;
+  std::unordered_map<NodeId, uint32_t> of_leaf;
+  std::vector<uint32_t> result;
+  result.reserve(check.known.stacks.size());
+  std::string key;
+  for (const KnownBlocks::Stack& stack : check.known.stacks) {
+    const auto seen = of_leaf.find(stack.leaf);
+    if (seen != of_leaf.end()) {
+      result.push_back(seen->second);
+      continue;
+    }
+    key.clear();
+    size_t skip = 0;
+    if (most != SIZE_MAX) {
+      // Calls that were inlined are part of the call that is really there.
+      const std::vector<StackFrame> frames = FramesOf(profile, stack.leaf);
+      const size_t count = allocation.Count(frames);
+      for (size_t i = 1; i <= count; ++i) skip += frames[i].location != frames[i - 1].location;
+    }
+    size_t taken = 0;
+    for (NodeId node = stack.leaf; node != kNone; node = profile.nodes[node].parent) {
+      if (skip > 0) {
+        --skip;
+        continue;
+      }
+      if (taken++ == most) break;
+      const LocationId id = profile.nodes[node].location;
+      const uint64_t address = id == kNone ? 0 : profile.locations[id].address;
+      const uint64_t word = address != 0 ? address : uint64_t{id} << 32 | 1;
+      key.append(reinterpret_cast<const char*>(&word), sizeof(word));
+    }
+    const auto number = static_cast<uint32_t>(classes.size());
+    const uint32_t found = classes.emplace(key, number).first->second;
+    of_leaf.emplace(stack.leaf, found);
+    result.push_back(found);
+  }
+  return result;
+}
+
+Verdict VerdictOf(const Check& check, size_t block) {
+  if (block < check.verdicts.size()) return check.verdicts[block];
+  Verdict verdict;
+  verdict.kind = Kind::kReachable;
+  return verdict;
+}
+
+// The rule that silences each block, kNone if none does.
+std::vector<uint32_t> SuppressionOf(const Check& check, const Suppressions* suppressions) {
+  const std::vector<Block>& blocks = check.known.blocks;
+  std::vector<uint32_t> rules(blocks.size(), kNone);
+  if (suppressions == nullptr || suppressions->rules().empty()) return rules;
+  SuppressionMatcher matcher(*suppressions, check.known.profile);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    rules[i] = matcher.Match(check.known.stacks[blocks[i].stack].leaf, VerdictOf(check, i).kind,
+                             blocks[i].function);
+  }
+  // Whoever says leak:f in LeakSanitizer's words means f's block with all that hangs on it.
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const uint32_t leader = VerdictOf(check, i).leader;
+    if (rules[i] != kNone || leader >= blocks.size() || rules[leader] == kNone) continue;
+    if (suppressions->rules()[rules[leader]].with_indirect) rules[i] = rules[leader];
+  }
+  return rules;
+}
+
+bool Before(const LossRecord& a, const LossRecord& b) {
+  if (a.total_bytes() != b.total_bytes()) return a.total_bytes() < b.total_bytes();
+  // What is definitely lost comes first among equals, as memcheck has it.
+  if (a.kind != b.kind) return a.kind > b.kind;
+  if (a.own.blocks.value != b.own.blocks.value) return a.own.blocks.value < b.own.blocks.value;
+  return a.stack < b.stack;
+}
+
+}  // namespace
+
+void Amount::Add(const Block& block) {
+  // A block that was taken with probability p stands for 1/p; core/model/estimate.h has the sums.
+  const double size = static_cast<double>(block.size);
+  const double weight = block.weight > 1 ? block.weight : 1;
+  const double variance = weight * (weight - 1);
+  bytes.Add({size * weight, size * size * variance, size * (weight - 1), size,
+             size * size * size * variance});
+  blocks.Add({weight, variance, weight - 1, 1, variance});
+  ++known;
+}
+
+void Amount::Add(const Amount& other) {
+  bytes.Add(other.bytes);
+  blocks.Add(other.blocks);
+  known += other.known;
+}
+
+LossRecords MakeLossRecords(const Check& check, const LossOptions& options) {
+  const std::vector<Block>& blocks = check.known.blocks;
+  const std::vector<uint32_t> classes = ClassesOf(check, options.resolution);
+  const std::vector<uint32_t> rules = SuppressionOf(check, options.suppressions);
+  LossRecords result;
+  std::vector<Amount> of_class(classes.size());
+  std::vector<uint32_t> class_of;  // of each record
+  std::map<std::tuple<uint32_t, Kind, uint32_t>, uint32_t> index;
+  result.record_of.resize(blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Block& block = blocks[i];
+    const Verdict verdict = VerdictOf(check, i);
+    const uint32_t stack_class = classes[block.stack];
+    const auto [at, is_new] =
+        index.try_emplace({stack_class, verdict.kind, rules[i]}, result.records.size());
+    if (is_new) {
+      LossRecord record;
+      record.kind = verdict.kind;
+      record.suppression = rules[i];
+      record.stack = block.stack;
+      record.block = static_cast<uint32_t>(i);
+      record.heuristic = verdict.heuristic;
+      result.records.push_back(record);
+      class_of.push_back(stack_class);
+    }
+    result.record_of[i] = at->second;
+    LossRecord& record = result.records[at->second];
+    record.own.Add(block);
+    record.oldest_birth_ns = std::min(record.oldest_birth_ns, block.birth_ns);
+    record.newest_birth_ns = std::max(record.newest_birth_ns, block.birth_ns);
+    if (block.size > blocks[record.block].size) record.block = static_cast<uint32_t>(i);
+    if (verdict.heuristic != record.heuristic) record.heuristic = Heuristic::kNone;
+    of_class[stack_class].Add(block);
+    result.in_use.Add(block);
+    if (rules[i] != kNone) {
+      result.suppressed.Add(block);
+    } else {
+      result.kinds[static_cast<size_t>(verdict.kind)].Add(block);
+      if (verdict.kind == Kind::kReachable) {
+        result.heuristics[static_cast<size_t>(verdict.heuristic)].Add(block);
+      }
+    }
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Verdict verdict = VerdictOf(check, i);
+    if (verdict.kind != Kind::kIndirect || verdict.leader >= blocks.size()) continue;
+    result.records[result.record_of[verdict.leader]].indirect.Add(blocks[i]);
+  }
+  for (size_t r = 0; r < result.records.size(); ++r) {
+    result.records[r].stack_total = of_class[class_of[r]];
+    result.records[r].number = static_cast<uint32_t>(r);
+  }
+  std::sort(result.records.begin(), result.records.end(), Before);
+  std::vector<uint32_t> place(result.records.size());
+  for (size_t r = 0; r < result.records.size(); ++r) {
+    place[result.records[r].number] = static_cast<uint32_t>(r);
+    result.records[r].number = static_cast<uint32_t>(r + 1);
+  }
+  for (uint32_t& record : result.record_of) record = place[record];
+  return result;
+}
+
+uint64_t OldestAge(const Check& check, const LossRecord& record) {
+  return check.known.now_ns > record.oldest_birth_ns ? check.known.now_ns - record.oldest_birth_ns
+                                                     : 0;
+}
+
+uint64_t NewestAge(const Check& check, const LossRecord& record) {
+  return check.known.now_ns > record.newest_birth_ns ? check.known.now_ns - record.newest_birth_ns
+                                                     : 0;
+}
+
+}  // namespace heapgauge::leaks

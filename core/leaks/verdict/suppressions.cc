@@ -1,0 +1,196 @@
+#include "core/leaks/verdict/suppressions.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/leaks/verdict/leak_kinds.h"
+
+namespace heapgauge::leaks {
+namespace {
+
+std::string_view Trim(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool TakePrefix(std::string_view* text, std::string_view prefix) {
+  if (text->substr(0, prefix.size()) != prefix) return false;
+  *text = text->substr(prefix.size());
+  return true;
+}
+
+// Reads the lines of one file into rules.
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& name, std::vector<SuppressionRule>* rules)
+      : text_(text), name_(name), rules_(*rules) {}
+
+  Status Parse() {
+    while (Next()) {
+      std::string_view line = line_;
+      if (line == "{") {
+        HG_TRY(ParseEntry());
+      } else if (TakePrefix(&line, "leak:")) {
+        HG_TRY(AddLsan(Trim(line)));
+      } else {
+        return Wrong("neither '{' (Valgrind) nor 'leak:' (LeakSanitizer)");
+      }
+    }
+    return {};
+  }
+
+ private:
+  // The next line that says something.
+  bool Next() {
+    while (at_ < text_.size()) {
+      const size_t end = std::min(text_.find('\n', at_), text_.size());
+      line_ = Trim(text_.substr(at_, end - at_));
+      at_ = end + 1;
+      ++number_;
+      if (!line_.empty() && line_.front() != '#') return true;
+    }
+    return false;
+  }
+
+  tl::unexpected<Error> Wrong(const std::string& what) const {
+    constexpr size_t kQuoted = 60;
+    const std::string quoted = Printable(line_.substr(0, kQuoted));
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("suppressions '{}': line {}: {}: '{}{}'", name_, number_, what, quoted,
+                            line_.size() > kQuoted ? "..." : ""));
+  }
+
+  Status Add(SuppressionRule rule) {
+    if (rules_.size() >= Suppressions::kMaxRules) {
+      return Wrong(fmt::format("more than {} rules", Suppressions::kMaxRules));
+    }
+    rule.file = name_;
+    rules_.push_back(std::move(rule));
+    return {};
+  }
+
+  Status AddLsan(std::string_view pattern) {
+    if (pattern.empty()) return Wrong("no pattern behind 'leak:'");
+    if (pattern.size() > Suppressions::kMaxPattern) return Wrong("the pattern is too long");
+    SuppressionRule rule;
+    rule.name = "leak:" + std::string(pattern);
+    rule.line = number_;
+    rule.pattern = pattern;
+    rule.with_indirect = true;
+    // Reachable blocks are no leaks in LeakSanitizer's eyes; no rule is about them.
+    rule.kinds = ~(1u << static_cast<uint32_t>(Kind::kReachable));
+    return Add(std::move(rule));
+  }
+
+  Status ParseEntry() {
+    const uint32_t begin = number_;
+    SuppressionRule rule;
+    rule.line = begin;
+    if (!Next() || line_ == "}") return Unfinished(begin, "its name");
+    rule.name = line_;
+    if (!Next() || line_ == "}") return Unfinished(begin, "a line such as Memcheck:Leak");
+    const bool ours = IsAboutLeaks(line_);
+    bool first = true;
+    for (;; first = false) {
+      if (!Next()) return Unfinished(begin, "'}'");
+      if (line_ == "}") break;
+      if (!ours) continue;
+      std::string_view line = line_;
+      if (first && TakePrefix(&line, "match-leak-kinds:")) {
+        auto kinds = ParseKinds(Trim(line));
+        if (!kinds) return Wrong(kinds.error().message);
+        rule.kinds = *kinds;
+        continue;
+      }
+      HG_TRY(AddFrame(&rule));
+    }
+    if (!ours) return {};
+    if (rule.frames.empty()) return Unfinished(begin, "fun:, obj: or src: lines");
+    return Add(std::move(rule));
+  }
+
+  // "Memcheck:Leak", "Memcheck,Addrcheck:Leak"
+  static bool IsAboutLeaks(std::string_view line) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || Trim(line.substr(colon + 1)) != "Leak") return false;
+    std::string_view tools = line.substr(0, colon);
+    while (!tools.empty()) {
+      const size_t comma = std::min(tools.find(','), tools.size());
+      if (Trim(tools.substr(0, comma)) == "Memcheck") return true;
+      tools.remove_prefix(std::min(comma + 1, tools.size()));
+    }
+    return false;
+  }
+
+  Status AddFrame(SuppressionRule* rule) {
+    if (rule->frames.size() >= Suppressions::kMaxFrames) {
+      return Wrong(fmt::format("more than {} frames", Suppressions::kMaxFrames));
+    }
+    if (line_.size() > Suppressions::kMaxPattern) return Wrong("the line is too long");
+    std::string_view line = line_;
+    SuppressionFrame frame;
+    if (line == "...") {
+      frame.what = SuppressionFrame::What::kAny;
+    } else if (TakePrefix(&line, "fun:")) {
+      frame.what = SuppressionFrame::What::kFunction;
+    } else if (TakePrefix(&line, "obj:")) {
+      frame.what = SuppressionFrame::What::kObject;
+    } else if (TakePrefix(&line, "src:")) {
+      frame.what = SuppressionFrame::What::kSource;
+      const size_t colon = line.rfind(':');
+      if (colon != std::string_view::npos) {
+        const std::string_view number = line.substr(colon + 1);
+        const auto parsed =
+            std::from_chars(number.data(), number.data() + number.size(), frame.line);
+        if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size()) {
+          line = line.substr(0, colon);
+        } else {
+          frame.line = 0;
+        }
+      }
+    } else {
+      return Wrong("not fun:, obj:, src: or ...");
+    }
+    if (frame.what != SuppressionFrame::What::kAny) {
+      frame.pattern = Trim(line);
+      if (frame.pattern.empty()) return Wrong("no pattern behind the colon");
+    }
+    rule->frames.push_back(std::move(frame));
+    return {};
+  }
+
+  tl::unexpected<Error> Unfinished(uint32_t begin, const char* what) const {
+    return Fail(ErrorCode::kCorrupt, fmt::format("suppressions '{}': the entry at line {} lacks {}",
+                                                 name_, begin, what));
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::vector<SuppressionRule>& rules_;
+  size_t at_ = 0;
+  uint32_t number_ = 0;
+  std::string_view line_;
+};
+
+}  // namespace
+
+Status Suppressions::AddFile(const std::string& path) {
+  auto text = ReadWholeFile(path, kMaxFileBytes + 1);
+  if (!text) return Fail(text.error().code, "suppressions: " + text.error().message);
+  if (text->size() > kMaxFileBytes) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("suppressions '{}': more than {} MB", path, kMaxFileBytes >> 20));
+  }
+  return AddText(*text, path);
+}
+
+Status Suppressions::AddText(std::string_view text, const std::string& name) {
+  return Parser(text, name, &rules_).Parse();
+}
+
+}  // namespace heapgauge::leaks

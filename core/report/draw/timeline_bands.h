@@ -1,0 +1,17 @@
+// What the stacks are called whose history a timeline of a trace shows.
+//
+// A pure function.
+#ifndef HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_BANDS_H_
+#define HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_BANDS_H_
+
+#include "core/trace/answer/trace_timeline.h"
+#include "core/trace/file/trace_file.h"
+
+namespace heapgauge {
+
+// Names the frames of each band, from the one that asked for memory outwards. `stacks` has names.
+void NameBands(const trace::TraceFile::Stacks& stacks, trace::TraceTimeline* made);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_BANDS_H_

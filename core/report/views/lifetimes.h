@@ -1,0 +1,39 @@
+// How long blocks live, by size and by whom: as text with a heat map, as JSON and as a table for
+// spreadsheets. Of sampled profiles, where only live blocks are known: how old these are.
+//
+// Pure functions.
+#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LIFETIMES_H_
+#define HEAPGAUGE_CORE_REPORT_VIEWS_LIFETIMES_H_
+
+#include <string>
+
+#include "core/report/draw/heat_map.h"
+#include "core/report/labels.h"
+#include "core/report/styled_text.h"
+#include "core/report/views/trace_groups.h"
+#include "core/trace/answer/lifetimes.h"
+
+namespace heapgauge {
+
+struct LifetimeOptions {
+  Layout layout;
+  Names names = Names::kShort;
+  bool bytes = false;  // inline histograms by bytes in place of blocks
+};
+
+StyledText LifetimesText(const TraceSubject& subject, const trace::LifetimeReport& report,
+                         const LifetimeOptions& options);
+std::string LifetimesJson(const TraceSubject& subject, const trace::LifetimeReport& report);
+// One line for each row and step of lifetimes.
+std::string LifetimesCsv(const TraceSubject& subject, const trace::LifetimeReport& report);
+
+// "16 B", "128 kB": the largest size of a class.
+std::string SizeClassLabel(size_t size_class);
+// Headings of the steps, in five columns at the most.
+std::vector<std::string> LifetimeHeadings();
+// What stands above inline histograms: as wide as they are.
+const char* LifetimeSparkHeading(bool utf8);
+
+}  // namespace heapgauge
+
+#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LIFETIMES_H_

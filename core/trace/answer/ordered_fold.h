@@ -1,0 +1,57 @@
+// Goes through the segments of a trace with several threads, for what needs the order of the trace
+// in part: what can be added up in any order is done by the threads side by side, then they take
+// turns.
+//
+// Memory: one segment for each thread.
+#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_ORDERED_FOLD_H_
+#define HEAPGAUGE_CORE_TRACE_ANSWER_ORDERED_FOLD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/trace/file/segment.h"
+#include "core/trace/file/trace_file.h"
+
+namespace heapgauge::trace {
+
+struct OrderedFoldOptions {
+  uint32_t parts = kEverything;
+  size_t first = 0;  // segment
+  size_t workers = 1;
+  ProgressSink* progress = nullptr;
+  // Segments for which it is false are not read; empty: all are.
+  std::function<bool(size_t)> wanted;
+  // For each segment what is needed in place of `parts`; empty: that.
+  std::function<uint32_t(size_t)> parts_of;
+};
+
+struct OrderedFold {
+  // By any thread. Calls with different `worker` (below OrderedFoldOptions::workers) may be at
+  // once.
+  std::function<void(size_t worker, size_t index, const Segment& segment)> each;
+  // After `each`, one at a time, in the order of the trace; may be empty.
+  std::function<void(size_t index, const Segment& segment)> in_order;
+};
+
+// As many as are worth it, if each keeps `bytes_each` beside its segment.
+size_t WorkersFor(const TraceFile& trace, uint64_t bytes_each);
+
+// Stops at the first segment that cannot be read, and returns why.
+Status FoldOrdered(const TraceFile& trace, const OrderedFoldOptions& options,
+                   const OrderedFold& fold);
+
+// Calls visit(block, index in the segment) for each block whose life ended in the segment. Together
+// with the survivors these are all blocks of a trace, each once, as the filter wants them.
+template <typename Visit>
+void ForEachDeath(const Segment& segment, const Visit& visit) {
+  for (size_t i = 0; i < segment.blocks.size(); ++i) {
+    if (!segment.blocks[i].is_live()) visit(segment.blocks[i], i);
+  }
+}
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_ORDERED_FOLD_H_

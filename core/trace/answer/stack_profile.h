@@ -1,0 +1,17 @@
+// Makes a profile of the figures of stacks: rows, types, and the facts that reports open with.
+#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_
+#define HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_
+
+#include "core/model/profile.h"
+#include "core/trace/answer/stack_figures.h"
+#include "core/trace/answer/trace_profile.h"
+
+namespace heapgauge::trace {
+
+// Nodes and locations that no row needs are left out, so that nobody looks for their names.
+Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stacks,
+                          const ProfileRequest& request, const StackAnswer& answer);
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_

@@ -1,0 +1,37 @@
+// Names that come with a trace: functions and lines of code addresses. Kept as gauge files keep
+// them (core/gauge/gauge_names.h), so that one format serves both.
+//
+// One thread.
+#ifndef HEAPGAUGE_CORE_TRACE_RECORD_FRAME_NAMES_H_
+#define HEAPGAUGE_CORE_TRACE_RECORD_FRAME_NAMES_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "core/trace/record/trace_writer.h"
+
+namespace heapgauge::trace {
+
+class FrameNames {
+ public:
+  // The first frames that an address is given count.
+  void Add(uint64_t pc_module, bool exact, const std::vector<TraceWriter::FrameName>& frames);
+  bool empty() const { return named_.locations.empty(); }
+  Result<std::string> Encode() const;
+
+ private:
+  FunctionId FunctionOf(const TraceWriter::FrameName& frame);
+
+  Profile named_;  // modules have the numbers of the trace
+  std::unordered_map<std::string, FunctionId> functions_;
+  std::unordered_set<uint64_t> addresses_[2];  // by `exact`
+};
+
+}  // namespace heapgauge::trace
+
+#endif  // HEAPGAUGE_CORE_TRACE_RECORD_FRAME_NAMES_H_

@@ -1,0 +1,18 @@
+// Times and durations as Go prints them, for reports that must look as pprof's do.
+#ifndef HEAPGAUGE_CORE_VOICES_PPROF_GO_TIME_H_
+#define HEAPGAUGE_CORE_VOICES_PPROF_GO_TIME_H_
+
+#include <cstdint>
+#include <string>
+
+namespace heapgauge::pprof {
+
+// "2026-01-02 15:04:05.25 +0100 CET", in the zone of this machine; nanoseconds since 1970.
+std::string GoTimeText(int64_t time_ns);
+
+// "1h2m3.5s", "1.5ms", "0s".
+std::string GoDurationText(int64_t duration_ns);
+
+}  // namespace heapgauge::pprof
+
+#endif  // HEAPGAUGE_CORE_VOICES_PPROF_GO_TIME_H_

@@ -1,0 +1,225 @@
+#include "endpoint/base/gauge_process.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/base/cgroup.h"
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/base/process_status.h"
+#include "core/base/text.h"
+#include "core/gauge/gauge_control.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/gauge/gauge_dump.h"
+#include "core/gauge/gauge_memory.h"
+#include "core/gauge/gauge_reader.h"
+#include "core/gauge/gauge_summary.h"
+#include "core/memory/traced_memory.h"
+#include "core/report/recording_text.h"
+#include "core/symbolize/debuginfod.h"
+#include "core/symbolize/symbolizer.h"
+#include "endpoint/base/address_names.h"
+
+namespace heapgauge::endpoint {
+namespace {
+
+// A program that allocates sees a change within this; one that does not cannot be waited for.
+constexpr int kSeenMs = 250;
+// Code that is generated anew again and again would fill memory with its names.
+constexpr size_t kMostNames = 4 << 20;
+// Larger processes are accounted for by their sums; their page tables take seconds to read.
+constexpr uint64_t kFullSurveyBytes = uint64_t{64} << 30;
+
+uint32_t PidOf(const std::string& path) {
+  const auto owner = ReadOwner(path);
+  if (!owner) return 0;
+  const uint32_t here = RunningAs(*owner);
+  return here != 0 ? here : owner->pid;
+}
+
+}  // namespace
+
+GaugeProcess::GaugeProcess(std::string path, GaugeProcessOptions options)
+    : path_(std::move(path)), options_(std::move(options)), pid_(PidOf(path_)) {}
+
+Result<Recording> GaugeProcess::Facts() {
+  HG_ASSIGN(const File file, File::OpenForReading(path_));
+  HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, path_));
+  Recording recording = RecordingOf(layout);
+  FindState(layout, path_, 0, &recording);
+  return recording;
+}
+
+Result<std::shared_ptr<const Profile>> GaugeProcess::Take(Moment moment) {
+  Shared& shared = shared_[static_cast<size_t>(moment)];
+  const uint64_t arrived = options_.clock();
+  const std::lock_guard lock(shared.mutex);
+  // Whoever had to wait for one that was being read takes that; but once a program has ended, none
+  // that says it runs.
+  const bool fresh = shared.profile != nullptr &&
+                     (arrived < shared.begun_ns + kSharedNs || arrived <= shared.done_ns) &&
+                     (shared.profile->recording.state != RecordingState::kLive || CheckRuns());
+  if (fresh) return shared.profile;
+  shared.profile = nullptr;
+  const uint64_t begun = options_.clock();
+  GaugeReadOptions read;
+  read.peak = moment == Moment::kPeak;
+  HG_ASSIGN(Profile profile, ReadGaugeFile(path_, read));
+  shared.profile = std::make_shared<const Profile>(std::move(profile));
+  shared.begun_ns = begun;
+  shared.done_ns = options_.clock();
+  return shared.profile;
+}
+
+Result<std::shared_ptr<const Profile>> GaugeProcess::TakeWithNames(Moment moment) {
+  HG_ASSIGN(std::shared_ptr<const Profile> plain, Take(moment));
+  const std::lock_guard lock(names_mutex_);
+  Named& named = named_[static_cast<size_t>(moment)];
+  if (named.of != plain) {
+    named = {};
+    auto profile = std::make_shared<Profile>(*plain);
+    NameLocked(profile.get());
+    named = {std::move(plain), std::move(profile)};
+  }
+  return named.profile;
+}
+
+void GaugeProcess::AddNames(Profile* profile) {
+  const std::lock_guard lock(names_mutex_);
+  NameLocked(profile);
+}
+
+void GaugeProcess::NameLocked(Profile* profile) {
+  if (frames_.size() > kMostNames) frames_ = {};
+  frames_.Fill(profile);
+  const std::vector<std::string> notes =
+      frames_.Learn(*profile, FindNames(options_.name_cache, profile));
+  profile->notes.insert(profile->notes.end(), notes.begin(), notes.end());
+}
+
+std::vector<std::string> GaugeProcess::FindNames(const std::string& cache, Profile* profile) {
+  SymbolizeOptions options;
+  options.extra_debug_dirs = options_.debug_directories;
+  options.cache_dir = cache;
+  std::unique_ptr<Debuginfod> debuginfod;
+  if (options_.use_debuginfod) debuginfod = Debuginfod::FromEnvironment();
+  options.debuginfod = debuginfod.get();
+  const RecordingState state = profile->recording.state;
+  if (state == RecordingState::kLive || state == RecordingState::kSnapshot) options.pid = pid_;
+  return Symbolize(options, profile).notes;
+}
+
+std::vector<std::vector<std::string>> GaugeProcess::NamesOf(
+    const std::vector<uint64_t>& addresses) {
+  // Clients ask for addresses of a profile, so that all of these are known after this.
+  const auto profile = TakeWithNames(Moment::kNow);
+  if (!profile) return std::vector<std::vector<std::string>>(addresses.size());
+  AddressNames names(**profile, ReadMapsOf(**profile));
+  Profile questions = names.Ask(addresses);
+  const std::lock_guard lock(names_mutex_);
+  frames_.Fill(&questions);
+  // The others may be anything: they are looked up, but not remembered.
+  FindNames("", &questions);
+  return names.Answer(questions);
+}
+
+Status GaugeProcess::CheckRuns() {
+  HG_ASSIGN(const Recording facts, Facts());
+  if (facts.state == RecordingState::kLive) return {};
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("process {} does not run any more ({}); its data can be read, not "
+                          "changed",
+                          facts.pid, StateText(facts)));
+}
+
+template <typename Change>
+Result<bool> GaugeProcess::ChangeAndWait(Change&& change) {
+  HG_TRY(CheckRuns());
+  HG_ASSIGN(GaugeControl control, GaugeControl::Open(path_));
+  HG_TRY(change(&control));
+  if (options_.nudge) options_.nudge();
+  const bool seen = control.WaitUntilSeen(kSeenMs);
+  Forget();
+  return seen;
+}
+
+// What was taken before a change is not an answer after it.
+void GaugeProcess::Forget() {
+  for (Shared& shared : shared_) {
+    const std::lock_guard lock(shared.mutex);
+    shared.profile = nullptr;
+  }
+}
+
+Result<bool> GaugeProcess::SetActive(bool active) {
+  return ChangeAndWait([=](GaugeControl* control) { return control->SetActive(active); });
+}
+
+Result<bool> GaugeProcess::SetInterval(uint64_t bytes) {
+  return ChangeAndWait([=](GaugeControl* control) { return control->SetInterval(bytes); });
+}
+
+Result<bool> GaugeProcess::Reset() {
+  return ChangeAndWait([](GaugeControl* control) { return control->RequestReset(); });
+}
+
+Status GaugeProcess::MayDump() {
+  if (options_.dump_directory.empty()) {
+    return Fail(ErrorCode::kUnavailable,
+                "there is no directory for dumps; give the server one (--dump-dir)");
+  }
+  return {};
+}
+
+Result<std::string> GaugeProcess::Dump() {
+  HG_TRY(MayDump());
+  return DumpGaugeTo(path_, {options_.dump_directory, ""}, wire::DumpReason::kRequest);
+}
+
+std::shared_ptr<Process> GaugeProcess::OfDump(const std::string& path) {
+  return std::make_shared<GaugeProcess>(path, options_);
+}
+
+Status GaugeProcess::MayChange() {
+  HG_TRY(CheckRuns());
+  HG_TRY(GaugeControl::Open(path_));
+  return {};
+}
+
+std::optional<uint64_t> GaugeProcess::ResidentBytes() {
+  return CheckRuns() ? heapgauge::ResidentBytes(pid_) : std::nullopt;
+}
+
+Result<MemorySurvey> GaugeProcess::Memory() {
+  HG_ASSIGN(GaugeMemory gauge, ReadGaugeMemory(path_));
+  if (gauge.recording.state == RecordingState::kLive) {
+    // Fresh figures of the allocator, if the program samples soon enough.
+    auto control = GaugeControl::Open(path_);
+    if (control && control->RequestStatistics() && control->WaitForStatistics(kSeenMs)) {
+      HG_ASSIGN(gauge, ReadGaugeMemory(path_));
+    }
+  }
+  UseTracedBlocks(&gauge);
+  SurveyOptions options;
+  options.full_up_to = kFullSurveyBytes;
+  return SurveyMemory(gauge, options);
+}
+
+std::optional<MemoryNow> GaugeProcess::GlanceAtMemory() {
+  const auto owner = ReadOwner(path_);
+  const uint32_t pid = owner ? RunningAs(*owner) : 0;
+  if (pid == 0) return std::nullopt;
+  const auto status = ReadProcessStatus(ProcessDirectory(pid));
+  if (!status || status->resident == 0) return std::nullopt;
+  MemoryNow now;
+  now.resident_bytes = status->resident;
+  now.swapped_bytes = status->swapped;
+  if (const auto cgroup = ReadCgroupMemory(pid)) {
+    now.cgroup_bytes = cgroup->usage;
+    now.cgroup_limit = cgroup->limit;
+  }
+  return now;
+}
+
+}  // namespace heapgauge::endpoint

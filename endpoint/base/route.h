@@ -1,0 +1,68 @@
+// How a dialect is written: a table of routes, each a path suffix, the methods it takes, and a
+// function from what is known of the request to a reply.
+//
+// The router has found the process, decoded the query and checked the method before a route is
+// called. HEAD is answered by the GET route without its body. A route may throw; the answer is 500.
+//
+// A Call lives as long as the function that it is given to. What a promised reply needs (the
+// process above all) it must hold itself.
+#ifndef HEAPGAUGE_ENDPOINT_BASE_ROUTE_H_
+#define HEAPGAUGE_ENDPOINT_BASE_ROUTE_H_
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "endpoint/base/message.h"
+#include "endpoint/base/process.h"
+
+namespace heapgauge::endpoint {
+
+class KeptProfiles;
+namespace api {
+class Sources;
+}
+
+struct Limits {
+  uint32_t seconds = 300;                // longest profile over time
+  uint32_t waiting = 64;                 // replies promised at a time; 503 above
+  uint32_t kept_profiles = 32;           // per process and type, for View and Diff
+  size_t kept_bytes = size_t{64} << 20;  // of all of them
+  // Graphs may be laid out by Graphviz in a child process, which is held to limits of time and
+  // memory. Never inside a service: it is not ours to fork. Graphs are then laid out plainly.
+  bool may_fork = false;
+  size_t response_bytes = size_t{512} << 20;
+};
+
+struct Call {
+  const Request& request;
+  std::string_view route;            // the suffix that matched, without its leading '/'
+  std::string_view rest;             // for a route that ends in '/': what follows, decoded
+  Headers parameters;                // of the query, decoded; and of the body, if that is a form
+  std::shared_ptr<Process> process;  // null only on routes that need none
+  Processes& processes;
+  KeptProfiles& kept;
+  api::Sources& sources;
+  const Limits& limits;
+  bool is_named = false;  // the path named the process; else it is the only one that runs
+
+  // The value of a parameter; nothing if it is not there.
+  std::optional<std::string_view> Parameter(std::string_view name) const;
+  // The engine that ?engine= names; null for native or none. Fails for one that is not there.
+  Result<Engine*> ChosenEngine() const;
+};
+
+struct Route {
+  std::string_view path;     // "pprof/heap"; "service/jemalloc/prof/" takes a rest
+  std::string_view methods;  // "GET, HEAD", "POST, PUT": as the Allow header says it
+  Reply (*handle)(const Call&);
+  bool needs_process = true;
+  std::string_view summary = {};  // for the index: what it gives; "" not listed
+  bool raw_body = false;          // not taken apart as a form, whatever its type says
+};
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_BASE_ROUTE_H_

@@ -1,0 +1,149 @@
+#include "endpoint/dialects/displays.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/base/text_sink.h"
+#include "core/fold/compare.h"
+#include "core/fold/functions.h"
+#include "core/fold/measures.h"
+#include "core/fold/merge.h"
+#include "core/report/draw/flame.h"
+#include "core/report/draw/graph_input.h"
+#include "core/report/draw/pan_zoom.h"
+#include "core/report/draw/plain_graph.h"
+#include "core/report/draw/render.h"
+#include "core/report/views/diff.h"
+#include "core/report/views/top.h"
+
+namespace heapgauge::endpoint {
+namespace {
+
+constexpr Look kPlainLook = {false, true};
+
+// A page waits for it.
+constexpr RenderLimits kRenderLimits = {3, uint64_t{512} << 20};
+
+// Makes the type that is wanted the one that is shown, and says how to sort by it.
+Result<SortKey> Choose(const DisplayOptions& options, Profile* profile) {
+  if (profile->sample_types.empty()) {
+    return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
+  }
+  if (!options.type.empty()) HG_TRY(ChooseType(options.type, profile));
+  EstimateFromPeriod(profile);
+  const Measures m = MeasuresOf(*profile);
+  const size_t type = profile->DefaultType();
+  if (m.has_allocated() && type == m.allocated) return SortKey::kAllocated;
+  if (m.has_objects() && type == m.objects) return SortKey::kCount;
+  return SortKey::kLive;
+}
+
+Granularity GranularityOf(const DisplayOptions& options) {
+  return options.lines ? Granularity::kLines : Granularity::kFunctions;
+}
+
+// pprof's graphs have the program's name in them as it is; it would be part of the language.
+void TameModuleNames(Profile* profile) {
+  for (Module& module : profile->modules) {
+    for (char& c : module.path) {
+      if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = '_';
+    }
+  }
+}
+
+Result<pprof::ReportInput> GraphOf(Profile profile, const DisplayOptions& options) {
+  HG_TRY(Choose(options, &profile));
+  TameModuleNames(&profile);
+  pprof::Request request;
+  request.kind = pprof::ReportKind::kDot;
+  request.config.granularity = options.lines ? pprof::Shape::kLines : pprof::Shape::kFunctions;
+  request.config.sort_by_cum = options.cumulative;
+  const size_t type = profile.DefaultType();
+  return PrepareGraph(std::move(profile), std::move(request), type, Names::kShort);
+}
+
+}  // namespace
+
+Result<std::string> TableText(Profile profile, const DisplayOptions& options) {
+  FunctionOptions functions;
+  HG_ASSIGN(functions.sort, Choose(options, &profile));
+  functions.cumulative = options.cumulative;
+  functions.granularity = GranularityOf(options);
+  HG_ASSIGN(const FunctionReport report, AggregateFunctions(profile, functions));
+  TopOptions top;
+  top.rows = options.rows;
+  top.layout.width = options.width;
+  top.cumulative = options.cumulative;
+  top.sort = functions.sort;
+  return Render(TopText(profile, report, profile.notes, top), kPlainLook);
+}
+
+Result<std::string> GraphDot(Profile profile, const DisplayOptions& options) {
+  HG_ASSIGN(const pprof::ReportInput input, GraphOf(std::move(profile), options));
+  StringSink dot;
+  HG_TRY(pprof::WriteReport(input, &dot));
+  return dot.Take();
+}
+
+Result<std::string> GraphSvg(Profile profile, const DisplayOptions& options, const Limits& limits) {
+  HG_ASSIGN(const pprof::ReportInput input, GraphOf(std::move(profile), options));
+  if (limits.may_fork) {
+    StringSink dot;
+    HG_TRY(pprof::WriteReport(input, &dot));
+    // Without Graphviz, or if it takes too long, a plain picture is better than none.
+    if (auto svg = RenderDot(dot.text(), "svg", nullptr, kRenderLimits)) {
+      return WithPanAndZoom(*std::move(svg));
+    }
+  }
+  return WithPanAndZoom(PlainGraphSvg(input));
+}
+
+Result<std::string> FlameGraphSvg(Profile profile, const DisplayOptions& options) {
+  TreeOptions flame = FlameOptions();
+  HG_ASSIGN(flame.sort, Choose(options, &profile));
+  flame.granularity = GranularityOf(options);
+  return FlameSvg(profile, flame);
+}
+
+Result<std::string> ChangesText(const Profile& base, const Profile& view,
+                                const std::string& base_name, const std::string& view_name,
+                                const DisplayOptions& options) {
+  FunctionOptions functions;
+  Profile before = base;
+  Profile after = view;
+  HG_TRY(Choose(options, &before));
+  HG_ASSIGN(functions.sort, Choose(options, &after));
+  functions.cumulative = options.cumulative;
+  functions.granularity = GranularityOf(options);
+  HG_ASSIGN(const Comparison comparison, Compare({&before, &after}, functions));
+  DiffOptions diff;
+  diff.rows = options.rows;
+  diff.layout.width = options.width;
+  diff.cumulative = options.cumulative;
+  DiffSources sources;
+  sources.profiles = {&before, &after};
+  sources.names = {base_name, view_name};
+  return Render(DiffText(sources, comparison, diff), kPlainLook);
+}
+
+Result<Profile> Difference(const Profile& base, const Profile& view, bool grown) {
+  Profile negative = base;
+  ScaleProfile(-1, &negative);
+  std::vector<Profile> both;
+  both.push_back(view);
+  both.push_back(std::move(negative));
+  HG_ASSIGN(Profile difference, MergeProfiles(std::move(both)));
+  difference.recording = view.recording;
+  difference.default_type = view.default_type;
+  difference.estimates.clear();
+  difference.blocks.clear();
+  difference.period = 0;  // figures of a difference are not as sure as the interval would say
+  if (grown) {
+    for (int64_t& value : difference.values) value = std::max<int64_t>(0, value);
+  }
+  return difference;
+}
+
+}  // namespace heapgauge::endpoint

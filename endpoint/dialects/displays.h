@@ -1,0 +1,43 @@
+// A profile, or what changed between two, in the forms that pages show: a table, a call graph, a
+// flame graph. All are made here and now, by functions of core; no other program is run.
+//
+// Graphs are laid out by Graphviz in a child process where Limits::may_fork allows it, and plainly
+// otherwise. Any thread; pictures are bounded in size whatever the profile is.
+#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAYS_H_
+#define HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAYS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "endpoint/base/route.h"
+
+namespace heapgauge::endpoint {
+
+// What of a profile is shown. From closed lists, never as the client wrote it.
+struct DisplayOptions {
+  std::string type;         // sample type; "" the profile's own
+  bool cumulative = false;  // sort and show figures with all that was called
+  bool lines = false;       // by source line
+  size_t rows = 50;         // of tables
+  size_t width = 120;       // the same
+};
+
+Result<std::string> TableText(Profile profile, const DisplayOptions& options);
+Result<std::string> GraphDot(Profile profile, const DisplayOptions& options);
+Result<std::string> GraphSvg(Profile profile, const DisplayOptions& options, const Limits& limits);
+Result<std::string> FlameGraphSvg(Profile profile, const DisplayOptions& options);
+
+// What is new, gone, grown and shrunk, and what of it chance explains. The names say which is
+// which.
+Result<std::string> ChangesText(const Profile& base, const Profile& view,
+                                const std::string& base_name, const std::string& view_name,
+                                const DisplayOptions& options);
+// `view` minus `base`. `grown` leaves out what shrank: a flame graph has no place for it.
+Result<Profile> Difference(const Profile& base, const Profile& view, bool grown);
+
+}  // namespace heapgauge::endpoint
+
+#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAYS_H_
