@@ -129,6 +129,12 @@ std::optional<uint64_t> ResidentBytes(uint32_t pid) {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::string TaskName(const std::string& directory) {
+  std::string name = ReadWholeFile(directory + "/comm", 64).value_or("");
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
 std::string ProcessExecutable(uint32_t pid) {
   std::array<char, 4096> buffer{};
   const ssize_t n =

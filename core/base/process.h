@@ -33,6 +33,10 @@ std::string ProcessDirectory(uint32_t pid);
 // Resident memory; nothing if the process is gone.
 std::optional<uint64_t> ResidentBytes(uint32_t pid);
 
+// The name of a process or thread by its directory, "/proc/PID" or "/proc/PID/task/TID"; "" if that
+// has ended.
+std::string TaskName(const std::string& directory);
+
 // Where /proc/PID/exe points to; "" if it may not be read.
 std::string ProcessExecutable(uint32_t pid);
 

@@ -35,8 +35,7 @@ std::optional<Traced> ReadTraced(const std::string& gauge_path) {
 }
 
 bool IsRecorder(const fs::path& process) {
-  const auto name = ReadWholeFile((process / "comm").string(), 64);
-  return name && name->starts_with("heapgauge");
+  return TaskName(process.string()).starts_with("heapgauge");
 }
 
 bool IsNumber(const std::string& name) {

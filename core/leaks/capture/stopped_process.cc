@@ -31,16 +31,12 @@ void Nap() {
   nanosleep(&nap, nullptr);
 }
 
-// "PID (name)" of whoever traces the process already; "" if nobody does.
-std::string TracerOf(pid_t process) {
+// The process that traces this one already; 0 if none does.
+uint32_t TracerOf(pid_t process) {
   const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
-  if (!status) return "";
+  if (!status) return 0;
   const long tracer = std::strtol(StatusField(*status, "TracerPid").c_str(), nullptr, 10);
-  if (tracer <= 0) return "";
-  auto name = ReadWholeFile(fmt::format("/proc/{}/comm", tracer), 64);
-  if (!name) return std::to_string(tracer);
-  while (!name->empty() && name->back() == '\n') name->pop_back();
-  return fmt::format("{} ({})", tracer, *name);
+  return tracer > 0 ? static_cast<uint32_t>(tracer) : 0;
 }
 
 Error CannotTrace(pid_t process, int error) {
@@ -48,10 +44,12 @@ Error CannotTrace(pid_t process, int error) {
   if (!info || info->ended()) {
     return {ErrorCode::kNotFound, fmt::format("there is no running process {}", process)};
   }
-  const std::string tracer = TracerOf(process);
-  if (!tracer.empty()) {
-    return {ErrorCode::kUnavailable,
-            fmt::format("process {} is traced by {}; end that first", process, tracer)};
+  if (const uint32_t tracer = TracerOf(process)) {
+    const std::string name = TaskName(fmt::format("/proc/{}", tracer));
+    return {ErrorCode::kHeld,
+            fmt::format("process {} is traced by {}{}; end that first", process, tracer,
+                        name.empty() ? "" : " (" + name + ")"),
+            kNoOffset, tracer};
   }
   Error failed = SystemError(fmt::format("process {} may not be traced (ptrace)", process), error);
   return failed;
@@ -77,7 +75,8 @@ uint64_t SleepingStackPointer(pid_t process, pid_t thread) {
 }  // namespace
 
 bool IsTracedByACheck(pid_t process) {
-  return TracerOf(process).find(" (heapgauge") != std::string::npos;
+  const uint32_t tracer = TracerOf(process);
+  return tracer != 0 && TaskName(fmt::format("/proc/{}", tracer)).starts_with("heapgauge");
 }
 
 Result<size_t> StoppedProcess::SeizeNewThreads() {

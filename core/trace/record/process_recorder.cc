@@ -128,12 +128,8 @@ void ProcessRecorder::NotWritten(const Error& error) {
 }
 
 std::string ProcessRecorder::NameOf(uint32_t thread) const {
-  auto name = ReadWholeFile(
-      "/proc/" + std::to_string(process_) + "/task/" + std::to_string(ThreadHere(thread)) + "/comm",
-      64);
-  if (!name) return "";
-  while (!name->empty() && name->back() == '\n') name->pop_back();
-  return Printable(*name);
+  return Printable(TaskName("/proc/" + std::to_string(process_) + "/task/" +
+                            std::to_string(ThreadHere(thread))));
 }
 
 void ProcessRecorder::FindThreads() {
