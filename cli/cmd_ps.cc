@@ -14,11 +14,11 @@
 #include "core/analysis/interval.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
 #include "core/formats/gauge/gauge_directory.h"
 #include "core/formats/gauge/gauges_in_memory.h"
+#include "core/os/process.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {

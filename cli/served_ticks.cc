@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/formats/gauge/gauge_directory.h"
+#include "core/os/process.h"
 #include "endpoint/gauge_process.h"
 
 namespace heapgauge::cli {

@@ -6,7 +6,7 @@
 #include <exception>
 #include <new>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "endpoint/finish.h"
 #include "endpoint/route.h"
 #include "endpoint/target.h"

@@ -14,11 +14,11 @@
 #include <sstream>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
 #include "core/formats/gauge/gauge_directory.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

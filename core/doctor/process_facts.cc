@@ -12,14 +12,14 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/base/cgroup.h"
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/process.h"
 #include "core/formats/gauge/gauges_in_memory.h"
+#include "core/os/cgroup.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

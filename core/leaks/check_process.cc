@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_status.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_memory.h"
 #include "core/leaks/blocks/recorded_blocks.h"
@@ -25,6 +23,8 @@
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/search_memory.h"
+#include "core/os/process.h"
+#include "core/os/process_status.h"
 #include "core/trace/live_trace.h"
 
 namespace heapgauge::leaks {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/analysis/interval.h"
-#include "core/base/process_status.h"
 #include "core/memory/ownership.h"
 #include "core/model/estimate.h"
+#include "core/os/process_status.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/memory/program_headers.h"
+#include "core/elf/program_headers.h"
 
 namespace heapgauge {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kObjectPage = 4096;
 
 // The size of the object in memory, from the page of its lowest address on.
 std::optional<uint64_t> ExtentOf(const std::string& path) {
@@ -21,11 +21,11 @@ std::optional<uint64_t> ExtentOf(const std::string& path) {
     if (segment.p_memsz > uint64_t{1} << 46 || segment.p_vaddr > uint64_t{1} << 47) {
       return std::nullopt;
     }
-    low = std::min(low, segment.p_vaddr / kPage * kPage);
+    low = std::min(low, segment.p_vaddr / kObjectPage * kObjectPage);
     high = std::max(high, segment.p_vaddr + segment.p_memsz);
   }
   if (high <= low) return std::nullopt;
-  return (high - low + kPage - 1) / kPage * kPage;
+  return (high - low + kObjectPage - 1) / kObjectPage * kObjectPage;
 }
 
 bool SameFile(const MappingUsage& a, const MappingUsage& b) {

@@ -19,11 +19,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/elf/elf_file.h"
 #include "core/model/types.h"
 #include "core/perl/binutils_symbols.h"
 #include "core/perl/options.h"
 #include "core/symbolize/dwarf_lookup.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::perl {

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/elf/decompress.h"
+#include "core/os/process.h"
 #include "core/symbolize/debuginfod.h"
-#include "core/symbolize/decompress.h"
 #include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/formats/gauge/gauge_control.h"
 #include "core/formats/gauge/gauge_layout.h"
+#include "core/os/process.h"
 #include "core/trace/trace_file.h"
 
 namespace heapgauge::trace {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "endpoint/server/server.h"
 #include "endpoint/server/testing/raw_client.h"
 #include "endpoint/server/testing/running.h"

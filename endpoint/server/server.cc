@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/os/process.h"
 #include "endpoint/server/access.h"
 #include "endpoint/server/connection.h"
 #include "endpoint/server/held_bytes.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "core/symbolize/elf_file.h"
+#include "core/elf/elf_file.h"
 
 namespace heapgauge::engines {
 namespace {

@@ -11,11 +11,11 @@
 #include <cstring>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauges_in_memory.h"
 #include "core/formats/gauge/owner_process.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_reader.h"
 #include "core/formats/gauge/gauge_records.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/leaks/blocks/distinct_blocks.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -16,12 +16,12 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/served_memory_image.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/memory/program_headers.h"
+#include "core/elf/program_headers.h"
 
 namespace heapgauge::leaks {
 

@@ -17,14 +17,14 @@
 
 #include "core/base/blocked_signals.h"
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/try_thread.h"
 #include "core/leaks/capture/process_copy.h"
 #include "core/leaks/capture/remote_call.h"
 #include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/stopped_process.h"
 #include "core/leaks/capture/traced_thread.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

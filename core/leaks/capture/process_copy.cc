@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/leaks/capture/remote_call.h"
 #include "core/leaks/capture/traced_thread.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -8,8 +8,6 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/process.h"
-#include "core/base/process_status.h"
 #include "core/base/text.h"
 #include "core/leaks/capture/free_chunks.h"
 #include "core/leaks/capture/glibc_state.h"
@@ -21,9 +19,11 @@
 #include "core/leaks/capture/touched_pages.h"
 #include "core/memory/glibc_heap.h"
 #include "core/memory/ownership.h"
-#include "core/memory/smaps.h"
-#include "core/memory/thread_stacks.h"
 #include "core/memory/zero_data.h"
+#include "core/os/process.h"
+#include "core/os/process_status.h"
+#include "core/os/smaps.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {

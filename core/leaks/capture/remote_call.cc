@@ -13,12 +13,12 @@
 #include <string_view>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/leaks/capture/traced_thread.h"
-#include "core/memory/smaps.h"
-#include "core/memory/thread_stacks.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/smaps.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {

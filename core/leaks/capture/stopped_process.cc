@@ -12,10 +12,10 @@
 #include <unordered_set>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/leaks/capture/traced_thread.h"
-#include "core/memory/thread_stacks.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {

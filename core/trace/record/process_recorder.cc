@@ -6,12 +6,12 @@
 #include <cstdlib>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/formats/gauge/owner_process.h"
+#include "core/os/process.h"
+#include "core/os/process_memory.h"
 #include "core/trace/record/gauge_finder.h"
 
 namespace heapgauge::trace {

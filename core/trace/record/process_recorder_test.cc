@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/formats/gauge/gauge_control.h"
+#include "core/os/process.h"
 #include "core/trace/record/testing/traced_gauge.h"
 #include "core/trace/trace_file.h"
 

@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
 #include "core/formats/gauge/owner_process.h"
+#include "core/os/process.h"
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/gauge_finder.h"
 #include "core/trace/record/leak_watch.h"
