@@ -23,6 +23,7 @@
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/check_file.h"
 #include "core/leaks/search_memory.h"
+#include "core/os/proc_fields.h"
 #include "core/os/process.h"
 #include "core/os/process_status.h"
 #include "core/trace/live_trace.h"

@@ -1,6 +1,10 @@
 #include "core/os/proc_fields.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
 
 namespace heapgauge {
 namespace {
@@ -31,6 +35,49 @@ TEST(ProcFields, TheInnermostNumberIsTheLast) {
   EXPECT_EQ(InnermostPid(kStatus), 3U);
   EXPECT_EQ(InnermostPid("NSpid:\t8\n"), 8U);
   EXPECT_EQ(InnermostPid("Pid:\t8\n"), 0U);
+}
+
+TEST(ProcFields, TheStateComesBehindTheName) {
+  EXPECT_EQ(StatState(kStat), 'Z');
+  EXPECT_EQ(StatState("1 (x) "), '\0');
+  EXPECT_EQ(StatState(""), '\0');
+}
+
+TEST(ProcFields, SizesAreBytes) {
+  EXPECT_EQ(StatusBytes(kStatus, "VmRSS"), 12U << 10);
+  EXPECT_EQ(StatusBytes(kStatus, "VmSize"), 0U);
+  EXPECT_EQ(StatusBytes("VmRSS:\t99999999999999 kB\n", "VmRSS"), 0U);
+}
+
+TEST(ProcFields, ALimitMayBeNone) {
+  constexpr std::string_view kLimits =
+      "Limit                     Soft Limit           Hard Limit           Units     \n"
+      "Max file size             unlimited            unlimited            bytes     \n"
+      "Max stack size            8388608              unlimited            bytes     \n";
+  EXPECT_EQ(SoftLimit(kLimits, "Max stack size"), 8U << 20);
+  EXPECT_EQ(SoftLimit(kLimits, "Max file size"), std::nullopt);
+  EXPECT_EQ(SoftLimit(kLimits, "Max open files"), std::nullopt);
+  EXPECT_EQ(SoftLimit("Max stack size", "Max stack size"), std::nullopt);
+}
+
+TEST(ProcFields, ADirectoryListsNumbers) {
+  const auto self = static_cast<uint32_t>(getpid());
+  const auto threads = NumbersIn("/proc/self/task");
+  ASSERT_TRUE(threads);
+  EXPECT_NE(std::find(threads->begin(), threads->end(), self), threads->end());
+  const auto processes = NumbersIn("/proc");
+  ASSERT_TRUE(processes);
+  EXPECT_NE(std::find(processes->begin(), processes->end(), self), processes->end());
+  EXPECT_FALSE(NumbersIn("/proc/self/none"));
+}
+
+TEST(ProcFields, WhatHasEndedHasNone) {
+  EXPECT_EQ(ReadStat("/proc/none"), "");
+  EXPECT_EQ(ReadStatus("/proc/none"), "");
+  EXPECT_EQ(TaskName("/proc/none"), "");
+  EXPECT_EQ(LinkTarget("/proc/none/exe"), "");
+  EXPECT_TRUE(ChildrenOf("/proc/none").empty());
+  EXPECT_EQ(TaskName("/proc/self").find('\n'), std::string::npos);
 }
 
 }  // namespace

@@ -1,21 +1,18 @@
 #include "core/os/process.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
-#include <memory>
 #include <numeric>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/os/proc_fields.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge {
 namespace {
@@ -36,37 +33,20 @@ struct ByInode {
 template <typename Visit>
 std::optional<bool> VisitMapped(uint32_t pid, const std::vector<FileIdentity>& files,
                                 const Visit& visit) {
-  FILE* maps = std::fopen((ProcessDirectory(pid) + "/maps").c_str(), "re");
-  if (maps == nullptr) return std::nullopt;
-  bool go_on = true;
+  const auto maps = ReadSmaps(ProcessDirectory(pid) + "/maps");
+  if (!maps || maps->mappings.empty()) return std::nullopt;
   bool found = false;
-  bool any = false;
-  char* line = nullptr;
-  size_t capacity = 0;
-  while (go_on && getline(&line, &capacity, maps) > 0) {
-    unsigned major_number = 0;
-    unsigned minor_number = 0;
-    unsigned long long inode = 0;
-    if (std::sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major_number, &minor_number, &inode) !=
-        3) {
-      continue;
-    }
-    any = true;
+  for (const MappingUsage& m : maps->mappings) {
     // Overlay file systems show another device number here than stat does; the name decides then.
-    const dev_t device = makedev(major_number, minor_number);
+    const dev_t device = makedev(m.device_major, m.device_minor);
     const auto same =
-        std::equal_range(files.begin(), files.end(), FileIdentity{0, inode, {}}, ByInode());
-    for (auto file = same.first; go_on && file != same.second; ++file) {
-      if (device != file->device && std::strstr(line, ("/" + file->name).c_str()) == nullptr) {
-        continue;
-      }
+        std::equal_range(files.begin(), files.end(), FileIdentity{0, m.inode, {}}, ByInode());
+    for (auto file = same.first; file != same.second; ++file) {
+      if (device != file->device && m.name.find("/" + file->name) == std::string::npos) continue;
       found = true;
-      go_on = visit(*file);
+      if (!visit(*file)) return found;
     }
   }
-  std::free(line);
-  std::fclose(maps);
-  if (!any) return std::nullopt;
   return found;
 }
 
@@ -76,23 +56,16 @@ std::optional<bool> MapsOneOf(uint32_t pid, const std::vector<FileIdentity>& fil
 }
 
 // Of a process or thread; without its number.
-std::optional<ProcessInfo> ReadStat(const std::string& directory) {
-  const auto text = ReadWholeFile(directory + "/stat", 4096);
-  if (!text) return std::nullopt;
-  // The command name is in brackets and may itself hold brackets and spaces: count from the last
-  // one.
-  const size_t close = text->rfind(')');
-  if (close == std::string::npos) return std::nullopt;
+std::optional<ProcessInfo> ReadInfo(const std::string& directory) {
+  constexpr int kParent = 4;
+  constexpr int kStartTime = 22;
+  const std::string stat = ReadStat(directory);
+  const int64_t start = StatField(stat, kStartTime);
+  if (start < 0) return std::nullopt;
   ProcessInfo info;
-  unsigned parent = 0;
-  unsigned long long start = 0;
-  const int fields = std::sscanf(text->c_str() + close + 1,
-                                 " %c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-                                 "%*d %*d %*d %llu",
-                                 &info.state, &parent, &start);
-  if (fields != 3) return std::nullopt;
-  info.parent = parent;
-  info.start_ticks = start;
+  info.state = StatState(stat);
+  info.parent = static_cast<uint32_t>(StatField(stat, kParent));
+  info.start_ticks = static_cast<uint64_t>(start);
   return info;
 }
 
@@ -100,17 +73,14 @@ std::optional<ProcessInfo> ReadStat(const std::string& directory) {
 
 std::optional<ProcessInfo> ReadProcess(uint32_t pid) {
   const std::string directory = "/proc/" + std::to_string(pid);
-  auto info = ReadStat(directory);
+  auto info = ReadInfo(directory);
   if (!info) return std::nullopt;
   info->pid = info->thread = pid;
   if (!info->ended()) return info;
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir((directory + "/task").c_str()), closedir);
-  if (tasks == nullptr) return info;
-  while (const dirent* entry = readdir(tasks.get())) {
-    if (entry->d_name[0] == '.') continue;
-    const auto thread = ReadStat(directory + "/task/" + entry->d_name);
+  for (const uint32_t id : NumbersIn(directory + "/task").value_or(std::vector<uint32_t>())) {
+    const auto thread = ReadInfo(directory + "/task/" + std::to_string(id));
     if (!thread || thread->ended()) continue;
-    info->thread = static_cast<uint32_t>(std::strtoul(entry->d_name, nullptr, 10));
+    info->thread = id;
     info->state = thread->state;
     break;
   }
@@ -129,23 +99,16 @@ std::optional<uint64_t> ResidentBytes(uint32_t pid) {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::string TaskName(const std::string& directory) {
-  std::string name = ReadWholeFile(directory + "/comm", 64).value_or("");
-  while (!name.empty() && name.back() == '\n') name.pop_back();
-  return name;
-}
-
-std::string ProcessExecutable(uint32_t pid) {
-  std::array<char, 4096> buffer{};
-  const ssize_t n =
-      readlink((ProcessDirectory(pid) + "/exe").c_str(), buffer.data(), buffer.size());
-  return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
-}
+std::string ProcessExecutable(uint32_t pid) { return LinkTarget(ProcessDirectory(pid) + "/exe"); }
 
 std::optional<FileIdentity> IdentityOf(const std::string& path) {
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) return std::nullopt;
   return FileIdentity{st.st_dev, st.st_ino, std::string(BaseName(path))};
+}
+
+uint32_t InnermostPidOf(const std::string& directory) {
+  return InnermostPid(ReadStatus(directory));
 }
 
 uint64_t PidNamespaceOf(uint32_t pid) {
@@ -156,30 +119,24 @@ uint64_t PidNamespaceOf(uint32_t pid) {
 uint64_t ProcNamespace() {
   // It may be that of another namespace, as after `unshare -p` without --mount-proc; the first
   // process is within.
-  std::array<char, 32> number{};
-  const ssize_t n = readlink("/proc/self", number.data(), number.size() - 1);
-  const bool own = n > 0 && std::to_string(getpid()) == number.data();
+  const bool own = std::to_string(getpid()) == LinkTarget("/proc/self");
   return PidNamespaceOf(own ? static_cast<uint32_t>(getpid()) : 1);
 }
 
 bool ProcShowsAll() {
   constexpr uint64_t kFirstNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel
-  return ProcNamespace() == kFirstNamespace && ReadWholeFile("/proc/1/status", 16384).has_value();
+  return ProcNamespace() == kFirstNamespace && !ReadStatus("/proc/1").empty();
 }
 
 std::vector<uint32_t> ProcessesSince(uint64_t since_ticks) {
   std::vector<uint32_t> found;
-  DIR* const processes = opendir("/proc");
-  if (processes == nullptr) return found;
-  while (const dirent* entry = readdir(processes)) {
-    char* end = nullptr;
-    const unsigned long pid = std::strtoul(entry->d_name, &end, 10);
-    if (pid == 0 || *end != 0 || pid == static_cast<unsigned long>(getpid())) continue;
-    const auto process = ReadProcess(static_cast<uint32_t>(pid));
+  const auto self = static_cast<uint32_t>(getpid());
+  for (const uint32_t pid : NumbersIn("/proc").value_or(std::vector<uint32_t>())) {
+    if (pid == self) continue;
+    const auto process = ReadProcess(pid);
     if (!process || process->ended() || process->start_ticks < since_ticks) continue;
-    found.push_back(static_cast<uint32_t>(pid));
+    found.push_back(pid);
   }
-  closedir(processes);
   return found;
 }
 
@@ -218,25 +175,13 @@ std::optional<bool> ProcessMapsFile(uint32_t pid, const std::string& path) {
 }
 
 std::optional<std::vector<std::string>> SharedMappings(uint32_t pid) {
-  FILE* maps = std::fopen((ProcessDirectory(pid) + "/maps").c_str(), "re");
-  if (maps == nullptr) return std::nullopt;
+  const auto maps = ReadSmaps(ProcessDirectory(pid) + "/maps");
+  if (!maps || maps->mappings.empty()) return std::nullopt;
   std::vector<std::string> paths;
-  bool any = false;
-  char* line = nullptr;
-  size_t capacity = 0;
-  while (getline(&line, &capacity, maps) > 0) {
-    char rights[8] = "";
-    int path_at = 0;
-    if (std::sscanf(line, "%*x-%*x %7s %*x %*x:%*x %*u %n", rights, &path_at) != 1) continue;
-    any = true;
-    if (rights[3] != 's' || path_at == 0 || line[path_at] != '/') continue;
-    std::string path = line + path_at;
-    if (path.back() == '\n') path.pop_back();
-    if (paths.empty() || paths.back() != path) paths.push_back(std::move(path));
+  for (const MappingUsage& m : maps->mappings) {
+    if (!m.shared || !m.name.starts_with('/')) continue;
+    if (paths.empty() || paths.back() != m.name) paths.push_back(m.name);
   }
-  std::free(line);
-  std::fclose(maps);
-  if (!any) return std::nullopt;
   return paths;
 }
 

@@ -33,10 +33,6 @@ std::string ProcessDirectory(uint32_t pid);
 // Resident memory; nothing if the process is gone.
 std::optional<uint64_t> ResidentBytes(uint32_t pid);
 
-// The name of a process or thread by its directory, "/proc/PID" or "/proc/PID/task/TID"; "" if that
-// has ended.
-std::string TaskName(const std::string& directory);
-
 // Where /proc/PID/exe points to; "" if it may not be read.
 std::string ProcessExecutable(uint32_t pid);
 
@@ -47,6 +43,10 @@ struct FileIdentity {
   std::string name;  // the last part of its path
 };
 std::optional<FileIdentity> IdentityOf(const std::string& path);
+
+// The number that a process, or a thread of one, has in its own, innermost pid namespace; 0 if that
+// cannot be told. `directory` is its own in /proc.
+uint32_t InnermostPidOf(const std::string& directory);
 
 // The pid namespace of a process, by the inode of its /proc/PID/ns/pid; 0 if it cannot be told.
 uint64_t PidNamespaceOf(uint32_t pid);

@@ -1,11 +1,10 @@
 #include "core/os/thread_stacks.h"
 
-#include <dirent.h>
-
 #include <algorithm>
 #include <cstdlib>
 
 #include "core/base/file.h"
+#include "core/os/proc_fields.h"
 
 namespace heapgauge {
 namespace {
@@ -38,12 +37,10 @@ uint64_t StackPointerIn(const std::string& line) {
 
 StackPointers ReadStackPointers(const std::string& directory) {
   StackPointers found;
-  DIR* tasks = opendir((directory + "/task").c_str());
-  if (tasks == nullptr) return found;
-  while (const dirent* entry = readdir(tasks)) {
-    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+  const std::string tasks = directory + "/task";
+  for (const uint32_t id : NumbersIn(tasks).value_or(std::vector<uint32_t>())) {
     if (++found.threads > StackPointers::kMaxThreads) break;
-    const auto line = ReadWholeFile(directory + "/task/" + entry->d_name + "/syscall", 512);
+    const auto line = ReadWholeFile(tasks + "/" + std::to_string(id) + "/syscall", 512);
     if (!line) {
       // It may have ended; but where none may be read there is no need to ask for a thousand more.
       if (!found.permitted && found.threads > 8) break;
@@ -52,7 +49,6 @@ StackPointers ReadStackPointers(const std::string& directory) {
     found.permitted = true;
     if (const uint64_t sp = StackPointerIn(*line)) found.pointers.push_back(sp);
   }
-  closedir(tasks);
   return found;
 }
 

@@ -1,17 +1,15 @@
 #include "core/leaks/capture/stopped_process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <time.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <unordered_set>
 
 #include "core/base/file.h"
+#include "core/base/number_in.h"
 #include "core/leaks/capture/traced_thread.h"
 #include "core/os/proc_fields.h"
 #include "core/os/process.h"
@@ -33,10 +31,8 @@ void Nap() {
 
 // The process that traces this one already; 0 if none does.
 uint32_t TracerOf(pid_t process) {
-  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
-  if (!status) return 0;
-  const long tracer = std::strtol(StatusField(*status, "TracerPid").c_str(), nullptr, 10);
-  return tracer > 0 ? static_cast<uint32_t>(tracer) : 0;
+  const std::string status = ReadStatus(fmt::format("/proc/{}", process));
+  return NumberIn<uint32_t>(StatusField(status, "TracerPid")).value_or(0);
 }
 
 Error CannotTrace(pid_t process, int error) {
@@ -82,13 +78,12 @@ bool IsTracedByACheck(pid_t process) {
 Result<size_t> StoppedProcess::SeizeNewThreads() {
   std::unordered_set<pid_t> known;
   for (const StoppedThread& thread : threads_) known.insert(thread.id);
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
-      opendir(fmt::format("/proc/{}/task", process_).c_str()), closedir);
-  if (tasks == nullptr) return tl::unexpected(CannotTrace(process_, errno));
+  const auto threads = NumbersIn(fmt::format("/proc/{}/task", process_));
+  if (!threads) return tl::unexpected(CannotTrace(process_, errno));
   size_t fresh = 0;
-  while (const dirent* entry = readdir(tasks.get())) {
-    const auto id = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
-    if (id <= 0 || !known.insert(id).second) continue;
+  for (const uint32_t number : *threads) {
+    const auto id = static_cast<pid_t>(number);
+    if (!known.insert(id).second) continue;
     if (threads_.size() >= kMaxThreads) {
       return Fail(ErrorCode::kUnsupported,
                   fmt::format("process {} has more than {} threads", process_, kMaxThreads));

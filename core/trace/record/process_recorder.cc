@@ -10,6 +10,7 @@
 #include "core/formats/gauge/gauge_layout.h"
 #include "core/formats/gauge/gauge_summary.h"
 #include "core/formats/gauge/owner_process.h"
+#include "core/os/proc_fields.h"
 #include "core/os/process.h"
 #include "core/os/process_memory.h"
 #include "core/trace/record/gauge_finder.h"
@@ -45,9 +46,7 @@ constexpr uint64_t kAnswerPeriod = 100 * kMillisecond;
 // Adds up `Pss:` of /proc/PID/smaps_rollup; 0 if that may not be read.
 uint64_t ProportionalBytes(uint32_t pid) {
   const auto text = ReadWholeFile(ProcessDirectory(pid) + "/smaps_rollup", 8192);
-  if (!text) return 0;
-  const size_t at = text->find("\nPss:");
-  return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 5, nullptr, 10) * 1024;
+  return text ? StatusBytes(*text, "Pss") : 0;
 }
 
 }  // namespace
