@@ -147,6 +147,13 @@ const ElfFile::SectionHeader* ElfFile::Find(std::string_view name) const {
   return nullptr;
 }
 
+const ElfFile::SectionHeader* ElfFile::FindType(uint32_t type) const {
+  const auto found = std::find_if(
+      sections_.begin(), sections_.end(),
+      [type](const SectionHeader& section) { return section.type == type && section.size != 0; });
+  return found == sections_.end() ? nullptr : &*found;
+}
+
 Bytes ElfFile::Section(std::string_view name) {
   if (const SectionHeader* section = Find(name); section != nullptr) return Contents(*section);
   if (name.substr(0, 7) != ".debug_") return {};

@@ -75,6 +75,8 @@ class ElfFile {
   const std::vector<SectionHeader>& sections() const { return sections_; }
   // The section with contents in this file (a debug file has empty ones too), or null.
   const SectionHeader* Find(std::string_view name) const;
+  // The first section of a type that has any size, or null.
+  const SectionHeader* FindType(uint32_t type) const;
   // Contents of the section, decompressed; empty if there is none or it is damaged. Old names of
   // compressed sections (.zdebug_info) are found too.
   Bytes Section(std::string_view name);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/elf/symbols.h"
+
 namespace heapgauge {
 
 bool SymbolTable::Wants(int type) const {
@@ -13,36 +15,20 @@ bool SymbolTable::Wants(int type) const {
 }
 
 void SymbolTable::AddFrom(ElfFile* elf) {
-  const ElfFile::SectionHeader* chosen = nullptr;
-  for (const ElfFile::SectionHeader& section : elf->sections()) {
-    const bool full = section.type == SHT_SYMTAB && section.size != 0;
-    if (!full && (section.type != SHT_DYNSYM || chosen != nullptr)) continue;
-    chosen = &section;
-    if (full) break;
-  }
-  if (chosen == nullptr || chosen->link >= elf->sections().size()) return;
-  complete_ = complete_ || chosen->type == SHT_SYMTAB;
-  const Bytes table = elf->Contents(*chosen);
-  const Bytes names = elf->Contents(elf->sections()[chosen->link]);
-  const size_t count = table.size() / sizeof(Elf64_Sym);
-  if (names.empty() || names.back() != 0) return;
-  symbols_.reserve(symbols_.size() + count / 2);
-  for (size_t i = 0; i < count; ++i) {
-    Elf64_Sym symbol;
-    std::memcpy(&symbol, table.data() + i * sizeof symbol, sizeof symbol);
+  const ElfFile::SectionHeader* table = SymbolSection(*elf);
+  if (table == nullptr || table->link >= elf->sections().size()) return;
+  complete_ = complete_ || table->type == SHT_SYMTAB;
+  symbols_.reserve(symbols_.size() + elf->Contents(*table).size() / sizeof(Elf64_Sym) / 2);
+  VisitSymbols(elf, table, [this](size_t, const Elf64_Sym& symbol, const char* name) {
     const int type = ELF64_ST_TYPE(symbol.st_info);
-    if (!Wants(type)) continue;
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_value == 0)
-      continue;
-    if (symbol.st_name >= names.size()) continue;
-    const char* name = reinterpret_cast<const char*>(names.data()) + symbol.st_name;
-    if (*name == 0) continue;
+    if (!Wants(type) || name == nullptr || *name == 0) return;
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_value == 0) return;
     const int binding = ELF64_ST_BIND(symbol.st_info);
     uint32_t rank = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
     if (type == STT_NOTYPE) rank += 4;  // labels in assembly, only if there is nothing else
     if (name[0] == '_' && name[1] == '_') rank += 1;  // of aliases, the name that people know
     symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, rank, name});
-  }
+  });
 }
 
 void SymbolTable::Finish() {
