@@ -8,9 +8,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/base/process.h"
 #include "core/doctor/command.h"
 #include "core/doctor/executable.h"
+#include "core/os/process.h"
 
 namespace heapgauge::cli {
 

@@ -14,9 +14,9 @@
 #include "core/base/placed_file.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
+#include "core/elf/elf_file.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/report/figures.h"
-#include "core/symbolize/elf_file.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {

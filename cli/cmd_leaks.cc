@@ -12,7 +12,6 @@
 #include "cli/progress_line.h"
 #include "cli/source.h"
 #include "cli/trace_source.h"
-#include "core/base/process.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
@@ -20,6 +19,7 @@
 #include "core/leaks/scan/owner_path.h"
 #include "core/leaks/verdict/check_file.h"
 #include "core/leaks/verdict/check_process.h"
+#include "core/os/process.h"
 #include "core/report/views/leak_owners.h"
 
 namespace heapgauge::cli {

@@ -7,11 +7,11 @@
 
 #include "cli/tell_user.h"
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_memory.h"
-#include "core/base/process_status.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_summary.h"
+#include "core/os/process.h"
+#include "core/os/process_memory.h"
+#include "core/os/process_status.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <dirent.h>
 
-#include "core/base/process.h"
-#include "core/base/process_memory.h"
 #include "core/gauge/gauge_directory.h"
+#include "core/os/process.h"
+#include "core/os/process_memory.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <ctime>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/cli.h"
 #include "cli/leak_output.h"
 #include "cli/tell_user.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/leaks/verdict/loss_records.h"
+#include "core/os/process.h"
 
 namespace heapgauge::cli {
 namespace {

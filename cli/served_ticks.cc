@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/gauge/gauge_directory.h"
+#include "core/os/process.h"
 #include "endpoint/base/gauge_process.h"
 
 namespace heapgauge::cli {

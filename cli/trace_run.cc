@@ -20,10 +20,10 @@
 #include "cli/trace_source.h"
 #include "cli/trace_summary.h"
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/base/steady_heap.h"
 #include "core/base/text.h"
 #include "core/gauge/mapped_gauge.h"
+#include "core/os/process.h"
 #include "core/trace/file/writer_lock.h"
 #include "core/trace/record/recorder.h"
 

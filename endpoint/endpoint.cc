@@ -6,7 +6,7 @@
 #include <exception>
 #include <new>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/base/kept_profiles.h"
 #include "endpoint/base/route.h"

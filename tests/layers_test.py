@@ -28,6 +28,8 @@ FOLDERS = {
 LAYERS = {
     "core": [
         ["base"],
+        ["os"],
+        ["elf"],
         ["model"],
         ["formats/gauge", "formats/text", "symbolize"],
         ["trace"],

@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

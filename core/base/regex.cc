@@ -1,6 +1,8 @@
 #include "core/base/regex.h"
 
-#include <re2/re2.h>
+#include <array>
+#include <cassert>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -8,62 +10,24 @@ namespace heapgauge {
 namespace {
 
 constexpr int64_t kMaxMemory = 64 << 20;
-
-const char* GoWords(re2::RE2::ErrorCode code) {
-  switch (code) {
-    case re2::RE2::ErrorBadEscape:
-      return "invalid escape sequence";
-    case re2::RE2::ErrorBadCharClass:
-      return "invalid character class";
-    case re2::RE2::ErrorBadCharRange:
-      return "invalid character class range";
-    case re2::RE2::ErrorMissingBracket:
-      return "missing closing ]";
-    case re2::RE2::ErrorMissingParen:
-      return "missing closing )";
-    case re2::RE2::ErrorUnexpectedParen:
-      return "unexpected )";
-    case re2::RE2::ErrorTrailingBackslash:
-      return "trailing backslash at end of expression";
-    case re2::RE2::ErrorRepeatArgument:
-      return "missing argument to repetition operator";
-    case re2::RE2::ErrorRepeatSize:
-      return "invalid repeat count";
-    case re2::RE2::ErrorRepeatOp:
-      return "invalid nested repetition operator";
-    case re2::RE2::ErrorBadPerlOp:
-      return "invalid or unsupported Perl syntax";
-    case re2::RE2::ErrorBadUTF8:
-      return "invalid UTF-8";
-    case re2::RE2::ErrorBadNamedCapture:
-      return "invalid named capture";
-    case re2::RE2::ErrorPatternTooLarge:
-      return "expression too large";
-    default:
-      return "internal error";
-  }
-}
+constexpr size_t kMostGroups = 7;
 
 }  // namespace
 
-Regex::Regex(std::unique_ptr<re2::RE2> compiled) : compiled_(std::move(compiled)) {}
-Regex::Regex(Regex&&) noexcept = default;
-Regex& Regex::operator=(Regex&&) noexcept = default;
-Regex::~Regex() = default;
+Regex::Regex(std::string pattern, std::unique_ptr<RegexEngine> engine)
+    : pattern_(std::move(pattern)), engine_(std::move(engine)) {}
+
+Regex::Regex(const std::string& pattern, RegexOver over) : pattern_(pattern) {
+  RegexEngine::Fault fault;
+  engine_ = RegexEngine::Compile(pattern, over, 0, &fault);
+  assert(engine_ != nullptr);
+}
 
 Result<Regex> Regex::Compile(const std::string& pattern) {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kMaxMemory);
-  auto compiled = std::make_unique<re2::RE2>(pattern, options);
-  if (!compiled->ok()) {
-    std::string message = std::string("error parsing regexp: ") + GoWords(compiled->error_code());
-    // Of a trailing backslash Go shows nothing.
-    const bool shown = compiled->error_code() != re2::RE2::ErrorTrailingBackslash;
-    message += ": `" + (shown ? compiled->error_arg() : "") + "`";
-    return Fail(ErrorCode::kInvalidArgument, std::move(message));
-  }
-  return Regex(std::move(compiled));
+  RegexEngine::Fault fault;
+  auto engine = RegexEngine::Compile(pattern, RegexOver::kText, kMaxMemory, &fault);
+  if (engine != nullptr) return Regex(pattern, std::move(engine));
+  return Fail(ErrorCode::kInvalidArgument, "error parsing regexp: " + fault.go_words);
 }
 
 Result<Regex> Regex::CompileTyped(const std::string& pattern) {
@@ -85,10 +49,24 @@ Result<std::unique_ptr<Regex>> Regex::CompileOption(const std::string& option,
   return std::make_unique<Regex>(*std::move(regex));
 }
 
-bool Regex::Matches(std::string_view text) const {
-  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
+Result<Regex> Regex::CompilePerl(const std::string& pattern) {
+  RegexEngine::Fault fault;
+  auto engine = RegexEngine::Compile(pattern, RegexOver::kBytes, 0, &fault);
+  if (engine != nullptr) return Regex(pattern, std::move(engine));
+  return Fail(ErrorCode::kInvalidArgument, "regular expression '" + pattern + "': " + fault.words);
 }
 
-const std::string& Regex::pattern() const { return compiled_->pattern(); }
+bool Regex::Match(std::string_view* text, RegexAnchor anchor,
+                  std::initializer_list<std::string_view*> groups) const {
+  assert(groups.size() <= kMostGroups);
+  std::array<std::string_view, 1 + kMostGroups> found;
+  // Without groups an engine need not find out where the match is.
+  const size_t wanted = groups.size() == 0 && anchor != RegexAnchor::kStart ? 0 : 1 + groups.size();
+  if (engine_ == nullptr || !engine_->Match(*text, anchor, found.data(), wanted)) return false;
+  size_t i = 0;
+  for (std::string_view* group : groups) *group = found[++i];
+  if (anchor == RegexAnchor::kStart) text->remove_prefix(found[0].size());
+  return true;
+}
 
 }  // namespace heapgauge

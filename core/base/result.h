@@ -31,6 +31,7 @@ enum class ErrorCode {
   kTruncated,      // the file ends before its contents do
   kCorrupt,        // the contents contradict themselves
   kUnavailable,    // right in itself, but cannot be done now
+  kHeld,           // the same, until the process Error::holder lets go
 };
 
 inline constexpr uint64_t kNoOffset = ~uint64_t{0};
@@ -39,6 +40,7 @@ struct Error {
   ErrorCode code = ErrorCode::kIo;
   std::string message;
   uint64_t offset = kNoOffset;  // byte of the input where it was noticed
+  uint32_t holder = 0;          // of kHeld: a PID
 };
 
 template <typename T>

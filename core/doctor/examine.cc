@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/directory.h"
@@ -21,6 +20,7 @@
 #include "core/doctor/process.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/gauge/gauge_reader.h"
+#include "core/os/process.h"
 #include "core/symbolize/symbolizer.h"
 #include "core/trace/file/live_trace.h"
 #include "core/trace/file/trace_file.h"

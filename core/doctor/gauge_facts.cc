@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/doctor/gauge.h"
 #include "core/gauge/gauge_layout.h"
+#include "core/os/process.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {

@@ -14,11 +14,11 @@
 #include <sstream>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
 #include "core/gauge/gauge_directory.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {
@@ -124,7 +124,7 @@ Findings CheckProbe(const AgentProbe& probe, const std::string& agent_path,
 HostFacts ReadHostFacts() {
   HostFacts facts;
   facts.uid = geteuid();
-  const std::string status = ReadWholeFile("/proc/self/status", 16384).value_or("");
+  const std::string status = ReadStatus("/proc/self");
   const uint64_t set = std::strtoull(StatusField(status, "CapEff").c_str(), nullptr, 16);
   facts.may_trace = (set >> kTraceCapability & 1) != 0;
   const auto scope = ReadWholeFile("/proc/sys/kernel/yama/ptrace_scope", 16);

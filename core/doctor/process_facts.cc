@@ -4,27 +4,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <set>
 #include <sstream>
 #include <string_view>
 
-#include "core/base/cgroup.h"
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/process.h"
 #include "core/gauge/gauges_in_memory.h"
+#include "core/os/cgroup.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge {
 namespace {
 
-constexpr size_t kMaxMaps = 64 << 20;
 constexpr size_t kMaxEnvironment = 4 << 20;
 constexpr size_t kMaxSmall = 64 << 10;
 constexpr uint32_t kKernelThreadFlag = 0x00200000;  // PF_KTHREAD in /proc/PID/stat
@@ -39,23 +37,10 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-std::string Link(const std::string& path) {
-  std::array<char, 4096> buffer{};
-  const ssize_t n = readlink(path.c_str(), buffer.data(), buffer.size());
-  return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
-}
-
-uint64_t Number(std::string_view text, uint64_t otherwise = 0) {
+uint64_t Number(std::string_view text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() ? value : otherwise;
-}
-
-uint64_t SoftLimit(const std::string& limits, const char* name) {
-  const size_t at = limits.find(name);
-  if (at == std::string::npos) return kNoLimit;
-  const size_t value = limits.find_first_not_of(' ', at + std::strlen(name));
-  return value == std::string::npos ? kNoLimit : Number(limits.substr(value, 24), kNoLimit);
+  return error == std::errc() ? value : 0;
 }
 
 std::vector<std::string> SplitZero(const std::string& text) {
@@ -88,23 +73,18 @@ void AddGauge(const std::string& path, ProcessFacts* facts) {
 }
 
 void ReadMaps(ProcessFacts* facts) {
-  const auto maps = ReadWholeFile(Proc(facts->pid, "maps"), kMaxMaps);
-  if (!maps || maps->empty()) return;
+  const auto maps = ReadSmaps(Proc(facts->pid, "maps"));
+  if (!maps) return;
   facts->maps_readable = true;
   std::set<std::string, std::less<>> seen;
   size_t shared = 0;
-  for (size_t at = 0; at < maps->size();) {
-    const size_t end = std::min(maps->find('\n', at), maps->size());
-    const std::string_view line = std::string_view(*maps).substr(at, end - at);
-    at = end + 1;
-    const size_t slash = line.find('/');
-    if (slash == std::string_view::npos) continue;
-    const std::string_view path = line.substr(slash);
+  for (const MappingUsage& m : maps->mappings) {
+    const size_t slash = m.name.find('/');
+    if (slash == std::string::npos) continue;
+    const std::string_view path = std::string_view(m.name).substr(slash);
     const std::string_view name = BaseName(path);
-    const size_t space = std::min(line.find(' '), slash);
-    const std::string_view rights = line.substr(space + 1, 4);
     // A load that failed half-way leaves the first part of the file mapped, without its code.
-    if (StartsWith(name, "libheapgauge.so") && rights.find('x') != std::string_view::npos &&
+    if (StartsWith(name, "libheapgauge.so") && m.executable &&
         std::find(facts->agents.begin(), facts->agents.end(), path) == facts->agents.end()) {
       facts->agents.emplace_back(path);
     }
@@ -114,7 +94,7 @@ void ReadMaps(ProcessFacts* facts) {
     for (const char* library : {"libasan.so", "libtsan.so", "liblsan.so", "libclang_rt.asan"}) {
       if (StartsWith(name, library)) facts->sanitizer = std::string(path);
     }
-    const bool is_shared = rights == "rw-s";
+    const bool is_shared = m.readable && m.writable && !m.executable && m.shared;
     if (is_shared && ++shared <= 64) AddGauge(std::string(path), facts);
   }
 }
@@ -138,7 +118,7 @@ void ReadAncestors(ProcessFacts* facts) {
       const auto preload = variables.find("LD_PRELOAD");
       if (preload != variables.end() &&
           preload->second.find("libheapgauge.so") != std::string::npos) {
-        facts->ancestor_with_agent = StatusField(ReadSmall(Proc(pid, "status")), "Name") +
+        facts->ancestor_with_agent = StatusField(ReadStatus(ProcessDirectory(pid)), "Name") +
                                      " (pid " + std::to_string(pid) + ")";
       }
     }
@@ -155,23 +135,23 @@ void ReadAncestors(ProcessFacts* facts) {
 }
 
 void ReadNamespaces(const std::string& status, ProcessFacts* facts) {
-  const std::string mounts = Link(Proc(facts->pid, "ns/mnt"));
-  facts->other_mount_namespace = !mounts.empty() && mounts != Link("/proc/self/ns/mnt");
-  const std::string users = Link(Proc(facts->pid, "ns/user"));
-  facts->other_user_namespace = !users.empty() && users != Link("/proc/self/ns/user");
+  const std::string mounts = LinkTarget(Proc(facts->pid, "ns/mnt"));
+  facts->other_mount_namespace = !mounts.empty() && mounts != LinkTarget("/proc/self/ns/mnt");
+  const std::string users = LinkTarget(Proc(facts->pid, "ns/user"));
+  facts->other_user_namespace = !users.empty() && users != LinkTarget("/proc/self/ns/user");
   facts->root = RootOf(facts->pid);
   const uint32_t inner = InnermostPid(status);
   if (inner != 0 && inner != facts->pid) facts->inner_pid = inner;
 }
 
-void ReadStatus(const std::string& status, ProcessFacts* facts) {
+void TakeStatus(const std::string& status, ProcessFacts* facts) {
   facts->name = StatusField(status, "Name");
   std::istringstream uids(StatusField(status, "Uid"));
   uids >> facts->uid >> facts->effective_uid;
   facts->gid = static_cast<uint32_t>(Number(StatusField(status, "Gid")));
-  facts->address_space = Number(StatusField(status, "VmSize")) * 1024;
+  facts->address_space = StatusBytes(status, "VmSize");
   facts->seccomp = static_cast<uint32_t>(Number(StatusField(status, "Seccomp")));
-  const std::string parent = ReadSmall(Proc(facts->parent, "status"));
+  const std::string parent = ReadStatus(ProcessDirectory(facts->parent));
   facts->parent_name = StatusField(parent, "Name");
   facts->seccomp_is_its_own = facts->seccomp > Number(StatusField(parent, "Seccomp")) ||
                               Number(StatusField(status, "Seccomp_filters")) >
@@ -180,7 +160,7 @@ void ReadStatus(const std::string& status, ProcessFacts* facts) {
 
 bool IsKernelThread(uint32_t pid) {
   constexpr int kFlags = 9;
-  const int64_t flags = StatField(ReadSmall(Proc(pid, "stat")), kFlags);
+  const int64_t flags = StatField(ReadStat(ProcessDirectory(pid)), kFlags);
   return flags >= 0 && (flags & kKernelThreadFlag) != 0;
 }
 
@@ -223,13 +203,13 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
   facts.parent = info->parent;
   facts.kernel_thread = IsKernelThread(pid);
   // Of the first thread: others have numbers of their own in it.
-  const std::string status = ReadSmall("/proc/" + std::to_string(pid) + "/status");
-  ReadStatus(status, &facts);
+  const std::string status = ReadStatus("/proc/" + std::to_string(pid));
+  TakeStatus(status, &facts);
   if (facts.kernel_thread || info->ended()) return facts;
   facts.exe = ProcessExecutable(pid);
   facts.command_line = SplitZero(ReadWholeFile(Proc(pid, "cmdline"), kMaxSmall).value_or(""));
-  const std::string task = "task/" + std::to_string(pid) + "/children";
-  facts.first_child = static_cast<uint32_t>(Number(ReadSmall(Proc(pid, task.c_str()))));
+  const auto children = ChildrenOf(Proc(pid, ("task/" + std::to_string(pid)).c_str()));
+  facts.first_child = children.empty() ? 0 : children[0];
   ReadNamespaces(status, &facts);
   ReadMaps(&facts);
   if (const auto environment = ReadWholeFile(Proc(pid, "environ"), kMaxEnvironment)) {
@@ -240,7 +220,7 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
       const auto path = facts.environment.find(name);
       if (path == facts.environment.end() || path->second.empty() || path->second[0] == '/')
         continue;
-      path->second = Link(Proc(pid, "cwd")) + "/" + path->second;
+      path->second = LinkTarget(Proc(pid, "cwd")) + "/" + path->second;
     }
     const auto preload = facts.environment.find("LD_PRELOAD");
     if (preload != facts.environment.end()) {
@@ -250,8 +230,8 @@ ProcessFacts ReadProcessFacts(uint32_t pid) {
   ReadSecure(&facts);
   if (!facts.agent_loaded()) ReadAncestors(&facts);
   const std::string limits = ReadSmall(Proc(pid, "limits"));
-  facts.file_size_limit = SoftLimit(limits, "Max file size");
-  facts.address_space_limit = SoftLimit(limits, "Max address space");
+  facts.file_size_limit = SoftLimit(limits, "Max file size").value_or(kNoLimit);
+  facts.address_space_limit = SoftLimit(limits, "Max address space").value_or(kNoLimit);
   const std::string cgroups = ReadSmall(Proc(pid, "cgroup"));
   facts.unit = UnitOf(cgroups);
   ReadMemoryLimit(pid, &facts.memory_limit, &facts.memory_usage);

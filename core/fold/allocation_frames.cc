@@ -1,7 +1,6 @@
 #include "core/fold/allocation_frames.h"
 
-#include <re2/re2.h>
-
+#include "core/base/regex.h"
 #include "core/base/symbol_name.h"
 #include "core/base/text.h"
 #include "core/fold/measures.h"
@@ -54,8 +53,8 @@ constexpr const char* kPatterns[] = {
 constexpr std::string_view kModules[] = {"libjemalloc",  "libtcmalloc", "libmimalloc",
                                          "libheapgauge", "libsnmalloc", "librpmalloc"};
 
-const RE2& Matcher() {
-  static const RE2 matcher(AllocationFunctionRegex(), RE2::Quiet);
+const Regex& Matcher() {
+  static const Regex matcher(AllocationFunctionRegex(), RegexOver::kText);
   return matcher;
 }
 
@@ -73,13 +72,13 @@ std::string AllocationFunctionRegex() {
 bool IsAllocationFunction(std::string_view name) {
   const std::string bare = WithoutParameters(name);
   // Function templates are demangled with their return type in front.
-  if (RE2::FullMatch(bare, Matcher())) return true;
+  if (Matcher().MatchesWhole(bare)) return true;
   int angle = 0;
   for (size_t i = 0; i < bare.size(); ++i) {
     if (bare[i] == '<') ++angle;
     if (bare[i] == '>') --angle;
     if (bare[i] == ' ' && angle == 0 && bare.compare(0, 8, "operator") != 0) {
-      return RE2::FullMatch(bare.substr(i + 1), Matcher());
+      return Matcher().MatchesWhole(std::string_view(bare).substr(i + 1));
     }
   }
   return false;

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/base/process.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/gauge_ticker.h"
 #include "core/gauge/testing/gauge_builder.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

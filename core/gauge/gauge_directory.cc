@@ -11,11 +11,11 @@
 #include <cstring>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/gauge/gauges_in_memory.h"
 #include "core/gauge/owner_process.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {
@@ -206,8 +206,7 @@ bool WasReplaced(const GaugeOwner& owner) {
 Result<std::string> FindGaugeOf(uint32_t pid) {
   if (std::string mapped = OwnGaugePath(pid); !mapped.empty()) return mapped;
   // Where its mappings may not be read: what it is called in a namespace of its own.
-  const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
-  const uint32_t inner = status ? InnermostPid(*status) : 0;
+  const uint32_t inner = InnermostPidOf("/proc/" + std::to_string(pid));
   std::string best;
   uint64_t best_start = 0;
   bool best_runs = false;

@@ -10,13 +10,13 @@
 #include <cstring>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/gauge_records.h"
 #include "core/gauge/gauge_summary.h"
+#include "core/os/process.h"
+#include "core/os/process_memory.h"
 
 namespace heapgauge {
 namespace {

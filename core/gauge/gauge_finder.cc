@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/base/process.h"
 #include "core/gauge/testing/gauge_builder.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_records.h"
 #include "core/gauge/gauge_summary.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

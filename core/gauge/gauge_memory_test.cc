@@ -8,12 +8,12 @@
 #include <fstream>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/gauge_ticker.h"
 #include "core/gauge/testing/gauge_builder.h"
 #include "core/memory/survey.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/base/process.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/gauge/gauge_records.h"
 #include "core/gauge/owner_process.h"
 #include "core/model/profile.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

@@ -1,27 +1,19 @@
 #include "core/gauge/gauges_in_memory.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <array>
 #include <string_view>
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {
 
 constexpr size_t kMostShared = 64;
-
-std::string Link(const std::string& path) {
-  std::array<char, 4096> buffer{};
-  const ssize_t n = readlink(path.c_str(), buffer.data(), buffer.size());
-  return n > 0 ? std::string(buffer.data(), static_cast<size_t>(n)) : std::string();
-}
 
 bool IsSameFile(const std::string& a, const std::string& b) {
   struct stat first {};
@@ -40,8 +32,8 @@ bool IsGauge(const std::string& path) {
 
 std::string RootOf(uint32_t pid) {
   const std::string directory = ProcessDirectory(pid);
-  const std::string mounts = Link(directory + "/ns/mnt");
-  const bool elsewhere = !mounts.empty() && mounts != Link("/proc/self/ns/mnt");
+  const std::string mounts = LinkTarget(directory + "/ns/mnt");
+  const bool elsewhere = !mounts.empty() && mounts != LinkTarget("/proc/self/ns/mnt");
   std::string root = directory + "/root";
   struct stat st {};
   if (stat((root + "/").c_str(), &st) != 0) return "";
@@ -59,7 +51,7 @@ std::optional<GaugeInMemory> GaugeInMemoryAt(uint32_t pid, const std::string& ro
   }
   gauge.root = root;
   // Behind a chroot the kernel names files as seen from outside of it, and the file may be there.
-  const std::string outer = Link(ProcessDirectory(pid) + "/root");
+  const std::string outer = LinkTarget(ProcessDirectory(pid) + "/root");
   if (outer.size() > 1) {
     if (gauge.path_inside.starts_with(outer + "/")) {
       gauge.path_inside = gauge.path_inside.substr(outer.size());
@@ -91,8 +83,7 @@ std::vector<GaugeInMemory> GaugesInMemoryOf(uint32_t pid) {
 OwnGauge OwnAmong(const std::vector<GaugeInMemory>& gauges, uint32_t pid) {
   OwnGauge result;
   if (gauges.empty()) return result;
-  const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
-  const uint32_t inner = status ? InnermostPid(*status) : 0;
+  const uint32_t inner = InnermostPidOf("/proc/" + std::to_string(pid));
   uint64_t newest = 0;
   for (const GaugeInMemory& gauge : gauges) {
     if (gauge.deleted) continue;

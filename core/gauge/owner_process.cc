@@ -1,26 +1,17 @@
 #include "core/gauge/owner_process.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {
-
-uint32_t OwnNumber(const std::string& directory) {
-  const auto status = ReadWholeFile(directory + "/status", 16384);
-  return status ? InnermostPid(*status) : 0;
-}
 
 // The owner among processes that are in another namespace than the numbers of /proc. `unclear` is
 // set if one of them may be it.
@@ -29,7 +20,7 @@ OwnerProcess FindAmong(const std::vector<uint32_t>& processes, const GaugeOwner&
   OwnerProcess likely;  // it may have executed another program since
   bool only_one = true;
   for (const uint32_t pid : processes) {
-    if (OwnNumber("/proc/" + std::to_string(pid)) != owner.pid) continue;
+    if (InnermostPidOf("/proc/" + std::to_string(pid)) != owner.pid) continue;
     const auto process = ReadProcess(pid);
     if (!process || process->ended()) continue;
     const auto maps = ProcessMapsFile(pid, owner.path);
@@ -69,7 +60,7 @@ std::vector<uint32_t> ProcessesElsewhere(const GaugeOwner& owner) {
   listed_realtime_ns = RealtimeNow();
   list.clear();
   for (const uint32_t pid : ProcessesSince(0)) {
-    const uint32_t own = OwnNumber("/proc/" + std::to_string(pid));
+    const uint32_t own = InnermostPidOf("/proc/" + std::to_string(pid));
     if (own != 0 && own != pid) list.push_back(pid);
   }
   return list;
@@ -122,25 +113,15 @@ bool IsGone(const OwnerProcess& owner) {
   return owner.start_ticks != 0 && process->start_ticks != owner.start_ticks;
 }
 
-std::unordered_map<uint32_t, uint32_t> ThreadsByOwnNumber(uint32_t pid) {
+std::unordered_map<uint32_t, uint32_t> ThreadsByInnermostPidOf(uint32_t pid) {
   std::unordered_map<uint32_t, uint32_t> threads;
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(opendir(tasks.c_str()), closedir);
-  if (list == nullptr) return threads;
-  while (const dirent* entry = readdir(list.get())) {
-    if (entry->d_name[0] == '.') continue;
-    const std::string task = tasks + "/" + entry->d_name;
-    if (const uint32_t own = OwnNumber(task)) {
-      threads[own] = static_cast<uint32_t>(std::strtoul(entry->d_name, nullptr, 10));
-    }
-    const auto children = ReadWholeFile(task + "/children", 1 << 20);
-    if (!children) continue;
-    const char* at = children->c_str();
-    char* end = nullptr;
-    for (auto child = std::strtoul(at, &end, 10); end != at; child = std::strtoul(at, &end, 10)) {
-      at = end;
-      const uint32_t own = OwnNumber("/proc/" + std::to_string(child));
-      if (own != 0) threads.try_emplace(own, static_cast<uint32_t>(child));
+  for (const uint32_t id : NumbersIn(tasks).value_or(std::vector<uint32_t>())) {
+    const std::string task = tasks + "/" + std::to_string(id);
+    if (const uint32_t own = InnermostPidOf(task)) threads[own] = id;
+    for (const uint32_t child : ChildrenOf(task)) {
+      const uint32_t own = InnermostPidOf("/proc/" + std::to_string(child));
+      if (own != 0) threads.try_emplace(own, child);
     }
   }
   return threads;

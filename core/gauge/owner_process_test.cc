@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

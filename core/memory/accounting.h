@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/process_status.h"
 #include "core/fold/interval.h"
 #include "core/memory/ownership.h"
 #include "core/model/estimate.h"
+#include "core/os/process_status.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {

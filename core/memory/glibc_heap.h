@@ -13,7 +13,7 @@
 
 #include "core/base/address_range.h"
 #include "core/base/file.h"
-#include "core/memory/smaps.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge {
 

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "core/base/address_range.h"
-#include "core/memory/page_map.h"
-#include "core/memory/smaps.h"
+#include "core/os/page_map.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge {
 

@@ -8,12 +8,12 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/memory/glibc_heap.h"
-#include "core/memory/page_map.h"
-#include "core/memory/thread_stacks.h"
 #include "core/memory/zero_data.h"
+#include "core/os/page_map.h"
+#include "core/os/process.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge {
 namespace {

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/cgroup.h"
-#include "core/base/process_status.h"
 #include "core/gauge/gauge_memory.h"
 #include "core/memory/accounting.h"
 #include "core/memory/growth.h"
-#include "core/memory/smaps.h"
+#include "core/os/cgroup.h"
+#include "core/os/process_status.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge {
 

@@ -1,32 +1,11 @@
 #include "core/memory/zero_data.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "core/memory/program_headers.h"
+#include "core/elf/program_headers.h"
 
 namespace heapgauge {
 namespace {
-
-constexpr uint64_t kPageBytes = 4096;
-
-// The size of the object in memory, from the page of its lowest address on.
-std::optional<uint64_t> ExtentOf(const std::string& path) {
-  const auto segments = ReadProgramHeaders(path);
-  if (!segments) return std::nullopt;
-  uint64_t low = ~uint64_t{0};
-  uint64_t high = 0;
-  for (const Elf64_Phdr& segment : *segments) {
-    if (segment.p_type != PT_LOAD) continue;
-    if (segment.p_memsz > uint64_t{1} << 46 || segment.p_vaddr > uint64_t{1} << 47) {
-      return std::nullopt;
-    }
-    low = std::min(low, segment.p_vaddr / kPageBytes * kPageBytes);
-    high = std::max(high, segment.p_vaddr + segment.p_memsz);
-  }
-  if (high <= low) return std::nullopt;
-  return (high - low + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
 
 bool SameFile(const MappingUsage& a, const MappingUsage& b) {
   return a.inode == b.inode && a.device_major == b.device_major && a.device_minor == b.device_minor;
@@ -55,8 +34,9 @@ std::map<uint64_t, uint64_t> FindZeroData(const std::vector<MappingUsage>& mappi
       if (before.inode != 0 && !SameFile(before, data)) break;
       if (before.inode != 0) first = j - 1;
     }
-    if (const auto extent = ExtentOf(root + data.name)) {
-      const uint64_t end = mappings[first].start + *extent;
+    const auto object = ReadLoadedObject(root + data.name);
+    if (object && object->extent != 0) {
+      const uint64_t end = mappings[first].start + object->extent;
       ends[mappings[i].start] = std::clamp(end, mappings[i].start, mappings[i].end);
     }
   }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/memory/smaps.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge {
 

@@ -3,9 +3,9 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
+#include "core/elf/symbols.h"
 #include "core/symbolize/debug_files.h"
 #include "core/symbolize/demangle_names.h"
 #include "core/symbolize/file_stamp.h"
@@ -22,26 +22,13 @@ struct RawSymbol {
 
 // The functions of .symtab, or else of .dynsym, by address.
 std::vector<RawSymbol> Functions(ElfFile* elf) {
-  const ElfFile::SectionHeader* chosen = nullptr;
-  for (const ElfFile::SectionHeader& section : elf->sections()) {
-    const bool full = section.type == SHT_SYMTAB && section.size != 0;
-    if (full || (section.type == SHT_DYNSYM && chosen == nullptr)) chosen = &section;
-    if (full) break;
-  }
   std::vector<RawSymbol> result;
-  if (chosen == nullptr || chosen->link >= elf->sections().size()) return result;
-  const Bytes table = elf->Contents(*chosen);
-  const Bytes names = elf->Contents(elf->sections()[chosen->link]);
-  if (names.empty() || names.back() != 0) return result;
-  for (size_t i = 0; i + sizeof(Elf64_Sym) <= table.size(); i += sizeof(Elf64_Sym)) {
-    Elf64_Sym symbol;
-    std::memcpy(&symbol, table.data() + i, sizeof symbol);
+  VisitSymbols(elf, SymbolSection(*elf), [&](size_t, const Elf64_Sym& symbol, const char* name) {
     const int type = ELF64_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
-    if (symbol.st_value == 0 || symbol.st_name >= names.size()) continue;
-    result.push_back({symbol.st_value, symbol.st_size,
-                      reinterpret_cast<const char*>(names.data()) + symbol.st_name});
-  }
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) return;
+    if (symbol.st_value == 0 || name == nullptr) return;
+    result.push_back({symbol.st_value, symbol.st_size, name});
+  });
   std::stable_sort(result.begin(), result.end(),
                    [](const RawSymbol& a, const RawSymbol& b) { return a.start < b.start; });
   return result;

@@ -13,8 +13,8 @@
 
 #include "core/base/regex.h"
 #include "core/base/result.h"
+#include "core/elf/elf_file.h"
 #include "core/model/profile.h"
-#include "core/symbolize/elf_file.h"
 
 namespace heapgauge {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 extern char** environ;
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
 

@@ -1,14 +1,13 @@
 #include "core/symbolize/debug_files.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
-#include <cstdio>
-#include <fstream>
-
-#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/elf/decompress.h"
+#include "core/os/process.h"
+#include "core/os/smaps.h"
 #include "core/symbolize/debuginfod.h"
-#include "core/symbolize/decompress.h"
 #include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {
@@ -21,14 +20,12 @@ bool IsVdso(const std::string& path) { return path.find("vdso") != std::string::
 
 // The kernel maps the same vDSO into every process; ours is read from our own memory.
 Result<std::unique_ptr<ElfFile>> OpenVdso(const std::string& build_id) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("[vdso]") == std::string::npos) continue;
-    unsigned long long low = 0;
-    unsigned long long high = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx", &low, &high) != 2 || high - low > kMaxVdso) break;
-    const auto* begin = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(low));
-    auto file = ElfFile::FromBytes({begin, begin + (high - low)}, "[vdso]");
+  const auto maps = ReadSmaps("/proc/self/maps");
+  for (const MappingUsage& m : maps.value_or(Smaps()).mappings) {
+    if (m.name != "[vdso]") continue;
+    if (m.size() > kMaxVdso) break;
+    const auto* begin = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(m.start));
+    auto file = ElfFile::FromBytes({begin, begin + m.size()}, "[vdso]");
     if (file && (*file)->build_id() == build_id) return file;
     break;
   }
@@ -50,18 +47,14 @@ std::vector<std::string> MappedFiles(const Module& module, uint32_t pid) {
   const std::string proc = ProcessDirectory(pid);
   bool is_program =
       !module.path.empty() && WithoutDeleted(module.path) == WithoutDeleted(ProcessExecutable(pid));
-  std::ifstream maps(proc + "/maps");
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long long low = 0;
-    unsigned long long high = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx", &low, &high) != 2) break;
-    if (low < module.start || low >= module.end || line.find('/') == std::string::npos) continue;
-    paths.push_back(proc + "/map_files/" + line.substr(0, line.find(' ')));
-    unsigned long long inode = 0;
-    const auto program = IdentityOf(proc + "/exe");
-    if (program && std::sscanf(line.c_str(), "%*s %*s %*s %*s %llu", &inode) == 1) {
-      is_program = is_program || inode == program->inode;
+  const auto maps = ReadSmaps(proc + "/maps");
+  for (const MappingUsage& m : maps.value_or(Smaps()).mappings) {
+    if (m.start < module.start || m.start >= module.end || m.name.find('/') == std::string::npos) {
+      continue;
     }
+    paths.push_back(fmt::format("{}/map_files/{:x}-{:x}", proc, m.start, m.end));
+    const auto program = IdentityOf(proc + "/exe");
+    is_program = is_program || (program && m.inode == program->inode);
     break;
   }
   if (is_program) paths.push_back(proc + "/exe");

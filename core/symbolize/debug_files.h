@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/elf/elf_file.h"
 #include "core/model/types.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
 #include "core/symbolize/symbolizer.h"
 

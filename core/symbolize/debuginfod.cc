@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {

@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/elf/elf_file.h"
+#include "core/elf/symbol_table.h"
 #include "core/symbolize/dwarf/split.h"
 #include "core/symbolize/dwarf/unit.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
-#include "core/symbolize/symbol_table.h"
 
 namespace heapgauge {
 

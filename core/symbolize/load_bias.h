@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/elf/elf_file.h"
 #include "core/model/types.h"
-#include "core/symbolize/elf_file.h"
 
 namespace heapgauge {
 

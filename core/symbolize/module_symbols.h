@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "core/elf/elf_file.h"
+#include "core/elf/symbol_table.h"
 #include "core/model/types.h"
 #include "core/symbolize/dwarf_lookup.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
-#include "core/symbolize/symbol_table.h"
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge {

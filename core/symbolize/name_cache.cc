@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "core/base/file.h"
-#include "core/symbolize/byte_reader.h"
+#include "core/elf/byte_reader.h"
 
 namespace heapgauge {
 namespace {

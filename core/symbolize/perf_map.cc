@@ -7,8 +7,7 @@
 #include <charconv>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge {
 namespace {
@@ -17,8 +16,7 @@ constexpr size_t kLargestMap = 256 << 20;
 
 // The number that the process has in its own, innermost namespace.
 std::string InnerPid(uint32_t pid) {
-  const auto status = ReadWholeFile("/proc/" + std::to_string(pid) + "/status", 64 << 10);
-  const uint32_t inner = status ? InnermostPid(*status) : 0;
+  const uint32_t inner = InnermostPidOf("/proc/" + std::to_string(pid));
   return std::to_string(inner != 0 ? inner : pid);
 }
 

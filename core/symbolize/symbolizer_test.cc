@@ -12,8 +12,8 @@
 #include <fstream>
 #include <set>
 
-#include "core/base/process.h"
-#include "core/symbolize/elf_file.h"
+#include "core/elf/elf_file.h"
+#include "core/os/process.h"
 
 namespace symbolizer_test {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::endpoint::api {
 

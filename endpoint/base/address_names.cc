@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/formats/mappings/mapping_section.h"
+#include "core/os/process.h"
 
 namespace heapgauge::endpoint {
 namespace {

@@ -46,6 +46,7 @@ Response FailureOf(const Error& error) {
       status = 403;
       break;
     case ErrorCode::kUnavailable:
+    case ErrorCode::kHeld:
     case ErrorCode::kUnsupported:
     case ErrorCode::kUnfinished:
       status = 409;

@@ -4,10 +4,7 @@
 
 #include <utility>
 
-#include "core/base/cgroup.h"
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_status.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_directory.h"
@@ -16,6 +13,9 @@
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/gauge_summary.h"
 #include "core/memory/traced_memory.h"
+#include "core/os/cgroup.h"
+#include "core/os/process.h"
+#include "core/os/process_status.h"
 #include "core/report/recording_text.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/symbolizer.h"

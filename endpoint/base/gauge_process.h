@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "core/symbolize/frame_cache.h"
 #include "endpoint/base/process.h"
 

@@ -12,11 +12,11 @@
 #include <charconv>
 
 #include "core/base/html.h"
-#include "core/base/process.h"
 #include "core/base/text_sink.h"
 #include "core/fold/allocation_frames.h"
 #include "core/fold/merge.h"
 #include "core/formats/pprof/pprof_writer.h"
+#include "core/os/process.h"
 #include "core/report/recording_text.h"
 #include "endpoint/base/answers.h"
 #include "endpoint/base/route.h"

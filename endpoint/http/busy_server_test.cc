@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "endpoint/http/server.h"
 #include "endpoint/http/testing/raw_client.h"
 #include "endpoint/http/testing/running.h"

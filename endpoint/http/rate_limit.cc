@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::endpoint {
 double RateLimit::Filled(const Bucket& bucket, uint64_t now_ns) const {

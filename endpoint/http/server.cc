@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
+#include "core/os/process.h"
 #include "endpoint/http/access.h"
 #include "endpoint/http/connection.h"
 #include "endpoint/http/held_bytes.h"

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "endpoint/http/address.h"
 #include "endpoint/http/testing/raw_client.h"
 #include "endpoint/http/testing/running.h"

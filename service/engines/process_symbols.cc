@@ -5,11 +5,10 @@
 #include <link.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <unordered_set>
 
-#include "core/symbolize/elf_file.h"
+#include "core/elf/symbols.h"
 
 namespace heapgauge::engines {
 namespace {
@@ -86,23 +85,16 @@ void ProcessSymbols::LookInFiles(const std::vector<std::string>& names) {
     if (object.path.empty()) continue;
     auto file = ElfFile::Open(object.path);
     if (!file) continue;
-    const ElfFile::SectionHeader* header = (*file)->Find(".symtab");
-    if (header == nullptr || header->link >= (*file)->sections().size()) continue;
-    const Bytes symbols = (*file)->Contents(*header);
-    const Bytes strings = (*file)->Contents((*file)->sections()[header->link]);
-    for (size_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
-      Elf64_Sym symbol;
-      std::memcpy(&symbol, symbols.data() + at, sizeof(symbol));
-      if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
-      if (symbol.st_name >= strings.size()) continue;
-      const char* text = reinterpret_cast<const char*>(strings.data()) + symbol.st_name;
-      const std::string_view name(text, strnlen(text, strings.size() - symbol.st_name));
-      if (!wanted.contains(name)) continue;
-      const uint64_t address = object.bias + symbol.st_value;
-      if (!object.HasCode(address)) continue;  // the file is not the one that was loaded
-      void* const function = reinterpret_cast<void*>(address);
-      if (!IsOurs(function)) found_.emplace(std::string(name), function);
-    }
+    VisitSymbols(file->get(), (*file)->FindType(SHT_SYMTAB),
+                 [&](size_t, const Elf64_Sym& symbol, const char* name) {
+                   if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+                     return;
+                   if (name == nullptr || !wanted.contains(name)) return;
+                   const uint64_t address = object.bias + symbol.st_value;
+                   if (!object.HasCode(address)) return;  // the file is not the one that was loaded
+                   void* const function = reinterpret_cast<void*>(address);
+                   if (!IsOurs(function)) found_.emplace(std::string(name), function);
+                 });
   }
 }
 

@@ -12,8 +12,8 @@
 #include <random>
 #include <string>
 
-#include "core/base/process.h"
 #include "core/gauge/testing/gauge_builder.h"
+#include "core/os/process.h"
 
 using heapgauge::testing::GaugeBuilder;
 namespace wire = heapgauge::wire;

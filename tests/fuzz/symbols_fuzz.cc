@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/elf/elf_file.h"
+#include "core/elf/symbol_table.h"
 #include "core/symbolize/demangle.h"
 #include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
@@ -14,10 +16,8 @@
 #include "core/symbolize/dwarf/unit.h"
 #include "core/symbolize/dwarf/unit_walk.h"
 #include "core/symbolize/dwarf_lookup.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/name_cache.h"
 #include "core/symbolize/perf_map.h"
-#include "core/symbolize/symbol_table.h"
 
 namespace heapgauge {
 namespace {

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "core/base/try_thread.h"
+#include "core/elf/elf_file.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/symbolize/demangle.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/module_symbols.h"
 #include "core/symbolize/pointer_map.h"
 

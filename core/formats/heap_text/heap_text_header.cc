@@ -1,8 +1,8 @@
 #include "core/formats/heap_text/heap_text_header.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
+#include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/formats/text/scan.h"
 #include "core/model/profile.h"
@@ -33,12 +33,10 @@ std::vector<SampleType> LegacyHeapTypes(bool has_allocated) {
 }
 
 Result<HeapTextHeader> ParseHeapTextHeader(std::string_view line, TextDialect dialect) {
-  static const RE2 form(R"(heap profile:\s*(\d+):\s*(\d+)\s*\[\s*(\d+):\s*(\d+)\s*\])"
-                        R"((?:\s*@\s*([a-zA-Z_0-9]*)/?(\d*))?)",
-                        RE2::Latin1);
-  std::string n1, s1, n2, s2, kind, rate_text;
-  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), form, &n1, &s1, &n2, &s2,
-                         &kind, &rate_text)) {
+  static const Regex form(R"(heap profile:\s*(\d+):\s*(\d+)\s*\[\s*(\d+):\s*(\d+)\s*\])"
+                          R"((?:\s*@\s*([a-zA-Z_0-9]*)/?(\d*))?)");
+  std::string_view n1, s1, n2, s2, kind, rate_text;
+  if (!form.Matches(line, &n1, &s1, &n2, &s2, &kind, &rate_text)) {
     return Fail(ErrorCode::kNotRecognized,
                 "not the header of a heap profile (heap profile: n: s [n: s] @ kind)");
   }

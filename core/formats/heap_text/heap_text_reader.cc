@@ -1,7 +1,6 @@
 #include "core/formats/heap_text/heap_text_reader.h"
 
-#include <re2/re2.h>
-
+#include "core/base/regex.h"
 #include "core/formats/heap_text/heap_row_queue.h"
 #include "core/formats/heap_text/heap_rows.h"
 #include "core/formats/heap_text/heap_text_header.h"
@@ -18,11 +17,9 @@ constexpr const char* kFormat = "gperftools heap profile";
 // Where the row begins in a line that something, such as a logger, put a prefix to; npos if
 // nowhere.
 size_t FindRow(std::string_view line) {
-  static const RE2 row(R"((-?\d+: *-?\d+ *\[ *-?\d+: *-?\d+ *\] *@))", RE2::Latin1);
-  re2::StringPiece found;
-  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), row, &found)) {
-    return std::string_view::npos;
-  }
+  static const Regex row(R"((-?\d+: *-?\d+ *\[ *-?\d+: *-?\d+ *\] *@))");
+  std::string_view found;
+  if (!row.Matches(line, &found)) return std::string_view::npos;
   return static_cast<size_t>(found.data() - line.data());
 }
 

@@ -1,10 +1,10 @@
 #include "core/formats/heap_text/heap_text_reader.h"
 
 #include <gtest/gtest.h>
-#include <re2/re2.h>
 
 #include <cmath>
 
+#include "core/base/regex.h"
 namespace heapgauge {
 namespace {
 
@@ -230,20 +230,20 @@ TEST(HeapTextReader, ReadsWhatIsThereOfATruncatedFile) {
 TEST(HeapTextReader, SetsFramesToLeaveOut) {
   const auto p = Read(Header("heapprofile"));
   ASSERT_TRUE(p);
-  const RE2 drop(p->drop_frames);
-  ASSERT_TRUE(drop.ok());
+  const auto drop = Regex::Compile(p->drop_frames);
+  ASSERT_TRUE(drop);
   for (const char* name :
        {"malloc", "tc_malloc", "tc_newarray_nothrow", "operator new[]", "operator new",
         "__gnu_cxx::new_allocator::allocate", "runtime.mallocgc", "tcmalloc::X::Y",
         "__builtin_vec_new", "::do_malloc_pages", "malloc_zone_free", "cpp_alloc", "posix_memalign",
         "__posix_memalign", "tc_posix_memalign", "allocate"}) {
-    EXPECT_TRUE(RE2::FullMatch(name, drop)) << name;
+    EXPECT_TRUE(drop->MatchesWhole(name)) << name;
   }
   for (const char* name : {"my_malloc", "operator new[]x", "main", "tc_new_", "::allocate",
                            "do_memalign2", "tc_do_memalign", "__malloc"}) {
-    EXPECT_FALSE(RE2::FullMatch(name, drop)) << name;
+    EXPECT_FALSE(drop->MatchesWhole(name)) << name;
   }
-  EXPECT_TRUE(RE2::FullMatch("runtime.call32", RE2(p->keep_frames)));
+  EXPECT_TRUE(Regex::Compile(p->keep_frames)->MatchesWhole("runtime.call32"));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "core/formats/legacy/legacy_text_reader.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <limits>
 
+#include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/formats/mappings/assign_modules.h"
 #include "core/formats/mappings/mapping_section.h"
@@ -24,8 +24,6 @@ int64_t Times(int64_t a, int64_t b) {
                             : std::numeric_limits<int64_t>::max();
 }
 
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
 class Reader {
  public:
   explicit Reader(LineReader* lines) : lines_(lines) {}
@@ -37,13 +35,15 @@ class Reader {
     if (!more_) return lines_->Fail(ErrorCode::kTruncated, "the profile is empty");
     LegacyKind kind = LegacyKind::kOther;
     const std::string_view header = Trimmed(line());
-    std::string count_name;
+    static const Regex counts(R"((\S+) profile: total \d+)", RegexOver::kText);
+    static const Regex threads(R"(--- threadz \d+ ---)", RegexOver::kText);
+    std::string_view count_name;
     if (header.starts_with("--- contention") || header.starts_with("--- mutex")) {
       kind = LegacyKind::kContention;
       HG_TRY(Contention());
-    } else if (RE2::FullMatch(Piece(header), R"((\S+) profile: total \d+)", &count_name)) {
+    } else if (counts.MatchesWhole(header, &count_name)) {
       HG_TRY(Counts(Printable(count_name)));
-    } else if (RE2::FullMatch(Piece(header), R"(--- threadz \d+ ---)")) {
+    } else if (threads.MatchesWhole(header)) {
       // What is there before the first thread is for people.
       do {
         HG_TRY(Advance());
@@ -74,8 +74,8 @@ class Reader {
   }
 
   static bool IsThreadStart(std::string_view line) {
-    static const RE2 start(R"(--- Thread [[:xdigit:]]+ \(name: .*/\d+\) stack: ---)", RE2::Latin1);
-    return RE2::PartialMatch(Piece(line), start);
+    static const Regex start(R"(--- Thread [[:xdigit:]]+ \(name: .*/\d+\) stack: ---)");
+    return start.Matches(line);
   }
 
   // All hexadecimal numbers in the line; the first of a stack may be the instruction itself.

@@ -1,7 +1,6 @@
 #include "core/formats/mappings/mapping_section.h"
 
-#include <re2/re2.h>
-
+#include "core/base/regex.h"
 #include "core/formats/text/scan.h"
 
 namespace heapgauge {
@@ -18,25 +17,23 @@ constexpr size_t kMaxModules = 1 << 20;
   R"((?:\s+([-rwxps]+))?)"
 
 // offset, device, inode, path
-const RE2& ProcForm() {
-  static const RE2 form(HG_RANGE_AND_RIGHTS
-                        R"((?:\s+([[:xdigit:]]+))?\s+[[:xdigit:]]+:[[:xdigit:]]+\s+\d+)"
-                        R"((?:\s+(\S.*))?)",
-                        RE2::Latin1);
+const Regex& ProcForm() {
+  static const Regex form(HG_RANGE_AND_RIGHTS
+                          R"((?:\s+([[:xdigit:]]+))?\s+[[:xdigit:]]+:[[:xdigit:]]+\s+\d+)"
+                          R"((?:\s+(\S.*))?)");
   return form;
 }
 
 // path, (@offset), build-id
-const RE2& BriefForm() {
-  static const RE2 form(HG_RANGE_AND_RIGHTS
-                        R"((?:\s+(\S+))?(?:\s+\(@([[:xdigit:]]+)\))?(?:\s+([[:xdigit:]]+))?)",
-                        RE2::Latin1);
+const Regex& BriefForm() {
+  static const Regex form(HG_RANGE_AND_RIGHTS
+                          R"((?:\s+(\S+))?(?:\s+\(@([[:xdigit:]]+)\))?(?:\s+([[:xdigit:]]+))?)");
   return form;
 }
 #undef HG_RANGE_AND_RIGHTS
 
-const RE2& LogPrefix() {
-  static const RE2 prefix(R"([^\[\]]+:\d+\]\s)", RE2::Latin1);
+const Regex& LogPrefix() {
+  static const Regex prefix(R"([^\[\]]+:\d+\]\s)");
   return prefix;
 }
 
@@ -107,14 +104,12 @@ std::string MappingParser::Expand(std::string_view line) const {
 
 void MappingParser::Line(std::string_view line) {
   if (line.size() > kMaxLine || modules_.size() == kMaxModules) return;
-  re2::StringPiece rest(line.data(), line.size());
-  RE2::Consume(&rest, LogPrefix());
-  const std::string_view plain(rest.data(), rest.size());
-  const bool expands = !variables_.empty() && plain.find('$') != std::string_view::npos;
-  const std::string expanded = expands ? Expand(plain) : std::string();
+  LogPrefix().Take(&line);
+  const bool expands = !variables_.empty() && line.find('$') != std::string_view::npos;
+  const std::string expanded = expands ? Expand(line) : std::string();
   // Variables in variables can make a short file long.
   if (expanded.size() > kMaxLine) return;
-  const std::string_view text = expands ? std::string_view(expanded) : plain;
+  const std::string_view text = expands ? std::string_view(expanded) : line;
   if (Entry(text)) return;
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || variables_.size() == kMaxVariables) return;
@@ -124,28 +119,20 @@ void MappingParser::Line(std::string_view line) {
 
 // True if the line is an entry, even one that is left out.
 bool MappingParser::Entry(std::string_view line) {
-  const re2::StringPiece text(line.data(), line.size());
-  re2::StringPiece start, end, rights, offset, path, build_id;
-  re2::StringPiece all = text;
-  const bool is_proc = RE2::Consume(&all, ProcForm(), &start, &end, &rights, &offset, &path);
-  if (!is_proc) {
-    all = text;
-    if (!RE2::Consume(&all, BriefForm(), &start, &end, &rights, &path, &offset, &build_id)) {
-      return false;
-    }
+  std::string_view start, end, rights, offset, path, build_id;
+  if (!ProcForm().Take(&line, &start, &end, &rights, &offset, &path) &&
+      !BriefForm().Take(&line, &start, &end, &rights, &path, &offset, &build_id)) {
+    return false;
   }
-  if (!rights.empty() && rights.find('x') == re2::StringPiece::npos) return true;
-  const auto view = [](re2::StringPiece piece) {
-    return std::string_view(piece.data(), piece.size());
-  };
+  if (!rights.empty() && rights.find('x') == std::string_view::npos) return true;
   Module module;
   module.load_bias_known = false;
-  if (!Hex(view(start), &module.start) || !Hex(view(end), &module.end)) return false;
-  if (!offset.empty() && !Hex(view(offset), &module.offset)) return false;
+  if (!Hex(start, &module.start) || !Hex(end, &module.end)) return false;
+  if (!offset.empty() && !Hex(offset, &module.offset)) return false;
   constexpr std::string_view kDeleted = " (deleted)";
-  module.path = std::string(Trimmed(view(path)));
+  module.path = std::string(Trimmed(path));
   if (module.path.ends_with(kDeleted)) module.path.resize(module.path.size() - kDeleted.size());
-  module.build_id = std::string(view(build_id));
+  module.build_id = std::string(build_id);
   modules_.push_back(std::move(module));
   return true;
 }

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::testing {
 namespace {

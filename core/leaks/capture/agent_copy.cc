@@ -1,6 +1,5 @@
 #include "core/leaks/capture/agent_copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,16 +11,15 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/served_memory_image.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -97,33 +95,21 @@ void HoldAskerLock(const File& file) {
 bool MayBeCopy(uint32_t process, uint32_t child, uint64_t since_ticks) {
   constexpr int kExitSignal = 38;
   const auto info = ReadProcess(child);
-  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", child), 4096);
-  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
-  const auto programs = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
-  if (!info || !stat || !status || !programs) return false;
+  const std::string directory = fmt::format("/proc/{}", child);
   // Who it is, who it acts as, who it can become again.
-  const std::string users = StatusField(*programs, "Uid");
-  return info->parent == process && info->start_ticks >= since_ticks &&
-         StatField(*stat, kExitSignal) == 0 && !users.empty() &&
-         StatusField(*status, "Uid") == users;
+  const std::string users = StatusField(ReadStatus(fmt::format("/proc/{}", process)), "Uid");
+  return info && info->parent == process && info->start_ticks >= since_ticks &&
+         StatField(ReadStat(directory), kExitSignal) == 0 && !users.empty() &&
+         StatusField(ReadStatus(directory), "Uid") == users;
 }
 
 // A child of the process that this one numbers so in its own pid namespace; 0 if there is none.
 uint32_t ChildNumbered(uint32_t process, uint32_t inside) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
-      opendir(fmt::format("/proc/{}/task", process).c_str()), closedir);
-  if (tasks == nullptr) return 0;
-  while (const dirent* entry = readdir(tasks.get())) {
-    if (entry->d_name[0] == '.') continue;
-    const auto list =
-        ReadWholeFile(fmt::format("/proc/{}/task/{}/children", process, entry->d_name), 1 << 20);
-    if (!list) continue;
-    const char* at = list->c_str();
-    char* end = nullptr;
-    for (long child = std::strtol(at, &end, 10); end != at; child = std::strtol(at, &end, 10)) {
-      at = end;
-      const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
-      if (status && InnermostPid(*status) == inside) return static_cast<uint32_t>(child);
+  const auto tasks = NumbersIn(fmt::format("/proc/{}/task", process));
+  if (!tasks) return 0;
+  for (const uint32_t thread : *tasks) {
+    for (const uint32_t child : ChildrenOf(fmt::format("/proc/{}/task/{}", process, thread))) {
+      if (InnermostPidOf(fmt::format("/proc/{}", child)) == inside) return child;
     }
   }
   // A kernel that does not list children.

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -16,15 +16,14 @@
 #include <utility>
 
 #include "core/base/blocked_signals.h"
-#include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/try_thread.h"
 #include "core/leaks/capture/process_copy.h"
 #include "core/leaks/capture/remote_call.h"
 #include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/stopped_process.h"
 #include "core/leaks/capture/traced_thread.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -32,10 +31,10 @@ namespace {
 // A process that is killed loses its memory before it shows as ended, and may be about to while the
 // signal is pending.
 bool HasMemory(pid_t process) {
-  const auto status = ReadWholeFile("/proc/" + std::to_string(process) + "/status", 16384);
-  if (!status || StatusField(*status, "VmSize").empty()) return false;
+  const std::string status = ReadStatus(fmt::format("/proc/{}", process));
+  if (StatusField(status, "VmSize").empty()) return false;
   for (const char* const signals : {"SigPnd", "ShdPnd"}) {
-    const uint64_t pending = std::strtoull(StatusField(*status, signals).c_str(), nullptr, 16);
+    const uint64_t pending = std::strtoull(StatusField(status, signals).c_str(), nullptr, 16);
     if ((pending >> (SIGKILL - 1) & 1) != 0) return false;
   }
   return true;

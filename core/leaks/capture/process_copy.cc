@@ -1,6 +1,5 @@
 #include "core/leaks/capture/process_copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,17 +10,16 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/leaks/capture/remote_call.h"
 #include "core/leaks/capture/traced_thread.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -63,14 +61,11 @@ bool EndedUntraced(const std::string& stat, const std::string& status) {
 // A dead copy that somebody left who was killed: it sends no signal, and has our mark; or it was
 // not marked yet. Its number as the process itself knows it, 0 if it is none.
 long AbandonedCopy(pid_t child, bool marks_tell) {
-  const auto stat = ReadWholeFile(fmt::format("/proc/{}/stat", child), 4096);
-  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", child), 16384);
-  if (!stat || !status) return 0;
-  const size_t state = stat->rfind(") ");
-  if (state == std::string::npos || (*stat)[state + 2] != 'Z' || StatField(*stat, 38) != 0)
-    return 0;
-  if (!(marks_tell && IsOffered(child)) && !EndedUntraced(*stat, *status)) return 0;
-  const uint32_t inside = InnermostPid(*status);
+  const std::string stat = ReadStat(fmt::format("/proc/{}", child));
+  const std::string status = ReadStatus(fmt::format("/proc/{}", child));
+  if (status.empty() || StatState(stat) != 'Z' || StatField(stat, 38) != 0) return 0;
+  if (!(marks_tell && IsOffered(child)) && !EndedUntraced(stat, status)) return 0;
+  const uint32_t inside = InnermostPid(status);
   return inside != 0 ? static_cast<long>(inside) : child;
 }
 
@@ -78,12 +73,9 @@ long AbandonedCopy(pid_t child, bool marks_tell) {
 std::vector<pid_t> SomeThreads(pid_t process, pid_t first) {
   std::vector<pid_t> threads;
   if (StateOf(process, first) != 0) threads.push_back(first);
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
-      opendir(fmt::format("/proc/{}/task", process).c_str()), closedir);
-  if (tasks == nullptr) return threads;
-  while (const dirent* entry = readdir(tasks.get())) {
-    const auto id = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
-    if (id > 0 && id != first) threads.push_back(id);
+  const auto tasks = NumbersIn(fmt::format("/proc/{}/task", process));
+  for (const uint32_t id : tasks.value_or(std::vector<uint32_t>())) {
+    if (static_cast<pid_t>(id) != first) threads.push_back(static_cast<pid_t>(id));
     if (threads.size() >= kMaxTries) break;
   }
   return threads;
@@ -145,13 +137,7 @@ void ProcessCopy::FindAbandoned() {
   // Children have what their parent has.
   const bool marks_tell = !IsOffered(parent_);
   for (const pid_t thread : SomeThreads(parent_, caller_)) {
-    const auto list =
-        ReadWholeFile(fmt::format("/proc/{}/task/{}/children", parent_, thread), 65536);
-    if (!list) continue;
-    const char* at = list->c_str();
-    char* end = nullptr;
-    for (long child = std::strtol(at, &end, 10); end != at; child = std::strtol(at, &end, 10)) {
-      at = end;
+    for (const uint32_t child : ChildrenOf(fmt::format("/proc/{}/task/{}", parent_, thread))) {
       if (abandoned_.size() >= kMaxTries) return;
       if (const long inside = AbandonedCopy(static_cast<pid_t>(child), marks_tell)) {
         if (inside != id_inside_) abandoned_.push_back(inside);

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/picture.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 

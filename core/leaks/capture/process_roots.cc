@@ -8,22 +8,22 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/process.h"
-#include "core/base/process_status.h"
 #include "core/base/text.h"
+#include "core/elf/program_headers.h"
 #include "core/leaks/capture/free_chunks.h"
 #include "core/leaks/capture/glibc_state.h"
 #include "core/leaks/capture/machine.h"
-#include "core/leaks/capture/object_headers.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/root_list.h"
 #include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/touched_pages.h"
 #include "core/memory/glibc_heap.h"
 #include "core/memory/ownership.h"
-#include "core/memory/smaps.h"
-#include "core/memory/thread_stacks.h"
 #include "core/memory/zero_data.h"
+#include "core/os/process.h"
+#include "core/os/process_status.h"
+#include "core/os/smaps.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -102,7 +102,7 @@ class Finder {
       if (is_new) {
         Roots::Object object;
         object.path = m.name;
-        if (const auto headers = ReadObjectHeaders(directory_ + "/root" + m.name)) {
+        if (const auto headers = ReadLoadedObject(directory_ + "/root" + m.name)) {
           object.load_bias = m.start - headers->lowest_page;
           thread_local_bytes_ += headers->thread_local_bytes;
         }

@@ -9,16 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 
-#include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/leaks/capture/traced_thread.h"
-#include "core/memory/smaps.h"
-#include "core/memory/thread_stacks.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/smaps.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -245,16 +243,14 @@ bool HasOnlyInheritedFilters(const std::string& theirs, const std::string& ours,
 }
 
 std::string WhyNoCalls(pid_t process, pid_t thread) {
-  const auto theirs = ReadWholeFile(fmt::format("/proc/{}/task/{}/status", process, thread), 16384);
-  if (!theirs) return "its status may not be read";
-  if (StatusField(*theirs, "x86_Thread_features").find("shstk") != std::string::npos) {
+  const std::string theirs = ReadStatus(fmt::format("/proc/{}/task/{}", process, thread));
+  if (theirs.empty()) return "its status may not be read";
+  if (StatusField(theirs, "x86_Thread_features").find("shstk") != std::string::npos) {
     return "it uses a shadow stack";
   }
-  const std::string mode = StatusField(*theirs, "Seccomp");
+  const std::string mode = StatusField(theirs, "Seccomp");
   if (mode == "0" || mode.empty()) return "";
-  const auto ours = ReadWholeFile("/proc/self/status", 16384);
-  const auto first = ReadWholeFile("/proc/1/status", 16384);
-  if (ours && first && HasOnlyInheritedFilters(*theirs, *ours, *first)) return "";
+  if (HasOnlyInheritedFilters(theirs, ReadStatus("/proc/self"), ReadStatus("/proc/1"))) return "";
   return "it has a filter of system calls (seccomp)";
 }
 

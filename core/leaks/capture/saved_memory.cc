@@ -12,10 +12,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/base/cgroup.h"
-#include "core/base/process.h"
-#include "core/base/process_status.h"
 #include "core/base/text.h"
+#include "core/os/cgroup.h"
+#include "core/os/process.h"
+#include "core/os/process_status.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

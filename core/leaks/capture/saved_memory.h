@@ -27,7 +27,7 @@
 #include "core/base/result.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/scan/memory_image.h"
-#include "core/memory/smaps.h"
+#include "core/os/smaps.h"
 
 namespace heapgauge::leaks {
 

@@ -1,21 +1,19 @@
 #include "core/leaks/capture/stopped_process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <time.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <unordered_set>
 
 #include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
+#include "core/base/number_in.h"
 #include "core/leaks/capture/traced_thread.h"
-#include "core/memory/thread_stacks.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -31,16 +29,10 @@ void Nap() {
   nanosleep(&nap, nullptr);
 }
 
-// "PID (name)" of whoever traces the process already; "" if nobody does.
-std::string TracerOf(pid_t process) {
-  const auto status = ReadWholeFile(fmt::format("/proc/{}/status", process), 16384);
-  if (!status) return "";
-  const long tracer = std::strtol(StatusField(*status, "TracerPid").c_str(), nullptr, 10);
-  if (tracer <= 0) return "";
-  auto name = ReadWholeFile(fmt::format("/proc/{}/comm", tracer), 64);
-  if (!name) return std::to_string(tracer);
-  while (!name->empty() && name->back() == '\n') name->pop_back();
-  return fmt::format("{} ({})", tracer, *name);
+// The process that traces this one already; 0 if none does.
+uint32_t TracerOf(pid_t process) {
+  const std::string status = ReadStatus(fmt::format("/proc/{}", process));
+  return NumberIn<uint32_t>(StatusField(status, "TracerPid")).value_or(0);
 }
 
 Error CannotTrace(pid_t process, int error) {
@@ -48,10 +40,12 @@ Error CannotTrace(pid_t process, int error) {
   if (!info || info->ended()) {
     return {ErrorCode::kNotFound, fmt::format("there is no running process {}", process)};
   }
-  const std::string tracer = TracerOf(process);
-  if (!tracer.empty()) {
-    return {ErrorCode::kUnavailable,
-            fmt::format("process {} is traced by {}; end that first", process, tracer)};
+  if (const uint32_t tracer = TracerOf(process)) {
+    const std::string name = TaskName(fmt::format("/proc/{}", tracer));
+    return {ErrorCode::kHeld,
+            fmt::format("process {} is traced by {}{}; end that first", process, tracer,
+                        name.empty() ? "" : " (" + name + ")"),
+            kNoOffset, tracer};
   }
   Error failed = SystemError(fmt::format("process {} may not be traced (ptrace)", process), error);
   return failed;
@@ -77,19 +71,19 @@ uint64_t SleepingStackPointer(pid_t process, pid_t thread) {
 }  // namespace
 
 bool IsTracedByACheck(pid_t process) {
-  return TracerOf(process).find(" (heapgauge") != std::string::npos;
+  const uint32_t tracer = TracerOf(process);
+  return tracer != 0 && TaskName(fmt::format("/proc/{}", tracer)).starts_with("heapgauge");
 }
 
 Result<size_t> StoppedProcess::SeizeNewThreads() {
   std::unordered_set<pid_t> known;
   for (const StoppedThread& thread : threads_) known.insert(thread.id);
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(
-      opendir(fmt::format("/proc/{}/task", process_).c_str()), closedir);
-  if (tasks == nullptr) return tl::unexpected(CannotTrace(process_, errno));
+  const auto threads = NumbersIn(fmt::format("/proc/{}/task", process_));
+  if (!threads) return tl::unexpected(CannotTrace(process_, errno));
   size_t fresh = 0;
-  while (const dirent* entry = readdir(tasks.get())) {
-    const auto id = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
-    if (id <= 0 || !known.insert(id).second) continue;
+  for (const uint32_t number : *threads) {
+    const auto id = static_cast<pid_t>(number);
+    if (!known.insert(id).second) continue;
     if (threads_.size() >= kMaxThreads) {
       return Fail(ErrorCode::kUnsupported,
                   fmt::format("process {} has more than {} threads", process_, kMaxThreads));

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {
@@ -77,12 +77,8 @@ int WriteSignalMask(pid_t thread, uint64_t mask) {
 }
 
 char StateOf(pid_t process, pid_t thread) {
-  const auto stat = ReadWholeFile(
-      "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/stat", 1024);
-  if (!stat) return 0;
-  const size_t name_end = stat->rfind(')');
-  return name_end == std::string::npos || name_end + 2 >= stat->size() ? '\0'
-                                                                       : (*stat)[name_end + 2];
+  return StatState(
+      ReadStat("/proc/" + std::to_string(process) + "/task/" + std::to_string(thread)));
 }
 
 }  // namespace heapgauge::leaks

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "core/elf/elf_file.h"
+#include "core/elf/symbol_table.h"
 #include "core/leaks/scan/roots.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
-#include "core/symbolize/symbol_table.h"
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::leaks {

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_status.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_memory.h"
 #include "core/leaks/capture/agent_copy.h"
@@ -25,6 +23,9 @@
 #include "core/leaks/verdict/recorded_blocks.h"
 #include "core/leaks/verdict/sampled_blocks.h"
 #include "core/leaks/verdict/search_memory.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/process_status.h"
 #include "core/trace/file/live_trace.h"
 
 namespace heapgauge::leaks {
@@ -97,14 +98,13 @@ Result<std::unique_ptr<Picture>> TakeInTurn(uint32_t pid, const PictureOptions& 
   const uint64_t begin_ns = MonotonicNow();
   while (true) {
     auto picture = Picture::Take(pid, how);
-    if (picture || picture.error().code != ErrorCode::kUnavailable ||
+    if (picture || picture.error().code != ErrorCode::kHeld ||
         MonotonicNow() - begin_ns > kLongestForOthersNs) {
       return picture;
     }
-    // Who held it may have let go since.
-    const std::string& why = picture.error().message;
-    const size_t by = why.find(" is traced by ");
-    if (by == std::string::npos || why.find(" (heapgauge", by) == std::string::npos) return picture;
+    // A holder without a name has ended, and so let go, since.
+    const std::string holder = TaskName("/proc/" + std::to_string(picture.error().holder));
+    if (!holder.empty() && !holder.starts_with("heapgauge")) return picture;
     do {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     } while (IsTracedByACheck(static_cast<pid_t>(pid)) &&

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "core/base/process.h"
 #include "core/leaks/verdict/distinct_blocks.h"
+#include "core/os/process.h"
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/testing/traced_gauge.h"
 

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/gauge/gauge_memory.h"
 #include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/verdict/exact_blocks.h"
 #include "core/leaks/verdict/search_memory.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

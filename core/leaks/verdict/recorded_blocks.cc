@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/leaks/verdict/traced_blocks.h"
+#include "core/os/process.h"
 #include "core/trace/file/live_trace.h"
 #include "core/trace/file/trace_file.h"
 

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/process.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/gauge_records.h"
 #include "core/gauge/gauge_summary.h"
 #include "core/leaks/verdict/distinct_blocks.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 namespace {

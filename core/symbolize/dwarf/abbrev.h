@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/symbolize/byte_reader.h"
+#include "core/elf/byte_reader.h"
 #include "core/symbolize/dwarf/form.h"
 
 namespace heapgauge::dwarf {

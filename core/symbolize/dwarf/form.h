@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/symbolize/byte_reader.h"
+#include "core/elf/byte_reader.h"
 
 namespace heapgauge::dwarf {
 

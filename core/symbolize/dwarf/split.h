@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/elf/elf_file.h"
 #include "core/symbolize/dwarf/unit.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/file_stamp.h"
 
 namespace heapgauge::dwarf {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/symbolize/byte_reader.h"
+#include "core/elf/byte_reader.h"
 #include "core/symbolize/dwarf/form.h"
 
 namespace heapgauge::dwarf {

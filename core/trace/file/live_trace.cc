@@ -5,9 +5,10 @@
 #include <filesystem>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_layout.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::trace {
@@ -32,15 +33,6 @@ std::optional<Traced> ReadTraced(const std::string& gauge_path) {
   const auto& header = layout->header();
   if (header.trace.tracing != 1 || header.trace.gave_up != 0) return std::nullopt;
   return Traced{header.pid, header.start_monotonic_ns};
-}
-
-bool IsRecorder(const fs::path& process) {
-  const auto name = ReadWholeFile((process / "comm").string(), 64);
-  return name && name->starts_with("heapgauge");
-}
-
-bool IsNumber(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
 // The trace of this process among the open files of another; "" if there is none.
@@ -70,11 +62,10 @@ std::string TraceAmong(const fs::path& process, const Traced& traced) {
 
 // The same among those of all processes.
 std::string TraceOf(const Traced& traced) {
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!IsNumber(entry->path().filename().string()) || !IsRecorder(entry->path())) continue;
-    std::string path = TraceAmong(entry->path(), traced);
+  for (const uint32_t pid : NumbersIn("/proc").value_or(std::vector<uint32_t>())) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    if (!TaskName(process).starts_with("heapgauge")) continue;
+    std::string path = TraceAmong(process, traced);
     if (!path.empty()) return path;
   }
   return "";

@@ -5,7 +5,7 @@
 
 #include "core/base/arch.h"
 #include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -6,9 +6,8 @@
 
 #include <string>
 
-#include "core/base/file.h"
-#include "core/base/proc_fields.h"
-#include "core/base/process.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -37,15 +36,13 @@ std::optional<int> ToldByZombie(const OwnerProcess& process) {
   const std::string directory = ProcessDirectory(process.pid);
   const auto now = ReadProcess(process.pid);
   if (!now || !now->ended() || now->start_ticks != process.start_ticks) return {};
-  const auto stat = ReadWholeFile(directory + "/stat", 4096);
-  const int64_t code = stat ? StatField(*stat, kExitCode) : -1;
+  const int64_t code = StatField(ReadStat(directory), kExitCode);
   if (code < 0 || code > UINT16_MAX) return {};
   // It is also 0 to those who may not know.
   const std::string self = std::to_string(geteuid());
-  const auto status = ReadWholeFile(directory + "/status", 16384);
   const bool may_know =
       code != 0 || geteuid() == 0 ||
-      (status && StatusField(*status, "Uid") == self + "\t" + self + "\t" + self + "\t" + self);
+      StatusField(ReadStatus(directory), "Uid") == self + "\t" + self + "\t" + self + "\t" + self;
   return may_know ? std::optional(static_cast<int>(code)) : std::nullopt;
 }
 

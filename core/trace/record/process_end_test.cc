@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {

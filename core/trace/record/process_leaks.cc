@@ -5,7 +5,7 @@
 
 #include <climits>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "core/trace/record/process_recorder.h"
 
 namespace heapgauge::trace {

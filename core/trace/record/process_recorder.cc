@@ -6,13 +6,14 @@
 #include <cstdlib>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_finder.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_summary.h"
 #include "core/gauge/owner_process.h"
+#include "core/os/proc_fields.h"
+#include "core/os/process.h"
+#include "core/os/process_memory.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -45,9 +46,7 @@ constexpr uint64_t kAnswerPeriod = 100 * kMillisecond;
 // Adds up `Pss:` of /proc/PID/smaps_rollup; 0 if that may not be read.
 uint64_t ProportionalBytes(uint32_t pid) {
   const auto text = ReadWholeFile(ProcessDirectory(pid) + "/smaps_rollup", 8192);
-  if (!text) return 0;
-  const size_t at = text->find("\nPss:");
-  return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 5, nullptr, 10) * 1024;
+  return text ? StatusBytes(*text, "Pss") : 0;
 }
 
 }  // namespace
@@ -128,12 +127,8 @@ void ProcessRecorder::NotWritten(const Error& error) {
 }
 
 std::string ProcessRecorder::NameOf(uint32_t thread) const {
-  auto name = ReadWholeFile(
-      "/proc/" + std::to_string(process_) + "/task/" + std::to_string(ThreadHere(thread)) + "/comm",
-      64);
-  if (!name) return "";
-  while (!name->empty() && name->back() == '\n') name->pop_back();
-  return Printable(*name);
+  return Printable(TaskName("/proc/" + std::to_string(process_) + "/task/" +
+                            std::to_string(ThreadHere(thread))));
 }
 
 void ProcessRecorder::FindThreads() {

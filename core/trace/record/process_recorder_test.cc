@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_control.h"
+#include "core/os/process.h"
 #include "core/trace/file/trace_file.h"
 #include "core/trace/record/testing/traced_gauge.h"
 

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <cstdio>
 
-#include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/base/try_thread.h"
+#include "core/os/process.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/process.h"
 #include "core/gauge/gauge_finder.h"
 #include "core/gauge/owner_process.h"
+#include "core/os/process.h"
 #include "core/trace/record/counting_writer.h"
 #include "core/trace/record/leak_watch.h"
 #include "core/trace/record/process_end.h"

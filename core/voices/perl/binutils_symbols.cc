@@ -8,19 +8,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "core/elf/symbols.h"
 #include "core/voices/perl/names.h"
 
 namespace heapgauge::perl {
 namespace {
 
 constexpr std::string_view kSeparator = "_fini";
-
-const ElfFile::SectionHeader* FindType(const ElfFile& elf, uint32_t type) {
-  for (const ElfFile::SectionHeader& section : elf.sections()) {
-    if (section.type == type && section.size != 0) return &section;
-  }
-  return nullptr;
-}
 
 template <typename T>
 bool ReadAt(Bytes bytes, size_t offset, T* value) {
@@ -39,7 +33,7 @@ const char* TextAt(Bytes strings, size_t offset) {
 std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
   std::unordered_map<uint16_t, std::string> names;
   int steps = 1 << 18;  // real files have hundreds
-  const auto* defined = FindType(*elf, SHT_GNU_verdef);
+  const auto* defined = elf->FindType(SHT_GNU_verdef);
   if (defined != nullptr && defined->link < elf->sections().size()) {
     const Bytes bytes = elf->Contents(*defined);
     const Bytes strings = elf->Contents(elf->sections()[defined->link]);
@@ -52,7 +46,7 @@ std::unordered_map<uint16_t, std::string> VersionNames(ElfFile* elf) {
       if (entry.vd_next == 0) break;
     }
   }
-  const auto* needed = FindType(*elf, SHT_GNU_verneed);
+  const auto* needed = elf->FindType(SHT_GNU_verneed);
   if (needed != nullptr && needed->link < elf->sections().size()) {
     const Bytes bytes = elf->Contents(*needed);
     const Bytes strings = elf->Contents(elf->sections()[needed->link]);
@@ -79,24 +73,17 @@ bool IsCode(const ElfFile& elf, uint32_t section) {
 
 std::vector<RawSymbol> ReadSymbols(ElfFile* elf, bool dynamic) {
   std::vector<RawSymbol> symbols;
-  const auto* table = FindType(*elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
-  if (table == nullptr || table->link >= elf->sections().size()) return symbols;
-  const Bytes bytes = elf->Contents(*table);
-  const Bytes strings = elf->Contents(elf->sections()[table->link]);
+  const auto* table = elf->FindType(dynamic ? SHT_DYNSYM : SHT_SYMTAB);
   Bytes versions;
   std::unordered_map<uint16_t, std::string> version_names;
-  if (const auto* section = dynamic ? FindType(*elf, SHT_GNU_versym) : nullptr) {
+  if (const auto* section = dynamic ? elf->FindType(SHT_GNU_versym) : nullptr) {
     versions = elf->Contents(*section);
     version_names = VersionNames(elf);
   }
-  const size_t count = bytes.size() / sizeof(Elf64_Sym);
-  symbols.reserve(count);
-  for (size_t i = 1; i < count; ++i) {
-    Elf64_Sym entry;
-    std::memcpy(&entry, bytes.data() + i * sizeof entry, sizeof entry);
-    if (entry.st_shndx == SHN_UNDEF) continue;
+  VisitSymbols(elf, table, [&](size_t i, const Elf64_Sym& entry, const char* name) {
+    if (i == 0 || entry.st_shndx == SHN_UNDEF) return;
     RawSymbol symbol;
-    symbol.name = TextAt(strings, entry.st_name);
+    symbol.name = name != nullptr ? name : "";
     symbol.value = entry.st_value;
     symbol.size = entry.st_size;
     symbol.section = entry.st_shndx;
@@ -113,7 +100,7 @@ std::vector<RawSymbol> ReadSymbols(ElfFile* elf, bool dynamic) {
       }
     }
     symbols.push_back(std::move(symbol));
-  }
+  });
   return symbols;
 }
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/symbolize/elf_file.h"
+#include "core/elf/elf_file.h"
 
 namespace heapgauge::perl {
 

@@ -1,11 +1,12 @@
 // Reports that list stacks or calls as they are: collapsed, callgrind, raw, and --stacks.
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "core/base/number_in.h"
+#include "core/base/regex.h"
 #include "core/voices/perl/writers.h"
 
 namespace heapgauge::perl {
@@ -97,10 +98,10 @@ class Calls {
   std::unordered_map<std::string, double> sums_;
 };
 
-// Writes a name once and its number from then on, as callgrind files may.
+// Writes a name, which stays where it is, once and its number from then on, as callgrind files may.
 class Names {
  public:
-  std::string Line(std::string_view key, const std::string& name) {
+  std::string Line(std::string_view key, std::string_view name) {
     if (name.size() <= 3) return fmt::format("{}={}\n", key, name);
     const auto [it, is_new] = numbers_.try_emplace(name, numbers_.size() + 1);
     return is_new ? fmt::format("{}=({}) {}\n", key, it->second, name)
@@ -108,12 +109,12 @@ class Names {
   }
 
  private:
-  std::unordered_map<std::string, size_t> numbers_;
+  std::unordered_map<std::string_view, size_t> numbers_;
 };
 
 struct Call {
-  std::string caller_file, caller_line, caller;
-  std::string callee_file, callee_line, callee;
+  std::string_view caller_file, caller_line, caller;
+  std::string_view callee_file, callee_line, callee;
   bool has_callee = false;
   double value = 0;
   const std::string* key = nullptr;
@@ -157,15 +158,15 @@ Status WriteStacks(const ReportInput& input, TextSink* out) {
 Status WriteCallgrind(const ReportInput& input, TextSink* out) {
   // What the tools take a call apart with. Names end at a blank; a place without a line number
   // makes the expression match elsewhere, or not at all.
-  static const RE2 kPattern(R"(([^:]+):(\d+):([^ ]+)( -> ([^:]+):(\d+):(.+))?)", RE2::Latin1);
+  static const Regex kPattern(R"(([^:]+):(\d+):([^ ]+)( -> ([^:]+):(\d+):(.+))?)");
   HG_TRY(out->Write("events: Hits\n\n"));
   const Calls calls(input);
   std::vector<Call> list;
   for (const auto& [key, value] : calls.sums()) {
     Call call;
-    re2::StringPiece rest;
-    if (!RE2::PartialMatch(key, kPattern, &call.caller_file, &call.caller_line, &call.caller, &rest,
-                           &call.callee_file, &call.callee_line, &call.callee)) {
+    std::string_view rest;
+    if (!kPattern.Matches(key, &call.caller_file, &call.caller_line, &call.caller, &rest,
+                          &call.callee_file, &call.callee_line, &call.callee)) {
       continue;
     }
     call.has_callee = !rest.empty();
@@ -175,8 +176,8 @@ Status WriteCallgrind(const ReportInput& input, TextSink* out) {
   }
   std::sort(list.begin(), list.end(), [](const Call& a, const Call& b) {
     if (a.caller_file != b.caller_file) return a.caller_file < b.caller_file;
-    const unsigned long long x = std::strtoull(a.caller_line.c_str(), nullptr, 10);
-    const unsigned long long y = std::strtoull(b.caller_line.c_str(), nullptr, 10);
+    const uint64_t x = NumberIn<uint64_t>(a.caller_line).value_or(~uint64_t{0});
+    const uint64_t y = NumberIn<uint64_t>(b.caller_line).value_or(~uint64_t{0});
     return x != y ? x < y : *a.key < *b.key;
   });
   Names files;
@@ -186,9 +187,9 @@ Status WriteCallgrind(const ReportInput& input, TextSink* out) {
     std::string text = files.Line("fl", call.caller_file) + functions.Line("fn", call.caller);
     if (call.has_callee) {
       text += files.Line("cfl", call.callee_file) + functions.Line("cfn", call.callee);
-      text += "calls=" + count + " " + call.callee_line + "\n";
+      text += fmt::format("calls={} {}\n", count, call.callee_line);
     }
-    text += call.caller_line + " " + count + "\n\n";
+    text += fmt::format("{} {}\n\n", call.caller_line, count);
     HG_TRY(out->Write(text));
   }
   return {};

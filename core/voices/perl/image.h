@@ -19,9 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/elf/elf_file.h"
 #include "core/model/types.h"
 #include "core/symbolize/dwarf_lookup.h"
-#include "core/symbolize/elf_file.h"
 #include "core/symbolize/symbolizer.h"
 #include "core/voices/perl/binutils_symbols.h"
 #include "core/voices/perl/options.h"

@@ -2,13 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <re2/re2.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "core/base/number_in.h"
+#include "core/base/regex.h"
 
 namespace heapgauge::perl {
 namespace {
@@ -73,23 +75,24 @@ Result<std::vector<Instruction>> Disassemble(const std::string& path, uint64_t s
             Output({ToolPath("objdump", options), "-C", "-d", "-l", "--no-show-raw-insn",
                     fmt::format("--start-address=0x{:x}", start),
                     fmt::format("--stop-address=0x{:x}", end), path}));
-  static const RE2 kPlace(R"(([^:\s]+):(\d+)\s*$)", RE2::Latin1);
-  static const RE2 kCode(R"(^ +([0-9a-f]{1,16}):\s*(.*))", RE2::Latin1);
+  static const Regex kPlace(R"(([^:\s]+):(\d+)\s*$)");
+  static const Regex kCode(R"(^ +([0-9a-f]{1,16}):\s*(.*))");
   std::vector<Instruction> instructions;
   std::string file;
   int64_t line_number = -1;
-  re2::StringPiece rest(output);
+  std::string_view rest(output);
   while (!rest.empty()) {
     const size_t length = std::min(rest.find('\n'), rest.size());
-    const re2::StringPiece line = rest.substr(0, length);
+    const std::string_view line = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
-    std::string name;
-    int64_t number = 0;
-    Instruction instruction;
-    if (RE2::PartialMatch(line, kPlace, &name, &number)) {
-      file = std::move(name);
-      line_number = number;
-    } else if (RE2::PartialMatch(line, kCode, RE2::Hex(&instruction.address), &instruction.text)) {
+    std::string_view name, number, text;
+    if (kPlace.Matches(line, &name, &number)) {
+      file = std::string(name);
+      line_number = NumberIn<int64_t>(number).value_or(0);
+    } else if (kCode.Matches(line, &number, &text)) {
+      Instruction instruction;
+      instruction.address = *NumberIn<uint64_t>(number, 16);
+      instruction.text = std::string(text);
       if (!instructions.empty()) instructions.back().limit = instruction.address;
       instruction.limit = end;
       instruction.file = file;

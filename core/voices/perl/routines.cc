@@ -1,9 +1,10 @@
 #include "core/voices/perl/routines.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
+
+#include "core/base/regex.h"
 
 namespace heapgauge::perl {
 
@@ -42,13 +43,7 @@ AddressFigures CountAddresses(const ReportInput& input) {
 
 Status ForEachRoutine(const ReportInput& input, const AddressFigures& figures,
                       const std::function<Status(const Routine&)>& handle) {
-  RE2::Options re_options(RE2::Latin1);
-  re_options.set_log_errors(false);
-  const RE2 re(input.options.pattern, re_options);
-  if (!re.ok()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("regular expression '{}': {}", input.options.pattern, re.error()));
-  }
+  HG_ASSIGN(const Regex re, Regex::CompilePerl(input.options.pattern));
   SessionState& state = *input.state;
   for (Library& library : state.libraries) {
     if (library.image == nullptr && library.is_rest) {
@@ -61,7 +56,7 @@ Status ForEachRoutine(const ReportInput& input, const AddressFigures& figures,
       const auto sample = figures.cum.lower_bound(begin);
       if (sample == figures.cum.end() || sample->first >= entry.end + library.bias) continue;
       std::string name = entry.FullName();
-      if (RE2::PartialMatch(name, re)) chosen[std::move(name)] = &entry;
+      if (re.Matches(name)) chosen[std::move(name)] = &entry;
     }
     std::vector<Routine> routines;
     for (const auto& [name, entry] : chosen) {

@@ -1,10 +1,11 @@
 #include "core/voices/perl/stacks.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <unordered_set>
+
+#include "core/base/regex.h"
 
 namespace heapgauge::perl {
 namespace {
@@ -102,19 +103,6 @@ std::vector<bool> Uninteresting(const SessionState& state, const Options& option
     if (!heap && name.find("NOMATCH") != std::string::npos) result[i] = true;
   }
   return result;
-}
-
-Result<std::unique_ptr<RE2>> Compile(const std::string& pattern) {
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_never_nl(false);
-  options.set_encoding(RE2::Options::EncodingLatin1);
-  auto re = std::make_unique<RE2>(pattern, options);
-  if (!re->ok()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("regular expression '{}': {}", pattern, re->error()));
-  }
-  return re;
 }
 
 // CPU profiles: a second address that all stacks share is the signal handler's.
@@ -302,9 +290,9 @@ Result<Stacks> RemoveUninteresting(const SessionState& state, const Options& opt
     for (const bool retain : {true, false}) {
       const std::string& pattern = retain ? options.retain : options.exclude;
       if (pattern.empty()) continue;
-      HG_ASSIGN(const auto re, Compile(pattern));
+      HG_ASSIGN(const Regex re, Regex::CompilePerl(pattern));
       for (size_t i = 0; i < state.pcs.size(); ++i) {
-        if (RE2::PartialMatch(state.pcs[i].name(), *re) != retain) drop[i] = true;
+        if (re.Matches(state.pcs[i].name()) != retain) drop[i] = true;
       }
     }
   }
@@ -332,14 +320,13 @@ Result<Stacks> RemoveUninteresting(const SessionState& state, const Options& opt
 
 Result<Stacks> FilterByPattern(const SessionState& state, const Stacks& stacks,
                                const std::string& pattern, bool wanted) {
-  HG_ASSIGN(const auto re, Compile(pattern));
+  HG_ASSIGN(const Regex re, Regex::CompilePerl(pattern));
   std::vector<bool> matches(state.pcs.size());
   for (size_t i = 0; i < state.pcs.size(); ++i) {
     const Pc& pc = state.pcs[i];
-    matches[i] = RE2::PartialMatch(pc.key(), *re);
+    matches[i] = re.Matches(pc.key());
     for (const Symbol& symbol : pc.symbols) {
-      matches[i] =
-          matches[i] || RE2::PartialMatch(symbol.name, *re) || RE2::PartialMatch(symbol.place, *re);
+      matches[i] = matches[i] || re.Matches(symbol.name) || re.Matches(symbol.place);
     }
   }
   Stacks result;

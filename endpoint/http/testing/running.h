@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "endpoint/http/server.h"
 
 namespace heapgauge::endpoint {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "core/base/file.h"
-#include "core/base/process.h"
+#include "core/os/process.h"
 
 namespace heapgauge::leaks {
 

@@ -102,6 +102,8 @@ TEST_F(PictureTest, AProcessThatIsTracedAlreadySaysByWhom) {
   ASSERT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
   const auto picture = Picture::Take(child.id(), {});
   ASSERT_FALSE(picture);
+  EXPECT_EQ(picture.error().code, ErrorCode::kHeld);
+  EXPECT_EQ(picture.error().holder, static_cast<uint32_t>(getpid()));
   EXPECT_NE(picture.error().message.find("is traced by " + std::to_string(getpid())),
             std::string::npos)
       << picture.error().message;

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/process.h"
+#include "core/os/process.h"
 #include "tests/targets/churn_counts.h"
 
 namespace heapgauge::testing {
