@@ -10,6 +10,7 @@
 #include "endpoint/api/api.h"
 #include "endpoint/api/queries.h"
 #include "endpoint/api/sources.h"
+#include "endpoint/http/access.h"
 
 namespace heapgauge::cli {
 namespace {

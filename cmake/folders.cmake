@@ -27,7 +27,9 @@ function(heapgauge_folder name)
       -fno-semantic-interposition
       # Libraries for other programs take of it what they need, function by function.
       -ffunction-sections
-      -fdata-sections)
+      -fdata-sections
+      # As the precompiled header has it.
+      -pthread)
   if(TARGET heapgauge_base AND NOT name STREQUAL base)
     heapgauge_precompile(${target} REUSE_FROM heapgauge_base)
   else()

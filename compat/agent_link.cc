@@ -1,15 +1,9 @@
 #include "compat/agent_link.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-
-#include "compat/watcher.h"
 
 namespace heapgauge::compat {
 namespace {
-
-pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-__attribute__((tls_model("initial-exec"))) thread_local int depth = 0;
 
 template <typename Function>
 void Find(const char* name, Function** function) {
@@ -82,23 +76,5 @@ Result<Profile> AgentLink::Read(ProfileKind kind) const {
   options.kind = kind;
   return ReadGaugeFile(path, options);
 }
-
-Working::Working() {
-  // The child's thread has another number than the one that locked it.
-  static const int once =
-      pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); },
-                     [] { lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; });
-  static_cast<void>(once);
-  if (depth++ == 0) AgentLink::Get().ExcludeThread(true);
-  pthread_mutex_lock(&lock);
-}
-
-Working::~Working() {
-  if (depth == 1) Watcher::Get().Catch();
-  pthread_mutex_unlock(&lock);
-  if (--depth == 0) AgentLink::Get().ExcludeThread(false);
-}
-
-bool Working::now() { return depth != 0; }
 
 }  // namespace heapgauge::compat

@@ -18,6 +18,9 @@
 namespace heapgauge::compat {
 namespace {
 
+pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+__attribute__((tls_model("initial-exec"))) thread_local int depth = 0;
+
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 constexpr size_t kMostClients = 4;
 
@@ -169,5 +172,23 @@ void Watcher::Wake() {
 void Watcher::Catch() {
   if (missed.exchange(false)) ArmAgent();
 }
+
+Working::Working() {
+  // The child's thread has another number than the one that locked it.
+  static const int once =
+      pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); },
+                     [] { lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; });
+  static_cast<void>(once);
+  if (depth++ == 0) AgentLink::Get().ExcludeThread(true);
+  pthread_mutex_lock(&lock);
+}
+
+Working::~Working() {
+  if (depth == 1) Watcher::Get().Catch();
+  pthread_mutex_unlock(&lock);
+  if (--depth == 0) AgentLink::Get().ExcludeThread(false);
+}
+
+bool Working::now() { return depth != 0; }
 
 }  // namespace heapgauge::compat

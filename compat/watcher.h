@@ -47,6 +47,19 @@ class Watcher {
 
 uint64_t MonotonicNs();
 
+// While one exists, its thread is at work in this library: it holds the one lock that all state is
+// under, its blocks are not profiled, and the agent need not tell it anything. Nests. Forked
+// children find the lock free.
+class Working {
+ public:
+  Working();
+  ~Working();
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+  // In this thread.
+  static bool now();
+};
+
 }  // namespace heapgauge::compat
 
 #endif  // HEAPGAUGE_COMPAT_WATCHER_H_

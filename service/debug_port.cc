@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "endpoint/http/access.h"
 #include "endpoint/http/server.h"
 #include "service/own_descriptors.h"
 #include "service/own_endpoint.h"

@@ -7,6 +7,7 @@
 
 #include "core/fold/allocation_frames.h"
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/gauge/gauge_reader.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bench/programs/leak_heap.h"
+#include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/picture.h"
-#include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/scan/scan.h"
 
 namespace {
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
       fprintf(stderr, "leak_scan: %s\n", picture.error().message.c_str());
       break;
     }
-    const heapgauge::leaks::ProcessMemoryImage image(picture->get());
+    const heapgauge::leaks::CopyImage image(picture->get());
     const auto result = heapgauge::leaks::Scan(image, blocks, true, roots, {});
     (*picture)->Release();
     uint64_t kinds[heapgauge::leaks::kKinds] = {};

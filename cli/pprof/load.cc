@@ -7,6 +7,7 @@
 #include "core/fetch/remote_names.h"
 #include "core/fold/allocation_frames.h"
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "core/model/label_rows.h"
 #include "core/voices/pprof/prune.h"
 

@@ -7,6 +7,7 @@
 
 #include "compat/agent_link.h"
 #include "compat/allocator_figures.h"
+#include "compat/watcher.h"
 #include "core/base/text_sink.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/model/keep_rows.h"

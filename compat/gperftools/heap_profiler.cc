@@ -13,6 +13,7 @@
 
 #include "compat/agent_link.h"
 #include "compat/output.h"
+#include "compat/watcher.h"
 #include "core/base/text_sink.h"
 #include "core/fold/merge.h"
 #include "core/formats/heap_text/heap_text_writer.h"

@@ -12,6 +12,7 @@
 #include "compat/agent_link.h"
 #include "compat/allocator_figures.h"
 #include "compat/jemalloc/profiler.h"
+#include "compat/watcher.h"
 
 namespace heapgauge::compat {
 namespace {

@@ -6,6 +6,7 @@
 #include "compat/agent_link.h"
 #include "compat/jemalloc/controls.h"
 #include "compat/output.h"
+#include "compat/watcher.h"
 
 #define HG_EXPORT extern "C" __attribute__((visibility("default")))
 

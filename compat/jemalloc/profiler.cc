@@ -13,6 +13,7 @@
 
 #include "compat/agent_link.h"
 #include "compat/output.h"
+#include "compat/watcher.h"
 #include "core/base/text_sink.h"
 #include "core/formats/jemalloc/jemalloc_writer.h"
 #include "wire/gauge_format.h"

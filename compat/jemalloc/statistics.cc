@@ -10,6 +10,7 @@
 #include "compat/jemalloc/controls.h"
 #include "compat/jemalloc/profiler.h"
 #include "compat/output.h"
+#include "compat/watcher.h"
 
 namespace heapgauge::compat {
 namespace {

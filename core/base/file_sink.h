@@ -1,4 +1,4 @@
-// A sink that makes a file which appears whole or not at all (placed_file.h).
+// A sink that makes a file which appears whole or not at all (file.h).
 //
 // Owned by one thread.
 #ifndef HEAPGAUGE_CORE_BASE_FILE_SINK_H_
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/descriptor_sink.h"
-#include "core/base/placed_file.h"
+#include "core/base/file.h"
 #include "core/base/result.h"
 
 namespace heapgauge {

@@ -118,4 +118,16 @@ std::vector<uint32_t> CountAllocationFrames(const Profile& profile) {
   return counts;
 }
 
+FramePlace FlatFrame(const Profile& profile, RowId row,
+                     const std::vector<uint32_t>& allocation_frames) {
+  FramePlace last;
+  for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
+    const LocationId id = profile.nodes[node].location;
+    const uint32_t count = profile.locations[id].frame_count;
+    if (allocation_frames[id] < count) return {node, allocation_frames[id]};
+    if (count > 0) last = {node, count - 1};
+  }
+  return last;  // the whole stack allocates: its outermost frame stands for it
+}
+
 }  // namespace heapgauge

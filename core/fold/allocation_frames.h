@@ -28,6 +28,16 @@ std::string AllocationFunctionRegex();
 // in a profile that is not about memory: who asks where time goes wants to see malloc.
 std::vector<uint32_t> CountAllocationFrames(const Profile& profile);
 
+// A frame of a stack: the `k`th of the location at a node.
+struct FramePlace {
+  NodeId node = kNone;
+  uint32_t k = 0;
+};
+// The frame that flat figures of this row go to; node kNone for an empty stack. `allocation_frames`
+// is from CountAllocationFrames().
+FramePlace FlatFrame(const Profile& profile, RowId row,
+                     const std::vector<uint32_t>& allocation_frames);
+
 }  // namespace heapgauge
 
 #endif  // HEAPGAUGE_CORE_FOLD_ALLOCATION_FRAMES_H_

@@ -12,12 +12,9 @@
 #include "core/base/try_thread.h"
 #include "core/fold/function_sums.h"
 #include "core/fold/groundwork.h"
-#include "core/fold/row_figures.h"
 
 namespace heapgauge {
 namespace {
-
-uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
 
 // Which functions and modules a pattern means.
 struct Matches {
@@ -45,23 +42,6 @@ Result<Matches> Match(const Profile& profile, const std::string& pattern, Granul
 }
 
 }  // namespace
-
-uint64_t HeapFigures::MeanAge(uint64_t now_ns) const {
-  if (!(aged_bytes > 0)) return 0;
-  const double mean_birth = birth_sum / aged_bytes;
-  const double age = static_cast<double>(now_ns) - mean_birth;
-  return age > 0 ? static_cast<uint64_t>(age) : 0;
-}
-
-uint64_t HeapFigures::OldestAge(uint64_t now_ns) const { return Since(oldest_birth, now_ns); }
-
-std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
-  const RowFigures figures(profile, MeasuresOf(profile));
-  std::vector<HeapFigures> list;
-  list.reserve(figures.size());
-  for (size_t row = 0; row < figures.size(); ++row) list.push_back(figures[row]);
-  return list;
-}
 
 Status CheckPattern(const std::string& pattern) {
   HG_TRY(Regex::CompileTyped(pattern));
@@ -100,18 +80,6 @@ Result<std::vector<bool>> SelectRows(const Profile& profile, const RowFilter& fi
     selected[row] = (filter.focus.empty() || (has & kFocused) != 0) && (has & kIgnored) == 0;
   }
   return selected;
-}
-
-FramePlace FlatFrame(const Profile& profile, RowId row,
-                     const std::vector<uint32_t>& allocation_frames) {
-  FramePlace last;
-  for (NodeId node = profile.rows[row].leaf; node != kNone; node = profile.nodes[node].parent) {
-    const LocationId id = profile.nodes[node].location;
-    const uint32_t count = profile.locations[id].frame_count;
-    if (allocation_frames[id] < count) return {node, allocation_frames[id]};
-    if (count > 0) last = {node, count - 1};
-  }
-  return last;  // the whole stack allocates: its outermost frame stands for it
 }
 
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns) {

@@ -15,48 +15,14 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/fold/allocation_frames.h"
 #include "core/fold/entities.h"
+#include "core/fold/groundwork.h"
 #include "core/fold/measures.h"
+#include "core/fold/row_figures.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
-
-class Groundwork;
-
-// The figures of a row, a function or a whole profile. In a profile that is not about live memory,
-// `live_bytes` is its main figure, whatever that is (measures.h), and what it does not know is 0.
-struct HeapFigures {
-  Estimate live_bytes;
-  Estimate allocated_bytes;
-  double live_objects = 0;
-  double allocated_objects = 0;
-  uint64_t samples = 0;
-  uint64_t live_samples = 0;
-  double aged_bytes = 0;  // live bytes whose age is known
-  double birth_sum = 0;   // their births, weighted by bytes
-  uint64_t oldest_birth = ~uint64_t{0};
-
-  void Add(const HeapFigures& other) {
-    live_bytes.Add(other.live_bytes);
-    allocated_bytes.Add(other.allocated_bytes);
-    live_objects += other.live_objects;
-    allocated_objects += other.allocated_objects;
-    samples += other.samples;
-    live_samples += other.live_samples;
-    aged_bytes += other.aged_bytes;
-    birth_sum += other.birth_sum;
-    oldest_birth = std::min(oldest_birth, other.oldest_birth);
-  }
-  // There is something: blocks, be it of 0 bytes, or bytes.
-  bool has_live() const { return live_bytes.value != 0 || live_objects != 0; }
-  bool has_allocated() const { return allocated_bytes.value != 0 || allocated_objects != 0; }
-  // Mean age of the live bytes and age of the oldest block at `now_ns`; 0 if not known.
-  uint64_t MeanAge(uint64_t now_ns) const;
-  uint64_t OldestAge(uint64_t now_ns) const;
-};
-
-// One for each row of the profile; row_figures.h has them one by one.
-std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 
 enum class SortKey { kLive, kAllocated, kCount, kAge };
 
@@ -104,16 +70,6 @@ Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
 
 // The figure that a sort key stands for.
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);
-
-// A frame of a stack: the `k`th of the location at a node.
-struct FramePlace {
-  NodeId node = kNone;
-  uint32_t k = 0;
-};
-// The frame that flat figures of this row go to; node kNone for an empty stack. `allocation_frames`
-// is from CountAllocationFrames().
-FramePlace FlatFrame(const Profile& profile, RowId row,
-                     const std::vector<uint32_t>& allocation_frames);
 
 }  // namespace heapgauge
 

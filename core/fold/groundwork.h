@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/base/lazy.h"
+#include "core/fold/allocation_frames.h"
 #include "core/fold/entities.h"
-#include "core/fold/functions.h"
 #include "core/fold/measures.h"
 #include "core/fold/row_figures.h"
 #include "core/model/profile.h"

@@ -23,14 +23,6 @@ namespace heapgauge {
 // Takes the profiles apart. Notes are added to the result's.
 Result<Profile> MergeProfiles(std::vector<Profile> profiles);
 
-// Multiplies all values and rounds them. Rows of which nothing remains are left out.
-void ScaleProfile(double ratio, Profile* profile);
-// One ratio for each sample type. As with pprof, what is multiplied by 1 does not save a row.
-void ScaleProfile(const std::vector<double>& ratios, Profile* profile);
-
-// Scales so that the total of each sample type is that of `base`.
-Status NormalizeTo(const Profile& base, Profile* profile);
-
 }  // namespace heapgauge
 
 #endif  // HEAPGAUGE_CORE_FOLD_MERGE_H_

@@ -1,4 +1,5 @@
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 
 #include <gtest/gtest.h>
 

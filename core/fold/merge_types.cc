@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/fold/merge.h"
+#include "core/fold/scale.h"
 
 namespace heapgauge {
 namespace {

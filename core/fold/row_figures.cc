@@ -30,4 +30,23 @@ HeapFigures RowFigures::Total() const {
   return total;
 }
 
+uint64_t HeapFigures::MeanAge(uint64_t now_ns) const {
+  if (!(aged_bytes > 0)) return 0;
+  const double mean_birth = birth_sum / aged_bytes;
+  const double age = static_cast<double>(now_ns) - mean_birth;
+  return age > 0 ? static_cast<uint64_t>(age) : 0;
+}
+
+uint64_t HeapFigures::OldestAge(uint64_t now_ns) const {
+  return now_ns > oldest_birth ? now_ns - oldest_birth : 0;
+}
+
+std::vector<HeapFigures> FiguresOfRows(const Profile& profile) {
+  const RowFigures figures(profile, MeasuresOf(profile));
+  std::vector<HeapFigures> list;
+  list.reserve(figures.size());
+  for (size_t row = 0; row < figures.size(); ++row) list.push_back(figures[row]);
+  return list;
+}
+
 }  // namespace heapgauge

@@ -1,9 +1,8 @@
-// Multiplies profiles: ScaleProfile() and NormalizeTo() of merge.h.
+#include "core/fold/scale.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/fold/merge.h"
 #include "core/model/keep_rows.h"
 
 namespace heapgauge {

@@ -12,8 +12,6 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/gauge/gauges_in_memory.h"
-#include "core/gauge/owner_process.h"
 #include "core/os/proc_fields.h"
 #include "core/os/process.h"
 
@@ -144,13 +142,6 @@ std::vector<std::string> GaugeDirectories() {
   return directories;
 }
 
-bool IsGaugeFileName(std::string_view name) {
-  const size_t digits = name.find_last_not_of("0123456789") + 1;
-  if (digits < name.size() && digits > 0 && name[digits - 1] == '.')
-    name = name.substr(0, digits - 1);
-  return name.size() > 3 && name.substr(name.size() - 3) == ".hg";
-}
-
 Result<std::vector<std::string>> ListGaugeFiles(const std::string& directory) {
   DIR* dir = opendir(directory.c_str());
   if (dir == nullptr) {
@@ -164,37 +155,6 @@ Result<std::vector<std::string>> ListGaugeFiles(const std::string& directory) {
   std::sort(paths.begin(), paths.end());
   return paths;
 }
-
-Result<GaugeOwner> ReadOwner(const std::string& path) {
-  HG_ASSIGN(const File file, File::OpenForReading(path));
-  wire::Header header{};
-  if (file.ReadAt(0, &header, sizeof header) != sizeof header ||
-      std::memcmp(header.magic, wire::kMagic, sizeof header.magic) != 0) {
-    return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not a gauge file");
-  }
-  return OwnerIn(header, path);
-}
-
-GaugeOwner OwnerIn(const wire::Header& header, const std::string& path) {
-  const bool has_recorder = header.version >= 3;
-  return GaugeOwner{path,
-                    header.pid,
-                    header.parent_pid,
-                    header.process_start_ticks,
-                    header.start_realtime_ns,
-                    header.ended_ns,
-                    header.is_copy != 0,
-                    has_recorder ? header.recorder_pid : 0,
-                    header.is_copy != 0 ? header.dump.time_ns : 0,
-                    header.version >= 5 ? header.pid_namespace : 0};
-}
-
-uint32_t RunningAs(const GaugeOwner& owner) {
-  if (owner.ended_ns != 0 || owner.is_copy) return 0;
-  return FindRunningOwner(owner).process.pid;
-}
-
-bool OwnerRuns(const GaugeOwner& owner) { return RunningAs(owner) != 0; }
 
 bool WasReplaced(const GaugeOwner& owner) {
   if (owner.process_start_ticks == 0) return false;

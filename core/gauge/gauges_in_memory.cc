@@ -106,4 +106,11 @@ std::string OwnGaugePath(uint32_t pid) {
                                                              : found.own->path;
 }
 
+bool IsGaugeFileName(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits < name.size() && digits > 0 && name[digits - 1] == '.')
+    name = name.substr(0, digits - 1);
+  return name.size() > 3 && name.substr(name.size() - 3) == ".hg";
+}
+
 }  // namespace heapgauge

@@ -9,11 +9,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/gauge/gauge_directory.h"
+#include "core/gauge/owner_process.h"
 
 namespace heapgauge {
+
+// True for NAME.hg and NAME.hg.N, as later programs of one process are called.
+bool IsGaugeFileName(std::string_view name);
 
 struct GaugeInMemory {
   std::string path;  // to open it by, through /proc/PID/root where needed

@@ -3,10 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "core/base/file.h"
+#include "core/base/text.h"
 #include "core/os/proc_fields.h"
 #include "core/os/process.h"
 
@@ -126,5 +129,36 @@ std::unordered_map<uint32_t, uint32_t> ThreadsByInnermostPidOf(uint32_t pid) {
   }
   return threads;
 }
+
+Result<GaugeOwner> ReadOwner(const std::string& path) {
+  HG_ASSIGN(const File file, File::OpenForReading(path));
+  wire::Header header{};
+  if (file.ReadAt(0, &header, sizeof header) != sizeof header ||
+      std::memcmp(header.magic, wire::kMagic, sizeof header.magic) != 0) {
+    return Fail(ErrorCode::kNotRecognized, "'" + Printable(path) + "' is not a gauge file");
+  }
+  return OwnerIn(header, path);
+}
+
+GaugeOwner OwnerIn(const wire::Header& header, const std::string& path) {
+  const bool has_recorder = header.version >= 3;
+  return GaugeOwner{path,
+                    header.pid,
+                    header.parent_pid,
+                    header.process_start_ticks,
+                    header.start_realtime_ns,
+                    header.ended_ns,
+                    header.is_copy != 0,
+                    has_recorder ? header.recorder_pid : 0,
+                    header.is_copy != 0 ? header.dump.time_ns : 0,
+                    header.version >= 5 ? header.pid_namespace : 0};
+}
+
+uint32_t RunningAs(const GaugeOwner& owner) {
+  if (owner.ended_ns != 0 || owner.is_copy) return 0;
+  return FindRunningOwner(owner).process.pid;
+}
+
+bool OwnerRuns(const GaugeOwner& owner) { return RunningAs(owner) != 0; }
 
 }  // namespace heapgauge

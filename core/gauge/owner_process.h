@@ -7,11 +7,36 @@
 #define HEAPGAUGE_CORE_GAUGE_OWNER_PROCESS_H_
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
-#include "core/gauge/gauge_directory.h"
+#include "core/base/result.h"
+#include "wire/gauge_format.h"
 
 namespace heapgauge {
+
+// What the header tells about whose file it is.
+struct GaugeOwner {
+  std::string path;
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint64_t process_start_ticks = 0;
+  uint64_t start_realtime_ns = 0;
+  uint64_t ended_ns = 0;
+  bool is_copy = false;        // a dump: nobody's own file
+  uint32_t recorder_pid = 0;   // who records its trace, as it was told; 0 unknown
+  uint64_t dump_ns = 0;        // of a dump: when it was made, after the start
+  uint64_t pid_namespace = 0;  // whose numbers the above are; 0 unknown
+};
+GaugeOwner OwnerIn(const wire::Header& header, const std::string& path);
+Result<GaugeOwner> ReadOwner(const std::string& path);
+
+// The number that the process which made the file has here, in whatever pid namespace it is. 0 if
+// it is gone, has said goodbye, or cannot be found (owner_process.h).
+uint32_t RunningAs(const GaugeOwner& owner);
+
+// True if the process that made the file is still there (or its number may be trusted).
+bool OwnerRuns(const GaugeOwner& owner);
 
 struct OwnerProcess {
   uint32_t pid = 0;          // 0: there is none, or none any more

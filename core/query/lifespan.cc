@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/query/virtual_table.h"
+#include "core/query/sql_values.h"
 #include "core/trace/answer/trace_moment.h"
 
 namespace heapgauge::query {

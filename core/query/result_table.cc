@@ -123,4 +123,20 @@ Status ResultTable::WriteLine(const std::vector<std::string>& cells) {
   return out_->Write(line);
 }
 
+std::string ValueText(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::kInteger:
+      return std::to_string(value.integer);
+    case Value::Kind::kReal:
+      // As short as can be, and whole numbers still as what they are.
+      return std::isfinite(value.real) ? fmt::format("{}", value.real) : "";
+    case Value::Kind::kText:
+      return std::string(value.text);
+    case Value::Kind::kBytes:
+      return Hexadecimal(value.text);
+    default:
+      return "";
+  }
+}
+
 }  // namespace heapgauge::query

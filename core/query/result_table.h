@@ -10,9 +10,23 @@
 #include <vector>
 
 #include "core/base/text_sink.h"
-#include "core/query/result_writer.h"
+#include "core/query/query.h"
 
 namespace heapgauge::query {
+
+enum class ResultForm { kTable, kCsv, kJson };
+
+struct ResultOptions {
+  ResultForm form = ResultForm::kTable;
+  bool header = true;
+  uint64_t limit = 0;    // rows of each result; 0 all
+  size_t width = 0;      // columns that a table may take; 0: as many as it needs
+  bool several = false;  // there may be more than one result: in JSON they are one array of arrays
+  bool utf8 = true;
+};
+
+// A number or text as tables and CSV show it; bytes are hexadecimal.
+std::string ValueText(const Value& value);
 
 class ResultTable {
  public:

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/base/json.h"
-#include "core/query/result_table.h"
 #include "core/report/csv.h"
 
 namespace heapgauge::query {
@@ -146,22 +145,6 @@ class JsonWriter final : public LimitedWriter {
 };
 
 }  // namespace
-
-std::string ValueText(const Value& value) {
-  switch (value.kind) {
-    case Value::Kind::kInteger:
-      return std::to_string(value.integer);
-    case Value::Kind::kReal:
-      // As short as can be, and whole numbers still as what they are.
-      return std::isfinite(value.real) ? fmt::format("{}", value.real) : "";
-    case Value::Kind::kText:
-      return std::string(value.text);
-    case Value::Kind::kBytes:
-      return Hexadecimal(value.text);
-    default:
-      return "";
-  }
-}
 
 std::unique_ptr<ResultWriter> MakeResultWriter(const ResultOptions& options, TextSink* out) {
   switch (options.form) {

@@ -11,20 +11,9 @@
 #include <string>
 
 #include "core/base/text_sink.h"
-#include "core/query/query.h"
+#include "core/query/result_table.h"
 
 namespace heapgauge::query {
-
-enum class ResultForm { kTable, kCsv, kJson };
-
-struct ResultOptions {
-  ResultForm form = ResultForm::kTable;
-  bool header = true;
-  uint64_t limit = 0;    // rows of each result; 0 all
-  size_t width = 0;      // columns that a table may take; 0: as many as it needs
-  bool several = false;  // there may be more than one result: in JSON they are one array of arrays
-  bool utf8 = true;
-};
 
 class ResultWriter : public ResultSink {
  public:
@@ -36,9 +25,6 @@ class ResultWriter : public ResultSink {
 
 // The sink must outlive the writer.
 std::unique_ptr<ResultWriter> MakeResultWriter(const ResultOptions& options, TextSink* out);
-
-// A number or text as tables and CSV show it; bytes are hexadecimal.
-std::string ValueText(const Value& value);
 
 }  // namespace heapgauge::query
 

@@ -11,8 +11,8 @@
 #include "core/base/text.h"
 #include "core/query/lifespan.h"
 #include "core/query/source.h"
+#include "core/query/sql_values.h"
 #include "core/query/text_functions.h"
-#include "core/query/virtual_table.h"
 #include "core/trace/answer/trace_moment.h"
 
 namespace heapgauge::query {

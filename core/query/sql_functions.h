@@ -20,6 +20,10 @@ class Source;
 
 using SqlFunction = void (*)(sqlite3_context*, int, sqlite3_value**);
 
+// Conditions of a table that are functions of a column.
+inline constexpr int kLiveAt = SQLITE_INDEX_CONSTRAINT_FUNCTION;
+inline constexpr int kStackContains = SQLITE_INDEX_CONSTRAINT_FUNCTION + 1;
+
 // Functions of a column and a value that tables may use as conditions.
 struct SqlOverload {
   const char* name;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "core/query/virtual_table.h"
+#include "core/query/sql_values.h"
 
 namespace heapgauge::query {
 namespace {

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/query/sql_functions.h"
+#include "core/query/sql_values.h"
 
 namespace heapgauge::query {
 
@@ -32,9 +34,7 @@ struct Column {
   bool hidden = false;  // not in SELECT *: a parameter, or something for functions alone
 };
 
-// Conditions that SQLite does not have itself: functions of a column, and "is one of".
-inline constexpr int kLiveAt = SQLITE_INDEX_CONSTRAINT_FUNCTION;
-inline constexpr int kStackContains = SQLITE_INDEX_CONSTRAINT_FUNCTION + 1;
+// A condition that SQLite does not have itself, beside those of sql_functions.h: "is one of".
 inline constexpr int kOneOf = 1000;
 
 // `column` compared by `op` (SQLITE_INDEX_CONSTRAINT_*, or one of those above) with a value that
@@ -132,23 +132,8 @@ class Table {
 // Makes the table known under its name, and under `other_name` if there is one.
 Status Register(sqlite3* db, std::shared_ptr<Table> table, const char* other_name = nullptr);
 
-// Results. Text that lasts as long as the connection need not be copied.
-inline void Put(sqlite3_context* out, uint64_t value) {
-  sqlite3_result_int64(out, value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value));
-}
-void PutCopy(sqlite3_context* out, std::string_view text);
-void PutLasting(sqlite3_context* out, std::string_view text);
-inline void PutOrNull(sqlite3_context* out, uint64_t value) {
-  if (value != 0) Put(out, value);
-}
-inline void PutLastingOrNull(sqlite3_context* out, std::string_view text) {
-  if (!text.empty()) PutLasting(out, text);
-}
-
-std::string_view TextOf(sqlite3_value* value);
-
-// Values that a condition on an integer column leaves. A comparison with NULL is true for none; what
-// else is no number restricts nothing: SQLite knows how to compare it.
+// Values that a condition on an integer column leaves. A comparison with NULL is true for none;
+// what else is no number restricts nothing: SQLite knows how to compare it.
 struct Range {
   uint64_t low = 0;
   uint64_t high = UINT64_MAX;

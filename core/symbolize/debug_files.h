@@ -14,7 +14,7 @@
 #include "core/elf/elf_file.h"
 #include "core/model/types.h"
 #include "core/symbolize/file_stamp.h"
-#include "core/symbolize/symbolizer.h"
+#include "core/symbolize/symbolize_options.h"
 
 namespace heapgauge {
 

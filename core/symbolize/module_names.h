@@ -19,7 +19,7 @@
 #include "core/symbolize/file_stamp.h"
 #include "core/symbolize/module_symbols.h"
 #include "core/symbolize/name_cache.h"
-#include "core/symbolize/symbolizer.h"
+#include "core/symbolize/symbolize_options.h"
 
 namespace heapgauge {
 

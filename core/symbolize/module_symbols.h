@@ -15,7 +15,7 @@
 #include "core/model/types.h"
 #include "core/symbolize/dwarf_lookup.h"
 #include "core/symbolize/file_stamp.h"
-#include "core/symbolize/symbolizer.h"
+#include "core/symbolize/symbolize_options.h"
 
 namespace heapgauge {
 

@@ -10,6 +10,7 @@
 #include "core/fold/functions.h"
 #include "core/fold/measures.h"
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "core/report/draw/flame.h"
 #include "core/report/draw/graph_input.h"
 #include "core/report/draw/pan_zoom.h"

@@ -7,6 +7,7 @@
 #include "endpoint/dialects/envoy.h"
 #include "core/base/text.h"
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "endpoint/base/answers.h"
 #include "endpoint/base/kept_profiles.h"
 

@@ -15,6 +15,7 @@
 #include "core/base/text_sink.h"
 #include "core/fold/allocation_frames.h"
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/os/process.h"
 #include "core/report/recording_text.h"

@@ -12,7 +12,6 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "endpoint/base/cross_site.h"
-#include "endpoint/http/server.h"
 
 namespace heapgauge::endpoint {
 namespace {

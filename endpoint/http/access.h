@@ -6,7 +6,7 @@
 // come from a page of the same host, if from a page at all. Other sites may link here, but not load
 // anything from here into their own pages.
 //
-// Pure functions, apart from ReadTokenFile (server.h).
+// Pure functions, apart from ReadTokenFile.
 #ifndef HEAPGAUGE_ENDPOINT_HTTP_ACCESS_H_
 #define HEAPGAUGE_ENDPOINT_HTTP_ACCESS_H_
 
@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/result.h"
 #include "endpoint/base/message.h"
 #include "endpoint/http/head_parser.h"
 
@@ -35,6 +36,10 @@ bool BringsToken(std::string_view authorization, std::string_view token);
 
 // "localhost:9700", "127.0.0.1", "[::1]:80" and the like, but no other name.
 bool IsOwnHost(std::string_view host);
+
+// The token in a file: its first line without white space around it. Fails if it is empty, shorter
+// than 16 characters, or readable by others.
+Result<std::string> ReadTokenFile(const std::string& path);
 
 }  // namespace heapgauge::endpoint
 

@@ -17,7 +17,7 @@
 #include "endpoint/http/answer.h"
 #include "endpoint/http/chunk_decoder.h"
 #include "endpoint/http/head_parser.h"
-#include "endpoint/http/server.h"
+#include "endpoint/http/server_options.h"
 
 namespace heapgauge::endpoint {
 

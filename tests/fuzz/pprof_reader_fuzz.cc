@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/pprof/testing/proto_builder.h"

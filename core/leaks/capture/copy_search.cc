@@ -119,4 +119,13 @@ void CopySearch::ReadPart(uint64_t from, uint64_t to, Piece* piece) {
   }
 }
 
+CopyImage::CopyImage(Picture* picture)
+    : ProcessMemoryImage(picture->memory_process()), picture_(picture) {}
+
+std::unique_ptr<WordSearch> CopyImage::Search(std::vector<AddressRange> ranges, uint64_t low,
+                                              uint64_t span) const {
+  if (!picture_->PrepareSearch()) return nullptr;
+  return std::make_unique<CopySearch>(picture_, *this, std::move(ranges), low, span);
+}
+
 }  // namespace heapgauge::leaks

@@ -8,9 +8,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/leaks/capture/picture.h"
+#include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
@@ -59,6 +61,20 @@ class CopySearch final : public WordSearch {
   uint64_t searched_bytes_ = 0;
   uint64_t unreadable_bytes_ = 0;
   uint64_t cpu_ns_ = 0;
+};
+
+// The memory of a copy, which searches itself.
+class CopyImage final : public ProcessMemoryImage {
+ public:
+  // The picture must outlive this.
+  explicit CopyImage(Picture* picture);
+
+  // One at a time.
+  std::unique_ptr<WordSearch> Search(std::vector<AddressRange> ranges, uint64_t low,
+                                     uint64_t span) const override;
+
+ private:
+  Picture* picture_;
 };
 
 }  // namespace heapgauge::leaks

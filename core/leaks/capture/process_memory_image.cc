@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "core/leaks/capture/copy_search.h"
-#include "core/leaks/capture/picture.h"
 #include "core/os/process.h"
 
 namespace heapgauge::leaks {
@@ -16,17 +14,6 @@ ProcessMemoryImage::ProcessMemoryImage(uint32_t process) : thread_(process) {
   if (const auto info = ReadProcess(process)) thread_ = info->thread;
   auto memory = File::OpenForReading("/proc/" + std::to_string(thread_) + "/mem");
   if (memory) memory_ = *std::move(memory);
-}
-
-ProcessMemoryImage::ProcessMemoryImage(Picture* picture)
-    : ProcessMemoryImage(picture->memory_process()) {
-  picture_ = picture;
-}
-
-std::unique_ptr<WordSearch> ProcessMemoryImage::Search(std::vector<AddressRange> ranges,
-                                                       uint64_t low, uint64_t span) const {
-  if (picture_ == nullptr || !picture_->PrepareSearch()) return nullptr;
-  return std::make_unique<CopySearch>(picture_, *this, std::move(ranges), low, span);
 }
 
 size_t ProcessMemoryImage::Read(uint64_t address, size_t size, void* to) const {

@@ -16,13 +16,9 @@
 
 namespace heapgauge::leaks {
 
-class Picture;
-
-class ProcessMemoryImage final : public MemoryImage {
+class ProcessMemoryImage : public MemoryImage {
  public:
   explicit ProcessMemoryImage(uint32_t process);
-  // Of a copy, which can be searched as well. It must outlive this.
-  explicit ProcessMemoryImage(Picture* picture);
 
   // Nothing can be read outside of these, which are sorted and merged. Without this call, holes are
   // found by trying.
@@ -30,12 +26,8 @@ class ProcessMemoryImage final : public MemoryImage {
 
   size_t Read(uint64_t address, size_t size, void* to) const override;
   uint64_t NextReadable(uint64_t address, uint64_t end) const override;
-  // One at a time.
-  std::unique_ptr<WordSearch> Search(std::vector<AddressRange> ranges, uint64_t low,
-                                     uint64_t span) const override;
 
  private:
-  Picture* picture_ = nullptr;
   uint32_t thread_;             // through which it is read
   std::optional<File> memory_;  // /proc/PID/mem, if it may be opened
   std::vector<AddressRange> readable_;

@@ -33,14 +33,10 @@
 #include "core/leaks/scan/known_blocks.h"
 #include "core/leaks/scan/memory_image.h"
 #include "core/leaks/scan/roots.h"
+#include "core/leaks/scan/scan_parts.h"
 #include "core/leaks/scan/verdict.h"
 
 namespace heapgauge::leaks {
-
-struct ScanOptions {
-  uint32_t heuristics = ~0u;  // bit n: Heuristic n counts
-  ProgressSink* progress = nullptr;
-};
 
 struct ScanResult {
   std::vector<Verdict> verdicts;  // of each block

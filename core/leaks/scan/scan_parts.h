@@ -8,16 +8,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/leaks/scan/block_index.h"
 #include "core/leaks/scan/block_reader.h"
 #include "core/leaks/scan/edge_list.h"
 #include "core/leaks/scan/extent_records.h"
+#include "core/leaks/scan/known_blocks.h"
 #include "core/leaks/scan/marks.h"
+#include "core/leaks/scan/memory_image.h"
 #include "core/leaks/scan/pointer_finder.h"
 #include "core/leaks/scan/range_reader.h"
-#include "core/leaks/scan/scan.h"
+#include "core/leaks/scan/roots.h"
 
 namespace heapgauge::leaks {
+
+struct ScanOptions {
+  uint32_t heuristics = ~0u;  // bit n: Heuristic n counts
+  ProgressSink* progress = nullptr;
+};
 
 struct ScanState {
   ScanState(const MemoryImage& image, const std::vector<Block>& blocks, const Roots& all_roots,

@@ -13,9 +13,9 @@
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_memory.h"
 #include "core/leaks/capture/agent_copy.h"
+#include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
-#include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/stopped_process.h"
 #include "core/leaks/capture/uncopied_memory.h"
@@ -153,7 +153,7 @@ class ProcessCheck {
     if (picture->look() == Look::kCopy) uncopied.ReadMissing(picture->memory_process());
     check_.look = picture->look();
     check_.threads = static_cast<uint32_t>(picture->threads().size());
-    ProcessMemoryImage image(picture.get());
+    CopyImage image(picture.get());
     HG_TRY(Search(
         image, picture->memory_process(), picture->threads(), true, &uncopied, epoll,
         [&](std::vector<AddressRange> readable) { image.SetReadable(std::move(readable)); }));

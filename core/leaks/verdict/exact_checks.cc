@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/gauge/gauge_memory.h"
+#include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
-#include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/verdict/exact_blocks.h"
 #include "core/leaks/verdict/search_memory.h"
 #include "core/os/process.h"
@@ -78,7 +78,7 @@ Status Search(trace::ProcessRecorder* recorder, const trace::LeakQuestion& quest
               const EpollPointers& epoll, Check* check) {
   const std::vector<CapturedThread> threads = AsTheProgramSeesIt(picture->threads(), question);
   HG_ASSIGN(const GaugeMemory gauge, ReadGaugeMemory(recorder->gauge().path()));
-  ProcessMemoryImage image(picture);
+  CopyImage image(picture);
   RootsInput roots;
   roots.process = picture->memory_process();
   roots.program = recorder->process();

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "core/leaks/verdict/suspects.h"
+#include "core/leaks/scan/check.h"
+#include "core/leaks/verdict/suspect.h"
 
 namespace heapgauge::leaks {
 

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "core/base/json.h"
-#include "core/report/views/leaks.h"
+#include "core/leaks/verdict/stack_frames.h"
+#include "core/report/views/leaks_subject.h"
 
 namespace heapgauge {
 

@@ -10,43 +10,10 @@
 #include <vector>
 
 #include "core/base/text_sink.h"
-#include "core/leaks/scan/check.h"
-#include "core/leaks/verdict/earlier_check.h"
-#include "core/leaks/verdict/leak_kinds.h"
-#include "core/leaks/verdict/loss_records.h"
 #include "core/leaks/verdict/stack_frames.h"
-#include "core/leaks/verdict/suppressions.h"
-#include "core/leaks/verdict/suspects.h"
-#include "core/report/labels.h"
-#include "core/report/styled_text.h"
+#include "core/report/views/leaks_subject.h"
 
 namespace heapgauge {
-
-// Which records are shown, against an earlier check.
-enum class LeakFilter : uint8_t { kAll, kNew, kIncreased, kChanged };
-enum class GeneratedSuppressions : uint8_t { kNo, kValgrind, kLsan };
-
-struct LeaksOptions {
-  Layout layout;
-  Names names = Names::kShort;
-  uint32_t show_kinds = leaks::Bit(leaks::Kind::kDefinite) | leaks::Bit(leaks::Kind::kPossible);
-  uint32_t error_kinds = leaks::Bit(leaks::Kind::kDefinite) | leaks::Bit(leaks::Kind::kPossible);
-  LeakFilter filter = LeakFilter::kAll;
-  size_t limit = 20;   // records; 0 all
-  size_t frames = 12;  // of each; 0 all
-  GeneratedSuppressions generate = GeneratedSuppressions::kNo;
-  bool valgrind_style = false;  // "==4242== " before each line, memcheck's order
-  const char* version = "";     // of this program, for SARIF
-};
-
-// What is reported on. All of it must outlive the call.
-struct LeaksSubject {
-  const leaks::Check* check = nullptr;
-  const leaks::LossRecords* losses = nullptr;
-  const leaks::Suppressions* suppressions = nullptr;  // null: none
-  const leaks::Changes* changes = nullptr;            // null: no earlier check
-  const leaks::Suspects* suspects = nullptr;          // null: not looked for
-};
 
 StyledText LeaksText(const LeaksSubject& subject, const LeaksOptions& options);
 // The entries that options.generate asks for and nothing else, as a file of suppressions has them:

@@ -10,19 +10,9 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/report/labels.h"
-#include "core/report/styled_text.h"
-#include "core/report/views/trace_groups.h"
-#include "core/trace/answer/stats.h"
+#include "core/report/views/stats_sections.h"
 
 namespace heapgauge {
-
-struct StatsOptions {
-  Layout layout;
-  Names names = Names::kShort;
-  size_t rows = 10;                   // of each table
-  std::vector<std::string> sections;  // empty: all
-};
 
 // All sections, in the order of the report.
 const std::vector<std::string>& StatsSections();
@@ -34,9 +24,6 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
 
 // How blocks lie over pages at one moment, with the first `rows` of those that pin some.
 Json PageUseJson(const TraceSubject& subject, const trace::PageUse& use, size_t rows);
-
-// The name of a wire::Function: "malloc", "new[]".
-const char* CallName(size_t function);
 
 }  // namespace heapgauge
 

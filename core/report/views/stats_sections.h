@@ -7,9 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "core/report/views/stats.h"
+#include "core/report/labels.h"
+#include "core/report/styled_text.h"
+#include "core/report/views/trace_groups.h"
+#include "core/trace/answer/stats.h"
 
 namespace heapgauge {
+
+struct StatsOptions {
+  Layout layout;
+  Names names = Names::kShort;
+  size_t rows = 10;                   // of each table
+  std::vector<std::string> sections;  // empty: all
+};
 
 struct StatsInput {
   const TraceSubject& subject;
@@ -64,6 +74,9 @@ uint64_t ReallocsOfLeftOut(const trace::TraceFile& trace, const trace::TraceStat
 
 // "freed before the next allocation", "freed within 10 allocations".
 std::string TemporaryText(uint32_t within);
+
+// The name of a wire::Function: "malloc", "new[]".
+const char* CallName(size_t function);
 
 }  // namespace heapgauge
 

@@ -6,7 +6,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/trace/answer/stats.h"
+#include "core/trace/answer/trace_stats.h"
 #include "core/trace/file/marked_blocks.h"
 #include "core/trace/file/trace_file.h"
 

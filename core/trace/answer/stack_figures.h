@@ -13,8 +13,8 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/trace/answer/profile_request.h"
 #include "core/trace/answer/stack_totals.h"
-#include "core/trace/answer/trace_profile.h"
 
 namespace heapgauge::trace {
 

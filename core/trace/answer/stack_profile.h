@@ -3,8 +3,8 @@
 #define HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_
 
 #include "core/model/profile.h"
+#include "core/trace/answer/profile_request.h"
 #include "core/trace/answer/stack_figures.h"
-#include "core/trace/answer/trace_profile.h"
 
 namespace heapgauge::trace {
 

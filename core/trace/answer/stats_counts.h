@@ -8,7 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/trace/answer/stats.h"
+#include "core/trace/answer/block_groups.h"
+#include "core/trace/answer/trace_stats.h"
 
 namespace heapgauge::trace {
 

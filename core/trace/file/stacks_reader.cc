@@ -51,9 +51,9 @@ std::vector<bool> MakeNodes(const StackTables& tables, Profile* profile) {
 
 }  // namespace
 
-TraceFile::Stacks MakeStacks(const StackTables& tables, uint32_t stack_count,
-                             std::string_view names, const std::string& path) {
-  TraceFile::Stacks out;
+TraceStacks MakeStacks(const StackTables& tables, uint32_t stack_count, std::string_view names,
+                       const std::string& path) {
+  TraceStacks out;
   Profile& profile = out.profile;
   profile.sample_types = HeapSampleTypes();
   profile.default_type = kInuseSpace;

@@ -17,6 +17,7 @@
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "core/trace/file/segment.h"
+#include "core/trace/file/stacks_reader.h"
 #include "core/trace/file/trace_facts.h"
 
 namespace heapgauge::trace {
@@ -63,16 +64,7 @@ class TraceFile {
   // REQUIRES: the trace outlives the reader.
   virtual std::unique_ptr<SurvivorReader> ReadSurvivors() const = 0;
 
-  // Modules, locations, nodes and label sets of all stacks, without rows. Made once.
-  struct Stacks {
-    Profile profile;  // with facts().recording
-    struct Stack {
-      NodeId leaf = kNone;  // kNone: unknown or empty
-      LabelSetId labels = kNone;
-      bool truncated = false;
-    };
-    std::vector<Stack> stacks;  // by number; 0 is unknown
-  };
+  using Stacks = TraceStacks;
   virtual Result<std::shared_ptr<const Stacks>> ReadStacks() const = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace heapgauge::trace {
 
-FunctionId FrameNames::FunctionOf(const TraceWriter::FrameName& frame) {
+FunctionId FrameNames::FunctionOf(const FrameName& frame) {
   const std::string key = frame.function + '\0' + frame.file;
   const auto next = static_cast<FunctionId>(named_.functions.size());
   const auto [it, added] = functions_.try_emplace(key, next);
@@ -18,8 +18,7 @@ FunctionId FrameNames::FunctionOf(const TraceWriter::FrameName& frame) {
   return it->second;
 }
 
-void FrameNames::Add(uint64_t pc_module, bool exact,
-                     const std::vector<TraceWriter::FrameName>& frames) {
+void FrameNames::Add(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames) {
   if (frames.empty() || !addresses_[exact ? 1 : 0].insert(pc_module).second) return;
   Location location;
   location.address = wire::NodePc(pc_module);

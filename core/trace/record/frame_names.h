@@ -13,19 +13,25 @@
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "core/trace/record/trace_writer.h"
 
 namespace heapgauge::trace {
+
+// One function of a code address.
+struct FrameName {
+  std::string function;
+  std::string file;  // "" unknown
+  uint32_t line = 0;
+};
 
 class FrameNames {
  public:
   // The first frames that an address is given count.
-  void Add(uint64_t pc_module, bool exact, const std::vector<TraceWriter::FrameName>& frames);
+  void Add(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames);
   bool empty() const { return named_.locations.empty(); }
   Result<std::string> Encode() const;
 
  private:
-  FunctionId FunctionOf(const TraceWriter::FrameName& frame);
+  FunctionId FunctionOf(const FrameName& frame);
 
   Profile named_;  // modules have the numbers of the trace
   std::unordered_map<std::string, FunctionId> functions_;

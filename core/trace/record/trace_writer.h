@@ -20,6 +20,7 @@
 #include "core/trace/file/block.h"
 #include "core/trace/file/event_sink.h"
 #include "core/trace/file/trace_facts.h"
+#include "core/trace/record/frame_names.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::trace {
@@ -42,11 +43,7 @@ class TraceWriter : public EventSink {
   virtual void AddLabelSet(uint32_t index, const wire::LabelRecord& record) = 0;
   // Functions and lines of a code address, for traces that come with names: as wire::Node has the
   // address, innermost frame first. All frames but the last were inlined.
-  struct FrameName {
-    std::string function;
-    std::string file;  // "" unknown
-    uint32_t line = 0;
-  };
+  using FrameName = trace::FrameName;
   virtual void AddFrames(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames) = 0;
   virtual void SetThread(uint32_t index, const Thread& thread) = 0;  // indexes from 0
   virtual void AddMemory(const MemoryPoint& point) = 0;

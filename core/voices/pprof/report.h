@@ -18,33 +18,9 @@
 
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
-#include "core/model/profile.h"
-#include "core/voices/pprof/config.h"
+#include "core/voices/pprof/report_input.h"
 
 namespace heapgauge::pprof {
-
-struct Request {
-  ReportKind kind = ReportKind::kTop;
-  std::string pattern;  // of peek, list, weblist, disasm
-  Config config;
-};
-
-// What the writers of single reports start from.
-struct ReportInput {
-  Profile profile;           // after all filters
-  Request request;           // with what the kind of report overrides
-  size_t type = 0;           // the sample type that is shown
-  int64_t total = 0;         // in the unit shown: with config().mean, the mean of all
-  int64_t total_weight = 0;  // what is 100 %: the sum of all, never a mean
-  // Units of the numeric labels by key, as the profile had them before all filters.
-  std::map<std::string, std::string, std::less<>> label_units;
-  std::vector<std::string> active_filters;  // "focus=alloc"
-  std::vector<std::string> warnings;        // "Focus expression matched no samples"
-  const Config& config() const { return request.config; }
-};
-
-// Takes the profile apart; a shell copies it first.
-Result<ReportInput> Prepare(Profile profile, const Request& request);
 
 Status WriteReport(const ReportInput& input, TextSink* out);
 

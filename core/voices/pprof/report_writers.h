@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
-#include "core/voices/pprof/report.h"
+#include "core/voices/pprof/report_input.h"
 
 namespace heapgauge::pprof {
 

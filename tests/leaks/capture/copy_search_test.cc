@@ -9,7 +9,6 @@
 #include <random>
 #include <utility>
 
-#include "core/leaks/capture/process_memory_image.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/tracing_test.h"
 
@@ -123,7 +122,7 @@ TEST_F(CopySearchTest, FindsWhatReadingFinds) {
   for (const SearchingCopy::Means& means : kMeans) {
     ASSERT_NO_FATAL_FAILURE(TakePicture(means));
     if (IsSkipped()) return;
-    const ProcessMemoryImage image(picture_.get());
+    const CopyImage image(picture_.get());
     const Words words = Search(image, ranges);
     EXPECT_GT(words.size(), 200 * kPage / 8 - 10);
     EXPECT_EQ(words, Expected(image, ranges));
@@ -147,7 +146,7 @@ TEST_F(CopySearchTest, TakesManyRangesThatLieFarApart) {
   ASSERT_NO_FATAL_FAILURE(TakePicture());
   munmap(far_away, kPage);
   if (IsSkipped()) return;
-  const ProcessMemoryImage image(picture_.get());
+  const CopyImage image(picture_.get());
   const Words words = Search(image, ranges);
   ASSERT_FALSE(words.empty());
   EXPECT_EQ(words.front(), (std::pair<uint64_t, uint64_t>(first + 56, kLow + 1)));
@@ -167,7 +166,7 @@ TEST_F(CopySearchTest, PassesOverWhatCannotBeRead) {
   for (const SearchingCopy::Means& means : kMeans) {
     ASSERT_NO_FATAL_FAILURE(TakePicture(means));
     if (IsSkipped()) return;
-    const ProcessMemoryImage image(picture_.get());
+    const CopyImage image(picture_.get());
     const Words words = Search(image, ranges);
     EXPECT_EQ(words, Expected(image, ranges));
     EXPECT_EQ(unreadable_, 5 * kPage - 8);
@@ -179,7 +178,7 @@ TEST_F(CopySearchTest, EndsWhenTheCopyIsKilled) {
   const std::vector<AddressRange> ranges = {{memory.start(), memory.end()}};
   ASSERT_NO_FATAL_FAILURE(TakePicture());
   if (IsSkipped()) return;
-  const ProcessMemoryImage image(picture_.get());
+  const CopyImage image(picture_.get());
   kill(static_cast<pid_t>(picture_->memory_process()), SIGKILL);
   const auto search = image.Search(ranges, kLow, kSpan);
   ASSERT_NE(search, nullptr);

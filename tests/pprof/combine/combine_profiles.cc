@@ -12,6 +12,7 @@
 
 #include "core/base/file_sink.h"
 #include "core/fold/merge.h"
+#include "core/fold/scale.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/read_profile.h"
 
