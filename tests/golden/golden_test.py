@@ -18,6 +18,7 @@ import os
 import pathlib
 import re
 import select
+import shlex
 import shutil
 import struct
 import subprocess
@@ -170,13 +171,13 @@ def run_command(case, directory, env):
 
 
 class Server:
-    """`heapgauge ui` or `serve` on a free port of loopback."""
+    """`heapgauge ui` or `serve` on a free port of loopback; the command line ends with `exec heapgauge`."""
 
     def __init__(self, command, directory, env):
         self.directory = directory
         self.env = env
-        self.process = subprocess.Popen(["sh", "-c", f"exec {command}"], executable="/bin/sh", cwd=directory,
-                                        env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(["sh", "-c", command], executable="/bin/sh", cwd=directory, env=env,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
         said = b""
         while True:
@@ -197,9 +198,9 @@ class Server:
         self.process.stdout.close()
 
     def answer(self, case):
-        """`METHOD TARGET [Name:value]... [< body]`"""
+        """What `METHOD TARGET [Name:value]... [< BODY]` gives."""
         words, _, body = case.what.partition(" < ")
-        method, target, *fields = words.split(" ")
+        method, target, *fields = shlex.split(words)
         headers = dict(field.split(":", 1) for field in fields)
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         connection.request(method, target, body=body.encode() or None, headers=headers)
@@ -208,7 +209,7 @@ class Server:
         connection.close()
         lines = [f"> {case.what}", f"{response.status} {response.reason}"]
         for name in ("Content-Type", "Content-Disposition", "Allow", "Location", "X-Go-Pprof",
-                     "X-Heapgauge-Pending"):
+                     "WWW-Authenticate", "Content-Encoding"):
             if response.getheader(name) is not None:
                 lines.append(f"{name}: {scrub(response.getheader(name), self.directory, self.port)}")
         if data.startswith(b"\x1f\x8b"):
