@@ -143,7 +143,7 @@ def read_cases(area):
     """The command line of the server of an area of requests or None, and the cases."""
     server = None
     cases = []
-    for line in (HERE / "cases" / f"{area}.txt").read_text().splitlines():
+    for line in (HERE / "cases" / f"{area}.txt").read_text("utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         name, colon, what = line.partition(": ")
@@ -258,7 +258,7 @@ def expected_file(area):
 def read_expected(area):
     answers = {}
     path = expected_file(area)
-    for line in path.read_text().split("\n")[:-1] if path.exists() else []:
+    for line in path.read_text("utf-8").split("\n")[:-1] if path.exists() else []:
         if line.startswith("==== "):
             name = line[5:]
             answers[name] = []
@@ -270,9 +270,9 @@ def read_expected(area):
 def write_expected(area, answers):
     text = "".join("\n".join([f"==== {name}", *lines]) + "\n" for name, lines in answers.items())
     path = expected_file(area)
-    changed = not path.exists() or path.read_text() != text
+    changed = not path.exists() or path.read_text("utf-8") != text
     if changed:
-        path.write_text(text)
+        path.write_text(text, "utf-8")
     print(f"{area}: {len(answers)} cases, {'written' if changed else 'unchanged'}")
 
 
