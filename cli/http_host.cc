@@ -7,10 +7,10 @@
 #include "cli/ui_leaks.h"
 #include "core/base/blocked_signals.h"
 #include "core/base/file.h"
-#include "endpoint/api/api.h"
 #include "endpoint/api/queries.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/http/access.h"
+#include "endpoint/target.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -42,7 +42,7 @@ Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
   server.address = options.address;
   server.insecure = options.insecure;
   server.workers = kWorkers;
-  server.at_once = endpoint::api::IsCancel;
+  server.at_once = endpoint::IsCancel;
   if (!options.token_file.empty()) {
     HG_ASSIGN(server.token, endpoint::ReadTokenFile(options.token_file));
   }

@@ -176,4 +176,13 @@ std::span<const Route* const> AllRoutes() {
   return all;
 }
 
+bool IsCancel(const Request& request) {
+  if (request.method != "POST") return false;
+  const auto path = ParsePath(request.path);
+  if (!path) return false;
+  const Match match = FindRoutes(*path);
+  return std::any_of(match.routes.begin(), match.routes.end(),
+                     [](const Route* route) { return route->handle == api::HandleCancel; });
+}
+
 }  // namespace heapgauge::endpoint

@@ -48,6 +48,10 @@ bool IsIndexPath(const Path& path);
 std::span<const Route* const> AllRoutes();
 std::span<const Route> IndexRoutes();  // /, /pid/<PID>/
 
+// Whether that is what is asked. It is needed most when statements keep all threads of a host busy,
+// and its answer waits for nobody: the thread that serves can give it. Pure.
+bool IsCancel(const Request& request);
+
 }  // namespace heapgauge::endpoint
 
 #endif  // HEAPGAUGE_ENDPOINT_TARGET_H_

@@ -13,10 +13,6 @@
 namespace heapgauge {
 namespace {
 
-bool StartsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 struct Launcher {
   const char* name;
   const char* what;
@@ -55,7 +51,7 @@ bool CleansEnvironment(const std::vector<std::string>& arguments) {
         word.find('i') != std::string::npos && word.find('u') == std::string::npos) {
       return true;
     }
-    if (StartsWith(word, "LD_PRELOAD=")) return true;
+    if (word.starts_with("LD_PRELOAD=")) return true;
     if (word[0] != '-' && word.find('=') == std::string::npos) break;
   }
   return false;
@@ -94,7 +90,7 @@ std::string EmulatorName(const std::string& path) {
   const std::string_view name = BaseName(path);
   for (const std::string_view known : {"qemu-", "box64", "FEX", "rr", "pin", "drrun", "gvisor"}) {
     const bool is_prefix = known.back() == '-';
-    if (is_prefix ? StartsWith(name, known) : name == known) return std::string(name);
+    if (is_prefix ? name.starts_with(known) : name == known) return std::string(name);
   }
   return "";
 }

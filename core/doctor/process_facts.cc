@@ -33,10 +33,6 @@ std::string ReadSmall(const std::string& path) {
   return ReadWholeFile(path, kMaxSmall).value_or("");
 }
 
-bool StartsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 uint64_t Number(std::string_view text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -60,7 +56,7 @@ std::map<std::string, std::string> TellingVariables(const std::string& text) {
     if (equals == std::string::npos) continue;
     const std::string name = entry.substr(0, equals);
     if (name == "LD_PRELOAD" || name == "XDG_RUNTIME_DIR" || name == "container" ||
-        name == "VALGRIND_LAUNCHER" || name == "PYTHONMALLOC" || StartsWith(name, "HEAPGAUGE_")) {
+        name == "VALGRIND_LAUNCHER" || name == "PYTHONMALLOC" || name.starts_with("HEAPGAUGE_")) {
       variables.emplace(name, entry.substr(equals + 1));
     }
   }
@@ -84,15 +80,15 @@ void ReadMaps(ProcessFacts* facts) {
     const std::string_view path = std::string_view(m.name).substr(slash);
     const std::string_view name = BaseName(path);
     // A load that failed half-way leaves the first part of the file mapped, without its code.
-    if (StartsWith(name, "libheapgauge.so") && m.executable &&
+    if (name.starts_with("libheapgauge.so") && m.executable &&
         std::find(facts->agents.begin(), facts->agents.end(), path) == facts->agents.end()) {
       facts->agents.emplace_back(path);
     }
     if (seen.count(path) != 0) continue;
     seen.insert(std::string(path));
-    if (StartsWith(name, "vgpreload_")) facts->valgrind = std::string(path);
+    if (name.starts_with("vgpreload_")) facts->valgrind = std::string(path);
     for (const char* library : {"libasan.so", "libtsan.so", "liblsan.so", "libclang_rt.asan"}) {
-      if (StartsWith(name, library)) facts->sanitizer = std::string(path);
+      if (name.starts_with(library)) facts->sanitizer = std::string(path);
     }
     const bool is_shared = m.readable && m.writable && !m.executable && m.shared;
     if (is_shared && ++shared <= 64) AddGauge(std::string(path), facts);

@@ -116,7 +116,7 @@ bool IsGone(const OwnerProcess& owner) {
   return owner.start_ticks != 0 && process->start_ticks != owner.start_ticks;
 }
 
-std::unordered_map<uint32_t, uint32_t> ThreadsByInnermostPidOf(uint32_t pid) {
+std::unordered_map<uint32_t, uint32_t> ThreadsByOwnNumber(uint32_t pid) {
   std::unordered_map<uint32_t, uint32_t> threads;
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
   for (const uint32_t id : NumbersIn(tasks).value_or(std::vector<uint32_t>())) {

@@ -68,50 +68,51 @@ std::vector<Column> Columns() {
 }
 
 int64_t NumberIn(const trace::Block& b, int column, const Recorded& recorded) {
-  if (recorded.only_blocks && NeedsMoreThanBlocks(column)) return kNull;
+  if (recorded.only_blocks && NeedsMoreThanBlocks(column)) return kNullColumn;
   switch (column) {
     case kNumber:
       return Whole(b.number);
     case kBorn:
       return Whole(b.birth_ns);
     case kFreed:
-      return b.is_live() ? kNull : Whole(b.death_ns);
+      return b.is_live() ? kNullColumn : Whole(b.death_ns);
     case kLifetime:
       return Whole(b.lifetime_ns(recorded.end_ns));
     case kAddress:
-      return b.address == 0 ? kNull : Whole(b.address);
+      return b.address == 0 ? kNullColumn : Whole(b.address);
     case kSize:
       return Whole(b.size);
     case kSlack:
       return b.slack;
     case kAlignment:
-      return b.alignment_log2 == 0 || b.alignment_log2 > 62 ? kNull
+      return b.alignment_log2 == 0 || b.alignment_log2 > 62 ? kNullColumn
                                                             : int64_t{1} << b.alignment_log2;
     case kCall:
       return CallOf(b);
     case kStack:
       return b.stack;
     case kThread:
-      return b.thread == trace::kNoIndex ? kNull : int64_t{b.thread};
+      return b.thread == trace::kNoIndex ? kNullColumn : int64_t{b.thread};
     case kFreedBy:
-      return b.is_live() || b.death_thread == trace::kNoIndex ? kNull : int64_t{b.death_thread};
+      return b.is_live() || b.death_thread == trace::kNoIndex ? kNullColumn
+                                                              : int64_t{b.death_thread};
     case kDistance:
-      return b.distance == trace::kForeign ? kNull : int64_t{b.distance};
+      return b.distance == trace::kForeign ? kNullColumn : int64_t{b.distance};
     case kTemporary:
       return b.distance == 0 ? 1 : 0;
     case kPrevious:
-      return b.previous == trace::kNoBlock ? kNull : Whole(b.previous);
+      return b.previous == trace::kNoBlock ? kNullColumn : Whole(b.previous);
     case kIsMapping:
       return b.is_mapping ? 1 : 0;
     case kResized:
       return b.resized_away ? 1 : 0;
     default:
-      return kNull;
+      return kNullColumn;
   }
 }
 
 void PutNumber(int column, int64_t value, sqlite3_context* out) {
-  if (value == kNull) return;
+  if (value == kNullColumn) return;
   if (column == kCall) return PutLasting(out, kCalls[value]);
   sqlite3_result_int64(out, value);
 }

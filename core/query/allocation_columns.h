@@ -35,7 +35,7 @@ enum Id : int {
 
 std::vector<Column> Columns();
 
-inline constexpr int64_t kNull = INT64_MIN;
+inline constexpr int64_t kNullColumn = INT64_MIN;
 
 // What the recording tells about all of its blocks.
 struct Recorded {
@@ -43,8 +43,8 @@ struct Recorded {
   bool only_blocks = false;  // see trace::Facts
 };
 
-// A column as a number; of `call` its code, -1 for mmap; kNull if it is not known. Lifespan is
-// none.
+// A column as a number; of `call` its code, -1 for mmap; kNullColumn if it is not known. Lifespan
+// is none.
 int64_t NumberIn(const trace::Block& block, int column, const Recorded& recorded);
 // Puts what NumberIn gave.
 void PutNumber(int column, int64_t value, sqlite3_context* out);

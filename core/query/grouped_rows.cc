@@ -8,7 +8,7 @@
 namespace heapgauge::query {
 
 using allocation::kLifespan;
-using allocation::kNull;
+using allocation::kNullColumn;
 using allocation::NumberIn;
 
 void PackedNumbers::AddWide(int64_t value) {
@@ -77,7 +77,7 @@ void GroupedRows::ArrangeBy(const PackedNumbers& keys) {
   int64_t high = INT64_MIN;
   for (size_t i = 0; i < count; ++i) {
     const int64_t key = keys[i];
-    if (key == kNull) continue;
+    if (key == kNullColumn) continue;
     low = std::min(low, key);
     high = std::max(high, key);
   }
@@ -86,7 +86,7 @@ void GroupedRows::ArrangeBy(const PackedNumbers& keys) {
   const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 2;
   if (span < kSmall && span != 0) {
     const auto place = [&](int64_t key) {
-      return key == kNull ? 0 : static_cast<size_t>(key - low) + 1;
+      return key == kNullColumn ? 0 : static_cast<size_t>(key - low) + 1;
     };
     std::vector<uint32_t> from(span + 1);
     for (size_t i = 0; i < count; ++i) ++from[place(keys[i]) + 1];

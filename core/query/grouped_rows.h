@@ -21,15 +21,17 @@ namespace heapgauge::query {
 class PackedNumbers {
  public:
   void Add(int64_t value) {
-    if (wide_.empty() && (value == allocation::kNull || (value >= 0 && value < kNullInFour))) {
-      narrow_.push_back(value == allocation::kNull ? kNullInFour : static_cast<uint32_t>(value));
+    if (wide_.empty() &&
+        (value == allocation::kNullColumn || (value >= 0 && value < kNullInFour))) {
+      narrow_.push_back(value == allocation::kNullColumn ? kNullInFour
+                                                         : static_cast<uint32_t>(value));
       return;
     }
     AddWide(value);
   }
   int64_t operator[](size_t i) const {
     if (!wide_.empty()) return wide_[i];
-    return narrow_[i] == kNullInFour ? allocation::kNull : int64_t{narrow_[i]};
+    return narrow_[i] == kNullInFour ? allocation::kNullColumn : int64_t{narrow_[i]};
   }
   size_t size() const { return wide_.empty() ? narrow_.size() : wide_.size(); }
   // Puts at each place the number that was at order[place].
@@ -57,7 +59,7 @@ class GroupedRows {
   size_t size() const { return count_; }
   int64_t at(size_t row, int column) const {
     const int place = place_[column];
-    return place < 0 ? allocation::kNull : values_[place][row];
+    return place < 0 ? allocation::kNullColumn : values_[place][row];
   }
 
  private:

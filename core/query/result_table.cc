@@ -123,6 +123,13 @@ Status ResultTable::WriteLine(const std::vector<std::string>& cells) {
   return out_->Write(line);
 }
 
+std::string Hexadecimal(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
 std::string ValueText(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kInteger:

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/text_sink.h"
@@ -27,6 +28,7 @@ struct ResultOptions {
 
 // A number or text as tables and CSV show it; bytes are hexadecimal.
 std::string ValueText(const Value& value);
+std::string Hexadecimal(std::string_view bytes);  // as SQL writes blobs
 
 class ResultTable {
  public:

@@ -10,13 +10,6 @@
 namespace heapgauge::query {
 namespace {
 
-std::string Hexadecimal(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
-
 // Counts rows, and parts results by an empty line.
 class LimitedWriter : public ResultWriter {
  public:

@@ -112,10 +112,6 @@ Reply HandleLeakCheck(const Call& call);
 // POST api/v1/cancel: ends a query, see query.cc.
 inline constexpr std::string_view kCancelPath = "api/v1/cancel";
 Reply HandleCancel(const Call& call);
-// Whether that is what is asked. It is needed most when statements keep all threads of a host busy,
-// and its answer waits for nobody: the thread that serves can give it. Pure.
-bool IsCancel(const Request& request);
-
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();
 

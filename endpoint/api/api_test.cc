@@ -1,4 +1,5 @@
 #include "endpoint/api/api.h"
+#include "endpoint/target.h"
 
 #include <gtest/gtest.h>
 
@@ -435,7 +436,7 @@ TEST(Cancel, IsKnownByItsRouteAndMethod) {
     Request request;
     request.method = method;
     request.path = path;
-    return IsCancel(request);
+    return endpoint::IsCancel(request);
   };
   EXPECT_TRUE(is_cancel("POST", "/api/v1/cancel"));
   EXPECT_TRUE(is_cancel("POST", "/pid/4242/api/v1/cancel"));

@@ -56,15 +56,6 @@ Reply HandleCancel(const Call& call) {
   return JsonReply(Json{{"ended", ended}}.Line());
 }
 
-bool IsCancel(const Request& request) {
-  if (request.method != "POST") return false;
-  const auto path = ParsePath(request.path);
-  if (!path) return false;
-  const Match match = FindRoutes(*path);
-  return std::any_of(match.routes.begin(), match.routes.end(),
-                     [](const Route* route) { return route->handle == HandleCancel; });
-}
-
 const Resource kQueryResource = {"api/v1/query", kQueryParameters, AnswerQuery};
 
 }  // namespace heapgauge::endpoint::api

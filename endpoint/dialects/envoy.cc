@@ -52,7 +52,7 @@ Result<Profile> AllocatedBetween(const Profile& start, const Profile& end) {
 namespace {
 
 constexpr std::string_view kAllocations = "allocprofiler";
-constexpr std::string_view kHeap = "heapprofiler";
+constexpr std::string_view kHeapWindow = "heapprofiler";
 
 Reply Proto(const Call& call, Wanted wanted, const std::string& file_name) {
   if (auto refused = RefuseOthers(call, {"engine"})) return *std::move(refused);
@@ -112,11 +112,11 @@ Response StartHeapProfiler(const Call& call) {
   if (!before) return FailureOf(before.error());
   auto start = std::make_shared<Profile>();
   start->recording = *std::move(before);
-  if (!call.kept.OpenWindow(pid, kHeap, std::move(start))) {
+  if (!call.kept.OpenWindow(pid, kHeapWindow, std::move(start))) {
     return PlainText(400, "Fail to start heap profiler: already started");
   }
   if (const auto switched = call.process->SetActive(true); !switched) {
-    call.kept.CloseWindow(pid, kHeap);
+    call.kept.CloseWindow(pid, kHeapWindow);
     return PlainText(
         500, "Fail to start the heap profiler: " + Printable(switched.error().message) + "\n");
   }
@@ -125,7 +125,7 @@ Response StartHeapProfiler(const Call& call) {
 
 Response StopHeapProfiler(const Call& call) {
   const uint32_t pid = call.process->pid();
-  const auto start = call.kept.CloseWindow(pid, kHeap);
+  const auto start = call.kept.CloseWindow(pid, kHeapWindow);
   if (start == nullptr) return PlainText(400, "Fail to stop heap profiler: not started");
   std::string fetch;
   if (const auto profile = call.process->TakeWithNames(Moment::kNow)) {

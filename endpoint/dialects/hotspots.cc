@@ -157,12 +157,12 @@ Reply Hotspots(const Call& call, std::string_view type) {
 }
 
 Reply Heap(const Call& call) { return Hotspots(call, "heap"); }
-Reply Growth(const Call& call) { return Hotspots(call, "growth"); }
+Reply GrowthHotspots(const Call& call) { return Hotspots(call, "growth"); }
 
 constexpr Route kRoutes[] = {
     {"hotspots/heap", "GET, HEAD", Heap, true,
      "the live heap as graph, flame graph and table; compare with earlier ones"},
-    {"hotspots/growth", "GET, HEAD", Growth, true,
+    {"hotspots/growth", "GET, HEAD", GrowthHotspots, true,
      "the same of all that was allocated since the start or reset"},
 };
 

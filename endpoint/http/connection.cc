@@ -12,7 +12,6 @@
 namespace heapgauge::endpoint {
 namespace {
 
-constexpr uint64_t kMsNs = 1'000'000;
 constexpr uint64_t kNever = ~uint64_t{0};
 constexpr unsigned kDrainMs = 2000;
 constexpr size_t kWriteStep = size_t{1} << 20;    // write_ms is for each of these

@@ -28,7 +28,6 @@
 namespace heapgauge::endpoint {
 namespace {
 
-constexpr uint64_t kMsNs = 1'000'000;
 constexpr uint64_t kStopNs = 1'000'000'000;
 constexpr uint64_t kExhaustedNs = 100 * kMsNs;  // until the next look after running out
 constexpr uint64_t kYoungNs = 1'000'000'000;    // a head that is younger may still come

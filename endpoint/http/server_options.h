@@ -5,12 +5,15 @@
 #define HEAPGAUGE_ENDPOINT_HTTP_SERVER_OPTIONS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
 #include "endpoint/base/message.h"
 
 namespace heapgauge::endpoint {
+
+inline constexpr uint64_t kMsNs = 1'000'000;  // nanoseconds of a millisecond
 
 struct ServerOptions {
   std::string address;    // "host:port", "[v6]:port", ":port" and "port" on loopback, "unix:PATH"

@@ -21,9 +21,9 @@ struct Item {
   std::vector<std::pair<uint32_t, double>> down;
 };
 
-class Layout {
+class LayerPlacer {
  public:
-  explicit Layout(LayeredGraph* graph) : graph_(*graph) {}
+  explicit LayerPlacer(LayeredGraph* graph) : graph_(*graph) {}
 
   void Run() {
     FindBackArrows();
@@ -276,7 +276,7 @@ void LayOutInLayers(LayeredGraph* graph) {
     graph->width = graph->height = 0;
     return;
   }
-  Layout(graph).Run();
+  LayerPlacer(graph).Run();
 }
 
 }  // namespace heapgauge
