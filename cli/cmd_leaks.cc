@@ -90,7 +90,7 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
                                                          const leaks::Check& check) {
       const uint32_t number = FindBlock(check.known, address);
       if (number == leaks::kNoBlock) return;
-      const leaks::Block& block = check.known.blocks[number];
+      const leaks::KnownBlock& block = check.known.blocks[number];
       constexpr size_t kPointers = 100;
       *pointers = FindPointersTo(image, check,
                                  {block.address, block.address + std::max<uint64_t>(block.size, 1)},

@@ -67,15 +67,15 @@ std::string ToolPath(const std::string& name, const Options& options) {
   return found.empty() ? name : found;
 }
 
-Result<std::vector<Instruction>> Disassemble(const std::string& path, uint64_t start, uint64_t end,
-                                             const Options& options) {
+Result<std::vector<ListedInstruction>> Disassemble(const std::string& path, uint64_t start,
+                                                   uint64_t end, const Options& options) {
   HG_ASSIGN(const std::string output,
             Output({ToolPath("objdump", options), "-C", "-d", "-l", "--no-show-raw-insn",
                     fmt::format("--start-address=0x{:x}", start),
                     fmt::format("--stop-address=0x{:x}", end), path}));
   static const RE2 kPlace(R"(([^:\s]+):(\d+)\s*$)", RE2::Latin1);
   static const RE2 kCode(R"(^ +([0-9a-f]{1,16}):\s*(.*))", RE2::Latin1);
-  std::vector<Instruction> instructions;
+  std::vector<ListedInstruction> instructions;
   std::string file;
   int64_t line_number = -1;
   re2::StringPiece rest(output);
@@ -85,7 +85,7 @@ Result<std::vector<Instruction>> Disassemble(const std::string& path, uint64_t s
     rest.remove_prefix(std::min(length + 1, rest.size()));
     std::string name;
     int64_t number = 0;
-    Instruction instruction;
+    ListedInstruction instruction;
     if (RE2::PartialMatch(line, kPlace, &name, &number)) {
       file = std::move(name);
       line_number = number;

@@ -35,7 +35,7 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
 // How blocks lie over pages at one moment, with the first `rows` of those that pin some.
 Json PageUseJson(const TraceSubject& subject, const trace::PageUse& use, size_t rows);
 
-// The name of a wire::Function: "malloc", "new[]".
+// The name of a wire::AllocationFunction: "malloc", "new[]".
 const char* CallName(size_t function);
 
 }  // namespace heapgauge

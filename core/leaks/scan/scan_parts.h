@@ -20,7 +20,7 @@
 namespace heapgauge::leaks {
 
 struct ScanState {
-  ScanState(const MemoryImage& image, const std::vector<Block>& blocks, const Roots& all_roots,
+  ScanState(const MemoryImage& image, const std::vector<KnownBlock>& blocks, const Roots& all_roots,
             const ScanOptions& options)
       : memory(image),
         roots(all_roots),
