@@ -297,7 +297,7 @@ void Recorder::RecordAllocation(const Block& block, const Registers& caller) {
 bool Recorder::MayAskAllocator(const Stack& stack) const {
   if (questions_.statistics == nullptr || !stack.complete) return false;
   for (uint32_t i = 0; i < stack.count; ++i) {
-    const Frame& frame = stack.frames[i];
+    const WalkedFrame& frame = stack.frames[i];
     if ((frame.flags & (kFrameExactPc | kFrameRestorer)) != 0) return false;
     if (questions_.is_inside != nullptr && questions_.is_inside(frame.pc)) return false;
   }

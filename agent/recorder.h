@@ -73,7 +73,7 @@ class Recorder {
     uint64_t size;      // requested
     uint64_t usable;    // as the program is told
     uint64_t interval;  // it was sampled with
-    wire::Function function;
+    wire::AllocationFunction function;
     uint32_t flags;  // wire::kLive*
   };
   void RecordAllocation(const Block& block, const Registers& caller);

@@ -125,7 +125,7 @@ void Recorder::RecordPoolAllocation(int pool, const Block& block, const Register
                             .stack = site.stack,
                             .thread = thread,
                             .flags = number << wire::kLivePoolShift,
-                            .function = static_cast<uint32_t>(wire::Function::kPool)};
+                            .function = static_cast<uint32_t>(wire::AllocationFunction::kPool)};
   if (!pool_live_.Add(&file_, record, &loss)) return RecordLoss(loss, block.size, block.interval);
   stacks_.CountAllocation(&file_, site.stack, block.size, WeightOf(block.size, block.interval));
   sampler_.NoteSample(now_ns);

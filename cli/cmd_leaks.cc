@@ -85,10 +85,12 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
   options.scan.heuristics = setup.heuristics;
   options.scan.progress = command.leaks.report.quiet ? nullptr : BeginProgress();
   if (const auto address = AskedAddress(command.leaks.who_points_at)) {
-    options.with_memory = [&](const leaks::MemoryImage& image, const leaks::Check& check) {
-      const uint32_t number = FindBlock(check.known, *address);
+    // Called by CheckProcess, after `address` has gone out of scope.
+    options.with_memory = [address = *address, pointers](const leaks::MemoryImage& image,
+                                                         const leaks::Check& check) {
+      const uint32_t number = FindBlock(check.known, address);
       if (number == leaks::kNoBlock) return;
-      const leaks::Block& block = check.known.blocks[number];
+      const leaks::KnownBlock& block = check.known.blocks[number];
       constexpr size_t kPointers = 100;
       *pointers = FindPointersTo(image, check,
                                  {block.address, block.address + std::max<uint64_t>(block.size, 1)},

@@ -52,7 +52,7 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
   if (!profile) return {};
   NameLocations({}, &*profile);
   std::map<uint64_t, RowId> row_at;
-  for (const Block& block : profile->blocks) row_at[block.address] = block.row;
+  for (const SampledBlock& block : profile->blocks) row_at[block.address] = block.row;
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(*profile);
   const std::vector<std::string> names = FrameNames(*profile, Granularity::kLines, Names::kShort);
   std::map<std::string, MappedRow> rows;

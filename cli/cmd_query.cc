@@ -110,8 +110,8 @@ Result<std::string> ReadStatements(const std::string& path) {
   }
 }
 
-Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
-                                                  std::vector<std::string>* notes) {
+Result<std::unique_ptr<query::QuerySource>> OpenSource(const QueryCommand& command,
+                                                       std::vector<std::string>* notes) {
   const std::vector<std::string>& sources = command.report.sources;
   if (sources.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -127,13 +127,13 @@ Result<std::unique_ptr<query::Source>> OpenSource(const QueryCommand& command,
     HG_ASSIGN(auto trace, trace::TraceFile::Open(sources.front()));
     *notes = trace->notes();
     const SymbolOptions symbols = command.report.symbols;
-    return query::Source::OfTrace(std::move(trace), [symbols](Profile* profile) {
+    return query::QuerySource::OfTrace(std::move(trace), [symbols](Profile* profile) {
       NameLocations(symbols, profile, BeginProgress());
     });
   }
   HG_ASSIGN(Loaded loaded, Load(command.report));
   *notes = loaded.profile.notes;
-  return query::Source::OfProfile(std::move(loaded.profile));
+  return query::QuerySource::OfProfile(std::move(loaded.profile));
 }
 
 query::ResultOptions ResultOptionsOf(const QueryCommand& command, const std::string& sql) {
@@ -179,7 +179,7 @@ int RunOnce(const QueryCommand& command, const std::string& sql, query::Query* q
 int Prompt(const QueryCommand& command, query::Query* query, ProgressUntilOutput* progress) {
   // A script that is fed in wants its results alone.
   const char* prompt = isatty(STDIN_FILENO) == 1 ? "sql> " : "";
-  LineReader reader(prompt, [](const std::string&) { return std::vector<std::string>(); });
+  PromptReader reader(prompt, [](const std::string&) { return std::vector<std::string>(); });
   std::string statement;
   while (const auto line = reader.Read()) {
     if (statement.empty() && (*line == "quit" || *line == "exit" || *line == ".quit")) break;

@@ -47,7 +47,7 @@ struct RunOptions {
   bool no_follow_exec = false;
   DumpOptions dumps;
   bool mmap = false;
-  HttpOptions http;
+  ListenOptions http;
   TraceRunOptions trace;
   LeakRunOptions leaks;
 };
@@ -324,7 +324,7 @@ Examples:
   AddTraceRunOptions(sub, &options->trace);
   AddLeakRunOptions(sub, &options->leaks);
   AddDumpOptions(sub, &options->dumps);
-  AddHttpOptions(
+  AddListenOptions(
       sub, &options->http,
       "serve its profile there while it runs: HOST:PORT or unix:PATH, see heapgauge serve");
   sub.KeepRest();  // "run ls -l" without dashes works too

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kMostNamed = 5;  // in the line at the start
 
 struct ServeOptions {
-  HttpOptions http;
+  ListenOptions http;
   std::string dump_directory;
   std::vector<std::string> sources;
 };
@@ -118,7 +118,7 @@ Examples:
   heapgauge serve --http unix:/run/user/1000/heapgauge.sock)");
   sub.Add("SOURCE", &options->sources,
           "process numbers, gauge files or directories of them; all on this host if there is none");
-  AddHttpOptions(sub, &options->http, "where to listen (127.0.0.1:9700)");
+  AddListenOptions(sub, &options->http, "where to listen (127.0.0.1:9700)");
   sub.Add("--dump-dir", &options->dump_directory,
           "directory for dumps that are asked for; without it there are none");
   sub.OnChosen([=] { *action = [=] { return Serve(*options); }; });

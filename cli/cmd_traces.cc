@@ -18,7 +18,7 @@ int Traces(const ReportOptions& options) {
   traces.names = NamesOf(options.names);
   if (!options.granularity.empty()) traces.granularity = GranularityOf(options.granularity);
   if (options.json || options.csv) TellNotes(profile.notes);
-  const Look look = Target(options).look;
+  const TextLook look = Target(options).look;
   return DeliverBy(options, [&](TextSink* sink) {
     if (options.json) return WriteTracesJson(profile, traces, sink);
     if (options.csv) return WriteTracesCsv(profile, traces, sink);

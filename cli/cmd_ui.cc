@@ -31,7 +31,7 @@ namespace {
 constexpr std::chrono::milliseconds kShortRead{200};
 
 struct UiOptions {
-  HttpOptions http;
+  ListenOptions http;
   std::vector<std::string> sources;
   SymbolOptions symbols;
   std::vector<std::string> suppressions;
@@ -113,7 +113,7 @@ Examples:
   heapgauge ui --http 127.0.0.1:9710 --no-browser server.hgt)");
   sub.Add("SOURCE", &options->sources,
           "profiles of any format, traces, PIDs, directories of gauge files, URLs");
-  AddHttpOptions(sub, &options->http, "where to listen (127.0.0.1, any free port)");
+  AddListenOptions(sub, &options->http, "where to listen (127.0.0.1, any free port)");
   sub.Add("--suppressions", &options->suppressions,
           "file of leaks to live with, as heapgauge leaks takes it (may be given several times)")
       .OneEachTime();

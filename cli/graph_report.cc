@@ -28,7 +28,7 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
     return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
   }
   TellNotes(profile.notes);
-  pprof::Request request;
+  pprof::ReportRequest request;
   request.kind = kind;
   request.pattern = options.pattern;
   pprof::Config& config = request.config;

@@ -20,7 +20,7 @@ constexpr unsigned kWorkers = 2;
 
 }  // namespace
 
-void AddHttpOptions(Command sub, HttpOptions* options, const std::string& address_help) {
+void AddListenOptions(Command sub, ListenOptions* options, const std::string& address_help) {
   sub.Add("--http", &options->address, address_help);
   sub.Add("--token-file", &options->token_file,
           "who asks must know the token in this file: http://any:TOKEN@host:port/");
@@ -35,7 +35,7 @@ HttpHost::HttpHost(std::shared_ptr<endpoint::Processes> processes,
                                                                              MakeLeakChecker())),
       endpoint_(processes, sources_, BesideTheProcess()) {}
 
-Result<std::unique_ptr<HttpHost>> HttpHost::Open(const HttpOptions& options,
+Result<std::unique_ptr<HttpHost>> HttpHost::Open(const ListenOptions& options,
                                                  std::shared_ptr<endpoint::Processes> processes,
                                                  std::shared_ptr<endpoint::api::Sources> sources) {
   endpoint::ServerOptions server;

@@ -17,21 +17,21 @@ namespace heapgauge::cli {
 
 class Command;
 
-struct HttpOptions {
+struct ListenOptions {
   std::string address;
   std::string token_file;
   bool insecure = false;
 };
 
 // --http, --token-file, --insecure.
-void AddHttpOptions(Command sub, HttpOptions* options, const std::string& address_help);
+void AddListenOptions(Command sub, ListenOptions* options, const std::string& address_help);
 
 class HttpHost {
  public:
   // Binds the address; nobody is answered yet. `sources`: what the web UI shows; null: the
   // processes.
   static Result<std::unique_ptr<HttpHost>> Open(
-      const HttpOptions& options, std::shared_ptr<endpoint::Processes> processes,
+      const ListenOptions& options, std::shared_ptr<endpoint::Processes> processes,
       std::shared_ptr<endpoint::api::Sources> sources = nullptr);
   HttpHost(const HttpHost&) = delete;
   HttpHost& operator=(const HttpHost&) = delete;

@@ -149,7 +149,7 @@ std::optional<Key> TakeKey(std::string* bytes, bool complete) {
   return Key{Key::kText, std::string(1, static_cast<char>(first))};
 }
 
-Result<std::unique_ptr<Screen>> Screen::Open(const Look& look) {
+Result<std::unique_ptr<Screen>> Screen::Open(const TextLook& look) {
   std::unique_ptr<Screen> screen(new Screen(look));
   HG_TRY(screen->Enter());
   return screen;

@@ -24,7 +24,7 @@ std::optional<Key> TakeKey(std::string* bytes, bool complete);
 class Screen {
  public:
   // REQUIRES: standard input and output are terminals.
-  static Result<std::unique_ptr<Screen>> Open(const Look& look);
+  static Result<std::unique_ptr<Screen>> Open(const TextLook& look);
   ~Screen();
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
@@ -45,11 +45,11 @@ class Screen {
   void Suspend();
 
  private:
-  explicit Screen(const Look& look) : look_(look) {}
+  explicit Screen(const TextLook& look) : look_(look) {}
   Status Enter();
   void Leave();
 
-  Look look_;
+  TextLook look_;
   std::string pending_;  // bytes of keys
 };
 

@@ -15,7 +15,7 @@ bool IsSet(const char* value) { return value != nullptr && *value != 0; }
 
 }  // namespace
 
-bool WantsColour(const std::string& option, bool is_terminal, const Variable& variable) {
+bool WantsColour(const std::string& option, bool is_terminal, const VariableLookup& variable) {
   if (option == "always") return true;
   if (option == "never" || IsSet(variable("NO_COLOR"))) return false;
   const char* force = variable("CLICOLOR_FORCE");
@@ -24,7 +24,7 @@ bool WantsColour(const std::string& option, bool is_terminal, const Variable& va
   return is_terminal && IsSet(term) && std::strcmp(term, "dumb") != 0;
 }
 
-bool ShowsUtf8(const Variable& variable) {
+bool ShowsUtf8(const VariableLookup& variable) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* locale = variable(name);
     if (!IsSet(locale)) continue;

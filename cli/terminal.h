@@ -19,7 +19,7 @@ struct Terminal {
   bool is_terminal = false;
   size_t width = 120;  // columns
   size_t height = 24;  // lines
-  Look look;
+  TextLook look;
 
   Layout layout() const { return {width, look.utf8}; }
 };
@@ -28,9 +28,9 @@ struct Terminal {
 Terminal DescribeTerminal(int fd, const std::string& colour = "auto");
 
 // The decisions alone. `variable` gives the value of an environment variable, or null.
-using Variable = std::function<const char*(const char*)>;
-bool WantsColour(const std::string& option, bool is_terminal, const Variable& variable);
-bool ShowsUtf8(const Variable& variable);
+using VariableLookup = std::function<const char*(const char*)>;
+bool WantsColour(const std::string& option, bool is_terminal, const VariableLookup& variable);
+bool ShowsUtf8(const VariableLookup& variable);
 
 }  // namespace heapgauge::cli
 

@@ -14,7 +14,7 @@
 namespace heapgauge::cli {
 namespace {
 
-Variable Environment(const std::map<std::string, std::string>& variables) {
+VariableLookup Environment(const std::map<std::string, std::string>& variables) {
   return [=](const char* name) -> const char* {
     const auto it = variables.find(name);
     return it == variables.end() ? nullptr : it->second.c_str();

@@ -39,7 +39,7 @@ Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& opti
   for (std::string& note : trace::NotesOn(opened.filter, *opened.trace)) {
     opened.notes.push_back(std::move(note));
   }
-  if (opened.filter != trace::Filter()) {
+  if (opened.filter != trace::BlockFilter()) {
     HG_ASSIGN(opened.matcher, trace::Matcher::Compile(opened.filter, *opened.trace, opened.stacks));
   }
   return opened;

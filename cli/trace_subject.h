@@ -25,7 +25,7 @@ struct SelectedTrace {
   std::shared_ptr<const trace::TraceFile> trace;
   trace::TraceFile::Stacks stacks;  // with names
   std::vector<std::string> notes;   // what stood in the way of names, or is damaged
-  trace::Filter filter;
+  trace::BlockFilter filter;
   std::optional<trace::Matcher> matcher;  // none: all heap blocks
 };
 

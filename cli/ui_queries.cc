@@ -113,7 +113,7 @@ class SqliteQueries final : public Queries {
 
   struct Tables {
     std::shared_ptr<const void> of;         // the trace or profile
-    std::shared_ptr<query::Source> source;  // for who has the turn
+    std::shared_ptr<query::QuerySource> source;  // for who has the turn
     std::shared_ptr<const Schema> schema;
   };
 
@@ -124,10 +124,10 @@ class SqliteQueries final : public Queries {
         trace != nullptr ? std::shared_ptr<const void>(trace) : profile;
     const std::lock_guard lock(tables_mutex_);
     if (const Tables* known = tables_.Find(id); known != nullptr && known->of == of) return *known;
-    std::shared_ptr<query::Source> made =
+    std::shared_ptr<query::QuerySource> made =
         trace != nullptr
-            ? query::Source::OfTrace(trace, [this](Profile* p) { NameLocations(symbols_, p); })
-            : query::Source::OfProfile(*profile);
+            ? query::QuerySource::OfTrace(trace, [this](Profile* p) { NameLocations(symbols_, p); })
+            : query::QuerySource::OfProfile(*profile);
     // While nobody else uses it; it does not change.
     query::SchemaParts parts = query::PartsOfSchema(made.get());
     auto schema = std::make_shared<const Schema>(

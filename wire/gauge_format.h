@@ -306,7 +306,7 @@ inline void DescribeLayout(Header* header);
 // An object that some stack leads through. Never forgotten: after dlclose its record stays, for the
 // nodes that name it. Ranges may overlap, since another object may have been loaded there at
 // another time.
-struct Module {
+struct ModuleRecord {
   uint64_t start;  // 0 until the rest is written
   uint64_t end;
   uint64_t load_bias;  // pc - load_bias is the address in the object's ELF file
@@ -325,17 +325,17 @@ struct Module {
   uint64_t code_end;
   uint64_t code_offset;
 };
-static_assert(sizeof(Module) == 1024);
+static_assert(sizeof(ModuleRecord) == 1024);
 inline constexpr uint32_t kModulePathCut = 1;
 
 // One call site in the trie of stacks. Node 0 is the root and holds no pc. The address is a return
 // address, except for the one frame that a signal interrupted (kNodeExactPc).
-struct Node {
+struct NodeRecord {
   uint64_t pc_module;  // pc in the low 48 bits, index of its module plus 1 above; 0 not written
   uint32_t parent;     // the caller's node
   uint32_t flags;
 };
-static_assert(sizeof(Node) == 16);
+static_assert(sizeof(NodeRecord) == 16);
 inline constexpr uint32_t kNodeExactPc = 1;
 // The walk ended at this node before the outermost frame (no unwind rule, or too many frames).
 inline constexpr uint32_t kNodeTruncated = 2;
@@ -427,7 +427,7 @@ inline constexpr uint32_t kMappingOfAllocator = 1;  // asked for by the allocato
 inline constexpr uint32_t kMappingInherited = 2;    // from the parent process
 
 // Through which function a block was asked for.
-enum class Function : uint32_t {
+enum class AllocationFunction : uint32_t {
   kMalloc = 0,
   kCalloc = 1,
   kRealloc = 2,
@@ -469,8 +469,8 @@ inline void DescribeLayout(Header* header) {
   header->segment_bytes = kSegmentBytes;
   header->max_segments = kMaxSegments;
   header->header_bytes = kHeaderBytes;
-  header->module_bytes = sizeof(Module);
-  header->node_bytes = sizeof(Node);
+  header->module_bytes = sizeof(ModuleRecord);
+  header->node_bytes = sizeof(NodeRecord);
   header->stack_bytes = sizeof(StackRecord);
   header->live_bytes = sizeof(LiveRecord);
   header->peak_bytes = sizeof(PeakRecord);

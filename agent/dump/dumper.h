@@ -102,7 +102,7 @@ class Dumper {
   TryLock lock_{};
   std::atomic<uint32_t> turn_{0};  // counts who had it
   DumpPolicy policy_;
-  ProcessMemory memory_;
+  ProcessMemoryReader memory_;
   DumpNames names_;
   DumpFile file_;
   DumpNames::Path path_;

@@ -86,7 +86,7 @@ const char* NextWord(const char* at) {
 }  // namespace
 
 // Looks for the mount of version 1's memory controller, else for that of version 2.
-bool ProcessMemory::FindMount() {
+bool ProcessMemoryReader::FindMount() {
   if (searched_mount_) return mount_[0] != '\0';
   searched_mount_ = true;
   path_.Clear();
@@ -135,7 +135,7 @@ bool ProcessMemory::FindMount() {
 }
 
 // The directory of the process's own group.
-bool ProcessMemory::CgroupPath(char* out, size_t bytes) {
+bool ProcessMemoryReader::CgroupPath(char* out, size_t bytes) {
   path_.Clear();
   path_.Add(proc_).Add("/cgroup");
   if (os::ReadWhole(path_.c_str(), text_, sizeof text_) <= 0) return false;
@@ -166,7 +166,7 @@ bool ProcessMemory::CgroupPath(char* out, size_t bytes) {
   return true;
 }
 
-uint64_t ProcessMemory::CgroupNumber(const char* directory, const char* name) {
+uint64_t ProcessMemoryReader::CgroupNumber(const char* directory, const char* name) {
   path_.Clear();
   path_.Add(directory).Add('/').Add(name);
   char text[64];
@@ -176,7 +176,7 @@ uint64_t ProcessMemory::CgroupNumber(const char* directory, const char* name) {
   return TakeNumber(&at, &number) ? number : 0;  // "max" is none
 }
 
-void ProcessMemory::FindCgroup(uint64_t now_ns) {
+void ProcessMemoryReader::FindCgroup(uint64_t now_ns) {
   scanned_ns_ = now_ns | 1;
   group_[0] = '\0';
   group_limit_ = 0;
@@ -206,7 +206,7 @@ void ProcessMemory::FindCgroup(uint64_t now_ns) {
 }
 
 // Pages of files in the group: these go before anybody is killed.
-uint64_t ProcessMemory::FilePages() {
+uint64_t ProcessMemoryReader::FilePages() {
   path_.Clear();
   path_.Add(group_).Add("/memory.stat");
   if (path_.cut() || os::ReadWhole(path_.c_str(), text_, sizeof text_) <= 0) return 0;
@@ -216,7 +216,7 @@ uint64_t ProcessMemory::FilePages() {
   return NumberOf(text_, "inactive_file ") + NumberOf(text_, "active_file ");
 }
 
-void ProcessMemory::LookAtCgroup(uint64_t now_ns, MemoryUse* use) {
+void ProcessMemoryReader::LookAtCgroup(uint64_t now_ns, MemoryUse* use) {
   if (scanned_ns_ == 0 || now_ns - scanned_ns_ > kScanNs) FindCgroup(now_ns);
   if (group_[0] == '\0') return;
   uint64_t used = CgroupNumber(group_, version_1_ ? "memory.usage_in_bytes" : "memory.current");
@@ -229,8 +229,8 @@ void ProcessMemory::LookAtCgroup(uint64_t now_ns, MemoryUse* use) {
   use->limit = group_limit_;
 }
 
-void ProcessMemory::LookAtAddressSpace(uint64_t size_pages, uint64_t data_pages,
-                                       MemoryUse* use) const {
+void ProcessMemoryReader::LookAtAddressSpace(uint64_t size_pages, uint64_t data_pages,
+                                             MemoryUse* use) const {
   const struct {
     int resource;
     uint64_t used;
@@ -248,7 +248,7 @@ void ProcessMemory::LookAtAddressSpace(uint64_t size_pages, uint64_t data_pages,
   }
 }
 
-MemoryFigures ProcessMemory::Look(uint64_t now_ns) {
+MemoryFigures ProcessMemoryReader::Look(uint64_t now_ns) {
   if (proc_ == nullptr) proc_ = "/proc/self";
   MemoryFigures figures;
   LookAtCgroup(now_ns, &figures.cgroup);
@@ -268,7 +268,7 @@ MemoryFigures ProcessMemory::Look(uint64_t now_ns) {
   return figures;
 }
 
-void ProcessMemory::Describe(uint64_t now_ns, wire::ProcessMemory* out) {
+void ProcessMemoryReader::Describe(uint64_t now_ns, wire::ProcessMemory* out) {
   const MemoryFigures figures = Look(now_ns);
   out->resident_bytes = figures.machine.used;
   out->cgroup_bytes = figures.cgroup.used;

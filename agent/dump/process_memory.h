@@ -19,7 +19,7 @@
 
 namespace heapgauge::agent {
 
-class ProcessMemory {
+class ProcessMemoryReader {
  public:
   // Another directory in place of /proc/self, for tests. Must outlive this.
   void UseProc(const char* directory) { proc_ = directory; }

@@ -42,7 +42,7 @@ class FakeProcess : public ::testing::Test {
   MemoryUse Look(uint64_t now_ns = 1) { return memory_.Look(now_ns).cgroup; }
 
   std::string dir_, proc_, cgroup_;
-  ProcessMemory memory_{};
+  ProcessMemoryReader memory_{};
 };
 
 TEST_F(FakeProcess, FindsTheLimitOfVersion2) {
@@ -123,7 +123,7 @@ TEST_F(FakeProcess, ALimitThatChangesIsSeenWithinASecondOrSo) {
 TEST_F(FakeProcess, NonsenseIsNothing) {
   Write("proc/statm", "x");
   EXPECT_EQ(Look().limit, 0u) << "no mountinfo";
-  ProcessMemory other{};
+  ProcessMemoryReader other{};
   other.UseProc(proc_.c_str());
   std::string noise;
   for (int i = 0; i < 20000; ++i) noise += static_cast<char>(i * 7919 >> 3);
@@ -155,8 +155,8 @@ TEST_F(FakeProcess, DescribesTheProcess) {
   EXPECT_EQ(described.address_space_bytes, 4000u * 1024);
 }
 
-TEST(ProcessMemory, TheRealOneHasMemory) {
-  ProcessMemory memory{};
+TEST(ProcessMemoryReader, TheRealOneHasMemory) {
+  ProcessMemoryReader memory{};
   wire::ProcessMemory described{};
   memory.Describe(1, &described);
   EXPECT_GT(described.resident_bytes, 100'000u);

@@ -81,39 +81,39 @@ inline bool Throws(FunctionIndex f) {
          f == kFn__ZnamSt11align_val_t;
 }
 
-inline wire::Function KindOf(FunctionIndex f) {
+inline wire::AllocationFunction KindOf(FunctionIndex f) {
   switch (f) {
     case kFn_malloc:
-      return wire::Function::kMalloc;
+      return wire::AllocationFunction::kMalloc;
     case kFn_calloc:
-      return wire::Function::kCalloc;
+      return wire::AllocationFunction::kCalloc;
     case kFn_realloc:
     case kFn_reallocarray:
-      return wire::Function::kRealloc;
+      return wire::AllocationFunction::kRealloc;
     case kFn_mallocx:
     case kFn_rallocx:
     case kFn_xallocx:
-      return wire::Function::kMallocx;
+      return wire::AllocationFunction::kMallocx;
     case kFn__Znam:
     case kFn__ZnamRKSt9nothrow_t:
     case kFn__ZnamSt11align_val_t:
     case kFn__ZnamSt11align_val_tRKSt9nothrow_t:
-      return wire::Function::kNewArray;
+      return wire::AllocationFunction::kNewArray;
     case kFn__Znwm:
     case kFn__ZnwmRKSt9nothrow_t:
     case kFn__ZnwmSt11align_val_t:
     case kFn__ZnwmSt11align_val_tRKSt9nothrow_t:
-      return wire::Function::kNew;
+      return wire::AllocationFunction::kNew;
     default:
-      return wire::Function::kAligned;
+      return wire::AllocationFunction::kAligned;
   }
 }
 
 // libstdc++'s operators call malloc or aligned_alloc, where they are seen.
-inline wire::Function KindOf(const Call& call) {
+inline wire::AllocationFunction KindOf(const Call& call) {
   const FunctionIndex f = call.function();
   const bool may_be_new = f == kFn_malloc || f == kFn_aligned_alloc;
-  return may_be_new && IsOperatorNew(call.caller.pc) ? wire::Function::kNew : KindOf(f);
+  return may_be_new && IsOperatorNew(call.caller.pc) ? wire::AllocationFunction::kNew : KindOf(f);
 }
 
 inline uint64_t UsableSize(uintptr_t block, uint64_t requested) {

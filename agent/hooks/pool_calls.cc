@@ -33,10 +33,10 @@ void hg_pool_sample(const HgPoolCall* call) {
   if (interval == 0 || ThreadIsExcluded()) {
     recorder.Poll();
   } else if (call->block != 0) {
-    recorder.RecordPoolAllocation(
-        static_cast<int>(call->pool),
-        {call->block, call->size, call->size, interval, heapgauge::wire::Function::kPool, 0},
-        call->caller);
+    recorder.RecordPoolAllocation(static_cast<int>(call->pool),
+                                  {call->block, call->size, call->size, interval,
+                                   heapgauge::wire::AllocationFunction::kPool, 0},
+                                  call->caller);
   }
   errno = kept_errno;
 }

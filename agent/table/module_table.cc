@@ -11,7 +11,7 @@
 namespace heapgauge::agent {
 namespace {
 
-void DescribeCode(const LoadedObject& object, wire::Module* record) {
+void DescribeCode(const LoadedObject& object, wire::ModuleRecord* record) {
   constexpr uint64_t kPageMask = ~uint64_t{4095};
   const ProgramHeaders headers = HeadersOf(object);
   const ElfW(Phdr)* code = nullptr;
@@ -32,8 +32,8 @@ void DescribeCode(const LoadedObject& object, wire::Module* record) {
 // a slash are those of no file (the kernel's own object).
 bool IsRelative(const char* path) { return path[0] != '/' && strchr(path, '/') != nullptr; }
 
-wire::Module Describe(const LoadedObject& object, const char* main_program) {
-  wire::Module record{};
+wire::ModuleRecord Describe(const LoadedObject& object, const char* main_program) {
+  wire::ModuleRecord record{};
   record.start = object.start;
   record.end = object.end;
   record.load_bias = object.load_bias;
@@ -49,7 +49,7 @@ wire::Module Describe(const LoadedObject& object, const char* main_program) {
   return record;
 }
 
-bool SameFile(const wire::Module& a, const wire::Module& b) {
+bool SameFile(const wire::ModuleRecord& a, const wire::ModuleRecord& b) {
   return a.start == b.start && a.end == b.end && a.load_bias == b.load_bias &&
          a.build_id_bytes == b.build_id_bytes &&
          memcmp(a.build_id, b.build_id, a.build_id_bytes) == 0 && strcmp(a.path, b.path) == 0;
@@ -106,7 +106,7 @@ bool ModuleTable::Find(GaugeFile* file, uintptr_t address, const char* main_prog
 // Enters an object that is loaded now, be it new or one that was here before, and puts out of place
 // what it replaces. Its index plus 1; 0 if the table is full.
 uint32_t ModuleTable::Adopt(GaugeFile* file, const LoadedObject& object, const char* main_program) {
-  const wire::Module record = Describe(object, main_program);
+  const wire::ModuleRecord record = Describe(object, main_program);
   uint32_t found = 0;
   bool competes = false;
   for (uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
@@ -134,7 +134,7 @@ uint32_t ModuleTable::Adopt(GaugeFile* file, const LoadedObject& object, const c
 }
 
 uint32_t ModuleTable::Append(GaugeFile* file, const LoadedObject& object,
-                             const wire::Module& record) {
+                             const wire::ModuleRecord& record) {
   uint32_t index = count_.load(std::memory_order_relaxed);
   do {
     if (index == kMaxModules) return 0;
@@ -189,9 +189,9 @@ void ModuleTable::UpdateLayout() {
 void ModuleTable::Publish(GaugeFile* file, uint32_t index) const {
   if (!file->open() || entry(index) == nullptr) return;
   wire::Loss ignored;
-  auto* place = file->At<wire::Module>(wire::SegmentKind::kModules, index, &ignored);
+  auto* place = file->At<wire::ModuleRecord>(wire::SegmentKind::kModules, index, &ignored);
   if (place == nullptr) return;
-  const wire::Module& record = entry(index)->record;
+  const wire::ModuleRecord& record = entry(index)->record;
   std::atomic_ref<uint64_t> start(place->start);
   if (start.load(std::memory_order_relaxed) == 0) {
     memcpy(reinterpret_cast<char*>(place) + sizeof place->start,

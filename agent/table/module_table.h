@@ -73,12 +73,12 @@ class ModuleTable {
     const void* identity;  // the dynamic linker's, while loaded
     std::atomic<Place> place;
     bool contested;  // another registered object had some of its addresses at another time
-    wire::Module record;
+    wire::ModuleRecord record;
   };
 
   void Check(GaugeFile* file, bool only_gone);
   uint32_t Adopt(GaugeFile* file, const LoadedObject& object, const char* main_program);
-  uint32_t Append(GaugeFile* file, const LoadedObject& object, const wire::Module& record);
+  uint32_t Append(GaugeFile* file, const LoadedObject& object, const wire::ModuleRecord& record);
   bool WasGone(uintptr_t pc) const;
   bool IsNewGround(const LoadedObject& object) const;
   void SetPlace(Entry* entry, Place place);

@@ -51,7 +51,7 @@ uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const cha
   }
   if (i == 0) parent = 0;
   while (i < stack.count) {
-    const Frame& frame = stack.frames[i];
+    const WalkedFrame& frame = stack.frames[i];
     const bool exact_pc = (frame.flags & (kFrameExactPc | kFrameRestorer)) != 0;
     uint32_t module;
     if (!modules->Find(file, exact_pc ? frame.pc : frame.pc - 1, main_program, &module)) {
@@ -66,7 +66,7 @@ uint32_t StackTable::InternNode(GaugeFile* file, ModuleTable* modules, const cha
       continue;
     }
     uint32_t number;
-    auto* node = file->TakeNext<wire::Node>(SegmentKind::kNodes, &nodes_, &number, loss);
+    auto* node = file->TakeNext<wire::NodeRecord>(SegmentKind::kNodes, &nodes_, &number, loss);
     if (node == nullptr) return 0;
     node->parent = parent;
     node->flags = (exact_pc ? wire::kNodeExactPc : 0) |
@@ -120,8 +120,8 @@ void StackTable::CopyTo(const GaugeFile& from, GaugeFile* to) const {
   Put(to->header()->stack_count, stacks_.load(std::memory_order_relaxed) + 1);
   const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
   for (uint32_t i = 1; i <= nodes; ++i) {
-    const auto* old = from.Existing<wire::Node>(SegmentKind::kNodes, i);
-    auto* fresh = to->At<wire::Node>(SegmentKind::kNodes, i, &ignored);
+    const auto* old = from.Existing<wire::NodeRecord>(SegmentKind::kNodes, i);
+    auto* fresh = to->At<wire::NodeRecord>(SegmentKind::kNodes, i, &ignored);
     if (fresh == nullptr) return;
     if (old != nullptr) *fresh = *old;
   }

@@ -55,7 +55,7 @@ class TraceTest : public GaugeFileTest {
   }
 
   TraceSettings settings_;
-  TraceClock clock_;
+  TraceClockReader clock_;
   std::unique_ptr<TraceBuffers> buffers_ = std::make_unique<TraceBuffers>();
   std::unique_ptr<LanePool> lanes_ = std::make_unique<LanePool>();
 };

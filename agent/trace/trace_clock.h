@@ -23,7 +23,7 @@
 
 namespace heapgauge::agent {
 
-class TraceClock {
+class TraceClockReader {
  public:
   void Use(wire::TraceClock clock) {
     cycles_ = clock == wire::TraceClock::kCycleCounter;

@@ -206,7 +206,7 @@ bool Tracer::TraceAddress(wire::TraceEventKind kind, uintptr_t address, uintptr_
   if (lane == nullptr) [[unlikely]]
     return TraceAddressSlowly(kind, address, sp);
   lane->Append(wire::TraceFree{.time = 0, .what = wire::PackTraceWhat(kind, address)},
-               [kind] { return TraceClock::ReadCycles(kind); });
+               [kind] { return TraceClockReader::ReadCycles(kind); });
   LanePool::LeaveOwn(lane);
   return true;
 }

@@ -68,7 +68,7 @@ class Tracer {
     uintptr_t address;
     uint64_t size;    // requested
     BlockRoom* room;  // tells how large it is; asked late: by then the head is in the cache
-    wire::Function function;
+    wire::AllocationFunction function;
     uint8_t alignment_log2;
   };
   void TraceBlock(wire::TraceEventKind kind, const Block& block, const Registers& caller);
@@ -95,7 +95,7 @@ class Tracer {
 
   Record record_;
   TraceSettings settings_;
-  TraceClock clock_;
+  TraceClockReader clock_;
   std::atomic<bool> tracing_;
   std::atomic<uint64_t> looked_ns_;  // when somebody last looked around
   std::atomic<uint64_t> buried_ns_;  // and when for threads that are no more

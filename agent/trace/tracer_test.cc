@@ -186,8 +186,8 @@ TEST_F(TracerTest, ACallWithinAnotherDoesNotWait) {
   caller.sp = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
   alignas(16) static char block[64];
   const auto address = reinterpret_cast<uintptr_t>(block + 16);
-  tracer->TraceBlock(TraceEventKind::kAllocate, {address, 1, &room, wire::Function::kMalloc, 0},
-                     caller);
+  tracer->TraceBlock(TraceEventKind::kAllocate,
+                     {address, 1, &room, wire::AllocationFunction::kMalloc, 0}, caller);
   const TraceLane& lane = *hg_thread.lane;
   const char* end = reinterpret_cast<const char*>(lane.buffer) + wire::kSegmentBytes - lane.room;
   return reinterpret_cast<const wire::TraceAllocation*>(end)[-1].stack;

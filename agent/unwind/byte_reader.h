@@ -31,11 +31,11 @@ inline constexpr uint8_t kIndirect = 0x80;
 inline constexpr uint8_t kOmit = 0xff;
 }  // namespace pointer_encoding
 
-class ByteReader {
+class MappedByteReader {
  public:
-  ByteReader() = default;
+  MappedByteReader() = default;
   // Bytes at [begin, end).
-  ByteReader(uintptr_t begin, uintptr_t end) : at_(begin), end_(end), ok_(begin <= end) {}
+  MappedByteReader(uintptr_t begin, uintptr_t end) : at_(begin), end_(end), ok_(begin <= end) {}
 
   bool ok() const { return ok_; }
   bool at_end() const { return !ok_ || at_ == end_; }
@@ -86,18 +86,18 @@ class ByteReader {
   }
 
   // The next `bytes` bytes as a reader of their own; this one moves past them.
-  ByteReader Take(uint64_t bytes) {
+  MappedByteReader Take(uint64_t bytes) {
     const uintptr_t begin = at_;
     Skip(bytes);
-    return ok_ ? ByteReader(begin, at_) : Bad();
+    return ok_ ? MappedByteReader(begin, at_) : Bad();
   }
 
   // A pointer in the given encoding. `data_base` is what data-relative ones count from. Indirect
   // and unknown encodings make the reader bad.
   uintptr_t Pointer(uint8_t encoding, uintptr_t data_base);
 
-  static ByteReader Bad() {
-    ByteReader bad;
+  static MappedByteReader Bad() {
+    MappedByteReader bad;
     bad.ok_ = false;
     return bad;
   }
@@ -108,7 +108,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
-inline uintptr_t ByteReader::Pointer(uint8_t encoding, uintptr_t data_base) {
+inline uintptr_t MappedByteReader::Pointer(uint8_t encoding, uintptr_t data_base) {
   namespace pe = pointer_encoding;
   uintptr_t base = 0;
   switch (encoding & pe::kBaseMask) {

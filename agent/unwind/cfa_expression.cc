@@ -98,7 +98,7 @@ LinearValue Binary(uint8_t op, const LinearValue& a, const LinearValue& b) {
 }
 
 // Reads the operand of a constant. False if `op` is none.
-bool ReadConstant(uint8_t op, ByteReader* in, int64_t* value) {
+bool ReadConstant(uint8_t op, MappedByteReader* in, int64_t* value) {
   switch (op) {
     case kConst1u:
       *value = in->Fixed<uint8_t>();
@@ -136,7 +136,7 @@ bool ReadConstant(uint8_t op, ByteReader* in, int64_t* value) {
 
 }  // namespace
 
-LinearValue EvaluateExpression(ByteReader expression, uintptr_t pc, bool push_cfa) {
+LinearValue EvaluateExpression(MappedByteReader expression, uintptr_t pc, bool push_cfa) {
   constexpr int kDepth = 8;
   LinearValue stack[kDepth];
   int depth = 0;

@@ -24,7 +24,7 @@ struct LinearValue {
 
 // Evaluates `expression` for code address `pc`. With `push_cfa` the CFA is on the stack at the
 // start, as it is for the places of registers. An unusable expression gives kUnknown.
-LinearValue EvaluateExpression(ByteReader expression, uintptr_t pc, bool push_cfa);
+LinearValue EvaluateExpression(MappedByteReader expression, uintptr_t pc, bool push_cfa);
 
 }  // namespace heapgauge::agent
 

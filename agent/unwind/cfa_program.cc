@@ -45,14 +45,14 @@ struct Place {
   enum class Kind : uint8_t { kUnset, kSame, kUndefined, kAtCfa, kIsCfa, kExpression, kOther };
   Kind kind = Kind::kUnset;
   int64_t offset = 0;
-  ByteReader expression;
+  MappedByteReader expression;
 };
 
 struct RowState {
   uint64_t cfa_register = ~uint64_t{0};
   int64_t cfa_offset = 0;
   bool cfa_is_expression = false;
-  ByteReader cfa_expression;
+  MappedByteReader cfa_expression;
   Place sp, fp, ra;
 
   const Place* Find(uint64_t number) const {
@@ -81,8 +81,8 @@ class Machine {
  private:
   static constexpr int kMaxRemembered = 4;
 
-  bool RunProgram(ByteReader in, RowState* row, uintptr_t* location, const RowState* initial);
-  bool RunExtended(uint8_t op, ByteReader* in, RowState* row, const RowState* initial);
+  bool RunProgram(MappedByteReader in, RowState* row, uintptr_t* location, const RowState* initial);
+  bool RunExtended(uint8_t op, MappedByteReader* in, RowState* row, const RowState* initial);
 
   void Set(RowState* row, uint64_t number, Place::Kind kind, int64_t offset = 0) {
     if (Place* place = row->Find(number)) *place = Place{kind, offset, {}};
@@ -104,7 +104,7 @@ class Machine {
   int depth_ = 0;
 };
 
-bool Machine::RunProgram(ByteReader in, RowState* row, uintptr_t* location,
+bool Machine::RunProgram(MappedByteReader in, RowState* row, uintptr_t* location,
                          const RowState* initial) {
   while (!in.at_end()) {
     const uint8_t op = in.Fixed<uint8_t>();
@@ -138,7 +138,7 @@ bool Machine::RunProgram(ByteReader in, RowState* row, uintptr_t* location,
   return in.ok();
 }
 
-bool Machine::RunExtended(uint8_t op, ByteReader* in, RowState* row, const RowState* initial) {
+bool Machine::RunExtended(uint8_t op, MappedByteReader* in, RowState* row, const RowState* initial) {
   switch (op) {
     case kNop:
       return true;
@@ -213,7 +213,7 @@ bool Machine::RunExtended(uint8_t op, ByteReader* in, RowState* row, const RowSt
     case kExpression:
     case kValExpression: {
       Place* place = row->Find(in->Uleb());
-      const ByteReader expression = in->Take(in->Uleb());
+      const MappedByteReader expression = in->Take(in->Uleb());
       if (place != nullptr) {
         place->kind = op == kExpression ? Place::Kind::kExpression : Place::Kind::kOther;
         place->expression = expression;

@@ -12,12 +12,12 @@ struct Entry {
   uintptr_t start = 0;     // of the length field
   uintptr_t id_field = 0;  // where the id is; an FDE's id counts back from here
   uint64_t id = 0;         // 0: CIE
-  ByteReader body;         // behind the id
+  MappedByteReader body;         // behind the id
   bool last = false;       // the terminator
 };
 
 // The entry at the front of `section`, which moves past it. False if damaged.
-bool ReadEntry(ByteReader* section, Entry* entry) {
+bool ReadEntry(MappedByteReader* section, Entry* entry) {
   entry->start = section->at();
   uint64_t length = section->Fixed<uint32_t>();
   entry->last = length == 0;
@@ -36,8 +36,8 @@ struct Cie {
   uint8_t pointer_encoding = pe::kAbsolute;
 };
 
-bool ReadAugmentation(const ByteReader& letters, ByteReader data, Cie* cie) {
-  ByteReader text = letters;
+bool ReadAugmentation(const MappedByteReader& letters, MappedByteReader data, Cie* cie) {
+  MappedByteReader text = letters;
   text.Skip(1);  // 'z'
   while (const uint8_t letter = text.Fixed<uint8_t>()) {
     switch (letter) {
@@ -62,13 +62,13 @@ bool ReadAugmentation(const ByteReader& letters, ByteReader data, Cie* cie) {
   return data.ok();
 }
 
-bool ReadCie(ByteReader body, Cie* cie) {
+bool ReadCie(MappedByteReader body, Cie* cie) {
   const uint8_t version = body.Fixed<uint8_t>();
   if (version != 1 && version != 3 && version != 4) return false;
-  const ByteReader letters = body;
+  const MappedByteReader letters = body;
   while (body.Fixed<uint8_t>() != 0) {
   }
-  ByteReader first = letters;
+  MappedByteReader first = letters;
   const uint8_t first_letter = first.Fixed<uint8_t>();
   if (first_letter == 'e') body.Skip(sizeof(uintptr_t));  // "eh", gcc 2
   if (version == 4) body.Skip(2);                         // sizes of address and segment selector
@@ -77,7 +77,7 @@ bool ReadCie(ByteReader body, Cie* cie) {
   cie->common.return_column = version == 1 ? body.Fixed<uint8_t>() : body.Uleb();
   cie->sized_augmentation = first_letter == 'z';
   if (cie->sized_augmentation) {
-    const ByteReader data = body.Take(body.Uleb());
+    const MappedByteReader data = body.Take(body.Uleb());
     if (!data.ok() || !ReadAugmentation(letters, data, cie)) return false;
   } else if (first_letter != 0 && first_letter != 'e') {
     return false;
@@ -90,14 +90,14 @@ bool ReadCie(ByteReader body, Cie* cie) {
 bool ReadFde(const LoadedObject& object, const Entry& entry, uintptr_t pc,
              FrameDescription* found) {
   if (entry.id == 0) return false;
-  ByteReader cie_section = SegmentFrom(object, entry.id_field - entry.id);
+  MappedByteReader cie_section = SegmentFrom(object, entry.id_field - entry.id);
   Entry cie_entry;
   Cie cie;
   if (!cie_section.ok() || !ReadEntry(&cie_section, &cie_entry) || cie_entry.last ||
       cie_entry.id != 0 || !ReadCie(cie_entry.body, &cie)) {
     return false;
   }
-  ByteReader body = entry.body;
+  MappedByteReader body = entry.body;
   const uintptr_t begin = body.Pointer(cie.pointer_encoding, 0);
   const uintptr_t size = body.Pointer(cie.pointer_encoding & pe::kFormatMask, 0);
   if (!body.ok() || pc - begin >= size) return false;
@@ -110,7 +110,7 @@ bool ReadFde(const LoadedObject& object, const Entry& entry, uintptr_t pc,
 }
 
 bool Scan(const LoadedObject& object, uintptr_t eh_frame, uintptr_t pc, FrameDescription* found) {
-  ByteReader section = SegmentFrom(object, eh_frame);
+  MappedByteReader section = SegmentFrom(object, eh_frame);
   Entry entry;
   while (section.ok() && !section.at_end() && ReadEntry(&section, &entry) && !entry.last) {
     if (ReadFde(object, entry, pc, found)) return true;
@@ -145,7 +145,7 @@ bool Search(const LoadedObject& object, uintptr_t table, uint64_t rows, uintptr_
   }
   if (low == 0) return false;
   const uintptr_t fde = base + static_cast<uintptr_t>(int64_t{row_at(low - 1).fde});
-  ByteReader section = SegmentFrom(object, fde);
+  MappedByteReader section = SegmentFrom(object, fde);
   Entry entry;
   return section.ok() && ReadEntry(&section, &entry) && !entry.last &&
          ReadFde(object, entry, pc, found);
@@ -153,19 +153,19 @@ bool Search(const LoadedObject& object, uintptr_t table, uint64_t rows, uintptr_
 
 }  // namespace
 
-ByteReader SegmentFrom(const LoadedObject& object, uintptr_t address) {
+MappedByteReader SegmentFrom(const LoadedObject& object, uintptr_t address) {
   const ProgramHeaders headers = HeadersOf(object);
   if (headers.count == 0) {  // no linker makes such an object; its whole range has to do
     const bool inside = object.start <= address && address < object.end;
-    return inside ? ByteReader(address, object.end) : ByteReader::Bad();
+    return inside ? MappedByteReader(address, object.end) : MappedByteReader::Bad();
   }
   const uintptr_t end = SegmentEnd(object, headers, address, 1);
-  return end == 0 ? ByteReader::Bad() : ByteReader(address, end);
+  return end == 0 ? MappedByteReader::Bad() : MappedByteReader(address, end);
 }
 
 bool FindFrameDescription(const LoadedObject& object, uintptr_t pc, FrameDescription* found) {
   if (object.eh_frame_hdr == 0) return false;
-  ByteReader header = SegmentFrom(object, object.eh_frame_hdr);
+  MappedByteReader header = SegmentFrom(object, object.eh_frame_hdr);
   const uint8_t version = header.Fixed<uint8_t>();
   const uint8_t pointer_encoding = header.Fixed<uint8_t>();
   const uint8_t count_encoding = header.Fixed<uint8_t>();

@@ -16,7 +16,7 @@ namespace heapgauge::agent {
 
 // The bytes from `address` to the end of the readable segment that contains it. Bad if there is
 // none.
-ByteReader SegmentFrom(const LoadedObject& object, uintptr_t address);
+MappedByteReader SegmentFrom(const LoadedObject& object, uintptr_t address);
 
 struct FrameDescription {
   uintptr_t begin = 0;  // of the code it describes
@@ -25,8 +25,8 @@ struct FrameDescription {
   int64_t data_alignment = 1;
   uint64_t return_column = 0;
   bool signal_frame = false;
-  ByteReader initial_program;  // of the CIE
-  ByteReader program;          // of the FDE
+  MappedByteReader initial_program;  // of the CIE
+  MappedByteReader program;          // of the FDE
 };
 
 // The description whose range contains `pc`. False if there is none or it is damaged.

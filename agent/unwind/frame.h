@@ -26,7 +26,7 @@ inline constexpr uint16_t kFrameChecksPc = 8;   // its step is the same if the r
 inline constexpr uint16_t kFrameChecksFp = 16;  // if the caller's saved fp is, too
 inline constexpr uint16_t kFrameChecks = kFrameChecksPc | kFrameChecksFp;
 
-struct Frame {
+struct WalkedFrame {
   uintptr_t pc;
   uintptr_t sp;
   uintptr_t fp;              // right only with kFrameUsesFp
@@ -35,7 +35,7 @@ struct Frame {
   uint16_t flags;
   uint16_t run;  // how many steps outwards from here are checked as the first one is
 };
-static_assert(sizeof(Frame) == 48);
+static_assert(sizeof(WalkedFrame) == 48);
 
 }  // namespace heapgauge::agent
 

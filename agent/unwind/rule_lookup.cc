@@ -10,7 +10,7 @@ namespace {
 
 // A restorer without unwind rules: programs that call rt_sigaction themselves bring their own.
 bool IsRestorerInObject(const LoadedObject& object, uintptr_t pc) {
-  const ByteReader code = SegmentFrom(object, pc);
+  const MappedByteReader code = SegmentFrom(object, pc);
   return code.left() >= arch::kRestorerBytes &&
          arch::IsSignalRestorer(reinterpret_cast<const uint8_t*>(pc));
 }

@@ -12,21 +12,21 @@ inline bool IsCode(uintptr_t pc) { return (pc - 1) >> arch::kAddressBits == 0; }
 // The first frame outwards, of this and the next two, that is not inside of sp; the third need not
 // be so. The compiler is kept from making branches of it, and neither comparison waits for the
 // other.
-inline Frame* PassInside(Frame* frame, uintptr_t sp) {
-  uintptr_t first = frame[0].sp < sp ? sizeof(Frame) : 0;
-  uintptr_t second = frame[-1].sp < sp ? sizeof(Frame) : 0;
+inline WalkedFrame* PassInside(WalkedFrame* frame, uintptr_t sp) {
+  uintptr_t first = frame[0].sp < sp ? sizeof(WalkedFrame) : 0;
+  uintptr_t second = frame[-1].sp < sp ? sizeof(WalkedFrame) : 0;
   __asm__("" : "+r"(first), "+r"(second));
-  return reinterpret_cast<Frame*>(reinterpret_cast<uintptr_t>(frame) - first - second);
+  return reinterpret_cast<WalkedFrame*>(reinterpret_cast<uintptr_t>(frame) - first - second);
 }
 
 // What has changed in the word that a frame's pc was read from, and in that of its fp.
-inline uintptr_t PcChange(const Frame& frame) {
+inline uintptr_t PcChange(const WalkedFrame& frame) {
   return LoadWord(frame.sp + static_cast<uintptr_t>(arch::kReturnSlotOffset)) ^ frame.pc;
 }
 inline uintptr_t LoadFp(const uintptr_t* slot) {
   return LoadWord(reinterpret_cast<uintptr_t>(slot));
 }
-inline uintptr_t FpChange(const Frame& frame) { return LoadFp(frame.fp_slot) ^ frame.fp; }
+inline uintptr_t FpChange(const WalkedFrame& frame) { return LoadFp(frame.fp_slot) ^ frame.fp; }
 
 // The word below the frame address that is so many words above sp.
 inline uintptr_t LoadReturnAddress(uintptr_t sp, int64_t words) {
@@ -36,8 +36,8 @@ inline uintptr_t LoadReturnAddress(uintptr_t sp, int64_t words) {
 
 // Checks the return addresses of the frames outside of `frame` up to `end`. The frame whose step
 // leads elsewhere, or `end`.
-inline const Frame* VerifyPcs(const Frame* frame, const Frame* end) {
-  const auto differ = [](const Frame* of) {
+inline const WalkedFrame* VerifyPcs(const WalkedFrame* frame, const WalkedFrame* end) {
+  const auto differ = [](const WalkedFrame* of) {
     return (PcChange(of[-1]) | PcChange(of[-2]) | PcChange(of[-3]) | PcChange(of[-4])) != 0;
   };
   if (frame - end >= 4) [[likely]] {
@@ -64,20 +64,20 @@ StepResult StepFrom(uintptr_t pc, bool exact, StackMemory* memory, Rule* rule, S
 }  // namespace
 
 // `fp` is that of the state.
-inline bool Walker::Meets(const Frame& frame, const State& state) {
+inline bool Walker::Meets(const WalkedFrame& frame, const State& state) {
   return frame.sp == state.sp && frame.pc == state.pc &&
          ((frame.flags & kFrameExactPc) != 0) == state.exact &&
          ((frame.flags & kFrameUsesFp) == 0 || frame.fp == state.fp);
 }
 
 // Does the step from a remembered frame still lead to the next one outwards?
-[[gnu::noinline]] bool Walker::VerifyStep(const Frame& frame) {
+[[gnu::noinline]] bool Walker::VerifyStep(const WalkedFrame& frame) {
   State state{frame.pc, frame.sp, frame.fp, frame.fp_slot, (frame.flags & kFrameExactPc) != 0};
   Rule rule;
   if (StepFrom(frame.pc, state.exact, &memory_, &rule, &state) != StepResult::kStepped) {
     return false;
   }
-  Frame& caller = frames()[&frame - frames() - 1];
+  WalkedFrame& caller = frames()[&frame - frames() - 1];
   if (!Meets(caller, state)) return false;
   if (state.fp_slot != nullptr) caller.fp_slot = state.fp_slot;
   return true;
@@ -85,17 +85,17 @@ inline bool Walker::Meets(const Frame& frame, const State& state) {
 
 // Does the walk still end at the outermost frame? The stack is made of the remembered frames up to
 // `from` and the new ones.
-inline bool Walker::VerifyEnd(const Frame* from, const Frame* top) {
+inline bool Walker::VerifyEnd(const WalkedFrame* from, const WalkedFrame* top) {
   if (EndsBySameCode(end_)) return true;
   if (end_ == StepResult::kTooDeep) return from + 1 == top;
-  const Frame& frame = frames()[0];
+  const WalkedFrame& frame = frames()[0];
   State state{frame.pc, frame.sp, frame.fp, nullptr, (frame.flags & kFrameExactPc) != 0};
   Rule rule;
   return StepFrom(frame.pc, state.exact, &memory_, &rule, &state) == end_;
 }
 
 // Of a frame with the pc and sp of the state: is it the state's, as far as the first step tells?
-inline bool Walker::MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot) {
+inline bool Walker::MayGoOnFrom(const WalkedFrame& frame, const uintptr_t* fp_slot) {
   if ((frame.flags & kFrameExactPc) != 0) return false;
   if ((frame.flags & kFrameUsesFp) != 0 && frame.fp != LoadFp(fp_slot)) return false;
   return (frame.flags & kFrameChecksPc) == 0 || PcChange((&frame)[-1]) == 0;
@@ -103,18 +103,18 @@ inline bool Walker::MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot) {
 
 // Checks the remembered steps from frame `from` outwards. True if all are as they were; otherwise
 // `stop` is the frame whose step leads elsewhere. The new frames begin at `top`.
-[[gnu::always_inline]] inline bool Walker::Verify(const Frame* from, const Frame* top,
-                                                  const Frame** stop) {
-  const Frame* frame = from;
+[[gnu::always_inline]] inline bool Walker::Verify(const WalkedFrame* from, const WalkedFrame* top,
+                                                  const WalkedFrame** stop) {
+  const WalkedFrame* frame = from;
   for (;;) {
     const uint16_t checks = frame->flags & kFrameChecks;
-    const Frame* const run_end = checks == 0 ? frame : frame - frame->run;
+    const WalkedFrame* const run_end = checks == 0 ? frame : frame - frame->run;
     // These words are on the thread's own stack, so they may be read whatever those before them
     // are.
     if (checks == kFrameChecksPc) {
       frame = VerifyPcs(frame, run_end);
     } else if (checks != 0) {
-      const auto differ = [](const Frame* of) {
+      const auto differ = [](const WalkedFrame* of) {
         return (PcChange(of[-1]) | FpChange(of[-1]) | PcChange(of[-2]) | FpChange(of[-2])) != 0;
       };
       if (frame - run_end >= 2) [[likely]] {
@@ -155,7 +155,7 @@ constexpr FlagsOf kFlagsOf;
 
 // Moves the new frames, from `top` to the end, behind those that are kept, to `frame`, and
 // completes them.
-inline Stack Walker::Finish(Frame* frame, const Frame* top) {
+inline Stack Walker::Finish(WalkedFrame* frame, const WalkedFrame* top) {
   const auto kept = static_cast<uint32_t>(frame - frames());
   const bool complete = IsComplete(end_);
   uint64_t hash = complete ? kWholeStackSeed : kCutStackSeed;
@@ -167,7 +167,7 @@ inline Stack Walker::Finish(Frame* frame, const Frame* top) {
     flags = frame[-1].flags;
     run = frame[-1].run;
   }
-  for (const Frame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
+  for (const WalkedFrame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
     const auto shape = static_cast<uint32_t>(top->hash);
     const uint32_t outer = flags;
     uint32_t exact = 0;
@@ -200,12 +200,12 @@ inline Stack Walker::Finish(Frame* frame, const Frame* top) {
 // The same if all new frames have these flags: they have nothing to do with fp, as those that are
 // kept, or all do what a frame does that has a frame pointer. Some are kept.
 template <uint16_t kFlags>
-inline Stack Walker::FinishAlike(Frame* frame, const Frame* top) {
+inline Stack Walker::FinishAlike(WalkedFrame* frame, const WalkedFrame* top) {
   const auto kept = static_cast<uint32_t>(frame - frames());
   uint64_t hash = frame[-1].hash;
   constexpr uint16_t kChecks = kFlags & kFrameChecks;
   uint32_t run = (frame[-1].flags & kFrameChecks) == kChecks ? frame[-1].run : 0;
-  for (const Frame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
+  for (const WalkedFrame* const end = frames() + kMaxFrames; top != end; ++top, ++frame) {
     const uintptr_t pc = top->pc;
     hash = MixFrame(hash, pc, false);
     frame->pc = pc;
@@ -226,7 +226,7 @@ inline Stack Walker::FinishAlike(Frame* frame, const Frame* top) {
 }
 
 // All frames are new.
-[[gnu::noinline]] Stack Walker::FinishAll(Frame* top, StepResult end) {
+[[gnu::noinline]] Stack Walker::FinishAll(WalkedFrame* top, StepResult end) {
   end_ = end;
   if (end == StepResult::kTooDeep && !IsSlow(static_cast<uint32_t>(top->hash))) {
     // The outermost one has no step that could be checked.
@@ -236,7 +236,7 @@ inline Stack Walker::FinishAlike(Frame* frame, const Frame* top) {
 }
 
 // Steps from the newest frame by any rule; what is in `state` is its state.
-[[gnu::noinline]] StepResult Walker::StepNew(Frame* frame, State* state) {
+[[gnu::noinline]] StepResult Walker::StepNew(WalkedFrame* frame, State* state) {
   const bool exact = state->exact;
   Rule rule;
   const StepResult result = StepFrom(state->pc, exact, &memory_, &rule, state);
@@ -262,9 +262,9 @@ Stack Walker::Walk(const Registers& registers) {
   const uintptr_t* fp_slot = &register_fp_;
   frames_[0].sp = frames_[1].sp = ~uintptr_t{0};
   // Remembered frames up to this one may still be met.
-  Frame* last = frames() + old - 1;
-  Frame* candidate = last;
-  Frame* top = frames() + kMaxFrames;  // new frames are from here to the end
+  WalkedFrame* last = frames() + old - 1;
+  WalkedFrame* candidate = last;
+  WalkedFrame* top = frames() + kMaxFrames;  // new frames are from here to the end
   const auto take_place = [&] {
     if (--top != last) [[likely]]
       return true;
@@ -285,7 +285,7 @@ Stack Walker::Walk(const Registers& registers) {
     candidate = PassInside(candidate, sp);
     while (candidate->sp < sp) --candidate;
     if (candidate->pc == pc && candidate->sp == sp && MayGoOnFrom(*candidate, fp_slot)) {
-      const Frame* stop;
+      const WalkedFrame* stop;
       if (Verify(candidate, top, &stop)) {
         candidate->fp_slot = fp_slot;
         constexpr PackedRule kFp = packed::kReadsFp | packed::kSavesFp;
@@ -369,12 +369,12 @@ Stack Walker::Walk(const Registers& registers) {
 }
 
 // Checks all remembered steps from a frame outwards, of a walk that begins at `sp`.
-[[gnu::noinline]] bool Walker::VerifyAny(const Frame& from, uintptr_t sp) {
+[[gnu::noinline]] bool Walker::VerifyAny(const WalkedFrame& from, uintptr_t sp) {
   memory_.StartWalk(sp);
   const uint32_t count = count_;
   count_ = 0;  // a walk that is left by longjmp leaves nothing behind
   std::atomic_signal_fence(std::memory_order_acq_rel);
-  const Frame* stop;
+  const WalkedFrame* stop;
   const bool same = Verify(&from, nullptr, &stop);
   std::atomic_signal_fence(std::memory_order_release);
   count_ = count;
@@ -386,7 +386,7 @@ Stack Walker::Walk(const Registers& registers) {
   const uintptr_t sp = registers.sp;
   if (path.pc != registers.pc || path.sp != sp || path.end >= count_) [[unlikely]]
     return false;
-  const Frame& end = frames()[path.end];
+  const WalkedFrame& end = frames()[path.end];
   const uintptr_t end_sp = sp + path.end_offset * sizeof(uintptr_t);
   if (end.sp != end_sp || end.hash != path.end_hash || end_sp > memory_.own_high()) [[unlikely]]
     return false;
@@ -426,11 +426,11 @@ Path* Walker::Keep(const Registers& registers, const Stack& stack, PathMemo* pat
   const uintptr_t sp = registers.sp;
   const uintptr_t own_end = memory_.EndOf(sp);
   if (stack.count < 2 || own_end == 0) return nullptr;
-  const Frame* const leaf = stack.frames + stack.count - 1;
+  const WalkedFrame* const leaf = stack.frames + stack.count - 1;
   // At least to the frame that was met, if there is room: it seems to last, and those further out
   // even more.
-  const Frame* const met = stack.frames + stack.unchanged - (stack.unchanged > 0 ? 1 : 0);
-  const Frame* end = leaf;
+  const WalkedFrame* const met = stack.frames + stack.unchanged - (stack.unchanged > 0 ? 1 : 0);
+  const WalkedFrame* end = leaf;
   for (uint32_t words = 0; end != stack.frames; --end) {
     const bool is_simple = (end->flags & kFrameChecksPc) != 0;
     if (!is_simple || words + 2 > Path::kMaxWords || (end <= met && words > Path::kFewWords)) break;
@@ -447,10 +447,10 @@ Path* Walker::Keep(const Registers& registers, const Stack& stack, PathMemo* pat
     path->offset[words] = static_cast<uint16_t>((address - sp) / sizeof(uintptr_t));
     path->word[words++] = word;
   };
-  const auto add_pc = [&add](const Frame& of) {
+  const auto add_pc = [&add](const WalkedFrame& of) {
     add(of.sp + static_cast<uintptr_t>(arch::kReturnSlotOffset), of.pc);
   };
-  for (const Frame* frame = leaf - 1;; --frame) {
+  for (const WalkedFrame* frame = leaf - 1;; --frame) {
     // Saved between the two: so it was with a simple rule.
     if ((frame[1].flags & kFrameChecksFp) != 0) {
       add(reinterpret_cast<uintptr_t>(frame->fp_slot), frame->fp);

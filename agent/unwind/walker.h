@@ -44,7 +44,7 @@ namespace heapgauge::agent {
 
 // A stack as the last walk found it. Valid until the Walker's next walk.
 struct Stack {
-  const Frame* frames;  // root first; the leaf is frames[count - 1]
+  const WalkedFrame* frames;  // root first; the leaf is frames[count - 1]
   uint32_t count;       // at least 1
   uint32_t unchanged;   // so many frames at the root are surely those of the walk before
   uint64_t hash;        // of the leaf
@@ -86,20 +86,20 @@ class Walker {
   static_assert((kSlow & (kFrameExactPc | kFrameRestorer)) == 0);
   static bool IsSlow(uint32_t shape) { return (shape & kSlow) == kSlow; }
 
-  Frame* frames() { return frames_ + kGuards; }
+  WalkedFrame* frames() { return frames_ + kGuards; }
 
   bool IsSame(const Path& path, const Registers& registers);
-  bool VerifyAny(const Frame& from, uintptr_t sp);
-  static bool Meets(const Frame& frame, const State& state);
-  static bool MayGoOnFrom(const Frame& frame, const uintptr_t* fp_slot);
-  bool Verify(const Frame* from, const Frame* top, const Frame** stop);
-  bool VerifyStep(const Frame& frame);
-  bool VerifyEnd(const Frame* from, const Frame* top);
-  StepResult StepNew(Frame* frame, State* state);
-  Stack Finish(Frame* frame, const Frame* top);
+  bool VerifyAny(const WalkedFrame& from, uintptr_t sp);
+  static bool Meets(const WalkedFrame& frame, const State& state);
+  static bool MayGoOnFrom(const WalkedFrame& frame, const uintptr_t* fp_slot);
+  bool Verify(const WalkedFrame* from, const WalkedFrame* top, const WalkedFrame** stop);
+  bool VerifyStep(const WalkedFrame& frame);
+  bool VerifyEnd(const WalkedFrame* from, const WalkedFrame* top);
+  StepResult StepNew(WalkedFrame* frame, State* state);
+  Stack Finish(WalkedFrame* frame, const WalkedFrame* top);
   template <uint16_t kFlags>
-  Stack FinishAlike(Frame* frame, const Frame* top);
-  Stack FinishAll(Frame* top, StepResult end);
+  Stack FinishAlike(WalkedFrame* frame, const WalkedFrame* top);
+  Stack FinishAll(WalkedFrame* top, StepResult end);
 
   StackMemory memory_;
   uintptr_t register_fp_;  // where the walk began
@@ -112,7 +112,7 @@ class Walker {
   // back, growing towards the front, so that they stand in the right order and move down when the
   // walk is done.
   static constexpr uint32_t kGuards = 2;
-  Frame frames_[kGuards + kMaxFrames];
+  WalkedFrame frames_[kGuards + kMaxFrames];
 };
 
 }  // namespace heapgauge::agent

@@ -24,7 +24,7 @@ namespace {
 
 // What one walk found, kept beyond the next one.
 struct Snapshot {
-  std::vector<Frame> frames;  // root first
+  std::vector<WalkedFrame> frames;  // root first
   uint32_t unchanged = 0;
   uint64_t hash = 0;
   bool complete = false;
@@ -62,7 +62,7 @@ void ExpectSameAsPlain(const Snapshot& snapshot) {
   const size_t count = snapshot.frames.size();
   ASSERT_LE(count, snapshot.plain.size());
   for (size_t i = 0; i < count; ++i) {
-    const Frame& frame = snapshot.frames[count - 1 - i];
+    const WalkedFrame& frame = snapshot.frames[count - 1 - i];
     ASSERT_EQ(frame.pc, snapshot.plain[i].pc) << i;
     ASSERT_EQ(frame.sp, snapshot.plain[i].sp) << i;
     if ((frame.flags & kFrameUsesFp) != 0) {

@@ -20,19 +20,19 @@
 
 namespace {
 
-using heapgauge::leaks::Block;
 using heapgauge::leaks::Kind;
+using heapgauge::leaks::KnownBlock;
 
 // What the program tells, in memory that both share.
 struct Shared {
   uint64_t lost;
   size_t count;
-  Block blocks[1];
+  KnownBlock blocks[1];
 };
 Shared* shared;
 
 void Remember(void* address, size_t size) {
-  Block& block = shared->blocks[shared->count++];
+  KnownBlock& block = shared->blocks[shared->count++];
   block.address = reinterpret_cast<uint64_t>(address);
   block.size = size;
 }
@@ -61,15 +61,15 @@ int main(int argc, char** argv) {
   const uint64_t wanted = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1000000;
   const uint64_t links = argc > 2 ? strtoull(argv[2], nullptr, 10) : 4;
   const int rounds = argc > 3 ? atoi(argv[3]) : 1;
-  void* memory = mmap(nullptr, sizeof(Shared) + (wanted + 2) * sizeof(Block),
+  void* memory = mmap(nullptr, sizeof(Shared) + (wanted + 2) * sizeof(KnownBlock),
                       PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 2;
   shared = static_cast<Shared*>(memory);
   const pid_t program = StartProgram(wanted, links);
   if (program < 0) return 2;
-  std::vector<Block> blocks(shared->blocks, shared->blocks + shared->count);
+  std::vector<KnownBlock> blocks(shared->blocks, shared->blocks + shared->count);
   std::sort(blocks.begin(), blocks.end(),
-            [](const Block& a, const Block& b) { return a.address < b.address; });
+            [](const KnownBlock& a, const KnownBlock& b) { return a.address < b.address; });
   heapgauge::leaks::Roots roots;
   const auto globals = reinterpret_cast<uint64_t>(&leak_heap::globals);
   roots.ranges.push_back(

@@ -31,10 +31,10 @@ int Fail(const heapgauge::Error& error) {
   return 1;
 }
 
-constexpr trace::Value kValues[] = {
-    trace::Value::kLive,   trace::Value::kAllocated, trace::Value::kFreed,
-    trace::Value::kGrowth, trace::Value::kTemporary, trace::Value::kLifetime,
-    trace::Value::kPeak,   trace::Value::kLeft,      trace::Value::kNeverFreed};
+constexpr trace::TraceValue kValues[] = {
+    trace::TraceValue::kLive,   trace::TraceValue::kAllocated, trace::TraceValue::kFreed,
+    trace::TraceValue::kGrowth, trace::TraceValue::kTemporary, trace::TraceValue::kLifetime,
+    trace::TraceValue::kPeak,   trace::TraceValue::kLeft,      trace::TraceValue::kNeverFreed};
 
 void Print(const char* what, std::vector<double> ms, double cpu) {
   std::sort(ms.begin(), ms.end());
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   std::printf("prepare      %.1f ms\n", Now(CLOCK_MONOTONIC) - prepare);
   std::mt19937_64 random(1);
   const uint64_t end = (*opened)->end_ns();
-  for (const trace::Value value : kValues) {
+  for (const trace::TraceValue value : kValues) {
     std::vector<double> times;
     const double cpu = Now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < rounds; ++i) {
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
       const auto profile = answers.Ask(request);
       if (!profile) return Fail(profile.error());
       heapgauge::TreeOptions flame = heapgauge::FlameOptions();
-      if (value == trace::Value::kAllocated) flame.sort = heapgauge::SortKey::kAllocated;
+      if (value == trace::TraceValue::kAllocated) flame.sort = heapgauge::SortKey::kAllocated;
       const auto svg = heapgauge::FlameSvg(*profile, flame);
       if (!svg) return Fail(svg.error());
       times.push_back(Now(CLOCK_MONOTONIC) - start);

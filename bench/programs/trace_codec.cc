@@ -156,7 +156,7 @@ std::vector<trace::Block> Match(const std::vector<Call>& calls) {
 }
 
 void AddTables(trace::TraceWriter* writer) {
-  wire::Module module{};
+  wire::ModuleRecord module{};
   module.start = 0x400000;
   module.end = 0x800000;
   std::snprintf(module.path, sizeof module.path, "/bench/program");

@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
     uint64_t b = random() % (file.end_ns() + 1);
     request.range.from = trace::TraceMoment::At(std::min(a, b));
     request.range.to = trace::TraceMoment::At(std::max(a, b));
-    const trace::Value kinds[] = {trace::Value::kLive, trace::Value::kAllocated,
-                                  trace::Value::kGrowth, trace::Value::kLeft};
+    const trace::TraceValue kinds[] = {trace::TraceValue::kLive, trace::TraceValue::kAllocated,
+                                       trace::TraceValue::kGrowth, trace::TraceValue::kLeft};
     request.value = kinds[i % 4];
     const Clock::time_point asked = Clock::now();
     auto profile = trace::ReadTraceProfile(file, request);

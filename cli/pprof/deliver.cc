@@ -79,9 +79,10 @@ Status DeliverText(const std::string& text, pprof::Delivery delivery, const std:
                    destination);
 }
 
-Status WriteCommand(Profile profile, const pprof::Command& command, const std::string& pattern,
-                    const pprof::Settings& settings, bool in_shell, const Say& say) {
-  pprof::Request request;
+Status WriteCommand(Profile profile, const pprof::ReportCommand& command,
+                    const std::string& pattern, const pprof::Settings& settings, bool in_shell,
+                    const Say& say) {
+  pprof::ReportRequest request;
   request.kind = command.kind;
   request.pattern = pattern;
   request.config = settings.config;

@@ -24,11 +24,12 @@ struct Destination {
 
 // Writes the report `command` on the profile. In the shell on a terminal, a text longer than the
 // screen is shown by $PAGER.
-Status WriteCommand(Profile profile, const pprof::Command& command, const std::string& pattern,
-                    const pprof::Settings& settings, bool in_shell, const Say& say);
+Status WriteCommand(Profile profile, const pprof::ReportCommand& command,
+                    const std::string& pattern, const pprof::Settings& settings, bool in_shell,
+                    const Say& say);
 
 // What is behind it, for reports of other origin: `delivery`, `extension` and `viewer` are those of
-// pprof::Command.
+// pprof::ReportCommand.
 Status DeliverText(const std::string& text, pprof::Delivery delivery, const std::string& extension,
                    const std::string& viewer, const Destination& destination);
 

@@ -47,7 +47,7 @@ std::vector<FlagKind> MakeFlags() {
     if (setting.type == pprof::SettingType::kChoice) continue;
     add(setting.name, setting.type != pprof::SettingType::kSwitch, kPprofFlag);
   }
-  for (const pprof::Command& command : pprof::AllCommands()) {
+  for (const pprof::ReportCommand& command : pprof::AllCommands()) {
     add(command.name, command.takes_pattern, kPprofFlag);
   }
   for (const char* name : kPprofValues) add(name, true, kPprofFlag);

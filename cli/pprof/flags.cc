@@ -80,7 +80,7 @@ bool LooksLikeBuildId(const std::string& word) {
 }
 
 // The first of several words may be the program.
-void TakeProgram(std::vector<std::string> words, SourceOptions* source) {
+void TakeProgram(std::vector<std::string> words, PprofSourceOptions* source) {
   if (words.size() > 1) {
     if (IsElfFile(words.front())) {
       source->program = words.front();
@@ -103,7 +103,7 @@ Result<int> WholeNumber(const GivenFlag& flag) {
 }
 
 // Flags that say where profiles come from. False: it is none of these.
-Result<bool> TakeSourceFlag(const GivenFlag& flag, SourceOptions* source) {
+Result<bool> TakeSourceFlag(const GivenFlag& flag, PprofSourceOptions* source) {
   const std::map<std::string, std::string*> texts = {
       {"symbolize", &source->symbolize}, {"buildid", &source->build_id},
       {"add_comment", &source->comment}, {"tools", &source->tools},
@@ -186,7 +186,7 @@ Status TakePprofFlags(const std::vector<GivenFlag>& flags, PprofCommandLine* lin
   for (const GivenFlag& flag : flags) {
     HG_ASSIGN(const bool taken, TakeSourceFlag(flag, &line->source));
     if (taken) continue;
-    const pprof::Command* command = pprof::FindCommand(flag.name);
+    const pprof::ReportCommand* command = pprof::FindCommand(flag.name);
     const pprof::Setting* setting = pprof::FindSetting(flag.name);
     if (command != nullptr) {
       const bool wanted = command->takes_pattern ? !flag.value.empty() : flag.on();

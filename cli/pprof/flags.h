@@ -36,11 +36,11 @@ struct PprofCommandLine {
   bool help = false;
   bool version = false;
   Dialect dialect = Dialect::kPprof;
-  SourceOptions source;
+  PprofSourceOptions source;
 
   // pprof's words. No command: the shell.
   pprof::Settings settings;
-  const pprof::Command* command = nullptr;
+  const pprof::ReportCommand* command = nullptr;
   std::string pattern;
   std::string http;
 

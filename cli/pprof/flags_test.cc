@@ -48,7 +48,7 @@ TEST(PprofFlagsTest, SwitchesTakeAValueBehindAnEqualsSignAlone) {
 }
 
 TEST(PprofFlagsTest, EveryReportAndOptionIsAFlag) {
-  for (const pprof::Command& command : pprof::AllCommands()) {
+  for (const pprof::ReportCommand& command : pprof::AllCommands()) {
     Words words = {"-" + std::string(command.name)};
     if (command.takes_pattern) words.push_back("f");
     words.push_back("p");

@@ -52,7 +52,7 @@ std::string CommonStart(const std::vector<std::string>& ways) {
 
 }  // namespace
 
-struct LineReader::Editor {
+struct PromptReader::Editor {
   EditLine* edit = nullptr;
   History* history = nullptr;
   std::string history_path;
@@ -92,7 +92,7 @@ struct LineReader::Editor {
   }
 };
 
-LineReader::LineReader(std::string prompt, Completer completer, int prompt_fd)
+PromptReader::PromptReader(std::string prompt, Completer completer, int prompt_fd)
     : prompt_(std::move(prompt)), completer_(std::move(completer)), prompt_fd_(prompt_fd) {
   if (!CanEdit()) return;
   editor_ = std::make_unique<Editor>();
@@ -124,7 +124,7 @@ LineReader::LineReader(std::string prompt, Completer completer, int prompt_fd)
   }
 }
 
-LineReader::~LineReader() {
+PromptReader::~PromptReader() {
   if (editor_ == nullptr) return;
   if (editor_->history != nullptr) {
     HistEvent event;
@@ -137,7 +137,7 @@ LineReader::~LineReader() {
   el_end(editor_->edit);
 }
 
-std::optional<std::string> LineReader::Read() {
+std::optional<std::string> PromptReader::Read() {
   if (editor_ == nullptr) {
     if (prompt_fd_ == STDOUT_FILENO) {
       PrintOut(prompt_);

@@ -13,16 +13,16 @@
 
 namespace heapgauge::cli {
 
-class LineReader {
+class PromptReader {
  public:
   // Ways to complete the last word of a line.
   using Completer = std::function<std::vector<std::string>(const std::string& line)>;
 
   // From a pipe the prompt goes to `prompt_fd`.
-  LineReader(std::string prompt, Completer completer, int prompt_fd = 1);
-  ~LineReader();
-  LineReader(const LineReader&) = delete;
-  LineReader& operator=(const LineReader&) = delete;
+  PromptReader(std::string prompt, Completer completer, int prompt_fd = 1);
+  ~PromptReader();
+  PromptReader(const PromptReader&) = delete;
+  PromptReader& operator=(const PromptReader&) = delete;
 
   // Nothing at the end of input.
   std::optional<std::string> Read();

@@ -20,7 +20,7 @@ struct Grabbed {
 };
 
 // The program and build-id of the command line are those of the first module.
-void Override(const SourceOptions& options, Profile* profile) {
+void Override(const PprofSourceOptions& options, Profile* profile) {
   CoverAddresses(profile);
   Module& program = profile->modules.front();
   if (!options.program.empty()) program.path = options.program;
@@ -28,7 +28,7 @@ void Override(const SourceOptions& options, Profile* profile) {
 }
 
 Result<Grabbed> Grab(const std::vector<std::string>& sources, const char* what,
-                     const SourceOptions& options, const Say& say, ModuleSources* servers) {
+                     const PprofSourceOptions& options, const Say& say, ModuleSources* servers) {
   Grabbed grabbed;
   std::vector<Result<SourceProfile>> results = ReadSources(sources, ReadingOf(options, say));
   for (size_t i = 0; i < results.size(); ++i) {
@@ -81,7 +81,7 @@ void CoverAddresses(Profile* profile) {
   for (Location& location : profile->locations) location.module = 0;
 }
 
-ReadingOptions ReadingOf(const SourceOptions& options, const Say& say) {
+ReadingOptions ReadingOf(const PprofSourceOptions& options, const Say& say) {
   ReadingOptions reading;
   reading.default_path = "/debug/pprof/profile";
   reading.seconds = options.seconds;
@@ -93,7 +93,7 @@ ReadingOptions ReadingOf(const SourceOptions& options, const Say& say) {
   return reading;
 }
 
-Result<Profile> LoadForPprof(const SourceOptions& options, const Say& say) {
+Result<Profile> LoadForPprof(const PprofSourceOptions& options, const Say& say) {
   ModuleSources servers;
   HG_ASSIGN(Grabbed sources, Grab(options.sources, "source profiles", options, say, &servers));
   HG_ASSIGN(Profile profile, Merged(std::move(sources.profiles)));

@@ -14,13 +14,13 @@ namespace heapgauge::cli {
 
 // A source that cannot be read is told, as long as another one can. A profile from a server is also
 // kept in a file.
-Result<Profile> LoadForPprof(const SourceOptions& options, const Say& say);
+Result<Profile> LoadForPprof(const PprofSourceOptions& options, const Say& say);
 
 // Gives a profile that knows no modules one for all addresses, so that names can be looked for.
 void CoverAddresses(Profile* profile);
 
 // What is common to all sources of a command.
-ReadingOptions ReadingOf(const SourceOptions& options, const Say& say);
+ReadingOptions ReadingOf(const PprofSourceOptions& options, const Say& say);
 
 }  // namespace heapgauge::cli
 

@@ -53,7 +53,7 @@ std::vector<std::string> BinaryDirectories() {
   return directories;
 }
 
-void NameLocally(const SourceOptions& options, const SymbolizeMode& mode, const Say& say,
+void NameLocally(const PprofSourceOptions& options, const SymbolizeMode& mode, const Say& say,
                  Profile* profile) {
   std::vector<OldFrames> before(profile->locations.size());
   for (LocationId id = 0; id < profile->locations.size(); ++id) {
@@ -120,8 +120,8 @@ SymbolizeMode ParseSymbolizeMode(const std::string& text) {
   return mode;
 }
 
-Status NameAddresses(const SourceOptions& options, const ModuleSources& servers, const Say& say,
-                     Profile* profile) {
+Status NameAddresses(const PprofSourceOptions& options, const ModuleSources& servers,
+                     const Say& say, Profile* profile) {
   const SymbolizeMode mode = ParseSymbolizeMode(options.symbolize);
   if (!mode.understood) {
     return Fail(ErrorCode::kInvalidArgument,

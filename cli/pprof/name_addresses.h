@@ -26,8 +26,8 @@ SymbolizeMode ParseSymbolizeMode(const std::string& text);
 
 // Local files first, then the servers that the profile came from. What cannot be named is told and
 // keeps its address.
-Status NameAddresses(const SourceOptions& options, const ModuleSources& servers, const Say& say,
-                     Profile* profile);
+Status NameAddresses(const PprofSourceOptions& options, const ModuleSources& servers,
+                     const Say& say, Profile* profile);
 
 }  // namespace heapgauge::cli
 

@@ -88,7 +88,7 @@ std::string Row(const std::string& left, const std::string& right) {
 std::string PprofHelp() {
   std::string text = kHead;
   text += "\nReports (one of them):\n";
-  for (const pprof::Command& command : pprof::AllCommands()) {
+  for (const pprof::ReportCommand& command : pprof::AllCommands()) {
     text += Row("-" + std::string(command.name) + (command.takes_pattern ? "=RE" : ""),
                 command.summary);
   }

@@ -169,7 +169,7 @@ int RunSymbols(const perl::Options& options, const Say& say) {
 int RunShell(perl::Session session, const perl::Options& options, const Say& say) {
   const bool jeprof = options.tool == perl::Tool::kJeprof;
   say(std::string("Welcome to ") + (jeprof ? "jeprof" : "pprof") + "!  For help, type 'help'.");
-  LineReader reader(
+  PromptReader reader(
       jeprof ? "(jeprof) " : "(pprof) ",
       [](const std::string& line) { return PerlCompletions(line); }, STDERR_FILENO);
   while (const auto line = reader.Read()) {

@@ -20,7 +20,7 @@ void SayText(const Say& say, std::string text) {
 }
 
 void Greet(const Profile& profile, const pprof::Settings& settings, const Say& say) {
-  pprof::Request request;  // without filters: what is told is about the whole profile
+  pprof::ReportRequest request;  // without filters: what is told is about the whole profile
   request.config.sample_index = settings.config.sample_index;
   request.config.mean = settings.config.mean;
   request.config.unit = settings.config.unit;
@@ -47,7 +47,7 @@ int RunShell(const Profile& profile, pprof::Settings settings, const Say& say) {
   const pprof::ShellProfile described = pprof::DescribeForShell(profile);
   std::vector<std::string> functions;
   for (const Function& function : profile.functions) functions.push_back(function.name);
-  LineReader reader("(pprof) ", [&functions](const std::string& line) {
+  PromptReader reader("(pprof) ", [&functions](const std::string& line) {
     return pprof::Completions(line, functions);
   });
   Greet(profile, settings, say);

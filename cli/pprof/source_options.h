@@ -9,7 +9,7 @@
 
 namespace heapgauge::cli {
 
-struct SourceOptions {
+struct PprofSourceOptions {
   std::vector<std::string> sources;  // files, PIDs, gauge directories, URLs
   std::vector<std::string> bases;
   bool diff_base = false;  // the bases are labelled pprof::base

@@ -240,9 +240,9 @@ int NoConf(const Call& call) { return ReadOnly(call, static_cast<const char*>(""
 
 }  // namespace
 
-const std::vector<Control>& Controls() {
+const std::vector<MallctlControl>& Controls() {
   using Conf = JemallocConf;
-  static const auto* const controls = new std::vector<Control>{
+  static const auto* const controls = new std::vector<MallctlControl>{
       {"version", Version},
       {"epoch", Epoch},
       {"background_thread", OffForGood},
@@ -304,7 +304,7 @@ const std::vector<Control>& Controls() {
 const ControlTable& Names() {
   static const auto* const table = [] {
     std::vector<std::string_view> names;
-    for (const Control& control : Controls()) names.push_back(control.name);
+    for (const MallctlControl& control : Controls()) names.push_back(control.name);
     return new ControlTable(names);
   }();
   return *table;

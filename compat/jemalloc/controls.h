@@ -20,13 +20,13 @@ struct ControlCall {
   size_t new_size = 0;
 };
 
-struct Control {
+struct MallctlControl {
   std::string_view name;
   int (*call)(const ControlCall& call);
 };
 
 // In a fixed order.
-const std::vector<Control>& Controls();
+const std::vector<MallctlControl>& Controls();
 const ControlTable& Names();
 
 }  // namespace heapgauge::compat

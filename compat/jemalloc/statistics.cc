@@ -23,7 +23,7 @@ bool IsText(std::string_view name) {
 }
 
 // The value as JSON; "" if there is none to read.
-std::string ValueOf(const Control& control) {
+std::string ValueOf(const MallctlControl& control) {
   alignas(8) unsigned char bytes[8] = {};
   // The size is what the control takes.
   for (const size_t size : {size_t{1}, size_t{4}, size_t{8}}) {
@@ -48,7 +48,7 @@ std::string ValueOf(const Control& control) {
   return "";
 }
 
-bool IsShown(const Control& control, std::string_view group) {
+bool IsShown(const MallctlControl& control, std::string_view group) {
   const std::string_view name = control.name;
   // These act when they are called, or belong to a thread.
   if (name == "prof.dump" || name == "prof.reset" || name == "prof.prefix") return false;
@@ -56,7 +56,7 @@ bool IsShown(const Control& control, std::string_view group) {
 }
 
 uint64_t NumberOf(std::string_view name) {
-  for (const Control& control : Controls()) {
+  for (const MallctlControl& control : Controls()) {
     if (control.name == name) return std::strtoull(ValueOf(control).c_str(), nullptr, 10);
   }
   return 0;
@@ -75,7 +75,7 @@ std::string Plain() {
   const auto group = [&](const char* title, std::string_view prefix) {
     text += title;
     text += '\n';
-    for (const Control& control : Controls()) {
+    for (const MallctlControl& control : Controls()) {
       if (!IsShown(control, prefix)) continue;
       const std::string value = ValueOf(control);
       if (!value.empty())
@@ -101,7 +101,7 @@ std::string Json() {
     fmt::format_to(std::back_inserter(text), ",\"{}\":{{",
                    std::string_view(group).substr(0, std::strlen(group) - 1));
     bool first = true;
-    for (const Control& control : Controls()) {
+    for (const MallctlControl& control : Controls()) {
       if (!IsShown(control, group)) continue;
       const std::string value = ValueOf(control);
       if (value.empty()) continue;

@@ -12,14 +12,14 @@
 
 namespace heapgauge {
 
-struct Unit {
+struct NamedUnit {
   std::string_view name;  // as it is written
   double factor;          // in the basic unit of its kind
   std::array<std::string_view, 3> aliases;
 };
 
 struct UnitKind {
-  std::span<const Unit> units;  // from the smallest on
+  std::span<const NamedUnit> units;  // from the smallest on
   std::string_view fallback;    // written when a value suits none
   double fallback_factor;
 };
@@ -27,7 +27,7 @@ struct UnitKind {
 std::span<const UnitKind> UnitKinds();
 
 // The unit of that kind and name, or null. Case and a final "s" do not matter.
-const Unit* FindUnit(const UnitKind& kind, std::string_view name);
+const NamedUnit* FindUnit(const UnitKind& kind, std::string_view name);
 
 // How many of `to` are one of `from`: ("kB", "bytes") is 1024. None if they do not measure the same
 // or are not known.

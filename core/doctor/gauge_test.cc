@@ -26,7 +26,7 @@ GaugeFacts Program(double live, uint64_t interval, double allocated_per_second =
   r.interval = r.interval_in_force = interval;
   r.max_samples_per_second = 4000;
   r.duration_ns = 3600'000'000'000;
-  const Weight weight = WeightOf(1000, interval);
+  const SampleWeight weight = WeightOf(1000, interval);
   for (double bytes = 0; bytes + weight.bytes / 2 < live; bytes += weight.bytes) {
     facts.summary.live_bytes.Add(BytesEstimate(1000, weight));
     ++r.live_samples;

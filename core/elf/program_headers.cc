@@ -31,11 +31,11 @@ std::optional<std::vector<Elf64_Phdr>> ReadProgramHeaders(const std::string& pat
 
 }  // namespace
 
-std::optional<LoadedObject> ReadLoadedObject(const std::string& path) {
+std::optional<ElfImage> ReadElfImage(const std::string& path) {
   constexpr uint64_t kMaxThreadLocal = 64 << 20;
   const auto segments = ReadProgramHeaders(path);
   if (!segments) return std::nullopt;
-  LoadedObject object;
+  ElfImage object;
   uint64_t low = ~uint64_t{0};
   uint64_t high = 0;
   bool makes_sense = true;

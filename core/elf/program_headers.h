@@ -11,12 +11,12 @@
 
 namespace heapgauge {
 
-struct LoadedObject {
+struct ElfImage {
   uint64_t lowest_page = 0;         // address of the first page that is loaded, as linked
   uint64_t extent = 0;              // from there on, in whole pages; 0 if that makes no sense
   uint64_t thread_local_bytes = 0;  // of each thread, with what alignment takes
 };
-std::optional<LoadedObject> ReadLoadedObject(const std::string& path);
+std::optional<ElfImage> ReadElfImage(const std::string& path);
 
 }  // namespace heapgauge
 

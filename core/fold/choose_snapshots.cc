@@ -6,7 +6,7 @@ namespace heapgauge {
 
 SnapshotChooser::SnapshotChooser(size_t most) : limit_((std::max<size_t>(most, 8) - 2) / 2) {}
 
-void SnapshotChooser::MakeRoom(const Moment& moment) {
+void SnapshotChooser::MakeRoom(const SnapshotPoint& moment) {
   if (stretches_.empty()) {
     start_ = moment.at;
     first_ = moment;
@@ -37,9 +37,9 @@ void SnapshotChooser::JoinPairs() {
   stretches_.resize(kept, {});
 }
 
-std::vector<Moment> SnapshotChooser::Take() {
-  std::vector<Moment> moments;
-  const auto add = [&](const Moment& moment) {
+std::vector<SnapshotPoint> SnapshotChooser::Take() {
+  std::vector<SnapshotPoint> moments;
+  const auto add = [&](const SnapshotPoint& moment) {
     if (moments.empty() || moments.back().place != moment.place) moments.push_back(moment);
   };
   if (stretches_.empty()) return moments;

@@ -15,7 +15,7 @@
 
 namespace heapgauge {
 
-struct Moment {
+struct SnapshotPoint {
   uint64_t at = 0;  // on the axis
   uint64_t bytes = 0;
   uint64_t extra = 0;
@@ -30,7 +30,7 @@ class SnapshotChooser {
   explicit SnapshotChooser(size_t most);
 
   // In order of time.
-  void Add(const Moment& moment) {
+  void Add(const SnapshotPoint& moment) {
     last_ = moment;
     if (stretches_.empty() || moment.at - start_ >= end_) MakeRoom(moment);
     Stretch& stretch = stretches_.back();
@@ -39,25 +39,25 @@ class SnapshotChooser {
   }
 
   // The first, the last and those between, in order.
-  std::vector<Moment> Take();
+  std::vector<SnapshotPoint> Take();
 
  private:
   struct Stretch {
     uint64_t number;
-    Moment low;
-    Moment high;
+    SnapshotPoint low;
+    SnapshotPoint high;
   };
 
   // Begins the stretch of that moment.
-  void MakeRoom(const Moment& moment);
+  void MakeRoom(const SnapshotPoint& moment);
   void JoinPairs();
 
   const size_t limit_;
   uint64_t start_ = 0;
   uint64_t length_ = 1;  // of a stretch
   uint64_t end_ = 0;     // of the last one, behind start_
-  Moment first_;
-  Moment last_;
+  SnapshotPoint first_;
+  SnapshotPoint last_;
   std::vector<Stretch> stretches_;  // only those that have a moment
 };
 

@@ -41,7 +41,7 @@ using BlockSet = std::unordered_set<std::pair<uint64_t, uint64_t>, BlockHash>;
 BlockSet BlocksOf(const Profile& profile) {
   BlockSet blocks;
   blocks.reserve(profile.blocks.size());
-  for (const Block& block : profile.blocks) blocks.emplace(block.address, block.birth_ns);
+  for (const SampledBlock& block : profile.blocks) blocks.emplace(block.address, block.birth_ns);
   return blocks;
 }
 
@@ -50,14 +50,14 @@ Profile Without(const Profile& profile, const BlockSet& others) {
   Profile rest = profile;
   rest.estimates.assign(rest.values.size(), {});
   const size_t types = rest.sample_types.size();
-  for (const Block& block : rest.blocks) {
+  for (const SampledBlock& block : rest.blocks) {
     if (others.count({block.address, block.birth_ns}) != 0) continue;
-    const Weight weight = WeightOf(block.size, block.interval);
+    const SampleWeight weight = WeightOf(block.size, block.interval);
     rest.estimates[block.row * types + kInuseSpace].Add(BytesEstimate(block.size, weight));
     rest.estimates[block.row * types + kInuseObjects].Add(ObjectsEstimate(weight));
   }
   for (Row& row : rest.rows) row.live_samples = 0;
-  for (const Block& block : rest.blocks) ++rest.rows[block.row].live_samples;
+  for (const SampledBlock& block : rest.blocks) ++rest.rows[block.row].live_samples;
   return rest;
 }
 

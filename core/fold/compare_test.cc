@@ -143,11 +143,11 @@ Profile Sampled(size_t samples, uint64_t first_address = 0, uint32_t pid = 0) {
   p.recording.pid = pid;
   p.recording.program = "/bin/x";
   p.estimates.assign(p.values.size(), {});
-  const Weight weight = WeightOf(1000, 100'000);
+  const SampleWeight weight = WeightOf(1000, 100'000);
   for (size_t i = 0; i < samples; ++i) {
     p.estimates[kInuseSpace].Add(BytesEstimate(1000, weight));
     p.estimates[kInuseObjects].Add(ObjectsEstimate(weight));
-    Block block;
+    SampledBlock block;
     block.row = 0;
     block.address = first_address + i * 4096;
     block.size = 1000;

@@ -15,7 +15,7 @@ Profile Sampled() {
   profile.default_type = kInuseSpace;
   profile.rows.resize(2);
   profile.estimates.resize(2 * kHeapTypes);
-  const Weight w = WeightOf(1000, 4000);
+  const SampleWeight w = WeightOf(1000, 4000);
   for (int i = 0; i < 3; ++i) {
     profile.estimates[kAllocObjects].Add(ObjectsEstimate(w));
     profile.estimates[kAllocSpace].Add(BytesEstimate(1000, w));
@@ -41,7 +41,7 @@ TEST(FreedFigures, AreWhatIsNotLiveOfAllThatWasAllocated) {
   EXPECT_TRUE(m.has_objects());
   // As sure as the two samples of freed blocks make it.
   Estimate right;
-  const Weight w = WeightOf(1000, 4000);
+  const SampleWeight w = WeightOf(1000, 4000);
   for (int i = 0; i < 2; ++i) right.Add(BytesEstimate(1000, w));
   const Estimate freed = profile.estimate(0, m.main);
   EXPECT_NEAR(freed.value, right.value, 1e-6);

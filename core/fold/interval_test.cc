@@ -17,7 +17,7 @@ Estimate FromSizes(const std::vector<uint64_t>& sizes) {
   return sum;
 }
 
-TEST(Weight, SmallBlocksStandForAnIntervalLargeOnesForThemselves) {
+TEST(SampleWeight, SmallBlocksStandForAnIntervalLargeOnesForThemselves) {
   EXPECT_NEAR(WeightOf(1, kInterval).bytes, kInterval, 1);
   EXPECT_NEAR(WeightOf(1, kInterval).objects, kInterval, 1);
   EXPECT_NEAR(WeightOf(64 << 20, kInterval).bytes, 64 << 20, 1e-6);

@@ -47,9 +47,9 @@ Result<LiveSamples> CountLiveSamples(const Profile& profile, const RowFilter& fi
   std::unordered_map<EntityId, LiveSamples::Row> rows;
   std::unordered_map<uint32_t, SampledCount> threads;
   const uint64_t now = profile.recording.duration_ns;
-  for (const Block& block : profile.blocks) {
+  for (const SampledBlock& block : profile.blocks) {
     if (!selected[block.row]) continue;
-    const Weight weight = WeightOf(block.size, block.interval);
+    const SampleWeight weight = WeightOf(block.size, block.interval);
     const SampledCount one{BytesEstimate(block.size, weight), ObjectsEstimate(weight), 1};
     const uint64_t age = now > block.birth_ns ? now - block.birth_ns : 0;
     const size_t step = LifetimeStepOf(age);

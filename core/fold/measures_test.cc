@@ -70,7 +70,7 @@ TEST(ChooseType, KnowsNumbersAndOldNamesAndTellsWhatThereIs) {
 
 TEST(EstimateFromPeriod, GivesTheRangeThatTheSamplesBehindTheFiguresAllow) {
   // Ten samples of 4 kB at one in 512 kB: what a writer that scales makes of them.
-  const Weight one = WeightOf(4096, 512 << 10);
+  const SampleWeight one = WeightOf(4096, 512 << 10);
   Profile p = With({{"objects", "count"}, {"space", "bytes"}},
                    {static_cast<int64_t>(10 * one.objects), static_cast<int64_t>(10 * one.bytes)});
   p.period = 512 << 10;

@@ -222,7 +222,7 @@ class Merger {
       }
     }
     if (!all) {
-      for (Block& block : p.blocks) {
+      for (SampledBlock& block : p.blocks) {
         if (into[block.row] != kNone) block.row = into[block.row];
       }
       KeepRows(keep, &p);
@@ -293,7 +293,7 @@ class Merger {
         }
       }
     }
-    for (Block block : profile->blocks) {
+    for (SampledBlock block : profile->blocks) {
       block.row = now[block.row];
       if (block.row != kNone) result_.blocks.push_back(block);
     }

@@ -15,7 +15,7 @@ RowFigures::RowFigures(const Profile& profile, const Measures& measures)
   // The snapshot of a peak does not keep births.
   if (profile.blocks.empty() || profile.recording.is_peak) return;
   births_.resize(profile.rows.size());
-  for (const Block& block : profile.blocks) {
+  for (const SampledBlock& block : profile.blocks) {
     Births& births = births_[block.row];
     const double bytes = WeightOf(block.size, block.interval).bytes;
     births.bytes += bytes;

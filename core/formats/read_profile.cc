@@ -52,7 +52,7 @@ Result<Profile> ReadDhatProfile(ByteStream* stream, const std::string& name, con
 Result<Profile> ReadMassifProfile(ByteStream* stream, const std::string& name,
                                   const ReadOptions& options) {
   const std::string& at = options.question.at;
-  const bool peak = options.gauge.peak || options.question.value == trace::Value::kPeak;
+  const bool peak = options.gauge.peak || options.question.value == trace::TraceValue::kPeak;
   return ReadMassif(stream, name, at.empty() && peak ? "peak" : at);
 }
 
@@ -111,7 +111,7 @@ bool CanAnswer(ProfileFormat format, const trace::Question& question) {
 // What is asked for besides the moment.
 Status Show(const std::string& name, const trace::Question& question, bool peak, Profile* profile) {
   const Status shown =
-      ShowValue(peak ? trace::Value::kPeak : question.value, question.blocks, profile);
+      ShowValue(peak ? trace::TraceValue::kPeak : question.value, question.blocks, profile);
   if (shown) return {};
   return Fail(ErrorCode::kInvalidArgument, Printable(name) + ": " + shown.error().message);
 }
@@ -121,10 +121,10 @@ Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options)
   const trace::Question& question = options.question;
   if (!CanAnswer(ProfileFormat::kGauge, question)) return NeedsTrace(path, ProfileFormat::kGauge);
   GaugeReadOptions gauge = options.gauge;
-  gauge.peak = gauge.peak || question.at == "peak" || question.value == trace::Value::kPeak;
+  gauge.peak = gauge.peak || question.at == "peak" || question.value == trace::TraceValue::kPeak;
   HG_ASSIGN(Profile profile, ReadGaugeFile(path, gauge));
   trace::Question rest = question;
-  if (gauge.peak) rest.value = trace::Value::kLive;
+  if (gauge.peak) rest.value = trace::TraceValue::kLive;
   if (rest.any()) HG_TRY(Show(path, rest, false, &profile));
   return profile;
 }
@@ -165,8 +165,9 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
     const trace::Question& question = options.question;
     const bool peak = options.gauge.peak || question.at == "peak";
     // Of several snapshots the one that was asked for is there, and nothing else.
-    const bool done = format == ProfileFormat::kMassif && (question.value == trace::Value::kLive ||
-                                                           question.value == trace::Value::kPeak);
+    const bool done =
+        format == ProfileFormat::kMassif &&
+        (question.value == trace::TraceValue::kLive || question.value == trace::TraceValue::kPeak);
     if (!done && (peak || question.any())) HG_TRY(Show(name, question, peak, &profile));
     return profile;
   }

@@ -9,17 +9,17 @@ namespace heapgauge {
 namespace {
 
 // kNone, or a number that is none, if the profile does not have it.
-size_t TypeOfValue(trace::Value value, bool blocks, const Profile& profile) {
+size_t TypeOfValue(trace::TraceValue value, bool blocks, const Profile& profile) {
   const Measures m = MeasuresOf(profile);
   switch (value) {
-    case trace::Value::kLive:
+    case trace::TraceValue::kLive:
       return m.name != "live" ? kNone : blocks ? m.objects : m.main;
-    case trace::Value::kAllocated:
+    case trace::TraceValue::kAllocated:
       if (m.name == "allocated") return blocks ? m.objects : m.main;
       return blocks ? m.allocated_objects : m.allocated;
-    case trace::Value::kPeak:
+    case trace::TraceValue::kPeak:
       return profile.FindType(blocks ? "peak_objects" : "peak_space");
-    case trace::Value::kTemporary:
+    case trace::TraceValue::kTemporary:
       return profile.FindType(blocks ? "temporary_objects" : "temporary_space");
     default:
       return kNone;
@@ -28,21 +28,21 @@ size_t TypeOfValue(trace::Value value, bool blocks, const Profile& profile) {
 
 }  // namespace
 
-bool MayHaveValue(trace::Value value) {
+bool MayHaveValue(trace::TraceValue value) {
   switch (value) {
-    case trace::Value::kLive:
-    case trace::Value::kAllocated:
-    case trace::Value::kFreed:
-    case trace::Value::kPeak:
-    case trace::Value::kTemporary:
+    case trace::TraceValue::kLive:
+    case trace::TraceValue::kAllocated:
+    case trace::TraceValue::kFreed:
+    case trace::TraceValue::kPeak:
+    case trace::TraceValue::kTemporary:
       return true;
     default:
       return false;
   }
 }
 
-Status ShowValue(trace::Value value, bool blocks, Profile* profile) {
-  if (value == trace::Value::kFreed) return AddFreed(blocks, profile);
+Status ShowValue(trace::TraceValue value, bool blocks, Profile* profile) {
+  if (value == trace::TraceValue::kFreed) return AddFreed(blocks, profile);
   size_t type = TypeOfValue(value, blocks, *profile);
   if (type >= profile->sample_types.size() && !blocks) {
     // heaptrack counts what is temporary, and does not add up its bytes.
@@ -51,8 +51,8 @@ Status ShowValue(trace::Value value, bool blocks, Profile* profile) {
   if (type >= profile->sample_types.size()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "this profile does not tell what was " +
-                    std::string(value == trace::Value::kPeak ? "live at its peak"
-                                                             : trace::ValueName(value)) +
+                    std::string(value == trace::TraceValue::kPeak ? "live at its peak"
+                                                                  : trace::ValueName(value)) +
                     (blocks ? ", in blocks" : "") +
                     "; a trace does: heapgauge run --trace -o FILE.hgt -- COMMAND");
   }

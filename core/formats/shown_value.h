@@ -12,11 +12,11 @@
 namespace heapgauge {
 
 // Whether a profile that is none of a trace may have it at all.
-bool MayHaveValue(trace::Value value);
+bool MayHaveValue(trace::TraceValue value);
 
 // Makes it the default type, counted in blocks in place of bytes if that is asked for. Fails if
 // the profile does not have it; the message goes behind a name.
-Status ShowValue(trace::Value value, bool blocks, Profile* profile);
+Status ShowValue(trace::TraceValue value, bool blocks, Profile* profile);
 
 }  // namespace heapgauge
 

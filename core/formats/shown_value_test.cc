@@ -8,7 +8,7 @@ namespace heapgauge {
 namespace {
 
 using testing::Maker;
-using trace::Value;
+using trace::TraceValue;
 
 // With the figures that heaptrack's files have.
 Profile Heaptracks() {
@@ -25,28 +25,29 @@ Profile Heaptracks() {
   return profile;
 }
 
-std::string Shown(Value value, bool blocks) {
+std::string Shown(TraceValue value, bool blocks) {
   Profile profile = Heaptracks();
   const Status shown = ShowValue(value, blocks, &profile);
   return shown ? profile.sample_types[profile.DefaultType()].name : shown.error().message;
 }
 
 TEST(ShownValue, IsTheTypeOfTheProfileThatMeansIt) {
-  EXPECT_EQ(Shown(Value::kLive, false), "inuse_space");
-  EXPECT_EQ(Shown(Value::kLive, true), "inuse_objects");
-  EXPECT_EQ(Shown(Value::kAllocated, false), "alloc_space");
-  EXPECT_EQ(Shown(Value::kAllocated, true), "alloc_objects");
-  EXPECT_EQ(Shown(Value::kPeak, false), "peak_space");
-  EXPECT_EQ(Shown(Value::kPeak, true), "peak_objects");
-  EXPECT_EQ(Shown(Value::kFreed, false), "freed_space");
+  EXPECT_EQ(Shown(TraceValue::kLive, false), "inuse_space");
+  EXPECT_EQ(Shown(TraceValue::kLive, true), "inuse_objects");
+  EXPECT_EQ(Shown(TraceValue::kAllocated, false), "alloc_space");
+  EXPECT_EQ(Shown(TraceValue::kAllocated, true), "alloc_objects");
+  EXPECT_EQ(Shown(TraceValue::kPeak, false), "peak_space");
+  EXPECT_EQ(Shown(TraceValue::kPeak, true), "peak_objects");
+  EXPECT_EQ(Shown(TraceValue::kFreed, false), "freed_space");
 }
 
 TEST(ShownValue, OfWhatIsOnlyCountedIsTheCount) {
-  EXPECT_EQ(Shown(Value::kTemporary, false), "temporary_objects");
+  EXPECT_EQ(Shown(TraceValue::kTemporary, false), "temporary_objects");
 }
 
 TEST(ShownValue, SaysThatTheProfileDoesNotHaveIt) {
-  for (const Value value : {Value::kGrowth, Value::kLifetime, Value::kLeft, Value::kNeverFreed}) {
+  for (const TraceValue value :
+       {TraceValue::kGrowth, TraceValue::kLifetime, TraceValue::kLeft, TraceValue::kNeverFreed}) {
     EXPECT_FALSE(MayHaveValue(value));
     EXPECT_NE(Shown(value, false).find("does not tell what was"), std::string::npos);
   }
@@ -54,12 +55,13 @@ TEST(ShownValue, SaysThatTheProfileDoesNotHaveIt) {
   live_only.sample_types = {{"inuse_space", "bytes"}};
   live_only.values = {100};
   live_only.default_type = 0;
-  EXPECT_TRUE(ShowValue(Value::kLive, false, &live_only));
-  for (const Value value : {Value::kAllocated, Value::kFreed, Value::kPeak, Value::kTemporary}) {
+  EXPECT_TRUE(ShowValue(TraceValue::kLive, false, &live_only));
+  for (const TraceValue value :
+       {TraceValue::kAllocated, TraceValue::kFreed, TraceValue::kPeak, TraceValue::kTemporary}) {
     EXPECT_TRUE(MayHaveValue(value));
     EXPECT_FALSE(ShowValue(value, false, &live_only)) << trace::ValueName(value);
   }
-  EXPECT_FALSE(ShowValue(Value::kLive, true, &live_only));
+  EXPECT_FALSE(ShowValue(TraceValue::kLive, true, &live_only));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class GaugeDump : public ::testing::Test {
     return static_cast<size_t>(std::distance(begin, std::filesystem::directory_iterator()));
   }
 
-  const testing::OwnGauge own_;
+  const testing::ScratchGauge own_;
   std::string dir_;
   std::string path_;
   DumpPlace place_;

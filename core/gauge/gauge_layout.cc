@@ -44,8 +44,9 @@ Status GaugeLayout::CheckHeader(const std::string& name) const {
     size_t least;
   };
   const Size sizes[] = {
-      {"module size", offsetof(wire::Header, module_bytes), h.module_bytes, sizeof(wire::Module)},
-      {"node size", offsetof(wire::Header, node_bytes), h.node_bytes, sizeof(wire::Node)},
+      {"module size", offsetof(wire::Header, module_bytes), h.module_bytes,
+       sizeof(wire::ModuleRecord)},
+      {"node size", offsetof(wire::Header, node_bytes), h.node_bytes, sizeof(wire::NodeRecord)},
       {"stack size", offsetof(wire::Header, stack_bytes), h.stack_bytes, sizeof(wire::StackRecord)},
       {"live record size", offsetof(wire::Header, live_bytes), h.live_bytes,
        sizeof(wire::LiveRecord)},

@@ -11,14 +11,14 @@ constexpr uint64_t kAddressLimit = uint64_t{1} << 48;
 constexpr uint64_t kPage = 4096;
 
 // Whether the record tells of one segment of code, and it makes sense.
-bool HasCode(const wire::Module& m) {
+bool HasCode(const wire::ModuleRecord& m) {
   return m.code_start < m.code_end && m.code_start >= m.start - m.start % kPage &&
          m.code_end <= m.end + kPage && m.code_end <= kAddressLimit;
 }
 
 }  // namespace
 
-std::optional<Module> ToModule(const wire::Module& m, bool tells_code) {
+std::optional<Module> ToModule(const wire::ModuleRecord& m, bool tells_code) {
   if (m.start >= m.end || m.end > kAddressLimit || m.build_id_bytes > sizeof m.build_id) return {};
   Module module;
   module.path = FieldText(m.path, sizeof m.path);
@@ -40,8 +40,9 @@ std::optional<Module> ToModule(const wire::Module& m, bool tells_code) {
 
 GaugeModules ReadModules(const ByteSource& source, const GaugeLayout& layout) {
   GaugeModules result;
-  ForEachRecord<wire::Module>(
-      source, layout, wire::SegmentKind::kModules, [&](uint32_t index, const wire::Module& m) {
+  ForEachRecord<wire::ModuleRecord>(
+      source, layout, wire::SegmentKind::kModules,
+      [&](uint32_t index, const wire::ModuleRecord& m) {
         if (m.start == 0) return;  // not written
         std::optional<Module> module = ToModule(m, layout.header().version >= 3);
         if (!module) {

@@ -17,7 +17,7 @@
 namespace heapgauge {
 
 // A record as a module, if it makes sense. `tells_code`: its code_* fields count.
-std::optional<Module> ToModule(const wire::Module& record, bool tells_code);
+std::optional<Module> ToModule(const wire::ModuleRecord& record, bool tells_code);
 
 // The module list of a gauge file.
 struct GaugeModules {
@@ -29,7 +29,7 @@ GaugeModules ReadModules(const ByteSource& source, const GaugeLayout& layout);
 
 // A distinct address on some stack.
 struct CodeAddress {
-  uint64_t pc_module = 0;  // as in wire::Node
+  uint64_t pc_module = 0;  // as in wire::NodeRecord
   bool exact = false;
   friend bool operator==(const CodeAddress&, const CodeAddress&) = default;
   friend auto operator<=>(const CodeAddress&, const CodeAddress&) = default;

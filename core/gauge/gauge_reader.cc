@@ -83,7 +83,7 @@ class GaugeReading {
   }
 
  private:
-  // While blocks are collected, Block::row holds the number of the stack in the file.
+  // While blocks are collected, SampledBlock::row holds the number of the stack in the file.
   void ReadLive() {
     if (options_.live != nullptr) {
       for (const wire::LiveRecord& record : *options_.live) AddLive(record);
@@ -182,7 +182,7 @@ class GaugeReading {
                                           ++damaged;
                                           return;
                                         }
-                                        Block block;
+                                        SampledBlock block;
                                         block.row = peak.stack;
                                         block.size = peak.size;
                                         block.interval = std::max<uint64_t>(record.interval, 1);
@@ -202,7 +202,7 @@ class GaugeReading {
   void ReadStacks() {
     const uint32_t count = layout_.record_count(SegmentKind::kStacks);
     std::vector<bool> has_blocks(count);
-    for (const Block& block : profile_.blocks) {
+    for (const SampledBlock& block : profile_.blocks) {
       if (block.row < count) has_blocks[block.row] = true;
     }
     std::vector<RowId> row_of(count, kNone);
@@ -225,7 +225,7 @@ class GaugeReading {
           SetAllocated(row_of[index], record);
         });
     RowId unknown = kNone;  // of blocks whose stack cannot be read: their bytes still count
-    for (Block& block : profile_.blocks) {
+    for (SampledBlock& block : profile_.blocks) {
       RowId row = block.row < count ? row_of[block.row] : kNone;
       if (row == kNone) {
         if (unknown == kNone) unknown = NewRow(0);
@@ -233,7 +233,7 @@ class GaugeReading {
         ++unreadable_;
       }
       block.row = row;
-      const Weight weight = WeightOf(block.size, block.interval);
+      const SampleWeight weight = WeightOf(block.size, block.interval);
       Estimated(row, kInuseObjects).Add(ObjectsEstimate(weight));
       Estimated(row, kInuseSpace).Add(BytesEstimate(block.size, weight));
       ++profile_.rows[row].live_samples;
@@ -279,18 +279,16 @@ class GaugeReading {
   // Keeps the nodes that some row reaches, renumbered, parents first.
   void ReadNodes() {
     const uint32_t count = layout_.record_count(SegmentKind::kNodes);
-    std::vector<wire::Node> raw(count);
+    std::vector<wire::NodeRecord> raw(count);
     std::vector<uint16_t> depth(count);  // 0: not usable
-    ForEachRecord<wire::Node>(source_, layout_, SegmentKind::kNodes,
-                              [&](uint32_t index, const wire::Node& node) {
-                                if (index == 0 || node.pc_module == 0 || node.parent >= index)
-                                  return;
-                                const uint32_t above = node.parent == 0 ? 0 : depth[node.parent];
-                                if ((node.parent != 0 && above == 0) || above >= wire::kMaxFrames)
-                                  return;
-                                raw[index] = node;
-                                depth[index] = static_cast<uint16_t>(above + 1);
-                              });
+    ForEachRecord<wire::NodeRecord>(
+        source_, layout_, SegmentKind::kNodes, [&](uint32_t index, const wire::NodeRecord& node) {
+          if (index == 0 || node.pc_module == 0 || node.parent >= index) return;
+          const uint32_t above = node.parent == 0 ? 0 : depth[node.parent];
+          if ((node.parent != 0 && above == 0) || above >= wire::kMaxFrames) return;
+          raw[index] = node;
+          depth[index] = static_cast<uint16_t>(above + 1);
+        });
     std::vector<NodeId> renumbered(count, kNone);
     constexpr NodeId kReached = 0;
     for (const Row& row : profile_.rows) {

@@ -235,7 +235,7 @@ TEST(GaugeReader, LongerRecordsOfLaterAgentsAreRead) {
   const auto layout = GaugeLayout::Read(MemorySource(bytes), "x");
   ASSERT_TRUE(layout);
   const uint64_t at = *layout->SegmentOffset(wire::SegmentKind::kNodes, 0);
-  std::memcpy(&bytes[at + 32], &bytes[at + 16], sizeof(wire::Node));
+  std::memcpy(&bytes[at + 32], &bytes[at + 16], sizeof(wire::NodeRecord));
   const auto profile = ReadGauge(MemorySource(bytes), "x");
   ASSERT_TRUE(profile);
   ASSERT_EQ(profile->nodes.size(), 1u);
@@ -327,7 +327,7 @@ TEST(GaugeReader, NeverAcceptsATornRecord) {
   for (int i = 0; i < 200; ++i) {
     const auto profile = ReadGauge(*file, pattern);
     ASSERT_TRUE(profile);
-    for (const Block& block : profile->blocks) {
+    for (const SampledBlock& block : profile->blocks) {
       ++seen;
       ASSERT_EQ(block.size, block.birth_ns);
       ASSERT_EQ(block.size, block.interval);
@@ -376,7 +376,7 @@ TEST(GaugeSummary, TellsLiveEndedKilledReplacedAndSnapshot) {
   b.AddLive(b.AddStack({0x1000}), 1 << 20);
   EXPECT_EQ(state(&b), RecordingState::kReplaced) << "this process runs and maps no gauge file";
   {
-    const testing::OwnGauge own;
+    const testing::ScratchGauge own;
     EXPECT_EQ(state(&b), RecordingState::kSnapshot) << "it maps another one than this";
   }
   b.header().process_start_ticks += 1;

@@ -165,7 +165,7 @@ Result<GaugeSummary> ReadGaugeSummary(const std::string& path) {
           return;
         }
         if (record.birth_ns < r.reset_ns) return;
-        const Weight weight = WeightOf(record.size, record.interval);
+        const SampleWeight weight = WeightOf(record.size, record.interval);
         summary.live_bytes.Add(BytesEstimate(record.size, weight));
         summary.live_objects += weight.objects;
         last_birth = std::max(last_birth, record.birth_ns);

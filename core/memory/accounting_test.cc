@@ -28,7 +28,7 @@ AccountingInput Example() {
   input.allocator = wire::Allocator::kJemalloc;
   input.agent_ranges_known = true;
   for (int i = 0; i < 200; ++i) {
-    const Weight weight = WeightOf(1000, 512 * 1024);
+    const SampleWeight weight = WeightOf(1000, 512 * 1024);
     input.live.bytes.Add(BytesEstimate(1000, weight));
     input.live.objects += weight.objects;
     input.live.rounding += 24 * weight.objects;

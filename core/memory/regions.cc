@@ -64,7 +64,7 @@ std::vector<Region> Joined(const MemorySurvey& survey) {
 // What the samples say is live in each region.
 void AddBlocks(const Profile& profile, std::vector<Region>* regions) {
   std::map<std::pair<size_t, RowId>, double> of_rows;
-  for (const Block& block : profile.blocks) {
+  for (const SampledBlock& block : profile.blocks) {
     const auto behind = std::upper_bound(
         regions->begin(), regions->end(), block.address,
         [](uint64_t address, const Region& region) { return address < region.start; });

@@ -38,8 +38,8 @@ MemorySurvey Survey() {
   return survey;
 }
 
-Block Sampled(uint64_t address, uint64_t size, RowId row) {
-  Block block;
+SampledBlock Sampled(uint64_t address, uint64_t size, RowId row) {
+  SampledBlock block;
   block.address = address;
   block.size = size;
   block.row = row;

@@ -31,7 +31,7 @@ LiveFigures FiguresOf(const GaugeMemory& gauge, PageMap* pages) {
             [](const auto* a, const auto* b) { return a->address < b->address; });
   for (const wire::LiveRecord* record : records) {
     const uint64_t size = std::max<uint64_t>(record->size, 1);
-    const Weight weight = WeightOf(record->size, record->interval);
+    const SampleWeight weight = WeightOf(record->size, record->interval);
     const double rounding = static_cast<double>(record->usable - record->size) * weight.objects;
     figures.bytes.Add(BytesEstimate(record->size, weight));
     figures.objects += weight.objects;

@@ -34,7 +34,7 @@ std::map<uint64_t, uint64_t> FindZeroData(const std::vector<MappingUsage>& mappi
       if (before.inode != 0 && !SameFile(before, data)) break;
       if (before.inode != 0) first = j - 1;
     }
-    const auto object = ReadLoadedObject(root + data.name);
+    const auto object = ReadElfImage(root + data.name);
     if (object && object->extent != 0) {
       const uint64_t end = mappings[first].start + object->extent;
       ends[mappings[i].start] = std::clamp(end, mappings[i].start, mappings[i].end);

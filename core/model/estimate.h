@@ -36,7 +36,7 @@ struct Estimate {
 };
 
 // What one sampled block stands for.
-struct Weight {
+struct SampleWeight {
   double objects = 0;           // 1/p
   double bytes = 0;             // s/p
   double objects_variance = 0;  // (1-p)/p^2
@@ -46,13 +46,13 @@ struct Weight {
 };
 
 // A size of 0 counts as 1 byte: the allocator gives a block for it all the same.
-inline Weight WeightOf(uint64_t size, uint64_t interval) {
+inline SampleWeight WeightOf(uint64_t size, uint64_t interval) {
   const double s = size == 0 ? 1 : static_cast<double>(size);
   if (interval == 0) return {.objects = 1, .bytes = s};
   const double t = static_cast<double>(interval);
   const double p = -std::expm1(-s / t);
   const double q = std::exp(-s / t);
-  Weight w;
+  SampleWeight w;
   w.objects = 1 / p;
   w.bytes = s / p;
   w.objects_variance = q / (p * p);
@@ -62,11 +62,11 @@ inline Weight WeightOf(uint64_t size, uint64_t interval) {
   return w;
 }
 
-inline Estimate BytesEstimate(uint64_t size, const Weight& w) {
+inline Estimate BytesEstimate(uint64_t size, const SampleWeight& w) {
   const double s = static_cast<double>(size);
   return {w.bytes, w.bytes_variance, w.bytes_step, s, s * w.bytes_variance};
 }
-inline Estimate ObjectsEstimate(const Weight& w) {
+inline Estimate ObjectsEstimate(const SampleWeight& w) {
   return {w.objects, w.objects_variance, w.objects_step, 1, w.objects_variance};
 }
 

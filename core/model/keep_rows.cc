@@ -26,8 +26,9 @@ void KeepRows(const std::vector<bool>& keep, Profile* profile) {
   profile->rows.resize(next);
   profile->values.resize(next * types);
   if (!profile->estimates.empty()) profile->estimates.resize(next * types);
-  std::erase_if(profile->blocks, [&](const Block& block) { return now[block.row] == kNone; });
-  for (Block& block : profile->blocks) block.row = now[block.row];
+  std::erase_if(profile->blocks,
+                [&](const SampledBlock& block) { return now[block.row] == kNone; });
+  for (SampledBlock& block : profile->blocks) block.row = now[block.row];
   const auto of_row = [](const UnknownFields& u) {
     return u.owner == UnknownFields::Owner::kSample;
   };

@@ -153,7 +153,7 @@ Status Profile::Check() const {
       return broken("a label names no text");
     }
   }
-  for (const Block& block : blocks) {
+  for (const SampledBlock& block : blocks) {
     if (block.row >= rows.size()) return broken("a block names no row");
   }
   if (values.size() != rows.size() * sample_types.size()) return broken("values do not match rows");

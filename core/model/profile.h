@@ -96,7 +96,7 @@ struct Profile {
   std::vector<std::string> strings;  // keys, texts and units of labels
   std::vector<LabelSet> label_sets;
   std::vector<Label> labels;
-  std::vector<Block> blocks;
+  std::vector<SampledBlock> blocks;
   std::vector<TimelinePoint> timeline;  // oldest first
   TimeAxis timeline_axis = TimeAxis::kTime;
   bool timeline_live_only = false;  // its points know the bytes that were live, and no more

@@ -117,7 +117,7 @@ struct UnknownFields {
   std::string bytes;
 };
 
-struct Block {
+struct SampledBlock {
   RowId row = kNone;
   uint32_t thread = 0;  // kernel thread id, 0 unknown
   uint64_t address = 0;

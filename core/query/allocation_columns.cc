@@ -22,7 +22,7 @@ enum CallPlace {
 };
 
 int64_t CallOf(const trace::Block& block) {
-  // By wire::Function.
+  // By wire::AllocationFunction.
   constexpr CallPlace kPlaces[] = {kMalloc, kCalloc,   kRealloc, kAligned,
                                    kNew,    kNewArray, kMallocx, kPool};
   if (block.is_mapping) return kMmap;

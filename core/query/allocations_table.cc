@@ -20,7 +20,7 @@ constexpr double kMostGathered = 256 << 20;
 
 class AllocationsCursor final : public Cursor {
  public:
-  explicit AllocationsCursor(Source* source) : source_(source) {}
+  explicit AllocationsCursor(QuerySource* source) : source_(source) {}
 
   Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
     recorded_.end_ns = source_->end_ns();
@@ -180,7 +180,7 @@ class AllocationsCursor final : public Cursor {
     return {};
   }
 
-  Source* source_;
+  QuerySource* source_;
   Recorded recorded_;
   std::unique_ptr<BlockReader> reader_;
   const trace::Block* block_ = nullptr;
@@ -190,7 +190,7 @@ class AllocationsCursor final : public Cursor {
 
 class AllocationsTable final : public Table {
  public:
-  explicit AllocationsTable(Source* source)
+  explicit AllocationsTable(QuerySource* source)
       : Table(source, "allocations",
               "every block that was allocated; of a sampled profile its sampled live blocks",
               Columns()) {}
@@ -277,7 +277,7 @@ class AllocationsTable final : public Table {
 
 }  // namespace
 
-std::shared_ptr<Table> MakeAllocationsTable(Source* source) {
+std::shared_ptr<Table> MakeAllocationsTable(QuerySource* source) {
   return std::make_shared<AllocationsTable>(source);
 }
 

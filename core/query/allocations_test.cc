@@ -122,7 +122,7 @@ TEST(Allocations, AreThoseThatHappenedUnderAnyCondition) {
     made.write_survivors = seed % 3 != 0;
     made.finish = seed % 3 != 1;
     AddRandomEvents(how, &made);
-    Asker asker(Source::OfTrace(made.Open(), {}));
+    Asker asker(QuerySource::OfTrace(made.Open(), {}));
     const uint64_t end = made.end_ns();
     for (int round = 0; round < 60; ++round) {
       std::vector<Condition> conditions;
@@ -162,7 +162,7 @@ TEST(Allocations, OfAnotherToolHaveNothingForWhatItDidNotTell) {
   how.events = 500;
   made.facts.only_blocks = true;
   AddRandomEvents(how, &made);
-  Asker asker(Source::OfTrace(made.Open(), {}));
+  Asker asker(QuerySource::OfTrace(made.Open(), {}));
   EXPECT_EQ(asker.One("SELECT count(slack) + count(alignment) + count(call) + count(thread) + "
                       "count(freed_by) + count(previous) + count(resized) FROM allocations"),
             "0");
@@ -177,7 +177,7 @@ TEST(Allocations, AreGroupedByAnyColumn) {
   RandomTrace how;
   how.events = 4000;
   AddRandomEvents(how, &made);
-  Asker asker(Source::OfTrace(made.Open(), {}));
+  Asker asker(QuerySource::OfTrace(made.Open(), {}));
   for (const char* key : {"stack", "thread", "call", "size", "freed_by", "alignment", "temporary",
                           "is_mapping", "previous", "stack, thread", "thread, call, is_mapping"}) {
     const std::string grouped = fmt::format(
@@ -235,12 +235,12 @@ class OneSecond : public ::testing::Test {
         }
       }
     }
-    asker_ = std::make_unique<Asker>(Source::OfTrace(made_.Open(), {}));
+    asker_ = std::make_unique<Asker>(QuerySource::OfTrace(made_.Open(), {}));
   }
 
   // Segments that were read for it, beside the answer.
   uint64_t ReadsFor(const std::string& sql, const std::string& answer) {
-    Asker fresh(Source::OfTrace(made_.Open(), {}));
+    Asker fresh(QuerySource::OfTrace(made_.Open(), {}));
     EXPECT_EQ(fresh.One(sql), answer) << sql;
     parts_ = fresh.source().segments()->parts_read();
     return fresh.source().segments()->reads();

@@ -9,7 +9,7 @@ using trace::Block;
 
 }  // namespace
 
-TraceBlockReader::TraceBlockReader(Source* source, BlockScan scan)
+TraceBlockReader::TraceBlockReader(QuerySource* source, BlockScan scan)
     : source_(source),
       scan_(std::move(scan)),
       plan_(PlanReading(scan_, source->trace()->segments())) {}
@@ -94,7 +94,7 @@ Status TraceBlockReader::ReadSurvivors() {
 Result<const Block*> ProfileBlockReader::Next() {
   HG_ASSIGN(const Profile* profile, source_->StacksOnly());
   while (at_ < profile->blocks.size()) {
-    const heapgauge::Block& from = profile->blocks[at_];
+    const heapgauge::SampledBlock& from = profile->blocks[at_];
     block_ = {};
     block_.number = at_++;
     block_.birth_ns = from.birth_ns;
@@ -107,7 +107,7 @@ Result<const Block*> ProfileBlockReader::Next() {
   return nullptr;
 }
 
-std::unique_ptr<BlockReader> ReadBlocks(Source* source, BlockScan scan) {
+std::unique_ptr<BlockReader> ReadBlocks(QuerySource* source, BlockScan scan) {
   if (source->trace() == nullptr) {
     return std::make_unique<ProfileBlockReader>(source, std::move(scan));
   }

@@ -24,12 +24,12 @@ class BlockReader {
 };
 
 // REQUIRES: the source outlives this.
-std::unique_ptr<BlockReader> ReadBlocks(Source* source, BlockScan scan);
+std::unique_ptr<BlockReader> ReadBlocks(QuerySource* source, BlockScan scan);
 
 class TraceBlockReader final : public BlockReader {
  public:
   // REQUIRES: the source is a trace and outlives this.
-  TraceBlockReader(Source* source, BlockScan scan);
+  TraceBlockReader(QuerySource* source, BlockScan scan);
   Result<const trace::Block*> Next() override;
 
  private:
@@ -38,7 +38,7 @@ class TraceBlockReader final : public BlockReader {
   Status ReadStep();
   Status ReadSurvivors();
 
-  Source* source_;
+  QuerySource* source_;
   BlockScan scan_;
   ReadPlan plan_;
   size_t step_ = 0;  // the next one
@@ -56,11 +56,12 @@ class TraceBlockReader final : public BlockReader {
 class ProfileBlockReader final : public BlockReader {
  public:
   // REQUIRES: the source is a profile and outlives this.
-  ProfileBlockReader(Source* source, BlockScan scan) : source_(source), scan_(std::move(scan)) {}
+  ProfileBlockReader(QuerySource* source, BlockScan scan)
+      : source_(source), scan_(std::move(scan)) {}
   Result<const trace::Block*> Next() override;
 
  private:
-  Source* source_;
+  QuerySource* source_;
   BlockScan scan_;
   size_t at_ = 0;
   trace::Block block_;

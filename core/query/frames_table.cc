@@ -37,7 +37,7 @@ std::vector<Column> Columns() {
 
 class FramesCursor final : public Cursor {
  public:
-  explicit FramesCursor(Source* source) : source_(source) {}
+  explicit FramesCursor(QuerySource* source) : source_(source) {}
 
   Status Start(const Scan&, std::span<sqlite3_value*> values) override {
     Range wanted;
@@ -125,7 +125,7 @@ class FramesCursor final : public Cursor {
     }
   }
 
-  Source* source_;
+  QuerySource* source_;
   const NamesInStacks* names_ = nullptr;
   uint64_t stack_ = 0;
   uint64_t end_ = 0;
@@ -136,7 +136,8 @@ class FramesCursor final : public Cursor {
 
 class FramesTable final : public Table {
  public:
-  explicit FramesTable(Source* source) : Table(source, "frames", "frames of stacks", Columns()) {}
+  explicit FramesTable(QuerySource* source)
+      : Table(source, "frames", "frames of stacks", Columns()) {}
 
   bool Accepts(const Term& term) const override {
     return term.column == kStack && term.op == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -152,7 +153,7 @@ class FramesTable final : public Table {
 
 }  // namespace
 
-std::shared_ptr<Table> MakeFramesTable(Source* source) {
+std::shared_ptr<Table> MakeFramesTable(QuerySource* source) {
   return std::make_shared<FramesTable>(source);
 }
 

@@ -26,7 +26,7 @@ using trace::testing::RandomTrace;
 using Lines = std::vector<std::string>;
 
 TEST(Refused, IsAllThatDoesNotRead) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   for (const char* sql : {"CREATE TABLE x(a)",
                           "CREATE TEMP TABLE x(a)",
                           "CREATE VIEW v AS SELECT 1",
@@ -67,7 +67,7 @@ TEST(Refused, IsAllThatDoesNotRead) {
 TEST(Hostile, StatementsEnd) {
   QueryOptions options;
   options.seconds = 0.05;
-  Asker asker(Source::OfProfile(SampledProfile()), options);
+  Asker asker(QuerySource::OfProfile(SampledProfile()), options);
   EXPECT_NE(asker
                 .One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                      "SELECT count(*) FROM n")
@@ -80,7 +80,7 @@ TEST(Hostile, StatementsEnd) {
 TEST(Hostile, RowsEndInTime) {
   QueryOptions options;
   options.seconds = 1e-9;
-  Asker asker(Source::OfProfile(SampledProfile()), options);
+  Asker asker(QuerySource::OfProfile(SampledProfile()), options);
   EXPECT_NE(asker.One("SELECT zeroblob(1000)").find("took more than 1e-09 s"), std::string::npos);
 }
 
@@ -88,7 +88,7 @@ TEST(Hostile, AnyLengthOfTimeIsUnderstood) {
   for (const double seconds : {1e10, 1e300, HUGE_VAL}) {
     QueryOptions options;
     options.seconds = seconds;
-    Asker asker(Source::OfProfile(SampledProfile()), options);
+    Asker asker(QuerySource::OfProfile(SampledProfile()), options);
     EXPECT_EQ(asker.One("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
                         "LIMIT 100000) SELECT count(*) FROM n"),
               "100000")
@@ -107,13 +107,13 @@ TEST(Hostile, WhatIsReadAtOnceEndsInTime) {
         "SELECT count(*) FROM allocations WHERE number < 5",
         "SELECT number FROM allocations WHERE freed_ns IS NULL LIMIT 1",
         "SELECT stack FROM snapshots('peak') LIMIT 1", "SELECT live_bytes FROM stacks LIMIT 1"}) {
-    Asker asker(Source::OfTrace(made.Open(), {}), options);
+    Asker asker(QuerySource::OfTrace(made.Open(), {}), options);
     EXPECT_NE(asker.One(sql).find("took more than 1e-09 s"), std::string::npos) << sql;
   }
 }
 
 TEST(Hostile, StatementsAreInterrupted) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   std::atomic<bool> done = false;
   std::thread other([&] {
     while (!done) asker.query().Interrupt();
@@ -144,7 +144,7 @@ TEST(Hostile, ReadingSurvivorsIsInterrupted) {
   InterruptAtSurvivors progress;
   QueryOptions options;
   options.progress = &progress;
-  Asker asker(Source::OfTrace(made.Open(), {}), options);
+  Asker asker(QuerySource::OfTrace(made.Open(), {}), options);
   progress.query = &asker.query();
   EXPECT_EQ(asker.One("SELECT number FROM allocations WHERE freed_ns IS NULL LIMIT 1"),
             "error: the query was interrupted");
@@ -152,7 +152,7 @@ TEST(Hostile, ReadingSurvivorsIsInterrupted) {
 }
 
 TEST(Hostile, AnInterruptThatComesEarlyIsNotLost) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   asker.query().Interrupt();
   EXPECT_EQ(asker.One("SELECT 1"), "error: the query was interrupted");
   EXPECT_EQ(asker.One("SELECT 1"), "1") << "it is for one run";
@@ -167,7 +167,7 @@ TEST(Hostile, AnInterruptThatComesEarlyIsNotLost) {
 TEST(Hostile, MemoryIsBounded) {
   QueryOptions options;
   options.memory_bytes = 16 << 20;
-  Asker asker(Source::OfProfile(SampledProfile()), options);
+  Asker asker(QuerySource::OfProfile(SampledProfile()), options);
   for (const char* sql :
        {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000000) "
         "SELECT i FROM n ORDER BY random()",
@@ -191,8 +191,8 @@ TEST(Hostile, AnyWordsHaveAnAnswer) {
   AddRandomEvents(how, &made);
   QueryOptions options;
   options.seconds = 2;
-  Asker trace(Source::OfTrace(made.Open(), {}), options);
-  Asker profile(Source::OfProfile(SampledProfile()), options);
+  Asker trace(QuerySource::OfTrace(made.Open(), {}), options);
+  Asker profile(QuerySource::OfProfile(SampledProfile()), options);
   const char* words[] = {"SELECT",
                          "*",
                          "FROM",
@@ -290,7 +290,7 @@ TEST(Hostile, AnyWordsHaveAnAnswer) {
 }
 
 TEST(Mistakes, AreToldWithTheirPlace) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   EXPECT_EQ(asker.One("SELECT stack,\n  nowhere FROM stacks"),
             "error: no such column: nowhere (line 2, column 3 of the query)");
   EXPECT_EQ(asker.One("SELECT * FROM allocations WHERE live_at(5) AND wrong = 1"),
@@ -315,7 +315,7 @@ TEST(Hostile, ADurationBeyondAllTimesEnds) {
   MakeTrace made;
   AddRandomEvents({}, &made);
   made.facts.recording.duration_ns = UINT64_MAX;
-  Asker asker(Source::OfTrace(made.Open(), {}));
+  Asker asker(QuerySource::OfTrace(made.Open(), {}));
   EXPECT_EQ(asker.One("SELECT count(*) > 99 AND count(*) < 103 FROM timeline"), "1");
   EXPECT_EQ(asker.One("SELECT count(*) FROM timeline WHERE time_ns > 9223372036854775806"), "0");
 }

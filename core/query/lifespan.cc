@@ -34,7 +34,7 @@ std::optional<bool> LifespanContains(sqlite3_value* value, const ExactMoment& mo
          !moment.HasEnded(span.number, span.death_ns);
 }
 
-Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& source) {
+Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const QuerySource& source) {
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER: {
       const int64_t ns = sqlite3_value_int64(value);
@@ -55,7 +55,7 @@ Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& sou
   }
 }
 
-Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, Source* source) {
+Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, QuerySource* source) {
   const bool is_text = sqlite3_value_type(value) == SQLITE_TEXT;
   ExactMoment moment;
   if (is_text && source->trace() != nullptr) {

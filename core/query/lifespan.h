@@ -22,10 +22,10 @@ std::optional<bool> LifespanContains(sqlite3_value* lifespan, const ExactMoment&
 
 // A moment as SQL may give it: nanoseconds, or a text such as 'peak'. Nothing for NULL, and for
 // moments before the start, at which nothing is live.
-Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const Source& source);
+Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const QuerySource& source);
 // The same of when something is live: 'peak' is after the event that made it so, and a text that
 // names a moment behind the end of a trace fails.
-Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, Source* source);
+Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, QuerySource* source);
 
 }  // namespace heapgauge::query
 

@@ -32,7 +32,7 @@ class ListCursor final : public Cursor {
 
 class ListTable final : public Table {
  public:
-  ListTable(Source* source, const char* name, const char* meaning, std::vector<Column> columns,
+  ListTable(QuerySource* source, const char* name, const char* meaning, std::vector<Column> columns,
             CountRows count, PutColumn put, int key, Status available)
       : Table(source, name, meaning, std::move(columns)),
         count_(std::move(count)),
@@ -58,7 +58,7 @@ class ListTable final : public Table {
 
 }  // namespace
 
-std::shared_ptr<Table> MakeList(Source* source, const char* name, const char* meaning,
+std::shared_ptr<Table> MakeList(QuerySource* source, const char* name, const char* meaning,
                                 std::vector<Column> columns, CountRows count, PutColumn put,
                                 int key, Status available) {
   return std::make_shared<ListTable>(source, name, meaning, std::move(columns), std::move(count),

@@ -18,7 +18,7 @@ using PutColumn = std::function<void(size_t row, int column, sqlite3_context* ou
 
 // `key` is a column that holds the row's own number, so that other tables can be joined quickly;
 // -1: none does. An error in `available` says why there is no such table here.
-std::shared_ptr<Table> MakeList(Source* source, const char* name, const char* meaning,
+std::shared_ptr<Table> MakeList(QuerySource* source, const char* name, const char* meaning,
                                 std::vector<Column> columns, CountRows count, PutColumn put,
                                 int key = -1, Status available = {});
 

@@ -25,7 +25,7 @@ TEST(QueryPage, HasTheAnswersOfTheExample) {
   const auto queries = testing::QueriesOf(page);
   ASSERT_GE(queries.size(), 12u);
   const auto made = testing::ExampleTrace();
-  const auto source = Source::OfTrace(made.Open(), {});
+  const auto source = QuerySource::OfTrace(made.Open(), {});
   const auto query = *Query::Open(source.get(), {});
   const bool write = std::getenv("HEAPGAUGE_WRITE_PAGE") != nullptr;
   for (size_t i = queries.size(); i-- > 0;) {

@@ -13,7 +13,7 @@
 
 namespace heapgauge::query {
 
-std::vector<std::shared_ptr<Table>> MakeAllTables(Source* source) {
+std::vector<std::shared_ptr<Table>> MakeAllTables(QuerySource* source) {
   std::vector<std::shared_ptr<Table>> tables = {
       MakeAllocationsTable(source), MakeStacksTable(source), MakeFramesTable(source),
       MakeSnapshotsTable(source), MakeTimelineTable(source)};
@@ -67,7 +67,8 @@ const char* ActionName(int action) {
 
 class SqliteQuery final : public Query {
  public:
-  SqliteQuery(Source* source, const QueryOptions& options) : source_(source), options_(options) {}
+  SqliteQuery(QuerySource* source, const QueryOptions& options)
+      : source_(source), options_(options) {}
   ~SqliteQuery() override { sqlite3_close(db_); }
 
   Status Connect() {
@@ -289,7 +290,7 @@ class SqliteQuery final : public Query {
                 place);
   }
 
-  Source* source_;
+  QuerySource* source_;
   const QueryOptions options_;
   sqlite3* db_ = nullptr;
   std::atomic<bool> interrupted_ = false;
@@ -298,7 +299,7 @@ class SqliteQuery final : public Query {
 
 }  // namespace
 
-Result<std::unique_ptr<Query>> Query::Open(Source* source, const QueryOptions& options) {
+Result<std::unique_ptr<Query>> Query::Open(QuerySource* source, const QueryOptions& options) {
   auto query = std::make_unique<SqliteQuery>(source, options);
   HG_TRY(query->Connect());
   return query;

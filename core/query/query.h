@@ -51,7 +51,7 @@ struct QueryOptions {
 class Query {
  public:
   // The source must outlive this.
-  static Result<std::unique_ptr<Query>> Open(Source* source, const QueryOptions& options);
+  static Result<std::unique_ptr<Query>> Open(QuerySource* source, const QueryOptions& options);
   virtual ~Query() = default;
 
   // Runs all statements of a text. Errors are one line that says what and where.

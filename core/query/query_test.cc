@@ -63,7 +63,7 @@ class Small : public ::testing::Test {
   std::string One(const std::string& sql) { return asker_.One(sql); }
 
   MakeTrace made_ = SmallTrace();
-  Asker asker_{Source::OfTrace(made_.Open(), {})};
+  Asker asker_{QuerySource::OfTrace(made_.Open(), {})};
 };
 
 TEST_F(Small, StacksHaveNamesAndFigures) {
@@ -142,11 +142,12 @@ TEST(Functions, ThatThrowAreErrors) {
   for (const char* call : {"function_of(stack)", "module_of(stack)", "collapsed(stack)",
                            "stack_contains(stack, 'main')"}) {
     const std::string sql = std::string("SELECT ") + call + " FROM allocations";
-    Asker no_memory(Source::OfTrace(SmallTrace().Open(), [](Profile*) { throw std::bad_alloc(); }));
+    Asker no_memory(
+        QuerySource::OfTrace(SmallTrace().Open(), [](Profile*) { throw std::bad_alloc(); }));
     EXPECT_NE(no_memory.One(sql).find("of memory"), std::string::npos) << call;
     EXPECT_EQ(no_memory.One("SELECT 1"), "1");
-    Asker broken(Source::OfTrace(SmallTrace().Open(),
-                                 [](Profile*) { throw std::runtime_error("no names today"); }));
+    Asker broken(QuerySource::OfTrace(
+        SmallTrace().Open(), [](Profile*) { throw std::runtime_error("no names today"); }));
     EXPECT_EQ(broken.One(sql), "error: no names today") << call;
   }
 }
@@ -183,7 +184,7 @@ TEST(Peak, IsAfterOneCertainEvent) {
     made.Free(10, made.Allocate(10, 0, 7, g));
     made.Free(20, large);
     ASSERT_EQ(made.Peak(), std::pair(uint64_t{6000}, uint64_t{10}));
-    Asker asker(Source::OfTrace(made.Open(), {}));
+    Asker asker(QuerySource::OfTrace(made.Open(), {}));
     EXPECT_EQ(asker.Ask("SELECT function_of(stack), time_ns, live_bytes, live_blocks, "
                         "allocated_blocks, freed_blocks FROM snapshots('peak')"),
               (Lines{"f,10,1000,1,2,1", "g,10,5000,1,2,1"}))
@@ -218,7 +219,7 @@ TEST(Peak, IsThatOfTheTrace) {
     how.events = 2000;
     how.greatest_pause_ns = seed % 3 == 0 ? 0 : 1;
     AddRandomEvents(how, &made);
-    Asker asker(Source::OfTrace(made.Open(), {}));
+    Asker asker(QuerySource::OfTrace(made.Open(), {}));
     const std::string peak = std::to_string(made.Peak().first);
     EXPECT_EQ(asker.One("SELECT sum(live_bytes) FROM snapshots('peak')"), peak) << seed;
     EXPECT_EQ(asker.One("SELECT sum(size) FROM allocations WHERE live_at('peak') "
@@ -267,7 +268,7 @@ TEST(Timeline, IsWhatHappened) {
   how.events = 3000;
   AddRandomEvents(how, &made);
   made.Memory(made.end_ns() / 2, 777);
-  Asker asker(Source::OfTrace(made.Open(), {}));
+  Asker asker(QuerySource::OfTrace(made.Open(), {}));
   const uint64_t end = made.end_ns();
   for (const char* range : {"", " WHERE time_ns > 2000000 AND time_ns <= 4000000",
                             " WHERE time_ns >= 3000000 ORDER BY time_ns DESC"}) {
@@ -321,7 +322,7 @@ TEST(Timeline, TheLastStepIsTheSameUnderAnyCondition) {
   made.Allocate(10, 0, 100, stack);
   made.Free(16, made.Allocate(15, 0, 1000, stack));
   made.Allocate(25, 0, 1, stack);
-  Asker asker(Source::OfTrace(made.Open(), {}));
+  Asker asker(QuerySource::OfTrace(made.Open(), {}));
   for (const char* range : {"time_ns > 10", "time_ns > 20", "time_ns = 25"}) {
     const Lines lines =
         asker.Ask(std::string("SELECT time_ns, peak_bytes FROM timeline(10) WHERE ") + range);
@@ -331,7 +332,7 @@ TEST(Timeline, TheLastStepIsTheSameUnderAnyCondition) {
 }
 
 TEST(ProfileTables, KnowWhatTheProfileKnows) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   EXPECT_EQ(asker.Ask("SELECT stack, function, live_bytes, allocated_bytes, freed_bytes, "
                       "temporary_bytes, text FROM stacks"),
             (Lines{"1,f,4000,9000,5000,NULL,main;f;malloc", "2,g,100,100,0,NULL,main;g"}));
@@ -363,7 +364,7 @@ TEST(ProfileTables, TellNoTimesThatTheProfileDoesNotKnow) {
   profile.timeline_live_only = true;
   profile.timeline[0].time_ns = 0;
   profile.timeline[0].at = 7000;
-  Asker asker(Source::OfProfile(std::move(profile)));
+  Asker asker(QuerySource::OfProfile(std::move(profile)));
   EXPECT_EQ(asker.Ask("SELECT at, unit, time_ns, human_time(time_ns), live_bytes, live_blocks, "
                       "allocated_bytes, allocated_blocks, freed_bytes, freed_blocks FROM timeline"),
             (Lines{"7000,instructions,NULL,NULL,3000,NULL,NULL,NULL,NULL,NULL"}));
@@ -373,7 +374,7 @@ TEST(ProfileTables, TellNoTimesThatTheProfileDoesNotKnow) {
 
 // SQLite scans a table once for each side of an OR, and leaves out rows that it has met.
 TEST(TraceTables, AnOrHasTheRowsOfBothSides) {
-  Asker asker(Source::OfTrace(testing::ExampleTrace().Open(), {}));
+  Asker asker(QuerySource::OfTrace(testing::ExampleTrace().Open(), {}));
   const std::pair<const char*, std::vector<const char*>> cases[] = {
       {"frames", {"stack = 1", "(stack = 2 AND depth < 100)"}},
       {"stacks", {"stack = 1", "stack = 2"}},
@@ -410,7 +411,7 @@ TEST(ProfileTables, WhatFailsAtOnceHasNoResult) {
     Status End() override { return {}; }
     int begun = 0;
   } heard;
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   EXPECT_FALSE(asker.query().Run("SELECT * FROM snapshots(3)", &heard));
   EXPECT_EQ(heard.begun, 0);
   EXPECT_TRUE(asker.query().Run("SELECT * FROM stacks WHERE live_bytes < 0", &heard));
@@ -421,11 +422,11 @@ TEST(ProfileTables, TheEndIsNotThePeak) {
   Profile profile = SampledProfile();
   profile.recording.has_peak = true;
   profile.recording.peak_ns = 1000;  // its end, or a clock that nobody knows
-  Asker end(Source::OfProfile(profile));
+  Asker end(QuerySource::OfProfile(profile));
   EXPECT_NE(end.One("SELECT * FROM snapshots('peak')").find("one moment"), std::string::npos);
   profile.recording.is_peak = true;
   profile.recording.peak_ns = 400;
-  Asker peak(Source::OfProfile(profile));
+  Asker peak(QuerySource::OfProfile(profile));
   EXPECT_EQ(peak.One("SELECT sum(live_bytes) FROM snapshots('peak')"), "4100");
 }
 
@@ -433,17 +434,17 @@ TEST(ProfileTables, SayWhatTheyCannotKnow) {
   Profile profile = SampledProfile();
   profile.blocks.clear();
   profile.recording.interval = 0;
-  Asker asker(Source::OfProfile(std::move(profile)));
+  Asker asker(QuerySource::OfProfile(std::move(profile)));
   EXPECT_NE(asker.One("SELECT * FROM allocations").find("no single blocks"), std::string::npos);
   EXPECT_EQ(asker.One("SELECT count(*) FROM stacks"), "2");
-  Asker empty(Source::OfProfile({}));
+  Asker empty(QuerySource::OfProfile({}));
   EXPECT_EQ(empty.One("SELECT count(*) FROM stacks"), "0");
   EXPECT_EQ(empty.One("SELECT count(*) FROM frames"), "0");
   EXPECT_EQ(empty.One("SELECT count(*) FROM figures"), "0");
 }
 
 TEST(Statements, RunOneAfterTheOther) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   testing::KeptRows kept;
   ASSERT_TRUE(asker.query().Run("SELECT 1; SELECT 2;\n -- the end\n", &kept));
   EXPECT_EQ(kept.results, 2);
@@ -460,9 +461,9 @@ TEST(Schema, NamesAllTables) {
   Profile sums = SampledProfile();
   sums.blocks.clear();
   sums.recording.interval = 0;
-  const auto source = Source::OfProfile(std::move(sums));
+  const auto source = QuerySource::OfProfile(std::move(sums));
   EXPECT_NE(SchemaText(source.get()).find("no single blocks"), std::string::npos);
-  const auto trace = Source::OfTrace(SmallTrace().Open(), {});
+  const auto trace = QuerySource::OfTrace(SmallTrace().Open(), {});
   const std::string of_trace = SchemaText(trace.get());
   for (const char* part : {"there is no table blocks here", "there is no table figures here"}) {
     EXPECT_NE(of_trace.find(part), std::string::npos) << part;

@@ -19,11 +19,11 @@ std::string Lower(const char* type) {
 
 }  // namespace
 
-std::string SchemaText(Source* source) {
-  std::unique_ptr<Source> empty;
+std::string SchemaText(QuerySource* source) {
+  std::unique_ptr<QuerySource> empty;
   const bool any = source == nullptr;
   if (any) {
-    empty = Source::OfProfile({});
+    empty = QuerySource::OfProfile({});
     source = empty.get();
   }
   std::string text;
@@ -55,7 +55,7 @@ std::string SchemaText(Source* source) {
   return text;
 }
 
-SchemaParts PartsOfSchema(Source* source) {
+SchemaParts PartsOfSchema(QuerySource* source) {
   SchemaParts parts;
   for (const auto& table : MakeAllTables(source)) {
     if (!table->Available()) continue;

@@ -10,14 +10,14 @@
 namespace heapgauge::query {
 
 // What there is for this source; without one, all there can be.
-std::string SchemaText(Source* source);
+std::string SchemaText(QuerySource* source);
 
 // The same for programs that complete what people type. Only tables that this source has.
 struct SchemaParts {
   Json tables = Json::Array();     // {name, meaning, columns: [{name, type, meaning}]}
   Json functions = Json::Array();  // {call: "human(BYTES)", meaning}
 };
-SchemaParts PartsOfSchema(Source* source);
+SchemaParts PartsOfSchema(QuerySource* source);
 
 }  // namespace heapgauge::query
 

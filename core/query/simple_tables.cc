@@ -13,7 +13,7 @@ namespace heapgauge::query {
 namespace {
 
 // Threads of a trace, or those of the sampled blocks of a profile.
-std::shared_ptr<Table> Threads(Source* source) {
+std::shared_ptr<Table> Threads(QuerySource* source) {
   return MakeList(
       source, "threads", "threads that allocated or freed",
       {{"thread", "INTEGER", "key, as in allocations"},
@@ -31,7 +31,7 @@ std::shared_ptr<Table> Threads(Source* source) {
       0);
 }
 
-std::shared_ptr<Table> Modules(Source* source) {
+std::shared_ptr<Table> Modules(QuerySource* source) {
   return MakeList(
       source, "modules", "the program and its libraries",
       {{"module", "INTEGER", "key, as in frames"},
@@ -56,7 +56,7 @@ std::shared_ptr<Table> Modules(Source* source) {
 }
 
 // The memory of the process as the kernel saw it.
-std::vector<trace::MemoryPoint> MemoryPoints(Source* source) {
+std::vector<trace::MemoryPoint> MemoryPoints(QuerySource* source) {
   if (source->trace() != nullptr) return source->trace()->memory();
   std::vector<trace::MemoryPoint> points;
   const auto profile = source->StacksOnly();
@@ -75,7 +75,7 @@ std::vector<trace::MemoryPoint> MemoryPoints(Source* source) {
   return points;
 }
 
-std::shared_ptr<Table> Memory(Source* source) {
+std::shared_ptr<Table> Memory(QuerySource* source) {
   auto points = std::make_shared<std::vector<trace::MemoryPoint>>(MemoryPoints(source));
   return MakeList(
       source, "memory", "memory of the process as the kernel counts it, from time to time",
@@ -100,12 +100,12 @@ std::shared_ptr<Table> Memory(Source* source) {
 }
 
 // For a table that traces do not have.
-Status ForProfiles(const Source& source, const char* why_not) {
+Status ForProfiles(const QuerySource& source, const char* why_not) {
   if (source.trace() == nullptr) return {};
   return Fail(ErrorCode::kUnsupported, why_not);
 }
 
-std::shared_ptr<Table> Blocks(Source* source) {
+std::shared_ptr<Table> Blocks(QuerySource* source) {
   return MakeList(
       source, "blocks", "live blocks that were sampled, and what they stand for (profiles)",
       {{"block", "INTEGER", "from 0"},
@@ -124,7 +124,7 @@ std::shared_ptr<Table> Blocks(Source* source) {
         return profile->blocks.size();
       },
       [source](size_t row, int column, sqlite3_context* out) {
-        const heapgauge::Block& block = (*source->StacksOnly())->blocks[row];
+        const heapgauge::SampledBlock& block = (*source->StacksOnly())->blocks[row];
         const double size = static_cast<double>(block.size);
         const double p =
             block.interval <= 1 ? 1 : -std::expm1(-size / static_cast<double>(block.interval));
@@ -149,7 +149,7 @@ std::shared_ptr<Table> Blocks(Source* source) {
 }
 
 // Each sample type of each stack of a profile, whatever it counts.
-std::shared_ptr<Table> Figures(Source* source) {
+std::shared_ptr<Table> Figures(QuerySource* source) {
   return MakeList(
       source, "figures", "every figure of every stack, by sample type (profiles)",
       {{"stack", "INTEGER", "key of stacks"},
@@ -185,7 +185,7 @@ struct LabelAt {
   Label label;
 };
 
-std::shared_ptr<Table> Labels(Source* source) {
+std::shared_ptr<Table> Labels(QuerySource* source) {
   auto labels = std::make_shared<std::vector<LabelAt>>();
   auto filled = std::make_shared<bool>(false);
   return MakeList(
@@ -221,7 +221,7 @@ std::shared_ptr<Table> Labels(Source* source) {
       });
 }
 
-std::shared_ptr<Table> Markers(Source* source) {
+std::shared_ptr<Table> Markers(QuerySource* source) {
   static const std::vector<trace::Marker> kNone;
   const std::vector<trace::Marker>* markers =
       source->trace() != nullptr ? &source->trace()->markers() : &kNone;
@@ -235,7 +235,7 @@ std::shared_ptr<Table> Markers(Source* source) {
       });
 }
 
-std::shared_ptr<Table> Facts(Source* source) {
+std::shared_ptr<Table> Facts(QuerySource* source) {
   auto facts = std::make_shared<std::vector<std::pair<const char*, std::string>>>();
   const Recording& r = source->recording();
   const auto number = [&](const char* name, uint64_t value) {
@@ -283,7 +283,7 @@ std::shared_ptr<Table> Facts(Source* source) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<Table>> MakeSimpleTables(Source* source) {
+std::vector<std::shared_ptr<Table>> MakeSimpleTables(QuerySource* source) {
   return {Threads(source), Modules(source), Memory(source),  Blocks(source),
           Figures(source), Labels(source),  Markers(source), Facts(source)};
 }

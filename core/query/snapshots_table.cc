@@ -41,7 +41,7 @@ std::vector<Column> Columns() {
 }
 
 // What happened up to and including a moment of a trace, by stack.
-Result<std::vector<StackUse>> SumsUpTo(Source* source, const ExactMoment& moment) {
+Result<std::vector<StackUse>> SumsUpTo(QuerySource* source, const ExactMoment& moment) {
   const trace::TraceFile& trace = *source->trace();
   std::vector<StackUse> totals(trace.stack_count());
   const auto known = [&](uint32_t stack) { return stack < totals.size(); };
@@ -102,14 +102,14 @@ Result<std::vector<StackUse>> SumsOf(const Profile& profile) {
 }
 
 // Of a profile that is none of the peak, although it may be as old.
-bool IsOtherPeak(sqlite3_value* value, const Source& source) {
+bool IsOtherPeak(sqlite3_value* value, const QuerySource& source) {
   return source.trace() == nullptr && !source.recording().is_peak &&
          sqlite3_value_type(value) == SQLITE_TEXT && TextOf(value) == "peak";
 }
 
 class SnapshotsCursor final : public Cursor {
  public:
-  explicit SnapshotsCursor(Source* source) : source_(source) {}
+  explicit SnapshotsCursor(QuerySource* source) : source_(source) {}
 
   Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
     ExactMoment moment;
@@ -197,7 +197,7 @@ class SnapshotsCursor final : public Cursor {
     while (stack_ < end_ && sums_[stack_].empty()) ++stack_;
   }
 
-  Source* source_;
+  QuerySource* source_;
   ExactMoment moment_;
   AskedValue asked_;
   std::vector<StackUse> sums_;  // by stack
@@ -207,7 +207,7 @@ class SnapshotsCursor final : public Cursor {
 
 class SnapshotsTable final : public Table {
  public:
-  explicit SnapshotsTable(Source* source)
+  explicit SnapshotsTable(QuerySource* source)
       : Table(source, "snapshots", "every stack at a moment: snapshots('peak')", Columns()) {}
 
   bool Accepts(const Term& term) const override {
@@ -227,7 +227,7 @@ class SnapshotsTable final : public Table {
 
 }  // namespace
 
-std::shared_ptr<Table> MakeSnapshotsTable(Source* source) {
+std::shared_ptr<Table> MakeSnapshotsTable(QuerySource* source) {
   return std::make_shared<SnapshotsTable>(source);
 }
 

@@ -18,9 +18,9 @@ void StackUse::Add(const trace::StackSums& sums) {
   }
 }
 
-std::unique_ptr<Source> Source::OfTrace(std::shared_ptr<const trace::TraceFile> trace,
-                                        Namer namer) {
-  std::unique_ptr<Source> source(new Source);
+std::unique_ptr<QuerySource> QuerySource::OfTrace(std::shared_ptr<const trace::TraceFile> trace,
+                                                  Namer namer) {
+  std::unique_ptr<QuerySource> source(new QuerySource);
   source->segments_ = std::make_unique<SegmentParts>(*trace);
   source->threads_ = trace->threads();
   source->trace_ = std::move(trace);
@@ -28,10 +28,10 @@ std::unique_ptr<Source> Source::OfTrace(std::shared_ptr<const trace::TraceFile> 
   return source;
 }
 
-std::unique_ptr<Source> Source::OfProfile(Profile profile) {
-  std::unique_ptr<Source> source(new Source);
+std::unique_ptr<QuerySource> QuerySource::OfProfile(Profile profile) {
+  std::unique_ptr<QuerySource> source(new QuerySource);
   std::vector<trace::Thread>& threads = source->threads_;
-  for (const Block& block : profile.blocks) {
+  for (const SampledBlock& block : profile.blocks) {
     if (block.thread != 0) threads.push_back({block.thread, "", block.birth_ns});
   }
   // One of each, with its first block.
@@ -50,16 +50,16 @@ std::unique_ptr<Source> Source::OfProfile(Profile profile) {
   return source;
 }
 
-const Recording& Source::recording() const {
+const Recording& QuerySource::recording() const {
   return trace_ != nullptr ? trace_->facts().recording : profile_->recording;
 }
 
-uint64_t Source::end_ns() const {
+uint64_t QuerySource::end_ns() const {
   if (trace_ != nullptr) return trace_->end_ns();
   return profile_end_ns_;
 }
 
-Result<const Profile*> Source::StacksOnly() {
+Result<const Profile*> QuerySource::StacksOnly() {
   if (profile_ == nullptr) {
     Report("reading stacks", 0, 0, "");
     HG_ASSIGN(const auto stacks, trace_->ReadStacks());
@@ -79,7 +79,7 @@ Result<const Profile*> Source::StacksOnly() {
   return profile_.get();
 }
 
-Result<NamesInStacks*> Source::Names() {
+Result<NamesInStacks*> QuerySource::Names() {
   if (names_ == nullptr) {
     HG_TRY(StacksOnly());
     if (namer_) namer_(profile_.get());
@@ -88,7 +88,7 @@ Result<NamesInStacks*> Source::Names() {
   return names_.get();
 }
 
-Result<const std::vector<StackUse>*> Source::Totals() {
+Result<const std::vector<StackUse>*> QuerySource::Totals() {
   if (has_totals_) return &totals_;
   std::vector<StackUse> totals(trace_->stack_count());
   std::vector<trace::StackSums> sums;
@@ -106,14 +106,14 @@ Result<const std::vector<StackUse>*> Source::Totals() {
   return &totals_;
 }
 
-uint32_t Source::ThreadIndex(uint32_t id) const {
+uint32_t QuerySource::ThreadIndex(uint32_t id) const {
   const auto at = std::lower_bound(threads_.begin(), threads_.end(), id,
                                    [](const trace::Thread& t, uint32_t i) { return t.id < i; });
   return at == threads_.end() || at->id != id ? trace::kNoIndex
                                               : static_cast<uint32_t>(at - threads_.begin());
 }
 
-Result<uint64_t> Source::Moment(const std::string& text) const {
+Result<uint64_t> QuerySource::Moment(const std::string& text) const {
   if (trace_ != nullptr) {
     HG_ASSIGN(const trace::TraceMoment moment, trace::ParseMoment(*trace_, text));
     return moment.time_ns;
@@ -128,14 +128,14 @@ Result<uint64_t> Source::Moment(const std::string& text) const {
   return trace::ParseDuration(text);
 }
 
-Result<ExactMoment> Source::Peak() {
+Result<ExactMoment> QuerySource::Peak() {
   if (peak_) return *peak_;
   HG_ASSIGN(const trace::TraceMoment peak, trace::PeakMoment(*trace_, false));
   HG_ASSIGN(peak_, ExactMoment::Find(*trace_, peak));
   return *peak_;
 }
 
-void Source::SetDeadline(double seconds) {
+void QuerySource::SetDeadline(double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr double kMost = 1e9;  // what the clock can count has an end
   timed_out_ = false;
@@ -145,14 +145,14 @@ void Source::SetDeadline(double seconds) {
               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-bool Source::IsOver() {
+bool QuerySource::IsOver() {
   if (stop_.load(std::memory_order_relaxed)) return true;
   if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return false;
   timed_out_ = true;
   return true;
 }
 
-Status Source::CheckStop() {
+Status QuerySource::CheckStop() {
   if (!IsOver()) return {};
   return Fail(ErrorCode::kUnavailable, "interrupted");
 }

@@ -41,15 +41,15 @@ struct StackUse : trace::StackTotal {
 
 using trace::ExactMoment;
 
-class Source {
+class QuerySource {
  public:
   // Gives names to the locations of a profile.
   using Namer = std::function<void(Profile*)>;
 
-  static std::unique_ptr<Source> OfTrace(std::shared_ptr<const trace::TraceFile> trace,
-                                         Namer namer);
+  static std::unique_ptr<QuerySource> OfTrace(std::shared_ptr<const trace::TraceFile> trace,
+                                              Namer namer);
   // The profile has its names.
-  static std::unique_ptr<Source> OfProfile(Profile profile);
+  static std::unique_ptr<QuerySource> OfProfile(Profile profile);
 
   // Null for a profile.
   const trace::TraceFile* trace() const { return trace_.get(); }
@@ -94,7 +94,7 @@ class Source {
   Status CheckStop();
 
  private:
-  Source() = default;
+  QuerySource() = default;
 
   std::shared_ptr<const trace::TraceFile> trace_;
   Namer namer_;

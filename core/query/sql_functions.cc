@@ -18,8 +18,8 @@
 namespace heapgauge::query {
 namespace {
 
-Source* SourceOf(sqlite3_context* context) {
-  return static_cast<Source*>(sqlite3_user_data(context));
+QuerySource* SourceOf(sqlite3_context* context) {
+  return static_cast<QuerySource*>(sqlite3_user_data(context));
 }
 
 void PutError(sqlite3_context* out, const std::string& message) {
@@ -211,7 +211,7 @@ const SqlOverload* FindOverload(std::string_view name) {
 
 std::span<const FunctionHelp> FunctionHelps() { return kHelps; }
 
-Status RegisterFunctions(sqlite3* db, Source* source) {
+Status RegisterFunctions(sqlite3* db, QuerySource* source) {
   for (const Registered& f : kFunctions) {
     const int code = sqlite3_create_function_v2(
         db, f.name, f.arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, source,

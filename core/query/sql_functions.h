@@ -16,7 +16,7 @@
 
 namespace heapgauge::query {
 
-class Source;
+class QuerySource;
 
 using SqlFunction = void (*)(sqlite3_context*, int, sqlite3_value**);
 
@@ -40,7 +40,7 @@ struct FunctionHelp {
 std::span<const FunctionHelp> FunctionHelps();
 
 // The source must outlive the connection.
-Status RegisterFunctions(sqlite3* db, Source* source);
+Status RegisterFunctions(sqlite3* db, QuerySource* source);
 
 }  // namespace heapgauge::query
 

@@ -52,7 +52,7 @@ std::vector<Column> Columns() {
 
 class StacksCursor final : public Cursor {
  public:
-  explicit StacksCursor(Source* source) : source_(source) {}
+  explicit StacksCursor(QuerySource* source) : source_(source) {}
 
   Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
     Range wanted;
@@ -180,7 +180,7 @@ class StacksCursor final : public Cursor {
     }
   }
 
-  Source* source_;
+  QuerySource* source_;
   const NamesInStacks* names_ = nullptr;
   const Profile* profile_ = nullptr;
   const std::vector<StackUse>* totals_ = nullptr;
@@ -197,7 +197,7 @@ class StacksCursor final : public Cursor {
 
 class StacksTable final : public Table {
  public:
-  explicit StacksTable(Source* source)
+  explicit StacksTable(QuerySource* source)
       : Table(source, "stacks", "who allocated, with figures over the whole recording", Columns()) {
   }
 
@@ -215,7 +215,7 @@ class StacksTable final : public Table {
 
 }  // namespace
 
-std::shared_ptr<Table> MakeStacksTable(Source* source) {
+std::shared_ptr<Table> MakeStacksTable(QuerySource* source) {
   return std::make_shared<StacksTable>(source);
 }
 

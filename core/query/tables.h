@@ -10,15 +10,15 @@
 
 namespace heapgauge::query {
 
-std::shared_ptr<Table> MakeAllocationsTable(Source* source);
-std::shared_ptr<Table> MakeStacksTable(Source* source);
-std::shared_ptr<Table> MakeFramesTable(Source* source);
-std::shared_ptr<Table> MakeSnapshotsTable(Source* source);
-std::shared_ptr<Table> MakeTimelineTable(Source* source);
+std::shared_ptr<Table> MakeAllocationsTable(QuerySource* source);
+std::shared_ptr<Table> MakeStacksTable(QuerySource* source);
+std::shared_ptr<Table> MakeFramesTable(QuerySource* source);
+std::shared_ptr<Table> MakeSnapshotsTable(QuerySource* source);
+std::shared_ptr<Table> MakeTimelineTable(QuerySource* source);
 // threads, modules, memory, blocks, figures, labels, markers, facts
-std::vector<std::shared_ptr<Table>> MakeSimpleTables(Source* source);
+std::vector<std::shared_ptr<Table>> MakeSimpleTables(QuerySource* source);
 
-std::vector<std::shared_ptr<Table>> MakeAllTables(Source* source);
+std::vector<std::shared_ptr<Table>> MakeAllTables(QuerySource* source);
 
 }  // namespace heapgauge::query
 

@@ -38,7 +38,7 @@ TEST(TextFunctions, AnswerAsSqlitesOwn) {
     for (size_t i = random() % (most + 1); i-- > 0;) made += kPieces[random() % 8];
     return made + "'";
   };
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   for (int round = 0; round < 1500; ++round) {
     const std::string one = text(8), two = text(2), three = text(2);
     for (const std::string& expression :
@@ -60,7 +60,7 @@ TEST(TextFunctions, AnswerAsSqlitesOwn) {
 }
 
 TEST(TextFunctions, TakeNoMoreTimeThanTheirArgumentsAreLong) {
-  Asker asker(Source::OfProfile(SampledProfile()));
+  Asker asker(QuerySource::OfProfile(SampledProfile()));
   // Each would be 10^12 steps the other way.
   EXPECT_EQ(asker.One("SELECT instr(hex(zeroblob(1000000)), hex(zeroblob(500000)) || '1')"), "0");
   EXPECT_EQ(asker.One("SELECT length(replace(hex(zeroblob(1000000)), "

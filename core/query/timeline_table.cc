@@ -72,7 +72,7 @@ struct Point {
 // Goes through the events of a trace and leaves a point at each step within a range.
 class StepMaker {
  public:
-  StepMaker(Source* source, uint64_t step, Range range, bool so_far)
+  StepMaker(QuerySource* source, uint64_t step, Range range, bool so_far)
       : source_(source), step_(step), range_(range), so_far_(so_far) {}
 
   Result<std::vector<Point>> Make() {
@@ -152,7 +152,7 @@ class StepMaker {
     next_ = next_ < end_ && following > end_ ? end_ : following;
   }
 
-  Source* source_;
+  QuerySource* source_;
   const uint64_t step_;
   const Range range_;
   const bool so_far_;  // sums since the beginning are asked for
@@ -197,7 +197,7 @@ std::vector<Point> NotedPoints(const Profile& profile) {
 
 class TimelineCursor final : public Cursor {
  public:
-  explicit TimelineCursor(Source* source) : source_(source) {}
+  explicit TimelineCursor(QuerySource* source) : source_(source) {}
 
   Status Start(const Scan& scan, std::span<sqlite3_value*> values) override {
     at_ = 0;
@@ -280,7 +280,7 @@ class TimelineCursor final : public Cursor {
   }
 
  private:
-  Source* source_;
+  QuerySource* source_;
   std::vector<Point> points_;
   TimeAxis axis_ = TimeAxis::kTime;
   uint64_t step_ = 0;  // between them; 0: they are as they came
@@ -290,7 +290,7 @@ class TimelineCursor final : public Cursor {
 
 class TimelineTable final : public Table {
  public:
-  explicit TimelineTable(Source* source)
+  explicit TimelineTable(QuerySource* source)
       : Table(source, "timeline", "the whole heap in steps of time", Columns()) {}
 
   bool Accepts(const Term& term) const override {
@@ -310,7 +310,7 @@ class TimelineTable final : public Table {
 
 }  // namespace
 
-std::shared_ptr<Table> MakeTimelineTable(Source* source) {
+std::shared_ptr<Table> MakeTimelineTable(QuerySource* source) {
   return std::make_shared<TimelineTable>(source);
 }
 

@@ -25,7 +25,7 @@
 
 namespace heapgauge::query {
 
-class Source;
+class QuerySource;
 
 struct Column {
   const char* name;
@@ -106,11 +106,11 @@ class Cursor {
 class Table {
  public:
   // `source` must outlive the table.
-  Table(Source* source, const char* name, const char* meaning, std::vector<Column> columns)
+  Table(QuerySource* source, const char* name, const char* meaning, std::vector<Column> columns)
       : source_(source), name_(name), meaning_(meaning), columns_(std::move(columns)) {}
   virtual ~Table() = default;
 
-  Source* source() const { return source_; }
+  QuerySource* source() const { return source_; }
   const char* name() const { return name_; }
   const char* meaning() const { return meaning_; }
   const std::vector<Column>& columns() const { return columns_; }
@@ -123,7 +123,7 @@ class Table {
   virtual std::unique_ptr<Cursor> Open() = 0;
 
  private:
-  Source* source_;
+  QuerySource* source_;
   const char* name_;
   const char* meaning_;
   std::vector<Column> columns_;

@@ -126,7 +126,7 @@ StyledText StyledText::Cut(size_t width) const {
   return cut;
 }
 
-std::string Render(const StyledText& text, const Look& look) {
+std::string Render(const StyledText& text, const TextLook& look) {
   if (!look.colour && look.utf8) return text.text();
   std::string out;
   out.reserve(text.text().size() + 16 * text.spans().size());

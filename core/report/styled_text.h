@@ -70,14 +70,14 @@ struct Layout {
 };
 
 // Where a text will be shown.
-struct Look {
+struct TextLook {
   bool colour = false;
   bool utf8 = true;
 };
 
 // The text with escape codes for colour, or without; never with a character that the terminal
 // cannot show. Colours are from the sixteen that every theme adapts to light and dark.
-std::string Render(const StyledText& text, const Look& look);
+std::string Render(const StyledText& text, const TextLook& look);
 
 }  // namespace heapgauge
 

@@ -9,15 +9,15 @@ namespace heapgauge::endpoint::api {
 std::vector<FigureChoice> FigureChoices(Source::Kind kind, const Subject& subject) {
   std::vector<FigureChoice> choices;
   if (kind == Source::Kind::kTrace) {
-    for (const trace::Value value :
-         {trace::Value::kLive, trace::Value::kPeak, trace::Value::kAllocated, trace::Value::kFreed,
-          trace::Value::kGrowth, trace::Value::kTemporary, trace::Value::kLeft,
-          trace::Value::kNeverFreed, trace::Value::kLifetime}) {
+    for (const trace::TraceValue value :
+         {trace::TraceValue::kLive, trace::TraceValue::kPeak, trace::TraceValue::kAllocated,
+          trace::TraceValue::kFreed, trace::TraceValue::kGrowth, trace::TraceValue::kTemporary,
+          trace::TraceValue::kLeft, trace::TraceValue::kNeverFreed, trace::TraceValue::kLifetime}) {
       const std::string name = trace::ValueName(value);
       Headers parameters;
-      if (value != trace::Value::kLive) parameters.emplace_back("value", name);
+      if (value != trace::TraceValue::kLive) parameters.emplace_back("value", name);
       choices.push_back({name, parameters});
-      if (value == trace::Value::kLifetime) continue;  // bytes times seconds
+      if (value == trace::TraceValue::kLifetime) continue;  // bytes times seconds
       parameters.emplace_back("blocks", "1");
       choices.push_back({name + " blocks", std::move(parameters)});
     }

@@ -86,7 +86,7 @@ Result<std::string> AnswerGraph(const Call& call, const Filter& filter) {
     const Profile& profile = *subject.profile();
     HG_ASSIGN(const SortKey sort, ChooseSort(filter.sort, profile));
     const size_t type = TypeOf(profile, sort);
-    pprof::Request request = GraphRequest(filter, pprof::ReportKind::kDot);
+    pprof::ReportRequest request = GraphRequest(filter, pprof::ReportKind::kDot);
     request.config.node_count = static_cast<int>(nodes);
     const Names names = filter.names == "whole" ? Names::kWhole : Names::kShort;
     const FramesByName frames(profile, names);

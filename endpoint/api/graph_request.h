@@ -10,8 +10,8 @@
 
 namespace heapgauge::endpoint::api {
 
-inline pprof::Request GraphRequest(const Filter& filter, pprof::ReportKind kind) {
-  pprof::Request request;
+inline pprof::ReportRequest GraphRequest(const Filter& filter, pprof::ReportKind kind) {
+  pprof::ReportRequest request;
   request.kind = kind;
   request.config.focus = filter.focus;
   request.config.ignore = filter.ignore;

@@ -152,7 +152,7 @@ TEST(OpenApi, DescribesEveryFieldOfAProcess) {
   host.process->profile.timeline = {point};
   host.process->facts.lost = {{"table full", 3}};
   host.process->survey = testing::SmallSurvey();
-  heapgauge::Block block;
+  heapgauge::SampledBlock block;
   block.row = 0;
   block.address = 0x1000;
   block.size = 100;

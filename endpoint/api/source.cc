@@ -48,7 +48,7 @@ Result<std::shared_ptr<const AllLines>> LinesOf(const Filter& filter, const Sour
         HG_ASSIGN(const SortKey sort, ChooseSort(filter.sort, profile));
         const size_t type = TypeOf(profile, sort);
         if (type >= profile.sample_types.size()) return all;
-        pprof::Request request = GraphRequest(filter, pprof::ReportKind::kList);
+        pprof::ReportRequest request = GraphRequest(filter, pprof::ReportKind::kList);
         request.config.source_path = lookup.search_path;
         request.config.trim_path = lookup.trim_path;
         const Names names = filter.names == "whole" ? Names::kWhole : Names::kShort;

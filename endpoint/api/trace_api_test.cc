@@ -286,7 +286,7 @@ TEST(TraceApi, ATraceWithoutAddressesSaysSoInPlaceOfAMap) {
 TEST(ProcessApi, TheMemoryMapHasTheRegions) {
   testing::OneProcess host;
   host.process->survey = testing::SmallSurvey();
-  Block block;
+  SampledBlock block;
   block.row = 0;
   block.address = 0x2000;
   block.size = 300;

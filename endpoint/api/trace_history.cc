@@ -93,8 +93,8 @@ Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOver
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, FilterOf(question, trace));
-  if (blocks != trace::Filter()) {
+  HG_ASSIGN(const trace::BlockFilter blocks, FilterOf(question, trace));
+  if (blocks != trace::BlockFilter()) {
     history.why_not = "not for single blocks that a filter chooses";
     return history;
   }
@@ -108,7 +108,7 @@ Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOver
   request.points = rows.points;
   request.groups = rows.identities.size();
   request.members = Membership(*stacks, rows).Find(rows.cumulative, selected);
-  HG_ASSIGN(trace::StackHistory made, trace::ReadStackHistory(trace, request));
+  HG_ASSIGN(trace::LiveHistory made, trace::ReadStackHistory(trace, request));
   history.times_ns = std::move(made.times_ns);
   history.bytes = std::move(made.bytes);
   return history;

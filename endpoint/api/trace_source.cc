@@ -112,7 +112,7 @@ Result<leaks::Check> TraceSource::LeaksOfFile() {
 namespace {
 
 // What the trace does not have, and what the filter cannot know of it.
-std::vector<std::string> AllNotes(const trace::Filter& blocks, const trace::TraceFile& trace) {
+std::vector<std::string> AllNotes(const trace::BlockFilter& blocks, const trace::TraceFile& trace) {
   std::vector<std::string> notes = trace.notes();
   for (std::string& note : trace::NotesOn(blocks, trace)) notes.push_back(std::move(note));
   return notes;
@@ -138,11 +138,11 @@ Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(Reading
   if (reading->placed != nullptr && reading->placed_key == key) return reading->placed;
   reading->placed = nullptr;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, BlocksBornWithin(question, trace));
+  HG_ASSIGN(const trace::BlockFilter blocks, BlocksBornWithin(question, trace));
   auto placed = std::make_shared<Placed>();
   HG_ASSIGN(placed->stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
-  if (blocks != trace::Filter()) {
+  if (blocks != trace::BlockFilter()) {
     HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, trace, *placed->stacks));
   }
   placed->filter = blocks.Text();
@@ -195,10 +195,10 @@ Result<std::string> TraceSource::Lifetimes(const Filter& filter, const LifetimeW
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   const trace::TraceFile& trace = *reading->trace;
   HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
-  HG_ASSIGN(const trace::Filter blocks, BlocksBornWithin(question, trace));
+  HG_ASSIGN(const trace::BlockFilter blocks, BlocksBornWithin(question, trace));
   HG_ASSIGN(const auto stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
-  if (blocks != trace::Filter()) {
+  if (blocks != trace::BlockFilter()) {
     HG_ASSIGN(matcher, trace::Matcher::Compile(blocks, trace, *stacks));
   }
   const trace::BlockGroups groups(*stacks, trace::GroupByOf(words.by), trace.threads().size());

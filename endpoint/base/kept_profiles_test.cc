@@ -51,7 +51,7 @@ TEST(KeptProfiles, KnowsAgainHowSureFiguresAreAndWhichBlocksTheyAre) {
   }
   // A row without a value is not written; those behind it move up.
   for (size_t type = 0; type < kHeapTypes; ++type) profile.value(0, type) = 0;
-  Block block;
+  SampledBlock block;
   block.row = 1;
   block.address = 0x7000;
   block.size = 2 << 20;

@@ -63,7 +63,7 @@ Result<std::string> PackDetails(const Profile& profile) {
   const std::vector<RowId> numbers = WrittenRows(profile, &head.rows);
   head.types = profile.sample_types.size();
   head.has_estimates = profile.estimates.empty() ? 0 : 1;
-  for (const Block& block : profile.blocks) {
+  for (const SampledBlock& block : profile.blocks) {
     if (block.row < numbers.size() && numbers[block.row] != kNone) ++head.blocks;
   }
   StringSink packed;
@@ -76,7 +76,7 @@ Result<std::string> PackDetails(const Profile& profile) {
       HG_TRY(Put(profile.estimates[row * head.types + type], &sink));
     }
   }
-  for (Block block : profile.blocks) {
+  for (SampledBlock block : profile.blocks) {
     if (block.row >= numbers.size() || numbers[block.row] == kNone) continue;
     block.row = numbers[block.row];
     HG_TRY(Put(block, &sink));
@@ -103,8 +103,8 @@ Status UnpackDetails(const std::string& packed, Profile* profile) {
       HG_TRY(Get(stream.get(), &estimates.emplace_back()));
     }
   }
-  std::vector<Block> blocks(head.blocks);
-  for (Block& block : blocks) HG_TRY(Get(stream.get(), &block));
+  std::vector<SampledBlock> blocks(head.blocks);
+  for (SampledBlock& block : blocks) HG_TRY(Get(stream.get(), &block));
   profile->estimates = std::move(estimates);
   profile->blocks = std::move(blocks);
   return {};

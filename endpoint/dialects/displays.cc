@@ -22,7 +22,7 @@
 namespace heapgauge::endpoint {
 namespace {
 
-constexpr Look kPlainLook = {false, true};
+constexpr TextLook kPlainLook = {false, true};
 
 // A page waits for it.
 constexpr RenderLimits kRenderLimits = {3, uint64_t{512} << 20};
@@ -57,7 +57,7 @@ void TameModuleNames(Profile* profile) {
 Result<pprof::ReportInput> GraphOf(Profile profile, const DisplayOptions& options) {
   HG_TRY(Choose(options, &profile));
   TameModuleNames(&profile);
-  pprof::Request request;
+  pprof::ReportRequest request;
   request.kind = pprof::ReportKind::kDot;
   request.config.granularity = options.lines ? pprof::Shape::kLines : pprof::Shape::kFunctions;
   request.config.sort_by_cum = options.cumulative;

@@ -75,9 +75,9 @@ struct Inherited {
 };
 Inherited InheritedOf(const Profile& profile) {
   Inherited sum;
-  for (const Block& block : profile.blocks) {
+  for (const SampledBlock& block : profile.blocks) {
     if (!block.inherited) continue;
-    const Weight weight = WeightOf(block.size, block.interval);
+    const SampleWeight weight = WeightOf(block.size, block.interval);
     sum.bytes += weight.bytes;
     sum.objects += weight.objects;
   }

@@ -159,7 +159,7 @@ TEST(Prometheus, BlocksOfTheParentAreNotFreedByTheChild) {
   Profile& profile = one.process->profile;
   profile.value(0, kAllocSpace) = 0;  // all 6 MiB were the parent's
   profile.value(0, kAllocObjects) = 0;
-  Block block;
+  SampledBlock block;
   block.row = 0;
   block.size = 6 << 20;
   block.interval = 1;

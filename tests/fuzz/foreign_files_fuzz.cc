@@ -31,12 +31,12 @@ void DemandGoodError(const Error& error) {
 // Checks what an importer says, and forgets it.
 class StrictWriter final : public trace::TraceWriter {
  public:
-  void AddModule(uint32_t index, const wire::Module& module) override {
+  void AddModule(uint32_t index, const wire::ModuleRecord& module) override {
     Demand(index <= modules_);
     Demand(module.start != 0 && module.start < module.end);
     modules_ = std::max(modules_, index + 1);
   }
-  void AddNode(uint32_t index, const wire::Node& node) override {
+  void AddNode(uint32_t index, const wire::NodeRecord& node) override {
     Demand(index == nodes_ + 1);
     Demand(node.parent < index);
     Demand(node.pc_module >> 48 <= modules_);

@@ -49,8 +49,9 @@ void AskTimeline(const TraceFile& trace, const TraceRange& range) {
 }
 
 void AskProfiles(const TraceFile& trace, const TraceRange& range) {
-  for (const Value value : {Value::kPeak, Value::kGrowth, Value::kTemporary, Value::kLifetime,
-                            Value::kLeft, Value::kNeverFreed}) {
+  for (const TraceValue value :
+       {TraceValue::kPeak, TraceValue::kGrowth, TraceValue::kTemporary, TraceValue::kLifetime,
+        TraceValue::kLeft, TraceValue::kNeverFreed}) {
     ProfileRequest request;
     request.range = range;
     request.value = value;
@@ -65,7 +66,7 @@ void AskAll(const TraceFile& trace) {
   const auto stacks = trace.ReadStacks();
   if (!stacks) return;
   const TraceRange within = Within(trace);
-  Filter filter;
+  BlockFilter filter;
   filter.born = within;
   filter.mappings = std::nullopt;
   const auto matcher = Matcher::Compile(filter, trace, **stacks);

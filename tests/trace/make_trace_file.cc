@@ -64,7 +64,7 @@ int Story(const char* path) {
 
 bool IsOfRealloc(const Block& block) {
   return block.previous != kNoBlock || block.resized_away ||
-         block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+         block.function == static_cast<uint8_t>(wire::AllocationFunction::kRealloc);
 }
 
 int Random(const char* path, uint32_t events, uint64_t seed) {
@@ -97,7 +97,7 @@ int Large(const char* path, uint64_t events, uint32_t stacks) {
   auto created = TraceWriter::Create(path, facts, {}, true);
   if (!created) return Finish(tl::unexpected<Error>(created.error()));
   TraceWriter& writer = **created;
-  wire::Module module{};
+  wire::ModuleRecord module{};
   module.start = 0x10000000;
   module.end = 0x20000000;
   module.load_bias = module.start;
@@ -106,7 +106,7 @@ int Large(const char* path, uint64_t events, uint32_t stacks) {
   std::mt19937_64 random(1);
   uint32_t nodes = 0;
   const auto node = [&](uint32_t parent, uint32_t function) {
-    wire::Node n{};
+    wire::NodeRecord n{};
     n.pc_module = wire::PackPc(module.start + 16 * (function + 1), 1);
     n.parent = parent;
     writer.AddNode(++nodes, n);

@@ -57,7 +57,7 @@ bool Same(const PlainFrame& a, const PlainFrame& b) {
 bool SameAsPlain(const Stack& stack, const std::vector<PlainFrame>& plain, const PlainWalk& walk) {
   if (stack.count != walk.count || stack.complete != walk.complete()) return false;
   for (uint32_t i = 0; i < walk.count; ++i) {
-    const Frame& frame = stack.frames[stack.count - 1 - i];
+    const WalkedFrame& frame = stack.frames[stack.count - 1 - i];
     const bool exact = (frame.flags & kFrameExactPc) != 0;
     // The frame pointer is kept only where a step further out needs it.
     const uintptr_t fp = (frame.flags & kFrameUsesFp) != 0 ? frame.fp : plain[i].fp;
@@ -90,7 +90,7 @@ void Report(const char* what, const Session& session, const Stack& stack, const 
   for (uint32_t i = 0; i < walk.count || i < stack.count || i < libgcc_count; ++i) {
     const PlainFrame p = i < walk.count ? session.plain[i] : PlainFrame{};
     const PlainFrame g = i < libgcc_count ? session.libgcc[i] : PlainFrame{};
-    const Frame f = i < stack.count ? stack.frames[stack.count - 1 - i] : Frame{};
+    const WalkedFrame f = i < stack.count ? stack.frames[stack.count - 1 - i] : WalkedFrame{};
     fprintf(stderr, "  %2u w %lx/%lx/%lx  p %lx/%lx/%lx%s  g %lx/%lx/%lx%s\n", i, f.pc, f.sp, f.fp,
             p.pc, p.sp, p.fp, p.exact ? "!" : "", g.pc, g.sp, g.fp, g.exact ? "!" : "");
   }

@@ -5,7 +5,7 @@ namespace heapgauge {
 void HeapRowQueue::Put(const Batch& batch) {
   out_->Leaves(batch.locations, batch.ends, &leaves_);
   for (size_t i = 0; i < leaves_.size(); ++i) {
-    const RowFigures& figures = batch.figures[i];
+    const HeapRowFigures& figures = batch.figures[i];
     rows_->Add(leaves_[i], out_->BytesLabel(rows_->BlockSize(figures)), figures);
   }
 }

@@ -25,7 +25,7 @@ class HeapRowQueue {
   HeapRowQueue& operator=(const HeapRowQueue&) = delete;
 
   // A row with the label `bytes`. REQUIRES: its figures make sense.
-  void Add(const std::vector<LocationId>& stack, const RowFigures& figures) {
+  void Add(const std::vector<LocationId>& stack, const HeapRowFigures& figures) {
     Batch& batch = queue_.at_hand();
     batch.locations.insert(batch.locations.end(), stack.begin(), stack.end());
     batch.ends.push_back(batch.locations.size());
@@ -43,7 +43,7 @@ class HeapRowQueue {
   struct Batch {
     std::vector<LocationId> locations;  // of all stacks, end to end
     std::vector<size_t> ends;
-    std::vector<RowFigures> figures;
+    std::vector<HeapRowFigures> figures;
     void Clear() {
       locations.clear();
       ends.clear();

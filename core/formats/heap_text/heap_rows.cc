@@ -27,7 +27,7 @@ uint64_t Magnitude(int64_t n) {
 
 }  // namespace
 
-bool ParseHeapFigures(std::string_view line, size_t* at, RowFigures* figures,
+bool ParseHeapFigures(std::string_view line, size_t* at, HeapRowFigures* figures,
                       std::string_view* problem) {
   *problem = "not a row of a heap profile (n: s [n: s])";
   SkipBlanks(line, at);
@@ -46,17 +46,17 @@ HeapRows::HeapRows(const HeapTextHeader& header, TextProfile* out)
   if (header.values.scales()) profile.recording.interval = static_cast<uint64_t>(header.period);
 }
 
-bool HeapRows::MakesSense(const RowFigures& figures) const {
+bool HeapRows::MakesSense(const HeapRowFigures& figures) const {
   const auto sensible = [](CountAndSize pair) { return pair.count != 0 || pair.size == 0; };
   return sensible(figures.in_use) && (!header_.has_allocated || sensible(figures.allocated));
 }
 
-int64_t HeapRows::BlockSize(const RowFigures& figures) const {
+int64_t HeapRows::BlockSize(const HeapRowFigures& figures) const {
   if (figures.in_use.count != 0 || !header_.has_allocated) return MeanSize(figures.in_use);
   return MeanSize(figures.allocated);
 }
 
-void HeapRows::Add(NodeId leaf, LabelSetId labels, const RowFigures& figures) {
+void HeapRows::Add(NodeId leaf, LabelSetId labels, const HeapRowFigures& figures) {
   const RowId id = out_->AddRow(leaf, labels);
   if (header_.has_allocated) AddPair(figures.allocated);
   AddPair(figures.in_use);

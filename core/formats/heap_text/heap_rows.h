@@ -12,13 +12,13 @@
 
 namespace heapgauge {
 
-struct RowFigures {
+struct HeapRowFigures {
   CountAndSize in_use;
   CountAndSize allocated;
 };
 
 // "1: 2 [3: 4]" from `at` on, which is moved behind it. On failure `problem` says why.
-bool ParseHeapFigures(std::string_view line, size_t* at, RowFigures* figures,
+bool ParseHeapFigures(std::string_view line, size_t* at, HeapRowFigures* figures,
                       std::string_view* problem);
 
 class HeapRows {
@@ -27,10 +27,10 @@ class HeapRows {
   HeapRows(const HeapTextHeader& header, TextProfile* out);
 
   // False: there are bytes without a block in figures that count.
-  bool MakesSense(const RowFigures& figures) const;
+  bool MakesSense(const HeapRowFigures& figures) const;
   // The size that the label `bytes` tells.
-  int64_t BlockSize(const RowFigures& figures) const;
-  void Add(NodeId leaf, LabelSetId labels, const RowFigures& figures);
+  int64_t BlockSize(const HeapRowFigures& figures) const;
+  void Add(NodeId leaf, LabelSetId labels, const HeapRowFigures& figures);
 
  private:
   void AddPair(CountAndSize pair);

@@ -51,7 +51,7 @@ Result<Profile> ReadHeapText(LineReader* lines, const TextReadOptions& options) 
     std::string_view line = lines->line();
     if (IsBlankOrComment(line)) continue;
     size_t at = 0;
-    RowFigures figures;
+    HeapRowFigures figures;
     std::string_view problem;
     bool good = ParseHeapFigures(line, &at, &figures, &problem);
     if (!good) {

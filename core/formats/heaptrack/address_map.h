@@ -16,9 +16,9 @@
 namespace heapgauge {
 
 template <typename Value>
-class AddressMap {
+class AddressHashMap {
  public:
-  AddressMap() : slots_(1024) {
+  AddressHashMap() : slots_(1024) {
     const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM));
     if (random != nullptr) std::memcpy(&key_, random, sizeof key_);
   }

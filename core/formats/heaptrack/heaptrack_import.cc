@@ -19,9 +19,9 @@ namespace {
 constexpr uint64_t kMaxPc = 0xffffffffffff;
 constexpr uint64_t kMemoryPoints = 1 << 14;  // after so many, half as often
 
-wire::Module ModuleRecord(const std::string& path, uint64_t start, uint64_t end, uint64_t bias,
-                          const std::string& build_id) {
-  wire::Module record{};
+wire::ModuleRecord ModuleRecord(const std::string& path, uint64_t start, uint64_t end,
+                                uint64_t bias, const std::string& build_id) {
+  wire::ModuleRecord record{};
   record.start = std::max<uint64_t>(start, 1);  // 0 would be a record that is not written yet
   record.end = std::max(end, record.start + 1);
   record.load_bias = bias;
@@ -104,9 +104,9 @@ class TraceMaker final : public HeaptrackVisitor {
   }
 
   Status Allocate(const HeaptrackBlock& from) override {
-    const LiveBlock block{result_.allocations, now_ns_, from.address, from.size,
-                          StackOf(from.stack)};
-    LiveBlock replaced;
+    const LiveHeaptrackBlock block{result_.allocations, now_ns_, from.address, from.size,
+                                   StackOf(from.stack)};
+    LiveHeaptrackBlock replaced;
     if (!from.has_address()) {
       live_.AddByPair(from.pair, block);
     } else if (live_.AddByAddress(block, &replaced)) {
@@ -119,7 +119,7 @@ class TraceMaker final : public HeaptrackVisitor {
   }
 
   Status Free(const HeaptrackBlock& from, bool temporary) override {
-    LiveBlock block;
+    LiveHeaptrackBlock block;
     bool several = false;
     const bool found = from.has_address() ? live_.TakeByAddress(from.address, &block)
                                           : live_.TakeByPair(from.pair, temporary && after_birth_,
@@ -161,9 +161,9 @@ class TraceMaker final : public HeaptrackVisitor {
                           "imported from an interpreted heaptrack file: which of several blocks "
                           "with the same size and stack was freed is a guess"});
     }
-    const std::vector<LiveBlock> survivors = live_.All();
+    const std::vector<LiveHeaptrackBlock> survivors = live_.All();
     writer_->BeginSurvivors();
-    for (const LiveBlock& block : survivors) writer_->AddSurvivor(BlockOf(block));
+    for (const LiveHeaptrackBlock& block : survivors) writer_->AddSurvivor(BlockOf(block));
     result_.outcome = outcome;
     result_.live = survivors.size();
     trace::Facts& facts = result_.facts;
@@ -187,8 +187,8 @@ class TraceMaker final : public HeaptrackVisitor {
     return number == 0 ? *kEmpty : strings_[number - 1];
   }
 
-  // The module of an interpreted file by its name, as wire::Node has it. Its range is that of the
-  // addresses that were seen in it.
+  // The module of an interpreted file by its name, as wire::NodeRecord has it. Its range is that of
+  // the addresses that were seen in it.
   uint32_t NamedModule(uint32_t name, uint64_t pc) {
     if (name == 0) return 0;
     const auto [it, is_new] = by_name_.try_emplace(name, static_cast<uint32_t>(named_.size()));
@@ -220,7 +220,7 @@ class TraceMaker final : public HeaptrackVisitor {
     return number;
   }
 
-  static trace::Block BlockOf(const LiveBlock& from) {
+  static trace::Block BlockOf(const LiveHeaptrackBlock& from) {
     trace::Block block;
     block.number = from.number;
     block.birth_ns = from.birth_ns;
@@ -230,7 +230,7 @@ class TraceMaker final : public HeaptrackVisitor {
     return block;
   }
 
-  void Die(const LiveBlock& from) {
+  void Die(const LiveHeaptrackBlock& from) {
     trace::Block block = BlockOf(from);
     block.death_ns = now_ns_;
     block.death_thread = 0;

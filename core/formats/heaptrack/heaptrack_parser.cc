@@ -361,7 +361,7 @@ class Parser {
   uint32_t stacks_ = 0;
   std::vector<uint16_t> depths_;  // of stacks
   std::vector<SizeAndStack> infos_;
-  AddressMap<SizeAndStack> blocks_;
+  AddressHashMap<SizeAndStack> blocks_;
   uint64_t last_ = 0;  // allocation: its info, or address
   SizeAndStack last_block_{0, kNoStack};
   SizeAndStack first_{0, kNoStack};  // would be info 0

@@ -299,8 +299,8 @@ TEST(HeaptrackModules, HaveAnEnd) {
   EXPECT_EQ(modules.At(uint64_t{65000} << 20), 64999u);
 }
 
-TEST(AddressMap, FindsWhatWasPutInAndNothingElse) {
-  AddressMap<uint32_t> map;
+TEST(AddressHashMap, FindsWhatWasPutInAndNothingElse) {
+  AddressHashMap<uint32_t> map;
   std::map<uint64_t, uint32_t> model;
   uint64_t random = 1;
   for (uint32_t i = 0; i < 200000; ++i) {

@@ -255,7 +255,7 @@ TEST(HeaptrackImport, GivesBackWhatWasWritten) {
 TEST(LiveBlocks, GiveBackTheOldestOrNewestOfAPair) {
   LiveBlocks live;
   for (uint64_t i = 0; i < 6; ++i) live.AddByPair(i % 2 == 0 ? 7 : 3, {i, 0, 0, 0, 0});
-  LiveBlock block;
+  LiveHeaptrackBlock block;
   bool several = false;
   ASSERT_TRUE(live.TakeByPair(7, false, &block, &several));
   EXPECT_EQ(block.number, 0u);
@@ -269,7 +269,7 @@ TEST(LiveBlocks, GiveBackTheOldestOrNewestOfAPair) {
   EXPECT_FALSE(live.TakeByPair(99, true, &block, &several));
   live.AddByPair(7, {9, 0, 0, 0, 0});
   EXPECT_EQ(live.size(), 4u);
-  const std::vector<LiveBlock> all = live.All();
+  const std::vector<LiveHeaptrackBlock> all = live.All();
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all.front().number, 1u);
   EXPECT_EQ(all.back().number, 9u);

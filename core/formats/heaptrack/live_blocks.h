@@ -13,7 +13,7 @@
 
 namespace heapgauge {
 
-struct LiveBlock {
+struct LiveHeaptrackBlock {
   uint64_t number = 0;
   uint64_t birth_ns = 0;
   uint64_t address = 0;
@@ -24,14 +24,14 @@ struct LiveBlock {
 class LiveBlocks {
  public:
   // True if the address was taken: `replaced` was there, and is not any more.
-  bool AddByAddress(const LiveBlock& block, LiveBlock* replaced) {
+  bool AddByAddress(const LiveHeaptrackBlock& block, LiveHeaptrackBlock* replaced) {
     return by_address_.Put(block.address, block, replaced);
   }
-  bool TakeByAddress(uint64_t address, LiveBlock* block) {
+  bool TakeByAddress(uint64_t address, LiveHeaptrackBlock* block) {
     return by_address_.Take(address, block);
   }
 
-  void AddByPair(uint32_t pair, const LiveBlock& block) {
+  void AddByPair(uint32_t pair, const LiveHeaptrackBlock& block) {
     if (pair >= pairs_.size()) pairs_.resize(size_t{pair} + 1);
     const uint32_t link = NewLink();
     List& list = pairs_[pair];
@@ -42,7 +42,7 @@ class LiveBlocks {
     ++count_;
   }
   // False if there is none. `several`: it was not the only one.
-  bool TakeByPair(uint32_t pair, bool newest, LiveBlock* block, bool* several) {
+  bool TakeByPair(uint32_t pair, bool newest, LiveHeaptrackBlock* block, bool* several) {
     if (pair >= pairs_.size() || pairs_[pair].oldest == kNone) return false;
     List& list = pairs_[pair];
     const uint32_t link = newest ? list.newest : list.oldest;
@@ -60,24 +60,27 @@ class LiveBlocks {
   size_t size() const { return by_address_.size() + count_; }
 
   // All of them, in order of their numbers.
-  std::vector<LiveBlock> All() const {
-    std::vector<LiveBlock> blocks;
+  std::vector<LiveHeaptrackBlock> All() const {
+    std::vector<LiveHeaptrackBlock> blocks;
     blocks.reserve(size());
-    by_address_.ForEach([&](uint64_t, const LiveBlock& block) { blocks.push_back(block); });
+    by_address_.ForEach(
+        [&](uint64_t, const LiveHeaptrackBlock& block) { blocks.push_back(block); });
     for (const List& list : pairs_) {
       for (uint32_t link = list.oldest; link != kNone; link = links_[link].newer) {
         blocks.push_back(links_[link].block);
       }
     }
     std::sort(blocks.begin(), blocks.end(),
-              [](const LiveBlock& a, const LiveBlock& b) { return a.number < b.number; });
+              [](const LiveHeaptrackBlock& a, const LiveHeaptrackBlock& b) {
+                return a.number < b.number;
+              });
     return blocks;
   }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Link {
-    LiveBlock block;
+    LiveHeaptrackBlock block;
     uint32_t older = kNone;
     uint32_t newer = kNone;
   };
@@ -96,7 +99,7 @@ class LiveBlocks {
     return link;
   }
 
-  AddressMap<LiveBlock> by_address_;
+  AddressHashMap<LiveHeaptrackBlock> by_address_;
   std::vector<List> pairs_;
   std::vector<Link> links_;
   uint32_t free_ = kNone;  // links that are not used, by `older`

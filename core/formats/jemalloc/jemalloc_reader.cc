@@ -22,7 +22,7 @@ constexpr int64_t kAllThreads = -1;
 // "t*: 1: 2 [3: 4]" or "t7: 1: 2 [3: 4] name"
 struct ThreadLine {
   int64_t thread = kAllThreads;
-  RowFigures figures;
+  HeapRowFigures figures;
   std::string_view name;
 };
 

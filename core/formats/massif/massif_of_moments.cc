@@ -27,7 +27,7 @@ uint64_t Sum(const std::vector<StackBytes>& stacks) {
 
 }  // namespace
 
-MassifFile MassifOfMoments(const std::vector<Moment>& moments, MassifUnit unit,
+MassifFile MassifOfMoments(const std::vector<SnapshotPoint>& moments, MassifUnit unit,
                            const Recording& recording) {
   MassifFile file;
   file.unit = unit;
@@ -37,7 +37,7 @@ MassifFile MassifOfMoments(const std::vector<Moment>& moments, MassifUnit unit,
   }
   if (file.command.empty()) file.command = recording.program;
   for (char& c : file.command) c = c == '#' || c == '\n' ? ' ' : c;
-  for (const Moment& moment : moments) {
+  for (const SnapshotPoint& moment : moments) {
     MassifSnapshot snapshot;
     snapshot.number = file.snapshots.size();
     snapshot.time = unit == MassifUnit::kMilliseconds ? moment.at / kNsPerMs : moment.at;
@@ -87,15 +87,15 @@ Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, Mass
     before = counts_bytes ? before : std::max(before, recording.duration_ns);
     chooser.Add({before, Sum(last), 0, place});
   }
-  std::vector<Moment> moments = chooser.Take();
+  std::vector<SnapshotPoint> moments = chooser.Take();
   size_t peak_at = moments.size();
   if (has_peak) {
     // Between two points, so that it is not one of them.
-    const auto behind = std::find_if(moments.begin(), moments.end(), [&](const Moment& moment) {
-      return moment.at > recording.peak_ns;
-    });
+    const auto behind =
+        std::find_if(moments.begin(), moments.end(),
+                     [&](const SnapshotPoint& moment) { return moment.at > recording.peak_ns; });
     peak_at = static_cast<size_t>(behind - moments.begin());
-    const Moment moment{recording.peak_ns, recording.peak_bytes, 0, 0};
+    const SnapshotPoint moment{recording.peak_ns, recording.peak_bytes, 0, 0};
     if (behind != moments.end()) moments.insert(behind, moment);
   }
   MassifFile file = MassifOfMoments(moments, unit, recording);

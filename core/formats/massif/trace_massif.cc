@@ -45,8 +45,9 @@ struct Running {
   }
 };
 
-Result<std::vector<Moment>> ChooseMoments(const TraceFile& trace, const MassifRequest& request,
-                                          ProgressSink* progress) {
+Result<std::vector<SnapshotPoint>> ChooseMoments(const TraceFile& trace,
+                                                 const MassifRequest& request,
+                                                 ProgressSink* progress) {
   const uint64_t from_ns = request.range.from.time_ns;
   const uint64_t to_ns = std::min(request.range.to.time_ns, trace.end_ns());
   EdgeSegments edges(trace, nullptr);
@@ -58,7 +59,8 @@ Result<std::vector<Moment>> ChooseMoments(const TraceFile& trace, const MassifRe
   Running running;
   uint64_t events = 0;
   const auto moment = [&](uint64_t time_ns) {
-    return Moment{counts_bytes ? running.moved : time_ns, running.bytes, running.extra, events};
+    return SnapshotPoint{counts_bytes ? running.moved : time_ns, running.bytes, running.extra,
+                         events};
   };
   bool begun = false;
   for (size_t i = 0; i < trace.segments().size(); ++i) {
@@ -87,7 +89,7 @@ Result<std::vector<Moment>> ChooseMoments(const TraceFile& trace, const MassifRe
 
 Result<MassifFile> TraceMassif(const TraceFile& trace, const TraceFile::Stacks& stacks,
                                const MassifRequest& request, ProgressSink* progress) {
-  HG_ASSIGN(const std::vector<Moment> moments, ChooseMoments(trace, request, progress));
+  HG_ASSIGN(const std::vector<SnapshotPoint> moments, ChooseMoments(trace, request, progress));
   MassifFile file = MassifOfMoments(moments, request.unit, trace.facts().recording);
   MarkDetailed(request.detailed_every, &file);
   MassifTrees trees(stacks.profile, request.tree, &file);

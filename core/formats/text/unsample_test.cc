@@ -46,7 +46,7 @@ TEST(PprofUnsample, StaysInRangeForAbsurdFigures) {
 
 TEST(Unsample, AgreesWithTheWeightOfOneBlock) {
   const EstimatedPair pair = Unsample({4, 4 * 9216}, {Sampling::Method::kPoisson, 524288});
-  const Weight weight = WeightOf(9216, 524288);
+  const SampleWeight weight = WeightOf(9216, 524288);
   EXPECT_NEAR(pair.count.value, 4 * weight.objects, 1e-6);
   EXPECT_NEAR(pair.size.value, 4 * weight.bytes, 1e-3);
   EXPECT_NEAR(pair.count.variance / (4 * weight.objects_variance), 1, 1e-9);

@@ -62,7 +62,7 @@ GaugeBuilder::GaugeBuilder() {
 
 void GaugeBuilder::AddModule(const std::string& path, uint64_t start, uint64_t end, uint64_t bias,
                              const std::string& build_id) {
-  wire::Module m{};
+  wire::ModuleRecord m{};
   m.start = start;
   m.end = end;
   m.load_bias = bias;
@@ -87,8 +87,8 @@ uint32_t GaugeBuilder::AddStack(const std::vector<uint64_t>& pcs, uint32_t leaf_
   for (size_t i = pcs.size(); i-- > 0;) {
     const uint32_t flags = i == 0 ? leaf_flags : 0;
     const uint64_t address = (flags & wire::kNodeExactPc) != 0 ? pcs[i] : pcs[i] - 1;
-    wire::Node node{wire::PackPc(pcs[i], ModuleOf(address)), parent, flags};
-    const auto same = [&](const wire::Node& n) {
+    wire::NodeRecord node{wire::PackPc(pcs[i], ModuleOf(address)), parent, flags};
+    const auto same = [&](const wire::NodeRecord& n) {
       return n.pc_module == node.pc_module && n.parent == node.parent && n.flags == node.flags;
     };
     const auto it = std::find_if(nodes_.begin() + 1, nodes_.end(), same);
@@ -203,7 +203,7 @@ wire::LiveRecord& GaugeBuilder::AddPoolBlock(uint32_t stack, uint64_t size, uint
   record.interval = interval;
   record.stack = stack;
   record.flags = 1u << wire::kLivePoolShift;
-  record.function = static_cast<uint32_t>(wire::Function::kPool);
+  record.function = static_cast<uint32_t>(wire::AllocationFunction::kPool);
   pool_live_.push_back(record);
   return pool_live_.back();
 }

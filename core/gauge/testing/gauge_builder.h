@@ -26,8 +26,8 @@ class GaugeBuilder {
   GaugeBuilder();
 
   wire::Header& header() { return header_; }
-  std::vector<wire::Module>& modules() { return modules_; }
-  std::vector<wire::Node>& nodes() { return nodes_; }
+  std::vector<wire::ModuleRecord>& modules() { return modules_; }
+  std::vector<wire::NodeRecord>& nodes() { return nodes_; }
   std::vector<wire::StackRecord>& stacks() { return stacks_; }
   std::vector<wire::LiveRecord>& live() { return live_; }
   std::vector<wire::MappingRecord>& mappings() { return mappings_; }
@@ -65,8 +65,8 @@ class GaugeBuilder {
   void CountInStack(uint32_t stack, uint64_t size, uint64_t interval, bool freed);
 
   wire::Header header_{};
-  std::vector<wire::Module> modules_;
-  std::vector<wire::Node> nodes_;
+  std::vector<wire::ModuleRecord> modules_;
+  std::vector<wire::NodeRecord> nodes_;
   std::vector<wire::StackRecord> stacks_;
   std::vector<wire::LiveRecord> live_;
   std::vector<wire::MappingRecord> mappings_;

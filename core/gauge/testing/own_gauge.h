@@ -14,9 +14,9 @@
 
 namespace heapgauge::testing {
 
-class OwnGauge {
+class ScratchGauge {
  public:
-  OwnGauge() {
+  ScratchGauge() {
     std::string path = ::testing::TempDir() + "own.XXXXXX.hg";
     const int file = mkstemps(path.data(), 3);
     memory_ = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -24,9 +24,9 @@ class OwnGauge {
     unlink(path.c_str());
     EXPECT_NE(memory_, MAP_FAILED);
   }
-  ~OwnGauge() { munmap(memory_, kBytes); }
-  OwnGauge(const OwnGauge&) = delete;
-  OwnGauge& operator=(const OwnGauge&) = delete;
+  ~ScratchGauge() { munmap(memory_, kBytes); }
+  ScratchGauge(const ScratchGauge&) = delete;
+  ScratchGauge& operator=(const ScratchGauge&) = delete;
 
  private:
   static constexpr size_t kBytes = 4096;  // never touched

@@ -102,7 +102,7 @@ class Finder {
       if (is_new) {
         Roots::Object object;
         object.path = m.name;
-        if (const auto headers = ReadLoadedObject(directory_ + "/root" + m.name)) {
+        if (const auto headers = ReadElfImage(directory_ + "/root" + m.name)) {
           object.load_bias = m.start - headers->lowest_page;
           thread_local_bytes_ += headers->thread_local_bytes;
         }
@@ -122,7 +122,7 @@ class Finder {
     owners.is_stack = FindStacks(mappings, pointers).is_stack;
     owners.blocks.reserve(input_.blocks->size());
     std::vector<uint64_t> perhaps_mapped;  // blocks that may be a mapping of their own
-    for (const Block& block : *input_.blocks) {
+    for (const KnownBlock& block : *input_.blocks) {
       owners.blocks.push_back(block.address);
       if (block.address % kPage == 16 || block.size >= 128 * 1024) {
         perhaps_mapped.push_back(block.address);
@@ -209,9 +209,10 @@ class Finder {
   }
 
   bool IsKnown(uint64_t address) const {
-    const std::vector<Block>& blocks = *input_.blocks;
-    const auto it = std::lower_bound(blocks.begin(), blocks.end(), address,
-                                     [](const Block& b, uint64_t at) { return b.address < at; });
+    const std::vector<KnownBlock>& blocks = *input_.blocks;
+    const auto it =
+        std::lower_bound(blocks.begin(), blocks.end(), address,
+                         [](const KnownBlock& b, uint64_t at) { return b.address < at; });
     return it != blocks.end() && it->address == address;
   }
 
@@ -232,9 +233,9 @@ class Finder {
 
   // A stack that is a block of the heap ends with that.
   uint64_t EndOfStackIn(uint64_t sp) const {
-    const std::vector<Block>& blocks = *input_.blocks;
+    const std::vector<KnownBlock>& blocks = *input_.blocks;
     auto it = std::upper_bound(blocks.begin(), blocks.end(), sp,
-                               [](uint64_t at, const Block& b) { return at < b.address; });
+                               [](uint64_t at, const KnownBlock& b) { return at < b.address; });
     if (it != blocks.begin() && sp - std::prev(it)->address < std::prev(it)->size) {
       return std::prev(it)->address + std::prev(it)->size;
     }
@@ -290,7 +291,7 @@ class Finder {
         const ArenaSize size = SizeOf(image_, arena);
         if (!range.Holds(size.last_chunk) || size.bytes >= range.size()) continue;
         std::vector<uint64_t> used;
-        for (const Block& block : *input_.blocks) {
+        for (const KnownBlock& block : *input_.blocks) {
           if (range.Holds(block.address)) used.push_back(block.address);
         }
         for (const AddressRange& part : FindForeignBreak(image_, range, used)) {

@@ -32,7 +32,7 @@ struct RootsInput {
   bool threads_known = true;  // false: stacks of other threads than the given ones are there
   const std::vector<CapturedThread>* threads = nullptr;
   const std::vector<RootRegister>* in_kernel = nullptr;  // nullptr: none
-  const std::vector<Block>* blocks = nullptr;
+  const std::vector<KnownBlock>* blocks = nullptr;
   const GaugeMemory* gauge = nullptr;  // nullptr: no agent
   // What was saved of the program, which runs: its mappings and pages are those of then.
   const SavedMemory* saved = nullptr;

@@ -16,7 +16,7 @@ constexpr size_t kFewest = 8;       // blocks that could tell
 constexpr size_t kMostReads = 10'000;
 
 // How far behind the start of the block the pointer to it points; 0 if that is not known.
-uint64_t OffsetOf(const MemoryImage& image, const Block& block, const Verdict& verdict) {
+uint64_t OffsetOf(const MemoryImage& image, const KnownBlock& block, const Verdict& verdict) {
   if (!verdict.has_pointer || verdict.by_register) return 0;
   uint64_t value = 0;
   if (image.Read(verdict.pointer, sizeof value, &value) != sizeof value) return 0;
@@ -27,7 +27,7 @@ uint64_t OffsetOf(const MemoryImage& image, const Block& block, const Verdict& v
 }  // namespace
 
 std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
-                                             const std::vector<Block>& blocks,
+                                             const std::vector<KnownBlock>& blocks,
                                              const std::vector<Verdict>& verdicts) {
   std::array<size_t, kLargest + 1> at{};
   size_t interior = 0;

@@ -27,7 +27,7 @@ struct BlockHeaders {
 // Of possibly lost blocks. Nothing if there are few, or their pointers have nothing in common.
 // REQUIRES: verdicts are those of the blocks.
 std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
-                                             const std::vector<Block>& blocks,
+                                             const std::vector<KnownBlock>& blocks,
                                              const std::vector<Verdict>& verdicts);
 
 std::string NoteOf(const BlockHeaders& headers);

@@ -15,7 +15,7 @@ class BlockHeadersTest : public ::testing::Test {
   // A block that a word points into, `offset` bytes behind its start.
   void Add(uint64_t offset, Kind kind = Kind::kPossible) {
     const uint64_t number = blocks_.size();
-    Block block;
+    KnownBlock block;
     block.address = kHeap + number * 1024;
     block.size = 1000;
     image_.at(kTable + number * 8) = block.address + offset;
@@ -32,7 +32,7 @@ class BlockHeadersTest : public ::testing::Test {
   std::optional<BlockHeaders> Find() { return FindBlockHeaders(image_, blocks_, verdicts_); }
 
   testing::WordImage image_{kTable, 16384};
-  std::vector<Block> blocks_;
+  std::vector<KnownBlock> blocks_;
   std::vector<Verdict> verdicts_;
 };
 

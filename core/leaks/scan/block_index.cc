@@ -19,8 +19,8 @@ void BlockIndex::SetExtents(const Items& items, RangeOf&& range_of) {
   std::fill(at, at + kSteps + 1, AddressRange{UINT64_MAX, UINT64_MAX});
 }
 
-BlockIndex::BlockIndex(const std::vector<Block>& blocks) {
-  SetExtents(blocks, [](const Block& block) {
+BlockIndex::BlockIndex(const std::vector<KnownBlock>& blocks) {
+  SetExtents(blocks, [](const KnownBlock& block) {
     const uint64_t room = UINT64_MAX - block.address;
     const uint64_t size = std::min(std::max<uint64_t>(block.size, 1), room);
     return AddressRange{block.address, block.address + size};

@@ -31,7 +31,7 @@ class BlockIndex {
  public:
   // A block of no bytes gets one. Where two overlap against the rule, the first one is cut short.
   // REQUIRES: `blocks` by address.
-  explicit BlockIndex(const std::vector<Block>& blocks);
+  explicit BlockIndex(const std::vector<KnownBlock>& blocks);
   // The same for any ranges. REQUIRES: by address.
   explicit BlockIndex(const std::vector<AddressRange>& ranges);
   BlockIndex(const BlockIndex&) = delete;

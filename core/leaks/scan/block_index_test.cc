@@ -7,15 +7,15 @@
 namespace heapgauge::leaks {
 namespace {
 
-Block At(uint64_t address, uint64_t size) {
-  Block block;
+KnownBlock At(uint64_t address, uint64_t size) {
+  KnownBlock block;
   block.address = address;
   block.size = size;
   return block;
 }
 
 // What a plain search says.
-uint32_t Plainly(const std::vector<Block>& blocks, uint64_t address) {
+uint32_t Plainly(const std::vector<KnownBlock>& blocks, uint64_t address) {
   for (uint32_t i = 0; i < blocks.size(); ++i) {
     if (address < blocks[i].address) continue;
     if (address - blocks[i].address < std::max<uint64_t>(blocks[i].size, 1)) return i;
@@ -23,9 +23,9 @@ uint32_t Plainly(const std::vector<Block>& blocks, uint64_t address) {
   return kNoBlock;
 }
 
-void ExpectSame(const std::vector<Block>& blocks) {
+void ExpectSame(const std::vector<KnownBlock>& blocks) {
   const BlockIndex index(blocks);
-  for (const Block& block : blocks) {
+  for (const KnownBlock& block : blocks) {
     for (const uint64_t address : {block.address - 1, block.address, block.address + 1,
                                    block.address + block.size / 2, block.address + block.size - 1,
                                    block.address + block.size, block.address + block.size + 1}) {
@@ -35,7 +35,7 @@ void ExpectSame(const std::vector<Block>& blocks) {
 }
 
 TEST(BlockIndex, NothingIsFoundWhereThereIsNoBlock) {
-  const BlockIndex index((std::vector<Block>()));
+  const BlockIndex index((std::vector<KnownBlock>()));
   EXPECT_EQ(index.Find(0), kNoBlock);
   EXPECT_EQ(index.Find(UINT64_MAX), kNoBlock);
   EXPECT_EQ(index.size(), 0u);
@@ -68,7 +68,7 @@ TEST(BlockIndex, FindsBlocksOfManyGigabytes) {
 }
 
 TEST(BlockIndex, FindsAmongManySmallOnesInOneBucket) {
-  std::vector<Block> blocks;
+  std::vector<KnownBlock> blocks;
   for (uint64_t i = 0; i < 3000; ++i) blocks.push_back(At(0x10000 + i * 16, 10));
   blocks.push_back(At(0x30000000, 16));  // so that buckets are wide
   ExpectSame(blocks);
@@ -101,7 +101,7 @@ TEST(BlockIndex, SaysWhichBlockEndsFirstAfterAnAddress) {
 TEST(BlockIndex, AgreesWithAPlainSearchOnRandomBlocks) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    std::vector<Block> blocks;
+    std::vector<KnownBlock> blocks;
     uint64_t at = 0x1000 + random() % 5000;
     const uint64_t count = 1 + random() % 60;
     for (uint64_t i = 0; i < count; ++i) {

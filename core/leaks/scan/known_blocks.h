@@ -14,16 +14,16 @@
 namespace heapgauge::leaks {
 
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
-// Block::function, if it is not known by which one it was allocated.
+// KnownBlock::function, if it is not known by which one it was allocated.
 inline constexpr uint32_t kNoFunction = 255;
 
-struct Block {
+struct KnownBlock {
   uint64_t address = 0;
   uint64_t size = 0;         // as requested; 0 counts as one byte, as an address may point to it
   uint64_t birth_ns = 0;     // since the recording began
   uint32_t stack = 0;        // index in KnownBlocks::stacks
   uint32_t thread : 24 = 0;  // kernel id (Linux has no more than 2^22), 0 unknown
-  uint32_t function : 8 = kNoFunction;  // wire::Function that allocated it
+  uint32_t function : 8 = kNoFunction;  // wire::AllocationFunction that allocated it
   double weight = 1;  // how many blocks of this size and stack it stands for; 1 where exact
 };
 
@@ -36,7 +36,7 @@ enum class Gap : uint8_t {
 };
 
 struct KnownBlocks {
-  std::vector<Block> blocks;  // by address, without overlaps
+  std::vector<KnownBlock> blocks;  // by address, without overlaps
   // Names come with the profile once it is symbolized; its rows are of no interest here.
   Profile profile;
   struct Stack {
@@ -47,7 +47,7 @@ struct KnownBlocks {
   std::vector<StackHistory> histories;  // of each stack; empty where nothing is known but blocks
   bool exact = false;                   // every live block is here, with weight 1
   Gap gap = Gap::kNone;                 // why not, where each was recorded and has weight 1
-  uint64_t now_ns = 0;                  // on the clock of Block::birth_ns
+  uint64_t now_ns = 0;                  // on the clock of KnownBlock::birth_ns
 
   // They stand for others as well, and amounts are estimates.
   bool sampled() const { return !exact && gap == Gap::kNone; }

@@ -14,7 +14,7 @@ std::vector<AddressRange> MemoryOf(const Check& check) {
   for (const RootRange& root : check.roots.ranges) ranges.push_back(root.range);
   // Together with what lies between them: one system call for each would take far longer.
   constexpr uint64_t kBridge = 2048;
-  for (const Block& block : check.known.blocks) {
+  for (const KnownBlock& block : check.known.blocks) {
     const AddressRange range = {block.address,
                                 block.address + std::min(block.size, ~block.address)};
     if (!ranges.empty() && range.start >= ranges.back().start &&

@@ -32,7 +32,7 @@ class LeakOwner : public testing::Test {
     check_.known.exact = true;
   }
   uint32_t Make(uint64_t size) {
-    Block block;
+    KnownBlock block;
     block.address = next_;
     block.size = size;
     check_.known.blocks.push_back(block);

@@ -54,9 +54,9 @@ std::string DescribeRoot(const Check& check, const PointerPlace& place, DataSymb
 uint32_t FindBlock(const KnownBlocks& known, uint64_t address) {
   const auto after =
       std::upper_bound(known.blocks.begin(), known.blocks.end(), address,
-                       [](uint64_t a, const Block& block) { return a < block.address; });
+                       [](uint64_t a, const KnownBlock& block) { return a < block.address; });
   if (after == known.blocks.begin()) return kNoBlock;
-  const Block& block = *(after - 1);
+  const KnownBlock& block = *(after - 1);
   const bool inside = address - block.address < std::max<uint64_t>(block.size, 1);
   return inside ? static_cast<uint32_t>(after - known.blocks.begin() - 1) : kNoBlock;
 }
@@ -102,7 +102,7 @@ std::string DescribePlace(const Check& check, const PointerPlace& place, DataSym
     case PointerPlace::In::kRoot:
       return DescribeRoot(check, place, symbols);
     case PointerPlace::In::kBlock: {
-      const Block& block = check.known.blocks[place.block];
+      const KnownBlock& block = check.known.blocks[place.block];
       return fmt::format("offset {} of the block at {:#x} ({} bytes)", place.offset, block.address,
                          block.size);
     }

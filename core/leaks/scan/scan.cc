@@ -51,11 +51,11 @@ void ReadFacts(ScanState* state) {
   }
 }
 
-uint64_t BytesToRead(const std::vector<Block>& blocks, bool exact, const Roots& roots) {
+uint64_t BytesToRead(const std::vector<KnownBlock>& blocks, bool exact, const Roots& roots) {
   uint64_t bytes = 0;
   for (const RootRange& root : roots.ranges) bytes += root.range.size();
   if (exact) {
-    for (const Block& block : blocks) bytes += block.size;
+    for (const KnownBlock& block : blocks) bytes += block.size;
   } else {
     for (const AddressRange& range : roots.heap) bytes += range.size();
   }
@@ -96,7 +96,7 @@ void ScanAll(ScanState* state, bool exact) {
   }
 }
 
-ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool exact,
+ScanResult Scan(const MemoryImage& image, const std::vector<KnownBlock>& blocks, bool exact,
                 const Roots& roots, const ScanOptions& options) {
   const uint64_t begin = CpuNow();
   const uint64_t total_bytes = options.progress != nullptr ? BytesToRead(blocks, exact, roots) : 0;

@@ -46,7 +46,7 @@ struct ScanResult {
 };
 
 // REQUIRES: `blocks` by address, without overlaps.
-ScanResult Scan(const MemoryImage& image, const std::vector<Block>& blocks, bool exact,
+ScanResult Scan(const MemoryImage& image, const std::vector<KnownBlock>& blocks, bool exact,
                 const Roots& roots, const ScanOptions& options);
 
 }  // namespace heapgauge::leaks

@@ -28,7 +28,7 @@ struct ScanOptions {
 };
 
 struct ScanState {
-  ScanState(const MemoryImage& image, const std::vector<Block>& blocks, const Roots& all_roots,
+  ScanState(const MemoryImage& image, const std::vector<KnownBlock>& blocks, const Roots& all_roots,
             const ScanOptions& options)
       : memory(image),
         roots(all_roots),

@@ -13,7 +13,7 @@ namespace {
 
 struct Program {
   TestImage image;
-  std::vector<Block> blocks;
+  std::vector<KnownBlock> blocks;
   Roots roots;
 };
 
@@ -42,7 +42,7 @@ Program Random(uint64_t max_blocks, std::mt19937_64* random) {
       if (below(3) == 0) at += below(6) * 8;
       if (below(8) == 0) at += below(9000);
       if (below(6) != 0) at = (at + 15) / 16 * 16;
-      Block block;
+      KnownBlock block;
       block.address = at;
       const uint64_t sizes[] = {0, 1, 8, 12, 16, 24, 25, 32, 35, 40, 64, 108, 5000, 70000};
       block.size = sizes[below(below(4) != 0 ? 11 : below(20) != 0 ? 13 : 14)];
@@ -60,7 +60,7 @@ Program Random(uint64_t max_blocks, std::mt19937_64* random) {
       const AddressRange& heap = program.roots.heap[below(program.roots.heap.size())];
       return heap.start + below(heap.size() + 8);
     }
-    const Block& block = program.blocks[below(program.blocks.size())];
+    const KnownBlock& block = program.blocks[below(program.blocks.size())];
     switch (below(8)) {
       case 0:
         return block.address + 8;
@@ -88,7 +88,7 @@ Program Random(uint64_t max_blocks, std::mt19937_64* random) {
       put(words.start + below(words.size() / 8) * 8);
     }
   }
-  for (const Block& block : program.blocks) {
+  for (const KnownBlock& block : program.blocks) {
     if (block.address % 8 != 0) continue;
     for (uint64_t i = block.size < 5000 ? 0 : below(block.size / 16); i > 0; --i) {
       put(block.address + below(block.size / 8) * 8);
@@ -119,7 +119,7 @@ class Reference {
  private:
   uint32_t BlockAt(uint64_t address) const {
     uint32_t i = 0;
-    for (const Block& block : p_.blocks) {
+    for (const KnownBlock& block : p_.blocks) {
       if (address >= block.address && address < block.address + std::max<uint64_t>(block.size, 1)) {
         return i;
       }
@@ -156,7 +156,7 @@ class Reference {
 
   bool IsTable(uint64_t address) const { return address == kFile + 64; }
   bool CountsAsStart(uint64_t address, uint32_t number) const {
-    const Block& block = p_.blocks[number];
+    const KnownBlock& block = p_.blocks[number];
     const uint64_t offset = address - block.address;
     if (offset == 0) return true;
     if (block.address % 8 != 0) return false;
@@ -263,11 +263,11 @@ void ExpectWaysToRoots(const Program& program, const ScanResult& result) {
       ASSERT_LE(steps, result.verdicts.size());
       const uint64_t value = verdict->by_register ? program.roots.registers[verdict->pointer].value
                                                   : program.image.Get(verdict->pointer);
-      const Block& to = program.blocks[block];
+      const KnownBlock& to = program.blocks[block];
       ASSERT_GE(value, to.address);
       ASSERT_LT(value, to.address + std::max<uint64_t>(to.size, 1));
       if (verdict->from == kNoBlock) break;
-      const Block& from = program.blocks[verdict->from];
+      const KnownBlock& from = program.blocks[verdict->from];
       ASSERT_GE(verdict->pointer, from.address);
       ASSERT_LE(verdict->pointer + 8, from.address + from.size);
       block = verdict->from;

@@ -30,7 +30,7 @@ class LeakScan : public testing::Test {
 
   // Blocks are made in the order of addresses; its number.
   uint32_t Make(uint64_t size, uint64_t gap = 16) {
-    Block block;
+    KnownBlock block;
     block.address = next_;
     block.size = size;
     blocks_.push_back(block);
@@ -47,7 +47,7 @@ class LeakScan : public testing::Test {
   void Run(bool exact = true) { result_ = Scan(image_, blocks_, exact, roots_, options_); }
 
   TestImage image_;
-  std::vector<Block> blocks_;
+  std::vector<KnownBlock> blocks_;
   Roots roots_;
   ScanOptions options_;
   ScanResult result_;
@@ -539,7 +539,7 @@ TEST(LeakSearch, WhatFailsMidwayIsReadInstead) {
   FailingImage image;
   image.Map(kGlobals, 0x1000);
   image.Map(kHeap, 200 * kBlock);
-  std::vector<Block> blocks(200);
+  std::vector<KnownBlock> blocks(200);
   for (size_t i = 0; i < blocks.size(); ++i) {
     blocks[i].address = kHeap + i * kBlock;
     blocks[i].size = kBlock;

@@ -75,7 +75,7 @@ class MadeUpPast {
     KnownBlocks& known = check_.known;
     known.histories.resize(known.stacks.size());
     StackHistory& history = known.histories[stack];
-    const Weight weight = WeightOf(kSize, rule.interval);
+    const SampleWeight weight = WeightOf(kSize, rule.interval);
     const auto count = std::poisson_distribution<int>(rule.samples)(random_);
     for (int i = 0; i < count; ++i) {
       const double birth = rule.birth ? rule.birth() : Even();
@@ -88,7 +88,7 @@ class MadeUpPast {
         history.freed_bytes += weight.bytes;
         continue;
       }
-      Block block;
+      KnownBlock block;
       block.address = 0x10000 + 0x10000 * (known.blocks.size() + 1);
       block.size = kSize;
       block.stack = stack;

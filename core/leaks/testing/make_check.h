@@ -58,7 +58,7 @@ class CheckMaker {
   // Age in seconds.
   uint32_t Block(uint32_t stack, uint64_t size, Kind kind, uint32_t leader = kNoBlock,
                  double weight = 1, uint64_t age = 60) {
-    leaks::Block block;
+    leaks::KnownBlock block;
     block.address = 0x10000 + 0x100000 * (check_.known.blocks.size() + 1);
     block.size = size;
     block.stack = stack;

@@ -144,7 +144,7 @@ TEST_F(CheckFileTest, AmountsOverTimeAreThoseOfTheTrace) {
   const auto check = CheckFile(path_);
   ASSERT_TRUE(check) << check.error().message;
   for (size_t i = 0; i < check->known.blocks.size(); i += 100) {  // a few will do
-    const Block& block = check->known.blocks[i];
+    const KnownBlock& block = check->known.blocks[i];
     const StackHistory& history = check->known.histories[block.stack];
     ASSERT_EQ(history.least_live.size(), 32u);
     // The looks are at multiples of 1/128 of the run.

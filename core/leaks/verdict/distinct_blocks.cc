@@ -5,16 +5,16 @@
 
 namespace heapgauge::leaks {
 
-uint64_t MakeDistinct(std::vector<Block>* blocks) {
-  std::sort(blocks->begin(), blocks->end(), [](const Block& a, const Block& b) {
+uint64_t MakeDistinct(std::vector<KnownBlock>* blocks) {
+  std::sort(blocks->begin(), blocks->end(), [](const KnownBlock& a, const KnownBlock& b) {
     return a.address != b.address ? a.address < b.address : a.birth_ns < b.birth_ns;
   });
-  std::vector<Block> distinct;
+  std::vector<KnownBlock> distinct;
   distinct.reserve(blocks->size());
-  for (const Block& block : *blocks) {
+  for (const KnownBlock& block : *blocks) {
     bool counts = true;
     while (block.address != 0 && !distinct.empty()) {
-      const Block& last = distinct.back();
+      const KnownBlock& last = distinct.back();
       if (block.address - last.address >= std::max<uint64_t>(last.size, 1)) break;
       if (last.birth_ns > block.birth_ns) {
         counts = false;

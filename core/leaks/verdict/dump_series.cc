@@ -88,7 +88,7 @@ uint64_t PlacesOf(const Profile& profile, NodeId leaf) {
 
 void AddToSeries(const KnownBlocks& known, const std::string& path, DumpSeries* series) {
   std::vector<double> of_stack(known.stacks.size());
-  for (const Block& block : known.blocks) of_stack[block.stack] += BytesOf(block).value;
+  for (const KnownBlock& block : known.blocks) of_stack[block.stack] += BytesOf(block).value;
   const size_t at = series->times_ns.size();
   series->times_ns.push_back(known.now_ns);
   series->paths.push_back(path);

@@ -132,13 +132,13 @@ double Claim(double want, double* left) {
   return want - got;
 }
 
-void AddTo(Change* sum, const Change& change) {
+void AddTo(LossChange* sum, const LossChange& change) {
   sum->bytes += change.bytes;
   sum->indirect_bytes += change.indirect_bytes;
   sum->blocks += change.blocks;
 }
 
-Change* SumOf(Changes* changes, std::string_view kind) {
+LossChange* SumOf(Changes* changes, std::string_view kind) {
   for (uint32_t k = 0; k < kKinds; ++k) {
     if (kind == KindName(static_cast<Kind>(k))) return &changes->kinds[k];
   }
@@ -250,7 +250,7 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
   std::vector<Pool*> pool_of(losses.records.size());
   for (size_t i = losses.records.size(); i-- > 0;) {  // the largest claims first
     const LossRecord& record = losses.records[i];
-    Change& change = changes.records[i];
+    LossChange& change = changes.records[i];
     const auto found = pools.find(key(RecordKind(check, record), ids[i]));
     if (found == pools.end()) {
       change = {record.own.bytes.value, record.indirect.bytes.value, record.own.blocks.value, true};
@@ -278,7 +278,7 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
     if (pool.claimed) continue;
     changes.gone += pool.records;
     changes.gone_bytes += pool.bytes;
-    Change* sum = SumOf(&changes, std::string_view(name).substr(0, name.find(' ')));
+    LossChange* sum = SumOf(&changes, std::string_view(name).substr(0, name.find(' ')));
     if (sum != nullptr) AddTo(sum, {-pool.bytes, -pool.indirect_bytes, -pool.blocks, false});
   }
   return changes;

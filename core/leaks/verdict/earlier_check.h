@@ -50,7 +50,7 @@ EarlierCheck Remember(const Check& check, const LossRecords& losses);
 Result<EarlierCheck> ReadEarlierCheck(const std::string& path);
 Result<EarlierCheck> ParseEarlierCheck(std::string_view json, const std::string& name);
 
-struct Change {
+struct LossChange {
   double bytes = 0;
   double indirect_bytes = 0;
   double blocks = 0;
@@ -61,11 +61,11 @@ struct Change {
 };
 
 struct Changes {
-  std::vector<Change> records;  // of each of LossRecords::records
-  std::array<Change, kKinds> kinds{};
-  Change suppressed;
-  Change unknown;   // of a check that did not look at memory
-  size_t gone = 0;  // records that are there no more
+  std::vector<LossChange> records;  // of each of LossRecords::records
+  std::array<LossChange, kKinds> kinds{};
+  LossChange suppressed;
+  LossChange unknown;  // of a check that did not look at memory
+  size_t gone = 0;     // records that are there no more
   double gone_bytes = 0;
   bool other_build = false;  // stacks were compared by names
   bool other_process = false;

@@ -43,7 +43,7 @@ class NeededTables {
   StackTables Take() {
     const uint32_t modules = LoadShared(gauge_.header().module_count);
     for (uint32_t i = 0; i < modules; ++i) {
-      wire::Module record;
+      wire::ModuleRecord record;
       if (!Load(SegmentKind::kModules, gauge_.header().module_bytes, i, &record)) break;
       tables_.modules.push_back(ToModule(record, true));
     }
@@ -71,7 +71,7 @@ class NeededTables {
   uint32_t Node(uint32_t record) {
     struct Step {
       uint32_t record;
-      wire::Node node;
+      wire::NodeRecord node;
     };
     std::vector<Step> way;
     uint32_t parent = 0;
@@ -89,7 +89,7 @@ class NeededTables {
       record = step.node.parent;
     }
     while (!way.empty()) {
-      wire::Node node = way.back().node;
+      wire::NodeRecord node = way.back().node;
       node.parent = parent;
       parent = static_cast<uint32_t>(tables_.nodes.size());
       nodes_.emplace(way.back().record, parent);
@@ -107,16 +107,16 @@ class NeededTables {
 };
 
 // By address; of two that overlap the younger one is there.
-void Order(std::vector<Block>* blocks) {
-  std::sort(blocks->begin(), blocks->end(), [](const Block& a, const Block& b) {
+void Order(std::vector<KnownBlock>* blocks) {
+  std::sort(blocks->begin(), blocks->end(), [](const KnownBlock& a, const KnownBlock& b) {
     return a.address != b.address ? a.address < b.address : a.birth_ns < b.birth_ns;
   });
   size_t kept = 0;
   for (size_t i = 0; i < blocks->size(); ++i) {
-    const Block block = (*blocks)[i];
+    const KnownBlock block = (*blocks)[i];
     bool overlaps = false;
     while (kept != 0) {
-      const Block& before = (*blocks)[kept - 1];
+      const KnownBlock& before = (*blocks)[kept - 1];
       if (before.address + std::max<uint64_t>(before.size, 1) <= block.address) break;
       if (before.birth_ns > block.birth_ns) {
         overlaps = true;
@@ -136,7 +136,7 @@ KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder) {
   NeededTables tables(&recorder->gauge());
   recorder->matcher().ForEachSurvivor([&](const trace::Block& block) {
     if (block.is_mapping) return;
-    Block out;
+    KnownBlock out;
     out.address = block.address;
     out.size = std::min(block.size, UINT64_MAX - block.address);
     out.birth_ns = block.birth_ns;

@@ -105,14 +105,14 @@ TEST_F(ExactBlocksOfAProgram, NeverOverlap) {
   recorder_->CatchUp();
   const KnownBlocks known = ExactBlocks(recorder_.get());
   for (size_t i = 1; i < known.blocks.size(); ++i) {
-    const Block& before = known.blocks[i - 1];
+    const KnownBlock& before = known.blocks[i - 1];
     EXPECT_LE(before.address + before.size, known.blocks[i].address);
   }
   EXPECT_EQ(known.blocks.size(), 3U);
 }
 
 TEST(DistinctBlocks, AreAllThereIfTheirPlacesAreNotKnown) {
-  std::vector<Block> blocks(3);
+  std::vector<KnownBlock> blocks(3);
   for (size_t i = 0; i < blocks.size(); ++i) blocks[i].size = 100 + i;
   blocks[1].address = 0x1000;
   EXPECT_EQ(MakeDistinct(&blocks), 0U);

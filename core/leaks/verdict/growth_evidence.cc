@@ -40,16 +40,16 @@ size_t QuarterOf(double share) {
 double Sum(const Quarters& q) { return q[0] + q[1] + q[2] + q[3]; }
 
 // The mean number of bytes between samples that the weight of a block tells; 0: it was certain.
-double IntervalOf(const Block& block) {
+double IntervalOf(const KnownBlock& block) {
   const double size = static_cast<double>(std::max<uint64_t>(block.size, 1));
   return block.weight > 1 + 1e-9 ? -size / std::log1p(-1 / block.weight) : 0;
 }
 
 // How much each block counts if all had been sampled at the largest of their intervals, in numbers
 // of equal samples: where the interval changed, samples of the finer one are not worth as much.
-std::vector<double> CountsOf(const std::vector<const Block*>& blocks) {
+std::vector<double> CountsOf(const std::vector<const KnownBlock*>& blocks) {
   double longest = 0;
-  for (const Block* block : blocks) longest = std::max(longest, IntervalOf(*block));
+  for (const KnownBlock* block : blocks) longest = std::max(longest, IntervalOf(*block));
   std::vector<double> counts(blocks.size(), 1);
   if (longest == 0) return counts;
   double sum = 0;
@@ -72,7 +72,8 @@ struct Births {
   double later_age = 0;  // sum of their ages
 };
 
-Births CountBirths(const std::vector<const Block*>& blocks, const RunClock& clock, bool by_work) {
+Births CountBirths(const std::vector<const KnownBlock*>& blocks, const RunClock& clock,
+                   bool by_work) {
   Births births;
   const std::vector<double> counts = CountsOf(blocks);
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -90,11 +91,11 @@ Births CountBirths(const std::vector<const Block*>& blocks, const RunClock& cloc
   return births;
 }
 
-void SetAges(const std::vector<const Block*>& blocks, const RunClock& clock,
+void SetAges(const std::vector<const KnownBlock*>& blocks, const RunClock& clock,
              GrowthEvidence* evidence) {
   std::vector<std::pair<uint64_t, double>> ages;
   double whole = 0;
-  for (const Block* block : blocks) {
+  for (const KnownBlock* block : blocks) {
     const double bytes = static_cast<double>(block->size) * block->weight;
     ages.emplace_back(clock.now_ns() - std::min(block->birth_ns, clock.now_ns()), bytes);
     whole += bytes;
@@ -284,15 +285,16 @@ const char* TrendName(Trend trend) {
   return "unknown";
 }
 
-Estimate BytesOf(const Block& block) {
+Estimate BytesOf(const KnownBlock& block) {
   const double s = static_cast<double>(block.size);
   const double w = std::max(block.weight, 1.0);
   const double variance = s * s * w * (w - 1);
   return {s * w, variance, s * (w - 1), s, s * variance};
 }
 
-GrowthEvidence JudgeGrowth(const std::vector<const Block*>& blocks, const StackHistory* history,
-                           bool exact, const RunClock& clock, const GrowthLimits& limits) {
+GrowthEvidence JudgeGrowth(const std::vector<const KnownBlock*>& blocks,
+                           const StackHistory* history, bool exact, const RunClock& clock,
+                           const GrowthLimits& limits) {
   GrowthEvidence evidence;
   SetAges(blocks, clock, &evidence);
   const Births births = CountBirths(blocks, clock, false);

@@ -92,12 +92,13 @@ struct GrowthLimits {
 };
 
 // How sure a figure is that rests on one block, and what it stands for.
-Estimate BytesOf(const Block& block);
+Estimate BytesOf(const KnownBlock& block);
 
 // `blocks`: those of one stack, or of several that are to be judged together; `history`: the sum of
 // theirs, null if it is not known.
-GrowthEvidence JudgeGrowth(const std::vector<const Block*>& blocks, const StackHistory* history,
-                           bool exact, const RunClock& clock, const GrowthLimits& limits = {});
+GrowthEvidence JudgeGrowth(const std::vector<const KnownBlock*>& blocks,
+                           const StackHistory* history, bool exact, const RunClock& clock,
+                           const GrowthLimits& limits = {});
 
 // Of the heap as a whole, by its timeline.
 GrowthEvidence JudgeTimeline(const std::vector<TimelinePoint>& timeline, const RunClock& clock,

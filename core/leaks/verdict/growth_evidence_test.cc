@@ -17,8 +17,8 @@ using testing::MadeUpPast;
 using Make = std::function<void(MadeUpPast*)>;
 
 GrowthEvidence Judge(const Check& check, uint32_t stack = 0, const GrowthLimits& limits = {}) {
-  std::vector<const Block*> blocks;
-  for (const Block& block : check.known.blocks) {
+  std::vector<const KnownBlock*> blocks;
+  for (const KnownBlock& block : check.known.blocks) {
     if (block.stack == stack) blocks.push_back(&block);
   }
   const RunClock clock(check.known.profile, check.known.now_ns);
@@ -245,8 +245,8 @@ StackHistory Amounts(const std::function<uint64_t(size_t)>& at) {
   return history;
 }
 
-std::vector<Block> EvenBlocks(double from) {
-  std::vector<Block> blocks(100);
+std::vector<KnownBlock> EvenBlocks(double from) {
+  std::vector<KnownBlock> blocks(100);
   for (size_t i = 0; i < blocks.size(); ++i) {
     const double share = from + (1 - from) * (static_cast<double>(i) + 0.5) / 100;
     blocks[i].size = 10000;
@@ -255,9 +255,9 @@ std::vector<Block> EvenBlocks(double from) {
   return blocks;
 }
 
-GrowthEvidence JudgeExactly(const std::vector<Block>& blocks, const StackHistory& history) {
-  std::vector<const Block*> pointers;
-  for (const Block& block : blocks) pointers.push_back(&block);
+GrowthEvidence JudgeExactly(const std::vector<KnownBlock>& blocks, const StackHistory& history) {
+  std::vector<const KnownBlock*> pointers;
+  for (const KnownBlock& block : blocks) pointers.push_back(&block);
   return JudgeGrowth(pointers, &history, true, RunClock(0, 60'000'000'000, {}));
 }
 
@@ -271,7 +271,7 @@ TEST(GrowthEvidence, AnExactAmountThatRisesGrowsAtItsRate) {
 
 // As of a vector: each block is twice as large as the one before, which is freed.
 TEST(GrowthEvidence, OneBlockThatDoublesIsNotBounded) {
-  Block block;
+  KnownBlock block;
   block.size = 1 << 20;
   block.birth_ns = 30'000'000'000;
   StackHistory history = Amounts([](size_t i) {
@@ -298,8 +298,8 @@ TEST(GrowthEvidence, AnExactAmountThatComesBackDoesNotGrow) {
   history.freed_bytes = 0.9e9;
   EXPECT_EQ(JudgeExactly(EvenBlocks(0.8), history).trend, Trend::kBounded);
   // Nothing since the start.
-  std::vector<Block> early = EvenBlocks(0);
-  for (Block& block : early) block.birth_ns /= 10;
+  std::vector<KnownBlock> early = EvenBlocks(0);
+  for (KnownBlock& block : early) block.birth_ns /= 10;
   EXPECT_EQ(JudgeExactly(early, Amounts([](size_t) { return 1000000; })).trend, Trend::kStopped);
 }
 
@@ -321,7 +321,7 @@ class ExactPast {
         changes_.emplace_back(death, -kSize);
         continue;
       }
-      Block block;
+      KnownBlock block;
       block.size = kSize;
       block.birth_ns = static_cast<uint64_t>(birth * 60e9);
       blocks_.push_back(block);
@@ -352,7 +352,7 @@ class ExactPast {
   static constexpr int64_t kSize = 1000;
   std::mt19937_64 random_;
   std::vector<std::pair<double, int64_t>> changes_;
-  std::vector<Block> blocks_;
+  std::vector<KnownBlock> blocks_;
   StackHistory history_;
 };
 
@@ -405,8 +405,8 @@ TEST(GrowthEvidence, AnExactAmountOfWhichSomeStaysGrows) {
 }
 
 TEST(GrowthEvidence, BlocksWithoutAPastAreNotJudged) {
-  const std::vector<Block> blocks = EvenBlocks(0);
-  std::vector<const Block*> pointers{&blocks[0], &blocks[1]};
+  const std::vector<KnownBlock> blocks = EvenBlocks(0);
+  std::vector<const KnownBlock*> pointers{&blocks[0], &blocks[1]};
   const auto evidence = JudgeGrowth(pointers, nullptr, true, RunClock(0, 60'000'000'000, {}));
   EXPECT_EQ(evidence.trend, Trend::kUnknown);
   EXPECT_EQ(evidence.oldest_ns, 60'000'000'000 - blocks[0].birth_ns);

@@ -78,7 +78,7 @@ Verdict VerdictOf(const Check& check, size_t block) {
 
 // The rule that silences each block, kNone if none does.
 std::vector<uint32_t> SuppressionOf(const Check& check, const Suppressions* suppressions) {
-  const std::vector<Block>& blocks = check.known.blocks;
+  const std::vector<KnownBlock>& blocks = check.known.blocks;
   std::vector<uint32_t> rules(blocks.size(), kNone);
   if (suppressions == nullptr || suppressions->rules().empty()) return rules;
   SuppressionMatcher matcher(*suppressions, check.known.profile);
@@ -105,7 +105,7 @@ bool Before(const LossRecord& a, const LossRecord& b) {
 
 }  // namespace
 
-void Amount::Add(const Block& block) {
+void Amount::Add(const KnownBlock& block) {
   // A block that was taken with probability p stands for 1/p; core/model/estimate.h has the sums.
   const double size = static_cast<double>(block.size);
   const double weight = block.weight > 1 ? block.weight : 1;
@@ -123,7 +123,7 @@ void Amount::Add(const Amount& other) {
 }
 
 LossRecords MakeLossRecords(const Check& check, const LossOptions& options) {
-  const std::vector<Block>& blocks = check.known.blocks;
+  const std::vector<KnownBlock>& blocks = check.known.blocks;
   const std::vector<uint32_t> classes = ClassesOf(check, options.resolution);
   const std::vector<uint32_t> rules = SuppressionOf(check, options.suppressions);
   LossRecords result;
@@ -132,7 +132,7 @@ LossRecords MakeLossRecords(const Check& check, const LossOptions& options) {
   std::map<std::tuple<uint32_t, Kind, uint32_t>, uint32_t> index;
   result.record_of.resize(blocks.size());
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const Block& block = blocks[i];
+    const KnownBlock& block = blocks[i];
     const Verdict verdict = VerdictOf(check, i);
     const uint32_t stack_class = classes[block.stack];
     const auto [at, is_new] =

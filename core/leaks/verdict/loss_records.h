@@ -25,7 +25,7 @@ struct Amount {
   Estimate blocks;
   uint64_t known = 0;  // blocks that were really seen
 
-  void Add(const Block& block);
+  void Add(const KnownBlock& block);
   void Add(const Amount& other);
 };
 

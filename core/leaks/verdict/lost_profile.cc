@@ -21,7 +21,7 @@ Profile LostProfile(const Check& check, const LossRecords& losses, bool blocks) 
   };
   std::vector<OfStack> stacks(check.known.stacks.size());
   for (size_t i = 0; i < check.known.blocks.size(); ++i) {
-    const Block& block = check.known.blocks[i];
+    const KnownBlock& block = check.known.blocks[i];
     stacks[block.stack].live.Add(block);
     if (IsLost(check, losses, i)) stacks[block.stack].lost.Add(block);
   }

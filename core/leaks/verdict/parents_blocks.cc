@@ -4,7 +4,7 @@
 
 namespace heapgauge::leaks {
 
-void HoldByParentsBlocks(const std::vector<Block>& blocks, Roots* roots) {
+void HoldByParentsBlocks(const std::vector<KnownBlock>& blocks, Roots* roots) {
   size_t next = 0;
   for (const AddressRange& heap : roots->heap) {
     uint64_t start = heap.start;

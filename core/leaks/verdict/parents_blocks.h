@@ -14,7 +14,7 @@ namespace heapgauge::leaks {
 
 // All memory of the allocator that is not a known block's counts as in use: rather a leak that is
 // missed than one that is none. REQUIRES: `blocks` by address.
-void HoldByParentsBlocks(const std::vector<Block>& blocks, Roots* roots);
+void HoldByParentsBlocks(const std::vector<KnownBlock>& blocks, Roots* roots);
 
 // For the notes of such a check.
 inline constexpr const char* kParentsBlocksNote =

@@ -96,8 +96,8 @@ Result<KnownBlocks> SampledBlocks(const std::string& path, const LiveRecords& li
   HG_TRY(ReadHistories(file, records, profile, &known.histories));
   known.blocks.reserve(profile.blocks.size());
   for (size_t i = 0; i < profile.blocks.size(); ++i) {
-    const heapgauge::Block& block = profile.blocks[i];
-    Block& out = known.blocks.emplace_back();
+    const heapgauge::SampledBlock& block = profile.blocks[i];
+    KnownBlock& out = known.blocks.emplace_back();
     out.address = block.address;
     out.size = block.size;
     out.birth_ns = std::min(block.birth_ns, known.now_ns);
@@ -114,7 +114,7 @@ Result<KnownBlocks> SampledBlocks(const std::string& path, const LiveRecords& li
   // Only now: what had the place of a young block before was freed.
   if (live.born_before_ns != 0) {
     std::erase_if(known.blocks,
-                  [&](const Block& block) { return block.birth_ns >= live.born_before_ns; });
+                  [&](const KnownBlock& block) { return block.birth_ns >= live.born_before_ns; });
   }
   if (live.left_out != 0) {
     profile.notes.push_back(

@@ -41,13 +41,13 @@ TEST_F(SampledBlocksTest, AreSortedAndWeightedAndKnowTheirStacks) {
   ASSERT_EQ(known->blocks.size(), 2u);
   EXPECT_EQ(known->now_ns, 100u);
   EXPECT_FALSE(known->exact);
-  const Block& large = known->blocks[0];
-  const Block& small = known->blocks[1];
+  const KnownBlock& large = known->blocks[0];
+  const KnownBlock& small = known->blocks[1];
   EXPECT_EQ(large.address, 0x500000u);
   EXPECT_DOUBLE_EQ(large.weight, 1);
   EXPECT_EQ(small.birth_ns, 10u);
   EXPECT_NEAR(small.weight, 512.5, 0.01);
-  const auto leaf = [&](const Block& block) {
+  const auto leaf = [&](const KnownBlock& block) {
     const NodeId node = known->stacks[block.stack].leaf;
     return known->profile.locations[known->profile.nodes[node].location].address;
   };
@@ -72,7 +72,7 @@ TEST_F(SampledBlocksTest, TheYoungerOfTwoThatOverlapCounts) {
   const auto known = SampledBlocks(path_);
   ASSERT_TRUE(known) << known.error().message;
   std::vector<uint64_t> births;
-  for (const Block& block : known->blocks) births.push_back(block.birth_ns);
+  for (const KnownBlock& block : known->blocks) births.push_back(block.birth_ns);
   EXPECT_EQ(births, (std::vector<uint64_t>{60, 55, 70, 6}));
   ASSERT_FALSE(known->profile.notes.empty());
 }

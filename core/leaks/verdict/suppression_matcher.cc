@@ -70,7 +70,7 @@ uint32_t SuppressionMatcher::Find(const std::vector<StackFrame>& stack, Kind kin
   if (operators != 0) {
     outside.assign(stack.begin() + static_cast<ptrdiff_t>(operators), stack.end());
     if (SystemName(*FunctionOf(profile_, stack[operators - 1])).starts_with("_Zn")) {
-      outside_function = static_cast<uint32_t>(wire::Function::kNew);
+      outside_function = static_cast<uint32_t>(wire::AllocationFunction::kNew);
     }
   }
   const size_t end = std::min<size_t>(rules.size(), best);

@@ -22,7 +22,7 @@ class SuppressionMatcher {
   SuppressionMatcher(const Suppressions& suppressions, const Profile& profile);
 
   // The first rule that silences blocks of this stack and kind, which `function` allocated
-  // (Block::function); kNone if none does.
+  // (KnownBlock::function); kNone if none does.
   uint32_t Match(NodeId leaf, Kind kind, uint32_t function);
 
  private:

@@ -49,7 +49,7 @@ class SuppressionsTest : public ::testing::Test {
     const Profile profile = maker_.check().known.profile;
     return GenerateSuppression(profile, maker_.check().known.stacks[stack_].leaf, Kind::kDefinite);
   }
-  bool SilencesBlockOf(wire::Function function, const std::string& lines) {
+  bool SilencesBlockOf(wire::AllocationFunction function, const std::string& lines) {
     return Silences(Entry(lines), Kind::kDefinite, static_cast<uint32_t>(function));
   }
 
@@ -87,7 +87,7 @@ TEST_F(SuppressionsTest, MayNameTheAllocatingFunctionThatTheAgentDoesNotShow) {
 }
 
 TEST_F(SuppressionsTest, NameTheFunctionThatReallyAllocated) {
-  using wire::Function;
+  using wire::AllocationFunction;
   struct Case {
     Function function;
     std::vector<std::string> names;
@@ -121,19 +121,21 @@ TEST_F(SuppressionsTest, NameNewWhereItsFrameIsShown) {
                            maker_.Function("Lose()", "_Z4Losev"), maker_.Function("main")});
   for (const char* const name : {"_Znam", "_Znwm", "operator new[]*"}) {
     const std::string lines = std::string("fun:") + name + "\nfun:_Z4Losev\nfun:main";
-    EXPECT_TRUE(SilencesBlockOf(wire::Function::kNew, lines)) << name;
+    EXPECT_TRUE(SilencesBlockOf(wire::AllocationFunction::kNew, lines)) << name;
   }
-  EXPECT_FALSE(SilencesBlockOf(wire::Function::kNew, "fun:malloc\nfun:_Z4Losev"));
-  EXPECT_FALSE(SilencesBlockOf(wire::Function::kNew, "fun:malloc\n..."));
+  EXPECT_FALSE(SilencesBlockOf(wire::AllocationFunction::kNew, "fun:malloc\nfun:_Z4Losev"));
+  EXPECT_FALSE(SilencesBlockOf(wire::AllocationFunction::kNew, "fun:malloc\n..."));
 }
 
 TEST_F(SuppressionsTest, KnowTheNamesThatTheCLibraryHasForItsOwn) {
   stack_ = maker_.Stack({"__strdup", "LoseName()", "main"});
-  EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:strdup\nfun:LoseName*"));
-  EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:__GI___strdup"));
-  EXPECT_FALSE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:strndup"));
+  EXPECT_TRUE(
+      SilencesBlockOf(wire::AllocationFunction::kMalloc, "fun:malloc\nfun:strdup\nfun:LoseName*"));
+  EXPECT_TRUE(SilencesBlockOf(wire::AllocationFunction::kMalloc, "fun:malloc\nfun:__GI___strdup"));
+  EXPECT_FALSE(SilencesBlockOf(wire::AllocationFunction::kMalloc, "fun:malloc\nfun:strndup"));
   stack_ = maker_.Stack({"strdup", "main"});
-  EXPECT_TRUE(SilencesBlockOf(wire::Function::kMalloc, "fun:malloc\nfun:__strdup\nfun:main"));
+  EXPECT_TRUE(
+      SilencesBlockOf(wire::AllocationFunction::kMalloc, "fun:malloc\nfun:__strdup\nfun:main"));
 }
 
 TEST_F(SuppressionsTest, MayNameItInFrontOfFunctionsThatAllocateForTheirCaller) {

@@ -125,7 +125,7 @@ class Judging {
     }
   }
 
-  size_t PartOf(const Block& block) const {
+  size_t PartOf(const KnownBlock& block) const {
     const auto part = static_cast<size_t>(clock_.ByTime(block.birth_ns) * kAgeParts);
     return std::min(part, kAgeParts - 1);
   }
@@ -136,10 +136,10 @@ class Judging {
     s.born_bytes.resize(kAgeParts);
     s.born_lost_bytes.resize(kAgeParts);
     s.least_live = unit.history.least_live;
-    std::vector<const Block*> blocks;
+    std::vector<const KnownBlock*> blocks;
     blocks.reserve(unit.blocks.size());
     for (const uint32_t index : unit.blocks) {
-      const Block& block = known_.blocks[index];
+      const KnownBlock& block = known_.blocks[index];
       blocks.push_back(&block);
       const Estimate bytes = BytesOf(block);
       s.live_bytes.Add(bytes);
@@ -175,7 +175,7 @@ class Judging {
     if (stacks->size() < 2) return;
     std::map<uint32_t, double> bytes;
     for (const uint32_t index : unit.blocks) {
-      const Block& block = known_.blocks[index];
+      const KnownBlock& block = known_.blocks[index];
       bytes[block.stack] += static_cast<double>(block.size) * block.weight;
     }
     std::sort(stacks->begin(), stacks->end(), [&](uint32_t a, uint32_t b) {

@@ -22,7 +22,7 @@ class Histories {
       : trace_(trace), known_(*known), live_(known->stacks.size()) {
     known_.histories.resize(known_.stacks.size());
     std::vector<bool> seen(known_.stacks.size());
-    for (const Block& block : known_.blocks) {
+    for (const KnownBlock& block : known_.blocks) {
       if (seen[block.stack]) continue;
       seen[block.stack] = true;
       watched_.push_back(block.stack);
@@ -132,7 +132,7 @@ Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
   const std::vector<trace::Thread>& threads = trace.threads();
   const auto add = [&](const trace::Block& block) {
     if (block.is_mapping || block.birth_ns > at_ns) return;
-    Block& out = known.blocks.emplace_back();
+    KnownBlock& out = known.blocks.emplace_back();
     out.address = block.address;
     out.size = block.size;
     out.birth_ns = std::min(block.birth_ns, known.now_ns);

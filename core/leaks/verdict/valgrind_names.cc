@@ -15,15 +15,15 @@ namespace {
 
 // What the innermost frame may be called that Valgrind shows and the agent leaves out.
 struct Allocator {
-  wire::Function function;
+  wire::AllocationFunction function;
   std::string_view name;
 };
-using wire::Function::kAligned;
-using wire::Function::kCalloc;
-using wire::Function::kMalloc;
-using wire::Function::kNew;
-using wire::Function::kNewArray;
-using wire::Function::kRealloc;
+using wire::AllocationFunction::kAligned;
+using wire::AllocationFunction::kCalloc;
+using wire::AllocationFunction::kMalloc;
+using wire::AllocationFunction::kNew;
+using wire::AllocationFunction::kNewArray;
+using wire::AllocationFunction::kRealloc;
 constexpr Allocator kAllocators[] = {
     {kMalloc, "malloc"},
     {kMalloc, "__libc_malloc"},
@@ -60,8 +60,8 @@ constexpr Allocator kAllocators[] = {
     {kNewArray, "operator new[](unsigned long, std::align_val_t, std::nothrow_t const&)"}};
 
 // Whether a block that `recorded` allocated may be one of `named`.
-bool MayBe(uint32_t recorded, wire::Function named) {
-  switch (static_cast<wire::Function>(recorded)) {
+bool MayBe(uint32_t recorded, wire::AllocationFunction named) {
+  switch (static_cast<wire::AllocationFunction>(recorded)) {
     case kMalloc:
     case kCalloc:
     case kAligned:
@@ -73,8 +73,8 @@ bool MayBe(uint32_t recorded, wire::Function named) {
     case kNew:
       // That of libstdc++ calls new for new[], and then that is all the agent sees.
       return named == kNew || named == kNewArray;
-    case wire::Function::kMallocx:
-    case wire::Function::kPool:
+    case wire::AllocationFunction::kMallocx:
+    case wire::AllocationFunction::kPool:
       break;
   }
   return true;  // not known, or none that Valgrind has

@@ -19,7 +19,7 @@ std::string_view SystemName(const Function& function);
 // Whether a function of this linker name is what Valgrind has in place of the allocator, of which
 // it shows one frame.
 bool IsAllocator(std::string_view name);
-// Whether the glob fits a name of that frame, of a block that `function` (Block::function)
+// Whether the glob fits a name of that frame, of a block that `function` (KnownBlock::function)
 // allocated.
 bool FitsAllocator(std::string_view glob, uint32_t function);
 

@@ -35,10 +35,10 @@ class KeptRows final : public ResultSink {
 
 class Asker {
  public:
-  explicit Asker(std::unique_ptr<Source> source, QueryOptions options = {})
+  explicit Asker(std::unique_ptr<QuerySource> source, QueryOptions options = {})
       : source_(std::move(source)), query_(*Query::Open(source_.get(), options)) {}
 
-  Source& source() { return *source_; }
+  QuerySource& source() { return *source_; }
   Query& query() { return *query_; }
 
   // Rows with commas between values, or "error: ...".
@@ -60,7 +60,7 @@ class Asker {
   }
 
  private:
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<QuerySource> source_;
   std::unique_ptr<Query> query_;
 };
 

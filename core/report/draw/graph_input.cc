@@ -49,7 +49,7 @@ void PutProgramFirst(Profile* profile) {
 
 }  // namespace
 
-Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::Request request, size_t type,
+Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
                                         Names names) {
   if (type >= profile.sample_types.size()) {
     return Fail(ErrorCode::kCorrupt, "the profile has no sample types");

@@ -15,7 +15,7 @@ namespace heapgauge {
 
 // `request` says the kind, and has options of pprof's; `type` is the sample type that is shown.
 // Takes the profile apart.
-Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::Request request, size_t type,
+Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
                                         Names names);
 
 }  // namespace heapgauge

@@ -9,7 +9,7 @@ namespace heapgauge {
 namespace {
 
 std::string Draw(Profile profile, size_t type = kInuseSpace) {
-  pprof::Request request;
+  pprof::ReportRequest request;
   request.kind = pprof::ReportKind::kDot;
   const auto input = PrepareGraph(std::move(profile), request, type, Names::kShort);
   EXPECT_TRUE(input.has_value());

@@ -262,7 +262,7 @@ TEST(Stats, TablesHaveAsManyRowsAsAskedFor) {
 TEST(Stats, OfARangeTellItsRatesAndWhatItsPagesAre) {
   Opened opened(Random());
   const uint64_t end = opened.trace->end_ns();
-  trace::Filter filter;
+  trace::BlockFilter filter;
   filter.born.from = trace::TraceMoment::At(end / 2);
   filter.born.to = trace::TraceMoment::At(end / 2 + end / 4);
   const auto matcher =
@@ -338,7 +338,7 @@ TEST(Stats, DoNotSayThatNothingWasResizedWhereThatWasLeftOut) {
     trace::Block block;
     block.stack = stack;
     block.size = 100;
-    block.function = static_cast<uint8_t>(wire::Function::kRealloc);
+    block.function = static_cast<uint8_t>(wire::AllocationFunction::kRealloc);
     for (block.birth_ns = 1; block.birth_ns <= 20; ++block.birth_ns) made.Allocate(block);
     if (one_is_known) made.Reallocate(30, 0, 200, stack);
     const Opened opened(std::move(made));

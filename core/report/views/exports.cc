@@ -51,7 +51,7 @@ Status WriteCallgrind(const Profile& profile, const ExportOptions& options, Text
   if (profile.sample_types.empty()) {
     return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
   }
-  pprof::Request request;
+  pprof::ReportRequest request;
   request.kind = pprof::ReportKind::kCallgrind;
   request.config.focus = options.filter.focus;
   request.config.ignore = options.filter.ignore;

@@ -82,7 +82,7 @@ std::vector<LeakOwner> OwnersOfRecords(const LeaksSubject& subject,
 }
 
 std::string BlockText(const Check& check, uint32_t number) {
-  const leaks::Block& block = check.known.blocks[number];
+  const leaks::KnownBlock& block = check.known.blocks[number];
   std::string text = fmt::format("block at {:#x} ({} bytes", block.address,
                                  WithCommas(static_cast<double>(block.size)));
   if (check.known.now_ns > block.birth_ns && block.birth_ns != 0) {
@@ -105,7 +105,7 @@ void AddPath(const LeaksSubject& subject, const LeaksOptions& options, const Lea
     text->Add(Printable(owner.places[i]), i == 0 ? Style::kNumber : Style::kPlain).Add("\n");
     const PointerPlace& place = owner.path.places[i];
     if (place.in != PointerPlace::In::kBlock) continue;
-    const leaks::Block& block = check.known.blocks[place.block];
+    const leaks::KnownBlock& block = check.known.blocks[place.block];
     AddLeakStack(check.known.profile, check.known.stacks[block.stack].leaf, "         ", brief,
                  allocation, text);
   }
@@ -227,7 +227,7 @@ StyledText LeakOwnersText(const LeaksSubject& subject, const LeaksOptions& optio
 
 Json LeakOwnerJson(const LeaksSubject& subject, const LeakOwner& owner, size_t most_frames) {
   const Check& check = *subject.check;
-  const leaks::Block& block = check.known.blocks[owner.block];
+  const leaks::KnownBlock& block = check.known.blocks[owner.block];
   Json json = {{"record", subject.losses->records[owner.record].number},
                {"kind", KindName(check.verdicts[owner.block].kind)},
                {"address", block.address},
@@ -236,7 +236,7 @@ Json LeakOwnerJson(const LeaksSubject& subject, const LeakOwner& owner, size_t m
   for (size_t i = 0; i < owner.places.size(); ++i) {
     Json place = {{"place", owner.places[i]}, {"address", owner.path.places[i].address}};
     if (owner.path.places[i].block != leaks::kNoBlock) {
-      const leaks::Block& holder = check.known.blocks[owner.path.places[i].block];
+      const leaks::KnownBlock& holder = check.known.blocks[owner.path.places[i].block];
       place["block"] = holder.address;
       place["stack"] =
           LeakStackJson(check.known.profile, check.known.stacks[holder.stack].leaf, most_frames);

@@ -98,7 +98,7 @@ double UnseenLeakBytes(const Check& check) {
   const Recording& recording = check.known.profile.recording;
   // The cap on samples raises the interval for a while; blocks tell what it was at their birth.
   uint64_t interval = std::max(recording.interval, recording.interval_in_force);
-  for (const heapgauge::Block& block : check.known.profile.blocks) {
+  for (const heapgauge::SampledBlock& block : check.known.profile.blocks) {
     interval = std::max(interval, block.interval);
   }
   if (interval <= 1) return 0;
@@ -107,7 +107,7 @@ double UnseenLeakBytes(const Check& check) {
 
 bool PassesFilter(const LeaksSubject& subject, LeakFilter filter, size_t record) {
   if (subject.changes == nullptr) return true;
-  const leaks::Change& change = subject.changes->records[record];
+  const leaks::LossChange& change = subject.changes->records[record];
   switch (filter) {
     case LeakFilter::kNew:
       return change.is_new;

@@ -197,7 +197,7 @@ TEST_F(LeaksReport, TellsWhatMayBeThereAtTheCoarsestInterval) {
   // The cap worked when this one was born.
   recording.interval_in_force = recording.interval;
   maker_.Block(maker_.Stack({"Keep()", "main"}), 4096, Kind::kReachable, kNoBlock, 512);
-  heapgauge::Block block;
+  heapgauge::SampledBlock block;
   block.interval = 2 << 20;
   maker_.names().profile().blocks.push_back(block);
   EXPECT_EQ(LeakVerdict(Subject()),

@@ -46,12 +46,13 @@ std::string LeakWords::Blocks(const Estimate& blocks, const double* change) cons
   return text + " blocks";
 }
 
-std::string LeakWords::Both(const leaks::Amount& amount, const leaks::Change* change) const {
+std::string LeakWords::Both(const leaks::Amount& amount, const leaks::LossChange* change) const {
   return Bytes(amount.bytes, change != nullptr ? &change->bytes : nullptr) + " in " +
          Blocks(amount.blocks, change != nullptr ? &change->blocks : nullptr);
 }
 
-std::string LeakWords::Lost(const leaks::LossRecord& record, const leaks::Change* change) const {
+std::string LeakWords::Lost(const leaks::LossRecord& record,
+                            const leaks::LossChange* change) const {
   if (record.indirect.known == 0) return Both(record.own, change);
   const std::string blocks =
       Blocks(record.own.blocks, change != nullptr ? &change->blocks : nullptr);

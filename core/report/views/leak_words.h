@@ -25,9 +25,9 @@ struct LeakWords {
   // "12 blocks", "≈ 79,000 blocks"
   std::string Blocks(const Estimate& blocks, const double* change = nullptr) const;
   // "1,234 bytes in 12 blocks"
-  std::string Both(const leaks::Amount& amount, const leaks::Change* change = nullptr) const;
+  std::string Both(const leaks::Amount& amount, const leaks::LossChange* change = nullptr) const;
   // What is lost by a record: "1,234 (1,000 direct, 234 indirect) bytes in 12 blocks".
-  std::string Lost(const leaks::LossRecord& record, const leaks::Change* change) const;
+  std::string Lost(const leaks::LossRecord& record, const leaks::LossChange* change) const;
   // For sentences: "1.2 kB", "about 310 MB ± 40".
   std::string Roughly(const Estimate& bytes) const;
 

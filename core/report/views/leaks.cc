@@ -24,7 +24,7 @@ using leaks::LossRecords;
 constexpr leaks::Kind kOrder[] = {leaks::Kind::kDefinite, leaks::Kind::kIndirect,
                                   leaks::Kind::kPossible, leaks::Kind::kReachable};
 
-const leaks::Change* ChangeOf(const LeaksSubject& subject, size_t record) {
+const leaks::LossChange* ChangeOf(const LeaksSubject& subject, size_t record) {
   return subject.changes != nullptr ? &subject.changes->records[record] : nullptr;
 }
 
@@ -241,7 +241,7 @@ class Writer {
 
   void Record(size_t index) {
     const LossRecord& record = losses_.records[index];
-    const leaks::Change* change = ChangeOf(subject_, index);
+    const leaks::LossChange* change = ChangeOf(subject_, index);
     text_.Add(words_.Lost(record, change), Style::kNumber);
     const std::string are =
         looked() ? std::string("are ") + leaks::KindPhrase(record.kind) : "were never freed";

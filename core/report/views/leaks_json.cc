@@ -69,7 +69,7 @@ Json AmountJson(const Amount& amount, bool exact, double unseen = 0) {
   return json;
 }
 
-Json ChangeJson(const leaks::Change& change) {
+Json ChangeJson(const leaks::LossChange& change) {
   return {{"new", change.is_new},
           {"bytes", Whole(change.bytes)},
           {"indirect_bytes", Whole(change.indirect_bytes)},

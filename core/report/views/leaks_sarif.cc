@@ -118,7 +118,7 @@ Json ResultJson(const LeaksSubject& subject, const LeaksOptions& options, size_t
       Json{{"heapgaugeStack/v1",
             std::string(KindName(record.kind)) + ":" + leaks::StackIdOf(profile, leaf).functions}};
   if (subject.changes != nullptr) {
-    const leaks::Change& change = subject.changes->records[index];
+    const leaks::LossChange& change = subject.changes->records[index];
     json["baselineState"] = change.is_new ? "new" : change.any() ? "updated" : "unchanged";
   }
   if (record.suppressed()) {

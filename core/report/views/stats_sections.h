@@ -75,7 +75,7 @@ uint64_t ReallocsOfLeftOut(const trace::TraceFile& trace, const trace::TraceStat
 // "freed before the next allocation", "freed within 10 allocations".
 std::string TemporaryText(uint32_t within);
 
-// The name of a wire::Function: "malloc", "new[]".
+// The name of a wire::AllocationFunction: "malloc", "new[]".
 const char* CallName(size_t function);
 
 }  // namespace heapgauge

@@ -149,7 +149,7 @@ StyledText HeadOf(const Trace& trace, const HeapFigures& total, const Measures& 
 }  // namespace
 
 Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
-                   const TracesOptions& options, const Look& look, TextSink* out) {
+                   const TracesOptions& options, const TextLook& look, TextSink* out) {
   const auto write = [&](const StyledText& piece) { return out->Write(Render(piece, look)); };
   HG_ASSIGN(const Chosen chosen, Choose(profile, options));
   const std::vector<uint32_t> allocation_frames = CountAllocationFrames(profile);

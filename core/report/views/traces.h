@@ -29,7 +29,7 @@ struct TracesOptions {
 
 // Stack by stack: all stacks of a profile can be gigabytes of text.
 Status WriteTraces(const Profile& profile, const std::vector<std::string>& notes,
-                   const TracesOptions& options, const Look& look, TextSink* out);
+                   const TracesOptions& options, const TextLook& look, TextSink* out);
 Status WriteTracesJson(const Profile& profile, const TracesOptions& options, TextSink* out);
 // One line for each stack, which is the last field: names from the outermost inwards, joined by
 // ';'.

@@ -8,7 +8,7 @@
 namespace heapgauge::trace {
 namespace {
 
-// With what any filter needs (Filter::needed_parts), since those who ask share them.
+// With what any filter needs (BlockFilter::needed_parts), since those who ask share them.
 constexpr uint32_t kNeeded = kOldBlocks | kNewBlocks | kEvents | kDetails;
 
 }  // namespace

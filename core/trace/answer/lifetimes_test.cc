@@ -162,7 +162,7 @@ TEST(Lifetimes, WithAFilterCountOnlyWhatItLeaves) {
   const MakeTrace made = Random(3);
   const auto trace = made.Open();
   const BlockGroups groups = GroupsOf(*trace, GroupBy::kFunction);
-  Filter filter;
+  BlockFilter filter;
   filter.least_size = 100;
   filter.least_lifetime_ns = 1'000'000;
   const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());

@@ -9,22 +9,22 @@
 namespace heapgauge::trace {
 namespace {
 
-constexpr std::pair<Value, const char*> kValues[] = {
-    {Value::kLive, "live"},         {Value::kPeak, "peak"},     {Value::kAllocated, "allocated"},
-    {Value::kFreed, "freed"},       {Value::kGrowth, "growth"}, {Value::kTemporary, "temporary"},
-    {Value::kLifetime, "lifetime"}, {Value::kLeft, "left"},     {Value::kNeverFreed, "never-freed"},
+constexpr std::pair<TraceValue, const char*> kValues[] = {
+    {TraceValue::kLive, "live"},         {TraceValue::kPeak, "peak"},     {TraceValue::kAllocated, "allocated"},
+    {TraceValue::kFreed, "freed"},       {TraceValue::kGrowth, "growth"}, {TraceValue::kTemporary, "temporary"},
+    {TraceValue::kLifetime, "lifetime"}, {TraceValue::kLeft, "left"},     {TraceValue::kNeverFreed, "never-freed"},
 };
 
 }  // namespace
 
-const char* ValueName(Value value) {
+const char* ValueName(TraceValue value) {
   for (const auto& [known, name] : kValues) {
     if (known == value) return name;
   }
   return "";
 }
 
-Result<Value> ParseValue(const std::string& name) {
+Result<TraceValue> ParseValue(const std::string& name) {
   std::string names;
   for (const auto& [value, known] : kValues) {
     if (name == known) return value;
@@ -44,11 +44,11 @@ std::string ProfileRequest::MomentText() const {
   } else if (!range.from.is_start()) {
     text = fmt::format("from {} to the end", from);
   } else if (!range.to.is_end()) {
-    text = (value == Value::kLive && !at_peak ? "at " : "up to ") + to;
+    text = (value == TraceValue::kLive && !at_peak ? "at " : "up to ") + to;
   }
   if (at_peak) return whole ? "at the peak" : "at the peak " + text;
   if (!whole) return text;
-  return value == Value::kLive ? "at the end" : "from start to end";
+  return value == TraceValue::kLive ? "at the end" : "from start to end";
 }
 
 }  // namespace heapgauge::trace

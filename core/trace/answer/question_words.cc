@@ -28,7 +28,7 @@ Status SetDuration(const char* name, const std::string& text, uint64_t* ns) {
   return {};
 }
 
-Status SetTemporary(const std::string& text, Filter* filter) {
+Status SetTemporary(const std::string& text, BlockFilter* filter) {
   if (text.empty()) return {};
   uint32_t within = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), within);
@@ -63,7 +63,7 @@ Result<Question> QuestionOf(const QuestionWords& words) {
     if (!value) return BadOption("--value", value.error());
     question.value = *value;
   }
-  Filter& filter = question.filter;
+  BlockFilter& filter = question.filter;
   HG_TRY(SetSize("--min-size", words.least_size, &filter.least_size));
   HG_TRY(SetSize("--max-size", words.greatest_size, &filter.greatest_size));
   HG_TRY(SetDuration("--min-lifetime", words.least_lifetime, &filter.least_lifetime_ns));

@@ -44,7 +44,7 @@ Status Mark(const TraceFile& trace, ProgressSink* progress, Chosen* chosen) {
 }  // namespace
 
 bool Selection::any() const {
-  return filter != Filter() || !rows.focus.empty() || !rows.ignore.empty();
+  return filter != BlockFilter() || !rows.focus.empty() || !rows.ignore.empty();
 }
 
 std::string Selection::Text() const {

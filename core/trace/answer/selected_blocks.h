@@ -19,7 +19,7 @@
 namespace heapgauge::trace {
 
 struct Selection {
-  Filter filter;
+  BlockFilter filter;
   RowFilter rows;  // focus and ignore, as reports have them
   Granularity granularity = Granularity::kFunctions;
 

@@ -24,7 +24,7 @@ struct Range {
   uint64_t peak_block = 0;  // the first that is born behind the peak
 };
 
-bool SumsAnswer(const Filter& filter) {
+bool SumsAnswer(const BlockFilter& filter) {
   return filter.only_time_and_stacks() && !filter.asks_about_times();
 }
 
@@ -41,15 +41,15 @@ class Figuring {
 
   Result<StackAnswer> Run(const TraceFile::Stacks& stacks) {
     // What counts as temporary is part of the value, not a condition on all figures.
-    if (value_ == Value::kTemporary) {
+    if (value_ == TraceValue::kTemporary) {
       within_ = request_.filter.temporary_within.value_or(0);
       request_.filter.temporary_within.reset();
     }
     HG_ASSIGN(const Matcher matcher, Matcher::Compile(request_.filter, trace_, stacks));
     HG_TRY(Locate());
     // What is left at the end of the trace is never freed in it.
-    if (value_ == Value::kNeverFreed && range_.end.segment >= trace_.segments().size()) {
-      value_ = Value::kLeft;
+    if (value_ == TraceValue::kNeverFreed && range_.end.segment >= trace_.segments().size()) {
+      value_ = TraceValue::kLeft;
     }
     answer_.stacks.resize(std::max<size_t>(trace_.stack_count(), 1));
     if (!SumsAnswer(request_.filter)) {
@@ -75,7 +75,7 @@ class Figuring {
     HG_ASSIGN(range_.begin, PositionAt(trace_, asked.from, &edges_));
     HG_ASSIGN(range_.end, PositionAt(trace_, asked.to, &edges_));
     answer_.to_ns = std::min(asked.to.time_ns, trace_.end_ns());
-    if (request_.at_peak || value_ == Value::kPeak) {
+    if (request_.at_peak || value_ == TraceValue::kPeak) {
       HG_ASSIGN(const PeakPlace peak,
                 PeakBetween(trace_, range_.begin, range_.end, request_.filter.mappings, &edges_));
       range_.peak = peak.at;
@@ -96,7 +96,7 @@ class Figuring {
 
   Status FromSums() {
     std::vector<Position> positions = {range_.begin, range_.end};
-    if (value_ == Value::kPeak) positions.insert(positions.begin() + 1, range_.peak);
+    if (value_ == TraceValue::kPeak) positions.insert(positions.begin() + 1, range_.peak);
     HG_ASSIGN(const std::vector<StackTotals> totals,
               TotalsAt(trace_, positions, request_.filter.mappings, index_, &edges_, progress_));
     const StackTotals& before = totals.front();
@@ -110,28 +110,28 @@ class Figuring {
       f.live_blocks = b.live_blocks();
       f.live_bytes = b.live_bytes();
       switch (value_) {
-        case Value::kLive:
-        case Value::kAllocated:
+        case TraceValue::kLive:
+        case TraceValue::kAllocated:
           break;
-        case Value::kPeak:
+        case TraceValue::kPeak:
           Set(totals[1][i].live_blocks(), totals[1][i].live_bytes(), &f);
           break;
-        case Value::kFreed:
+        case TraceValue::kFreed:
           Set(b.freed_blocks - a.freed_blocks, b.freed_bytes - a.freed_bytes, &f);
           break;
-        case Value::kGrowth:
-        case Value::kLeft:  // and what was freed of older ones, below
+        case TraceValue::kGrowth:
+        case TraceValue::kLeft:  // and what was freed of older ones, below
           Set(b.live_blocks() - a.live_blocks(), b.live_bytes() - a.live_bytes(), &f);
           break;
-        case Value::kTemporary:
+        case TraceValue::kTemporary:
           Set(b.temporary_blocks - a.temporary_blocks, b.temporary_bytes - a.temporary_bytes, &f);
           break;
-        case Value::kLifetime:
+        case TraceValue::kLifetime:
           f.value_blocks = static_cast<int64_t>(b.freed_blocks - a.freed_blocks);
           // A difference of sums of fractions need not be 0 where nothing was freed.
           if (f.value_blocks != 0) f.lifetime_byte_ns = b.lifetime_byte_ns - a.lifetime_byte_ns;
           break;
-        case Value::kNeverFreed:
+        case TraceValue::kNeverFreed:
           break;
       }
     }
@@ -146,13 +146,13 @@ class Figuring {
   // What sums do not know of the value.
   Status AddFromBlocks() {
     const bool from_start = range_.begin == Position{};
-    if (value_ == Value::kTemporary && within_ > 0) {
+    if (value_ == TraceValue::kTemporary && within_ > 0) {
       for (StackFigure& f : answer_.stacks) Set(0, 0, &f);
       return FoldDeaths([&](const Block& block) {
         return block.distance != kForeign && block.distance <= within_;
       });
     }
-    if (value_ == Value::kLeft) {
+    if (value_ == TraceValue::kLeft) {
       if (from_start) return {};
       return FoldDeaths([&](const Block& block) { return block.number < range_.first_block; },
                         [&](size_t i) {
@@ -161,7 +161,7 @@ class Figuring {
                                      : 0u;
                         });
     }
-    if (value_ != Value::kNeverFreed) return {};
+    if (value_ != TraceValue::kNeverFreed) return {};
     return trace_.ForEachSurvivor([&](const Block& block) {
       if (block.number < range_.first_block || block.number >= range_.end_block) return;
       Count(block, &answer_.stacks);
@@ -289,32 +289,32 @@ class Figuring {
       f.value_bytes += sign * static_cast<int64_t>(block.size);
     };
     switch (value_) {
-      case Value::kLive:
-      case Value::kAllocated:
+      case TraceValue::kLive:
+      case TraceValue::kAllocated:
         return;
-      case Value::kPeak:
+      case TraceValue::kPeak:
         if (block.number < range_.peak_block && died >= range_.peak) add(1);
         return;
-      case Value::kFreed:
+      case TraceValue::kFreed:
         if (died_within) add(1);
         return;
-      case Value::kGrowth:
+      case TraceValue::kGrowth:
         if (born_within) add(1);
         if (died_within) add(-1);
         return;
-      case Value::kTemporary:
+      case TraceValue::kTemporary:
         if (died_within && block.distance != kForeign && block.distance <= within_) add(1);
         return;
-      case Value::kLifetime:
+      case TraceValue::kLifetime:
         if (!died_within) return;
         ++f.value_blocks;
         f.lifetime_byte_ns += static_cast<double>(block.size) *
                               static_cast<double>(block.lifetime_ns(block.death_ns));
         return;
-      case Value::kLeft:
+      case TraceValue::kLeft:
         if (born_within && live_at_end) add(1);
         return;
-      case Value::kNeverFreed:
+      case TraceValue::kNeverFreed:
         if (born_within && died == kNeverDied) add(1);
         return;
     }
@@ -322,7 +322,7 @@ class Figuring {
 
   const TraceFile& trace_;
   ProfileRequest request_;
-  Value value_;
+  TraceValue value_;
   const SumsIndex& index_;
   ProgressSink* progress_;
   EdgeSegments edges_;

@@ -43,7 +43,7 @@ Result<std::vector<KnownMoment>> EquallyFar(const TraceFile& trace, uint64_t fro
 
 }  // namespace
 
-Result<StackHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request) {
+Result<LiveHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request) {
   const uint64_t to = std::min(request.to_ns, trace.end_ns());
   const uint64_t from = std::min(request.from_ns, to);
   const size_t points = std::max<size_t>(2, request.points);
@@ -58,7 +58,7 @@ Result<StackHistory> ReadStackHistory(const TraceFile& trace, const HistoryReque
   } else {
     HG_ASSIGN(moments, EquallyFar(trace, from, to, points));
   }
-  StackHistory history;
+  LiveHistory history;
   history.bytes.assign(request.groups, std::vector<uint64_t>(moments.size()));
   LiveStacks live(trace);
   for (size_t i = 0; i < moments.size(); ++i) {

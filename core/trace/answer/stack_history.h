@@ -29,12 +29,12 @@ struct HistoryRequest {
   std::vector<Member> members;
 };
 
-struct StackHistory {
+struct LiveHistory {
   std::vector<uint64_t> times_ns;            // ascending
   std::vector<std::vector<uint64_t>> bytes;  // live, by group and moment; heap blocks only
 };
 
-Result<StackHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request);
+Result<LiveHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request);
 
 }  // namespace heapgauge::trace
 

@@ -24,7 +24,7 @@ void Fill(MakeTrace* m, uint32_t segment_events) {
   }
 }
 
-TEST(StackHistory, IsExactAtItsMoments) {
+TEST(LiveHistory, IsExactAtItsMoments) {
   for (const uint32_t segment_events : {10'000u, 7u}) {
     MakeTrace m;
     Fill(&m, segment_events);

@@ -16,24 +16,24 @@ namespace {
 constexpr size_t kMostPoints = 1000;
 
 // What the types of a value are called: "peak_objects", "peak_space". "": it is one of the four.
-const char* TypePrefix(Value value) {
+const char* TypePrefix(TraceValue value) {
   switch (value) {
-    case Value::kLive:
-    case Value::kAllocated:
+    case TraceValue::kLive:
+    case TraceValue::kAllocated:
       return "";
-    case Value::kPeak:
+    case TraceValue::kPeak:
       return "peak";
-    case Value::kFreed:
+    case TraceValue::kFreed:
       return "freed";
-    case Value::kGrowth:
+    case TraceValue::kGrowth:
       return "growth";
-    case Value::kTemporary:
+    case TraceValue::kTemporary:
       return "temporary";
-    case Value::kLifetime:
+    case TraceValue::kLifetime:
       return "lifetime";
-    case Value::kLeft:
+    case TraceValue::kLeft:
       return "left";
-    case Value::kNeverFreed:
+    case TraceValue::kNeverFreed:
       return "never_freed";
   }
   return "";
@@ -43,14 +43,14 @@ void SetTypes(const ProfileRequest& request, Profile* profile) {
   profile->sample_types = HeapSampleTypes();
   const std::string prefix = TypePrefix(request.value);
   if (prefix.empty()) {
-    const bool allocated = request.value == Value::kAllocated;
+    const bool allocated = request.value == TraceValue::kAllocated;
     profile->default_type = request.blocks ? (allocated ? kAllocObjects : kInuseObjects)
                                            : (allocated ? kAllocSpace : kInuseSpace);
     return;
   }
   profile->sample_types.push_back({prefix + "_objects", "count"});
   profile->sample_types.push_back(
-      {prefix + "_space", request.value == Value::kLifetime ? "byte-seconds" : "bytes"});
+      {prefix + "_space", request.value == TraceValue::kLifetime ? "byte-seconds" : "bytes"});
   profile->default_type = request.blocks ? kHeapTypes : kHeapTypes + 1;
 }
 
@@ -153,10 +153,10 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
     }
     if (types > kHeapTypes) {
       profile.values.push_back(f.value_blocks);
-      profile.values.push_back(request.value == Value::kLifetime ? Whole(f.lifetime_byte_ns / 1e9)
-                                                                 : f.value_bytes);
+      profile.values.push_back(
+          request.value == TraceValue::kLifetime ? Whole(f.lifetime_byte_ns / 1e9) : f.value_bytes);
     }
-    if (request.value != Value::kLifetime) continue;
+    if (request.value != TraceValue::kLifetime) continue;
     // In a short run a stack has less than a whole byte-second.
     for (size_t type = 0; type < types; ++type) {
       Estimate& certain = profile.estimates.emplace_back();
@@ -181,7 +181,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   r.truncated_walks = CutStacks(stacks);
   if (facts.lost_events != 0) r.lost.emplace_back("no room for events", facts.lost_events);
   r.moment = request.MomentText();
-  if (request.at_peak || request.value == Value::kPeak) {
+  if (request.at_peak || request.value == TraceValue::kPeak) {
     r.moment += (request.at_peak ? ", at " : "; the peak is at ") + FormatMoment(answer.peak_ns);
   }
   r.filter = request.filter.Text();

@@ -38,7 +38,7 @@ StatsCounts::StatsCounts(const TraceFile& trace, const BlockGroups& groups,
   uint64_t from = trace.facts().recording.began_ns();
   uint64_t to = sums_.duration_ns;
   if (request.matcher != nullptr) {
-    const Filter& filter = request.matcher->filter();
+    const BlockFilter& filter = request.matcher->filter();
     from = std::max(from, filter.born.from.time_ns);
     to = std::min(to, filter.born.to.time_ns);
   }
@@ -98,7 +98,7 @@ void StatsCounts::Add(const Block& block) {
   if (block.slack == UINT16_MAX) ++sums_.slack_at_limit;
   if (block.previous != kNoBlock) {
     ++(block.is_mapping ? sums_.pieces : sums_.resizes);
-  } else if (block.function == static_cast<uint8_t>(wire::Function::kRealloc)) {
+  } else if (block.function == static_cast<uint8_t>(wire::AllocationFunction::kRealloc)) {
     ++sums_.unlinked_reallocs;
   }
 

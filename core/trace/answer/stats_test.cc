@@ -37,7 +37,7 @@ BlockGroups GroupsOf(const TraceFile& trace, GroupBy by = GroupBy::kFunction) {
 
 bool IsHeap(const Block& block) { return !block.is_mapping; }
 bool CalledRealloc(const Block& block) {
-  return block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+  return block.function == static_cast<uint8_t>(wire::AllocationFunction::kRealloc);
 }
 
 // All figures that are sums over blocks, by the list of blocks.
@@ -179,7 +179,7 @@ TEST(Stats, OfAForkedProcessHaveTheRatesOfItsOwnTime) {
   const BlockGroups groups = GroupsOf(*trace);
   StatsRequest request;
   EXPECT_EQ(ReadStats(*trace, groups, request)->rates.over_ns, trace->end_ns() - 1'000'000);
-  Filter filter;
+  BlockFilter filter;
   filter.born.to = TraceMoment::At(3'000'000);
   const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());
   ASSERT_TRUE(matcher);
@@ -191,7 +191,7 @@ TEST(Stats, WithAFilterAreThoseOfTheBlocksThatItLeaves) {
   const MakeTrace made = Random(9);
   const auto trace = made.Open();
   const BlockGroups groups = GroupsOf(*trace);
-  Filter filter;
+  BlockFilter filter;
   filter.greatest_size = 5000;
   filter.freed = true;
   const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());
@@ -226,7 +226,7 @@ TEST(Stats, WhatIsLeftOfAMappingWasNotResizedByRealloc) {
   const auto trace = made.Open();
   const BlockGroups groups = GroupsOf(*trace);
   StatsRequest request;
-  Filter filter;
+  BlockFilter filter;
   filter.mappings = true;
   const auto stacks = trace->ReadStacks();
   ASSERT_TRUE(stacks);
@@ -289,14 +289,14 @@ TEST(Stats, ChainsAreOfTheBlocksThatAFilterLeaves) {
   const MakeTrace made = Random(4);
   const auto trace = made.Open();
   const BlockGroups groups = GroupsOf(*trace);
-  Filter by_size;
+  BlockFilter by_size;
   by_size.least_size = 1000;
-  Filter by_time;
+  BlockFilter by_time;
   by_time.born = {TraceMoment::At(made.end_ns() / 3), TraceMoment::At(made.end_ns() / 2)};
-  Filter by_end;
+  BlockFilter by_end;
   by_end.freed = true;
   by_end.least_lifetime_ns = 50'000'000;
-  for (const Filter& filter : {by_size, by_time, by_end}) {
+  for (const BlockFilter& filter : {by_size, by_time, by_end}) {
     const auto matcher = Matcher::Compile(filter, *trace, **trace->ReadStacks());
     ASSERT_TRUE(matcher);
     StatsRequest request;

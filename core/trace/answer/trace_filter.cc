@@ -63,19 +63,19 @@ Status Require(const TraceFile::Stacks& stacks, const std::string& pattern, uint
 // One line for each pattern of a filter.
 struct Pattern {
   const char* name;
-  std::string Filter::*text;
+  std::string BlockFilter::*text;
   uint32_t where;
   bool present;
 };
 constexpr Pattern kPatterns[] = {
-    {"stack", &Filter::stack, kFunctions | kSources | kModules, true},
-    {"stack", &Filter::not_stack, kFunctions | kSources | kModules, false},
-    {"function", &Filter::function, kFunctions, true},
-    {"function", &Filter::not_function, kFunctions, false},
-    {"module", &Filter::module, kModules, true},
-    {"module", &Filter::not_module, kModules, false},
-    {"source", &Filter::source, kSources, true},
-    {"source", &Filter::not_source, kSources, false},
+    {"stack", &BlockFilter::stack, kFunctions | kSources | kModules, true},
+    {"stack", &BlockFilter::not_stack, kFunctions | kSources | kModules, false},
+    {"function", &BlockFilter::function, kFunctions, true},
+    {"function", &BlockFilter::not_function, kFunctions, false},
+    {"module", &BlockFilter::module, kModules, true},
+    {"module", &BlockFilter::not_module, kModules, false},
+    {"source", &BlockFilter::source, kSources, true},
+    {"source", &BlockFilter::not_source, kSources, false},
 };
 
 std::string BirthText(const TraceRange& range) {
@@ -89,30 +89,30 @@ std::string BirthText(const TraceRange& range) {
 // The call tells more than the links: what a block was made of may have been left out of the trace.
 bool IsOfRealloc(const Block& block) {
   return block.previous != kNoBlock || block.resized_away ||
-         block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+         block.function == static_cast<uint8_t>(wire::AllocationFunction::kRealloc);
 }
 
 }  // namespace
 
-bool Filter::asks_about_stacks() const {
+bool BlockFilter::asks_about_stacks() const {
   return std::any_of(std::begin(kPatterns), std::end(kPatterns),
                      [this](const Pattern& pattern) { return !(this->*pattern.text).empty(); });
 }
 
-bool Filter::asks_about_times() const { return !born.is_whole() || !live_at.empty(); }
+bool BlockFilter::asks_about_times() const { return !born.is_whole() || !live_at.empty(); }
 
-bool Filter::asks_about_fate() const {
+bool BlockFilter::asks_about_fate() const {
   return !live_at.empty() || least_lifetime_ns != 0 || greatest_lifetime_ns != UINT64_MAX ||
          freed || temporary_within || by_realloc;
 }
 
-bool Filter::only_time_and_stacks() const {
+bool BlockFilter::only_time_and_stacks() const {
   return least_size == 0 && greatest_size == UINT64_MAX && least_lifetime_ns == 0 &&
          greatest_lifetime_ns == UINT64_MAX && !freed && !temporary_within && !by_realloc &&
          threads.empty() && thread_name.empty();
 }
 
-std::string Filter::Text() const {
+std::string BlockFilter::Text() const {
   std::vector<std::string> parts;
   const auto bytes = [](uint64_t size) { return FormatBytes(static_cast<double>(size)); };
   if (!mappings) parts.emplace_back("heap blocks and mappings");
@@ -146,7 +146,7 @@ std::string Filter::Text() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace) {
+std::vector<std::string> NotesOn(const BlockFilter& filter, const TraceFile& trace) {
   std::vector<std::string> notes;
   if (trace.facts().records_mappings && filter.mappings != std::optional<bool>(false)) {
     notes.emplace_back(
@@ -169,7 +169,7 @@ std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace) {
   return notes;
 }
 
-Result<Matcher> Matcher::Compile(const Filter& filter, const TraceFile& trace,
+Result<Matcher> Matcher::Compile(const BlockFilter& filter, const TraceFile& trace,
                                  const TraceFile::Stacks& symbolized) {
   Matcher matcher;
   matcher.filter_ = filter;
@@ -212,7 +212,7 @@ Result<Matcher> Matcher::Compile(const Filter& filter, const TraceFile& trace,
 }
 
 bool Matcher::MatchesRest(const Block& block) const {
-  const Filter& f = filter_;
+  const BlockFilter& f = filter_;
   if (!CountsIn(block, f.mappings)) return false;
   if (block.size < f.least_size || block.size > f.greatest_size) return false;
   if (born_after_ && born_after_->HasBegun(block)) return false;

@@ -20,7 +20,7 @@
 
 namespace heapgauge::trace {
 
-struct Filter {
+struct BlockFilter {
   TraceRange born;
   // Live at each of these moments: "allocated in A and still live at B" is `born` and one of these.
   std::vector<TraceMoment> live_at;
@@ -53,19 +53,19 @@ struct Filter {
   // "at least 1.0 MB, freed, function ~ Cache::", without what is as by default.
   std::string Text() const;
 
-  friend bool operator==(const Filter&, const Filter&) = default;
+  friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
 };
 
 // What the filter cannot know of this trace, one line each, for reports to tell.
-std::vector<std::string> NotesOn(const Filter& filter, const TraceFile& trace);
+std::vector<std::string> NotesOn(const BlockFilter& filter, const TraceFile& trace);
 
 // Ready to be asked about many blocks. Thread-safe.
 class Matcher {
  public:
-  static Result<Matcher> Compile(const Filter& filter, const TraceFile& trace,
+  static Result<Matcher> Compile(const BlockFilter& filter, const TraceFile& trace,
                                  const TraceFile::Stacks& symbolized);
   // REQUIRES: the block is as at its death, or live at the end of the trace, and was read with
-  // Filter::needed_parts().
+  // BlockFilter::needed_parts().
   bool Matches(const Block& block) const {
     return MatchesStack(block.stack) && MatchesThread(block.thread) && MatchesRest(block);
   }
@@ -75,14 +75,14 @@ class Matcher {
   bool MatchesThread(uint32_t thread) const {
     return threads_.empty() || (thread < threads_.size() && threads_[thread]);
   }
-  const Filter& filter() const { return filter_; }
+  const BlockFilter& filter() const { return filter_; }
 
  private:
   bool MatchesRest(const Block& block) const;
 
-  Filter filter_;
+  BlockFilter filter_;
   uint64_t end_ns_ = 0;
-  std::optional<ExactMoment> born_after_;  // Filter::born, as far as it is not the whole trace
+  std::optional<ExactMoment> born_after_;  // BlockFilter::born, as far as it is not the whole trace
   std::optional<ExactMoment> born_by_;
   std::vector<ExactMoment> live_at_;
   std::vector<bool> stacks_;   // by number; empty: all match

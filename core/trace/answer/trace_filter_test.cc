@@ -29,15 +29,15 @@ class Stacks : public ::testing::Test {
     stacks_ = *trace_->ReadStacks();
   }
 
-  uint64_t Sum(const Filter& filter) {
+  uint64_t Sum(const BlockFilter& filter) {
     const auto matcher = Matcher::Compile(filter, *trace_, *stacks_);
     if (!matcher) return UINT64_MAX;
     uint64_t sum = 0;
     for (const Block& block : made_.blocks()) sum += matcher->Matches(block) ? block.size : 0;
     return sum;
   }
-  uint64_t Sum(std::string Filter::*member, const std::string& pattern) {
-    Filter filter;
+  uint64_t Sum(std::string BlockFilter::*member, const std::string& pattern) {
+    BlockFilter filter;
     filter.*member = pattern;
     return Sum(filter);
   }
@@ -48,14 +48,14 @@ class Stacks : public ::testing::Test {
 };
 
 TEST_F(Stacks, MappingsAreToldToBeCountedAnewWhenTheyAreCut) {
-  Filter filter;
+  BlockFilter filter;
   filter.mappings = true;
   ASSERT_EQ(NotesOn(filter, *trace_).size(), 1u);
   EXPECT_NE(NotesOn(filter, *trace_)[0].find("was not recorded"), std::string::npos);
-  EXPECT_TRUE(NotesOn(Filter(), *trace_).empty()) << "of the heap";
+  EXPECT_TRUE(NotesOn(BlockFilter(), *trace_).empty()) << "of the heap";
   made_.facts.records_mappings = true;
   const auto trace = made_.Open();
-  EXPECT_TRUE(NotesOn(Filter(), *trace).empty()) << "of the heap";
+  EXPECT_TRUE(NotesOn(BlockFilter(), *trace).empty()) << "of the heap";
   ASSERT_EQ(NotesOn(filter, *trace).size(), 1u);
   EXPECT_NE(NotesOn(filter, *trace)[0].find("counts as a new one"), std::string::npos);
   filter.mappings.reset();
@@ -63,7 +63,7 @@ TEST_F(Stacks, MappingsAreToldToBeCountedAnewWhenTheyAreCut) {
 }
 
 TEST_F(Stacks, ThreadsWithoutANameAreTold) {
-  Filter filter;
+  BlockFilter filter;
   filter.thread_name = "worker";
   EXPECT_TRUE(NotesOn(filter, *trace_).empty());
   made_.Allocate(5, 2, 16, 0);
@@ -71,37 +71,37 @@ TEST_F(Stacks, ThreadsWithoutANameAreTold) {
   const auto trace = made_.Open();
   EXPECT_EQ(NotesOn(filter, *trace),
             std::vector<std::string>{"1 thread has no known name: --thread leaves it out"});
-  EXPECT_TRUE(NotesOn(Filter(), *trace).empty());
+  EXPECT_TRUE(NotesOn(BlockFilter(), *trace).empty());
   ProfileRequest request;
   request.filter = filter;
   EXPECT_EQ(ReadTraceProfile(*trace, request)->notes, NotesOn(filter, *trace));
 }
 
 TEST_F(Stacks, PatternsMeanAnyFrame) {
-  EXPECT_EQ(Sum(Filter()), 15u);
-  EXPECT_EQ(Sum(&Filter::function, "Parse"), 5u);
-  EXPECT_EQ(Sum(&Filter::not_function, "Parse"), 10u);
-  EXPECT_EQ(Sum(&Filter::function, "^main$"), 7u) << "an unknown stack has no frame";
-  EXPECT_EQ(Sum(&Filter::module, "libcache"), 6u);
-  EXPECT_EQ(Sum(&Filter::not_module, "libcache"), 9u);
-  EXPECT_EQ(Sum(&Filter::source, "parse\\.cc"), 5u);
-  EXPECT_EQ(Sum(&Filter::not_source, "parse\\.cc"), 10u);
-  EXPECT_EQ(Sum(&Filter::stack, "cache"), 6u) << "module or file";
-  EXPECT_EQ(Sum(&Filter::not_stack, "[Cc]ache|parse"), 8u);
-  EXPECT_EQ(Sum(&Filter::function, "cache"), 0u) << "files are no functions";
-  EXPECT_EQ(Sum(&Filter::function, "("), UINT64_MAX);
+  EXPECT_EQ(Sum(BlockFilter()), 15u);
+  EXPECT_EQ(Sum(&BlockFilter::function, "Parse"), 5u);
+  EXPECT_EQ(Sum(&BlockFilter::not_function, "Parse"), 10u);
+  EXPECT_EQ(Sum(&BlockFilter::function, "^main$"), 7u) << "an unknown stack has no frame";
+  EXPECT_EQ(Sum(&BlockFilter::module, "libcache"), 6u);
+  EXPECT_EQ(Sum(&BlockFilter::not_module, "libcache"), 9u);
+  EXPECT_EQ(Sum(&BlockFilter::source, "parse\\.cc"), 5u);
+  EXPECT_EQ(Sum(&BlockFilter::not_source, "parse\\.cc"), 10u);
+  EXPECT_EQ(Sum(&BlockFilter::stack, "cache"), 6u) << "module or file";
+  EXPECT_EQ(Sum(&BlockFilter::not_stack, "[Cc]ache|parse"), 8u);
+  EXPECT_EQ(Sum(&BlockFilter::function, "cache"), 0u) << "files are no functions";
+  EXPECT_EQ(Sum(&BlockFilter::function, "("), UINT64_MAX);
 }
 
 TEST_F(Stacks, AFunctionIsMeantByItsWholeNameOrByTheShortOne) {
   for (const char* name : {"^Cache<…>::Add$", "<int>", "Add\\(unsigned long\\)$"}) {
-    EXPECT_EQ(Sum(&Filter::function, name), 6u) << name;
-    EXPECT_EQ(Sum(&Filter::stack, name), 6u) << name;
-    EXPECT_EQ(Sum(&Filter::not_function, name), 9u) << name;
+    EXPECT_EQ(Sum(&BlockFilter::function, name), 6u) << name;
+    EXPECT_EQ(Sum(&BlockFilter::stack, name), 6u) << name;
+    EXPECT_EQ(Sum(&BlockFilter::not_function, name), 9u) << name;
   }
 }
 
 TEST_F(Stacks, AllConditionsMustHold) {
-  Filter filter;
+  BlockFilter filter;
   filter.function = "Parse";
   filter.not_module = "libcache";
   EXPECT_EQ(Sum(filter), 1u);
@@ -110,7 +110,7 @@ TEST_F(Stacks, AllConditionsMustHold) {
 }
 
 TEST_F(Stacks, ThreadsGoByIdAndName) {
-  Filter filter;
+  BlockFilter filter;
   filter.threads = {1001};
   EXPECT_EQ(Sum(filter), 6u);
   filter.threads = {1000, 1001};
@@ -143,7 +143,7 @@ TEST_F(Stacks, AQuestionFindsItsThread) {
 }
 
 TEST(TraceFilter, SaysWhatItIs) {
-  Filter filter;
+  BlockFilter filter;
   EXPECT_EQ(filter.Text(), "");
   EXPECT_TRUE(filter.only_time_and_stacks());
   filter.least_size = 1 << 20;

@@ -28,7 +28,7 @@ TEST(TraceProfileFacts, TellsWhatItIsAbout) {
   made.Free(3'000'000'000, first);
   const auto file = made.Open();
   ProfileRequest request;
-  request.value = Value::kFreed;
+  request.value = TraceValue::kFreed;
   request.range.from = TraceMoment::At(1'500'000'000);
   request.filter.least_size = 64;
   const auto profile = ReadTraceProfile(*file, request);
@@ -69,10 +69,10 @@ TEST(TraceProfileFacts, ARangeThatEndsBeforeItBeginsIsAnError) {
 
 TEST(TraceProfileFacts, AnEmptyTraceIsAnEmptyProfile) {
   const auto file = MakeTrace().Open();
-  for (const Value value : kAllValues) {
+  for (const TraceValue value : kAllValues) {
     ProfileRequest request;
     request.value = value;
-    request.at_peak = value == Value::kLive;
+    request.at_peak = value == TraceValue::kLive;
     const auto profile = ReadTraceProfile(*file, request);
     ASSERT_TRUE(profile) << profile.error().message;
     EXPECT_TRUE(profile->rows.empty());
@@ -98,7 +98,7 @@ TEST(TraceProfileFacts, CountsStacksThatWereCutWhateverIsAskedFor) {
 }
 
 TEST(TraceProfileFacts, ValuesHaveNames) {
-  for (const Value value : kAllValues) EXPECT_EQ(ParseValue(ValueName(value)).value(), value);
+  for (const TraceValue value : kAllValues) EXPECT_EQ(ParseValue(ValueName(value)).value(), value);
   EXPECT_FALSE(ParseValue("most"));
 }
 

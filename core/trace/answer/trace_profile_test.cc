@@ -115,33 +115,33 @@ class Oracle {
         f.value += static_cast<double>(sign * size);
       };
       switch (request.value) {
-        case Value::kLive:
-        case Value::kAllocated:
+        case TraceValue::kLive:
+        case TraceValue::kAllocated:
           break;
-        case Value::kPeak:
+        case TraceValue::kPeak:
           add(born < peak && died >= peak);
           break;
-        case Value::kFreed:
+        case TraceValue::kFreed:
           add(died_in);
           break;
-        case Value::kGrowth:
+        case TraceValue::kGrowth:
           add(born_in);
           add(died_in, -1);
           break;
-        case Value::kTemporary:
+        case TraceValue::kTemporary:
           add(died_in && block.distance != kForeign && block.distance <= within);
           break;
-        case Value::kLifetime:
+        case TraceValue::kLifetime:
           if (died_in) {
             f.blocks += 1;
             f.value += static_cast<double>(size) *
                        static_cast<double>(block.death_ns - block.birth_ns) / 1e9;
           }
           break;
-        case Value::kLeft:
+        case TraceValue::kLeft:
           add(born_in && live_at_end);
           break;
-        case Value::kNeverFreed:
+        case TraceValue::kNeverFreed:
           add(born_in && died == SIZE_MAX);
           break;
       }
@@ -193,7 +193,7 @@ TraceMoment After(uint64_t time_ns) {
 bool IsHeap(const Block& block) { return !block.is_mapping; }
 bool IsOfRealloc(const Block& block) {
   return block.previous != kNoBlock || block.resized_away ||
-         block.function == static_cast<uint8_t>(wire::Function::kRealloc);
+         block.function == static_cast<uint8_t>(wire::AllocationFunction::kRealloc);
 }
 
 struct Made {
@@ -229,7 +229,7 @@ TEST(TraceProfile, EveryValueOfEveryRangeIsThatOfTheBlocks) {
     }
     TraceAnswers answers(made.file);
     for (const auto& [from, to] : ranges) {
-      for (const Value value : kAllValues) {
+      for (const TraceValue value : kAllValues) {
         for (const bool at_peak : {false, true}) {
           ProfileRequest request;
           request.range.from = After(from);
@@ -257,38 +257,38 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
   const Oracle oracle(made.trace, *made.stacks);
   const uint64_t end = made.trace.end_ns();
   struct Case {
-    std::function<void(Filter*)> set;
+    std::function<void(BlockFilter*)> set;
     Oracle::Choose chosen;
   };
   const uint64_t some = end / 5;
   const Case cases[] = {
-      {[](Filter* f) { f->least_size = 1000; },
+      {[](BlockFilter* f) { f->least_size = 1000; },
        [](const Block& b) { return IsHeap(b) && b.size >= 1000; }},
-      {[](Filter* f) { f->greatest_size = 99; },
+      {[](BlockFilter* f) { f->greatest_size = 99; },
        [](const Block& b) { return IsHeap(b) && b.size <= 99; }},
-      {[=](Filter* f) { f->least_lifetime_ns = some; },
+      {[=](BlockFilter* f) { f->least_lifetime_ns = some; },
        [=](const Block& b) { return IsHeap(b) && b.lifetime_ns(end) >= some; }},
-      {[](Filter* f) { f->greatest_lifetime_ns = 20; },
+      {[](BlockFilter* f) { f->greatest_lifetime_ns = 20; },
        [=](const Block& b) { return IsHeap(b) && b.lifetime_ns(end) <= 20; }},
-      {[](Filter* f) { f->freed = true; },
+      {[](BlockFilter* f) { f->freed = true; },
        [](const Block& b) { return IsHeap(b) && !b.is_live(); }},
-      {[](Filter* f) { f->freed = false; },
+      {[](BlockFilter* f) { f->freed = false; },
        [](const Block& b) { return IsHeap(b) && b.is_live(); }},
-      {[](Filter* f) { f->by_realloc = true; },
+      {[](BlockFilter* f) { f->by_realloc = true; },
        [](const Block& b) { return IsHeap(b) && IsOfRealloc(b); }},
-      {[](Filter* f) { f->by_realloc = false; },
+      {[](BlockFilter* f) { f->by_realloc = false; },
        [](const Block& b) { return IsHeap(b) && !IsOfRealloc(b); }},
-      {[](Filter* f) { f->threads = {1001}; },
+      {[](BlockFilter* f) { f->threads = {1001}; },
        [](const Block& b) { return IsHeap(b) && b.thread == 1; }},
-      {[](Filter* f) { f->mappings = true; }, [](const Block& b) { return b.is_mapping; }},
-      {[](Filter* f) { f->mappings.reset(); }, [](const Block&) { return true; }},
-      {[](Filter* f) { f->mappings.reset(), f->least_size = 4096; },
+      {[](BlockFilter* f) { f->mappings = true; }, [](const Block& b) { return b.is_mapping; }},
+      {[](BlockFilter* f) { f->mappings.reset(); }, [](const Block&) { return true; }},
+      {[](BlockFilter* f) { f->mappings.reset(), f->least_size = 4096; },
        [](const Block& b) { return b.size >= 4096; }},
-      {[=](Filter* f) {
+      {[=](BlockFilter* f) {
          f->born = {TraceMoment::At(some), TraceMoment::At(3 * some)};
        },
        [=](const Block& b) { return IsHeap(b) && b.birth_ns > some && b.birth_ns <= 3 * some; }},
-      {[=](Filter* f) {
+      {[=](BlockFilter* f) {
          f->live_at = {TraceMoment::At(some), TraceMoment::At(2 * some)};
        },
        [=](const Block& b) { return IsHeap(b) && b.birth_ns <= some && b.death_ns > 2 * some; }},
@@ -298,7 +298,7 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
   size_t number = 0;
   for (const Case& c : cases) {
     for (const auto& [from, to] : ranges) {
-      for (const Value value : kAllValues) {
+      for (const TraceValue value : kAllValues) {
         ProfileRequest request;
         request.range.from = After(from);
         request.range.to = TraceMoment::At(to);
@@ -315,8 +315,8 @@ TEST(TraceProfile, FiltersOnBlocksGiveTheSameFiguresAsTheList) {
 }
 
 // What a value of a range is in all.
-std::pair<int64_t, int64_t> BlocksAndBytes(const Made& made, const TraceRange& range, Value value,
-                                           const Filter& filter) {
+std::pair<int64_t, int64_t> BlocksAndBytes(const Made& made, const TraceRange& range,
+                                           TraceValue value, const BlockFilter& filter) {
   ProfileRequest request;
   request.range = range;
   request.value = value;
@@ -325,8 +325,8 @@ std::pair<int64_t, int64_t> BlocksAndBytes(const Made& made, const TraceRange& r
   EXPECT_TRUE(profile);
   if (!profile) return {};
   size_t type = kHeapTypes;
-  if (value == Value::kLive) type = kInuseObjects;
-  if (value == Value::kAllocated) type = kAllocObjects;
+  if (value == TraceValue::kLive) type = kInuseObjects;
+  if (value == TraceValue::kAllocated) type = kAllocObjects;
   std::pair<int64_t, int64_t> sum;
   for (RowId row = 0; row < profile->rows.size(); ++row) {
     sum.first += profile->value(row, type);
@@ -354,19 +354,20 @@ TEST(TraceProfile, RangesThatAdjoinAddUpAndGrowthIsTheDifferenceOfTheirEnds) {
       for (TraceMoment& moment : at) moment = RandomMoment(made, &random);
       if (round == 0) at = {TraceMoment::Start(), at[1], TraceMoment::End()};
       std::sort(at.begin(), at.end());
-      Filter filter;
+      BlockFilter filter;
       if (round % 3 == 1) filter.least_size = 200;  // block by block
       if (round % 3 == 2) filter.mappings.reset();
-      for (const Value value : {Value::kAllocated, Value::kFreed, Value::kGrowth}) {
+      for (const TraceValue value :
+           {TraceValue::kAllocated, TraceValue::kFreed, TraceValue::kGrowth}) {
         const auto of = [&](size_t from, size_t to) {
           return BlocksAndBytes(made, {at[from], at[to]}, value, filter);
         };
         EXPECT_EQ(plus(of(0, 1), of(1, 2)), of(0, 2)) << ValueName(value) << " " << round;
       }
       const auto live = [&](size_t i) {
-        return BlocksAndBytes(made, {TraceMoment::Start(), at[i]}, Value::kLive, filter);
+        return BlocksAndBytes(made, {TraceMoment::Start(), at[i]}, TraceValue::kLive, filter);
       };
-      const Pair growth = BlocksAndBytes(made, {at[0], at[2]}, Value::kGrowth, filter);
+      const Pair growth = BlocksAndBytes(made, {at[0], at[2]}, TraceValue::kGrowth, filter);
       EXPECT_EQ(plus(live(0), growth), live(2)) << round;
       if (HasFailure()) return;
     }
@@ -379,9 +380,9 @@ TEST(TraceProfile, BlocksThatWereLiveAtAMomentAreThoseOfTheMoment) {
   std::vector<TraceMoment> moments = {TraceMoment::Start(), TraceMoment::End()};
   for (int i = 0; i < 40; ++i) moments.push_back(RandomMoment(made, &random));
   for (const TraceMoment& at : moments) {
-    Filter filter;
-    const auto live = BlocksAndBytes(made, {TraceMoment::Start(), at}, Value::kLive, filter);
-    const auto allocated = [&] { return BlocksAndBytes(made, {}, Value::kAllocated, filter); };
+    BlockFilter filter;
+    const auto live = BlocksAndBytes(made, {TraceMoment::Start(), at}, TraceValue::kLive, filter);
+    const auto allocated = [&] { return BlocksAndBytes(made, {}, TraceValue::kAllocated, filter); };
     filter.live_at = {at};
     EXPECT_EQ(allocated(), live) << at.time_ns << " " << at.events;
     filter.live_at.clear();
@@ -406,7 +407,7 @@ TEST(TraceProfile, LifetimesAreBytesTimesSeconds) {
       ProfileRequest request;
       request.range.from = After(from);
       request.range.to = TraceMoment::At(to);
-      request.value = Value::kLifetime;
+      request.value = TraceValue::kLifetime;
       request.filter.least_size = least;
       const auto profile = answers.Ask(request);
       ASSERT_TRUE(profile);
@@ -425,7 +426,7 @@ TEST(TraceProfile, LifetimesOfAShortRunAreNotRounded) {
     made.Free(at + 1000, made.Allocate(at, 0, 16, stack));
   }
   ProfileRequest request;
-  request.value = Value::kLifetime;
+  request.value = TraceValue::kLifetime;
   const auto profile = ReadTraceProfile(*made.Open(), request);
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_NEAR(profile->Total(kHeapTypes + 1).value, 64e-6, 1e-12);
@@ -441,7 +442,7 @@ TEST(TraceProfile, TemporaryWithinSomeAllocationsIsAValueOrAFilter) {
     request.range.from = After(end / 4);
     request.range.to = TraceMoment::At(end / 2);
     request.filter.temporary_within = within;
-    request.value = Value::kTemporary;
+    request.value = TraceValue::kTemporary;
     auto profile = ReadTraceProfile(*made.file, request);
     ASSERT_TRUE(profile);
     ExpectSame(oracle.Ask(request, IsHeap), Of(*profile), About(request));
@@ -450,7 +451,7 @@ TEST(TraceProfile, TemporaryWithinSomeAllocationsIsAValueOrAFilter) {
     ASSERT_TRUE(profile);
     ExpectSame(oracle.Ask(request, [](const Block& b) { return IsHeap(b) && b.size >= 64; }),
                Of(*profile), About(request));
-    request.value = Value::kAllocated;
+    request.value = TraceValue::kAllocated;
     request.filter.least_size = 0;
     profile = ReadTraceProfile(*made.file, request);
     ASSERT_TRUE(profile);
@@ -468,7 +469,7 @@ TEST(TraceProfile, AnIndexOfAnySizeGivesTheSameFigures) {
   ProfileRequest request;
   request.range.from = After(made.trace.end_ns() / 3);
   request.range.to = TraceMoment::At(made.trace.end_ns() * 2 / 3);
-  request.value = Value::kLifetime;
+  request.value = TraceValue::kLifetime;
   const auto right = ReadTraceProfile(*made.file, request);
   ASSERT_TRUE(right);
   for (const size_t budget : {size_t{0}, each, 3 * each, 1000 * each}) {
@@ -517,7 +518,7 @@ TEST(TraceProfile, ATraceWithoutSurvivorsOrEndIsAnsweredToo) {
     const auto stacks = file->ReadStacks();
     ASSERT_TRUE(stacks);
     const Oracle oracle(made, **stacks);
-    for (const Value value : kAllValues) {
+    for (const TraceValue value : kAllValues) {
       ProfileRequest request;
       request.value = value;
       request.range.from = After(made.end_ns() / 4);

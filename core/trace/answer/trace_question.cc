@@ -22,7 +22,7 @@ std::string ThreadNames(const TraceFile& trace) {
   return names.empty() ? "none" : names;
 }
 
-Status SetThread(const TraceFile& trace, const std::string& text, Filter* filter) {
+Status SetThread(const TraceFile& trace, const std::string& text, BlockFilter* filter) {
   uint32_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
@@ -62,12 +62,12 @@ bool Question::only_peak_or_end() const {
 
 bool Question::only_a_value() const {
   Question rest = *this;
-  rest.value = Value::kLive;
+  rest.value = TraceValue::kLive;
   return at != "peak" && rest.only_peak_or_end();
 }
 
-Result<Filter> FilterOf(const Question& question, const TraceFile& trace) {
-  Filter filter = question.filter;
+Result<BlockFilter> FilterOf(const Question& question, const TraceFile& trace) {
+  BlockFilter filter = question.filter;
   for (const std::string& text : question.live_at) {
     HG_ASSIGN(const TraceMoment at, MomentWithin(trace, text, filter.mappings));
     filter.live_at.push_back(at);
@@ -76,8 +76,8 @@ Result<Filter> FilterOf(const Question& question, const TraceFile& trace) {
   return filter;
 }
 
-Result<Filter> BlocksBornWithin(const Question& question, const TraceFile& trace) {
-  HG_ASSIGN(Filter filter, FilterOf(question, trace));
+Result<BlockFilter> BlocksBornWithin(const Question& question, const TraceFile& trace) {
+  HG_ASSIGN(BlockFilter filter, FilterOf(question, trace));
   HG_ASSIGN(filter.born, ParseRange(trace, question.from, question.to, filter.mappings));
   return filter;
 }

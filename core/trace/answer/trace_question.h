@@ -19,10 +19,10 @@ struct Question {
   std::string from;
   std::string to;
   std::vector<std::string> live_at;
-  Value value = Value::kLive;
+  TraceValue value = TraceValue::kLive;
   bool blocks = false;
   std::string thread;  // kernel id or regular expression over names
-  Filter filter;       // without moments and threads
+  BlockFilter filter;  // without moments and threads
 
   // Something was asked that only a trace can answer.
   bool any() const { return !(*this == Question()); }
@@ -33,16 +33,16 @@ struct Question {
   // Nothing but one of the values, up to the end: profiles of other kinds have some of them.
   bool only_a_value() const;
   // The same of what was freed: sums of what was allocated and is live tell.
-  bool only_freed() const { return value == Value::kFreed && only_a_value(); }
+  bool only_freed() const { return value == TraceValue::kFreed && only_a_value(); }
 
   friend bool operator==(const Question&, const Question&) = default;
 };
 
 // Fails if a moment is none, lies before the start or behind the end, or no thread is meant.
 Result<ProfileRequest> RequestOf(const Question& question, const TraceFile& trace);
-Result<Filter> FilterOf(const Question& question, const TraceFile& trace);
+Result<BlockFilter> FilterOf(const Question& question, const TraceFile& trace);
 // The same of the blocks that were allocated in the range.
-Result<Filter> BlocksBornWithin(const Question& question, const TraceFile& trace);
+Result<BlockFilter> BlocksBornWithin(const Question& question, const TraceFile& trace);
 
 }  // namespace heapgauge::trace
 

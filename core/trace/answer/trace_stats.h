@@ -19,7 +19,7 @@
 
 namespace heapgauge::trace {
 
-inline constexpr size_t kCallKinds = 16;  // wire::Function, and room for more
+inline constexpr size_t kCallKinds = 16;  // wire::AllocationFunction, and room for more
 inline constexpr size_t kAlignments = 64;
 
 struct GroupStats {

@@ -26,7 +26,7 @@ struct Birth {
   uint32_t thread = 0;           // index of the thread that allocated it
   uint32_t stack = 0;            // of the allocation, 0 unknown
   uint16_t slack = 0;            // bytes that the allocator gave beyond `size`; 65535: or more
-  uint8_t function = 0;          // wire::Function
+  uint8_t function = 0;          // wire::AllocationFunction
   uint8_t alignment_log2 = 0;    // that was asked for; 0 none
   bool is_mapping = false;       // by mmap, not by the allocator
 };

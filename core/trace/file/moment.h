@@ -49,7 +49,7 @@ struct TraceRange {
   friend bool operator==(const TraceRange&, const TraceRange&) = default;
 };
 
-// Which blocks count: mappings, heap blocks, or both; as Filter::mappings.
+// Which blocks count: mappings, heap blocks, or both; as BlockFilter::mappings.
 using Mappings = std::optional<bool>;
 
 inline bool CountsIn(const Block& block, Mappings mappings) {

@@ -15,7 +15,7 @@ std::vector<bool> MakeNodes(const StackTables& tables, Profile* profile) {
   const size_t count = tables.nodes.size() - 1;
   std::vector<CodeAddress> addresses(count);
   for (size_t i = 0; i < count; ++i) {
-    const wire::Node& node = tables.nodes[i + 1];
+    const wire::NodeRecord& node = tables.nodes[i + 1];
     addresses[i] = {node.pc_module, (node.flags & wire::kNodeExactPc) != 0};
   }
   std::vector<CodeAddress> distinct = addresses;
@@ -32,7 +32,7 @@ std::vector<bool> MakeNodes(const StackTables& tables, Profile* profile) {
   std::vector<uint16_t> depth(count);
   profile->nodes.resize(count);
   for (size_t i = 0; i < count; ++i) {
-    const wire::Node& node = tables.nodes[i + 1];
+    const wire::NodeRecord& node = tables.nodes[i + 1];
     const auto at = std::lower_bound(distinct.begin(), distinct.end(), addresses[i]);
     profile->nodes[i].location = static_cast<LocationId>(at - distinct.begin());
     truncated[i] = (node.flags & wire::kNodeTruncated) != 0;

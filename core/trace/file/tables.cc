@@ -33,7 +33,7 @@ void CopyText(std::string_view text, char* field, size_t size) { text.copy(field
 
 }  // namespace
 
-void TableWriter::AddModule(uint32_t index, const wire::Module& m) {
+void TableWriter::AddModule(uint32_t index, const wire::ModuleRecord& m) {
   modules_.Number(index);
   modules_.Number(m.start);
   modules_.Number(m.end);
@@ -101,7 +101,7 @@ uint32_t TableWriter::NodeNumber(uint32_t index) {
 
 // Nodes come in order of their indexes as a rule, callers first. One that comes before its caller
 // waits for it.
-void TableWriter::AddNode(uint32_t index, const wire::Node& node) {
+void TableWriter::AddNode(uint32_t index, const wire::NodeRecord& node) {
   if (node.parent == 0 || NodeNumber(node.parent) != 0) [[likely]] {
     EncodeNode(index, node);
   } else {
@@ -109,7 +109,7 @@ void TableWriter::AddNode(uint32_t index, const wire::Node& node) {
   }
 }
 
-void TableWriter::EncodeNode(uint32_t index, const wire::Node& node) {
+void TableWriter::EncodeNode(uint32_t index, const wire::NodeRecord& node) {
   if (index == 0) return;
   if (index >= node_numbers_.size()) {
     node_numbers_.resize(std::max<size_t>(size_t{index} + 1, node_numbers_.size() * 3 / 2));
@@ -186,7 +186,7 @@ Status Load(const ByteSource& source, const ChunkReader& chunk, TableColumn id, 
 bool DecodeModules(ColumnReader in, StackTables* out) {
   while (in.left() != 0) {
     const uint64_t index = in.Number();
-    wire::Module m{};
+    wire::ModuleRecord m{};
     m.start = in.Number();
     m.end = in.Number();
     m.load_bias = in.Number();
@@ -217,7 +217,7 @@ bool DecodeNodes(ColumnReader links, ColumnReader pcs, StackTables* out) {
     const uint64_t number = out->nodes.size() - back;
     const uint64_t up = link >> 2;
     if (up == 0 || up > number) return false;
-    wire::Node node{};
+    wire::NodeRecord node{};
     node.pc_module = pc_number == 0 ? out->pcs.back() : out->pcs[pc_number - 1];
     node.parent = static_cast<uint32_t>(number - up);
     node.flags = link & 3;

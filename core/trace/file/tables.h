@@ -30,8 +30,8 @@ struct StackEntry {
 
 class TableWriter {
  public:
-  void AddModule(uint32_t index, const wire::Module& module);
-  void AddNode(uint32_t index, const wire::Node& node);
+  void AddModule(uint32_t index, const wire::ModuleRecord& module);
+  void AddNode(uint32_t index, const wire::NodeRecord& node);
   void AddStack(uint32_t index, const StackEntry& stack);
   void AddLabelSet(uint32_t index, const wire::LabelRecord& record);
   void SetThread(uint32_t index, const Thread& thread);
@@ -47,11 +47,12 @@ class TableWriter {
   void Encode(ChunkMaker* chunk);
 
  private:
-  void EncodeNode(uint32_t index, const wire::Node& node);
+  void EncodeNode(uint32_t index, const wire::NodeRecord& node);
   void EncodeEarlyNodes();
   uint32_t NodeNumber(uint32_t index);  // in the file
 
-  std::vector<std::pair<uint32_t, wire::Node>> early_nodes_;  // their callers are not known yet
+  std::vector<std::pair<uint32_t, wire::NodeRecord>>
+      early_nodes_;  // their callers are not known yet
   std::vector<std::pair<uint32_t, StackEntry>> stacks_;
   // The file numbers nodes in the order in which it has them: readers need no gaps.
   std::vector<uint32_t> node_numbers_{0};  // by index; 0 not known
@@ -67,8 +68,8 @@ class TableWriter {
 
 // What a name of a stack leads to.
 struct StackTables {
-  std::vector<std::optional<Module>> modules;   // by record
-  std::vector<wire::Node> nodes{wire::Node{}};  // parents first; 0 is the root
+  std::vector<std::optional<Module>> modules;               // by record
+  std::vector<wire::NodeRecord> nodes{wire::NodeRecord{}};  // parents first; 0 is the root
   std::vector<StackEntry> stacks{StackEntry{}};
   std::vector<wire::LabelRecord> labels;
   std::vector<uint64_t> pcs;  // distinct ones, in order of appearance

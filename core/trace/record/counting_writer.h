@@ -23,10 +23,10 @@ class CountingWriter final : public TraceWriter {
 
   const HeapUsage& usage() const { return usage_; }
 
-  void AddModule(uint32_t index, const wire::Module& module) override {
+  void AddModule(uint32_t index, const wire::ModuleRecord& module) override {
     if (file_) file_->AddModule(index, module);
   }
-  void AddNode(uint32_t index, const wire::Node& node) override {
+  void AddNode(uint32_t index, const wire::NodeRecord& node) override {
     if (file_) file_->AddNode(index, node);
   }
   void AddStack(uint32_t index, uint32_t leaf, uint16_t labels, uint16_t flags) override {

@@ -155,7 +155,8 @@ TEST(GrowingTrace, AnswersThatGoOnAreThoseOfANewStart) {
       growing.WriteUpTo(events);
       trace = Renewed(trace);
       answers = std::make_unique<TraceAnswers>(trace, answers.get());
-      for (const Value value : {Value::kLive, Value::kLifetime, Value::kGrowth}) {
+      for (const TraceValue value :
+           {TraceValue::kLive, TraceValue::kLifetime, TraceValue::kGrowth}) {
         ProfileRequest request;
         request.value = value;
         request.range.from = TraceMoment::At(trace->end_ns() / 3);

@@ -13,7 +13,7 @@ using wire::SegmentKind;
 // Records that may be unfinished at one time: as many as the program has threads, if it is honest.
 constexpr size_t kMostOpen = 65536;
 
-size_t HashOf(const wire::Module& module) {
+size_t HashOf(const wire::ModuleRecord& module) {
   return std::hash<std::string_view>()(
       std::string_view(reinterpret_cast<const char*>(&module), sizeof module));
 }
@@ -29,9 +29,9 @@ TableCopier::TableCopier(MappedGauge* gauge, TraceWriter* writer) : gauge_(gauge
     return fits ? told : static_cast<uint32_t>(least);
   };
   modules_.kind = SegmentKind::kModules;
-  modules_.record_bytes = bytes(LoadShared(header.module_bytes), sizeof(wire::Module));
+  modules_.record_bytes = bytes(LoadShared(header.module_bytes), sizeof(wire::ModuleRecord));
   nodes_.kind = SegmentKind::kNodes;
-  nodes_.record_bytes = bytes(LoadShared(header.node_bytes), sizeof(wire::Node));
+  nodes_.record_bytes = bytes(LoadShared(header.node_bytes), sizeof(wire::NodeRecord));
   nodes_.next = 1;  // the root
   stacks_.kind = SegmentKind::kStacks;
   stacks_.record_bytes = bytes(LoadShared(header.stack_bytes), sizeof(wire::StackRecord));
@@ -77,16 +77,17 @@ void TableCopier::CopyNew() {
     return;
   }
   gauge_->Refresh();
-  Copy<wire::Module>(&modules_, modules, [this](uint32_t index, const wire::Module& module) {
-    if (module.start == 0) return false;
-    if (module_hashes_.size() <= index) module_hashes_.resize(index + 1);
-    module_hashes_[index] = HashOf(module);
-    writer_->AddModule(index, module);
-    return true;
-  });
-  Copy<wire::Node>(&nodes_, nodes, [this](uint32_t index, const wire::Node& node) {
+  Copy<wire::ModuleRecord>(&modules_, modules,
+                           [this](uint32_t index, const wire::ModuleRecord& module) {
+                             if (module.start == 0) return false;
+                             if (module_hashes_.size() <= index) module_hashes_.resize(index + 1);
+                             module_hashes_[index] = HashOf(module);
+                             writer_->AddModule(index, module);
+                             return true;
+                           });
+  Copy<wire::NodeRecord>(&nodes_, nodes, [this](uint32_t index, const wire::NodeRecord& node) {
     if (node.pc_module == 0) return false;
-    wire::Node checked = node;
+    wire::NodeRecord checked = node;
     if (checked.parent >= index) checked.parent = 0;  // no circles
     writer_->AddNode(index, checked);
     return true;
@@ -108,7 +109,7 @@ void TableCopier::CopyChanged() {
   for (uint32_t i = 0; i < module_hashes_.size(); ++i) {
     const uint8_t* const at = gauge_->record(SegmentKind::kModules, modules_.record_bytes, i);
     if (at == nullptr) continue;
-    wire::Module module;
+    wire::ModuleRecord module;
     std::memcpy(&module, at, sizeof module);
     if (module.start == 0 || HashOf(module) == module_hashes_[i]) continue;
     module_hashes_[i] = HashOf(module);

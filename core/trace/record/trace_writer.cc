@@ -39,10 +39,12 @@ class Writer final : public TraceWriter {
     WriteFacts(facts, false);
   }
 
-  void AddModule(uint32_t index, const wire::Module& module) override {
+  void AddModule(uint32_t index, const wire::ModuleRecord& module) override {
     tables_.AddModule(index, module);
   }
-  void AddNode(uint32_t index, const wire::Node& node) override { tables_.AddNode(index, node); }
+  void AddNode(uint32_t index, const wire::NodeRecord& node) override {
+    tables_.AddNode(index, node);
+  }
   void AddStack(uint32_t index, uint32_t leaf_node, uint16_t labels, uint16_t flags) override {
     tables_.AddStack(index, {leaf_node, labels, flags});
   }

@@ -37,11 +37,11 @@ class TraceWriter : public EventSink {
   // Tables. What an event names must have been added before. Stacks, nodes, modules and label sets
   // have the numbers of the gauge file, from 1 (node 0: the root; modules from 0); a later record
   // of the same number replaces the one before.
-  virtual void AddModule(uint32_t index, const wire::Module& module) = 0;
-  virtual void AddNode(uint32_t index, const wire::Node& node) = 0;
+  virtual void AddModule(uint32_t index, const wire::ModuleRecord& module) = 0;
+  virtual void AddNode(uint32_t index, const wire::NodeRecord& node) = 0;
   virtual void AddStack(uint32_t index, uint32_t leaf_node, uint16_t labels, uint16_t flags) = 0;
   virtual void AddLabelSet(uint32_t index, const wire::LabelRecord& record) = 0;
-  // Functions and lines of a code address, for traces that come with names: as wire::Node has the
+  // Functions and lines of a code address, for traces that come with names: as wire::NodeRecord has the
   // address, innermost frame first. All frames but the last were inlined.
   using FrameName = trace::FrameName;
   virtual void AddFrames(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames) = 0;

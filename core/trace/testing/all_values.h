@@ -6,9 +6,10 @@
 
 namespace heapgauge::trace::testing {
 
-inline constexpr Value kAllValues[] = {Value::kLive,     Value::kPeak,   Value::kAllocated,
-                                       Value::kFreed,    Value::kGrowth, Value::kTemporary,
-                                       Value::kLifetime, Value::kLeft,   Value::kNeverFreed};
+inline constexpr TraceValue kAllValues[] = {
+    TraceValue::kLive,     TraceValue::kPeak,   TraceValue::kAllocated,
+    TraceValue::kFreed,    TraceValue::kGrowth, TraceValue::kTemporary,
+    TraceValue::kLifetime, TraceValue::kLeft,   TraceValue::kNeverFreed};
 
 }  // namespace heapgauge::trace::testing
 

@@ -172,7 +172,7 @@ class MakeTrace {
     block.thread = thread;
     block.size = size;
     block.stack = stack;
-    block.function = static_cast<uint8_t>(wire::Function::kRealloc);
+    block.function = static_cast<uint8_t>(wire::AllocationFunction::kRealloc);
     block.previous = number;
     block.is_mapping = blocks_[number].is_mapping;
     const uint64_t made = Bear(block);
@@ -248,7 +248,7 @@ class MakeTrace {
   // end.
   void WriteTables(TraceWriter* writer) const {
     for (const auto& [path, index] : modules_) {
-      wire::Module module{};
+      wire::ModuleRecord module{};
       module.start = ModuleStart(index);
       module.end = ModuleStart(index + 1);
       module.load_bias = module.start;
@@ -390,7 +390,7 @@ class MakeTrace {
   std::map<std::string, uint32_t> modules_{{"/made/program", 0}};
   std::map<FakeFrame, uint64_t> pcs_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> node_numbers_;
-  std::vector<wire::Node> nodes_{wire::Node{}};
+  std::vector<wire::NodeRecord> nodes_{wire::NodeRecord{}};
   std::map<std::tuple<uint32_t, uint16_t, bool>, uint32_t> stack_numbers_;
   std::vector<std::tuple<uint32_t, uint16_t, bool>> stacks_{{}};
   std::vector<wire::LabelRecord> labels_{wire::LabelRecord{}};

@@ -22,7 +22,7 @@ class Disassembly {
     const uint64_t bias = routine.library->bias;
     std::vector<AddressFigures::Pair> counts;
     AddressFigures::Pair sum;
-    for (const Instruction& instruction : code) {
+    for (const ListedInstruction& instruction : code) {
       counts.push_back(figures_.Sum(instruction.address + bias, routine.Limit(instruction)));
       sum.flat += counts.back().flat;
       sum.cum += counts.back().cum;

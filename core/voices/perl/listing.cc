@@ -57,13 +57,13 @@ struct Extent {
 };
 
 // False if no instruction has a line.
-bool FindExtent(const std::vector<Instruction>& code, Extent* extent) {
-  const auto known =
-      std::find_if(code.begin(), code.end(), [](const Instruction& i) { return i.line >= 0; });
+bool FindExtent(const std::vector<ListedInstruction>& code, Extent* extent) {
+  const auto known = std::find_if(code.begin(), code.end(),
+                                  [](const ListedInstruction& i) { return i.line >= 0; });
   if (known == code.end()) return false;
   extent->file = known->file;
   bool first_seen = false;
-  for (const Instruction& instruction : code) {
+  for (const ListedInstruction& instruction : code) {
     if (instruction.file != extent->file) continue;
     extent->last = std::max(extent->last, instruction.line);
     if (!first_seen) extent->first = instruction.line;
@@ -97,7 +97,7 @@ class Listing {
   Status Write(const Routine& routine) {
     HG_ASSIGN(auto code, Disassemble(routine.library->image->path(), routine.start, routine.end,
                                      input_.options));
-    const std::vector<Instruction> innermost = code;
+    const std::vector<ListedInstruction> innermost = code;
     UseFunctionLines(routine, &code);
     Extent extent;
     if (!FindExtent(code, &extent)) {
@@ -163,10 +163,10 @@ class Listing {
   }
 
   // The line in the function itself rather than in what was inlined.
-  static void UseFunctionLines(const Routine& routine, std::vector<Instruction>* code) {
+  static void UseFunctionLines(const Routine& routine, std::vector<ListedInstruction>* code) {
     std::vector<uint64_t> addresses;
     std::vector<uint64_t> keys;
-    for (const Instruction& instruction : *code) {
+    for (const ListedInstruction& instruction : *code) {
       if (!addresses.empty() && instruction.address <= addresses.back()) return;
       addresses.push_back(instruction.address);
       keys.push_back(instruction.address + routine.library->bias);
@@ -178,7 +178,7 @@ class Listing {
     }
   }
 
-  std::string CodeLine(const Instruction& instruction, AddressFigures::Pair pair) const {
+  std::string CodeLine(const ListedInstruction& instruction, AddressFigures::Pair pair) const {
     if (input_.options.report != Report::kWeblist) return "";
     const auto figure = [&](double value) { return value == 0 ? "" : input_.Figure(value); };
     return EscapeHtml(fmt::format("{:>12} {:>6} {:>16x}: {:<60} {}:{}\n", figure(pair.flat),

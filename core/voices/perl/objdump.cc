@@ -69,15 +69,15 @@ std::string ToolPath(const std::string& name, const Options& options) {
   return found.empty() ? name : found;
 }
 
-Result<std::vector<Instruction>> Disassemble(const std::string& path, uint64_t start, uint64_t end,
-                                             const Options& options) {
+Result<std::vector<ListedInstruction>> Disassemble(const std::string& path, uint64_t start,
+                                                   uint64_t end, const Options& options) {
   HG_ASSIGN(const std::string output,
             Output({ToolPath("objdump", options), "-C", "-d", "-l", "--no-show-raw-insn",
                     fmt::format("--start-address=0x{:x}", start),
                     fmt::format("--stop-address=0x{:x}", end), path}));
   static const Regex kPlace(R"(([^:\s]+):(\d+)\s*$)");
   static const Regex kCode(R"(^ +([0-9a-f]{1,16}):\s*(.*))");
-  std::vector<Instruction> instructions;
+  std::vector<ListedInstruction> instructions;
   std::string file;
   int64_t line_number = -1;
   std::string_view rest(output);
@@ -90,7 +90,7 @@ Result<std::vector<Instruction>> Disassemble(const std::string& path, uint64_t s
       file = std::string(name);
       line_number = NumberIn<int64_t>(number).value_or(0);
     } else if (kCode.Matches(line, &number, &text)) {
-      Instruction instruction;
+      ListedInstruction instruction;
       instruction.address = *NumberIn<uint64_t>(number, 16);
       instruction.text = std::string(text);
       if (!instructions.empty()) instructions.back().limit = instruction.address;

@@ -13,7 +13,7 @@
 
 namespace heapgauge::perl {
 
-struct Instruction {
+struct ListedInstruction {
   uint64_t address = 0;  // in the file
   uint64_t limit = 0;    // where the next one begins
   std::string file;      // as of the last line that named one
@@ -22,8 +22,8 @@ struct Instruction {
 };
 
 // The instructions in [start, end) of a file. --tools says which objdump.
-Result<std::vector<Instruction>> Disassemble(const std::string& path, uint64_t start, uint64_t end,
-                                             const Options& options);
+Result<std::vector<ListedInstruction>> Disassemble(const std::string& path, uint64_t start,
+                                                   uint64_t end, const Options& options);
 
 // The path of a tool of the binutils by --tools: a prefix, or NAME:PATH, separated by commas.
 std::string ToolPath(const std::string& name, const Options& options);

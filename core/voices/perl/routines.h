@@ -35,7 +35,7 @@ struct Routine {
   uint64_t end = 0;
   // How far instructions of the last one count: the tools compare the end in the file with
   // addresses in memory.
-  uint64_t Limit(const Instruction& instruction) const {
+  uint64_t Limit(const ListedInstruction& instruction) const {
     return instruction.limit == end ? end : instruction.limit + library->bias;
   }
 };

@@ -13,7 +13,7 @@
 
 namespace heapgauge::pprof {
 
-class CallTree;
+class GraphTree;
 
 // Fills in what the nodes weigh; one node for each entry of the table.
 void CountNodes(const StackPlan& plan, Graph* graph);
@@ -38,7 +38,7 @@ struct TagOptions {
 // Makes the tags of `some` nodes, those of weight `cutoff` and up. `tree` is what the graph was
 // made from, or null.
 void CountTags(const RowValues& values, const TagOptions& options, const std::vector<GraphId>& some,
-               const CallTree* tree, Graph* graph);
+               const GraphTree* tree, Graph* graph);
 
 }  // namespace heapgauge::pprof
 

@@ -96,7 +96,7 @@ struct TaggedRow {
 // Rows come sorted by tag, so that the sums of one tag are in an array by node.
 class TagCounter {
  public:
-  TagCounter(const RowValues& values, const std::vector<GraphId>& some, const CallTree* tree,
+  TagCounter(const RowValues& values, const std::vector<GraphId>& some, const GraphTree* tree,
              Graph* graph)
       : values_(values),
         profile_(*values.profile),
@@ -190,7 +190,7 @@ class TagCounter {
   }
 
   void AddInTree(NodeId leaf) {
-    const CallTree::Place place = tree_->PlaceOf(leaf);
+    const GraphTree::Place place = tree_->PlaceOf(leaf);
     if (place.exact && wanted_[place.node] != 0) Touch(place.node)->flat.Add(weight_);
     for (GraphId id = place.node; id != kNone; id = tree_->CallerOf(id)) {
       if (wanted_[id] != 0) Touch(id)->cum.Add(weight_);
@@ -199,7 +199,7 @@ class TagCounter {
 
   const RowValues& values_;
   const Profile& profile_;
-  const CallTree* tree_;
+  const GraphTree* tree_;
   Graph* graph_;
   std::vector<uint8_t> wanted_;
   std::vector<uint8_t> location_wanted_;  // some frame of it is
@@ -214,7 +214,7 @@ class TagCounter {
 }  // namespace
 
 void CountTags(const RowValues& values, const TagOptions& options, const std::vector<GraphId>& some,
-               const CallTree* tree, Graph* graph) {
+               const GraphTree* tree, Graph* graph) {
   const Profile& profile = *values.profile;
   graph->tags.assign(graph->nodes.size(), {});
   TagNames names(profile, options);

@@ -7,7 +7,7 @@
 
 namespace heapgauge::pprof {
 
-CallTree::CallTree(const StackPlan& plan, const NodeTable& table, bool drop_negative) {
+GraphTree::GraphTree(const StackPlan& plan, const NodeTable& table, bool drop_negative) {
   const Profile& profile = *plan.values().profile;
   // Only stacks of rows that weigh anything make nodes.
   std::vector<bool> used(profile.nodes.size());
@@ -39,7 +39,7 @@ CallTree::CallTree(const StackPlan& plan, const NodeTable& table, bool drop_nega
   }
 }
 
-void CallTree::CountWeights(const StackPlan& plan) {
+void GraphTree::CountWeights(const StackPlan& plan) {
   const Profile& profile = *plan.values().profile;
   flat_.resize(nodes_.size());
   for (RowId row = 0; row < profile.rows.size(); ++row) {
@@ -53,7 +53,7 @@ void CallTree::CountWeights(const StackPlan& plan) {
   }
 }
 
-int64_t CallTree::FlatSum() const {
+int64_t GraphTree::FlatSum() const {
   int64_t sum = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].shown) sum = WrapAdd(sum, flat_[i].value);
@@ -61,7 +61,7 @@ int64_t CallTree::FlatSum() const {
   return sum;
 }
 
-int CallTree::DropLight(int64_t cutoff) {
+int GraphTree::DropLight(int64_t cutoff) {
   int dropped = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (!nodes_[i].shown || Abs64(cum_[i].value) >= cutoff) continue;
@@ -72,7 +72,7 @@ int CallTree::DropLight(int64_t cutoff) {
   return dropped;
 }
 
-void CallTree::MoveTo(Graph* graph) {
+void GraphTree::MoveTo(Graph* graph) {
   // Going outwards over nodes that are cut: whether all calls there were inlined.
   std::vector<bool> inlined(nodes_.size(), true);
   in_graph_.assign(nodes_.size(), kNone);
@@ -102,7 +102,7 @@ void CallTree::MoveTo(Graph* graph) {
   graph->LinkEdges();
 }
 
-CallTree::Place CallTree::PlaceOf(NodeId trie_node) const {
+GraphTree::Place GraphTree::PlaceOf(NodeId trie_node) const {
   const GraphId tree_node = of_trie_[trie_node];
   if (tree_node == kNone) return {};
   return {in_graph_[tree_node], !nodes_[tree_node].cut};

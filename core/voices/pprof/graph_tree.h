@@ -15,9 +15,9 @@
 
 namespace heapgauge::pprof {
 
-class CallTree {
+class GraphTree {
  public:
-  CallTree(const StackPlan& plan, const NodeTable& table, bool drop_negative);
+  GraphTree(const StackPlan& plan, const NodeTable& table, bool drop_negative);
 
   int64_t FlatSum() const;
   // Cuts out nodes below; returns how many.

@@ -148,7 +148,7 @@ class Trimmer {
   const ReportInput& input_;
   const GraphWants wants_;
   StackPlan plan_;
-  std::optional<CallTree> tree_;
+  std::optional<GraphTree> tree_;
   NodeOrder sort_;
   int64_t node_cutoff_ = 0;
   int64_t edge_cutoff_ = 0;

@@ -13,18 +13,18 @@ namespace {
 // pprof takes the last letter of this one, which has three bytes, for a plural.
 constexpr std::string_view kUnknownToPprof = "\u03bcs";
 
-const Unit* Find(const UnitKind& kind, std::string_view name) {
+const NamedUnit* Find(const UnitKind& kind, std::string_view name) {
   return name == kUnknownToPprof ? nullptr : FindUnit(kind, name);
 }
 
 Scaled InKind(const UnitKind& kind, double value, std::string_view to) {
   if (to == "minimum" || to == "auto") {
-    const Unit* best = nullptr;
-    for (const Unit& unit : kind.units) {
+    const NamedUnit* best = nullptr;
+    for (const NamedUnit& unit : kind.units) {
       if (value / unit.factor >= 1) best = &unit;
     }
     if (best != nullptr) return {value / best->factor, best->name};
-  } else if (const Unit* unit = Find(kind, to)) {
+  } else if (const NamedUnit* unit = Find(kind, to)) {
     return {value / unit->factor, unit->name};
   }
   return {value / kind.fallback_factor, kind.fallback};
@@ -43,7 +43,7 @@ Scaled Scale(int64_t value, std::string_view from, std::string_view to) {
     return {-positive.value, positive.unit};
   }
   for (const UnitKind& kind : UnitKinds()) {
-    const Unit* unit = Find(kind, from);
+    const NamedUnit* unit = Find(kind, from);
     if (unit != nullptr) return InKind(kind, static_cast<double>(value) * unit->factor, to);
   }
   if (to == "count" || to == "sample" || to == "unit" || to == "minimum" || to == "auto") {

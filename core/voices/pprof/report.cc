@@ -171,7 +171,7 @@ bool TakesPattern(ReportKind kind) {
 
 }  // namespace
 
-Result<ReportInput> Prepare(Profile profile, const Request& request) {
+Result<ReportInput> Prepare(Profile profile, const ReportRequest& request) {
   ReportInput input;
   input.profile = std::move(profile);
   input.request = request;

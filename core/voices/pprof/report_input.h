@@ -17,7 +17,7 @@
 
 namespace heapgauge::pprof {
 
-struct Request {
+struct ReportRequest {
   ReportKind kind = ReportKind::kTop;
   std::string pattern;  // of peek, list, weblist, disasm
   Config config;
@@ -26,7 +26,7 @@ struct Request {
 // What the writers of single reports start from.
 struct ReportInput {
   Profile profile;           // after all filters
-  Request request;           // with what the kind of report overrides
+  ReportRequest request;           // with what the kind of report overrides
   size_t type = 0;           // the sample type that is shown
   int64_t total = 0;         // in the unit shown: with config().mean, the mean of all
   int64_t total_weight = 0;  // what is 100 %: the sum of all, never a mean
@@ -38,7 +38,7 @@ struct ReportInput {
 };
 
 // Takes the profile apart; a shell copies it first.
-Result<ReportInput> Prepare(Profile profile, const Request& request);
+Result<ReportInput> Prepare(Profile profile, const ReportRequest& request);
 
 }  // namespace heapgauge::pprof
 

@@ -41,7 +41,7 @@ struct SourceReportsTest : ::testing::Test {
   ~SourceReportsTest() override { std::filesystem::remove_all(root); }
 
   ReportInput Input(ReportKind kind, const std::string& pattern) {
-    Request request;
+    ReportRequest request;
     request.kind = kind;
     request.pattern = pattern;
     request.config.source_path = "/no/such/directory";

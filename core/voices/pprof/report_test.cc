@@ -52,7 +52,7 @@ class ReportTest : public ::testing::Test {
     return static_cast<RowId>(profile_.rows.size() - 1);
   }
 
-  std::string Write(const Request& request) {
+  std::string Write(const ReportRequest& request) {
     Result<ReportInput> input = Prepare(profile_, request);
     if (!input) return "error: " + input.error().message;
     StringSink sink;
@@ -61,7 +61,7 @@ class ReportTest : public ::testing::Test {
     return sink.Take();
   }
   std::string Write(ReportKind kind, const Config& config = {}) {
-    Request request;
+    ReportRequest request;
     request.kind = kind;
     request.config = config;
     return Write(request);
@@ -245,7 +245,7 @@ TEST_F(ReportTest, MistakesAreTold) {
   config = {};
   config.divide_by = 0;
   EXPECT_EQ(Write(ReportKind::kTop, config), "error: zero divisor specified");
-  Request request;
+  ReportRequest request;
   request.kind = ReportKind::kPeek;
   request.pattern = "nobody";
   EXPECT_EQ(Write(request), "error: no matches found for regexp: nobody");

@@ -75,7 +75,7 @@ class RootsTest : public testing::TestWithParam<Look> {
   std::map<std::string, uint64_t> places_;
   std::unique_ptr<SavedMemory> saved_;
   std::unique_ptr<Picture> picture_;
-  std::vector<Block> blocks_;
+  std::vector<KnownBlock> blocks_;
   ProcessRoots found_;
 };
 

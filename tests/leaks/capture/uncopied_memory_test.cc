@@ -88,7 +88,7 @@ TEST(UncopiedMemoryCheck, PointersThatChildrenDoNotGetCount) {
     ASSERT_FALSE(line.empty());
     for (const std::string name : {"unforked ", "wiped ", "epoll ", "lost "}) {
       if (!line.starts_with(name)) continue;
-      Block block;
+      KnownBlock block;
       block.address = std::strtoull(line.c_str() + name.size(), nullptr, 16);
       block.size = 3000;
       known.blocks.push_back(block);
@@ -98,7 +98,7 @@ TEST(UncopiedMemoryCheck, PointersThatChildrenDoNotGetCount) {
   ASSERT_EQ(expected.size(), 4u);
   std::sort(expected.begin(), expected.end());
   std::sort(known.blocks.begin(), known.blocks.end(),
-            [](const Block& a, const Block& b) { return a.address < b.address; });
+            [](const KnownBlock& a, const KnownBlock& b) { return a.address < b.address; });
   CheckOptions options;
   options.known_blocks = [&]() -> Result<KnownBlocks> { return known; };
   const auto check = CheckProcess(static_cast<uint32_t>(program.pid()), options);

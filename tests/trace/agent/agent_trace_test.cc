@@ -375,7 +375,7 @@ TEST(Traced, TellsSizeFunctionAndAlignment) {
   ExpectSound(run.processes[0]);
   uint64_t by_mallocx = 0;
   for (const Event& event : run.processes[0].events) {
-    by_mallocx += event.function == static_cast<uint8_t>(wire::Function::kMallocx);
+    by_mallocx += event.function == static_cast<uint8_t>(wire::AllocationFunction::kMallocx);
     EXPECT_EQ(event.address % (uint64_t{1} << event.alignment_log2), 0u);
   }
   EXPECT_GT(by_mallocx, 0u);

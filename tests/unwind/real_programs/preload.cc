@@ -173,7 +173,7 @@ void Sample(const Registers& registers) {
   __atomic_add_fetch(&report->unchanged, stack.unchanged, __ATOMIC_RELAXED);
   bool same = stack.count == plain.count && stack.complete == plain.complete();
   for (uint32_t i = 0; same && i < plain.count; ++i) {
-    const Frame& frame = stack.frames[stack.count - 1 - i];
+    const WalkedFrame& frame = stack.frames[stack.count - 1 - i];
     same = frame.pc == state->plain[i].pc && frame.sp == state->plain[i].sp &&
            ((frame.flags & kFrameUsesFp) == 0 || frame.fp == state->plain[i].fp);
   }

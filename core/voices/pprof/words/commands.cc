@@ -3,7 +3,7 @@
 namespace heapgauge::pprof {
 namespace {
 
-constexpr Command kCommands[] = {
+constexpr ReportCommand kCommands[] = {
     {"callgrind", ReportKind::kCallgrind, Delivery::kFile, nullptr, "callgraph.out", nullptr, false,
      "The call graph for callgrind's tools", true},
     {"comments", ReportKind::kComments, Delivery::kText, nullptr, nullptr, nullptr, false,
@@ -58,16 +58,16 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> AllCommands() { return kCommands; }
+std::span<const ReportCommand> AllCommands() { return kCommands; }
 
-const Command* FindCommand(std::string_view name) {
-  for (const Command& command : kCommands) {
+const ReportCommand* FindCommand(std::string_view name) {
+  for (const ReportCommand& command : kCommands) {
     if (name == command.name) return &command;
   }
   return nullptr;
 }
 
-std::string CommandUsage(const Command& command) {
+std::string CommandUsage(const ReportCommand& command) {
   const std::string name = command.name;
   if (!command.counts) return name + " [>FILE]\nThe report goes to FILE if it is named.";
   if (command.kind == ReportKind::kTags) {

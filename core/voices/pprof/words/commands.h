@@ -19,7 +19,7 @@ enum class Delivery {
   kViewer,  // to a temporary file that a program shows
 };
 
-struct Command {
+struct ReportCommand {
   const char* name;
   ReportKind kind;
   Delivery delivery;
@@ -31,11 +31,11 @@ struct Command {
   bool counts;  // takes a number of entries, focus and ignore words, >file
 };
 
-std::span<const Command> AllCommands();
-const Command* FindCommand(std::string_view name);
+std::span<const ReportCommand> AllCommands();
+const ReportCommand* FindCommand(std::string_view name);
 
 // How the command is typed in the shell, lines of text.
-std::string CommandUsage(const Command& command);
+std::string CommandUsage(const ReportCommand& command);
 
 }  // namespace heapgauge::pprof
 

@@ -123,12 +123,12 @@ void AddPattern(std::string_view word, std::string* pattern) {
 }
 
 // The command that a word names; digits behind it become the first argument.
-const Command* TakeCommand(std::vector<std::string>* words) {
+const ReportCommand* TakeCommand(std::vector<std::string>* words) {
   std::string& name = words->front();
-  if (const Command* command = FindCommand(name)) return command;
+  if (const ReportCommand* command = FindCommand(name)) return command;
   const size_t digits = name.find_last_not_of("0123456789") + 1;
   if (digits == 0 || digits == name.size()) return nullptr;
-  const Command* command = FindCommand(std::string_view(name).substr(0, digits));
+  const ReportCommand* command = FindCommand(std::string_view(name).substr(0, digits));
   if (command == nullptr) return nullptr;
   const std::string number = name.substr(digits);
   name.resize(digits);
@@ -138,7 +138,7 @@ const Command* TakeCommand(std::vector<std::string>* words) {
 
 ShellStep Report(std::vector<std::string> words, const Settings& settings) {
   const std::string typed = words.front();
-  const Command* command = TakeCommand(&words);
+  const ReportCommand* command = TakeCommand(&words);
   if (command == nullptr) {
     const size_t digits = typed.find_last_not_of("0123456789") + 1;
     const std::string name = digits == 0 ? typed : typed.substr(0, digits);
@@ -197,7 +197,7 @@ std::string HelpRow(std::string_view name, std::string_view help) {
 
 std::string HelpOverview() {
   std::string text = "  Commands:\n";
-  for (const Command& command : AllCommands()) text += HelpRow(command.name, command.summary);
+  for (const ReportCommand& command : AllCommands()) text += HelpRow(command.name, command.summary);
   text += HelpRow("o/options", "The options and their values");
   text += HelpRow("help NAME", "More about a command or an option");
   text += HelpRow("q/quit/exit/^D", "Leave");
@@ -274,7 +274,7 @@ std::string OptionsText(const ShellProfile& profile, const Settings& settings) {
 
 ShellStep HelpStep(std::string_view name, const ShellProfile& profile) {
   if (name.empty()) return MakeMessage(HelpOverview());
-  if (const Command* command = FindCommand(name)) {
+  if (const ReportCommand* command = FindCommand(name)) {
     std::string text = std::string(command->summary) + "\n  Usage:\n";
     const std::string all = CommandUsage(*command);
     std::string_view usage = all;
@@ -333,7 +333,7 @@ std::vector<std::string> Completions(std::string_view line,
     const auto add = [&](std::string_view name) {
       if (name.substr(0, last.size()) == last) matches.emplace_back(name);
     };
-    for (const Command& command : AllCommands()) add(command.name);
+    for (const ReportCommand& command : AllCommands()) add(command.name);
     for (const Setting& setting : AllSettings()) {
       add(setting.name);
       for (const char* choice : setting.choices) add(choice);
@@ -341,7 +341,7 @@ std::vector<std::string> Completions(std::string_view line,
     for (const char* word : {"help", "options", "quit", "exit"}) add(word);
   } else {
     std::vector<std::string> command = {words.front()};
-    const Command* found = TakeCommand(&command);
+    const ReportCommand* found = TakeCommand(&command);
     if (found == nullptr || found->kind == ReportKind::kTags) return {};
     const std::string dash = last.substr(0, 1) == "-" ? "-" : "";
     const std::string part = last.substr(dash.size());

@@ -33,7 +33,7 @@ struct ShellStep {
   Kind kind = Kind::kNothing;
   std::string text;  // of a message or an error
   // Of a report.
-  const Command* command = nullptr;
+  const ReportCommand* command = nullptr;
   std::string pattern;
   Settings settings;
 };

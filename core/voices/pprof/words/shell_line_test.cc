@@ -159,7 +159,7 @@ TEST_F(ShellLineTest, TheListOfOptionsIsSorted) {
 
 TEST_F(ShellLineTest, HelpKnowsEveryCommandAndOption) {
   const std::string overview = RunOne("help").text;
-  for (const Command& command : AllCommands()) {
+  for (const ReportCommand& command : AllCommands()) {
     EXPECT_THAT(overview, HasSubstr("    " + std::string(command.name) + " "));
     EXPECT_EQ(RunOne("help " + std::string(command.name)).kind, Kind::kMessage);
   }
