@@ -103,7 +103,7 @@ bool MemoryStatistics(int* blocks, size_t* total, int* histogram, int histogram_
   if (!profile) return false;
   *blocks = static_cast<int>(std::min(profile->Total(kInuseObjects).value, 2147483647.0));
   *total = static_cast<size_t>(profile->Total(kInuseSpace).value);
-  for (const Block& block : profile->blocks) {
+  for (const SampledBlock& block : profile->blocks) {
     int bucket = 0;
     while (bucket + 1 < histogram_size && (block.size >> (bucket + 1)) != 0) ++bucket;
     ++histogram[bucket];
