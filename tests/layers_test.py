@@ -26,6 +26,14 @@ FOLDERS = {
 # other, but for formats that contain or extend one another. A folder that is not named belongs to
 # the one that it is in.
 LAYERS = {
+    "agent": [
+        ["sys"],
+        ["unwind"],
+        ["table"],
+        ["trace", "leaks"],
+        ["record"],
+        ["hooks"],
+    ],
     "core": [
         ["base"],
         ["model"],
@@ -45,6 +53,9 @@ LAYERS = {
         ["dialects", "web", "server"],
     ],
 }
+
+# In these no component, which is a header with the source of its name, includes itself by way of others.
+WITHOUT_CYCLES = ["agent"]
 
 
 def is_test(path):
@@ -85,6 +96,41 @@ def layer_of(name):
     raise AssertionError(f"{name}: its folder is not in the list of layers")
 
 
+def components(top):
+    """Each component of a folder and those of the same folder that it includes."""
+    known = {}
+    for name, included in includes():
+        here, there = (n.rsplit(".", 1)[0] for n in (name, included))
+        if name.startswith(top + "/") and included.startswith(top + "/"):
+            known.setdefault(there, set())
+            known.setdefault(here, set()).update({there} - {here})
+    return known
+
+
+def cycles(graph):
+    """The sets of two nodes or more that reach one another (Tarjan)."""
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == number[node]:
+            members = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(members) > 1:
+                found.append(sorted(members))
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
 class Layers(unittest.TestCase):
     def test_folders_include_what_they_may(self):
         for name, included in includes():
@@ -104,6 +150,15 @@ class Layers(unittest.TestCase):
             self.assertTrue(lower < upper or here == there or (formats and lower == upper),
                             f"{name} includes {included}, and {there} is not below {here}")
         self.assertGreater(seen, 1000)
+
+    def test_components_make_no_circle(self):
+        for top in WITHOUT_CYCLES:
+            graph = components(top)
+            self.assertGreater(len(graph), 50)
+            self.assertEqual(cycles(graph), [], top)
+
+    def test_a_circle_is_found(self):
+        self.assertEqual(cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "d"}}), [["b", "c"]])
 
     def test_formats_that_extend_others_make_no_circle(self):
         known = {}

@@ -1,11 +1,11 @@
 // Where the agent begins as a library: while the dynamic linker relocates it. start.cc tells the
 // whole.
+#include "agent/hooks/came_by_preload.h"
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/exit_hooks.h"
 #include "agent/hooks/map_hooks.h"
-#include "agent/program_start.h"
-#include "agent/sys/came_by_preload.h"
-#include "agent/sys/environment.h"
+#include "agent/hooks/program_start.h"
+#include "agent/record/settings.h"
 #include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
 

@@ -10,6 +10,7 @@
 // Written in assembly because gcc makes twice as many instructions of it, and because the stack
 // pointer and frame pointer of the caller must reach the unwinder unspoilt.
 #include "agent/hooks/functions.h"
+#include "agent/table/sample_filter.h"
 
 #define FILTER_SHIFT (32 - HG_FILTER_BITS)
 

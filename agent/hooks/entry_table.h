@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "agent/hooks/functions.h"
-#include "agent/recorder.h"
+#include "agent/record/recorder.h"
 #include "agent/sys/visibility.h"
 #include "agent/trace/block_room.h"
 

@@ -1,6 +1,6 @@
 // exit, _exit and _Exit (exit_hooks.h). The registers that the program may hold a block by are pushed,
 // and hg_before_exit or hg_before_direct_exit is told where its stack begins with them.
-#include "agent/sys/push_preserved_x86_64.inc"
+#include "agent/hooks/push_preserved_x86_64.inc"
 
 .macro HG_EXIT name, real, before
   .text

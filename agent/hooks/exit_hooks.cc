@@ -4,8 +4,8 @@
 #include <initializer_list>
 
 #include "agent/hooks/entry_table.h"
-#include "agent/leaks/exit_check.h"
-#include "agent/recorder.h"
+#include "agent/hooks/exit_check.h"
+#include "agent/record/recorder.h"
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/visibility.h"
 
@@ -32,7 +32,7 @@ void ResolveExit() {
 
 void EndAtOnce(uintptr_t sp) {
   CheckLeaksAtOnce(sp);
-  recorder.EndAtOnce();
+  EndRecordingAtOnce();
 }
 
 void AtQuickExit(void*) {

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "agent/hooks/entry_table.h"
-#include "agent/recorder.h"
+#include "agent/record/recorder.h"
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
 
@@ -71,7 +71,7 @@ void hg_resolve_libc() {
 void hg_before_seccomp(uint64_t first, uint64_t second, uint64_t third) {
   hg_resolve_libc();
   frozen_before = heapgauge::agent::SyscallsFrozen();
-  heapgauge::agent::recorder.PrepareForSeccomp(IsStrict(first, second, third));
+  heapgauge::agent::PrepareForSeccomp(IsStrict(first, second, third));
   heapgauge::agent::FreezeSyscalls();
 }
 
@@ -89,7 +89,7 @@ void hg_after_failed_seccomp() {
 extern "C" __attribute__((visibility("default"))) int HG_DLCLOSE(void* handle) {
   hg_resolve_libc();
   const int result = real_dlclose(handle);
-  heapgauge::agent::recorder.CheckModules();
+  heapgauge::agent::session.CheckModules();
   return result;
 }
 
@@ -101,7 +101,7 @@ namespace {
 template <typename... Arguments>
 int WithOtherRights(int (*const* real)(Arguments...), Arguments... arguments) {
   hg_resolve_libc();
-  heapgauge::agent::recorder.PrepareForOtherRights(false);
+  heapgauge::agent::PrepareForOtherRights(false);
   return (*real)(arguments...);
 }
 
@@ -121,7 +121,7 @@ HG_EXPORTED int setresuid(uid_t real, uid_t effective, uid_t saved) noexcept {
 }
 HG_EXPORTED int chroot(const char* path) noexcept {
   hg_resolve_libc();
-  heapgauge::agent::recorder.PrepareForOtherRights(true);
+  heapgauge::agent::PrepareForOtherRights(true);
   return real_chroot(path);
 }
 

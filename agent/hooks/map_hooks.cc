@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include "agent/hooks/entry_table.h"
-#include "agent/recorder.h"
+#include "agent/record/recorder.h"
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
 
@@ -78,7 +78,7 @@ uintptr_t hg_raw_mremap(void* address, size_t length, size_t new_length, int fla
 }
 
 uintptr_t hg_map_call(const HgMapCall* call) {
-  using heapgauge::agent::recorder;
+  using heapgauge::agent::mappings;
   using Any = uintptr_t(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
   const uintptr_t* a = call->argument;
   auto* next = reinterpret_cast<Any*>(next_function[call->function]);
@@ -91,7 +91,7 @@ uintptr_t hg_map_call(const HgMapCall* call) {
   // Before the call: afterwards another thread may be given these addresses.
   const int errno_before = errno;
   heapgauge::wire::MappingRecord taken{};
-  if (old_length != 0) recorder.RecordUnmap(a[0], old_length, &taken);
+  if (old_length != 0) mappings.RecordUnmap(a[0], old_length, &taken);
   errno = errno_before;
   const uintptr_t result = next(a[0], a[1], a[2], a[3], a[4], a[5]);
   const int errno_after = errno;
@@ -99,15 +99,15 @@ uintptr_t hg_map_call(const HgMapCall* call) {
   const bool failed =
       call->function == kMunmap ? static_cast<int>(result) == -1 : result == kFailed;
   if (failed) {
-    if (old_length != 0) recorder.PutBackMapping(taken);
+    if (old_length != 0) mappings.PutBack(taken);
   } else if (call->function != kMunmap) {
     const bool remap = call->function == kMremap;
-    recorder.RecordMapping({.address = result,
-                            .length = Pages(remap ? a[2] : a[1]),
-                            .protection = remap ? taken.protection : static_cast<uint32_t>(a[2]),
-                            .map_flags = remap ? taken.map_flags : static_cast<uint32_t>(a[3]),
-                            .of_allocator = of_allocator},
-                           call->caller);
+    mappings.Record({.address = result,
+                     .length = Pages(remap ? a[2] : a[1]),
+                     .protection = remap ? taken.protection : static_cast<uint32_t>(a[2]),
+                     .map_flags = remap ? taken.map_flags : static_cast<uint32_t>(a[3]),
+                     .of_allocator = of_allocator},
+                    call->caller);
   }
   errno = errno_after;
   return result;

@@ -8,9 +8,9 @@
 #include <errno.h>
 
 #include "agent/hooks/entry_table.h"
-#include "agent/last_error.h"
-#include "agent/recorder.h"
-#include "agent/sample/thread_exclusion.h"
+#include "agent/hooks/last_error.h"
+#include "agent/record/recorder.h"
+#include "agent/sys/thread_state.h"
 #include "agent/table/sample_filter.h"
 
 // As hg_pool_due in entries_ARCH.S lays it out.
@@ -28,14 +28,14 @@ HG_HIDDEN void hg_pool_sample(const HgPoolCall* call);
 void hg_pool_sample(const HgPoolCall* call) {
   using namespace heapgauge::agent;
   const int kept_errno = errno;
-  const uint64_t interval = recorder.sampler().Decide(call->size, call->countdown);
+  const uint64_t interval = samples.sampler().Decide(call->size, call->countdown);
   StartCounting();
   if (interval == 0 || ThreadIsExcluded()) {
-    recorder.Poll();
-  } else if (call->block != 0) {
-    recorder.RecordPoolAllocation(
-        static_cast<int>(call->pool),
-        {call->block, call->size, call->size, interval, heapgauge::wire::Function::kPool, 0},
+    Poll();
+  } else if (const int pool = static_cast<int>(call->pool);
+             call->block != 0 && labels.IsPool(pool) && control.BeginSample()) {
+    labels.RecordAllocation(
+        pool, {call->block, call->size, call->size, interval, heapgauge::wire::Function::kPool, 0},
         call->caller);
   }
   errno = kept_errno;
@@ -43,7 +43,7 @@ void hg_pool_sample(const HgPoolCall* call) {
 
 int heapgauge_pool(const char* name) {
   using namespace heapgauge::agent;
-  const int number = recorder.FindPool(name);
+  const int number = labels.FindPool(name);
   if (number > 0) return number;
   return FailWith(number, number == HEAPGAUGE_INVALID ? "a pool needs a name"
                           : number == HEAPGAUGE_FULL  ? "there are too many pools or labels"
@@ -54,5 +54,5 @@ void heapgauge_pool_freed(int pool, const void* block) {
   using namespace heapgauge::agent;
   const auto address = reinterpret_cast<uintptr_t>(block);
   if (sample_filter::PoolCounterOf(address).load(std::memory_order_relaxed) == 0) return;
-  recorder.RecordPoolFree(pool, address);
+  labels.RecordFree(pool, address);
 }

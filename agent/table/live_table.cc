@@ -6,6 +6,9 @@
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"
 
+std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
+std::atomic<uint8_t> hg_pool_filter[1 << HG_POOL_FILTER_BITS];
+
 namespace heapgauge::agent {
 
 std::atomic<uint8_t>& LiveTable::CounterOf(uintptr_t address) const {
