@@ -28,8 +28,7 @@ void Control::FailInChild() {
   hg_seen_generation = *hg_control_word;  // nothing to wake up for
 }
 
-void Control::Follow() {
-  GaugeFile* file = session_.OwnFile();
+void Control::FollowChange(GaugeFile* file) {
   Sampler& sampler = samples_.sampler();
   if (file == nullptr) {
     // A forked child without a file of its own does as its parent is told.
@@ -41,7 +40,7 @@ void Control::Follow() {
     return;
   }
   wire::Control& control = file->header()->control;
-  const uint32_t generation = std::atomic_ref(control.generation).load(std::memory_order_acquire);
+  const uint32_t generation = Generation(*file);
   if (generation == hg_seen_generation) return;
   if (!following_.Lock()) return;
   const uint64_t interval = control.interval;
@@ -59,12 +58,6 @@ void Control::Follow() {
   std::atomic_ref(file->header()->seen_generation).store(generation, std::memory_order_release);
   following_.Unlock();
   copy_.Follow(*file);
-}
-
-bool Control::BeginSample() {
-  if (!session_.Ready()) return false;
-  Follow();
-  return samples_.sampler().active();
 }
 
 // Announces a change of the control words and follows it.

@@ -5,6 +5,7 @@
 #ifndef HEAPGAUGE_AGENT_RECORD_CONTROL_H_
 #define HEAPGAUGE_AGENT_RECORD_CONTROL_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "agent/leaks/own_copy.h"
@@ -33,10 +34,17 @@ class Control {
   void FailInChild();
 
   // Follows the control words if they changed.
-  void Follow();
+  void Follow() {
+    GaugeFile* const file = session_.OwnFile();
+    if (file == nullptr || Generation(*file) != hg_seen_generation) FollowChange(file);
+  }
   // The same for a due sample. False if there is nothing to record: profiling is switched off, or
   // this process has no record. In a forked child the record is made if need be.
-  bool BeginSample();
+  bool BeginSample() {
+    if (!session_.Ready()) return false;
+    Follow();
+    return samples_.sampler().active();
+  }
 
   // The program's own requests. They go through the control words like all others, so that the last
   // request wins, and are followed before the call returns (unless this is a signal handler that
@@ -46,6 +54,10 @@ class Control {
   bool RequestReset();
 
  private:
+  static uint32_t Generation(const GaugeFile& file) {
+    return std::atomic_ref(file.header()->control.generation).load(std::memory_order_acquire);
+  }
+  void FollowChange(GaugeFile* file);
   template <typename Word>
   bool Request(Word wire::Control::*word, Word value);
   void FollowRequest(wire::Control& control);

@@ -58,12 +58,6 @@ void Samples::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
   AddTo(totals.lost_bytes, Whole(WeightOf(size, interval).bytes));
 }
 
-void Samples::NoteSample(uint64_t now_ns) {
-  const uint64_t in_force = sampler_.interval_in_force();
-  sampler_.NoteSample(now_ns);
-  if (in_force != sampler_.interval_in_force()) PublishSampler(session_.file().header());
-}
-
 void Samples::RecordAllocation(const SampledBlock& block, const Registers& caller) {
   const uint64_t now_ns = os::MonotonicNs();
   const uint32_t thread = session_.CurrentThread();

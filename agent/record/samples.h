@@ -53,7 +53,11 @@ class Samples {
   // Counts a due sample that cannot be taken.
   void RecordLoss(wire::Loss why, uint64_t size, uint64_t interval);
   // After a sample: it counts against the cap, and the interval in force may change.
-  void NoteSample(uint64_t now_ns);
+  void NoteSample(uint64_t now_ns) {
+    const uint64_t in_force = sampler_.interval_in_force();
+    sampler_.NoteSample(now_ns);
+    if (in_force != sampler_.interval_in_force()) PublishSampler(session_.file().header());
+  }
 
   // Takes the block out of the live table if it is a sample. The caller then frees it and says
   // CountFree, or, if that fails, PutBack.

@@ -1,7 +1,6 @@
 #include "agent/record/session.h"
 
 #include "agent/sys/syscall.h"
-#include "agent/sys/thread_state.h"
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"
 #include "agent/unwind/rule_cache.h"
@@ -70,9 +69,7 @@ void Session::SwitchToChildsFile() {
   parent_file_.DetachAllButHeader();
 }
 
-bool Session::Ready() {
-  if (!life_.has_started()) return false;
-  if (life_.is_ready()) return true;
+bool Session::BecomeReady() {
   if (!life_.Begin()) return false;
   // A child that is not to be traced has nothing to record.
   const bool untraced = tracer_.tracing() && !tracer_.FollowsFork();
@@ -80,16 +77,6 @@ bool Session::Ready() {
   if (!started) tracer_.GoUntraced();
   life_.Settle(started);
   return started;
-}
-
-uint32_t Session::CurrentThread() {
-  ThreadState& thread = hg_thread;
-  const uint32_t process = forks_.load(std::memory_order_relaxed);
-  if (thread.thread_id == 0 || thread.process != process) {
-    thread.thread_id = os::ThreadId();
-    thread.process = process;
-  }
-  return thread.thread_id;
 }
 
 Session::Site Session::FindSite(const Registers& caller, uint64_t now_ns, uint16_t flags,

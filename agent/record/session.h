@@ -20,6 +20,7 @@
 #include "agent/record/walker_pool.h"
 #include "agent/sys/os.h"
 #include "agent/sys/process_life.h"
+#include "agent/sys/thread_state.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/label_table.h"
 #include "agent/table/live_table.h"
@@ -77,7 +78,7 @@ class Session {
   // A forked child that has no record yet. REQUIRES: has_started().
   bool is_forked() const { return life_.is_forked(); }
   // Makes the record of a forked child if need be. False if there is none.
-  bool Ready();
+  bool Ready() { return life_.has_started() && (life_.is_ready() || BecomeReady()); }
   // The file, if it is this process's own, else nullptr.
   GaugeFile* OwnFile() { return life_.has_started() && life_.is_ready() ? &file_ : nullptr; }
   // The file that was this process's, or its parent's, last.
@@ -94,7 +95,15 @@ class Session {
   uint64_t Now() const { return os::MonotonicNs() - start_ns_; }
 
   // The calling thread's kernel id.
-  uint32_t CurrentThread();
+  uint32_t CurrentThread() {
+    ThreadState& thread = hg_thread;
+    const uint32_t process = forks_.load(std::memory_order_relaxed);
+    if (thread.thread_id == 0 || thread.process != process) [[unlikely]] {
+      thread.thread_id = os::ThreadId();
+      thread.process = process;
+    }
+    return thread.thread_id;
+  }
   // Where a call came from: the number of its stack, 0 with the reason in *loss if it cannot be
   // kept. `statistics`: to be asked whether the allocator may be questioned from there.
   struct Site {
@@ -124,6 +133,7 @@ class Session {
   void WantNoExitCheck();
 
  private:
+  bool BecomeReady();
   void PublishMemoryNow();
 
   ProcessLife life_;

@@ -10,10 +10,7 @@ void Statistics::Forget() {
   given_.store(0);
 }
 
-bool Statistics::MayAsk(const Stack& stack) const {
-  if (wanted_.load(std::memory_order_relaxed) == given_.load(std::memory_order_relaxed)) {
-    return false;
-  }
+bool Statistics::InterruptsNothing(const Stack& stack) const {
   if (questions_.statistics == nullptr || !stack.complete) return false;
   for (uint32_t i = 0; i < stack.count; ++i) {
     const Frame& frame = stack.frames[i];

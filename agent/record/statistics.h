@@ -33,11 +33,16 @@ class Statistics {
 
   // A request is open, and this call of the program may answer it: no signal handler, which may
   // have interrupted the allocator, and not from within the allocator.
-  bool MayAsk(const Stack& stack) const;
+  bool MayAsk(const Stack& stack) const {
+    return wanted_.load(std::memory_order_relaxed) != given_.load(std::memory_order_relaxed) &&
+           InterruptsNothing(stack);
+  }
   // Answers the request in the header, unless another thread does.
   void Take(wire::Header* header, uint64_t since_start);
 
  private:
+  bool InterruptsNothing(const Stack& stack) const;
+
   TryLock writing_;
   AllocatorQuestions questions_;
   std::atomic<uint32_t> wanted_;  // number of the request
