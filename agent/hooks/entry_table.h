@@ -62,9 +62,6 @@ Mode CurrentMode();
 // ResolveRealFunctions.
 void BindProgram(bool active);
 
-// Begins to sample, in the mode that the settings and the allocator ask for.
-void StartCounting();
-
 // What was found out about the allocator.
 struct AllocatorTraits {
   AllocatorIdentity identity;

@@ -1,13 +1,8 @@
 // The part of the program's interface (heapgauge/heapgauge.h) that is about leaks: which blocks
 // that were allocated since a moment are lost now. The recorder of `run --leaks` finds out.
-#define HEAPGAUGE_LINKED 1
-#pragma GCC visibility push(default)
-#include "include/heapgauge/heapgauge.h"
-#pragma GCC visibility pop
-
 #include <initializer_list>
 
-#include "agent/hooks/last_error.h"
+#include "agent/hooks/api.h"
 #include "agent/leaks/ask_check.h"
 #include "agent/record/recorder.h"
 #include "agent/sys/os.h"
@@ -51,7 +46,7 @@ int heapgauge_leak_mark(uint64_t* mark) {
 HG_HIDDEN int hg_check_scope(uint64_t mark, const void* frame, uint32_t callers,
                              struct heapgauge_leaks* leaks, uintptr_t stack);
 
-// heapgauge_leak_check (scope_entry_ARCH.S): the program's stack begins at `stack`, with its
+// heapgauge_leak_check (preserving_entries_ARCH.S): the program's stack begins at `stack`, with its
 // registers.
 int hg_check_scope(uint64_t mark, const void* frame, uint32_t callers,
                    struct heapgauge_leaks* leaks, uintptr_t stack) {

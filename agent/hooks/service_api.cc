@@ -1,10 +1,7 @@
 // The part of the program's interface that the service library carries out: calls are passed on.
 // The other part is in api.cc.
-#include "agent/hooks/last_error.h"
+#include "agent/hooks/api.h"
 #include "agent/hooks/service_loader.h"
-#include "include/heapgauge/heapgauge.h"
-
-thread_local constinit const char* hg_last_error = nullptr;
 
 namespace {
 
@@ -27,8 +24,6 @@ constexpr char kNoFormat[] = "there is no such format";
 constexpr char kNoPlace[] = "a pointer for the result is missing";
 
 }  // namespace
-
-const char* heapgauge_error() { return hg_last_error == nullptr ? "" : hg_last_error; }
 
 int heapgauge_dump(const char* path, enum heapgauge_format format) {
   if (path == nullptr || *path == '\0') return FailWith(HEAPGAUGE_INVALID, "a path is missing");

@@ -4,14 +4,13 @@
 
 #include <atomic>
 
-#include "agent/hooks/entry_table.h"
-#include "agent/hooks/last_error.h"
+#include "agent/hooks/api.h"
+#include "agent/hooks/slow_path.h"
 #include "agent/record/recorder.h"
 #include "agent/sys/loaded_object.h"
 #include "agent/sys/os.h"
 #include "agent/sys/text.h"
 #include "agent/sys/thread_state.h"
-#include "include/heapgauge/heapgauge.h"
 
 #ifdef HG_LINKED_IN
 #pragma weak dlsym

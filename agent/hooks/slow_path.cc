@@ -10,6 +10,8 @@
 //
 // The real functions may throw (operator new) or never return: nothing is held across them. errno
 // is as the real function left it.
+#include "agent/hooks/slow_path.h"
+
 #include <cstring>
 
 #include "agent/hooks/call.h"

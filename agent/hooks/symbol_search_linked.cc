@@ -120,7 +120,3 @@ void* FindIn(uintptr_t, const char* name) {
 }
 
 }  // namespace heapgauge::agent
-
-// There is no relocation to wait for.
-HG_HIDDEN void hg_relocated();
-void hg_relocated() {}

@@ -12,23 +12,23 @@ const uint32_t* hg_control_word = &no_control.generation;
 
 namespace heapgauge::agent {
 
-void Control::ForgetThreads() {
+void ControlFollower::ForgetThreads() {
   following_.Unlock();
   copy_.Forget();
   resets_seen_ = resets_ = 0;
 }
 
-void Control::StartInChild(const wire::Header& header) {
+void ControlFollower::StartInChild(const wire::Header& header) {
   hg_seen_generation = 0;
-  Watch(header);
+  ReadFrom(header);
 }
 
-void Control::FailInChild() {
+void ControlFollower::FailInChild() {
   samples_.sampler().SetActive(false);
   hg_seen_generation = *hg_control_word;  // nothing to wake up for
 }
 
-void Control::FollowChange(GaugeFile* file) {
+void ControlFollower::FollowChange(GaugeFile* file) {
   Sampler& sampler = samples_.sampler();
   if (file == nullptr) {
     // A forked child without a file of its own does as its parent is told.
@@ -61,7 +61,7 @@ void Control::FollowChange(GaugeFile* file) {
 }
 
 // Announces a change of the control words and follows it.
-void Control::FollowRequest(wire::Control& control) {
+void ControlFollower::FollowRequest(wire::Control& control) {
   const uint32_t mine =
       std::atomic_ref(control.generation).fetch_add(1, std::memory_order_acq_rel) + 1;
   // Another thread may be at it, having read the words before ours was written.
@@ -77,7 +77,7 @@ void Control::FollowRequest(wire::Control& control) {
 }
 
 template <typename Word>
-bool Control::Request(Word wire::Control::*word, Word value) {
+bool ControlFollower::Request(Word wire::Control::*word, Word value) {
   if (!session_.Ready()) return false;
   wire::Control& control = session_.file().header()->control;
   Put(control.*word, value);
@@ -85,13 +85,15 @@ bool Control::Request(Word wire::Control::*word, Word value) {
   return true;
 }
 
-bool Control::RequestActive(bool active) {
+bool ControlFollower::RequestActive(bool active) {
   return Request(&wire::Control::active, uint32_t{active});
 }
 
-bool Control::RequestInterval(uint64_t bytes) { return Request(&wire::Control::interval, bytes); }
+bool ControlFollower::RequestInterval(uint64_t bytes) {
+  return Request(&wire::Control::interval, bytes);
+}
 
-bool Control::RequestReset() {
+bool ControlFollower::RequestReset() {
   if (!session_.Ready()) return false;
   wire::Control& control = session_.file().header()->control;
   std::atomic_ref(control.reset_requests).fetch_add(1, std::memory_order_relaxed);

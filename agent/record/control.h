@@ -21,12 +21,13 @@ extern "C" __attribute__((visibility("hidden"))) const uint32_t* hg_control_word
 
 namespace heapgauge::agent {
 
-class Control {
+class ControlFollower {
  public:
-  constexpr Control(Session& session, Samples& samples) : session_(session), samples_(samples) {}
+  constexpr ControlFollower(Session& session, Samples& samples)
+      : session_(session), samples_(samples) {}
 
-  // The words of this header are followed from now on. REQUIRES: they say what is in force.
-  static void Watch(const wire::Header& header) { hg_control_word = &header.control.generation; }
+  // From now on the words of this header are followed. REQUIRES: they say what is in force.
+  static void ReadFrom(const wire::Header& header) { hg_control_word = &header.control.generation; }
   // In a forked child: of other threads there is nothing left. And: its own file, whose header this
   // is, takes the place of its parent's, or there will be none.
   void ForgetThreads();

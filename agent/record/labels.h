@@ -31,7 +31,7 @@ class Labels {
   // The number of the pool of this name, or a negative code.
   int FindPool(const char* name);
   bool IsPool(int pool) const { return pools().SetOf(pool) != 0; }
-  // REQUIRES: IsPool, Control::BeginSample.
+  // REQUIRES: IsPool, ControlFollower::BeginSample.
   void RecordAllocation(int pool, const SampledBlock& block, const Registers& caller);
   void RecordFree(int pool, uintptr_t address);
 

@@ -18,7 +18,7 @@ constinit Dumper dumper{};
 
 constinit Session session{};
 constinit Samples samples(session, dumper);
-constinit Control control(session, samples);
+constinit ControlFollower control(session, samples);
 constinit Labels labels(session, samples);
 constinit Mappings mappings(session);
 
@@ -109,7 +109,7 @@ bool StartRecording(const Settings& settings, const AllocatorIdentity& allocator
   header.control.interval = samples.sampler().interval();
   header.start_realtime_ns = os::RealtimeNs();
   memcpy(header.magic, wire::kMagic, sizeof header.magic);
-  Control::Watch(header);
+  ControlFollower::ReadFrom(header);
   samples.StartDumps(settings);
   session.HasStarted();
   return true;

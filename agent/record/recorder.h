@@ -19,7 +19,7 @@ namespace heapgauge::agent {
 
 extern Session session;
 extern Samples samples;
-extern Control control;
+extern ControlFollower control;
 extern Labels labels;
 extern Mappings mappings;
 

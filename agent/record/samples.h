@@ -48,7 +48,7 @@ class Samples {
   Watch& watch() { return watch_; }
   Statistics& statistics() { return statistics_; }
 
-  // REQUIRES: Control::BeginSample.
+  // REQUIRES: ControlFollower::BeginSample.
   void RecordAllocation(const SampledBlock& block, const Registers& caller);
   // Counts a due sample that cannot be taken.
   void RecordLoss(wire::Loss why, uint64_t size, uint64_t interval);

@@ -1,5 +1,6 @@
 #include "agent/record/session.h"
 
+#include "agent/sys/os_memory.h"
 #include "agent/sys/syscall.h"
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"

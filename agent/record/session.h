@@ -19,6 +19,7 @@
 #include "agent/record/statistics.h"
 #include "agent/record/walker_pool.h"
 #include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/process_life.h"
 #include "agent/sys/thread_state.h"
 #include "agent/table/gauge_file.h"

@@ -1,6 +1,6 @@
 #include "agent/record/walker_pool.h"
 
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/thread_state.h"
 #include "agent/unwind/stack_memory.h"
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 
 namespace heapgauge::agent {
 

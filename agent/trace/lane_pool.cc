@@ -1,6 +1,7 @@
 #include "agent/trace/lane_pool.h"
 
 #include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/syscall.h"
 #include "agent/sys/thread_state.h"
 #include "agent/unwind/stack_memory.h"

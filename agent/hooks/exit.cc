@@ -1,20 +1,35 @@
-#include "agent/hooks/exit_check.h"
+#include "agent/hooks/exit.h"
 
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cstdint>
+#include <initializer_list>
 
+#include "agent/hooks/entry_table.h"
 #include "agent/leaks/ask_check.h"
 #include "agent/record/recorder.h"
 #include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
 #include "agent/sys/syscall.h"
+#include "agent/sys/visibility.h"
 #include "agent/unwind/plain_walk.h"
+
+// For preserving_entries_ARCH.S.
+HG_HIDDEN heapgauge::agent::AnyFunction hg_real_exit;
+HG_HIDDEN heapgauge::agent::AnyFunction hg_real_underscore_exit;
+HG_HIDDEN void hg_before_exit(uintptr_t sp);
+HG_HIDDEN void hg_before_direct_exit(uintptr_t sp);
+
+heapgauge::agent::AnyFunction hg_real_exit = nullptr;
+heapgauge::agent::AnyFunction hg_real_underscore_exit = nullptr;
 
 namespace heapgauge::agent {
 namespace {
+
+// ---- the leak check ----
 
 using FreeAll = void();
 using RegisterOnExit = int(void (*)(int, void*), void*);
@@ -23,7 +38,7 @@ using RegisterOnExit = int(void (*)(int, void*), void*);
 std::atomic<uintptr_t> exit_sp{0};
 uintptr_t exit_start = 0;  // libc's exit itself
 uintptr_t exit_end = 0;
-bool wanted = false;
+bool checks = false;  // leaks, at the end
 TraceSettings::Freeing freeing = TraceSettings::Freeing::kNever;
 std::atomic<uint32_t> checked{0};  // id of the process that was
 
@@ -94,6 +109,27 @@ void AtExit(int status, void*) {
   if (is_over) Syscall(SYS_exit_group, status);
 }
 
+// ---- the hooks ----
+
+void ResolveExit() {
+  if (hg_real_underscore_exit != nullptr) return;
+  const char* const names[] = {"exit", "_exit"};
+  Definition found[2];
+  FindNextAtStart(reinterpret_cast<const void*>(&BindExitFunctions), names, found, 2);
+  hg_real_exit = reinterpret_cast<AnyFunction>(found[0].address);
+  hg_real_underscore_exit = reinterpret_cast<AnyFunction>(found[1].address);
+}
+
+void EndAtOnce(uintptr_t sp) {
+  if (checks && BeginCheck()) Ask(sp);
+  EndRecordingAtOnce();
+}
+
+void AtQuickExit(void*) {
+  const auto* const frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
+  EndAtOnce(reinterpret_cast<uintptr_t>(frame + 2));  // of the caller
+}
+
 }  // namespace
 
 void StartExitCheck(TraceSettings::Freeing when) {
@@ -102,16 +138,33 @@ void StartExitCheck(TraceSettings::Freeing when) {
   FindNextAtStart(reinterpret_cast<const void*>(&StartExitCheck), &name, &found, 1);
   exit_start = reinterpret_cast<uintptr_t>(found.address);
   exit_end = exit_start + found.bytes;
-  wanted = true;
+  checks = true;
   freeing = when;
   auto* const on_exit = reinterpret_cast<RegisterOnExit*>(FindInLibc("on_exit"));
   if (on_exit != nullptr) on_exit(&AtExit, nullptr);
 }
 
-void NoteExitCall(uintptr_t sp) { exit_sp.store(sp); }
+void BindExitFunctions(bool checks_leaks) {
+  ResolveExit();
+  if (!checks_leaks || hg_real_exit == nullptr) BindOwnSymbol("exit", nullptr);
+  if (hg_real_underscore_exit != nullptr) return;
+  for (const char* name : {"_exit", "_Exit"}) BindOwnSymbol(name, nullptr);
+}
 
-void CheckLeaksAtOnce(uintptr_t sp) {
-  if (wanted && BeginCheck()) Ask(sp);
+void NoticeQuickExit() {
+  using Register = int(void (*)(void*), void*);
+  auto* const at_quick_exit = reinterpret_cast<Register*>(FindInLibc("__cxa_at_quick_exit"));
+  if (at_quick_exit != nullptr) at_quick_exit(&AtQuickExit, nullptr);
 }
 
 }  // namespace heapgauge::agent
+
+void hg_before_exit(uintptr_t sp) {
+  heapgauge::agent::ResolveExit();
+  heapgauge::agent::exit_sp.store(sp);
+}
+
+void hg_before_direct_exit(uintptr_t sp) {
+  heapgauge::agent::ResolveExit();
+  heapgauge::agent::EndAtOnce(sp);
+}
