@@ -151,6 +151,18 @@ class Layers(unittest.TestCase):
                             f"{name} includes {included}, and {there} is not below {here}")
         self.assertGreater(seen, 1000)
 
+    def test_the_agents_libraries_are_linked_with_those_below(self):
+        below = set()
+        for layer in LAYERS["agent"]:
+            libraries = set()
+            for folder in layer:
+                text = (ROOT / "agent" / folder / "CMakeLists.txt").read_text()
+                for library, linked in re.findall(r"heapgauge_agent_library\(\s*(\w+)([^)]*)\)", text):
+                    libraries.add(library)
+                    self.assertEqual(set(linked.partition("BELOW")[2].split()), below, library)
+            below |= libraries
+        self.assertEqual(len(below), 6)
+
     def test_components_make_no_circle(self):
         for top in WITHOUT_CYCLES:
             graph = components(top)
