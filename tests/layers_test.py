@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Arrows between folders point one way: who includes whom, as ARCHITECTURE.md and core/README.md say. And
-what depends on the processor is where it should be.
+"""Includes point one way. The link lines of CMake are the rule: a file may include files of its own
+folder and of the folders that its library links, directly or through others. No component (a header
+and the source of its name) includes itself through others, and neither does a folder. What depends
+on the processor is where it should be.
 
-Tests may include anything, and are not looked at."""
+Tests may include anything, and are not checked."""
 
 import pathlib
 import re
@@ -10,42 +12,23 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# Which folders a folder may include, beside itself.
-FOLDERS = {
+# Every folder below these belongs to a library or program.
+TOPS = ["wire", "include", "agent", "core", "endpoint", "service", "compat", "cli"]
+
+# A library that is described by a function of ours: its name, and what it may use.
+FOLDER = re.compile(r"heapgauge_folder\(\s*(\w+)([^)]*)\)")
+AGENT_FOLDER = re.compile(r"heapgauge_agent_library\(\s*(\w+)([^)]*)\)")
+
+# What CMake describes by its own commands, folder by folder: headers alone, programs, and libraries
+# whose link lines name files instead of targets.
+OTHERS = {
     "wire": set(),
     "include": set(),
-    "agent": {"wire", "include"},
-    "core": {"wire"},
-    "endpoint": {"core"},
-    "service": {"core", "endpoint", "wire", "include"},
+    "agent/hooks": {"agent/record", "include"},
+    "service": {"core", "endpoint", "service/engines", "wire", "include"},
+    "service/engines": {"core", "endpoint/base", "include"},
     "compat": {"core", "wire", "include"},
     "cli": {"core", "endpoint", "wire"},
-}
-
-# From below: a folder includes those of the lines before its own. Those of one line do not know each
-# other, but for formats that contain or extend one another. A folder that is not named belongs to
-# the one that it is in.
-LAYERS = {
-    "core": [
-        ["base"],
-        ["os"],
-        ["elf"],
-        ["model"],
-        ["formats/gauge", "formats/text", "symbolize"],
-        ["trace"],
-        ["formats/*"],
-        ["trace/record", "analysis"],
-        ["trace/analysis", "formats"],
-        ["memory", "layout", "fetch", "source"],
-        ["leaks", "pprof", "perl"],
-        ["report"],
-        ["query", "doctor"],
-    ],
-    "endpoint": [
-        ["."],
-        ["pages", "api"],
-        ["dialects", "web", "server"],
-    ],
 }
 
 
@@ -55,8 +38,8 @@ def is_test(path):
 
 def sources():
     """(name, text) of all that is ours."""
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
+    for top in TOPS:
+        for path in sorted((ROOT / top).rglob("*")):
             name = path.relative_to(ROOT).as_posix()
             if path.suffix in (".h", ".cc", ".c", ".S") and not is_test(name):
                 yield name, path.read_text()
@@ -72,58 +55,125 @@ def includes():
                 yield name, "include/" + included
 
 
-def layer_of(name):
-    """The number of its line in LAYERS, and the folder."""
-    top, *parts = name.split("/")[:-1]
-    while True:
-        folder = "/".join(parts) or "."
-        for names in (folder, "/".join(parts[:-1] + ["*"])):
-            for number, layer in enumerate(LAYERS[top]):
-                if names in layer:
-                    return number, folder
-        if not parts:
-            break
-        parts.pop()
-    raise AssertionError(f"{name}: its folder is not in the list of layers")
+def link_lines():
+    """For each folder that is a library, the folders that its library links."""
+    folder_of, linked = {}, {}
+    for path in sorted(ROOT.glob("*/**/CMakeLists.txt")):
+        folder = path.parent.relative_to(ROOT).as_posix()
+        text = re.sub(r"#[^\n]*", "", path.read_text())
+        for library, rest in FOLDER.findall(text):
+            words = rest.split("LINKS")[1] if "LINKS" in rest else ""
+            folder_of["heapgauge::" + library] = folder
+            linked[folder] = set(re.findall(r"heapgauge::\w+", words.split("LIBRARIES")[0]))
+        for library, rest in AGENT_FOLDER.findall(text):
+            folder_of[library] = folder
+            linked[folder] = set(rest.partition("BELOW")[2].split())
+    known = {f: {folder_of[target] for target in targets} for f, targets in linked.items()}
+    for folder, targets in OTHERS.items():
+        known[folder] = {f for f in list(known) for t in targets if f == t or f.startswith(t + "/")}
+        known[folder] |= {t for t in targets if t in OTHERS or t in known}
+    return known
+
+
+def reached(graph):
+    """For each node, those that it reaches, itself included if it is on a cycle."""
+    known = {node: set(others) for node, others in graph.items()}
+    for middle in known:
+        for node in known:
+            if middle in known[node]:
+                known[node] |= known[middle]
+    return known
+
+
+def cycles(graph):
+    """The sets of two nodes or more that reach one another, sorted."""
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == number[node]:
+            members = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(members) > 1:
+                found.append(sorted(members))
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return sorted(found)
+
+
+def component(name):
+    return re.sub(r"(_x86_64)?\.(h|cc|c|S)$", "", name)
 
 
 class Layers(unittest.TestCase):
-    def test_folders_include_what_they_may(self):
-        for name, included in includes():
-            here, there = name.split("/")[0], included.split("/")[0]
-            if here != there:
-                self.assertIn(there, FOLDERS[here], f"{name} includes {included}")
+    @classmethod
+    def setUpClass(cls):
+        cls.links = link_lines()
+        cls.may_use = reached(cls.links)
+        cls.includes = list(includes())
 
-    def test_arrows_within_folders_point_down(self):
-        seen = 0
-        for name, included in includes():
+    def library_folder(self, name):
+        """The innermost folder of the file that is a library."""
+        parts = name.split("/")[:-1]
+        while parts and "/".join(parts) not in self.links:
+            parts.pop()
+        self.assertTrue(parts, f"{name} belongs to no library")
+        return "/".join(parts)
+
+    def test_link_lines_are_read(self):
+        self.assertGreaterEqual(len(self.links), 40)
+        self.assertEqual(self.links["core/trace/record"], {"core/trace/file"})
+
+    def test_libraries_link_one_way(self):
+        self.assertEqual(cycles(self.links), [])
+
+    def test_includes_follow_the_link_lines(self):
+        self.assertGreater(len(self.includes), 3000)
+        for name, included in self.includes:
+            here, there = self.library_folder(name), self.library_folder(included)
+            if here != there and there not in ("wire", "include"):
+                self.assertIn(there, self.may_use[here],
+                              f"{name} includes {included}, but {here} does not link {there}")
+
+    def test_programs_know_the_agent_by_the_wire_alone(self):
+        for name, included in self.includes:
+            if not name.startswith("agent/"):
+                self.assertFalse(included.startswith("agent/"), f"{name} includes {included}")
+
+    def test_the_wire_and_the_public_headers_stand_alone(self):
+        for name, included in self.includes:
             top = name.split("/")[0]
-            if top not in LAYERS or not included.startswith(top + "/"):
-                continue
-            seen += 1
-            (upper, here), (lower, there) = layer_of(name), layer_of(included)
-            formats = here.startswith("formats/") and there.startswith("formats/")
-            self.assertTrue(lower < upper or here == there or (formats and lower == upper),
-                            f"{name} includes {included}, and {there} is not below {here}")
-        self.assertGreater(seen, 1000)
+            if top in ("wire", "include"):
+                self.assertEqual(included.split("/")[0], top, f"{name} includes {included}")
 
-    def test_formats_that_extend_others_make_no_circle(self):
-        known = {}
-        for name, included in includes():
-            if name.startswith("core/formats/") and included.startswith("core/formats/"):
-                here, there = (n.rsplit("/", 1)[0] for n in (name, included))
-                if here != there:
-                    known.setdefault(here, set()).add(there)
+    def graph_of(self, node_of):
+        graph = {}
+        for name, included in self.includes:
+            here, there = node_of(name), node_of(included)
+            graph.setdefault(there, set())
+            graph.setdefault(here, set()).update({there} - {here})
+        return graph
 
-        def reached(folder, seen):
-            for other in known.get(folder, ()):
-                if other not in seen:
-                    seen.add(other)
-                    reached(other, seen)
-            return seen
+    def test_folders_make_no_cycle(self):
+        graph = self.graph_of(lambda name: name.rsplit("/", 1)[0])
+        self.assertGreater(len(graph), 50)
+        self.assertEqual(cycles(graph), [])
 
-        for folder in known:
-            self.assertNotIn(folder, reached(folder, set()), "it includes itself, through others")
+    def test_components_make_no_cycle(self):
+        graph = self.graph_of(component)
+        self.assertGreater(len(graph), 600)
+        self.assertEqual(cycles(graph), [])
+
+    def test_a_cycle_is_found(self):
+        self.assertEqual(cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "d"}}), [["b", "c"]])
 
 
 # Instructions, registers and what only one family of processors has. An empty asm is no instruction.

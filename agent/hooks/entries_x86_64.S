@@ -10,6 +10,8 @@
 // Written in assembly because gcc makes twice as many instructions of it, and because the stack
 // pointer and frame pointer of the caller must reach the unwinder unspoilt.
 #include "agent/hooks/functions.h"
+#include "agent/hooks/macros_x86_64.inc"
+#include "agent/table/sample_filter.h"
 
 #define FILTER_SHIFT (32 - HG_FILTER_BITS)
 
@@ -51,19 +53,6 @@
   jne \slow
 .endm
 
-.macro HG_BEGIN label
-  .p2align 4
-  .type \label, @function
-  .globl \label
-  .hidden \label
-\label:
-  .cfi_startproc
-.endm
-
-.macro HG_END label
-  .cfi_endproc
-  .size \label, . - \label
-.endm
 
 // ---- the stubs by shape ----
 
@@ -239,32 +228,6 @@ HG_END hg_trace_\name
 
 // ---- one set for each function ----
 
-// What the program calls. Linked into it (symbol_search_linked.cc) these are the names that the linker
-// puts in the place of the plain ones; the operators are in linked_operators_ARCH.S.
-.macro HG_EXPORT name
-  .section .text.hg_entries, "ax", @progbits
-  .p2align 4
-#ifdef HG_LINKED_IN
-  .globl __wrap_\name
-  .type __wrap_\name, @function
-__wrap_\name:
-#else
-  .globl \name
-  .type \name, @function
-\name:
-#endif
-  .cfi_startproc
-.endm
-
-.macro HG_EXPORT_END name
-  .cfi_endproc
-#ifdef HG_LINKED_IN
-  .size __wrap_\name, . - __wrap_\name
-#else
-  .size \name, . - \name
-#endif
-.endm
-
 .macro HG_DEFINE_STUBS name, shape
 
   .text
@@ -405,40 +368,6 @@ HG_END hg_pass_on_call
   .hidden hg_passed_on
 hg_passed_on:
 
-// Around calls into C++ that must leave the arguments as they are; the stack is aligned in between.
-.macro HG_SAVE_ARGUMENTS
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  pushq %rdx
-  .cfi_adjust_cfa_offset 8
-  pushq %rcx
-  .cfi_adjust_cfa_offset 8
-  pushq %r8
-  .cfi_adjust_cfa_offset 8
-  pushq %r9
-  .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-.endm
-.macro HG_RESTORE_ARGUMENTS
-  addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  popq %r9
-  .cfi_adjust_cfa_offset -8
-  popq %r8
-  .cfi_adjust_cfa_offset -8
-  popq %rcx
-  .cfi_adjust_cfa_offset -8
-  popq %rdx
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-.endm
-
 // eax: index. Finds the real function, then goes there.
 HG_BEGIN hg_resolve
   HG_SAVE_ARGUMENTS
@@ -449,141 +378,7 @@ HG_BEGIN hg_resolve
   jmp *%rax
 HG_END hg_resolve
 
-// ---- calls that announce a seccomp filter (hooks/libc_hooks.cc) ----
-// prctl and syscall take a variable number of arguments, so they are passed on by a jump, but for the calls
-// that install a filter: these have few arguments, and their result is wanted.
-
-#define PR_SET_SECCOMP 22
-#define SYS_prctl 157
-#define SYS_seccomp 317
-#define SECCOMP_SET_MODE_FILTER 1  /* the operations up to this one install a filter */
-
-HG_EXPORT prctl
-  cmpl $PR_SET_SECCOMP, %edi
-  je hg_filter_ahead
-  movq hg_real_prctl(%rip), %rax
-  testq %rax, %rax
-  jz hg_resolve_prctl
-  jmp *%rax
-HG_EXPORT_END prctl
-
-HG_EXPORT syscall
-  cmpq $SYS_seccomp, %rdi
-  je hg_seccomp_by_number
-  cmpq $SYS_prctl, %rdi
-  je hg_prctl_by_number
-  movq hg_real_syscall(%rip), %rax
-  testq %rax, %rax
-  jz hg_resolve_syscall
-  jmp *%rax
-HG_EXPORT_END syscall
-
-  .text
-.macro HG_INSTALL_FILTER real
-  HG_SAVE_ARGUMENTS
-  call hg_before_seccomp
-  HG_RESTORE_ARGUMENTS
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-  call *\real(%rip)
-  cmpl $-1, %eax
-  jne 1f
-  movq %rax, (%rsp)
-  subq $16, %rsp
-  .cfi_adjust_cfa_offset 16
-  call hg_after_failed_seccomp
-  addq $16, %rsp
-  .cfi_adjust_cfa_offset -16
-  movq (%rsp), %rax
-1:addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  ret
-.endm
-
-HG_BEGIN hg_filter_ahead
-  HG_INSTALL_FILTER hg_real_prctl
-HG_END hg_filter_ahead
-
-HG_BEGIN hg_filter_ahead_syscall
-  HG_INSTALL_FILTER hg_real_syscall
-HG_END hg_filter_ahead_syscall
-
-HG_BEGIN hg_seccomp_by_number
-  cmpl $SECCOMP_SET_MODE_FILTER, %esi
-  jbe hg_filter_ahead_syscall
-  movq hg_real_syscall(%rip), %rax
-  testq %rax, %rax
-  jz hg_resolve_syscall
-  jmp *%rax
-HG_END hg_seccomp_by_number
-
-HG_BEGIN hg_prctl_by_number
-  cmpl $PR_SET_SECCOMP, %esi
-  je hg_filter_ahead_syscall
-  movq hg_real_syscall(%rip), %rax
-  testq %rax, %rax
-  jz hg_resolve_syscall
-  jmp *%rax
-HG_END hg_prctl_by_number
-
-HG_BEGIN hg_resolve_prctl
-  HG_SAVE_ARGUMENTS
-  call hg_resolve_libc
-  HG_RESTORE_ARGUMENTS
-  jmp *hg_real_prctl(%rip)
-HG_END hg_resolve_prctl
-
-HG_BEGIN hg_resolve_syscall
-  HG_SAVE_ARGUMENTS
-  call hg_resolve_libc
-  HG_RESTORE_ARGUMENTS
-  jmp *hg_real_syscall(%rip)
-HG_END hg_resolve_syscall
-
-// ---- mmap and its kin (hooks/map_hooks.cc) ----
-
-.macro HG_DEFINE_MAP name, index
-HG_EXPORT \name
-  jmp *(hg_map_entry + 8 * \index)(%rip)
-HG_EXPORT_END \name
-
-  .text
-HG_BEGIN hg_map_record_\name
-  movl $\index, %eax
-  jmp hg_map_record
-HG_END hg_map_record_\name
-.endm
-
-HG_DEFINE_MAP mmap, 0
-HG_DEFINE_MAP mmap64, 1
-HG_DEFINE_MAP munmap, 2
-HG_DEFINE_MAP mremap, 3
-
-// eax: index. As hg_slow, with six arguments.
-HG_BEGIN hg_map_record
-  subq $88, %rsp
-  .cfi_adjust_cfa_offset 88
-  movq %rdi, 0(%rsp)       // HgMapCall::argument[0..5]
-  movq %rsi, 8(%rsp)
-  movq %rdx, 16(%rsp)
-  movq %rcx, 24(%rsp)
-  movq %r8, 32(%rsp)
-  movq %r9, 40(%rsp)
-  movq 88(%rsp), %rdx      // HgMapCall::caller: pc, sp, fp after the return
-  movq %rdx, 48(%rsp)
-  leaq 96(%rsp), %rdx
-  movq %rdx, 56(%rsp)
-  movq %rbp, 64(%rsp)
-  movl %eax, %eax
-  movq %rax, 72(%rsp)      // HgMapCall::function
-  movq %rsp, %rdi
-  call hg_map_call
-  addq $88, %rsp
-  .cfi_adjust_cfa_offset -88
-  ret
-HG_END hg_map_record
-
-// ---- blocks of the program's own pools (hooks/pool_calls.cc) ----
+// ---- blocks of the program's own pools (api.cc) ----
 
 // void heapgauge_pool_allocated(int pool, const void* block, size_t size)
   .text
@@ -620,25 +415,6 @@ heapgauge_pool_allocated:
   .size heapgauge_pool_allocated, . - heapgauge_pool_allocated
 
 // ---- tables ----
-
-  .section .data.hg_tables, "aw", @progbits
-  .p2align 6
-  .globl hg_map_entry
-  .hidden hg_map_entry
-hg_map_entry:
-  .quad hg_raw_mmap
-  .quad hg_raw_mmap
-  .quad hg_raw_munmap
-  .quad hg_raw_mremap
-
-  .section .data.rel.ro.hg_stubs, "aw", @progbits
-  .globl hg_map_record_stub
-  .hidden hg_map_record_stub
-hg_map_record_stub:
-  .quad hg_map_record_mmap
-  .quad hg_map_record_mmap64
-  .quad hg_map_record_munmap
-  .quad hg_map_record_mremap
 
   .section .data.hg_tables, "aw", @progbits
   .p2align 6

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "agent/hooks/functions.h"
-#include "agent/recorder.h"
+#include "agent/record/recorder.h"
 #include "agent/sys/visibility.h"
 #include "agent/trace/block_room.h"
 
@@ -61,9 +61,6 @@ Mode CurrentMode();
 // start, others lead to their counting stubs without a jump through hg_entry. REQUIRES:
 // ResolveRealFunctions.
 void BindProgram(bool active);
-
-// Begins to sample, in the mode that the settings and the allocator ask for.
-void StartCounting();
 
 // What was found out about the allocator.
 struct AllocatorTraits {

@@ -71,13 +71,4 @@
 // glibc's mapped blocks do.
 #define HG_SAMPLE_MASK 0xfef
 
-// The filter of samples: one counter byte for each KiB of address space, 256 MiB around.
-// Neighbouring blocks have neighbouring counters, so that a program's own locality keeps the filter
-// in its cache: one line of it covers 64 KiB of heap. Finer counters would send fewer frees past a
-// sample's neighbours to the slow path (now 1 in 500 at 512 KiB) and miss the cache more often,
-// which cost redis a per cent. The factor shifts the upper bits of the address out, in one
-// instruction less than a mask would take. See table/sample_filter.h.
-#define HG_FILTER_BITS 18
-#define HG_FILTER_FACTOR 0x10
-
 #endif  // HEAPGAUGE_AGENT_HOOKS_FUNCTIONS_H_

@@ -10,13 +10,15 @@
 //
 // The real functions may throw (operator new) or never return: nothing is held across them. errno
 // is as the real function left it.
+#include "agent/hooks/slow_path.h"
+
 #include <cstring>
 
 #include "agent/hooks/call.h"
 #include "agent/hooks/entry_table.h"
 #include "agent/hooks/page_blocks.h"
-#include "agent/recorder.h"
-#include "agent/sample/thread_exclusion.h"
+#include "agent/record/recorder.h"
+#include "agent/sys/thread_state.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -58,7 +60,7 @@ void FreeStandIn(uintptr_t block) {
 
 // Sets the mode that the settings ask for; modes only go up.
 void FollowSettings() {
-  const Sampler& sampler = recorder.sampler();
+  const Sampler& sampler = samples.sampler();
   if (!sampler.active()) return;
   const Mode wanted = sampler.interval() >= kLeastMaskedInterval ? Mode::kCounting : Mode::kLookup;
   if (CurrentMode() >= wanted) return;
@@ -69,9 +71,9 @@ void FollowSettings() {
 // The interval to weigh this block by if it is to be sampled, else 0.
 uint64_t Decide(const Call& call, size_t size) {
   if (!call.due()) return 0;
-  uint64_t interval = recorder.sampler().Decide(size, call.countdown);
+  uint64_t interval = samples.sampler().Decide(size, call.countdown);
   if (ThreadIsExcluded()) interval = 0;
-  if (interval == 0) recorder.Poll();  // a sample does so itself
+  if (interval == 0) Poll();  // a sample does so itself
   FollowSettings();
   return IsInsideAllocator(call.caller.pc) ? 0 : interval;
 }
@@ -81,12 +83,13 @@ void Record(const Call& call, uintptr_t block, size_t size, uint64_t interval, u
       (flags & wire::kLiveStandIn) != 0 ? GlibcUsable(size) : UsableSize(block, size);
   // Before the program has the block, and with it the chance to free it.
   if (!PassesMask(block) && CurrentMode() == Mode::kCounting) SetMode(Mode::kLookup);
-  recorder.RecordAllocation({block, size, usable, interval, KindOf(call), flags}, call.caller);
+  if (!control.BeginSample()) return;
+  samples.RecordAllocation({block, size, usable, interval, KindOf(call), flags}, call.caller);
 }
 
 uintptr_t Allocate(const Call& call) {
   if (call.poll()) {
-    recorder.FollowControl();
+    control.Follow();
     FollowSettings();
     return CallReal(call);
   }
@@ -99,12 +102,12 @@ uintptr_t Allocate(const Call& call) {
     Record(call, block, size, interval, wire::kLiveStandIn);
     return block;
   }
-  if (Throws(call.function())) recorder.NoteRequest(size);
+  if (Throws(call.function())) samples.NoteRequest(size);
   const uintptr_t result = CallReal(call);
   const uintptr_t block = BlockOf(call, result);
   const KeepErrno keep;
   if (block == 0) {
-    recorder.NoteRefused(size);
+    samples.NoteRefused(size);
     return result;
   }
   Record(call, block, size, interval, 0);
@@ -127,10 +130,10 @@ uintptr_t Resize(const Call& call) {
   if (old == 0 || call.poll()) return Allocate(call);
   const size_t size = SizeOf(call);
   const uint64_t interval = Decide(call, size);
-  recorder.NoteRequest(size);  // while it is copied both blocks are there
+  samples.NoteRequest(size);  // while it is copied both blocks are there
   wire::LiveRecord was;
   // Taken out before the real call: afterwards another thread may be given this address.
-  const bool was_sample = recorder.TakeOut(old, &was);
+  const bool was_sample = samples.TakeOut(old, &was);
   const bool was_stand_in = was_sample && IsStandIn(old, was);
   const uintptr_t result = was_stand_in && size != 0 ? ResizeStandIn(old, size) : CallReal(call);
 
@@ -139,20 +142,20 @@ uintptr_t Resize(const Call& call) {
   const bool failed = in_place ? result < size : result == 0 && size != 0;
   if (was_sample) {
     if (failed)
-      recorder.PutBack(was);
+      samples.PutBack(was);
     else
-      recorder.CountFree(was);
+      samples.CountFree(was);
   }
   const uintptr_t block = in_place ? old : result;
   if (interval != 0 && !failed && block != 0) Record(call, block, size, interval, 0);
-  if (interval != 0 && failed && !in_place) recorder.NoteRefused(size);
+  if (interval != 0 && failed && !in_place) samples.NoteRefused(size);
   return result;
 }
 
 uintptr_t Free(const Call& call) {
   wire::LiveRecord was;
-  if (!recorder.TakeOut(call.argument[0], &was)) return CallReal(call);
-  recorder.CountFree(was);
+  if (!samples.TakeOut(call.argument[0], &was)) return CallReal(call);
+  samples.CountFree(was);
   if (!IsStandIn(call.argument[0], was)) return CallReal(call);
   FreeStandIn(call.argument[0]);
   return 0;
@@ -161,7 +164,7 @@ uintptr_t Free(const Call& call) {
 uintptr_t Query(const Call& call) {
   wire::LiveRecord record;
   const bool stand_in =
-      recorder.Look(call.argument[0], &record) && IsStandIn(call.argument[0], record);
+      samples.Look(call.argument[0], &record) && IsStandIn(call.argument[0], record);
   return stand_in ? record.usable : CallReal(call);
 }
 

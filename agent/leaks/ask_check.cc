@@ -5,7 +5,6 @@
 
 #include <atomic>
 
-#include "agent/recorder.h"
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 #include "agent/table/atomic_file.h"
@@ -48,8 +47,9 @@ bool WaitForAnswer(wire::Header* header, uint32_t number) {
 
 uint64_t Self() { return uint64_t{os::ProcessId()} << 32 | os::ThreadId(); }
 
-CheckAnswer TryAsk(const CheckQuestion& question, wire::LeakControl* words) {
-  wire::Header* const header = recorder.LeakQuestions();
+CheckAnswer TryAsk(HeaderToAsk* header_to_ask, const CheckQuestion& question,
+                   wire::LeakControl* words) {
+  wire::Header* const header = header_to_ask();
   if (header == nullptr) return CheckAnswer::kNobody;
   // A forked child finds its parent's number here, and is not held up by it.
   const uint32_t self = os::ProcessId();
@@ -77,13 +77,12 @@ CheckAnswer TryAsk(const CheckQuestion& question, wire::LeakControl* words) {
 
 }  // namespace
 
-bool CanAskForCheck() { return !SyscallsFrozen() && recorder.LeakQuestions() != nullptr; }
-
-CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words) {
+CheckAnswer AskForCheck(HeaderToAsk* header, const CheckQuestion& question,
+                        wire::LeakControl* words) {
   CheckAnswer answer = CheckAnswer::kBusy;
   if (asking.load() == Self()) return answer;  // a handler within a check must not wait for that
   for (int i = 0; i < kTurns && answer == CheckAnswer::kBusy; ++i) {
-    answer = TryAsk(question, words);
+    answer = TryAsk(header, question, words);
     if (answer == CheckAnswer::kBusy && !os::Nap(kTurnNapNs)) break;
   }
   return answer;

@@ -9,16 +9,17 @@
 
 #include <cstdint>
 
+#include "wire/gauge_format.h"
 #include "wire/leak_control.h"
 
 namespace heapgauge::agent {
 
-// This process is traced by somebody who checks for leaks.
-bool CanAskForCheck();
+// The header through which this process asks for a check; nullptr if nobody is to be asked.
+using HeaderToAsk = wire::Header*();
 
 struct CheckQuestion {
   wire::CheckReason reason = wire::CheckReason::kNone;
-  uint64_t since = 0;           // TraceClock
+  uint64_t since = 0;           // TraceClockReader
   uintptr_t stack_pointer = 0;  // what lies below is ours
 };
 
@@ -28,9 +29,11 @@ enum class CheckAnswer {
   kRefused,  // it could not look; `words->check_error` tells why
   kBusy,     // another thread's check takes too long, or a signal handler has interrupted one
 };
-// REQUIRES: CanAskForCheck. Copies the words of the answer. Waits for its turn first, for a minute
-// at the most.
-CheckAnswer AskForCheck(const CheckQuestion& question, wire::LeakControl* words);
+// Copies the words of the answer. Waits for its turn first, for a minute at the most. `header` is
+// called before each try: whether anybody is to be asked may change meanwhile. REQUIRES: it gives
+// one now, and system calls are not frozen.
+CheckAnswer AskForCheck(HeaderToAsk* header, const CheckQuestion& question,
+                        wire::LeakControl* words);
 
 }  // namespace heapgauge::agent
 

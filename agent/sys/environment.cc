@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "agent/sys/settings_file.h"
-
 namespace heapgauge::agent {
 namespace {
 
@@ -11,22 +9,6 @@ namespace {
 const char* ValueOf(const char* entry, const char* name) {
   const size_t length = strlen(name);
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
-}
-
-void ReadFlag(const char* text, bool* flag) {
-  if (text[0] == '0' && text[1] == '\0') *flag = false;
-  if (text[0] == '1' && text[1] == '\0') *flag = true;
-}
-
-// gperftools' words for HEAPGAUGE_MMAP, which its programs on this agent use. Its profiler starts
-// later; mappings must be recorded from the start.
-bool GperftoolsWantsMappings(char** environment) {
-  if (*EnvironmentValue(environment, "HEAPPROFILE") == '\0') return false;
-  const auto is_set = [environment](const char* name) {
-    const char first = *EnvironmentValue(environment, name);
-    return first == '1' || first == 't' || first == 'T' || first == 'y' || first == 'Y';
-  };
-  return is_set("HEAP_PROFILE_MMAP") || is_set("HEAP_PROFILE_ONLY_MMAP");
 }
 
 // Removes the components of an LD_PRELOAD list that name this library; returns what is left.
@@ -98,39 +80,6 @@ bool ParseSize(const char* text, uint64_t* size) {
   if (*text != '\0' || value > UINT64_MAX >> shift) return false;
   *size = value << shift;
   return true;
-}
-
-Settings ReadSettings(char** environment, bool active_by_default) {
-  Settings settings;
-  settings.active = active_by_default;
-  if (environment == nullptr) return settings;
-  environment = WithSettingsFile(environment);
-  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_ACTIVE"), &settings.active);
-  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_FOLLOW_EXEC"), &settings.follow_exec);
-  settings.record_mappings = GperftoolsWantsMappings(environment);
-  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_MMAP"), &settings.record_mappings);
-  ReadFlag(EnvironmentValue(environment, "HEAPGAUGE_INSECURE"), &settings.insecure);
-  uint64_t number;
-  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_SAMPLE"), &number))
-    settings.interval = number;
-  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_SEED"), &number)) settings.seed = number;
-  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_MAX_RATE"), &number) &&
-      number <= UINT32_MAX) {
-    settings.max_samples_per_second = static_cast<uint32_t>(number);
-  }
-  if (ParseSize(EnvironmentValue(environment, "HEAPGAUGE_OUT_PID"), &number) &&
-      number <= UINT32_MAX) {
-    settings.out_pid = static_cast<uint32_t>(number);
-  }
-  settings.out_file = EnvironmentValue(environment, "HEAPGAUGE_OUT");
-  settings.directory = EnvironmentValue(environment, "HEAPGAUGE_DIR");
-  settings.runtime_directory = EnvironmentValue(environment, "XDG_RUNTIME_DIR");
-  settings.http = EnvironmentValue(environment, "HEAPGAUGE_HTTP");
-  settings.token_file = EnvironmentValue(environment, "HEAPGAUGE_TOKEN_FILE");
-  settings.library_directory = EnvironmentValue(environment, "HEAPGAUGE_LIBDIR");
-  settings.dump = ReadDumpSettings(environment);
-  settings.trace = ReadTraceSettings(environment);
-  return settings;
 }
 
 void RemoveFromEnvironment(char** environment) {

@@ -36,22 +36,6 @@ int Stat(int fd, struct stat* info) {
   return static_cast<int>(Syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH));
 }
 
-}  // namespace
-
-WritablePages::WritablePages(void* address, size_t bytes) {
-  constexpr uintptr_t kPage = 4096;
-  const uintptr_t from = reinterpret_cast<uintptr_t>(address);
-  start_ = from & ~(kPage - 1);
-  bytes_ = ((from + bytes + kPage - 1) & ~(kPage - 1)) - start_;
-  ok_ = Syscall(SYS_mprotect, start_, bytes_, PROT_READ | PROT_WRITE) == 0;
-}
-
-WritablePages::~WritablePages() {
-  if (ok_) Syscall(SYS_mprotect, start_, bytes_, PROT_READ);
-}
-
-namespace {
-
 // Programs count on getting the lowest free descriptor: leave it to them as soon as possible.
 int MovedHigh(long fd) {
   if (fd < 0) return static_cast<int>(fd);

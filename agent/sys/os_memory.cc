@@ -1,10 +1,10 @@
-// Memory of the agent's own.
+#include "agent/sys/os_memory.h"
+
 #include <sys/mman.h>
 
 #include <atomic>
 #include <cerrno>
 
-#include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 
 namespace heapgauge::agent::os {
@@ -143,6 +143,17 @@ void* MapWipedOnFork(size_t bytes) {
     return nullptr;
   }
   return page;
+}
+
+WritablePages::WritablePages(void* address, size_t bytes) {
+  const uintptr_t from = reinterpret_cast<uintptr_t>(address);
+  start_ = from & ~(kPage - 1);
+  bytes_ = ((from + bytes + kPage - 1) & ~(kPage - 1)) - start_;
+  ok_ = Syscall(SYS_mprotect, start_, bytes_, PROT_READ | PROT_WRITE) == 0;
+}
+
+WritablePages::~WritablePages() {
+  if (ok_) Syscall(SYS_mprotect, start_, bytes_, PROT_READ);
 }
 
 }  // namespace heapgauge::agent::os

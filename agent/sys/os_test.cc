@@ -1,4 +1,5 @@
 #include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

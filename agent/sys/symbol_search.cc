@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 
 extern "C" void* __tls_get_addr(void*);  // a function of the dynamic linker's
 

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 
 namespace heapgauge::agent {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agent/sample/poisson.h"
+#include "agent/table/poisson.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
 #include "agent/table/atomic_file.h"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/table/atomic_file.h"
 
 namespace heapgauge::agent {

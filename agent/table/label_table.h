@@ -1,7 +1,7 @@
 // Numbers sets of labels and writes them into the gauge file, once each.
 //
 // A set is its parent and one label more, so the sets form a trie that grows at its leaves; a
-// thread's current set is one number (sample/thread_state.h), and so is the set of a stack. Sets
+// thread's current set is one number (sys/thread_state.h), and so is the set of a stack. Sets
 // are found by a seeded hash in a private index, and compared by their private copies. They are
 // never forgotten: a label is meant for values of a few kinds, such as the name of a handler, and
 // when all numbers are used there are no new sets.

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/sample/thread_exclusion.h"
+#include "agent/sys/thread_state.h"
 #include "agent/table/pool_table.h"
 #include "agent/testing/gauge_file_test.h"
 

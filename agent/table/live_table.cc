@@ -2,9 +2,12 @@
 
 #include <cstring>
 
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/table/atomic_file.h"
 #include "agent/table/sample_filter.h"
+
+std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];
+std::atomic<uint8_t> hg_pool_filter[1 << HG_POOL_FILTER_BITS];
 
 namespace heapgauge::agent {
 

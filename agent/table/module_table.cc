@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "agent/sys/mapped_path.h"
-#include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/text.h"
 #include "agent/table/atomic_file.h"
 #include "agent/unwind/walker.h"

@@ -15,10 +15,10 @@
 #include <atomic>
 #include <cstdint>
 
-#include "agent/sample/poisson.h"
 #include "agent/table/bucket_table.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/module_table.h"
+#include "agent/table/poisson.h"
 #include "agent/unwind/walker.h"
 #include "wire/gauge_format.h"
 

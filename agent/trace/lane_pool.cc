@@ -1,9 +1,10 @@
 #include "agent/trace/lane_pool.h"
 
-#include "agent/sample/left_behind.h"
-#include "agent/sample/thread_token.h"
 #include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/syscall.h"
+#include "agent/sys/thread_state.h"
+#include "agent/unwind/stack_memory.h"
 
 namespace heapgauge::agent {
 
@@ -111,7 +112,7 @@ TraceLane* LanePool::Take(uint32_t token, uintptr_t sp, uint32_t probe, TraceBuf
 
 // Is the thread back from the call that left its mark, so that nobody is at the lane?
 bool LanePool::IsBack(const TraceLane& lane, uintptr_t sp) {
-  return IsBackFrom(lane.busy_sp, sp, lane.walker.memory());
+  return lane.walker.memory().IsBackFrom(lane.busy_sp, sp);
 }
 
 // In a handler that came while the thread is at `lane`.

@@ -5,7 +5,7 @@
 // stack pointer: so a signal handler that comes in between notices, and uses the thread's next one
 // (`inner`), which is made for it. If a handler jumped out, the mark is left; the thread is then
 // found further up its stack, and goes on with the lane, or with the next one where that is not
-// certain (left_behind.h). A lane belongs to its thread as long as
+// certain (StackMemory::IsBackFrom). A lane belongs to its thread as long as
 // the kernel knows that: this is asked, a few lanes at a time, when a new thread needs one. The
 // recorder's word for it would not do: two threads on one lane would ruin the walker. So nothing
 // has to happen when a thread ends.
@@ -20,7 +20,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "agent/sample/thread_state.h"
+#include "agent/sys/thread_state.h"
 #include "agent/trace/trace_buffers.h"
 #include "agent/trace/trace_lane.h"
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agent/sys/os.h"
+#include "agent/sys/os_memory.h"
 #include "agent/sys/syscall.h"
 #include "agent/table/atomic_file.h"
 

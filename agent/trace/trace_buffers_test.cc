@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/sample/thread_token.h"
+#include "agent/sys/thread_state.h"
 #include "agent/testing/gauge_file_test.h"
 #include "agent/trace/lane_pool.h"
 #include "agent/trace/trace_clock.h"

@@ -16,9 +16,9 @@
 
 #include <cstdint>
 
-#include "agent/sample/thread_token.h"
 #include "agent/sys/arch.h"
 #include "agent/sys/os.h"
+#include "agent/sys/thread_state.h"
 #include "wire/trace_buffer.h"
 
 namespace heapgauge::agent {

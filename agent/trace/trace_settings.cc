@@ -1,8 +1,12 @@
 #include "agent/trace/trace_settings.h"
 
+#include <errno.h>
+
 #include <cstring>
 
 #include "agent/sys/environment.h"
+#include "agent/sys/os.h"
+#include "agent/sys/syscall.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -38,6 +42,13 @@ TraceSettings ReadTraceSettings(char** environment) {
     settings.recorder_namespace = space;
   }
   return settings;
+}
+
+bool IsRecorderGone(const TraceSettings& settings) {
+  if (settings.recorder_pid == 0 || settings.recorder_namespace == 0) return false;
+  if (os::PidNamespace() != settings.recorder_namespace) return false;
+  // Not by /proc, which may not show the processes of others.
+  return Syscall(SYS_kill, settings.recorder_pid, 0) == -ESRCH;
 }
 
 }  // namespace heapgauge::agent

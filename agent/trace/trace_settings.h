@@ -1,4 +1,5 @@
-// What the environment asks of an exact trace (docs/settings.md). Values only.
+// What the environment asks of an exact trace (docs/settings.md), and whether the recorder that it
+// names still runs. Values only; allocation-free.
 #ifndef HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
 #define HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
 
@@ -12,9 +13,9 @@ struct TraceSettings {
   static constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  bool on = false;                                          // HEAPGAUGE_TRACE
-  bool drops = false;                                       // HEAPGAUGE_TRACE_DROP
-  bool follows_fork = false;                                // HEAPGAUGE_TRACE_FORK
+  bool on = false;                                                      // HEAPGAUGE_TRACE
+  bool drops = false;                                                   // HEAPGAUGE_TRACE_DROP
+  bool follows_fork = false;                                            // HEAPGAUGE_TRACE_FORK
   wire::TraceClock clock = wire::TraceClock::kMonotonicNs;  // HEAPGAUGE_TRACE_CLOCK
   bool checks_leaks = false;  // HEAPGAUGE_LEAKS: at the end, and where the program asks
   // HEAPGAUGE_LEAKS_FREERES: whether libraries free what they hold to the end, before.
@@ -36,6 +37,12 @@ struct TraceSettings {
 
 // From the variables; one that cannot be understood leaves the default in force.
 TraceSettings ReadTraceSettings(char** environment);
+
+// Whether the recorder that a program was told of is gone: one that starts after that need not wait
+// for somebody to empty its buffers. False as well where that cannot be told: in another pid
+// namespace than the recorder's its number is that of nobody, or of somebody else. Two system
+// calls; async-signal-safe.
+bool IsRecorderGone(const TraceSettings& settings);
 
 }  // namespace heapgauge::agent
 

@@ -3,7 +3,7 @@
 #include "agent/sys/os.h"
 #include "agent/sys/syscall.h"
 #include "agent/table/atomic_file.h"
-#include "agent/trace/recorder_life.h"
+#include "agent/trace/trace_settings.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::agent {

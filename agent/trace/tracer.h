@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/process_life.h"
+#include "agent/sys/process_life.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/module_table.h"
 #include "agent/table/stack_table.h"

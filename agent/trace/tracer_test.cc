@@ -13,7 +13,9 @@
 #include <string>
 #include <thread>
 
-#include "agent/recorder.h"
+#include "agent/sys/thread_state.h"
+#include "agent/trace/tracer.h"
+#include "agent/unwind/rule_lookup.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -26,7 +28,6 @@ class TracerTest : public testing::Test {
     char name[] = "/tmp/heapgauge-test-XXXXXX";
     ASSERT_NE(mkdtemp(name), nullptr);
     directory_ = name;
-    hg_thread.lane = nullptr;
   }
   void TearDown() override {
     hg_thread.lane = nullptr;
@@ -34,22 +35,37 @@ class TracerTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
+  // A process of its own each time.
   void Start(bool drops) {
-    Settings settings;
-    settings.directory = directory_.c_str();
-    settings.trace.on = true;
-    settings.trace.drops = drops;
-    settings.trace.buffer_bytes = TraceSettings::kLeastBytes;
-    settings.trace.patience_ns = 50'000'000;
-    ASSERT_TRUE(recorder_->Start(settings, {}));
-    ASSERT_TRUE(recorder_->StartTracing(settings.trace));
-    const int fd = open(recorder_->OwnPath(), O_RDWR | O_CLOEXEC);
+    hg_thread.lane = nullptr;
+    if (base_ != nullptr) munmap(base_, kBytes);
+    traced_ = std::make_unique<Traced>();
+    const std::string path = directory_ + "/" + std::to_string(++started_) + ".hg";
+    ASSERT_EQ(traced_->file.Create(path.c_str()), 0);
+    ASSERT_TRUE(traced_->life.Start());
+    traced_->life.Settle(true);
+    TraceSettings settings;
+    settings.on = true;
+    settings.drops = drops;
+    settings.buffer_bytes = TraceSettings::kLeastBytes;
+    settings.patience_ns = 50'000'000;
+    const Tracer::Record record{.life = traced_->life,
+                                .file = &traced_->file,
+                                .modules = &traced_->modules,
+                                .stacks = &traced_->stacks,
+                                .exe = "program",
+                                .self = nullptr,
+                                .make_ready = [](void*) { return true; },
+                                .look_around = [](void*, bool) {}};
+    ASSERT_TRUE(tracer().Start(settings, record, static_cast<uint32_t>(getpid())));
+    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
     base_ = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
     close(fd);
   }
   bool Free(uintptr_t address) {
-    return recorder_->tracer().TraceAddress(TraceEventKind::kFree, address, 1000);
+    return tracer().TraceAddress(TraceEventKind::kFree, address, 1000);
   }
+  Tracer& tracer() { return traced_->tracer; }
   wire::Header& header() { return *reinterpret_cast<wire::Header*>(base_); }
   wire::TraceControl& control() { return header().trace; }
 
@@ -81,7 +97,15 @@ class TracerTest : public testing::Test {
   static constexpr uint32_t kBuffers = 16;
   std::string directory_;
   char* base_ = nullptr;
-  std::unique_ptr<Recorder> recorder_ = std::make_unique<Recorder>();
+  struct Traced {
+    ProcessLife life;
+    GaugeFile file;
+    ModuleTable modules;
+    StackTable stacks;
+    Tracer tracer;
+  };
+  std::unique_ptr<Traced> traced_;
+  int started_ = 0;
 };
 
 TEST_F(TracerTest, LosesEventsAndCountsThemWhenTold) {
@@ -90,7 +114,7 @@ TEST_F(TracerTest, LosesEventsAndCountsThemWhenTold) {
   for (uint32_t i = 0; i < 3000; ++i) ASSERT_FALSE(Free(1));
   EXPECT_EQ(control().lost, 3000u);
   EXPECT_EQ(control().waits, 0u);
-  EXPECT_TRUE(recorder_->tracer().tracing());
+  EXPECT_TRUE(tracer().tracing());
   EXPECT_EQ(ReleaseAll(), kBuffers);
   EXPECT_TRUE(Free(1));
   EXPECT_EQ(control().lost, 3000u);
@@ -119,27 +143,24 @@ TEST_F(TracerTest, GivesUpWhenNobodyEmptiesTheBuffers) {
   Start(/*drops=*/false);
   for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
   EXPECT_FALSE(Free(1));
-  EXPECT_FALSE(recorder_->tracer().tracing());
+  EXPECT_FALSE(tracer().tracing());
   EXPECT_EQ(control().gave_up, 1u);
   EXPECT_EQ(control().tracing, 0u);
   EXPECT_EQ(control().lost, 1u);
   EXPECT_GE(control().waits, 1u);
   // For good.
   ReleaseAll();
-  EXPECT_FALSE(recorder_->tracer().tracing());
+  EXPECT_FALSE(tracer().tracing());
 }
 
 TEST_F(TracerTest, EndsAtTheNextFullBufferWhenTheRecordingIsOver) {
   for (const bool drops : {false, true}) {
-    recorder_ = std::make_unique<Recorder>();
-    hg_thread.lane = nullptr;
-    if (base_ != nullptr) munmap(base_, kBytes);
     Start(drops);
     ASSERT_TRUE(Free(1));
     header().trace_over = 1;
     for (uint32_t i = 1; i < kInABuffer; ++i) ASSERT_TRUE(Free(1)) << i;
     EXPECT_FALSE(Free(1));
-    EXPECT_FALSE(recorder_->tracer().tracing());
+    EXPECT_FALSE(tracer().tracing());
     EXPECT_EQ(control().tracing, 0u);
     EXPECT_EQ(control().gave_up, 0u);
     EXPECT_EQ(control().lost, 0u);
@@ -162,7 +183,7 @@ TEST_F(TracerTest, WhoWaitsGoesOnWhenTheRecordingIsOver) {
   });
   EXPECT_FALSE(Free(1));
   outside.join();
-  EXPECT_FALSE(recorder_->tracer().tracing());
+  EXPECT_FALSE(tracer().tracing());
   EXPECT_EQ(control().gave_up, 0u);
   EXPECT_EQ(control().lost, 0u);
 }
@@ -207,14 +228,14 @@ TEST_F(TracerTest, ACallWithinAnotherDoesNotWait) {
 
 TEST_F(TracerTest, AStackHasOneNumberHoweverOftenAndHoweverItIsFound) {
   Start(/*drops=*/false);
-  Tracer* const tracer = &recorder_->tracer();
+  Tracer* const traced = &tracer();
   uint32_t number[2][2] = {};  // by way and labels
   for (int i = 0; i < 400; ++i) {
     __asm__ volatile("" : "+r"(i));  // one return address
     if (i % 100 == 99) InvalidateUnwindRules();
     const bool second = (i & 1) != 0;
     hg_thread.labels = (i & 2) != 0 ? 7 : 0;
-    const uint32_t stack = StackByOneOfTwoWays(tracer, second);
+    const uint32_t stack = StackByOneOfTwoWays(traced, second);
     hg_thread.labels = 0;
     ASSERT_NE(stack, 0u);
     uint32_t& expected = number[second][(i & 2) != 0];

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 
+#include "agent/sys/os.h"
 #include "agent/unwind/arch.h"
 
 namespace heapgauge::agent {
@@ -66,6 +67,17 @@ class StackMemory {
     const uintptr_t low = own_low_;
     const uintptr_t high = own_high_;
     return low != 0 && one >= low && one < high && other >= low && other < high;
+  }
+
+  // A thread marks what it uses (a lane, a walker) with its stack pointer, so that a signal handler
+  // that comes in between keeps away from it. A handler that jumps out of the call leaves the mark
+  // behind. Is the thread, whose stack pointer is `sp` now, back from that call? At the same place
+  // of its stack, or further up, it is. But handlers may have stacks of their own, which may lie up
+  // there too, and coroutines have others to which they will return: so the answer is no wherever
+  // both places are not proven to be on the own stack, and where the kernel cannot be asked whether
+  // this is a handler's. One system call where the answer may be yes.
+  bool IsBackFrom(uintptr_t marked_sp, uintptr_t sp) const {
+    return sp >= marked_sp && HasBoth(marked_sp, sp) && os::OffAlternateStack();
   }
 
   // Where the own stack ends if `sp` is a place in it, else 0.

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "agent/unwind/stack_hash.h"
+#include "agent/unwind/frame.h"
 
 namespace heapgauge::agent {
 namespace {

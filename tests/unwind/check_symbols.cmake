@@ -1,8 +1,8 @@
 # Checks what the unwinder needs from outside: nothing that allocates, locks or throws, nothing of
-# libstdc++. Run with -DNM=... -DLIBRARY=...
+# libstdc++. Run with -DNM=... -DLIBRARY=... -DOBJECT=..., the object of agent/sys that it rests on.
 cmake_minimum_required(VERSION 3.25)
-execute_process(COMMAND ${NM} -u -j ${LIBRARY} OUTPUT_VARIABLE undefined RESULT_VARIABLE status)
-execute_process(COMMAND ${NM} --defined-only -j ${LIBRARY} OUTPUT_VARIABLE defined)
+execute_process(COMMAND ${NM} -u -j ${LIBRARY} ${OBJECT} OUTPUT_VARIABLE undefined RESULT_VARIABLE status)
+execute_process(COMMAND ${NM} --defined-only -j ${LIBRARY} ${OBJECT} OUTPUT_VARIABLE defined)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${NM} failed on ${LIBRARY}")
 endif()

@@ -1,0 +1,61 @@
+// Writes a copy of the gauge file, as it is at this moment, to a file of its own.
+//
+// The copy is made from the mapping, one segment at a time, while other threads go on: a record
+// with a sequence word is left out if it changes under our eyes, and what is referred to is
+// copied after what refers to it, as readers do. Segments are numbered anew, so the copy has no
+// holes.
+//
+// Allocation-free; needs no address space, so that it works when there is none left. For one thread
+// at a time. Zeroed memory is ready for use; 96 KiB, touched only by a dump.
+#ifndef HEAPGAUGE_AGENT_RECORD_DUMP_FILE_H_
+#define HEAPGAUGE_AGENT_RECORD_DUMP_FILE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/table/gauge_file.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+class DumpFile {
+ public:
+  // Whose turn it is to write. A writer that a slow disk holds up for so long that another thread
+  // has taken its place gives up when it goes on: -ESTALE.
+  struct Turn {
+    const std::atomic<uint32_t>* now;
+    uint32_t mine;
+    bool over() const { return now->load() != mine; }
+  };
+
+  // Makes the file `path`, which must not exist, and leaves it open in *fd. 0 or -errno: then there
+  // is no file. REQUIRES: os::SignalsBlocked.
+  int Write(const GaugeFile& from, const char* path, const wire::DumpInfo& info,
+            const wire::ProcessMemory& memory, const Turn& turn, int* fd);
+  // In a forked child: closes what another thread of the parent was writing. Its number may be the
+  // program's by now, so the file is looked at.
+  void CloseInherited();
+  // Changes what the open copy says about itself.
+  static int Describe(int fd, const wire::DumpInfo& info);
+
+ private:
+  int WriteSegments(const GaugeFile& from, int fd, const Turn& turn);
+  int WriteKind(const GaugeFile& from, int fd, const Turn& turn, wire::SegmentKind kind,
+                bool sequenced);
+  int WriteHeader(const GaugeFile& from, int fd, const wire::DumpInfo& info,
+                  const wire::ProcessMemory& memory);
+
+  // The last file. Not forgotten when it is closed: fork copies descriptors first and memory later.
+  std::atomic<int> last_{0};  // its descriptor and one; 0 none
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
+  uint32_t count_ = 0;  // segments written, the header's included
+  uint32_t peak_ = 0;   // wire::Header::peak_current of what was copied; 0 none
+  wire::PeakInfo peak_info_{};
+  alignas(64) uint64_t buffer_[wire::kSegmentBytes / sizeof(uint64_t)] = {};
+  uint32_t directory_[wire::kMaxSegments] = {};
+};
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_RECORD_DUMP_FILE_H_

@@ -1,0 +1,65 @@
+// What the environment and the settings file ask of the agent. Plain data, read once, in the
+// agent's constructor. The texts point into the environment or the settings file: who needs them
+// later copies them.
+#ifndef HEAPGAUGE_AGENT_RECORD_SETTINGS_H_
+#define HEAPGAUGE_AGENT_RECORD_SETTINGS_H_
+
+#include <cstdint>
+
+#include "agent/trace/trace_settings.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::agent {
+
+struct DumpSettings {
+  static constexpr uint32_t kDefaultKeep = 32;
+  static constexpr uint32_t kMaxKeep = 1024;
+
+  bool at_exit = false;          // HEAPGAUGE_DUMP_EXIT
+  uint64_t allocated = 0;        // HEAPGAUGE_DUMP_ALLOCATED: every so many bytes; 0 never
+  uint64_t growth = 0;           // HEAPGAUGE_DUMP_GROWTH: whenever live memory rose by so much
+  uint64_t seconds = 0;          // HEAPGAUGE_DUMP_SECONDS
+  uint32_t limit_percent = 0;    // HEAPGAUGE_DUMP_LIMIT: 1 to 99
+  uint32_t keep = kDefaultKeep;  // HEAPGAUGE_DUMP_KEEP: 0 for all of them
+  bool verbose = false;          // HEAPGAUGE_VERBOSE
+  const char* directory = "";    // HEAPGAUGE_DUMP_DIR
+  const char* prefix = "";       // HEAPGAUGE_DUMP_PREFIX: names are <prefix>.0001.hg then
+
+  // The first setting that could not be understood, as it is in the environment; "" none.
+  const char* ignored = "";
+
+  bool any() const {
+    return at_exit || allocated != 0 || growth != 0 || seconds != 0 || limit_percent != 0;
+  }
+};
+
+struct Settings {
+  bool active = true;                                                   // HEAPGAUGE_ACTIVE
+  uint64_t interval = wire::kDefaultIntervalBytes;                      // HEAPGAUGE_SAMPLE
+  uint32_t max_samples_per_second = wire::kDefaultMaxSamplesPerSecond;  // HEAPGAUGE_MAX_RATE
+  bool follow_exec = true;                                              // HEAPGAUGE_FOLLOW_EXEC
+  bool record_mappings = false;                                         // HEAPGAUGE_MMAP
+  uint64_t seed = 0;                                                    // HEAPGAUGE_SEED; 0: random
+  bool insecure = false;               // HEAPGAUGE_INSECURE: serve others without a token
+  const char* directory = "";          // HEAPGAUGE_DIR
+  const char* runtime_directory = "";  // XDG_RUNTIME_DIR
+  const char* out_file = "";           // HEAPGAUGE_OUT: the file itself, for process out_pid
+  uint32_t out_pid = 0;                // HEAPGAUGE_OUT_PID
+  const char* http = "";               // HEAPGAUGE_HTTP: address of the debug port
+  const char* token_file = "";         // HEAPGAUGE_TOKEN_FILE
+  const char* library_directory = "";  // HEAPGAUGE_LIBDIR: where the service library lies
+  DumpSettings dump;
+  TraceSettings trace;
+};
+
+// Those of the environment, then of the settings file (settings_file.h), then the defaults. A value
+// that cannot be understood leaves the default in force. If no setting says whether to be active,
+// `active_by_default` decides. Not thread-safe.
+Settings ReadSettings(char** environment, bool active_by_default = true);
+
+// A value that cannot be understood leaves the default in force and is named in `ignored`.
+DumpSettings ReadDumpSettings(char** environment);
+
+}  // namespace heapgauge::agent
+
+#endif  // HEAPGAUGE_AGENT_RECORD_SETTINGS_H_
