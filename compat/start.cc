@@ -2,7 +2,7 @@
 // the dumps at the end of the program.
 #include <cstdlib>
 
-#include "compat/agent_link.h"
+#include "compat/common/agent_link.h"
 #include "compat/gperftools/heap_profiler.h"
 #include "compat/jemalloc/profiler.h"
 

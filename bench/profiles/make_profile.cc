@@ -14,10 +14,10 @@
 
 #include "bench/profiles/call_graph.h"
 #include "core/base/file_sink.h"
+#include "core/elf/demangle.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/model/label_sets.h"
 #include "core/model/stack_builder.h"
-#include "core/symbolize/demangle.h"
 
 namespace heapgauge::bench {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "compat/common/output.h"
 #include "compat/gperftools/extension.h"
-#include "compat/output.h"
 
 #define HG_EXPORT extern "C" __attribute__((visibility("default")))
 

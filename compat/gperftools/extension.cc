@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "compat/agent_link.h"
-#include "compat/allocator_figures.h"
-#include "compat/watcher.h"
+#include "compat/common/agent_link.h"
+#include "compat/common/allocator_figures.h"
+#include "compat/common/watcher.h"
 #include "core/base/text_sink.h"
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/model/keep_rows.h"

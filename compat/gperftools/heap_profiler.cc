@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "compat/agent_link.h"
-#include "compat/output.h"
-#include "compat/watcher.h"
+#include "compat/common/agent_link.h"
+#include "compat/common/output.h"
+#include "compat/common/watcher.h"
 #include "core/base/text_sink.h"
 #include "core/fold/merge.h"
 #include "core/formats/heap_text/heap_text_writer.h"

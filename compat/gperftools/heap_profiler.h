@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <string>
 
+#include "compat/common/watcher.h"
 #include "compat/gperftools/settings.h"
-#include "compat/watcher.h"
 #include "core/base/result.h"
 
 namespace heapgauge::compat {

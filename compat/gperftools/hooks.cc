@@ -5,7 +5,7 @@
 // the process, they go to it.
 #include <gperftools/malloc_hook_c.h>
 
-#include "compat/output.h"
+#include "compat/common/output.h"
 
 #define HG_EXPORT extern "C" __attribute__((visibility("default")))
 

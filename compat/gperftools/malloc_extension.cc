@@ -15,8 +15,8 @@
 #include <cstring>
 #include <string>
 
+#include "compat/common/output.h"
 #include "compat/gperftools/extension.h"
-#include "compat/output.h"
 
 namespace extension = heapgauge::compat::extension;
 

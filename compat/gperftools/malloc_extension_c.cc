@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "compat/common/output.h"
 #include "compat/gperftools/extension.h"
-#include "compat/output.h"
 
 #define HG_EXPORT extern "C" __attribute__((visibility("default")))
 // Calls the real function of that name, if there is one, and returns.

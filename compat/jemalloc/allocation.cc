@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compat/common/output.h"
 #include "compat/gperftools/extension.h"
-#include "compat/output.h"
 
 #define HG_EXPORT extern "C" __attribute__((visibility("default")))
 #define HG_STEP_ASIDE(name, ...)                                                \

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "compat/agent_link.h"
-#include "compat/allocator_figures.h"
+#include "compat/common/agent_link.h"
+#include "compat/common/allocator_figures.h"
+#include "compat/common/watcher.h"
 #include "compat/jemalloc/profiler.h"
-#include "compat/watcher.h"
 
 namespace heapgauge::compat {
 namespace {

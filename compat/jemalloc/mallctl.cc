@@ -3,10 +3,10 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "compat/agent_link.h"
+#include "compat/common/agent_link.h"
+#include "compat/common/output.h"
+#include "compat/common/watcher.h"
 #include "compat/jemalloc/controls.h"
-#include "compat/output.h"
-#include "compat/watcher.h"
 
 #define HG_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "compat/agent_link.h"
-#include "compat/output.h"
-#include "compat/watcher.h"
+#include "compat/common/agent_link.h"
+#include "compat/common/output.h"
+#include "compat/common/watcher.h"
 #include "core/base/text_sink.h"
 #include "core/formats/jemalloc/jemalloc_writer.h"
 #include "wire/gauge_format.h"

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "compat/common/watcher.h"
 #include "compat/jemalloc/conf.h"
-#include "compat/watcher.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 

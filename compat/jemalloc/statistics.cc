@@ -6,11 +6,11 @@
 #include <cstring>
 #include <string>
 
-#include "compat/agent_link.h"
+#include "compat/common/agent_link.h"
+#include "compat/common/output.h"
+#include "compat/common/watcher.h"
 #include "compat/jemalloc/controls.h"
 #include "compat/jemalloc/profiler.h"
-#include "compat/output.h"
-#include "compat/watcher.h"
 
 namespace heapgauge::compat {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/elf/symbols.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/debug_files.h"
 #include "core/symbolize/demangle_names.h"
-#include "core/symbolize/file_stamp.h"
 #include "core/symbolize/load_bias.h"
 
 namespace heapgauge {

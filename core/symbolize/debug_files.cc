@@ -5,10 +5,10 @@
 
 #include "core/base/text.h"
 #include "core/elf/decompress.h"
+#include "core/os/file_stamp.h"
 #include "core/os/process.h"
 #include "core/os/smaps.h"
 #include "core/symbolize/debuginfod.h"
-#include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {
 namespace {

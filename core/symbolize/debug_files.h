@@ -13,7 +13,7 @@
 #include "core/base/result.h"
 #include "core/elf/elf_file.h"
 #include "core/model/types.h"
-#include "core/symbolize/file_stamp.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/symbolize_options.h"
 
 namespace heapgauge {

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <vector>
 
-#include "core/symbolize/demangle.h"
+#include "core/elf/demangle.h"
 
 namespace heapgauge {
 namespace {

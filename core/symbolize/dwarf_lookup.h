@@ -18,9 +18,9 @@
 
 #include "core/elf/elf_file.h"
 #include "core/elf/symbol_table.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/dwarf/split.h"
 #include "core/symbolize/dwarf/unit.h"
-#include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {
 

@@ -16,7 +16,7 @@
 
 #include "core/base/result.h"
 #include "core/model/types.h"
-#include "core/symbolize/file_stamp.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/module_symbols.h"
 #include "core/symbolize/name_cache.h"
 #include "core/symbolize/symbolize_options.h"

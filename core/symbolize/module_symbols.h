@@ -13,8 +13,8 @@
 #include "core/elf/elf_file.h"
 #include "core/elf/symbol_table.h"
 #include "core/model/types.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/dwarf_lookup.h"
-#include "core/symbolize/file_stamp.h"
 #include "core/symbolize/symbolize_options.h"
 
 namespace heapgauge {

@@ -20,8 +20,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/os/file_stamp.h"
 #include "core/symbolize/dwarf_lookup.h"
-#include "core/symbolize/file_stamp.h"
 
 namespace heapgauge {
 

@@ -9,10 +9,10 @@
 #include <unordered_map>
 
 #include "core/base/text.h"
+#include "core/elf/demangle.h"
 #include "core/symbolize/debian_package.h"
 #include "core/symbolize/debug_files.h"
 #include "core/symbolize/debuginfod.h"
-#include "core/symbolize/demangle.h"
 #include "core/symbolize/load_bias.h"
 #include "core/symbolize/module_names.h"
 #include "core/symbolize/perf_map.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/elf/demangle.h"
 #include "core/elf/elf_file.h"
 #include "core/elf/symbol_table.h"
-#include "core/symbolize/demangle.h"
 #include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
 #include "core/symbolize/dwarf/scoped_names.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/elf/demangle.h"
 #include "core/model/types.h"
 #include "core/symbolize/debug_files.h"
-#include "core/symbolize/demangle.h"
 
 namespace heapgauge::leaks {
 

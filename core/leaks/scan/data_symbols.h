@@ -13,7 +13,7 @@
 #include "core/elf/elf_file.h"
 #include "core/elf/symbol_table.h"
 #include "core/leaks/scan/roots.h"
-#include "core/symbolize/file_stamp.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::leaks {

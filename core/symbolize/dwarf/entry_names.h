@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/base/pointer_map.h"
 #include "core/symbolize/dwarf/abbrev.h"
 #include "core/symbolize/dwarf/unit.h"
-#include "core/symbolize/pointer_map.h"
 
 namespace heapgauge::dwarf {
 

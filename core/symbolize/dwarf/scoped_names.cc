@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/symbolize/demangle.h"
+#include "core/elf/demangle.h"
 #include "core/symbolize/dwarf/unit_walk.h"
 
 namespace heapgauge::dwarf {

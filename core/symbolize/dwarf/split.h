@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/elf/elf_file.h"
+#include "core/os/file_stamp.h"
 #include "core/symbolize/dwarf/unit.h"
-#include "core/symbolize/file_stamp.h"
 
 namespace heapgauge::dwarf {
 

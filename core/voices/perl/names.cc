@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "core/symbolize/demangle.h"
+#include "core/elf/demangle.h"
 
 namespace heapgauge::perl {
 namespace {

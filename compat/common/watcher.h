@@ -7,8 +7,8 @@
 // thread of its own when it first passes a mark.
 //
 // Threads: any that is Working (agent_link.h); Wake by all.
-#ifndef HEAPGAUGE_COMPAT_WATCHER_H_
-#define HEAPGAUGE_COMPAT_WATCHER_H_
+#ifndef HEAPGAUGE_COMPAT_COMMON_WATCHER_H_
+#define HEAPGAUGE_COMPAT_COMMON_WATCHER_H_
 
 #include <cstdint>
 
@@ -62,4 +62,4 @@ class Working {
 
 }  // namespace heapgauge::compat
 
-#endif  // HEAPGAUGE_COMPAT_WATCHER_H_
+#endif  // HEAPGAUGE_COMPAT_COMMON_WATCHER_H_

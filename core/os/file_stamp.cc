@@ -1,4 +1,4 @@
-#include "core/symbolize/file_stamp.h"
+#include "core/os/file_stamp.h"
 
 #include <sys/stat.h>
 

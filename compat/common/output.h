@@ -1,8 +1,8 @@
 // Files and messages, as the libraries that this one stands in for write them.
 //
 // Async-signal-safe writes; no stdio, whose locks the program may hold.
-#ifndef HEAPGAUGE_COMPAT_OUTPUT_H_
-#define HEAPGAUGE_COMPAT_OUTPUT_H_
+#ifndef HEAPGAUGE_COMPAT_COMMON_OUTPUT_H_
+#define HEAPGAUGE_COMPAT_COMMON_OUTPUT_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ Function* NextAs(const char* name) {
 
 }  // namespace heapgauge::compat
 
-#endif  // HEAPGAUGE_COMPAT_OUTPUT_H_
+#endif  // HEAPGAUGE_COMPAT_COMMON_OUTPUT_H_

@@ -2,8 +2,8 @@
 //
 // The agent is found at run time, by what it exports; without it nothing can be recorded, and every
 // call says so. Threads: any.
-#ifndef HEAPGAUGE_COMPAT_AGENT_LINK_H_
-#define HEAPGAUGE_COMPAT_AGENT_LINK_H_
+#ifndef HEAPGAUGE_COMPAT_COMMON_AGENT_LINK_H_
+#define HEAPGAUGE_COMPAT_COMMON_AGENT_LINK_H_
 
 #include <cstdint>
 #include <string>
@@ -56,4 +56,4 @@ class AgentLink {
 
 }  // namespace heapgauge::compat
 
-#endif  // HEAPGAUGE_COMPAT_AGENT_LINK_H_
+#endif  // HEAPGAUGE_COMPAT_COMMON_AGENT_LINK_H_

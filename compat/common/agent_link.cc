@@ -1,4 +1,4 @@
-#include "compat/agent_link.h"
+#include "compat/common/agent_link.h"
 
 #include <dlfcn.h>
 

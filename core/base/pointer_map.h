@@ -2,8 +2,8 @@
 // profile: one array that is probed in order, values beside it.
 //
 // Values keep their place. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_POINTER_MAP_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_POINTER_MAP_H_
+#ifndef HEAPGAUGE_CORE_BASE_POINTER_MAP_H_
+#define HEAPGAUGE_CORE_BASE_POINTER_MAP_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -63,4 +63,4 @@ class PointerMap {
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_POINTER_MAP_H_
+#endif  // HEAPGAUGE_CORE_BASE_POINTER_MAP_H_

@@ -1,4 +1,4 @@
-#include "compat/watcher.h"
+#include "compat/common/watcher.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "compat/agent_link.h"
+#include "compat/common/agent_link.h"
 #include "core/base/blocked_signals.h"
 
 namespace heapgauge::compat {

@@ -2,8 +2,8 @@
 //
 // Only glibc's malloc can be asked for them in a neutral way; over others there are none, and the
 // question is answered as one that is not understood. Threads: any.
-#ifndef HEAPGAUGE_COMPAT_ALLOCATOR_FIGURES_H_
-#define HEAPGAUGE_COMPAT_ALLOCATOR_FIGURES_H_
+#ifndef HEAPGAUGE_COMPAT_COMMON_ALLOCATOR_FIGURES_H_
+#define HEAPGAUGE_COMPAT_COMMON_ALLOCATOR_FIGURES_H_
 
 #include <cstddef>
 #include <optional>
@@ -25,4 +25,4 @@ bool ReleaseFreeMemory();
 
 }  // namespace heapgauge::compat
 
-#endif  // HEAPGAUGE_COMPAT_ALLOCATOR_FIGURES_H_
+#endif  // HEAPGAUGE_COMPAT_COMMON_ALLOCATOR_FIGURES_H_

@@ -1,4 +1,4 @@
-#include "compat/output.h"
+#include "compat/common/output.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

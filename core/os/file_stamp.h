@@ -2,8 +2,8 @@
 // file that was looked at, or looked for, is still the same.
 //
 // A StampList may be filled by several threads.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_FILE_STAMP_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_FILE_STAMP_H_
+#ifndef HEAPGAUGE_CORE_OS_FILE_STAMP_H_
+#define HEAPGAUGE_CORE_OS_FILE_STAMP_H_
 
 #include <cstdint>
 #include <mutex>
@@ -36,4 +36,4 @@ class StampList {
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_FILE_STAMP_H_
+#endif  // HEAPGAUGE_CORE_OS_FILE_STAMP_H_

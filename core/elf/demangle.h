@@ -1,6 +1,6 @@
 // Linker names as people write them, for C++ and (legacy) Rust. Pure functions.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_
+#ifndef HEAPGAUGE_CORE_ELF_DEMANGLE_H_
+#define HEAPGAUGE_CORE_ELF_DEMANGLE_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string DemangleWithoutParameters(const std::string& name);
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_H_
+#endif  // HEAPGAUGE_CORE_ELF_DEMANGLE_H_

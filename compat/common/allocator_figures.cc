@@ -1,4 +1,4 @@
-#include "compat/allocator_figures.h"
+#include "compat/common/allocator_figures.h"
 
 #include <dlfcn.h>
 #include <malloc.h>

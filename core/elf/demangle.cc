@@ -1,4 +1,4 @@
-#include "core/symbolize/demangle.h"
+#include "core/elf/demangle.h"
 
 #include <libiberty/demangle.h>
 
