@@ -79,7 +79,7 @@ std::vector<std::string>& CommandAfterDashes();
 
 // Prints "heapgauge: <message>" as one line on standard error; returns kBadInput.
 int FailWith(const std::string& message);
-inline int FailWith(const Error& error) { return FailWith(error.message); }
+inline int FailWith(const Error& error) { return FailWith(error.Text("--")); }
 
 // Writes text to standard output; a closed pipe (| head) is not an error.
 int PrintOut(const std::string& text);

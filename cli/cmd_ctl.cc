@@ -6,12 +6,12 @@
 
 #include "cli/cli.h"
 #include "cli/report_options.h"
-#include "cli/source.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_dump.h"
 #include "core/gauge/gauge_summary.h"
+#include "core/recording/locate.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {
@@ -27,13 +27,13 @@ struct CtlOptions {
 constexpr int kWaitMs = 1000;
 
 int ShowStatus(const CtlOptions& options) {
-  const auto path = ResolveSource(options.source, "");
+  const auto path = LocateFile(options.source);
   if (!path) return FailWith(path.error());
   const auto summary = ReadGaugeSummary(*path);
   if (!summary) return FailWith(summary.error());
   Profile profile;
   profile.recording = summary->recording;
-  const Recording& r = profile.recording;
+  const RecordingFacts& r = profile.recording;
   std::string text = fmt::format("{}  pid {}  {}\n", r.name(), r.pid, StateText(r));
   const auto line = [&](const char* label, const std::string& value) {
     text += fmt::format("{:<11}{}\n", label, value);
@@ -68,11 +68,11 @@ int ShowStatus(const CtlOptions& options) {
 // Opens the control words of a program that runs, makes the change, and says what became of it.
 int ChangeAndTell(const CtlOptions& options, const std::function<Status(GaugeControl*)>& change,
                   const std::string& what) {
-  const auto path = ResolveSource(options.source, "");
+  const auto path = LocateFile(options.source);
   if (!path) return FailWith(path.error());
   const auto summary = ReadGaugeSummary(*path);
   if (!summary) return FailWith(summary.error());
-  const Recording& r = summary->recording;
+  const RecordingFacts& r = summary->recording;
   if (r.state != RecordingState::kLive) {
     return FailWith(
         fmt::format("process {} of '{}' does not run any more ({}); its data can be read, not "
@@ -100,7 +100,7 @@ int ChangeAndTell(const CtlOptions& options, const std::function<Status(GaugeCon
 }
 
 int Dump(const CtlOptions& options) {
-  const auto path = ResolveSource(options.source, "");
+  const auto path = LocateFile(options.source);
   if (!path) return FailWith(path.error());
   std::string copy = options.output;
   if (copy.empty()) {

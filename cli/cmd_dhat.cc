@@ -2,20 +2,21 @@
 
 #include "cli/packed_output.h"
 #include "cli/report_figures.h"
-#include "cli/trace_source.h"
+#include "cli/trace_subject.h"
 #include "core/formats/dhat/dhat_writer.h"
 
 namespace heapgauge::cli {
 namespace {
 
 int Dhat(const ReportOptions& options) {
-  if (IsWholeTrace(options)) {
-    return DeliverTrace(options,
+  auto recording = OpenWhole(options);
+  if (recording && recording->is_whole_trace()) {
+    return DeliverTrace(*recording, options,
                         [](const OpenedTrace& trace, ProgressSink* progress, TextSink* out) {
                           return WriteDhat(*trace.file, trace.stacks, progress, out);
                         });
   }
-  const auto loaded = LoadSelected(options);
+  const auto loaded = LoadSelected(options, recording ? &*recording : nullptr);
   if (!loaded) return FailWith(loaded.error());
   TellNotes(loaded->profile().notes);
   DhatProfileOptions dhat;

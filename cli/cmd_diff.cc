@@ -23,7 +23,7 @@ int Diff(const ReportOptions& options) {
     const bool agrees = sources.names.empty() || sort == loaded->sort;
     sort = agrees ? loaded->sort : SortKey::kLive;
     profiles.push_back(std::move(loaded->loaded.profile));
-    sources.names.push_back(source);
+    sources.names.push_back(loaded->loaded.sources.front());
     notes.push_back(std::move(loaded->loaded.notes));
   }
   if (sort == SortKey::kAge) {

@@ -13,11 +13,10 @@
 #include "cli/agent_path.h"
 #include "cli/cli.h"
 #include "cli/launch.h"
-#include "cli/source.h"
-#include "cli/trace_source.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
+#include "core/recording/recording.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -127,8 +126,8 @@ int Doctor(const DoctorArguments& arguments) {
       return Tell(arguments, ExamineProcess(options, pid));
     }
   }
-  if (IsTraceFile(source)) return Tell(arguments, ExamineTrace(source));
-  const auto path = ResolveSource(source, "");
+  if (FormatAt(source) == ProfileFormat::kTrace) return Tell(arguments, ExamineTrace(source));
+  const auto path = LocateFile(source);
   return path ? Tell(arguments, ExamineGauge(options, *path)) : FailWith(path.error());
 }
 

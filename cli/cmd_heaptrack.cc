@@ -3,16 +3,18 @@
 #include "cli/live_export.h"
 #include "cli/packed_output.h"
 #include "cli/report_figures.h"
-#include "cli/trace_source.h"
+#include "cli/trace_subject.h"
 #include "core/formats/heaptrack/heaptrack_writer.h"
 
 namespace heapgauge::cli {
 namespace {
 
 int Heaptrack(const ReportOptions& options) {
-  if (IsWholeTrace(options)) {
+  auto recording = OpenWhole(options);
+  if (recording && recording->is_whole_trace()) {
     return DeliverTrace(
-        options, [](const OpenedTrace& trace, ProgressSink* progress, TextSink* out) -> Status {
+        *recording, options,
+        [](const OpenedTrace& trace, ProgressSink* progress, TextSink* out) -> Status {
           HG_TRY(WriteHeaptrack(*trace.file, trace.stacks, progress, out));
           return {};
         });
@@ -21,7 +23,7 @@ int Heaptrack(const ReportOptions& options) {
       "of a part of a trace heaptrack's files have the blocks and bytes that are live at one "
       "moment"};
   if (const Status can = CheckLiveExport(options, format); !can) return FailWith(can.error());
-  const auto loaded = LoadSelected(options);
+  const auto loaded = LoadSelected(options, recording ? &*recording : nullptr);
   if (!loaded) return FailWith(loaded.error());
   TellNotes(loaded->profile().notes);
   return DeliverBy(options, [&](TextSink* sink) -> Status {

@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/elf/elf_file.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
+#include "core/recording/recording.h"
 #include "core/report/figures.h"
 #include "core/trace/file/trace_file.h"
 
@@ -77,11 +78,8 @@ Result<std::string> ImportFile(const ImportOptions& options) {
     return Fail(ErrorCode::kInvalidArgument,
                 "-o: a trace is read by position and cannot go into a pipe; name a file");
   }
-  HG_ASSIGN(auto opened, OpenStream(options.source));
-  HG_ASSIGN(auto plain, Decompressed(std::move(opened), name));
-  PeekingStream stream(std::move(plain));
-  HG_ASSIGN(const std::string_view start, stream.Peek(256));
-  if (!IsHeaptrack(start)) {
+  HG_ASSIGN(Recording recording, Recording::OpenFile(options.source));
+  if (recording.format() != ProfileFormat::kHeaptrack) {
     return Fail(ErrorCode::kNotRecognized,
                 Printable(name) +
                     ": not a heaptrack file, and no other recording has the events of a trace; "
@@ -92,13 +90,14 @@ Result<std::string> ImportFile(const ImportOptions& options) {
     HG_ASSIGN(replacement, Replacement(options.output));
   }
   const std::string path = replacement ? replacement->written_path() : options.output;
+  HG_ASSIGN(const auto stream, recording.Bytes());
   HG_ASSIGN(const auto writer,
             trace::TraceWriter::Create(path, trace::Facts(), trace::TraceWriter::Options(),
                                        /*replace=*/options.replace));
   HeaptrackImportOptions how;
   how.build_id_of = BuildIdOf;
   how.progress = BeginProgress();
-  const auto import = ImportHeaptrack(&stream, name, how, writer.get());
+  const auto import = ImportHeaptrack(stream.get(), name, how, writer.get());
   if (!import) {
     // Half a trace would look like a whole one.
     if (!replacement) unlink(path.c_str());

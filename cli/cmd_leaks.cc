@@ -10,8 +10,6 @@
 #include "cli/cli.h"
 #include "cli/leak_output.h"
 #include "cli/progress_line.h"
-#include "cli/source.h"
-#include "cli/trace_source.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
@@ -20,6 +18,7 @@
 #include "core/leaks/verdict/check_file.h"
 #include "core/leaks/verdict/check_process.h"
 #include "core/os/process.h"
+#include "core/recording/recording.h"
 #include "core/report/views/leak_owners.h"
 
 namespace heapgauge::cli {
@@ -75,7 +74,7 @@ Result<leaks::Check> Take(const LeaksCommand& command, const LeakSetup& setup,
   }
   if (command.no_memory && pid != 0) {
     // The samples of a program that is traced tell nothing.
-    HG_ASSIGN(const std::string meant, MeanTrace(path, command.pick));
+    HG_ASSIGN(const std::string meant, MeantTrace(path, command.pick));
     return leaks::CheckFile(meant);
   }
   if (pid == 0) return leaks::CheckFile(path);
@@ -126,8 +125,8 @@ Result<std::vector<std::string>> FilesOf(const LeaksCommand& command) {
           "name the file");
     }
     HG_TRY(CheckWhole(source, "ask heapgauge top " + ShellWord(source) + " what was live then"));
-    HG_ASSIGN(std::string path, ResolveSource(source, command.pick));
-    if (command.sources.size() > 1 && IsTraceFile(path)) {
+    HG_ASSIGN(std::string path, LocateFile(source, command.pick));
+    if (command.sources.size() > 1 && FormatAt(path) == ProfileFormat::kTrace) {
       return Fail(
           ErrorCode::kInvalidArgument,
           fmt::format("'{}' is a trace, which has its whole past in it: several files are for "

@@ -3,6 +3,7 @@
 #include "cli/report_source.h"
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
+#include "core/recording/recording.h"
 #include "core/report/views/lifetimes.h"
 #include "core/report/views/live_samples.h"
 #include "core/trace/answer/lifetimes.h"
@@ -45,12 +46,12 @@ int OfTrace(const LifetimesCommand& command, SelectedTrace opened, ProgressSink*
   return Deliver(options, LifetimesText(subject, *report, text));
 }
 
-int OfSamples(const LifetimesCommand& command) {
+int OfSamples(const LifetimesCommand& command, Recording* recording) {
   if (command.by == "stack" || command.by == "thread") {
     return FailWith("--by " + command.by + ": sampled profiles go by function or module");
   }
   const ReportOptions& options = command.report;
-  return ReportSamples(options,
+  return ReportSamples(recording, options,
                        command.by == "module" ? Granularity::kModules : Granularity::kFunctions,
                        [&](const SampledSubject& subject, LiveSamplesOptions text) {
                          text.rows = RowsOf(command);
@@ -60,13 +61,13 @@ int OfSamples(const LifetimesCommand& command) {
                        });
 }
 
-int Lifetimes(LifetimesCommand command) {
+int Lifetimes(const LifetimesCommand& command) {
   return ReportBlocks(
-      command.source, &command.report,
+      command.source, command.report,
       [&](SelectedTrace opened, ProgressSink* progress) {
         return OfTrace(command, std::move(opened), progress);
       },
-      [&] { return OfSamples(command); });
+      [&](Recording* recording) { return OfSamples(command, recording); });
 }
 
 void DescribeLifetimes(Command sub, Action* action) {

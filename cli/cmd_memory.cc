@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cli/cli.h"
-#include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "core/base/text.h"
 #include "core/fold/allocation_frames.h"
@@ -18,6 +17,7 @@
 #include "core/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
 #include "core/memory/traced_memory.h"
+#include "core/recording/locate.h"
 #include "core/report/labels.h"
 #include "core/report/views/memory.h"
 
@@ -81,7 +81,7 @@ std::vector<MappedRow> MappedRows(const std::string& path, const MemorySurvey& s
 }
 
 int Memory(const MemoryCommand& command) {
-  const auto path = ResolveSource(command.source, command.pick);
+  const auto path = LocateFile(command.source, command.pick);
   if (!path) return FailWith(path.error());
   auto gauge = ReadGaugeMemory(*path);
   if (!gauge) return FailWith(gauge.error());

@@ -20,10 +20,10 @@ int Peek(const ReportOptions& options) {
   if (options.json) {
     TellNotes(loaded->profile().notes);
     const auto json = PeekJson(loaded->profile(), peek);
-    return json ? Deliver(options, *json) : FailWith(About(options.sources, json.error()));
+    return json ? Deliver(options, *json) : FailWith(About(loaded->loaded.sources, json.error()));
   }
   const auto text = PeekText(loaded->profile(), loaded->loaded.notes, peek);
-  return text ? Deliver(options, *text) : FailWith(About(options.sources, text.error()));
+  return text ? Deliver(options, *text) : FailWith(About(loaded->loaded.sources, text.error()));
 }
 
 void DescribePeek(Command peek, Action* action) {

@@ -32,7 +32,7 @@ struct PsOptions {
 struct Entry {
   std::string path;
   Result<GaugeFacts> facts;
-  const Recording& recording() const { return facts->recording(); }
+  const RecordingFacts& recording() const { return facts->recording(); }
 };
 
 std::string Health(const Entry& entry) { return HealthOf(CheckGauge(*entry.facts, Version())); }
@@ -87,7 +87,7 @@ std::string Table(const std::vector<Entry>& entries) {
       text += fmt::format("{:>8}  {:<7} {}\n", "-", "broken", entry.facts.error().message);
       continue;
     }
-    const Recording& r = entry.recording();
+    const RecordingFacts& r = entry.recording();
     const Estimate& live = entry.facts->summary.live_bytes;
     const Interval range = Interval95(OrNothingSampled(live, r));
     // What was never sampled has no figures.
@@ -114,7 +114,7 @@ std::string AsJson(const std::vector<Entry>& entries) {
     if (!entry.facts) {
       json["error"] = entry.facts.error().message;
     } else {
-      const Recording& r = entry.recording();
+      const RecordingFacts& r = entry.recording();
       const GaugeSummary& summary = entry.facts->summary;
       const Interval range = Interval95(OrNothingSampled(summary.live_bytes, r));
       json["pid"] = r.pid;

@@ -7,18 +7,18 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 
 #include "cli/pprof/line_reader.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "cli/source.h"
-#include "cli/trace_source.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/query/query.h"
 #include "core/query/result_writer.h"
 #include "core/query/schema.h"
 #include "core/query/sql_text.h"
+#include "core/recording/recording.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {
@@ -117,21 +117,27 @@ Result<std::unique_ptr<query::QuerySource>> OpenSource(const QueryCommand& comma
     return Fail(ErrorCode::kInvalidArgument,
                 "a SOURCE is needed: heapgauge query \"SELECT ...\" trace.hgt");
   }
-  if (sources.size() == 1 && IsTraceFile(sources.front())) {
+  std::optional<Recording> recording;
+  if (sources.size() == 1) {
+    OpenOptions open;
+    open.pick = command.report.pick;
+    HG_ASSIGN(recording, Recording::Open(sources.front(), open));
+  }
+  if (recording && recording->is_trace()) {
     if (command.report.peak || command.report.kind != "heap") {
       return Fail(ErrorCode::kInvalidArgument,
                   Printable(sources.front()) +
                       ": of a trace, SQL chooses the moment and the kind: snapshots('peak'), "
                       "live_at('peak'), is_mapping; --peak and --kind are for gauge files");
     }
-    HG_ASSIGN(auto trace, trace::TraceFile::Open(sources.front()));
+    HG_ASSIGN(auto trace, recording->Trace());
     *notes = trace->notes();
     const SymbolOptions symbols = command.report.symbols;
     return query::QuerySource::OfTrace(std::move(trace), [symbols](Profile* profile) {
       NameLocations(symbols, profile, BeginProgress());
     });
   }
-  HG_ASSIGN(Loaded loaded, Load(command.report));
+  HG_ASSIGN(Loaded loaded, Load(command.report, nullptr, recording ? &*recording : nullptr));
   *notes = loaded.profile.notes;
   return query::QuerySource::OfProfile(std::move(loaded.profile));
 }
@@ -210,7 +216,7 @@ int Query(QueryCommand command) {
   }
   for (std::string& source : sources) {
     auto meant =
-        MeanWholeTrace(source, command.report.pick, "choose by WHERE time_ns BETWEEN ... AND ...");
+        MeantWhole(source, command.report.pick, "choose by WHERE time_ns BETWEEN ... AND ...");
     if (!meant) return FailWith(meant.error());
     source = *std::move(meant);
   }

@@ -12,12 +12,11 @@
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "cli/symbol_options.h"
-#include "cli/trace_source.h"
 #include "cli/ui_sources.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/recording/recording.h"
 #include "core/symbolize/name_cache.h"
-#include "core/trace/file/trace_file.h"
 #include "endpoint/base/gauge_process.h"
 #include "endpoint/report_page.h"
 
@@ -77,8 +76,10 @@ int WriteReport(const PageOptions& options) {
   EndProgress();
   if (!made) return FailWith(made.error());
   for (const std::string& source : options.sources) {
-    if (!IsTraceFile(source)) continue;
-    if (const auto trace = trace::TraceFile::Open(source)) TellNotes((*trace)->notes());
+    if (FormatAt(source) != ProfileFormat::kTrace) continue;
+    const auto recording = Recording::OpenFile(source);
+    if (!recording) continue;
+    if (const auto trace = recording->Trace()) TellNotes((*trace)->notes());
   }
   if (!made->failed.empty()) {
     TellNotes({fmt::format("{} answers are not in it: there is no {}", made->failed.size(),

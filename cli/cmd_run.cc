@@ -159,7 +159,7 @@ void TellResult(const RunOptions& options, const LaunchSpec& spec, const LaunchR
              summary.error().message);
     return;
   }
-  const Recording& r = summary->recording;
+  const RecordingFacts& r = summary->recording;
   TellUser("heapgauge: {} (pid {}) {} after {}; live at the end {}, {} samples{}\n", r.name(),
            result.pid, how, FormatDuration(RunningTime(result, r)),
            LiveText(summary->live_bytes, r), FormatCount(static_cast<double>(r.samples)),

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "cli/cli.h"
-#include "cli/source.h"
 #include "cli/symbol_options.h"
-#include "cli/trace_source.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_save.h"
+#include "core/recording/recording.h"
 #include "core/trace/file/save_trace.h"
 
 namespace heapgauge::cli {
@@ -28,17 +27,16 @@ struct SaveOptions {
 // The copy may be of either kind.
 Result<trace::SavedTrace> WriteCopy(const std::string& path, const std::string& output,
                                     const std::function<void(Profile*)>& symbolize) {
-  if (IsTraceFile(path)) return trace::SaveTrace(path, output, symbolize);
+  if (FormatAt(path) == ProfileFormat::kTrace) return trace::SaveTrace(path, output, symbolize);
   HG_ASSIGN(const SavedGauge saved, SaveGauge(path, symbolize));
   HG_TRY(WriteWholeFile(output, saved.bytes));
   return trace::SavedTrace{saved.bytes.size(), saved.names, {}};
 }
 
 int Save(const SaveOptions& options) {
-  // A trace is a file, and no place where gauge files are looked for.
-  const auto source = MeanTrace(options.source, options.pick);
+  const auto source = MeantTrace(options.source, options.pick);
   if (!source) return FailWith(source.error());
-  const auto path = IsTraceFile(*source) ? source : ResolveSource(*source, options.pick);
+  const auto path = LocateFile(*source, options.pick);
   if (!path) return FailWith(path.error());
   std::vector<std::string> notes;
   const auto saved = WriteCopy(*path, options.output, [&](Profile* profile) {

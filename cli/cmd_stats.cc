@@ -6,6 +6,7 @@
 #include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/base/text.h"
+#include "core/recording/recording.h"
 #include "core/report/views/live_samples.h"
 #include "core/report/views/stats.h"
 #include "core/trace/answer/stats.h"
@@ -79,22 +80,22 @@ int OfTrace(const StatsCommand& command, SelectedTrace opened, ProgressSink* pro
   return Deliver(options, StatsText(subject, *stats, *request, text));
 }
 
-int OfSamples(const StatsCommand& command) {
+int OfSamples(const StatsCommand& command, Recording* recording) {
   const ReportOptions& options = command.report;
-  return ReportSamples(options, Granularity::kFunctions,
+  return ReportSamples(recording, options, Granularity::kFunctions,
                        [&](const SampledSubject& subject, const LiveSamplesOptions& text) {
                          return options.json ? Deliver(options, LiveSamplesJson(subject, text))
                                              : Deliver(options, SampledStatsText(subject, text));
                        });
 }
 
-int Stats(StatsCommand command) {
+int Stats(const StatsCommand& command) {
   return ReportBlocks(
-      command.source, &command.report,
+      command.source, command.report,
       [&](SelectedTrace opened, ProgressSink* progress) {
         return OfTrace(command, std::move(opened), progress);
       },
-      [&] { return OfSamples(command); });
+      [&](Recording* recording) { return OfSamples(command, recording); });
 }
 
 void DescribeStats(Command sub, Action* action) {

@@ -1,24 +1,20 @@
 // timeline: the heap over time, as a graph, as massif's snapshots, as points for scripts.
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "cli/source.h"
 #include "cli/trace_options.h"
-#include "core/base/peeking_stream.h"
 #include "core/base/text.h"
 #include "core/formats/massif/massif_of_moments.h"
-#include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_timeline.h"
 #include "core/formats/massif/massif_writer.h"
 #include "core/formats/massif/trace_massif.h"
+#include "core/recording/recording.h"
 #include "core/report/draw/timeline_bands.h"
 #include "core/report/views/ms_print.h"
 #include "core/report/views/timeline.h"
@@ -49,39 +45,26 @@ struct TimelineCommand {
 
 // One of these, by what the source is.
 struct TimeSource {
+  Recording recording;
   std::shared_ptr<const trace::TraceFile> trace;
   std::unique_ptr<MassifFile> massif;
   std::unique_ptr<Profile> profile;
 };
 
-bool IsFile(const std::string& path) {
-  struct stat st {};
-  return stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
-}
-
 Result<TimeSource> Open(const TimelineCommand& command) {
-  TimeSource source;
-  if (IsFile(command.source)) {
-    HG_ASSIGN(auto stream, OpenStream(command.source));
-    auto peeking = std::make_unique<PeekingStream>(std::move(stream));
-    HG_ASSIGN(std::string_view start, peeking->Peek(4096));
-    if (trace::IsTrace(start)) {
-      HG_ASSIGN(source.trace, trace::TraceFile::Open(command.source));
-      return source;
-    }
-    HG_ASSIGN(auto plain, Decompressed(std::move(peeking), command.source));
-    PeekingStream text(std::move(plain));
-    HG_ASSIGN(start, text.Peek(4096));
-    if (IsMassif(start)) {
-      HG_ASSIGN(MassifFile file, ParseMassif(&text, command.source));
-      source.massif = std::make_unique<MassifFile>(std::move(file));
-      return source;
-    }
+  OpenOptions open;
+  open.pick = command.report.pick;
+  HG_ASSIGN(Recording recording, Recording::Open(command.source, open));
+  TimeSource source{std::move(recording), nullptr, nullptr, nullptr};
+  if (source.recording.is_trace()) {
+    HG_ASSIGN(source.trace, source.recording.Trace());
+  } else if (source.recording.is_massif()) {
+    HG_ASSIGN(MassifFile file, source.recording.Massif());
+    source.massif = std::make_unique<MassifFile>(std::move(file));
+  } else {
+    HG_ASSIGN(Profile profile, source.recording.ReadProfile());
+    source.profile = std::make_unique<Profile>(std::move(profile));
   }
-  ReadingOptions reading;
-  reading.pick = command.report.pick;
-  HG_ASSIGN(Profile profile, ReadMerged({command.source}, reading));
-  source.profile = std::make_unique<Profile>(std::move(profile));
   return source;
 }
 
@@ -239,10 +222,9 @@ Result<MassifFile> MakeMassif(const TimelineCommand& command, TimeSource* source
   NameLocations(command.report.symbols, &now, BeginProgress());
   std::unique_ptr<Profile> peak;
   if (now.recording.has_peak) {
-    ReadingOptions reading;
-    reading.pick = command.report.pick;
-    reading.read.gauge.peak = true;
-    auto read = ReadMerged({command.source}, reading);
+    ReadOptions at_peak;
+    at_peak.gauge.peak = true;
+    auto read = source->recording.ReadProfile(at_peak);
     if (read && read->recording.is_peak) {
       NameLocations(command.report.symbols, &*read, BeginProgress());
       peak = std::make_unique<Profile>(std::move(*read));
@@ -390,7 +372,7 @@ Examples:
   AddSymbolOptions(sub, &report->symbols);
   sub.OnChosen([=] {
     *action = [=] {
-      auto meant = MeanWholeTrace(command->source);
+      auto meant = MeantWhole(command->source, "", "choose by --from and --to");
       if (!meant) return FailWith(meant.error());
       command->source = *std::move(meant);
       return RunTimeline(*command);

@@ -1,8 +1,8 @@
 // top: who holds the memory.
 
 #include "cli/report_figures.h"
-#include "cli/source.h"
 #include "cli/watch.h"
+#include "core/recording/locate.h"
 #include "core/report/views/top.h"
 
 namespace heapgauge::cli {
@@ -14,7 +14,7 @@ int Top(const ReportOptions& options) {
   Loaded* loaded = &sorted->loaded;
   if (loaded->profile.recording.state == RecordingState::kLive && !options.json && !options.csv &&
       options.sources.size() == 1) {
-    if (const auto path = ResolveSource(options.sources.front(), options.pick)) {
+    if (const auto path = LocateFile(loaded->sources.front(), options.pick)) {
       loaded->profile.recording.memory = MemoryLineOf(*path);
     }
   }

@@ -123,7 +123,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
   return result;
 }
 
-uint64_t RunningTime(const LaunchResult& result, const Recording& recording) {
+uint64_t RunningTime(const LaunchResult& result, const RecordingFacts& recording) {
   return recording.state == RecordingState::kEnded ? recording.duration_ns : result.duration_ns;
 }
 

@@ -43,7 +43,7 @@ Result<LaunchResult> Launch(const LaunchSpec& spec, uint64_t period_ns,
                             const std::function<void(int wait_status)>& ended = {});
 
 // How long it ran: as it said itself when it ended, else by our clock.
-uint64_t RunningTime(const LaunchResult& result, const Recording& recording);
+uint64_t RunningTime(const LaunchResult& result, const RecordingFacts& recording);
 
 // What is to be said if the program ended by itself and the agent did not see that; "" else.
 std::string UnseenEnd(const LaunchResult& result, bool seen);

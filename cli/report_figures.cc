@@ -20,18 +20,18 @@ Status ChooseFigures(const ReportOptions& options, Sorted* sorted) {
 
 }  // namespace
 
-Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache) {
+Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache, Recording* opened) {
   Sorted sorted;
-  HG_ASSIGN(sorted.loaded, Load(options, cache));
+  HG_ASSIGN(sorted.loaded, Load(options, cache, opened));
   if (const Status chosen = ChooseFigures(options, &sorted); !chosen) {
-    return tl::unexpected<Error>(About(options.sources, chosen.error()));
+    return tl::unexpected<Error>(About(sorted.loaded.sources, chosen.error()));
   }
   return sorted;
 }
 
-Result<Selected> LoadSelected(const ReportOptions& options) {
+Result<Selected> LoadSelected(const ReportOptions& options, Recording* opened) {
   Selected selected;
-  HG_ASSIGN(static_cast<Sorted&>(selected), LoadSorted(options));
+  HG_ASSIGN(static_cast<Sorted&>(selected), LoadSorted(options, nullptr, opened));
   selected.granularity = GranularityOf(options.granularity);
   HG_ASSIGN(selected.rows,
             SelectRows(selected.profile(), {options.focus, options.ignore}, selected.granularity));

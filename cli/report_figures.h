@@ -20,15 +20,16 @@ struct Sorted {
 };
 
 // Loads the profile, with the sample type that the options ask for as its default one. Fails if it
-// has no such type, or nothing to sort by as asked. The cache is as in Load.
-Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache = nullptr);
+// has no such type, or nothing to sort by as asked. The rest is as in Load.
+Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache = nullptr,
+                          Recording* opened = nullptr);
 
 // The same with the rows that --focus and --ignore leave.
 struct Selected : Sorted {
   Granularity granularity = Granularity::kFunctions;
   std::vector<bool> rows;
 };
-Result<Selected> LoadSelected(const ReportOptions& options);
+Result<Selected> LoadSelected(const ReportOptions& options, Recording* opened = nullptr);
 
 // For formats that have no place for less than nothing: says on standard error how much the stacks
 // lost that they leave out, those of a change that shrank. Nothing if there are none.

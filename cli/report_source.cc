@@ -5,12 +5,9 @@
 
 #include <algorithm>
 
-#include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
-#include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "cli/tell_user.h"
-#include "cli/trace_source.h"
 #include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
 #include "core/base/file_sink.h"
@@ -19,28 +16,33 @@
 
 namespace heapgauge::cli {
 
-Result<Loaded> Load(const ReportOptions& options, FrameCache* cache) {
+Result<Loaded> Load(const ReportOptions& options, FrameCache* cache, Recording* opened) {
   ProgressSink* progress = options.quiet ? nullptr : BeginProgress();
-  ReadingOptions reading;
-  reading.pick = options.pick;
-  GaugeReadOptions& read = reading.read.gauge;
-  read.peak = options.peak;
-  read.inherited = options.inherited == "only"   ? Inherited::kOnly
-                   : options.inherited == "none" ? Inherited::kExclude
-                                                 : Inherited::kInclude;
-  HG_ASSIGN(reading.read.question, QuestionOf(options.trace));
-  reading.read.progress = progress;
+  ReadOptions read;
+  read.gauge.peak = options.peak;
+  read.gauge.inherited = options.inherited == "only"   ? Inherited::kOnly
+                         : options.inherited == "none" ? Inherited::kExclude
+                                                       : Inherited::kInclude;
+  HG_ASSIGN(read.question, QuestionOf(options.trace));
+  read.progress = progress;
   std::vector<std::string> notes;
-  reading.read.name_stacks = [&](Profile* profile) {
+  read.name_stacks = [&](Profile* profile) {
     notes = NameLocations(options.symbols, profile, progress).notes;
   };
-  if (options.kind == "mmap") read.kind = ProfileKind::kMmap;
-  if (options.kind == "pool") read.kind = ProfileKind::kPool;
+  if (options.kind == "mmap") read.gauge.kind = ProfileKind::kMmap;
+  if (options.kind == "pool") read.gauge.kind = ProfileKind::kPool;
   Loaded loaded;
   if (progress != nullptr && !options.sources.empty()) {
     progress->Report("reading " + options.sources.front(), 0, 0, "");
   }
-  HG_ASSIGN(loaded.profile, ReadMerged(options.sources, reading));
+  if (opened != nullptr) {
+    loaded.sources = {opened->spec()};
+    HG_ASSIGN(loaded.profile, opened->ReadProfile(read));
+  } else {
+    OpenOptions open;
+    open.pick = options.pick;
+    HG_ASSIGN(loaded.profile, ReadMerged(options.sources, open, read, &loaded.sources));
+  }
   if (cache != nullptr) cache->Fill(&loaded.profile);
   loaded.notes = NameLocations(options.symbols, &loaded.profile, progress).notes;
   if (loaded.notes.empty()) loaded.notes = std::move(notes);
@@ -79,7 +81,7 @@ Terminal Target(const ReportOptions& options) {
 Status MayReplace(const std::string& output) {
   struct stat st {};
   const bool is_file = stat(output.c_str(), &st) == 0 && S_ISREG(st.st_mode);
-  if (!is_file || (!IsTraceFile(output) && !ReadOwner(output))) return {};
+  if (!is_file || (FormatAt(output) != ProfileFormat::kTrace && !ReadOwner(output))) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "-o: '" + Printable(output) +
                   "' is a recording, which a report would destroy; name another file, or remove it "
@@ -216,8 +218,7 @@ void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&
         options->trace.blocks = true;
         options->sort.clear();
       }
-      const Status meant = MeanTraces(options->pick, &options->sources);
-      return meant ? run(*options) : FailWith(meant.error());
+      return run(*options);
     };
   });
 }

@@ -16,6 +16,7 @@
 #include "core/base/text_sink.h"
 #include "core/fold/functions.h"
 #include "core/model/profile.h"
+#include "core/recording/recording.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
 #include "core/symbolize/frame_cache.h"
@@ -24,14 +25,17 @@ namespace heapgauge::cli {
 
 struct Loaded {
   Profile profile;
+  std::vector<std::string> sources;  // as they are meant (Recording::spec)
   // What is missing in it (profile.notes), then what stood in the way of names. Output without them
   // leaves it to TellNotes to tell the former.
   std::vector<std::string> notes;
 };
 
 // Finds, reads and symbolizes the profile that the options name. With a cache, names that it knows
-// are not looked up again, and new ones are added.
-Result<Loaded> Load(const ReportOptions& options, FrameCache* cache = nullptr);
+// are not looked up again, and new ones are added. `opened` is the one SOURCE, if somebody has
+// opened it before.
+Result<Loaded> Load(const ReportOptions& options, FrameCache* cache = nullptr,
+                    Recording* opened = nullptr);
 
 // The error, beginning with the sources that it is about.
 Error About(const std::vector<std::string>& sources, Error error);

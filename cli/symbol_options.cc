@@ -30,7 +30,7 @@ SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,
   if (!options.no_debuginfod) debuginfod = Debuginfod::FromEnvironment();
   symbolize.debuginfod = debuginfod.get();
   if (!options.no_cache) symbolize.cache_dir = DefaultNameCacheDir();
-  const Recording& recording = profile->recording;
+  const RecordingFacts& recording = profile->recording;
   if (recording.state == RecordingState::kLive || recording.state == RecordingState::kSnapshot) {
     symbolize.pid = recording.pid;
   }

@@ -17,13 +17,13 @@
 
 #include "cli/cli.h"
 #include "cli/tell_user.h"
-#include "cli/trace_source.h"
 #include "cli/trace_summary.h"
 #include "core/base/file.h"
 #include "core/base/steady_heap.h"
 #include "core/base/text.h"
 #include "core/gauge/mapped_gauge.h"
 #include "core/os/process.h"
+#include "core/recording/recording.h"
 #include "core/trace/file/writer_lock.h"
 #include "core/trace/record/recorder.h"
 
@@ -70,7 +70,7 @@ Status MayBecomeTrace(const std::string& path) {
   }
   if (!std::filesystem::is_regular_file(status)) return {};
   if (std::filesystem::file_size(path, failed) == 0 || failed) return {};
-  if (!IsTraceFile(path)) {
+  if (FormatAt(path) != ProfileFormat::kTrace) {
     return refused("is there and is no trace; name another file, or remove it");
   }
   if (const auto file = File::OpenForReading(path); file && trace::HasWriter(file->fd())) {
@@ -190,7 +190,9 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
 bool WasCut(const trace::RecordedProcess& r) {
   struct stat now {};
   if (stat(r.path.c_str(), &now) != 0 || !S_ISREG(now.st_mode)) return false;
-  if (static_cast<uint64_t>(now.st_size) < r.file_bytes || !IsTraceFile(r.path)) return true;
+  if (static_cast<uint64_t>(now.st_size) < r.file_bytes ||
+      FormatAt(r.path) != ProfileFormat::kTrace)
+    return true;
   const auto file = File::OpenForReading(r.path);
   if (!file) return false;
   const off_t hole = lseek(file->fd(), 0, SEEK_HOLE);

@@ -1,11 +1,10 @@
 #include "cli/trace_subject.h"
 
+#include "cli/packed_output.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
-#include "cli/source.h"
 #include "cli/symbol_options.h"
 #include "cli/trace_options.h"
-#include "cli/trace_source.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -19,14 +18,27 @@ ReportOptions ForSamples(const ReportOptions& options) {
   return changed;
 }
 
-// Nothing if SOURCE is no trace.
-Result<std::optional<SelectedTrace>> OpenSelectedTrace(const ReportOptions& options,
-                                                       ProgressSink* progress) {
-  if (!IsTraceSource(options)) return std::nullopt;
-  const std::string& source = options.sources.front();
-  if (progress != nullptr) progress->Report("opening " + source, 0, 0, "");
+bool ChoosesPart(const ReportOptions& options) {
+  return options.trace != TraceOptions() || options.kind != "heap" || options.peak ||
+         options.inherited != "all" || !options.focus.empty() || !options.ignore.empty() ||
+         !options.type.empty();
+}
+
+Result<OpenedTrace> OpenTrace(const Recording& recording, const ReportOptions& options) {
+  ProgressSink* progress = options.quiet ? nullptr : BeginProgress();
+  OpenedTrace opened;
+  HG_ASSIGN(opened.file, recording.Trace());
+  HG_ASSIGN(const auto stacks, opened.file->ReadStacks());
+  opened.stacks = *stacks;
+  NameLocations(options.symbols, &opened.stacks.profile, progress);
+  return opened;
+}
+
+Result<SelectedTrace> OpenSelectedTrace(const Recording& recording, const ReportOptions& options,
+                                        ProgressSink* progress) {
+  if (progress != nullptr) progress->Report("opening " + recording.path(), 0, 0, "");
   SelectedTrace opened;
-  HG_ASSIGN(opened.trace, trace::TraceFile::Open(source));
+  HG_ASSIGN(opened.trace, recording.Trace());
   HG_ASSIGN(const trace::Question question, QuestionOf(options.trace, options.kind));
   HG_ASSIGN(opened.filter, BlocksBornWithin(question, *opened.trace));
   HG_ASSIGN(const auto stacks, opened.trace->ReadStacks());
@@ -60,27 +72,53 @@ void AddBlockReportOptions(Command sub, ReportOptions* options) {
   AddTraceOptions(sub, &options->trace, kRangeOptions | kFilterOptions);
 }
 
-int ReportBlocks(const std::string& source, ReportOptions* options,
+std::optional<Recording> OpenWhole(const ReportOptions& options) {
+  if (ChoosesPart(options) || options.sources.size() != 1) return std::nullopt;
+  OpenOptions open;
+  open.pick = options.pick;
+  auto opened = Recording::Open(options.sources.front(), open);
+  if (!opened) return std::nullopt;
+  return *std::move(opened);
+}
+
+int DeliverTrace(const Recording& recording, const ReportOptions& options,
+                 const std::function<Status(const OpenedTrace&, ProgressSink*, TextSink*)>& write) {
+  const auto trace = OpenTrace(recording, options);
+  if (!trace) return FailWith(trace.error());
+  TellNotes(trace->file->notes());
+  const int code = DeliverBy(options, [&](TextSink* sink) -> Status {
+    const auto packed = [&](TextSink* out) { return write(*trace, BeginProgress(), out); };
+    return WritePacked(options.output, packed, sink);
+  });
+  EndProgress();
+  return code;
+}
+
+int ReportBlocks(const std::string& source, const ReportOptions& options,
                  const std::function<int(SelectedTrace, ProgressSink*)>& of_trace,
-                 const std::function<int()>& of_samples) {
-  auto meant = MeanWholeTrace(source, options->pick);
+                 const std::function<int(Recording*)>& of_samples) {
+  auto meant = MeantWhole(source, options.pick, "choose by --from and --to");
   if (!meant) return FailWith(meant.error());
-  options->sources = {*std::move(meant)};
-  ProgressSink* const progress = options->quiet ? nullptr : BeginProgress();
-  auto opened = OpenSelectedTrace(*options, progress);
+  OpenOptions open;
+  open.pick = options.pick;
+  auto recording = Recording::Open(*meant, open);
+  if (!recording) return FailWith(recording.error());
+  if (!recording->is_trace()) return of_samples(&*recording);
+  ProgressSink* const progress = options.quiet ? nullptr : BeginProgress();
+  auto opened = OpenSelectedTrace(*recording, options, progress);
   if (!opened) return FailWith(opened.error());
-  return *opened ? of_trace(std::move(**opened), progress) : of_samples();
+  return of_trace(*std::move(opened), progress);
 }
 
 int ReportSamples(
-    const ReportOptions& asked, Granularity granularity,
+    Recording* recording, const ReportOptions& asked, Granularity granularity,
     const std::function<int(const SampledSubject&, const LiveSamplesOptions&)>& make) {
   const ReportOptions options = ForSamples(asked);
-  auto loaded = Load(options);
+  auto loaded = Load(options, nullptr, recording);
   if (!loaded) return FailWith(loaded.error());
   const auto samples =
       CountLiveSamples(loaded->profile, {options.focus, options.ignore}, granularity);
-  if (!samples) return FailWith(options.sources.front() + ": " + samples.error().message);
+  if (!samples) return FailWith(recording->spec() + ": " + samples.error().message);
   SampledSubject subject{loaded->profile, *samples, {}, loaded->notes};
   for (const HeapFigures& row : FiguresOfRows(loaded->profile)) subject.total.Add(row);
   LiveSamplesOptions text;

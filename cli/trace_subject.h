@@ -1,5 +1,5 @@
-// SOURCE of the commands that look at single blocks of a trace: opened, with the names of its
-// stacks, and with the filter that the options ask for.
+// SOURCE of the commands that want the events of a trace rather than a profile: opened, with the
+// names of its stacks, and with the filter that the options ask for.
 //
 // Single-threaded.
 #ifndef HEAPGAUGE_CLI_TRACE_SUBJECT_H_
@@ -15,6 +15,8 @@
 #include "cli/report_options.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/text_sink.h"
+#include "core/recording/recording.h"
 #include "core/report/views/live_samples.h"
 #include "core/trace/answer/trace_filter.h"
 #include "core/trace/file/trace_file.h"
@@ -29,18 +31,30 @@ struct SelectedTrace {
   std::optional<trace::Matcher> matcher;  // none: all heap blocks
 };
 
+// The one SOURCE, if all of it is meant: --at, --focus and all the others that choose a moment, a
+// range or blocks make a profile of a trace. What cannot be opened is left to Load, which says why.
+std::optional<Recording> OpenWhole(const ReportOptions& options);
+
+struct OpenedTrace {
+  std::shared_ptr<const trace::TraceFile> file;
+  trace::TraceFile::Stacks stacks;  // with names
+};
+// Has a whole trace written in another form, to where -o says, compressed if that name asks for it.
+int DeliverTrace(const Recording& recording, const ReportOptions& options,
+                 const std::function<Status(const OpenedTrace&, ProgressSink*, TextSink*)>& write);
+
 // Options that all of them have: names, output, and which blocks.
 void AddBlockReportOptions(Command sub, ReportOptions* options);
 
 // Has a report made of `source`: of its blocks if it is a trace (--from and --to mean those that
-// were allocated between), else of its samples. `options` get the source that is meant.
-int ReportBlocks(const std::string& source, ReportOptions* options,
+// were allocated between), else of its samples.
+int ReportBlocks(const std::string& source, const ReportOptions& options,
                  const std::function<int(SelectedTrace, ProgressSink*)>& of_trace,
-                 const std::function<int()>& of_samples);
+                 const std::function<int(Recording*)>& of_samples);
 
 // For a SOURCE that is no trace: loads it, counts its live samples by `granularity` and has the
 // report made.
-int ReportSamples(const ReportOptions& options, Granularity granularity,
+int ReportSamples(Recording* recording, const ReportOptions& options, Granularity granularity,
                   const std::function<int(const SampledSubject&, const LiveSamplesOptions&)>& make);
 
 }  // namespace heapgauge::cli

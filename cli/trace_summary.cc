@@ -163,7 +163,7 @@ void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::s
     TellNoTrace(spec, result, directory);
   } else {
     const std::string how = HowItEnded(result.wait_status);
-    const Recording& recording = main->facts.recording;
+    const RecordingFacts& recording = main->facts.recording;
     const uint64_t events = main->totals.events;
     TellUser("heapgauge: {} (pid {}) {} after {}; {}", recording.name(), result.pid, how,
              FormatDuration(RunningTime(result, recording)),

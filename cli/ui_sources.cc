@@ -4,16 +4,11 @@
 #include <mutex>
 #include <utility>
 
-#include "cli/pprof/sources.h"
 #include "cli/progress_line.h"
-#include "cli/source.h"
-#include "core/base/byte_stream.h"
-#include "core/base/peeking_stream.h"
 #include "core/base/text.h"
-#include "core/formats/read_profile.h"
 #include "core/gauge/gauge_directory.h"
+#include "core/recording/recording.h"
 #include "core/symbolize/frame_cache.h"
-#include "core/trace/file/trace_file.h"
 #include "endpoint/api/process_source.h"
 #include "endpoint/api/profile_source.h"
 #include "endpoint/api/trace_source.h"
@@ -26,32 +21,6 @@ using endpoint::api::ProcessSource;
 using endpoint::api::ProfileSource;
 using endpoint::api::Sources;
 using endpoint::api::TraceSource;
-
-struct FileFormat {
-  ProfileFormat format = ProfileFormat::kUnknown;  // also of what is no file
-  bool compressed = false;
-};
-
-ProfileFormat FormatIn(std::unique_ptr<ByteStream> bytes) {
-  PeekingStream stream(std::move(bytes));
-  const auto start = stream.Peek(4096);
-  if (!start) return ProfileFormat::kUnknown;
-  return trace::IsTrace(*start) ? ProfileFormat::kTrace : DetectFormat(*start);
-}
-
-// By what it begins with.
-FileFormat FormatOf(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return {};
-  auto opened = OpenStream(path);
-  if (!opened) return {};
-  const ProfileFormat plain = FormatIn(*std::move(opened));
-  if (plain != ProfileFormat::kUnknown) return {plain, false};
-  opened = OpenStream(path);
-  if (!opened) return {};
-  auto inner = Decompressed(*std::move(opened), path);
-  return {inner ? FormatIn(*std::move(inner)) : ProfileFormat::kUnknown, true};
-}
 
 // Names the stacks of a trace. While it grows they are wanted again and again, and those that were
 // found once are kept. Threads: any number.
@@ -88,10 +57,10 @@ Status AddGauge(const std::string& path, const endpoint::GaugeProcessOptions& ho
   return {};
 }
 
-Result<Profile> ReadWithNames(const std::string& word, const SymbolOptions& symbols) {
+Result<Profile> ReadWithNames(Recording* recording, const SymbolOptions& symbols) {
   ProgressSink* progress = BeginProgress();
-  if (progress != nullptr) progress->Report("reading " + word, 0, 0, "");
-  auto profile = ReadMerged({word}, ReadingOptions());
+  if (progress != nullptr) progress->Report("reading " + recording->spec(), 0, 0, "");
+  auto profile = recording->ReadProfile();
   if (profile) {
     const std::vector<std::string> notes = NameLocations(symbols, &*profile, progress).notes;
     profile->notes.insert(profile->notes.end(), notes.begin(), notes.end());
@@ -100,42 +69,47 @@ Result<Profile> ReadWithNames(const std::string& word, const SymbolOptions& symb
   return profile;
 }
 
+// Its processes come and go (DirectoriesAmong); what was copied of them stays.
+Status AddDumps(const std::string& directory, const endpoint::GaugeProcessOptions& how,
+                Sources* sources) {
+  HG_ASSIGN(const std::vector<std::string> paths, ListGaugeFiles(directory));
+  if (paths.empty()) {
+    return Fail(ErrorCode::kNotFound, "'" + Printable(directory) + "' holds no gauge files (*.hg)");
+  }
+  for (const std::string& path : paths) {
+    const auto owner = ReadOwner(path);
+    if (owner && owner->is_copy) HG_TRY(AddGauge(path, how, sources));
+  }
+  return {};
+}
+
 Status AddOne(const std::string& asked, const SymbolOptions& symbols,
               const endpoint::GaugeProcessOptions& how, Sources* sources, BackgroundReads* reads) {
-  HG_ASSIGN(const std::string word, MeanTrace(asked));
+  HG_ASSIGN(const std::string word, MeantTrace(asked));
   std::error_code ignored;
-  if (std::filesystem::is_directory(word, ignored)) {
-    HG_ASSIGN(const std::vector<std::string> paths, ListGaugeFiles(word));
-    if (paths.empty()) {
-      return Fail(ErrorCode::kNotFound, "'" + Printable(word) + "' holds no gauge files (*.hg)");
-    }
-    // Its processes come and go (DirectoriesAmong); what was copied of them stays.
-    for (const std::string& path : paths) {
-      const auto owner = ReadOwner(path);
-      if (owner && owner->is_copy) HG_TRY(AddGauge(path, how, sources));
-    }
-    return {};
-  }
-  std::string path = word;
-  if (auto resolved = ResolveSource(word, "")) path = *std::move(resolved);
-  const auto [format, compressed] = FormatOf(path);
-  if (format == ProfileFormat::kGauge && !compressed) return AddGauge(path, how, sources);
-  if (format == ProfileFormat::kTrace && !compressed) {
-    HG_ASSIGN(auto trace, trace::TraceFile::Open(path));
-    sources->Add(std::make_shared<TraceSource>(std::move(trace), NameOfFile(path),
+  if (std::filesystem::is_directory(word, ignored)) return AddDumps(word, how, sources);
+  HG_ASSIGN(Recording opened, Recording::Open(word));
+  if (opened.is_gauge() && opened.moment().empty()) return AddGauge(opened.path(), how, sources);
+  if (opened.is_whole_trace()) {
+    HG_ASSIGN(auto trace, opened.Trace());
+    sources->Add(std::make_shared<TraceSource>(std::move(trace), NameOfFile(opened.path()),
                                                [names = std::make_shared<TraceNames>(symbols)](
                                                    Profile* profile) { names->Name(profile); }));
     return {};
   }
-  if (format == ProfileFormat::kUnknown || reads == nullptr) {
-    HG_ASSIGN(Profile profile, ReadWithNames(word, symbols));
+  // Of files it is known that they end.
+  const bool later = reads != nullptr && opened.is_file() && opened.moment().empty() &&
+                     opened.format() != ProfileFormat::kUnknown;
+  if (!later) {
+    HG_ASSIGN(Profile profile, ReadWithNames(&opened, symbols));
     sources->Add(std::make_shared<ProfileSource>(std::move(profile), NameOfFile(word)));
     return {};
   }
   auto pending = std::make_shared<PendingProfile>();
   sources->Add(std::make_shared<ProfileSource>(pending, NameOfFile(word)));
-  reads->Add([pending, word, symbols]() -> Status {
-    auto profile = ReadWithNames(word, symbols);
+  auto recording = std::make_shared<Recording>(std::move(opened));
+  reads->Add([pending, recording, symbols]() -> Status {
+    auto profile = ReadWithNames(recording.get(), symbols);
     if (!profile) {
       pending->Give(tl::unexpected<Error>(profile.error()));
       return tl::unexpected<Error>(profile.error());

@@ -10,8 +10,8 @@
 #include "cli/progress_line.h"
 #include "cli/report_figures.h"
 #include "cli/screen.h"
-#include "cli/source.h"
 #include "core/base/text.h"
+#include "core/recording/locate.h"
 #include "core/report/views/watch_text.h"
 
 namespace heapgauge::cli {
@@ -140,7 +140,9 @@ int Watch(const ReportOptions& asked) {
   ReportOptions options = asked;
   // A process that ends must not turn into another one of the same number.
   if (asked.sources.size() != 1) return FailWith("--watch shows one SOURCE at a time");
-  auto path = ResolveSource(asked.sources.front(), asked.pick);
+  const auto meant = MeantTrace(asked.sources.front(), asked.pick);
+  if (!meant) return FailWith(meant.error());
+  auto path = LocateFile(*meant, asked.pick);
   if (!path) return FailWith(path.error());
   options.sources = {*path};
   FrameCache cache;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "endpoint/base/route.h"
+#include "endpoint/target.h"
 #include "endpoint/testing/fake_process.h"
 
 namespace heapgauge::endpoint {

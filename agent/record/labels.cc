@@ -20,17 +20,17 @@ int64_t TokenOf(uint16_t set) {
 }  // namespace
 
 // There is no set for what was asked: is there no file, or no room?
-int Labels::WhyNone() const {
+int ProgramLabels::WhyNone() const {
   return session_.Available() ? HEAPGAUGE_FULL : HEAPGAUGE_UNAVAILABLE;
 }
 
 // A new set is written into this process's own file, which a forked child may not have yet.
-uint32_t Labels::Intern(uint32_t parent, const LabelText& label, uint16_t flags) {
+uint32_t ProgramLabels::Intern(uint32_t parent, const LabelText& label, uint16_t flags) {
   if (const uint32_t known = table().Find(parent, label, flags)) return known;
   return session_.Ready() ? table().Add(&session_.file(), parent, label, flags) : 0;
 }
 
-int64_t Labels::Push(const char* key, const char* value) {
+int64_t ProgramLabels::Push(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return HEAPGAUGE_INVALID;
   const LabelText label(key, value);
   if (label.key_bytes == 0) return HEAPGAUGE_INVALID;
@@ -42,7 +42,7 @@ int64_t Labels::Push(const char* key, const char* value) {
   return TokenOf(before);
 }
 
-void Labels::Pop(int64_t token) {
+void ProgramLabels::Pop(int64_t token) {
   const auto set = static_cast<uint16_t>(token & kSetMask);
   if (token < 0 || token != TokenOf(set)) return;
   ThreadState& thread = hg_thread;
@@ -55,7 +55,7 @@ void Labels::Pop(int64_t token) {
 
 // The labels of `set`, but for the name of a thread, on top of `name`. Those for which there is no
 // room are left out.
-uint32_t Labels::OnThreadName(uint32_t set, uint16_t name) {
+uint32_t ProgramLabels::OnThreadName(uint32_t set, uint16_t name) {
   const wire::LabelRecord* chain[wire::kMaxLabelDepth];
   uint32_t count = 0;
   for (const wire::LabelRecord* record = table().Get(set);
@@ -71,7 +71,7 @@ uint32_t Labels::OnThreadName(uint32_t set, uint16_t name) {
   return rebuilt;
 }
 
-int Labels::NameThread(const char* name) {
+int ProgramLabels::NameThread(const char* name) {
   if (!session_.Available()) return HEAPGAUGE_UNAVAILABLE;
   uint32_t set = 0;
   if (name != nullptr && *name != '\0') {
@@ -84,7 +84,7 @@ int Labels::NameThread(const char* name) {
   return HEAPGAUGE_OK;
 }
 
-int Labels::FindPool(const char* name) {
+int ProgramLabels::FindPool(const char* name) {
   if (name == nullptr || *name == '\0') return HEAPGAUGE_INVALID;
   const uint32_t set = Intern(0, LabelText("pool", name));
   if (set == 0) return WhyNone();
@@ -93,7 +93,7 @@ int Labels::FindPool(const char* name) {
 }
 
 // The labels of this thread and of the pool; those of the pool alone if there is no room.
-uint16_t Labels::SetInPool(int pool) {
+uint16_t ProgramLabels::SetInPool(int pool) {
   const uint32_t own = pools().SetOf(pool);
   const wire::LabelRecord* record = table().Get(own);
   if (record == nullptr || hg_thread.labels == 0) return static_cast<uint16_t>(own);
@@ -101,7 +101,8 @@ uint16_t Labels::SetInPool(int pool) {
   return static_cast<uint16_t>(set != 0 ? set : own);
 }
 
-void Labels::RecordAllocation(int pool, const SampledBlock& block, const Registers& caller) {
+void ProgramLabels::RecordAllocation(int pool, const SampledRequest& block,
+                                     const Registers& caller) {
   const uint64_t now_ns = os::MonotonicNs();
   const uint64_t since_start = now_ns - session_.start_ns();
   const uint32_t thread = session_.CurrentThread();
@@ -133,7 +134,7 @@ void Labels::RecordAllocation(int pool, const SampledBlock& block, const Registe
   if (TickIfDue(file, since_start)) session_.OncePerTick();
 }
 
-void Labels::RecordFree(int pool, uintptr_t address) {
+void ProgramLabels::RecordFree(int pool, uintptr_t address) {
   if (!IsPool(pool)) return;
   wire::LiveRecord record;
   if (session_.tables().pool_live.Remove(session_.OwnFile(), address, &record,
@@ -142,7 +143,7 @@ void Labels::RecordFree(int pool, uintptr_t address) {
   }
 }
 
-void Labels::CountFree(const wire::LiveRecord& record) {
+void ProgramLabels::CountFree(const wire::LiveRecord& record) {
   GaugeFile* file = session_.OwnFile();
   if (file == nullptr || (record.flags & wire::kLiveInherited) != 0) return;
   if (samples_.IsBeforeReset(record)) return;

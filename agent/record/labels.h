@@ -19,9 +19,10 @@
 
 namespace heapgauge::agent {
 
-class Labels {
+class ProgramLabels {
  public:
-  constexpr Labels(Session& session, Samples& samples) : session_(session), samples_(samples) {}
+  constexpr ProgramLabels(Session& session, Samples& samples)
+      : session_(session), samples_(samples) {}
 
   // The calling thread's labels. A negative answer is a code of heapgauge.h.
   int64_t Push(const char* key, const char* value);
@@ -32,7 +33,7 @@ class Labels {
   int FindPool(const char* name);
   bool IsPool(int pool) const { return pools().SetOf(pool) != 0; }
   // REQUIRES: IsPool, ControlFollower::BeginSample.
-  void RecordAllocation(int pool, const SampledBlock& block, const Registers& caller);
+  void RecordAllocation(int pool, const SampledRequest& block, const Registers& caller);
   void RecordFree(int pool, uintptr_t address);
 
  private:

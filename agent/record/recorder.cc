@@ -19,7 +19,7 @@ constinit Dumper dumper{};
 constinit Session session{};
 constinit Samples samples(session, dumper);
 constinit ControlFollower control(session, samples);
-constinit Labels labels(session, samples);
+constinit ProgramLabels labels(session, samples);
 constinit Mappings mappings(session);
 
 namespace {

@@ -20,7 +20,7 @@ namespace heapgauge::agent {
 extern Session session;
 extern Samples samples;
 extern ControlFollower control;
-extern Labels labels;
+extern ProgramLabels labels;
 extern Mappings mappings;
 
 struct AllocatorIdentity {

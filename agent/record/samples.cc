@@ -58,7 +58,7 @@ void Samples::RecordLoss(wire::Loss why, uint64_t size, uint64_t interval) {
   AddTo(totals.lost_bytes, Whole(WeightOf(size, interval).bytes));
 }
 
-void Samples::RecordAllocation(const SampledBlock& block, const Registers& caller) {
+void Samples::RecordAllocation(const SampledRequest& block, const Registers& caller) {
   const uint64_t now_ns = os::MonotonicNs();
   const uint32_t thread = session_.CurrentThread();
   wire::Loss loss = wire::Loss::kNoRoom;

@@ -22,7 +22,7 @@
 namespace heapgauge::agent {
 
 // A block that is a sample.
-struct SampledBlock {
+struct SampledRequest {
   uintptr_t address;
   uint64_t size;      // requested
   uint64_t usable;    // as the program is told
@@ -49,7 +49,7 @@ class Samples {
   Statistics& statistics() { return statistics_; }
 
   // REQUIRES: ControlFollower::BeginSample.
-  void RecordAllocation(const SampledBlock& block, const Registers& caller);
+  void RecordAllocation(const SampledRequest& block, const Registers& caller);
   // Counts a due sample that cannot be taken.
   void RecordLoss(wire::Loss why, uint64_t size, uint64_t interval);
   // After a sample: it counts against the cap, and the interval in force may change.

@@ -82,7 +82,7 @@ class SessionTest : public testing::Test {
     Dumper dumper;
     Samples samples{session, dumper};
     ControlFollower control{session, samples};
-    Labels labels{session, samples};
+    ProgramLabels labels{session, samples};
     Mappings mappings{session};
   };
   std::unique_ptr<Parts> parts_ = std::make_unique<Parts>();

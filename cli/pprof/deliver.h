@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/pprof/sources.h"
+#include "cli/pprof/source_options.h"
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
 #include "core/model/profile.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/pprof/sources.h"
+#include "cli/pprof/source_options.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 

@@ -30,33 +30,38 @@ void Override(const PprofSourceOptions& options, Profile* profile) {
 Result<Grabbed> Grab(const std::vector<std::string>& sources, const char* what,
                      const PprofSourceOptions& options, const Say& say, ModuleSources* servers) {
   Grabbed grabbed;
-  std::vector<Result<SourceProfile>> results = ReadSources(sources, ReadingOf(options, say));
-  for (size_t i = 0; i < results.size(); ++i) {
-    auto& result = results[i];
-    if (!result) {
-      if (results.size() == 1) return tl::unexpected<Error>(std::move(result).error());
-      say(sources[i] + ": " + result.error().message);
-      continue;
+  Status failed;
+  size_t number = 0;
+  const auto take = [&](Result<Recording> opened) -> Status {
+    HG_ASSIGN(Recording recording, std::move(opened));
+    HG_ASSIGN(Profile profile, recording.ReadProfile());
+    if (profile.recording.exact) {
+      for (const std::string& note : profile.notes) say("note: " + note);
     }
-    if (result->profile.recording.exact) {
-      for (const std::string& note : result->profile.notes) say("note: " + note);
-    }
-    Override(options, &result->profile);
+    Override(options, &profile);
     // Our own recordings leave it to reports which frames only allocate.
-    if (result->profile.recording.state != RecordingState::kUnknown &&
-        result->profile.drop_frames.empty()) {
-      result->profile.drop_frames = AllocationFunctionRegex();
+    if (profile.recording.state != RecordingState::kUnknown && profile.drop_frames.empty()) {
+      profile.drop_frames = AllocationFunctionRegex();
     }
     // Formats that pprof does not read name the allocator, whose library may have no names to drop.
-    if (!options.all_frames && !result->profile.recording.allocator.empty()) {
-      pprof::PruneAllocatorModules(&result->profile);
+    if (!options.all_frames && !profile.recording.allocator.empty()) {
+      pprof::PruneAllocatorModules(&profile);
     }
-    if (result->url) {
+    if (recording.url()) {
       grabbed.remote = true;
-      AddModuleSources(result->profile, *result->url, servers);
+      AddModuleSources(profile, *recording.url(), servers);
     }
-    grabbed.profiles.push_back(std::move(result->profile));
-  }
+    grabbed.profiles.push_back(std::move(profile));
+    return {};
+  };
+  Recording::OpenEach(sources, OpenOptionsOf(options, say), [&](Result<Recording> opened) {
+    const std::string& source = sources[number++];
+    const Status taken = take(std::move(opened));
+    if (taken) return;
+    if (sources.size() == 1) failed = taken;
+    if (sources.size() > 1) say(source + ": " + taken.error().message);
+  });
+  HG_TRY(failed);
   if (grabbed.profiles.empty()) {
     return Fail(ErrorCode::kNotFound, std::string("none of the ") + what + " could be read");
   }
@@ -81,16 +86,16 @@ void CoverAddresses(Profile* profile) {
   for (Location& location : profile->locations) location.module = 0;
 }
 
-ReadingOptions ReadingOf(const PprofSourceOptions& options, const Say& say) {
-  ReadingOptions reading;
-  reading.default_path = "/debug/pprof/profile";
-  reading.seconds = options.seconds;
-  reading.timeout = options.timeout;
-  reading.http.tls_cert = options.tls_cert;
-  reading.http.tls_key = options.tls_key;
-  reading.http.tls_ca = options.tls_ca;
-  reading.say = say;
-  return reading;
+OpenOptions OpenOptionsOf(const PprofSourceOptions& options, const Say& say) {
+  OpenOptions open;
+  open.default_path = "/debug/pprof/profile";
+  open.seconds = options.seconds;
+  open.timeout = options.timeout;
+  open.http.tls_cert = options.tls_cert;
+  open.http.tls_key = options.tls_key;
+  open.http.tls_ca = options.tls_ca;
+  open.say = say;
+  return open;
 }
 
 Result<Profile> LoadForPprof(const PprofSourceOptions& options, const Say& say) {

@@ -6,9 +6,9 @@
 #define HEAPGAUGE_CLI_PPROF_LOAD_H_
 
 #include "cli/pprof/source_options.h"
-#include "cli/pprof/sources.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
+#include "core/recording/recording.h"
 
 namespace heapgauge::cli {
 
@@ -20,7 +20,7 @@ Result<Profile> LoadForPprof(const PprofSourceOptions& options, const Say& say);
 void CoverAddresses(Profile* profile);
 
 // What is common to all sources of a command.
-ReadingOptions ReadingOf(const PprofSourceOptions& options, const Say& say);
+OpenOptions OpenOptionsOf(const PprofSourceOptions& options, const Say& say);
 
 }  // namespace heapgauge::cli
 

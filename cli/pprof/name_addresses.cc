@@ -5,6 +5,7 @@
 
 #include "cli/symbol_options.h"
 #include "core/base/text.h"
+#include "core/fetch/http.h"
 #include "core/symbolize/demangle_names.h"
 
 namespace heapgauge::cli {
@@ -133,13 +134,12 @@ Status NameAddresses(const PprofSourceOptions& options, const ModuleSources& ser
     const auto known = static_cast<FunctionId>(profile->functions.size());
     if (mode.local) NameLocally(options, mode, say, profile);
     if (mode.remote) {
-      const HttpOptions http = ReadingOptions().http;
+      HttpOptions http;
+      http.tls_cert = options.tls_cert;
+      http.tls_key = options.tls_key;
+      http.tls_ca = options.tls_ca;
       const AskForNames ask = [&](const Url& url, const std::string& addresses) {
-        HttpOptions with_keys = http;
-        with_keys.tls_cert = options.tls_cert;
-        with_keys.tls_key = options.tls_key;
-        with_keys.tls_ca = options.tls_ca;
-        return HttpPost(url, addresses, with_keys);
+        return HttpPost(url, addresses, http);
       };
       HG_TRY(NameByServers(servers, mode.force, ask, profile));
     }

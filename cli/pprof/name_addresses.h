@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cli/pprof/source_options.h"
-#include "cli/pprof/sources.h"
 #include "core/base/result.h"
 #include "core/fetch/remote_names.h"
 #include "core/model/profile.h"

@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "core/fetch/remote_names.h"
 #include "core/fold/merge.h"
+#include "core/recording/recording.h"
 #include "core/report/draw/render.h"
 #include "core/voices/perl/report.h"
 
@@ -54,19 +55,26 @@ void Announce(const std::string& path, bool is_profile, const Say& say) {
   if (!told.empty()) say(told.back() == '\n' ? told.substr(0, told.size() - 1) : told);
 }
 
-Result<Profile> ReadAll(const std::vector<std::string>& sources, const ReadingOptions& reading,
-                        const Say& say, ModuleSources* servers) {
+Result<Profile> ReadAll(const std::vector<std::string>& sources, const OpenOptions& open,
+                        const ReadOptions& read, const Say& say, ModuleSources* servers) {
   std::vector<Profile> profiles;
   bool remote = false;
-  for (auto& result : ReadSources(sources, reading)) {
-    if (!result) return tl::unexpected<Error>(std::move(result).error());
-    CoverAddresses(&result->profile);
-    if (result->url) {
-      AddModuleSources(result->profile, *result->url, servers);
+  const auto take = [&](Result<Recording> opened) -> Status {
+    HG_ASSIGN(Recording recording, std::move(opened));
+    HG_ASSIGN(Profile profile, recording.ReadProfile(read));
+    CoverAddresses(&profile);
+    if (recording.url()) {
+      AddModuleSources(profile, *recording.url(), servers);
       remote = true;
     }
-    profiles.push_back(std::move(result->profile));
-  }
+    profiles.push_back(std::move(profile));
+    return {};
+  };
+  Status taken;
+  Recording::OpenEach(sources, open, [&](Result<Recording> opened) {
+    if (taken) taken = take(std::move(opened));
+  });
+  HG_TRY(taken);
   if (profiles.size() == 1) {
     if (remote) KeepCopy(profiles.front(), say);
     return std::move(profiles.front());
@@ -79,7 +87,7 @@ Result<Profile> ReadAll(const std::vector<std::string>& sources, const ReadingOp
 // Asks the server for names and for the program, as the tools do when there is no program here.
 void AskServer(const PprofCommandLine& line, const ModuleSources& servers, const Say& say,
                perl::Options* options, Profile* profile) {
-  HttpOptions http = ReadingOf(line.source, nullptr).http;
+  HttpOptions http = OpenOptionsOf(line.source, nullptr).http;
   const AskForNames ask = [&http](const Url& url, const std::string& addresses) {
     return HttpPost(url, addresses, http);
   };
@@ -194,19 +202,20 @@ int RunAsPerlTool(const PprofCommandLine& line, const Say& say) {
   if (!line.source.program.empty()) Announce(line.source.program, false, say);
   for (const std::string& source : line.source.sources) Announce(source, true, say);
 
-  ReadingOptions reading = ReadingOf(line.source, say);
-  reading.default_path = "/pprof/profile";
-  reading.read.text.dialect =
+  OpenOptions open = OpenOptionsOf(line.source, say);
+  open.default_path = "/pprof/profile";
+  ReadOptions read;
+  read.text.dialect =
       options.tool == perl::Tool::kJeprof ? TextDialect::kJeprof : TextDialect::kGooglePprof;
-  if (!options.thread.empty()) reading.read.text.thread = "*";
+  if (!options.thread.empty()) read.text.thread = "*";
   ModuleSources servers;
-  auto profile = ReadAll(line.source.sources, reading, say, &servers);
+  auto profile = ReadAll(line.source.sources, open, read, say, &servers);
   if (!profile) return FailWith(profile.error());
   std::optional<Profile> base;
   if (!line.source.bases.empty()) {
-    auto read = ReadAll(line.source.bases, reading, say, &servers);
-    if (!read) return FailWith(read.error());
-    base = *std::move(read);
+    auto bases = ReadAll(line.source.bases, open, read, say, &servers);
+    if (!bases) return FailWith(bases.error());
+    base = *std::move(bases);
   }
   for (const std::string& note : profile->notes) say(note);
   if (!servers.empty() && options.program.empty()) {

@@ -6,7 +6,7 @@
 #define HEAPGAUGE_CLI_PPROF_RUN_PERL_H_
 
 #include "cli/pprof/flags.h"
-#include "cli/pprof/sources.h"
+#include "cli/pprof/source_options.h"
 
 namespace heapgauge::cli {
 

@@ -6,7 +6,7 @@
 #ifndef HEAPGAUGE_CLI_PPROF_SHELL_H_
 #define HEAPGAUGE_CLI_PPROF_SHELL_H_
 
-#include "cli/pprof/sources.h"
+#include "cli/pprof/source_options.h"
 #include "core/model/profile.h"
 #include "core/voices/pprof/words/settings.h"
 

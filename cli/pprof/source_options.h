@@ -4,10 +4,14 @@
 #ifndef HEAPGAUGE_CLI_PPROF_SOURCE_OPTIONS_H_
 #define HEAPGAUGE_CLI_PPROF_SOURCE_OPTIONS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace heapgauge::cli {
+
+// Tells the user a line while the command works.
+using Say = std::function<void(const std::string&)>;
 
 struct PprofSourceOptions {
   std::vector<std::string> sources;  // files, PIDs, gauge directories, URLs

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -40,7 +41,14 @@ struct Error {
   ErrorCode code = ErrorCode::kIo;
   std::string message;
   uint64_t offset = kNoOffset;  // byte of the input where it was noticed
-  uint32_t holder = 0;          // of kHeld: a PID
+  // The word of the request that is wrong, as options and parameters name it: "min-size"; "" none.
+  std::string field = {};
+  uint32_t holder = 0;  // of kHeld: a PID
+
+  // The line to show. The command line writes its fields with dashes, an address without.
+  std::string Text(const char* dashes) const {
+    return field.empty() ? message : dashes + field + ": " + message;
+  }
 };
 
 template <typename T>
@@ -50,6 +58,11 @@ using Status = Result<void>;
 [[nodiscard]] inline tl::unexpected<Error> Fail(ErrorCode code, std::string message,
                                                 uint64_t offset = kNoOffset) {
   return tl::unexpected<Error>(Error{code, std::move(message), offset});
+}
+// The same of a field of the request.
+[[nodiscard]] inline tl::unexpected<Error> FailField(std::string_view field, ErrorCode code,
+                                                     std::string message) {
+  return tl::unexpected<Error>(Error{code, std::move(message), kNoOffset, std::string(field)});
 }
 
 }  // namespace heapgauge

@@ -194,15 +194,15 @@ void CheckMissingGauge(const ProcessFacts& facts, Findings* findings) {
 
 // The program itself notices that its recorder is gone only when its buffers are full.
 void LookForRecorder(GaugeFacts* facts) {
-  Recording& r = facts->summary.recording;
+  RecordingFacts& r = facts->summary.recording;
   if (!r.traced || r.state != RecordingState::kLive || trace::IsBeingRecorded(facts->path)) return;
   r.traced = false;
   r.trace_given_up = true;
 }
 
 // Whether the process can still open the file that it made.
-void CheckRights(const ProcessFacts& facts, const Recording& recording, const GaugeInMemory& gauge,
-                 Findings* findings) {
+void CheckRights(const ProcessFacts& facts, const RecordingFacts& recording,
+                 const GaugeInMemory& gauge, Findings* findings) {
   const bool other_user = recording.uid != facts.effective_uid && facts.effective_uid != 0;
   if (!other_user && !gauge.outside) return;
   const std::string change = other_user ? fmt::format("started as user {} and is user {} now",
@@ -326,7 +326,7 @@ Examination ExamineGauge(const DoctorOptions& options, const std::string& path) 
                                     "heapgauge ps lists the gauge files there are"));
     return result;
   }
-  const Recording& r = gauge->recording();
+  const RecordingFacts& r = gauge->recording();
   if (r.state == RecordingState::kLive) {
     Examination process = ExamineProcess(options, r.pid);
     // The process may belong to somebody else; the file is readable all the same.
@@ -353,7 +353,7 @@ Examination ExamineTrace(const std::string& path) {
     return result;
   }
   const trace::Facts& facts = (*trace)->facts();
-  const Recording& r = facts.recording;
+  const RecordingFacts& r = facts.recording;
   result.subject = fmt::format("a trace of {} (pid {})", Printable(r.name()), r.pid);
   const std::string evidence = fmt::format("{} events, {} blocks, {}", (*trace)->events(),
                                            (*trace)->blocks(), FormatDuration((*trace)->end_ns()));

@@ -57,14 +57,14 @@ std::string ForTheRest(const GaugeFacts& facts, uint64_t interval) {
       SizeArgument(interval));
 }
 
-std::string SamplesText(const Recording& r) {
+std::string SamplesText(const RecordingFacts& r) {
   return fmt::format("{}, {} of them live, 1 in {}", figures::Counted(r.samples, "sample"),
                      FormatCount(static_cast<double>(r.live_samples)),
                      FormatBytes(static_cast<double>(r.interval_in_force)));
 }
 
 void CheckLosses(const GaugeFacts& facts, Findings* findings) {
-  const Recording& r = facts.recording();
+  const RecordingFacts& r = facts.recording();
   uint64_t no_room = 0;
   uint64_t others = 0;
   std::string reasons;
@@ -110,7 +110,7 @@ double SecondsUntilEnough(const GaugeFacts& facts) {
 }
 
 void CheckAmount(const GaugeFacts& facts, Findings* findings) {
-  const Recording& r = facts.recording();
+  const RecordingFacts& r = facts.recording();
   if (r.interval_in_force <= 1) return;  // every block is recorded
   const uint64_t better = BetterInterval(facts);
   const std::string live = LiveText(facts.summary.live_bytes, r);
@@ -166,7 +166,7 @@ void CheckAmount(const GaugeFacts& facts, Findings* findings) {
 }
 
 void CheckState(const GaugeFacts& facts, Findings* findings) {
-  const Recording& r = facts.recording();
+  const RecordingFacts& r = facts.recording();
   if (!IsLive(facts)) {
     findings->push_back(
         Found("program-gone",
@@ -219,7 +219,7 @@ std::string SizeArgument(uint64_t bytes) {
 }
 
 uint64_t BetterInterval(const GaugeFacts& facts) {
-  const Recording& r = facts.recording();
+  const RecordingFacts& r = facts.recording();
   const uint64_t now = std::max<uint64_t>(r.interval_in_force, 1);
   const double width = Width(facts);
   double wanted = static_cast<double>(now) / kNothingSampledStep;
@@ -244,7 +244,7 @@ uint64_t BetterInterval(const GaugeFacts& facts) {
 
 Findings CheckGauge(const GaugeFacts& facts, const std::string& command_version) {
   Findings findings;
-  const Recording& r = facts.recording();
+  const RecordingFacts& r = facts.recording();
   CheckState(facts, &findings);
   CheckLosses(facts, &findings);
   CheckAmount(facts, &findings);

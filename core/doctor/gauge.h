@@ -28,7 +28,7 @@ struct GaugeFacts {
   double allocated_per_second = 0;
   double growth_per_second = 0;  // of live bytes; negative if they shrink
 
-  const Recording& recording() const { return summary.recording; }
+  const RecordingFacts& recording() const { return summary.recording; }
 };
 
 // `running_as`, if not 0, is a process that is known to have mapped the file: in another pid

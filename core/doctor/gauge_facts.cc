@@ -78,7 +78,7 @@ Result<GaugeFacts> ReadGaugeFacts(const std::string& path, uint32_t running_as) 
   facts.asked_active = header.control.active != 0;
   facts.allocated_bytes = static_cast<double>(header.totals.allocated_bytes);
 
-  Recording& r = facts.summary.recording;
+  RecordingFacts& r = facts.summary.recording;
   facts.control_name = std::to_string(r.pid);
   if (running_as != 0 && r.state != RecordingState::kLive) {
     r.state = RecordingState::kLive;

@@ -19,7 +19,7 @@ GaugeFacts Program(double live, uint64_t interval, double allocated_per_second =
   facts.path = "/d/server.42.hg";
   facts.control_name = "42";
   facts.agent_version = "1";
-  Recording& r = facts.summary.recording;
+  RecordingFacts& r = facts.summary.recording;
   r.state = RecordingState::kLive;
   r.program = "/bin/server";
   r.pid = 42;
@@ -49,15 +49,15 @@ TEST(Gauge, EnoughSamplesAreOk) {
 }
 
 TEST(Gauge, ATracedProgramIsNotSwitchedOff) {
-  const auto found = [](bool Recording::*how) {
+  const auto found = [](bool RecordingFacts::*how) {
     GaugeFacts facts = Program(0, 512 << 10);
     facts.summary.recording.active = false;
     facts.summary.recording.*how = true;
     const Findings findings = CheckGauge(facts, "1");
     return Ids(findings) + ": " + HealthOf(findings);
   };
-  EXPECT_EQ(found(&Recording::traced), "traced: traced");
-  EXPECT_EQ(found(&Recording::trace_given_up), "trace-given-up: trace ended");
+  EXPECT_EQ(found(&RecordingFacts::traced), "traced: traced");
+  EXPECT_EQ(found(&RecordingFacts::trace_given_up), "trace-given-up: trace ended");
 }
 
 TEST(Gauge, SaysWhichIntervalWouldDo) {
@@ -106,7 +106,7 @@ TEST(Gauge, TheIntervalItNamesIsFineEnough) {
 
 TEST(Gauge, LargeBlocksNeedFewSamples) {
   GaugeFacts facts = Program(0, 512 << 10);
-  Recording& r = facts.summary.recording;
+  RecordingFacts& r = facts.summary.recording;
   const uint64_t size = 100 << 20;
   for (int i = 0; i < 5; ++i) {
     facts.summary.live_bytes.Add(BytesEstimate(size, WeightOf(size, r.interval)));

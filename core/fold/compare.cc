@@ -15,7 +15,7 @@ namespace {
 
 // The mean bytes between samples; 0 for profiles that saw everything.
 double SamplingInterval(const Profile& profile) {
-  const Recording& r = profile.recording;
+  const RecordingFacts& r = profile.recording;
   if (r.interval_in_force > 1) return static_cast<double>(r.interval_in_force);
   if (profile.period > 1 && profile.period_type.unit == "bytes" && !profile.estimates.empty()) {
     return static_cast<double>(profile.period);

@@ -327,7 +327,7 @@ class Merger {
   std::vector<Estimate> certain_;
 };
 
-void AddRecording(const Recording& more, Recording* sum) {
+void AddRecording(const RecordingFacts& more, RecordingFacts* sum) {
   sum->others += 1 + more.others;
   sum->has_gaps |= more.has_gaps;
   sum->samples += more.samples;
@@ -361,8 +361,8 @@ void AddRecording(const Recording& more, Recording* sum) {
   }
 }
 
-Recording AddUpRecordings(const std::vector<Profile>& profiles) {
-  Recording sum = profiles.front().recording;
+RecordingFacts AddUpRecordings(const std::vector<Profile>& profiles) {
+  RecordingFacts sum = profiles.front().recording;
   for (size_t i = 1; i < profiles.size(); ++i) AddRecording(profiles[i].recording, &sum);
   return sum;
 }
@@ -409,7 +409,7 @@ Result<Profile> MergeProfiles(std::vector<Profile> profiles) {
     return Fail(ErrorCode::kUnsupported, "the profiles are too large to be merged");
   }
   Header header = CombineHeaders(profiles);
-  Recording recording = AddUpRecordings(profiles);
+  RecordingFacts recording = AddUpRecordings(profiles);
   const bool several = profiles.size() > 1;
   Merger merger(several);
   for (Profile& p : profiles) merger.Add(std::exchange(p, Profile()));

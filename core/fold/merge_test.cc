@@ -114,7 +114,7 @@ TEST(Merge, AddsUpWhatIsSaidAboutTheRecordings) {
   for (uint32_t i = 0; i < 3; ++i) {
     SmallProfile m;
     m.Row({m.At("f", 1)}, {1, 10});
-    Recording& r = m.profile().recording;
+    RecordingFacts& r = m.profile().recording;
     r.pid = 10 + i;
     r.samples = 100;
     r.lost = {{"no room", 1}};
@@ -125,7 +125,7 @@ TEST(Merge, AddsUpWhatIsSaidAboutTheRecordings) {
   }
   const auto merged = MergeProfiles(std::move(profiles));
   ASSERT_TRUE(merged);
-  const Recording& r = merged->recording;
+  const RecordingFacts& r = merged->recording;
   EXPECT_EQ(r.pid, 10u);
   EXPECT_EQ(r.others, 2u);
   EXPECT_EQ(r.samples, 300u);

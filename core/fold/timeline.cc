@@ -41,7 +41,7 @@ void AddFlow(const TimelineStep& from, double share, TimelineStep* to) {
 
 // A gauge file notes a point about once a second; its figures are of the last moment.
 std::optional<TimelinePoint> PointOfNow(const Profile& profile) {
-  const Recording& r = profile.recording;
+  const RecordingFacts& r = profile.recording;
   const bool is_gauge = r.interval > 0 && profile.sample_types.size() == kHeapTypes;
   if (!is_gauge || r.is_peak || r.duration_ns <= profile.timeline.back().time_ns) return {};
   TimelinePoint now = profile.timeline.back();
@@ -119,7 +119,7 @@ std::vector<TimelinePoint> PointsOf(const Profile& profile) {
   return points;
 }
 
-Result<Timeline> TimelineOfPoints(const Recording& recording,
+Result<Timeline> TimelineOfPoints(const RecordingFacts& recording,
                                   const std::vector<TimelinePoint>& points, TimeAxis axis,
                                   uint64_t from_ns, uint64_t to_ns) {
   const bool has_flow = points.back().allocated_bytes > 0;

@@ -75,7 +75,7 @@ struct Timeline {
   uint64_t to = 0;
   uint64_t from_ns = 0;
   uint64_t to_ns = 0;
-  Recording recording;
+  RecordingFacts recording;
   bool exact = false;       // every event is in it; otherwise it is what somebody looked at
   bool knows_time = true;   // not so if massif counted something else
   bool knows_flow = false;  // allocated and freed bytes
@@ -99,7 +99,7 @@ Result<Timeline> TimelineOfProfile(const Profile& profile, TimeAxis axis, uint64
 // What is noted in a profile, with the figures of its own moment as the last point.
 std::vector<TimelinePoint> PointsOf(const Profile& profile);
 // The same of points that come from elsewhere, at least one.
-Result<Timeline> TimelineOfPoints(const Recording& recording,
+Result<Timeline> TimelineOfPoints(const RecordingFacts& recording,
                                   const std::vector<TimelinePoint>& points, TimeAxis axis,
                                   uint64_t from_ns, uint64_t to_ns);
 

@@ -82,7 +82,7 @@ TEST_F(GaugeDump, SaysWhenAndWhyItWasMade) {
   ASSERT_TRUE(DumpGauge(path_, dir_ + "/copy.hg", wire::DumpReason::kTime));
   const auto profile = ReadGaugeFile(dir_ + "/copy.hg");
   ASSERT_TRUE(profile) << profile.error().message;
-  const Recording& r = profile->recording;
+  const RecordingFacts& r = profile->recording;
   EXPECT_EQ(r.state, RecordingState::kSnapshot);
   EXPECT_TRUE(r.is_dump);
   EXPECT_EQ(r.dump.sequence, 5u);

@@ -23,7 +23,7 @@ inline constexpr uint64_t kAddressSpace = uint64_t{1} << 57;
 
 struct GaugeMemory {
   std::string path;
-  Recording recording;
+  RecordingFacts recording;
   wire::Allocator allocator = wire::Allocator::kUnknown;
   std::vector<wire::LiveRecord> live;  // since the last reset
   bool live_is_whole = false;          // these are no samples: all blocks are known

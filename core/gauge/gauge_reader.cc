@@ -358,7 +358,7 @@ class GaugeReading {
   }
 
   void FinishRecording(const std::string& path_for_state) {
-    Recording& recording = profile_.recording;
+    RecordingFacts& recording = profile_.recording;
     recording = RecordingOf(layout_);
     recording.live_samples = profile_.blocks.size();
     recording.inherited_samples = inherited_;

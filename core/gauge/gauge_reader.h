@@ -1,7 +1,7 @@
 // Reads a gauge file, of a running program or a dead one, into a Profile.
 //
 // The file is treated as hostile: every size, index and count is checked, damaged records are left
-// out and counted (Recording::unreadable_records), and a header that contradicts itself is an
+// out and counted (RecordingFacts::unreadable_records), and a header that contradicts itself is an
 // Error. Time is linear in the size of the file, which the format limits to 512 MiB; memory is a
 // small multiple of what the file holds.
 //

@@ -58,7 +58,7 @@ TEST(GaugeReader, ReadsWhatWasWritten) {
   EXPECT_EQ(profile->locations.size(), 3u) << "locations are shared";
   EXPECT_EQ(profile->nodes.size(), 3u) << "the shorter stack is the outer part of the longer";
 
-  const Recording& r = profile->recording;
+  const RecordingFacts& r = profile->recording;
   EXPECT_EQ(r.program, "/usr/bin/server");
   ASSERT_EQ(r.command_line.size(), 3u);
   EXPECT_EQ(r.command_line[2], "80");

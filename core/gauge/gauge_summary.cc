@@ -69,9 +69,9 @@ bool IsPlausible(const wire::LiveRecord& record) {
   return record.size <= kMaxBlockBytes && record.interval <= wire::kMaxIntervalBytes;
 }
 
-Recording RecordingOf(const GaugeLayout& layout) {
+RecordingFacts RecordingOf(const GaugeLayout& layout) {
   const wire::Header& h = layout.header();
-  Recording r;
+  RecordingFacts r;
   r.program = FieldText(h.exe, sizeof h.exe);
   r.command_line =
       Arguments(h.command_line, std::min<size_t>(h.command_line_bytes, sizeof h.command_line));
@@ -117,7 +117,7 @@ Recording RecordingOf(const GaugeLayout& layout) {
 }
 
 void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last_sign_ns,
-               Recording* r) {
+               RecordingFacts* r) {
   const wire::Header& h = layout.header();
   if (r->is_dump) {
     r->state = RecordingState::kSnapshot;
@@ -155,7 +155,7 @@ Result<GaugeSummary> ReadGaugeSummary(const std::string& path) {
   HG_ASSIGN(const File file, File::OpenForReading(path));
   HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, path));
   GaugeSummary summary;
-  Recording& r = summary.recording;
+  RecordingFacts& r = summary.recording;
   r = RecordingOf(layout);
   uint64_t last_birth = 0;
   r.unreadable_records += ForEachStable<wire::LiveRecord>(

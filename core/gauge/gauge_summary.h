@@ -14,19 +14,19 @@
 namespace heapgauge {
 
 struct GaugeSummary {
-  Recording recording;
+  RecordingFacts recording;
   Estimate live_bytes;
   double live_objects = 0;
 };
 Result<GaugeSummary> ReadGaugeSummary(const std::string& path);
 
 // Everything the header says about the recording, apart from what depends on the live table.
-Recording RecordingOf(const GaugeLayout& layout);
+RecordingFacts RecordingOf(const GaugeLayout& layout);
 
 // Sets state and duration: does the process that wrote `path` still run? `last_sign_ns` is the
 // latest time found in the file.
 void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last_sign_ns,
-               Recording* recording);
+               RecordingFacts* recording);
 
 // True if the record's numbers can be those of an allocation.
 bool IsPlausible(const wire::LiveRecord& record);

@@ -21,7 +21,7 @@
 namespace heapgauge {
 
 struct MemorySurvey {
-  Recording recording;
+  RecordingFacts recording;
   bool live = false;      // of this moment; else of `time_ns`
   uint64_t time_ns = 0;   // on the clock of the recording
   std::string time_note;  // for a process that is gone: where its figures come from

@@ -32,7 +32,7 @@ bool IsOver(RecordingState state) {
          state == RecordingState::kReplaced || state == RecordingState::kGone;
 }
 
-std::string Recording::name() const {
+std::string RecordingFacts::name() const {
   std::string_view shown = command_line.empty() ? std::string_view() : command_line[0];
   // A process that says there what it does: "nginx: master process nginx -c /etc/nginx.conf".
   shown = BaseName(shown.substr(0, shown.find(": ")));
@@ -40,7 +40,7 @@ std::string Recording::name() const {
   return std::string(shown.empty() ? BaseName(program) : shown);
 }
 
-std::string Recording::command() const {
+std::string RecordingFacts::command() const {
   std::string line;
   for (const std::string& argument : command_line) {
     if (!line.empty()) line += ' ';

@@ -74,7 +74,7 @@ struct TimelinePoint {
 struct Profile {
   static constexpr uint32_t kMaxDepth = 65535;
 
-  Recording recording;
+  RecordingFacts recording;
   std::vector<SampleType> sample_types;
   // The type that reports show unless asked for another; out of range: the format did not say, and
   // DefaultType() decides.

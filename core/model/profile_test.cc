@@ -42,7 +42,7 @@ TEST(Profile, StacksAreReadInnermostFirst) {
 }
 
 TEST(Recording, IsCalledAsItWasStarted) {
-  Recording r;
+  RecordingFacts r;
   r.program = "/usr/sbin/nginx";
   EXPECT_EQ(r.name(), "nginx");
   r.command_line = {"/opt/web server/bin/front", "-c", "x"};
@@ -56,7 +56,7 @@ TEST(Recording, IsCalledAsItWasStarted) {
 }
 
 TEST(Recording, HasItsCommandInOneLine) {
-  Recording r;
+  RecordingFacts r;
   EXPECT_EQ(r.command(), "");
   r.command_line = {"server", "--name", "a b", "", "x"};
   EXPECT_EQ(r.command(), "server --name a b  x");

@@ -47,7 +47,7 @@ struct DumpFacts {
   uint64_t address_space_limit = 0;
 };
 
-struct Recording {
+struct RecordingFacts {
   RecordingState state = RecordingState::kUnknown;
   std::string program;  // path of the executable
   std::vector<std::string> command_line;

@@ -237,7 +237,7 @@ std::shared_ptr<Table> Markers(QuerySource* source) {
 
 std::shared_ptr<Table> Facts(QuerySource* source) {
   auto facts = std::make_shared<std::vector<std::pair<const char*, std::string>>>();
-  const Recording& r = source->recording();
+  const RecordingFacts& r = source->recording();
   const auto number = [&](const char* name, uint64_t value) {
     facts->emplace_back(name, std::to_string(value));
   };

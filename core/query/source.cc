@@ -50,7 +50,7 @@ std::unique_ptr<QuerySource> QuerySource::OfProfile(Profile profile) {
   return source;
 }
 
-const Recording& QuerySource::recording() const {
+const RecordingFacts& QuerySource::recording() const {
   return trace_ != nullptr ? trace_->facts().recording : profile_->recording;
 }
 

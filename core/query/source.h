@@ -53,7 +53,7 @@ class QuerySource {
 
   // Null for a profile.
   const trace::TraceFile* trace() const { return trace_.get(); }
-  const Recording& recording() const;
+  const RecordingFacts& recording() const;
   // The last moment that is known of.
   uint64_t end_ns() const;
 

@@ -24,7 +24,7 @@ StyledText Note(const std::string& text) {
   return StyledText("note: ", Style::kWarning).Add(text).Add("\n");
 }
 
-std::string SamplingText(const Recording& r) {
+std::string SamplingText(const RecordingFacts& r) {
   if (r.traced && r.samples == 0) return "none: every call goes into its trace (run --trace)";
   if (r.trace_given_up && r.samples == 0) {
     return "none: every call went into its trace, until its recorder was gone";
@@ -47,7 +47,7 @@ std::string SamplingText(const Recording& r) {
   return text;
 }
 
-std::string LostText(const Recording& r) {
+std::string LostText(const RecordingFacts& r) {
   std::string text = fmt::format("{} samples, about {} not in the figures (",
                                  FormatCount(static_cast<double>(r.lost_samples())),
                                  FormatBytes(static_cast<double>(r.lost_bytes)));
@@ -59,7 +59,7 @@ std::string LostText(const Recording& r) {
   return text + ")";
 }
 
-std::string AgentText(const Recording& r) {
+std::string AgentText(const RecordingFacts& r) {
   return fmt::format(
       "{} ({} gauge file, {} private)",
       FormatBytes(static_cast<double>(r.file_bytes) + static_cast<double>(r.private_bytes)),
@@ -68,7 +68,7 @@ std::string AgentText(const Recording& r) {
 }
 
 // Which allocator the program has.
-std::string OverText(const Recording& r) {
+std::string OverText(const RecordingFacts& r) {
   if (r.allocator.empty() && r.allocator_path.empty()) return "";
   return " over " + (r.allocator.empty() ? "an unknown allocator" : r.allocator) + "  " +
          r.allocator_path;
@@ -76,12 +76,12 @@ std::string OverText(const Recording& r) {
 
 }  // namespace
 
-Estimate OrNothingSampled(const Estimate& estimate, const Recording& recording) {
+Estimate OrNothingSampled(const Estimate& estimate, const RecordingFacts& recording) {
   if (estimate.value > 0 || recording.interval_in_force <= 1) return estimate;
   return NothingSampled(static_cast<double>(recording.interval_in_force));
 }
 
-std::string StateText(const Recording& r) {
+std::string StateText(const RecordingFacts& r) {
   if (r.others != 0) {
     return fmt::format("and {} more, added up", FormatCount(static_cast<double>(r.others)));
   }
@@ -113,7 +113,7 @@ std::string StateText(const Recording& r) {
   return time + " recorded";
 }
 
-std::string SelectionText(const Recording& r) {
+std::string SelectionText(const RecordingFacts& r) {
   return r.filter.empty() ? r.moment : r.moment + "; " + r.filter;
 }
 
@@ -152,7 +152,7 @@ std::string WhyDumped(const DumpFacts& d) {
 
 }  // namespace
 
-std::string DumpText(const Recording& r) {
+std::string DumpText(const RecordingFacts& r) {
   const DumpFacts& d = r.dump;
   if (r.is_dump) {
     return fmt::format("snapshot taken at {} {}", FormatDuration(d.time_ns), WhyDumped(d));
@@ -163,14 +163,14 @@ std::string DumpText(const Recording& r) {
                      d.failures == 1 ? "dump" : "dumps", std::strerror(error));
 }
 
-std::string LiveText(const Estimate& live, const Recording& recording) {
+std::string LiveText(const Estimate& live, const RecordingFacts& recording) {
   if (recording.exact) return FormatBytes(live.value);
   const Interval range = Interval95(OrNothingSampled(live, recording));
   return fmt::format("{} (95 %: {})", FormatBytes(live.value),
                      FormatByteRange(range.low, range.high));
 }
 
-bool IsRecorded(const Recording& r) { return r.pid != 0; }
+bool IsRecorded(const RecordingFacts& r) { return r.pid != 0; }
 
 namespace {
 
@@ -247,7 +247,7 @@ std::string BlocksText(const Profile& profile, size_t bytes, size_t blocks, cons
 }
 
 // Functions are not found, and callers not named, in the part of a stack that is missing.
-StyledText CutNote(const Recording& r) {
+StyledText CutNote(const RecordingFacts& r) {
   if (r.truncated_walks == 0) return {};
   return Note(std::string(r.exact ? "stacks" : "samples") +
               " without their outermost frames (no unwind data, or too deep): " +
@@ -256,7 +256,7 @@ StyledText CutNote(const Recording& r) {
 
 // Of exact traces: nothing is estimated, and it is about a certain time.
 StyledText TraceText(const Profile& profile, const Layout& layout) {
-  const Recording& r = profile.recording;
+  const RecordingFacts& r = profile.recording;
   const Measures m = MeasuresOf(profile);
   const size_t room = std::max<size_t>(layout.width, 31) - 11;
   StyledText text = Line("time", r.moment);
@@ -298,7 +298,7 @@ StyledText Notes(const std::vector<std::string>& notes) {
 
 }  // namespace
 
-const char* NothingText(const Recording& recording) {
+const char* NothingText(const RecordingFacts& recording) {
   if (!recording.exact) return "No samples.\n";
   return recording.samples == 0 ? "Nothing was allocated.\n"
                                 : "No block: the moment, range or filter leaves nothing.\n";
@@ -306,7 +306,7 @@ const char* NothingText(const Recording& recording) {
 
 StyledText RecordingText(const Profile& profile, const HeapFigures& total,
                          const std::vector<std::string>& notes, const Layout& layout) {
-  const Recording& r = profile.recording;
+  const RecordingFacts& r = profile.recording;
   if (!IsRecorded(r) && !r.exact) return ForeignText(profile, total, layout).Add(Notes(notes));
   std::string command = r.command();
   if (command.empty()) command = r.program;

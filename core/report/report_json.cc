@@ -11,7 +11,7 @@ Json EstimateJson(const Estimate& estimate) {
   return {{"value", estimate.value}, {"low", range.low}, {"high", range.high}};
 }
 
-Json FiguresJson(const HeapFigures& f, const Measures& m, const Recording& recording) {
+Json FiguresJson(const HeapFigures& f, const Measures& m, const RecordingFacts& recording) {
   Json json = Json::Object();
   const bool live = m.name == "live";
   const bool allocated = m.name == "allocated";
@@ -52,7 +52,7 @@ Json ProfileJson(const Profile& profile, const Measures& m) {
 
 namespace {
 
-Json DumpJson(const Recording& r) {
+Json DumpJson(const RecordingFacts& r) {
   const DumpFacts& d = r.dump;
   return {{"sequence", d.sequence},
           {"reason", d.reason},
@@ -74,7 +74,7 @@ Json DumpJson(const Recording& r) {
 
 }  // namespace
 
-Json RecordingJson(const Recording& r) {
+Json RecordingJson(const RecordingFacts& r) {
   Json lost = Json::Object();
   for (const auto& [reason, count] : r.lost) lost[reason] = count;
   return {{"program", r.program},

@@ -14,12 +14,13 @@ namespace heapgauge {
 Json EstimateJson(const Estimate& estimate);
 
 // What the profile does not know is left out; a figure that is not about live memory is "value".
-Json FiguresJson(const HeapFigures& figures, const Measures& measures, const Recording& recording);
+Json FiguresJson(const HeapFigures& figures, const Measures& measures,
+                 const RecordingFacts& recording);
 
 // What the figures are: sample type and unit, period, time and comments of the profile.
 Json ProfileJson(const Profile& profile, const Measures& measures);
 
-Json RecordingJson(const Recording& recording);
+Json RecordingJson(const RecordingFacts& recording);
 
 // What an entity is: its function, file, module, address, as far as the granularity has them.
 Json EntityJson(const Profile& profile, const Entities& entities, EntityId id);

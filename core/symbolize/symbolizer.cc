@@ -186,7 +186,7 @@ void NameGeneratedCode(const SymbolizeOptions& options, FunctionTable* table, Pr
     const Location& location = profile->locations[i];
     if (location.module == kNone && location.frame_count == 0) places.push_back(i);
   }
-  const Recording& recording = profile->recording;
+  const RecordingFacts& recording = profile->recording;
   if (places.empty() || recording.pid == 0) return;
   const auto map =
       PerfMap::Load(recording.pid, recording.uid, options.pid != 0, recording.start_unix_ns);
@@ -248,7 +248,7 @@ SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile) {
     Status status;
     if (located) {
       SymbolizeOptions here = options;
-      const Recording& recording = profile->recording;
+      const RecordingFacts& recording = profile->recording;
       if (here.ended_unix_ns == 0 && recording.start_unix_ns != 0) {
         here.ended_unix_ns = recording.start_unix_ns + recording.duration_ns;
       }

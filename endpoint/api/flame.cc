@@ -96,7 +96,7 @@ Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
     nodes["before"] = before;
     nodes["after"] = after;
   }
-  const Recording& recording = looked.now.subject->profile()->recording;
+  const RecordingFacts& recording = looked.now.subject->profile()->recording;
   Json json = {{"name", measures.name},
                {"unit", measures.unit},
                {"sort", tree->sort == SortKey::kAllocated ? "allocated"

@@ -21,7 +21,7 @@ Result<std::string> AnswerFrame(const Call& call, const Filter& filter) {
   const StackTree::View view = tree->tree->Look(question);
   if (!view.found) return Fail(ErrorCode::kNotFound, "there is no such call in this profile");
   const Profile& profile = *tree->profile;
-  const Recording& recording = looked.now.subject->profile()->recording;
+  const RecordingFacts& recording = looked.now.subject->profile()->recording;
   const Measures& measures = looked.now.subject->measures();
   const HeapFigures figures = looked.now.subject->FiguresOf(tree->RowsBelow(path));
   const StackTree::Node& node = view.nodes[0];

@@ -51,7 +51,7 @@ Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) 
 }
 
 void ProcessSource::Note(const Profile& profile) {
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   if (recording.state != RecordingState::kLive || !history_.IsDue(recording.duration_ns)) return;
   const auto memory = process_->GlanceAtMemory();
   if (!memory) return;

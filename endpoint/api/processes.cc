@@ -44,7 +44,7 @@ Json ProcessJson(Process* process) {
     json["error"] = profile.error().message;
     return json;
   }
-  const Recording& r = (*profile)->recording;
+  const RecordingFacts& r = (*profile)->recording;
   HeapFigures total;
   for (const HeapFigures& row : FiguresOfRows(**profile)) total.Add(row);
   total.live_bytes = OrNothingSampled(total.live_bytes, r);

@@ -105,7 +105,7 @@ std::string FileOf(const AllLines& all, const Regex& of) {
 
 class Reader {
  public:
-  Reader(const SourceLookup& lookup, const Recording& recording) : lookup_(lookup) {
+  Reader(const SourceLookup& lookup, const RecordingFacts& recording) : lookup_(lookup) {
     if (lookup.use_debuginfod) debuginfod_ = Debuginfod::FromEnvironment();
     SourceOptions options;
     options.search_path = lookup.search_path;

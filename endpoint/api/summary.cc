@@ -75,7 +75,7 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
   HG_ASSIGN(const bool brief, FlagOf(call, "brief"));
   HG_ASSIGN(const Looked looked, LookAt(call, filter));
   const Profile& profile = *looked.subject->profile();
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   const Measures& measures = looked.subject->measures();
   const Source::Facts facts = looked.opened->source().facts();
   HeapFigures total = looked.subject->groundwork().total();

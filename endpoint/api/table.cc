@@ -13,7 +13,7 @@ Result<std::string> AnswerTable(const Call& call, const Filter& filter) {
   HG_ASSIGN(const TablePage page, TablePageOf(call, filter));
   const Subject::Table& table = *page.table;
   const Profile& profile = *page.looked.subject->profile();
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   const FunctionReport& report = table.report;
   HeapFigures total = report.total;
   total.live_bytes = OrNothingSampled(total.live_bytes, recording);

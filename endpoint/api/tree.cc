@@ -80,7 +80,7 @@ Result<std::string> AnswerTree(const Call& call, const Filter& filter) {
   const StackTree::View view = tree->tree->Look(question);
 
   const Profile& profile = *looked.subject->profile();
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   const Measures& measures = looked.subject->measures();
   const Entities& entities = *tree->entities;
   const std::vector<bool> kept = KeepFirst(view.nodes, rows);

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/base/text_sink.h"
 #include "core/formats/pprof/pprof_writer.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 #include "endpoint/base/engine_lock.h"
 
 namespace heapgauge::endpoint {
@@ -108,7 +108,7 @@ std::string PrefixOf(const Call& call) {
   return prefix.starts_with("//") ? std::string() : prefix;
 }
 
-std::string NameOf(const Recording& recording) {
+std::string NameOf(const RecordingFacts& recording) {
   const std::string name = Printable(BaseName(recording.name()));
   return name.empty() ? "unknown" : name;
 }

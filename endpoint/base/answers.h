@@ -40,7 +40,7 @@ bool WantsHtml(const Call& call);
 std::string PrefixOf(const Call& call);
 
 // The name that people know the process by.
-std::string NameOf(const Recording& recording);
+std::string NameOf(const RecordingFacts& recording);
 
 }  // namespace heapgauge::endpoint
 

@@ -43,10 +43,10 @@ uint32_t PidOf(const std::string& path) {
 GaugeProcess::GaugeProcess(std::string path, GaugeProcessOptions options)
     : path_(std::move(path)), options_(std::move(options)), pid_(PidOf(path_)) {}
 
-Result<Recording> GaugeProcess::Facts() {
+Result<RecordingFacts> GaugeProcess::Facts() {
   HG_ASSIGN(const File file, File::OpenForReading(path_));
   HG_ASSIGN(const GaugeLayout layout, GaugeLayout::Read(file, path_));
-  Recording recording = RecordingOf(layout);
+  RecordingFacts recording = RecordingOf(layout);
   FindState(layout, path_, 0, &recording);
   return recording;
 }
@@ -125,7 +125,7 @@ std::vector<std::vector<std::string>> GaugeProcess::NamesOf(
 }
 
 Status GaugeProcess::CheckRuns() {
-  HG_ASSIGN(const Recording facts, Facts());
+  HG_ASSIGN(const RecordingFacts facts, Facts());
   if (facts.state == RecordingState::kLive) return {};
   return Fail(ErrorCode::kUnavailable,
               fmt::format("process {} does not run any more ({}); its data can be read, not "

@@ -46,7 +46,7 @@ class GaugeProcess final : public Process {
   const std::string& path() const { return path_; }
 
   uint32_t pid() const override { return pid_; }
-  Result<Recording> Facts() override;
+  Result<RecordingFacts> Facts() override;
   Result<std::shared_ptr<const Profile>> Take(Moment moment) override;
   Result<std::shared_ptr<const Profile>> TakeWithNames(Moment moment) override;
   void AddNames(Profile* profile) override;

@@ -8,7 +8,7 @@
 #include "core/fold/functions.h"
 #include "core/fold/measures.h"
 #include "core/formats/pprof/pprof_writer.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 #include "endpoint/base/profile_details.h"
 #include "endpoint/base/random_text.h"
 #include "endpoint/base/route.h"

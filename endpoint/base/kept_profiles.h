@@ -35,7 +35,7 @@ struct KeptProfile {
   uint32_t pid = 0;
   std::string type;  // "heap", "growth"
   int64_t unix_ns = 0;
-  Recording recording;
+  RecordingFacts recording;
   Estimate live_bytes;
   Estimate allocated_bytes;
   std::string proto;  // gzip

@@ -37,7 +37,7 @@ class Process {
 
   virtual uint32_t pid() const = 0;
   // Who it is, how it is sampled, what was lost: the header of the file, no walk through it.
-  virtual Result<Recording> Facts() = 0;
+  virtual Result<RecordingFacts> Facts() = 0;
 
   // The profile, without names. Two that ask within kSharedNs of each other get the same one.
   static constexpr uint64_t kSharedNs = 200'000'000;

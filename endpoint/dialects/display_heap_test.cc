@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "endpoint/api/sources.h"
 #include "endpoint/base/kept_profiles.h"
 #include "endpoint/testing/ask.h"
 

@@ -18,7 +18,7 @@ namespace heapgauge::endpoint {
 namespace {
 
 std::string Comments(const Profile& profile) {
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   if (!IsRecorded(recording)) return {};
   return fmt::format("# {} pid {} {}: 1 sample in {}, {} samples, {} live, {} lost\n",
                      Printable(recording.name()), recording.pid, StateText(recording),
@@ -129,7 +129,7 @@ Result<std::string> GrowthPage(const Profile& profile) {
   return text;
 }
 
-std::string CommandLine(const Recording& recording, char between) {
+std::string CommandLine(const RecordingFacts& recording, char between) {
   std::string text;
   for (const std::string& word : recording.command_line) {
     if (!text.empty()) text += between;

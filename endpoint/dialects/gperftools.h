@@ -19,7 +19,7 @@ Result<std::string> HeapPage(const Profile& profile);
 Result<std::string> GrowthPage(const Profile& profile);
 
 // The arguments of the program, `between` them. Never empty.
-std::string CommandLine(const Recording& recording, char between);
+std::string CommandLine(const RecordingFacts& recording, char between);
 
 // The first line with figures for allocations that differ from those in use: where they do not,
 // Go's pprof leaves them out, and the perl clients take the profile for a sampled one.

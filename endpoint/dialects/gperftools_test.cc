@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/byte_stream.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/testing/fake_process.h"
 

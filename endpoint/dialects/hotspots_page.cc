@@ -57,7 +57,7 @@ const char* FigureName(const HotspotsView& view) {
 // One line on who, when, how much and how it was sampled.
 std::string FactsHtml(const HotspotsView& view) {
   const KeptProfile& kept = *view.kept;
-  const Recording& r = kept.recording;
+  const RecordingFacts& r = kept.recording;
   std::string text = fmt::format("taken <b>{}</b>", UtcText(kept, "%Y-%m-%d %H:%M:%S UTC"));
   if (IsRecorded(r)) text += " &middot; " + EscapeHtml(Printable(StateText(r)));
   text += fmt::format(" &middot; <b>{} {}</b>", FormatBytes(FigureOf(view, kept).value),
@@ -86,7 +86,7 @@ std::string FactsHtml(const HotspotsView& view) {
 }
 
 std::string WarningsHtml(const HotspotsView& view) {
-  const Recording& r = view.kept->recording;
+  const RecordingFacts& r = view.kept->recording;
   if (!IsRecorded(r)) return {};
   std::string html;
   const auto warn = [&](const std::string& text) {
@@ -155,7 +155,7 @@ std::string ClockText(const KeptProfile& kept) { return UtcText(kept, "%H:%M:%S 
 
 Response HotspotsPage(const Call& call, const HotspotsView& view, Display display,
                       const std::string& text) {
-  const Recording& r = view.kept->recording;
+  const RecordingFacts& r = view.kept->recording;
   Page page;
   page.title = fmt::format("{} of {} (pid {})",
                            view.base != nullptr    ? "What changed in the memory"

@@ -97,10 +97,10 @@ double SamplesPerSecond(const std::vector<TimelinePoint>& timeline) {
 
 class ProcessMetrics {
  public:
-  ProcessMetrics(const Recording& facts, Exposition* out)
+  ProcessMetrics(const RecordingFacts& facts, Exposition* out)
       : labels_{{"pid", std::to_string(facts.pid)}, {"name", NameOf(facts)}}, out_(out) {}
 
-  void AddFacts(const Recording& r) {
+  void AddFacts(const RecordingFacts& r) {
     Add(kRunning, r.state == RecordingState::kLive ? 1 : 0);
     Add(kStart, static_cast<double>(r.start_unix_ns) / 1e9);
     Add(kActive, r.active ? 1 : 0);
@@ -179,7 +179,7 @@ class ProcessMetrics {
   Exposition* out_;
 };
 
-void AddProcess(Process* process, const Recording& facts, Exposition* out) {
+void AddProcess(Process* process, const RecordingFacts& facts, Exposition* out) {
   ProcessMetrics metrics(facts, out);
   metrics.AddFacts(facts);
   bool readable = true;

@@ -97,7 +97,7 @@ Response Dump(const Target& target) {
   return failure;
 }
 
-std::string StateLines(const Recording& r) {
+std::string StateLines(const RecordingFacts& r) {
   return fmt::format(
       " prof.active: {}\n prof.interval: {}\n prof.interval_in_force: {}\n prof.samples: {}\n"
       " prof.lost_samples: {}\n",

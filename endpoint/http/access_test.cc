@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kToken = "0123456789abcdef";
 
 // The status of the refusal; 0 if the request may go on.
-int StatusOf(const RequestHead& head, const AccessRules& rules) {
+int RefusalOf(const RequestHead& head, const AccessRules& rules) {
   const auto refused = Refuse(head, rules);
   return refused ? refused->status : 0;
 }
@@ -41,22 +41,22 @@ TEST(Access, KnowsItsOwnNames) {
 
 TEST(Access, RefusesForeignNamesWithoutAToken) {
   AccessRules rules;
-  EXPECT_EQ(StatusOf(Head("GET", {{"Host", "evil.example"}}), rules), 421);
-  EXPECT_EQ(StatusOf(Head("GET", {{"Host", "localhost:1"}}), rules), 0);
-  EXPECT_EQ(StatusOf(Head("GET", {}), rules), 0) << "HTTP/1.0";
+  EXPECT_EQ(RefusalOf(Head("GET", {{"Host", "evil.example"}}), rules), 421);
+  EXPECT_EQ(RefusalOf(Head("GET", {{"Host", "localhost:1"}}), rules), 0);
+  EXPECT_EQ(RefusalOf(Head("GET", {}), rules), 0) << "HTTP/1.0";
   RequestHead absolute = Head("GET", {{"Host", "localhost"}});
   absolute.authority = "evil.example";
-  EXPECT_EQ(StatusOf(absolute, rules), 421);
+  EXPECT_EQ(RefusalOf(absolute, rules), 421);
   rules.only_own_host = false;
-  EXPECT_EQ(StatusOf(Head("GET", {{"Host", "evil.example"}}), rules), 0);
+  EXPECT_EQ(RefusalOf(Head("GET", {{"Host", "evil.example"}}), rules), 0);
   rules = {.token = kToken};
-  EXPECT_EQ(StatusOf(Head("GET", {{"Host", "evil.example"}}), rules), 401);
+  EXPECT_EQ(RefusalOf(Head("GET", {{"Host", "evil.example"}}), rules), 401);
 }
 
 TEST(Access, TakesTheTokenAsPasswordOrBearer) {
   const AccessRules rules{.token = kToken};
   const auto status = [&](const std::string& value) {
-    return StatusOf(Head("GET", {{"Host", "h"}, {"Authorization", value}}), rules);
+    return RefusalOf(Head("GET", {{"Host", "h"}, {"Authorization", value}}), rules);
   };
   EXPECT_EQ(status("Bearer 0123456789abcdef"), 0);
   EXPECT_EQ(status("bearer 0123456789abcdef"), 0);
@@ -81,7 +81,7 @@ TEST(Access, KeepsPagesOfOtherSitesOut) {
   const AccessRules rules;
   const std::string host = "localhost:9700";
   const auto status = [&](const char* method, const char* name, const char* value) {
-    return StatusOf(Head(method, {{"Host", host}, {name, value}}), rules);
+    return RefusalOf(Head(method, {{"Host", host}, {name, value}}), rules);
   };
   EXPECT_EQ(status("POST", "Origin", "http://evil.example"), 403);
   EXPECT_EQ(status("POST", "Origin", "http://localhost:8080"), 403) << "another port, another site";
@@ -94,10 +94,10 @@ TEST(Access, KeepsPagesOfOtherSitesOut) {
   EXPECT_EQ(status("GET", "Sec-Fetch-Site", "cross-site"), 403) << "an image, a script";
   EXPECT_EQ(status("GET", "Sec-Fetch-Site", "same-origin"), 0);
   EXPECT_EQ(status("GET", "Sec-Fetch-Site", "none"), 0);
-  EXPECT_EQ(StatusOf(Head("GET", {{"Host", host},
-                                  {"Sec-Fetch-Site", "cross-site"},
-                                  {"Sec-Fetch-Mode", "navigate"}}),
-                     rules),
+  EXPECT_EQ(RefusalOf(Head("GET", {{"Host", host},
+                                   {"Sec-Fetch-Site", "cross-site"},
+                                   {"Sec-Fetch-Mode", "navigate"}}),
+                      rules),
             0)
       << "a link";
 }

@@ -5,11 +5,11 @@
 namespace heapgauge::endpoint {
 namespace {
 
-using State = ChunkDecoder::State;
+using ChunkState = ChunkDecoder::State;
 
-State Decode(std::string_view text, std::string* body, std::string* rest = nullptr) {
+ChunkState Decode(std::string_view text, std::string* body, std::string* rest = nullptr) {
   ChunkDecoder decoder(100);
-  const State state = decoder.Decode(&text, body);
+  const ChunkState state = decoder.Decode(&text, body);
   if (rest != nullptr) *rest = text;
   return state;
 }
@@ -18,7 +18,7 @@ TEST(ChunkDecoder, PutsChunksTogether) {
   std::string body;
   std::string rest;
   EXPECT_EQ(Decode("3\r\nabc\r\n0a;x=\"y\"\r\n0123456789\r\n00\r\nT: v\r\n\r\nGET", &body, &rest),
-            State::kDone);
+            ChunkState::kDone);
   EXPECT_EQ(body, "abc0123456789");
   EXPECT_EQ(rest, "GET");
 }
@@ -31,8 +31,8 @@ TEST(ChunkDecoder, ComesToTheSameByteByByte) {
   for (size_t i = 0; i < text.size(); ++i) {
     pending += text[i];
     std::string_view view = pending;
-    const State state = decoder.Decode(&view, &body);
-    EXPECT_EQ(state, i + 1 == text.size() ? State::kDone : State::kMore) << i;
+    const ChunkState state = decoder.Decode(&view, &body);
+    EXPECT_EQ(state, i + 1 == text.size() ? ChunkState::kDone : ChunkState::kMore) << i;
     pending = std::string(view);
   }
   EXPECT_EQ(body, "abcde");
@@ -43,21 +43,21 @@ TEST(ChunkDecoder, RefusesWhatIsMalformed) {
                            "3 \r\nabc\r\n", "3\nabc\r\n", "3\r\nabcd\r\n", "3\r\nabc\n",
                            "000000003\r\nabc\r\n", "3;\x01\r\nabc\r\n", "0\r\nT\n\r\n"}) {
     std::string body;
-    EXPECT_EQ(Decode(text, &body), State::kBad) << text;
+    EXPECT_EQ(Decode(text, &body), ChunkState::kBad) << text;
   }
   std::string body;
-  EXPECT_EQ(Decode("3;" + std::string(300, 'x'), &body), State::kBad);
+  EXPECT_EQ(Decode("3;" + std::string(300, 'x'), &body), ChunkState::kBad);
   std::string trailers = "0\r\n";
   for (int i = 0; i < 100; ++i) trailers += "T: " + std::string(100, 'x') + "\r\n";
-  EXPECT_EQ(Decode(trailers, &body), State::kBad);
+  EXPECT_EQ(Decode(trailers, &body), ChunkState::kBad);
 }
 
 TEST(ChunkDecoder, RefusesMoreThanItMay) {
   std::string body;
-  EXPECT_EQ(Decode("65\r\n", &body), State::kTooLarge);
-  EXPECT_EQ(Decode("ffffffff\r\n", &body), State::kTooLarge);
+  EXPECT_EQ(Decode("65\r\n", &body), ChunkState::kTooLarge);
+  EXPECT_EQ(Decode("ffffffff\r\n", &body), ChunkState::kTooLarge);
   const std::string fifty(50, 'x');
-  EXPECT_EQ(Decode("32\r\n" + fifty + "\r\n33\r\n", &body), State::kTooLarge);
+  EXPECT_EQ(Decode("32\r\n" + fifty + "\r\n33\r\n", &body), ChunkState::kTooLarge);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 using State = HeadParser::State;
 
 // The status of a head that must be wrong; 0 if it was taken, -1 if more was wanted.
-int StatusOf(const std::string& text) {
+int StatusOfHead(const std::string& text) {
   HeadParser parser(16 << 10);
   switch (parser.Parse(text)) {
     case State::kDone:
@@ -22,7 +22,7 @@ int StatusOf(const std::string& text) {
 }
 
 int StatusOfField(const std::string& fields) {
-  return StatusOf("POST / HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n\r\n");
+  return StatusOfHead("POST / HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n\r\n");
 }
 
 TEST(HeadParser, TakesAPlainRequest) {
@@ -71,14 +71,14 @@ TEST(HeadParser, TakesTargetsWithAHost) {
   EXPECT_EQ(parser.head().authority, "h:1");
   EXPECT_EQ(parser.head().path, "/");
   EXPECT_EQ(parser.head().query, "q");
-  EXPECT_EQ(StatusOf("GET http:///x HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
-  EXPECT_EQ(StatusOf("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), 0);
-  EXPECT_EQ(StatusOf("GET * HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
-  EXPECT_EQ(StatusOf("CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
+  EXPECT_EQ(StatusOfHead("GET http:///x HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
+  EXPECT_EQ(StatusOfHead("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), 0);
+  EXPECT_EQ(StatusOfHead("GET * HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
+  EXPECT_EQ(StatusOfHead("CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
 }
 
 TEST(HeadParser, SkipsEmptyLinesBeforeTheRequest) {
-  EXPECT_EQ(StatusOf("\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n"), 0);
+  EXPECT_EQ(StatusOfHead("\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n"), 0);
 }
 
 TEST(HeadParser, RefusesMalformedRequestLinesAtOnce) {
@@ -87,18 +87,18 @@ TEST(HeadParser, RefusesMalformedRequestLinesAtOnce) {
         "GET / HTTP/1.", "GET / HTTP/11", "G@T / HTTP/1.1", "GET /a b HTTP/1.1",
         "GET /\x01 HTTP/1.1", "GET /\xc3\xa4 HTTP/1.1", "GET /#x HTTP/1.1", "GET x HTTP/1.1",
         "GET ../x HTTP/1.1", "GET https://h/ HTTP/1.1"}) {
-    EXPECT_EQ(StatusOf(std::string(line) + "\r\n"), 400) << line;
+    EXPECT_EQ(StatusOfHead(std::string(line) + "\r\n"), 400) << line;
   }
-  EXPECT_EQ(StatusOf(std::string("GET /\0 HTTP/1.1\r\n", 18)), 400);
-  EXPECT_EQ(StatusOf(std::string(33, 'G') + " / HTTP/1.1\r\n"), 400);
-  EXPECT_EQ(StatusOf("PRI * HTTP/2.0\r\n"), 505);
-  EXPECT_EQ(StatusOf("GET / HTTP/0.9\r\n"), 505);
-  EXPECT_EQ(StatusOf("\x16\x03\x01"), 400);
+  EXPECT_EQ(StatusOfHead(std::string("GET /\0 HTTP/1.1\r\n", 18)), 400);
+  EXPECT_EQ(StatusOfHead(std::string(33, 'G') + " / HTTP/1.1\r\n"), 400);
+  EXPECT_EQ(StatusOfHead("PRI * HTTP/2.0\r\n"), 505);
+  EXPECT_EQ(StatusOfHead("GET / HTTP/0.9\r\n"), 505);
+  EXPECT_EQ(StatusOfHead("\x16\x03\x01"), 400);
 }
 
 TEST(HeadParser, RefusesLinesThatDoNotEndInCrLf) {
-  EXPECT_EQ(StatusOf("GET / HTTP/1.1\n"), 400);
-  EXPECT_EQ(StatusOf("\n"), 400);
+  EXPECT_EQ(StatusOfHead("GET / HTTP/1.1\n"), 400);
+  EXPECT_EQ(StatusOfHead("\n"), 400);
   EXPECT_EQ(StatusOfField("A: b\nC: d"), 400);
   EXPECT_EQ(StatusOfField("A: b\rC: d"), 400);
 }
@@ -111,7 +111,7 @@ TEST(HeadParser, RefusesMalformedFields) {
   EXPECT_EQ(StatusOfField("A: b\r\n folded"), 400);
   EXPECT_EQ(StatusOfField("A: \xc3\xa4"), 0);
   EXPECT_EQ(StatusOfField(std::string("A: \0", 4)), 400);
-  EXPECT_EQ(StatusOf("GET / HTTP/1.1\r\n\r\n"), 400) << "no Host";
+  EXPECT_EQ(StatusOfHead("GET / HTTP/1.1\r\n\r\n"), 400) << "no Host";
 }
 
 TEST(HeadParser, RefusesWhatTwoReadersCouldReadDifferently) {
@@ -128,7 +128,7 @@ TEST(HeadParser, RefusesWhatTwoReadersCouldReadDifferently) {
         "Transfer-Encoding:", "Transfer-Encoding: xchunked", "Transfer-Encoding: \"chunked\""}) {
     EXPECT_EQ(StatusOfField(field), 501) << field;
   }
-  EXPECT_EQ(StatusOf("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
+  EXPECT_EQ(StatusOfHead("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
   EXPECT_EQ(StatusOfField("Transfer-Encoding: Chunked"), 0);
   EXPECT_EQ(StatusOfField("Expect: 200-ok"), 417);
 }

@@ -91,7 +91,7 @@ class FakeProcess : public Process {
   }
 
   uint32_t pid() const override { return facts.pid; }
-  Result<Recording> Facts() override {
+  Result<RecordingFacts> Facts() override {
     if (!error.empty()) return Fail(ErrorCode::kUnavailable, error);
     return facts;
   }
@@ -161,7 +161,7 @@ class FakeProcess : public Process {
   Profile profile;
   bool has_peak = false;
   Profile peak;
-  Recording facts;
+  RecordingFacts facts;
   MemorySurvey survey;
   std::optional<MemoryNow> memory_now;
   std::string error;          // of everything that reads

@@ -16,7 +16,7 @@
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/pprof/testing/proto_builder.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 
 namespace heapgauge {
 namespace {

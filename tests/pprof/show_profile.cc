@@ -15,7 +15,7 @@
 
 #include "core/formats/heap_text/heap_text_writer.h"
 #include "core/formats/jemalloc/jemalloc_writer.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/recording.h"
 #include "core/symbolize/symbolizer.h"
 
 namespace heapgauge {
@@ -75,7 +75,11 @@ int Main(int argc, char** argv) {
       path = word;
     }
   }
-  auto profile = ReadProfileFile(path, options);
+  const auto read = [&]() -> Result<Profile> {
+    HG_ASSIGN(Recording recording, Recording::OpenFile(path));
+    return recording.ReadProfile(options);
+  };
+  auto profile = read();
   if (!profile) {
     std::fprintf(stderr, "%s\n", profile.error().message.c_str());
     return 2;

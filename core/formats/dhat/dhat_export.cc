@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kUnitNs = 1000;  // of times from a trace: a microsecond
 
-DhatFacts FactsOf(const Recording& recording) {
+DhatFacts FactsOf(const RecordingFacts& recording) {
   DhatFacts facts;
   for (const std::string& word : recording.command_line) {
     facts.command += (facts.command.empty() ? "" : " ") + word;

@@ -138,7 +138,7 @@ class ProfileMaker final : public DhatVisitor {
   }
 
   void SetFacts(const DhatFacts& facts) {
-    Recording& recording = profile_.recording;
+    RecordingFacts& recording = profile_.recording;
     const uint64_t unit = DhatUnitNs(facts.time_unit);
     const auto to_ns = [&](uint64_t time) {
       uint64_t ns = 0;

@@ -6,7 +6,7 @@
 
 #include "core/base/byte_stream.h"
 #include "core/formats/dhat/dhat_file.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 
 namespace heapgauge {
 namespace {

@@ -99,7 +99,7 @@ void HeaptrackNames::Finish() {
 // Interpreted files have modules in the order in which stacks lead through them; in a profile the
 // first one is the program.
 void HeaptrackNames::PutProgramFirst() {
-  Recording& recording = profile_->recording;
+  RecordingFacts& recording = profile_->recording;
   const std::string name = recording.name();
   std::vector<Module>& modules = profile_->modules;
   ModuleId program = 0;

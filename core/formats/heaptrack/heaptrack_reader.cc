@@ -78,7 +78,7 @@ class ProfileMaker final : public HeaptrackVisitor {
     AddRows();
     profile_.distinct_nodes = stacks_.distinct();
     profile_.timeline = timeline_.Take();
-    Recording& recording = profile_.recording;
+    RecordingFacts& recording = profile_.recording;
     recording.duration_ns = now_ns_;
     recording.has_peak = true;
     recording.peak_bytes = static_cast<uint64_t>(costs_.total().at_peak.bytes);

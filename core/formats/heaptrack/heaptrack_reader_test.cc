@@ -11,7 +11,7 @@
 #include "core/formats/heaptrack/address_map.h"
 #include "core/formats/heaptrack/heaptrack_modules.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 
 namespace heapgauge {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kBuffer = 256 << 10;
 
-std::string CommandOf(const Recording& recording) {
+std::string CommandOf(const RecordingFacts& recording) {
   std::string text;
   for (const std::string& word : recording.command_line) {
     if (!text.empty()) text += ' ';

@@ -28,7 +28,7 @@ uint64_t Sum(const std::vector<StackBytes>& stacks) {
 }  // namespace
 
 MassifFile MassifOfMoments(const std::vector<SnapshotPoint>& moments, MassifUnit unit,
-                           const Recording& recording) {
+                           const RecordingFacts& recording) {
   MassifFile file;
   file.unit = unit;
   file.descriptions = {"heapgauge timeline"};
@@ -71,7 +71,7 @@ Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, Mass
   }
   HG_TRY(CheckCountsTime(now));
   const bool counts_bytes = unit == MassifUnit::kBytes;
-  const Recording& recording = now.recording;
+  const RecordingFacts& recording = now.recording;
   const bool has_peak =
       peak != nullptr && recording.has_peak && !counts_bytes && recording.peak_bytes > 0;
   SnapshotChooser chooser(most_snapshots - (has_peak ? 1 : 0));

@@ -17,7 +17,7 @@ namespace heapgauge {
 // Snapshots without trees. Moments are in nanoseconds if the unit is kMilliseconds; massif knows
 // whole milliseconds alone, so they are cut.
 MassifFile MassifOfMoments(const std::vector<SnapshotPoint>& moments, MassifUnit unit,
-                           const Recording& recording);
+                           const RecordingFacts& recording);
 
 // Decides which snapshots are to have a tree: the highest (as the peak), the last, and one in
 // `every` (0: no others).

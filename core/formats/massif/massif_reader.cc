@@ -240,7 +240,7 @@ Result<Profile> MassifProfile(const MassifFile& file, const std::string& at) {
         file.snapshots[wanted].number, TimeText(file, file.snapshots[wanted].time), shown.number,
         TimeText(file, shown.time)));
   }
-  Recording& recording = profile.recording;
+  RecordingFacts& recording = profile.recording;
   recording.has_peak = true;
   recording.is_peak = *found == peak;
   recording.peak_bytes = file.snapshots[peak].heap_bytes;

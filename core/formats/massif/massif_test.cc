@@ -7,7 +7,7 @@
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_reader.h"
 #include "core/formats/massif/massif_writer.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 
 namespace heapgauge {
 namespace {

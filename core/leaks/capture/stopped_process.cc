@@ -42,10 +42,11 @@ Error CannotTrace(pid_t process, int error) {
   }
   if (const uint32_t tracer = TracerOf(process)) {
     const std::string name = TaskName(fmt::format("/proc/{}", tracer));
-    return {ErrorCode::kHeld,
-            fmt::format("process {} is traced by {}{}; end that first", process, tracer,
-                        name.empty() ? "" : " (" + name + ")"),
-            kNoOffset, tracer};
+    Error held{ErrorCode::kHeld,
+               fmt::format("process {} is traced by {}{}; end that first", process, tracer,
+                           name.empty() ? "" : " (" + name + ")")};
+    held.holder = tracer;
+    return held;
   }
   Error failed = SystemError(fmt::format("process {} may not be traced (ptrace)", process), error);
   return failed;

@@ -8,7 +8,7 @@ namespace heapgauge::leaks {
 namespace {
 
 constexpr uint64_t kTable = 0x1000;  // words that point to blocks
-constexpr uint64_t kHeap = 0x100000;
+constexpr uint64_t kFirstBlock = 0x100000;
 
 class BlockHeadersTest : public ::testing::Test {
  protected:
@@ -16,7 +16,7 @@ class BlockHeadersTest : public ::testing::Test {
   void Add(uint64_t offset, Kind kind = Kind::kPossible) {
     const uint64_t number = blocks_.size();
     KnownBlock block;
-    block.address = kHeap + number * 1024;
+    block.address = kFirstBlock + number * 1024;
     block.size = 1000;
     image_.at(kTable + number * 8) = block.address + offset;
     blocks_.push_back(block);

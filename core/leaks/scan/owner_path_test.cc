@@ -19,7 +19,7 @@ constexpr uint64_t kData = 0x10000;
 constexpr uint64_t kStack = 0x20000;
 constexpr uint64_t kHeap = 0x100000;
 
-class LeakOwner : public testing::Test {
+class LeakOwner : public ::testing::Test {
  protected:
   LeakOwner() {
     image_.Map(kData, 0x1000);

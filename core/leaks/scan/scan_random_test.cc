@@ -305,7 +305,7 @@ void Compare(bool exact, uint64_t max_blocks, uint64_t seed, int rounds) {
       heuristics += expected.heuristics[i] ? 1 : 0;
     }
     ExpectWaysToRoots(program, result);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
   // The heaps must have been worth it.
   for (const size_t count : seen) EXPECT_GT(count, static_cast<size_t>(rounds) / 4);

@@ -10,9 +10,9 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/formats/read_profile.h"
 #include "core/leaks/verdict/sampled_blocks.h"
 #include "core/leaks/verdict/traced_blocks.h"
+#include "core/recording/read_profile.h"
 #include "core/trace/file/live_trace.h"
 #include "core/trace/file/trace_file.h"
 
@@ -69,7 +69,7 @@ void SetTracedTotals(Check* check) {
 
 void SetFacts(Check* check) {
   const Profile& profile = check->known.profile;
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   check->pid = recording.pid;
   check->executable = recording.program;
   check->command_line = recording.command();

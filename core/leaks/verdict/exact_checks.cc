@@ -25,7 +25,7 @@ constexpr uint64_t kLeastForCopy = uint64_t{32} << 20;
 Check Begin(trace::ProcessRecorder* recorder, const trace::HeapUsage& usage) {
   Check check;
   check.known = ExactBlocks(recorder);
-  const Recording& recording = check.known.profile.recording;
+  const RecordingFacts& recording = check.known.profile.recording;
   check.pid = recorder->pid();
   check.executable = recording.program;
   check.command_line = recording.command();

@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kFewestPoints = 4;
 
 uint64_t StartOf(const Profile& profile) {
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   // The clock of a forked child began with its parent.
   if (recording.forked && !profile.timeline.empty()) {
     return std::max(recording.reset_ns, profile.timeline.front().time_ns);

@@ -87,20 +87,20 @@ TEST_F(SuppressionsTest, MayNameTheAllocatingFunctionThatTheAgentDoesNotShow) {
 }
 
 TEST_F(SuppressionsTest, NameTheFunctionThatReallyAllocated) {
-  using wire::AllocationFunction;
+  using Made = wire::AllocationFunction;
   struct Case {
-    Function function;
+    Made function;
     std::vector<std::string> names;
     std::vector<std::string> others;
   };
   const Case cases[] = {
-      {Function::kMalloc, {"malloc", "m*c", "*"}, {"calloc", "realloc", "_Znwm", "_Znam"}},
-      {Function::kCalloc, {"calloc", "?alloc"}, {"malloc", "_Znwm"}},
-      {Function::kRealloc, {"realloc", "re*", "malloc"}, {"calloc", "memalign", "_Znwm"}},
-      {Function::kAligned, {"memalign", "posix_memalign", "aligned_alloc"}, {"malloc", "_Znwm*"}},
-      {Function::kNewArray, {"_Znam", "_Zna*", "operator new[]*"}, {"malloc", "_Znwm*"}},
+      {Made::kMalloc, {"malloc", "m*c", "*"}, {"calloc", "realloc", "_Znwm", "_Znam"}},
+      {Made::kCalloc, {"calloc", "?alloc"}, {"malloc", "_Znwm"}},
+      {Made::kRealloc, {"realloc", "re*", "malloc"}, {"calloc", "memalign", "_Znwm"}},
+      {Made::kAligned, {"memalign", "posix_memalign", "aligned_alloc"}, {"malloc", "_Znwm*"}},
+      {Made::kNewArray, {"_Znam", "_Zna*", "operator new[]*"}, {"malloc", "_Znwm*"}},
       // The program may have called new[].
-      {Function::kNew, {"_Znwm", "_ZnwmSt11align_val_t", "_Znam", "operator new*"}, {"malloc"}},
+      {Made::kNew, {"_Znwm", "_ZnwmSt11align_val_t", "_Znam", "operator new*"}, {"malloc"}},
   };
   for (const Case& c : cases) {
     for (const std::string& name : c.names) {

@@ -135,7 +135,7 @@ class Picture {
   }
 
   std::string Title() const {
-    const Recording& r = profile_.recording;
+    const RecordingFacts& r = profile_.recording;
     if (IsRecorded(r)) return fmt::format("{}  pid {}  {}", r.name(), r.pid, StateText(r));
     if (profile_.modules.empty()) return "a profile";
     return std::string(BaseName(profile_.modules[0].path));

@@ -92,8 +92,8 @@ class DiffTable {
   }
 
   void Header() {
-    const Recording& first = sources_.profiles.front()->recording;
-    const Recording& last = sources_.profiles.back()->recording;
+    const RecordingFacts& first = sources_.profiles.front()->recording;
+    const RecordingFacts& last = sources_.profiles.back()->recording;
     if (made_.same_process) {
       text_.Add(last.name(), Style::kTitle);
       text_.Add(first.exact && last.exact
@@ -150,7 +150,7 @@ class DiffTable {
     }
   }
 
-  static std::string MomentsOf(const Recording& first, const Recording& last) {
+  static std::string MomentsOf(const RecordingFacts& first, const RecordingFacts& last) {
     return first.moment == last.moment ? "both " + last.moment
                                        : first.moment + " and " + last.moment;
   }
@@ -167,7 +167,7 @@ class DiffTable {
   }
 
   // How fast the process grew.
-  void Rate(const Recording& first, const Recording& last) {
+  void Rate(const RecordingFacts& first, const RecordingFacts& last) {
     if (!made_.same_process || last.duration_ns <= first.duration_ns || unit_ != "bytes") return;
     const auto between = static_cast<double>(last.duration_ns - first.duration_ns);
     const bool is_short = between < 600e9;

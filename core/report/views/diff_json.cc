@@ -62,7 +62,7 @@ std::string DiffJson(const DiffSources& sources, const Comparison& made,
   Json profiles = Json::Array();
   for (size_t i = 0; i < sources.profiles.size(); ++i) {
     Json profile = {{"source", sources.names[i]}, {"figure", made.series[i]}};
-    const Recording& r = sources.profiles[i]->recording;
+    const RecordingFacts& r = sources.profiles[i]->recording;
     if (IsRecorded(r) || r.exact) profile["recording"] = RecordingJson(r);
     profiles.Add(std::move(profile));
   }

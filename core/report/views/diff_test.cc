@@ -46,7 +46,7 @@ TEST(Diff, ShowsBothSidesAndTheDifference) {
 TEST(Diff, SaysOnceWhenBothSidesOfATraceAreOfOneMoment) {
   Pair pair;
   for (Maker* maker : {&pair.before, &pair.after}) {
-    Recording& recording = maker->profile().recording;
+    RecordingFacts& recording = maker->profile().recording;
     recording.exact = true;
     recording.pid = 7;
     recording.program = "/bin/x";
@@ -68,8 +68,8 @@ TEST(Diff, NotesThatNotAllSourcesHaveNameTheirs) {
 
 TEST(Diff, TellsWhichTimeAndBlocksOfTracesAreCompared) {
   Pair pair;
-  Recording& before = pair.before.profile().recording;
-  Recording& after = pair.after.profile().recording;
+  RecordingFacts& before = pair.before.profile().recording;
+  RecordingFacts& after = pair.after.profile().recording;
   before.exact = after.exact = true;
   before.moment = after.moment = "at 12.3s";
   before.filter = after.filter = "at least 1000 B";

@@ -22,7 +22,7 @@ constexpr uint64_t kFewSamples = 30;  // below this a figure is hardly more than
 constexpr double kMuchFree = 0.25;    // of the resident memory
 
 // A sentence about a function needs samples to stand on.
-bool IsSure(const Recording& recording, uint64_t samples) {
+bool IsSure(const RecordingFacts& recording, uint64_t samples) {
   return recording.interval == 0 || samples >= kFewSamples;
 }
 
@@ -158,7 +158,7 @@ class Finder {
 
   const Profile& profile_;
   const FunctionReport& report_;
-  const Recording& recording_;
+  const RecordingFacts& recording_;
   Labels labels_;
   std::vector<ProfileFinding> findings_;
 };

@@ -95,7 +95,7 @@ const char* HavePassed(LeakFilter filter, bool one) {
 
 double UnseenLeakBytes(const Check& check) {
   if (!check.known.sampled()) return 0;
-  const Recording& recording = check.known.profile.recording;
+  const RecordingFacts& recording = check.known.profile.recording;
   // The cap on samples raises the interval for a while; blocks tell what it was at their birth.
   uint64_t interval = std::max(recording.interval, recording.interval_in_force);
   for (const heapgauge::SampledBlock& block : check.known.profile.blocks) {

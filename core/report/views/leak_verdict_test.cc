@@ -182,7 +182,7 @@ TEST_F(LeaksReport, SaysWhatMissingEventsMeanForTheVerdict) {
 TEST_F(LeaksReport, TellsWhatMayBeThereAtTheCoarsestInterval) {
   leaks::Check& check = maker_.check();
   check.known.exact = false;
-  Recording& recording = maker_.names().profile().recording;
+  RecordingFacts& recording = maker_.names().profile().recording;
   recording.interval = 64 << 10;
   EXPECT_TRUE(Contains(LeakVerdict(Subject()), "sampled (a leak below 236 kB may not show)."));
   recording.interval_in_force = 512 << 10;

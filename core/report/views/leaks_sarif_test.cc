@@ -16,13 +16,12 @@ namespace {
 
 using leaks::Kind;
 using leaks::testing::CheckMaker;
-using nlohmann::json;
 
 // Of each object: its members and what they are. "!" must be there; "[x]" a list of x, "[x]u"
 // without equal ones; "a|b" one of these words; others are names of objects, or string, integer,
 // boolean, uri, bag (any members), strings (members that are all text).
-const json& Shapes() {
-  static const json shapes = json::parse(R"({
+const nlohmann::json& Shapes() {
+  static const nlohmann::json shapes = nlohmann::json::parse(R"({
     "log": {"$schema": "uri", "version": "!2.1.0", "runs": "![run]", "properties": "bag"},
     "run": {"tool": "!tool", "invocations": "[invocation]", "results": "[result]",
             "columnKind": "utf16CodeUnits|unicodeCodePoints", "artifacts": "[bag]u",
@@ -84,7 +83,7 @@ bool IsUri(const std::string& text) {
   return !text.empty();
 }
 
-void Compare(const json& value, std::string shape, const std::string& where,
+void Compare(const nlohmann::json& value, std::string shape, const std::string& where,
              std::vector<std::string>* wrong) {
   const auto expect = [&](bool right, const std::string& what) {
     if (!right) wrong->push_back(where + " " + what + ": " + value.dump().substr(0, 80));
@@ -94,13 +93,13 @@ void Compare(const json& value, std::string shape, const std::string& where,
     if (!value.is_array()) return expect(false, "is no list");
     const std::string of = shape.substr(1, shape.find(']') - 1);
     std::set<std::string> seen;
-    for (const json& one : value) {
+    for (const nlohmann::json& one : value) {
       Compare(one, of, where + "[]", wrong);
       if (!seen.insert(one.dump()).second) expect(!shape.ends_with("u"), "has equal ones");
     }
   } else if (Shapes().contains(shape)) {
     if (!value.is_object()) return expect(false, "is no object");
-    const json& members = Shapes()[shape];
+    const nlohmann::json& members = Shapes()[shape];
     for (const auto& [name, member] : value.items()) {
       if (!members.contains(name)) {
         expect(false, "may not have " + name);
@@ -132,22 +131,23 @@ void Compare(const json& value, std::string shape, const std::string& where,
 }
 
 // What no shape tells.
-void CompareNumbers(const json& log, std::vector<std::string>* wrong) {
-  for (const json& run : log["runs"]) {
-    const json& rules = run["tool"]["driver"]["rules"];
+void CompareNumbers(const nlohmann::json& log, std::vector<std::string>* wrong) {
+  for (const nlohmann::json& run : log["runs"]) {
+    const nlohmann::json& rules = run["tool"]["driver"]["rules"];
     std::set<std::string> ids;
-    for (const json& rule : rules) {
+    for (const nlohmann::json& rule : rules) {
       if (!ids.insert(rule["id"].get<std::string>()).second) wrong->push_back("two rules, one id");
     }
     size_t compared = 0;
-    for (const json& result : run["results"]) {
+    for (const nlohmann::json& result : run["results"]) {
       const size_t index = result["ruleIndex"].get<size_t>();
       if (index >= rules.size() || rules[index]["id"] != result["ruleId"]) {
         wrong->push_back("ruleIndex names another rule");
       }
       compared += result.contains("baselineState") ? 1 : 0;
-      for (const json& location : result.value("locations", json::array())) {
-        const json& physical = location.value("physicalLocation", json::object());
+      for (const nlohmann::json& location : result.value("locations", nlohmann::json::array())) {
+        const nlohmann::json& physical =
+            location.value("physicalLocation", nlohmann::json::object());
         if (physical.contains("region") && physical["region"]["startLine"] < 1) {
           wrong->push_back("startLine is below 1");
         }
@@ -160,7 +160,7 @@ void CompareNumbers(const json& log, std::vector<std::string>* wrong) {
 }
 
 std::vector<std::string> Wrong(const std::string& text) {
-  const json log = json::parse(text, nullptr, false);
+  const nlohmann::json log = nlohmann::json::parse(text, nullptr, false);
   if (log.is_discarded()) return {"no JSON"};
   std::vector<std::string> wrong;
   Compare(log, "log", "log", &wrong);
@@ -204,28 +204,30 @@ TEST_F(Sarif, OfEveryKindIsAsTheStandardSays) {
   maker_.Block(maker_.Stack({"Cache::Insert()", "main"}), 5000, Kind::kReachable);
   ASSERT_TRUE(suppressions_.AddText("leak:Cache\n", "s"));
   EXPECT_EQ(Wrong(Text()), kNothing);
-  EXPECT_EQ(json::parse(Text())["runs"][0]["results"].size(), 4u);
+  EXPECT_EQ(nlohmann::json::parse(Text())["runs"][0]["results"].size(), 4u);
   const leaks::Changes compared;
   EXPECT_EQ(Wrong(Text(&compared)), kNothing);
-  EXPECT_EQ(json::parse(Text(&compared))["runs"][0]["results"][0]["baselineState"], "new");
+  EXPECT_EQ(nlohmann::json::parse(Text(&compared))["runs"][0]["results"][0]["baselineState"],
+            "new");
 }
 
 TEST_F(Sarif, OfNothingIsAsTheStandardSays) {
   EXPECT_EQ(Wrong(Text()), kNothing);
-  EXPECT_TRUE(json::parse(Text())["runs"][0]["results"].is_array()) << "no results, not null";
+  EXPECT_TRUE(nlohmann::json::parse(Text())["runs"][0]["results"].is_array())
+      << "no results, not null";
 }
 
 TEST_F(Sarif, OfMemoryThatWasNotLookedAtIsNoSuccess) {
-  EXPECT_TRUE(json::parse(Text())["runs"][0]["invocations"][0]["executionSuccessful"]);
+  EXPECT_TRUE(nlohmann::json::parse(Text())["runs"][0]["invocations"][0]["executionSuccessful"]);
   maker_.Block(maker_.Stack({"Push(int)", "main"}), 48, Kind::kReachable);
   maker_.check().look = leaks::Look::kNone;
   maker_.check().verdicts.clear();
   maker_.check().notes = {"it was ended by a signal"};
   EXPECT_EQ(Wrong(Text()), kNothing);
-  const json run = json::parse(Text())["runs"][0];
+  const nlohmann::json run = nlohmann::json::parse(Text())["runs"][0];
   EXPECT_EQ(run["results"].size(), 0u);
   EXPECT_FALSE(run["invocations"][0]["executionSuccessful"]);
-  const json& told = run["invocations"][0]["toolExecutionNotifications"];
+  const nlohmann::json& told = run["invocations"][0]["toolExecutionNotifications"];
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0]["message"]["text"],
             "server: memory was not looked at, so no block can be called lost.\nit was ended by a "
@@ -255,10 +257,10 @@ TEST_F(Sarif, OfAnUnknownStackIsAsTheStandardSays) {
 
 TEST_F(Sarif, TheComparisonNoticesWhatIsWrong) {
   maker_.Block(maker_.Stack({"Push(int)", "main"}), 48, Kind::kDefinite);
-  const json right = json::parse(Text());
-  const auto changed = [&](const char* pointer, const json& value) {
-    json log = right;
-    log[json::json_pointer(pointer)] = value;
+  const nlohmann::json right = nlohmann::json::parse(Text());
+  const auto changed = [&](const char* pointer, const nlohmann::json& value) {
+    nlohmann::json log = right;
+    log[nlohmann::json::json_pointer(pointer)] = value;
     return Wrong(log.dump()).size();
   };
   EXPECT_EQ(changed("/version", "2.1.0"), 0u);
@@ -270,7 +272,7 @@ TEST_F(Sarif, TheComparisonNoticesWhatIsWrong) {
   EXPECT_EQ(changed("/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri", "a b"),
             1u);
   EXPECT_EQ(changed("/runs/0/results/0/partialFingerprints/x", 1), 1u);
-  json log = right;
+  nlohmann::json log = right;
   log["runs"][0]["tool"]["driver"].erase("name");
   EXPECT_EQ(Wrong(log.dump()).size(), 1u);
 }

@@ -260,7 +260,7 @@ std::vector<std::string> PressureText(const MemorySurvey& s) {
 
 std::string MemoryText(const MemorySurvey& s, const MemoryOptions& options) {
   const Accounting& a = s.accounting;
-  const Recording& r = s.recording;
+  const RecordingFacts& r = s.recording;
   std::string text = fmt::format("{}  pid {}  {}\n", r.name(), r.pid, StateText(r));
   std::string rss = Bytes(a.resident);
   if (s.status.peak_resident != 0) {

@@ -240,7 +240,7 @@ TEST(Traces, ShowStacksInnermostFirst) {
 }
 
 TEST(RecordingText, SaysWhyADumpWasTaken) {
-  Recording r;
+  RecordingFacts r;
   EXPECT_EQ(DumpText(r), "") << "not a dump";
   r.is_dump = true;
   r.dump.time_ns = 185'000'000'000;
@@ -265,7 +265,7 @@ TEST(RecordingText, SaysWhyADumpWasTaken) {
 }
 
 TEST(RecordingText, SaysWhatBecameOfDumpsThatFailed) {
-  Recording r;
+  RecordingFacts r;
   r.dump.failures = 2;
   r.dump.last_error = 28;
   EXPECT_EQ(DumpText(r), "2 dumps could not be written: No space left on device");
@@ -328,7 +328,7 @@ TEST(RecordingText, SaysThatStacksOfATraceWereCut) {
 }
 
 TEST(RecordingText, TellsWhyThereAreNoRows) {
-  Recording r;
+  RecordingFacts r;
   EXPECT_STREQ(NothingText(r), "No samples.\n");
   r.exact = true;
   EXPECT_STREQ(NothingText(r), "Nothing was allocated.\n");
@@ -337,7 +337,7 @@ TEST(RecordingText, TellsWhyThereAreNoRows) {
 }
 
 TEST(RecordingText, SaysWhatTheStateIs) {
-  Recording r;
+  RecordingFacts r;
   r.duration_ns = 12'000'000'000;
   r.state = RecordingState::kKilled;
   EXPECT_EQ(StateText(r), "killed after 12s");
@@ -346,7 +346,7 @@ TEST(RecordingText, SaysWhatTheStateIs) {
 }
 
 TEST(RecordingText, TellsHowLongAForkedProcessItselfHasLived) {
-  Recording r;
+  RecordingFacts r;
   r.duration_ns = 72'000'000'000;
   r.state = RecordingState::kEnded;
   r.forked = true;

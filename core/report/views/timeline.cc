@@ -53,7 +53,7 @@ class Report {
   std::string Place(uint64_t at) const { return PlaceOn(timeline_.axis, at, length_); }
 
   void Title() {
-    const Recording& r = timeline_.recording;
+    const RecordingFacts& r = timeline_.recording;
     text_.Add(r.program.empty() ? "a program" : Printable(r.name()), Style::kTitle);
     if (IsRecorded(r)) text_.Add(fmt::format("  pid {}  {}", r.pid, StateText(r)));
     const std::string command = r.command();

@@ -54,7 +54,7 @@ Json LaneJson(const Timeline::Lane& lane) {
 }  // namespace
 
 std::string TimelineJson(const Timeline& timeline) {
-  const Recording& r = timeline.recording;
+  const RecordingFacts& r = timeline.recording;
   Json json = {{"program", r.program},
                {"command_line", Json(r.command_line)},
                {"pid", r.pid},

@@ -10,7 +10,7 @@ namespace heapgauge {
 
 std::string TopJson(const Profile& profile, const FunctionReport& report,
                     const std::vector<std::string>& notes, const TopOptions& options) {
-  const Recording& recording = profile.recording;
+  const RecordingFacts& recording = profile.recording;
   HeapFigures total = report.total;
   total.live_bytes = OrNothingSampled(total.live_bytes, recording);
   Json json = {{"recording", RecordingJson(recording)},

@@ -18,7 +18,7 @@ StyledText HeadingLine(const char* label, const std::string& text) {
 
 StyledText TraceHeading(const trace::TraceFile& trace, const std::string& filter,
                         const std::vector<std::string>& notes, const Layout& layout) {
-  const Recording& r = trace.facts().recording;
+  const RecordingFacts& r = trace.facts().recording;
   const std::string name = Printable(r.name());
   StyledText text(name.empty() ? std::string(BaseName(trace.path())) : name, Style::kTitle);
   if (r.pid != 0) text += fmt::format("  pid {}", r.pid);

@@ -42,7 +42,7 @@ const char* SortName(SortKey key) {
 }
 
 StyledText Title(const WatchData& data, const WatchView& view) {
-  const Recording& r = data.now->recording;
+  const RecordingFacts& r = data.now->recording;
   StyledText text(r.name(), Style::kTitle);
   text.Add(IsRecorded(r) ? fmt::format("  pid {}  ", r.pid) : "  ");
   text.Add(StateText(r), r.state == RecordingState::kLive ? Style::kPlain : Style::kWarning);
@@ -62,7 +62,7 @@ const Estimate& FigureOf(const HeapFigures& f, bool by_allocated) {
 }
 
 StyledText Totals(const WatchData& data, const WatchView& view, const WatchTable& table) {
-  const Recording& r = data.now->recording;
+  const RecordingFacts& r = data.now->recording;
   StyledText text;
   const Measures& m = table.report.measures;
   const bool by_allocated = IsByAllocated(view, table.report);
@@ -98,7 +98,7 @@ StyledText Choices(const WatchData& data, const WatchView& view, const WatchTabl
     if (!text.empty()) text.Add("  ");
     text.Add(label, Style::kLabel).Add(" ").Add(value);
   };
-  const Recording& r = data.now->recording;
+  const RecordingFacts& r = data.now->recording;
   if (!r.moment.empty()) add("time", r.moment);
   if (!r.filter.empty()) add("filter", r.filter);
   add("sort", view.by_growth                ? "growth"

@@ -173,7 +173,7 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
   profile.notes = all.notes;
   for (std::string& note : NotesOn(request.filter, trace)) profile.notes.push_back(std::move(note));
 
-  Recording& r = profile.recording;
+  RecordingFacts& r = profile.recording;
   r.exact = true;
   r.interval = r.interval_in_force = 0;
   r.samples = trace.blocks();

@@ -33,7 +33,7 @@ TEST(TraceProfileFacts, TellsWhatItIsAbout) {
   request.filter.least_size = 64;
   const auto profile = ReadTraceProfile(*file, request);
   ASSERT_TRUE(profile);
-  const Recording& r = profile->recording;
+  const RecordingFacts& r = profile->recording;
   EXPECT_TRUE(r.exact);
   EXPECT_EQ(r.interval, 0u);
   EXPECT_EQ(r.moment, "from 1.5s to the end");

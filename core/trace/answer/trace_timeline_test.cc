@@ -25,7 +25,7 @@ MakeTrace TwelveStacks() {
 }
 
 // The slow way: every event, one after the other.
-struct Oracle {
+struct EventByEvent {
   struct Point {
     uint64_t at = 0;
     uint64_t time_ns = 0;
@@ -38,8 +38,8 @@ struct Oracle {
   uint64_t to = 0;
   uint64_t start_bytes = 0;
 
-  Oracle(const MakeTrace& made, TimeAxis axis, uint64_t from_ns, uint64_t to_ns,
-         const BlockChoice& counts) {
+  EventByEvent(const MakeTrace& made, TimeAxis axis, uint64_t from_ns, uint64_t to_ns,
+               const BlockChoice& counts) {
     uint64_t bytes = 0;
     uint64_t moved = 0;
     uint64_t events = 0;
@@ -97,7 +97,7 @@ void Compare(const MakeTrace& made, const TraceFile& trace, TimeAxis axis, uint6
       return (rows.empty() || rows[block.stack]) && matcher->Matches(block);
     };
   }
-  const Oracle oracle(made, axis, from_ns, to_ns, right);
+  const EventByEvent oracle(made, axis, from_ns, to_ns, right);
   ASSERT_EQ(timeline.steps.size(), steps);
   EXPECT_EQ(timeline.from, oracle.from);
   EXPECT_EQ(timeline.to, oracle.to);

@@ -133,7 +133,7 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out) {
       if (which == field) v = Printable(text);
     };
     ForEachField(facts, number, flag, word);
-    Recording& recording = facts.recording;
+    RecordingFacts& recording = facts.recording;
     if (field == kState) {
       const uint64_t state = value.Number();
       if (state > static_cast<uint64_t>(RecordingState::kGone)) return false;

@@ -50,7 +50,7 @@ std::string TraceAmong(const fs::path& process, const Traced& traced) {
     if (!file || !IsTrace({start, file->ReadAt(0, start, sizeof start)})) continue;
     const auto trace = TraceFile::Open(path);
     if (!trace || !(*trace)->facts().being_written) continue;
-    const Recording& recording = (*trace)->facts().recording;
+    const RecordingFacts& recording = (*trace)->facts().recording;
     // Files of an earlier process of the same number may still be there.
     const uint64_t began = RealtimeNow() - (MonotonicNow() - traced.since_ns);
     const uint64_t apart = recording.start_unix_ns > began ? recording.start_unix_ns - began

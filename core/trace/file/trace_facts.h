@@ -16,7 +16,7 @@ namespace heapgauge::trace {
 inline constexpr uint64_t kLatestNs = uint64_t{1} << 62;
 
 struct Facts {
-  Recording recording;         // program, command line, pid, allocator, start, state, duration
+  RecordingFacts recording;    // program, command line, pid, allocator, start, state, duration
   uint64_t lost_events = 0;    // that found no room
   uint64_t unknown_frees = 0;  // of blocks that the trace does not know
   uint64_t missed_frees = 0;   // blocks whose address was handed out again

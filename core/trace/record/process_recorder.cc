@@ -69,7 +69,7 @@ Result<Facts> ProcessRecorder::ReadFacts() const {
   Facts facts;
   facts.recording = RecordingOf(layout);
   // Of sampling there is none here.
-  Recording& r = facts.recording;
+  RecordingFacts& r = facts.recording;
   r.interval = r.interval_in_force = 0;
   r.max_samples_per_second = 0;
   r.samples = r.live_samples = r.inherited_samples = 0;

@@ -20,8 +20,8 @@
 namespace heapgauge::trace {
 namespace {
 
-using testing::GaugeBuilder;
-using testing::TracedGauge;
+using heapgauge::testing::GaugeBuilder;
+using heapgauge::testing::TracedGauge;
 
 class RecordingAProcess : public ::testing::Test {
  protected:

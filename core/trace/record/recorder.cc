@@ -62,7 +62,7 @@ std::string FreeName(const std::string& name) {
   return path;
 }
 
-std::string ProgramName(const Recording& recording) {
+std::string ProgramName(const RecordingFacts& recording) {
   std::string name(BaseName(recording.program));
   for (char& c : name) {
     if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '_';
@@ -128,7 +128,7 @@ size_t Recorder::running() {
 }
 
 std::string Recorder::PathFor(const Facts& facts, uint32_t process) {
-  const Recording& r = facts.recording;
+  const RecordingFacts& r = facts.recording;
   if (options_.output.empty()) {
     return FreeName(options_.output_directory + "/" + ProgramName(r) + "." + std::to_string(r.pid));
   }

@@ -25,7 +25,7 @@ class ReportSources {
     SourceOptions options;
     options.search_path = input.config().source_path;
     options.trim_path = input.config().trim_path;
-    const Recording& recording = input.profile.recording;
+    const RecordingFacts& recording = input.profile.recording;
     if (recording.state == RecordingState::kLive) options.pid = recording.pid;
     options.debuginfod = debuginfod;
     return options;

@@ -14,7 +14,7 @@
 #include "core/fold/merge.h"
 #include "core/fold/scale.h"
 #include "core/formats/pprof/pprof_writer.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/recording.h"
 
 namespace heapgauge {
 namespace {
@@ -22,7 +22,8 @@ namespace {
 Result<Profile> ReadAll(const std::vector<std::string>& paths) {
   std::vector<Profile> profiles;
   for (const std::string& path : paths) {
-    HG_ASSIGN(Profile profile, ReadProfileFile(path));
+    HG_ASSIGN(Recording recording, Recording::OpenFile(path));
+    HG_ASSIGN(Profile profile, recording.ReadProfile());
     HG_TRY(profile.Check());
     profiles.push_back(std::move(profile));
   }
@@ -33,7 +34,8 @@ Status Combine(bool rewrite, bool normalize, const std::vector<std::string>& bas
                const std::vector<std::string>& paths, const std::string& output) {
   Profile profile;
   if (rewrite) {
-    HG_ASSIGN(profile, ReadProfileFile(paths.at(0)));
+    HG_ASSIGN(Recording recording, Recording::OpenFile(paths.at(0)));
+    HG_ASSIGN(profile, recording.ReadProfile());
   } else {
     HG_ASSIGN(profile, ReadAll(paths));
   }

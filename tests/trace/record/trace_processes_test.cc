@@ -201,7 +201,7 @@ TEST_F(TracedRun, KnowsWhoExecutedAProgramWithoutTheAgent) {
   for (const std::string& path : Traces()) {
     const WholeTrace whole = ReadWholeTrace(path);
     ASSERT_NE(whole.file, nullptr);
-    const Recording& recording = whole.file->facts().recording;
+    const RecordingFacts& recording = whole.file->facts().recording;
     EXPECT_EQ(recording.state, RecordingState::kReplaced) << path;
     if (recording.name() == "env") ++replaced;
   }

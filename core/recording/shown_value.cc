@@ -1,4 +1,4 @@
-#include "core/formats/shown_value.h"
+#include "core/recording/shown_value.h"
 
 #include <string>
 

@@ -1,9 +1,10 @@
-// Reads a profile of any format. Which one it is, its contents tell, never its name.
+// Reads a profile of any format from its bytes; recording.h opens files, processes and servers.
+// Which format it is, the contents tell, never a name.
 //
 // Every reader treats its input as hostile: an error is one line with format, name and the byte or
 // line where it was noticed; time and memory are bounded by the size of the input.
-#ifndef HEAPGAUGE_CORE_FORMATS_READ_PROFILE_H_
-#define HEAPGAUGE_CORE_FORMATS_READ_PROFILE_H_
+#ifndef HEAPGAUGE_CORE_RECORDING_READ_PROFILE_H_
+#define HEAPGAUGE_CORE_RECORDING_READ_PROFILE_H_
 
 #include <memory>
 #include <string>
@@ -17,6 +18,9 @@
 #include "core/trace/answer/trace_question.h"
 
 namespace heapgauge {
+
+// Bytes that tell the format.
+inline constexpr size_t kFormatBytes = 4096;
 
 enum class ProfileFormat {
   kUnknown,
@@ -52,13 +56,23 @@ struct ReadOptions {
   ProgressSink* progress = nullptr;  // of a trace
 };
 
-// From a file, "-" for standard input.
-Result<Profile> ReadProfileFile(const std::string& path, const ReadOptions& options = {});
 // From bytes that came from somewhere else. `name` is for messages. Not for gauge files
 // and traces, which are read by position.
 Result<Profile> ReadProfile(std::unique_ptr<ByteStream> stream, const std::string& name,
                             const ReadOptions& options = {});
 
+// The parts of it, for who knows the format already. Fails if the options ask for what files of the
+// format do not know, or if `start`, the first bytes, are those of no profile.
+Status CheckReadable(ProfileFormat format, std::string_view start, const std::string& name,
+                     const ReadOptions& options);
+Status CheckInherited(const std::string& name, ProfileFormat format, const ReadOptions& options);
+// REQUIRES: CheckReadable().
+Result<Profile> ReadStream(ByteStream* stream, ProfileFormat format, const std::string& name,
+                           const ReadOptions& options);
+Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options);
+// Why a file of that format does not tell what only a trace does.
+tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format);
+
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_FORMATS_READ_PROFILE_H_
+#endif  // HEAPGAUGE_CORE_RECORDING_READ_PROFILE_H_

@@ -2,8 +2,8 @@
 // "freed"): profiles of other kinds have some of them, as sample types of their own.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_SHOWN_VALUE_H_
-#define HEAPGAUGE_CORE_FORMATS_SHOWN_VALUE_H_
+#ifndef HEAPGAUGE_CORE_RECORDING_SHOWN_VALUE_H_
+#define HEAPGAUGE_CORE_RECORDING_SHOWN_VALUE_H_
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
@@ -20,4 +20,4 @@ Status ShowValue(trace::TraceValue value, bool blocks, Profile* profile);
 
 }  // namespace heapgauge
 
-#endif  // HEAPGAUGE_CORE_FORMATS_SHOWN_VALUE_H_
+#endif  // HEAPGAUGE_CORE_RECORDING_SHOWN_VALUE_H_

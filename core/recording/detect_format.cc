@@ -10,7 +10,7 @@
 #include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/pprof/proto_cursor.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 #include "core/trace/file/trace_file.h"
 #include "wire/gauge_format.h"
 

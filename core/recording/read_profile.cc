@@ -1,11 +1,8 @@
-#include "core/formats/read_profile.h"
-
-#include <sys/stat.h>
+#include "core/recording/read_profile.h"
 
 #include <utility>
 
 #include "core/base/peeking_stream.h"
-#include "core/base/read_ahead.h"
 #include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/formats/collapsed/collapsed_reader.h"
@@ -17,16 +14,12 @@
 #include "core/formats/legacy/legacy_text_reader.h"
 #include "core/formats/massif/massif_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
-#include "core/formats/printable_profile.h"
-#include "core/formats/shown_value.h"
 #include "core/formats/symbolized/symbolized_reader.h"
-#include "core/trace/answer/trace_profile.h"
-#include "core/trace/file/trace_file.h"
+#include "core/recording/printable_profile.h"
+#include "core/recording/shown_value.h"
 
 namespace heapgauge {
 namespace {
-
-constexpr size_t kStart = 4096;  // bytes that tell the format
 
 using Reader = Result<Profile> (*)(ByteStream*, const std::string&, const ReadOptions&);
 using TextReader = Result<Profile> (*)(ByteStream*, const std::string&, const TextReadOptions&);
@@ -76,24 +69,6 @@ tl::unexpected<Error> NotRecognized(const std::string& name, std::string_view st
               Printable(name) + ": byte 0: this is no profile of a format that is known here", 0);
 }
 
-tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) {
-  const std::string way =
-      format == ProfileFormat::kHeaptrack
-          ? "make a trace of it: heapgauge import -o FILE.hgt " + ShellWord(name)
-          : "record a trace: heapgauge run --trace -o FILE.hgt -- COMMAND";
-  return Fail(ErrorCode::kInvalidArgument,
-              Printable(name) + ": a " + FormatName(format) +
-                  " does not know moments, ranges and single blocks; " + way);
-}
-
-// Only a gauge file tells blocks of a forked process from those of its parent.
-Status CheckInherited(const std::string& name, ProfileFormat format, const ReadOptions& options) {
-  if (options.gauge.inherited == Inherited::kInclude) return {};
-  return Fail(ErrorCode::kInvalidArgument,
-              Printable(name) + ": a " + FormatName(format) +
-                  " does not know which blocks came from a parent; --inherited is for gauge files");
-}
-
 // Files of others have what they have: nothing that is asked for is passed over.
 Status CheckKind(const std::string& name, ProfileFormat format, const ReadOptions& options) {
   if (options.gauge.kind == ProfileKind::kHeap) return {};
@@ -116,6 +91,26 @@ Status Show(const std::string& name, const trace::Question& question, bool peak,
   return Fail(ErrorCode::kInvalidArgument, Printable(name) + ": " + shown.error().message);
 }
 
+}  // namespace
+
+tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format) {
+  const std::string way =
+      format == ProfileFormat::kHeaptrack
+          ? "make a trace of it: heapgauge import -o FILE.hgt " + ShellWord(name)
+          : "record a trace: heapgauge run --trace -o FILE.hgt -- COMMAND";
+  return Fail(ErrorCode::kInvalidArgument,
+              Printable(name) + ": a " + FormatName(format) +
+                  " does not know moments, ranges and single blocks; " + way);
+}
+
+// Only a gauge file tells blocks of a forked process from those of its parent.
+Status CheckInherited(const std::string& name, ProfileFormat format, const ReadOptions& options) {
+  if (options.gauge.inherited == Inherited::kInclude) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              Printable(name) + ": a " + FormatName(format) +
+                  " does not know which blocks came from a parent; --inherited is for gauge files");
+}
+
 // A gauge file knows its end and its peak.
 Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options) {
   const trace::Question& question = options.question;
@@ -129,26 +124,8 @@ Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options)
   return profile;
 }
 
-// The options of gauge files mean the same here.
-Result<Profile> ReadTraceFile(const std::string& path, const ReadOptions& options) {
-  HG_TRY(CheckInherited(path, ProfileFormat::kTrace, options));
-  HG_ASSIGN(const auto trace, trace::TraceFile::Open(path));
-  trace::Question question = options.question;
-  if (options.gauge.peak && question.at.empty()) question.at = "peak";
-  if (options.gauge.kind == ProfileKind::kMmap) question.filter.mappings = true;
-  if (options.gauge.kind == ProfileKind::kPool) {
-    return Fail(ErrorCode::kInvalidArgument,
-                Printable(path) + ": a trace has heap blocks and mappings, not those of pools");
-  }
-  HG_ASSIGN(const trace::ProfileRequest request, trace::RequestOf(question, *trace));
-  return trace::ReadTraceProfile(*trace, request, options.progress, options.name_stacks);
-}
-
-Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& name,
-                         const ReadOptions& options) {
-  PeekingStream peeking(std::move(stream));
-  HG_ASSIGN(const std::string_view start, peeking.Peek(kStart));
-  const ProfileFormat format = DetectFormat(start);
+Status CheckReadable(ProfileFormat format, std::string_view start, const std::string& name,
+                     const ReadOptions& options) {
   if (format == ProfileFormat::kUnknown) return NotRecognized(name, start);
   if (format == ProfileFormat::kGauge || format == ProfileFormat::kTrace) {
     return Fail(ErrorCode::kUnsupported,
@@ -158,9 +135,14 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
   HG_TRY(CheckInherited(name, format, options));
   HG_TRY(CheckKind(name, format, options));
   if (!CanAnswer(format, options.question)) return NeedsTrace(name, format);
+  return {};
+}
+
+Result<Profile> ReadStream(ByteStream* stream, ProfileFormat format, const std::string& name,
+                           const ReadOptions& options) {
   for (const auto& [known, read] : kReaders) {
     if (known != format) continue;
-    HG_ASSIGN(Profile profile, read(&peeking, name, options));
+    HG_ASSIGN(Profile profile, read(stream, name, options));
     MakePrintable(&profile);
     const trace::Question& question = options.question;
     const bool peak = options.gauge.peak || question.at == "peak";
@@ -175,43 +157,24 @@ Result<Profile> Dispatch(std::unique_ptr<ByteStream> stream, const std::string& 
               Printable(name) + ": a " + FormatName(format) + " is not supported");
 }
 
-bool IsRegularFile(const std::string& path) {
-  struct stat st {};
-  return path != "-" && stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
-}
-
-}  // namespace
-
 Result<ProfileFormat> FormatOfFile(const std::string& path) {
   HG_ASSIGN(auto opened, OpenStream(path));
   HG_ASSIGN(auto stream, Decompressed(std::move(opened), path));
   PeekingStream peeking(std::move(stream));
-  HG_ASSIGN(const std::string_view start, peeking.Peek(kStart));
+  HG_ASSIGN(const std::string_view start, peeking.Peek(kFormatBytes));
   const ProfileFormat format = DetectFormat(start);
   if (format == ProfileFormat::kUnknown) return NotRecognized(path, start);
   return format;
 }
 
-Result<Profile> ReadProfileFile(const std::string& path, const ReadOptions& options) {
-  const std::string name = path == "-" ? "standard input" : path;
-  HG_ASSIGN(auto opened, OpenStream(path));
-  auto peeking = std::make_unique<PeekingStream>(std::move(opened));
-  HG_ASSIGN(const std::string_view start, peeking->Peek(kStart));
-  if (IsRegularFile(path)) {
-    const ProfileFormat format = DetectFormat(start);
-    if (format == ProfileFormat::kGauge) return ReadGaugeAt(path, options);
-    if (format == ProfileFormat::kTrace) return ReadTraceFile(path, options);
-  }
-  HG_ASSIGN(auto stream, Decompressed(std::move(peeking), name));
-  // A pipe may stall for ever, and then nobody could stop the thread that waits for it.
-  if (IsRegularFile(path)) stream = ReadAhead(std::move(stream));
-  return Dispatch(std::move(stream), name, options);
-}
-
 Result<Profile> ReadProfile(std::unique_ptr<ByteStream> stream, const std::string& name,
                             const ReadOptions& options) {
   HG_ASSIGN(auto plain, Decompressed(std::move(stream), name));
-  return Dispatch(std::move(plain), name, options);
+  PeekingStream peeking(std::move(plain));
+  HG_ASSIGN(const std::string_view start, peeking.Peek(kFormatBytes));
+  const ProfileFormat format = DetectFormat(start);
+  HG_TRY(CheckReadable(format, start, name, options));
+  return ReadStream(&peeking, format, name, options);
 }
 
 }  // namespace heapgauge

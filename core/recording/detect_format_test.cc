@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/formats/pprof/testing/proto_builder.h"
-#include "core/formats/read_profile.h"
+#include "core/recording/read_profile.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/formats/printable_profile.h"
+#include "core/recording/printable_profile.h"
 
 #include <algorithm>
 #include <string>

@@ -1,17 +1,18 @@
-#include "cli/source.h"
+#include "core/recording/locate.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <charconv>
+#include <optional>
+#include <vector>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/trace/file/live_trace.h"
 
-namespace heapgauge::cli {
+namespace heapgauge {
 namespace {
 
 Result<std::string> PickFrom(const std::string& directory, const std::string& pick) {
@@ -47,19 +48,19 @@ Result<std::string> PickFrom(const std::string& directory, const std::string& pi
 }
 
 // 0 if it is none.
-uint32_t PidOf(std::string_view source) {
+uint32_t PidOf(std::string_view spec) {
   uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), pid);
-  return error == std::errc() && end == source.data() + source.size() ? pid : 0;
+  const auto [end, error] = std::from_chars(spec.data(), spec.data() + spec.size(), pid);
+  return error == std::errc() && end == spec.data() + spec.size() ? pid : 0;
 }
 
 // "" if it is not recorded whole.
-Result<std::string> TraceBeingWritten(const std::string& source, const std::string& pick) {
+Result<std::string> TraceBeingWritten(const std::string& spec, const std::string& pick) {
   struct stat st {};
-  const bool exists = stat(source.c_str(), &st) == 0;
-  if (!exists && PidOf(source) == 0) return "";
-  if (exists && !S_ISDIR(st.st_mode) && !IsGaugeFileName(BaseName(source))) return "";
-  const auto gauge = ResolveSource(source, pick);
+  const bool exists = stat(spec.c_str(), &st) == 0;
+  if (!exists && PidOf(spec) == 0) return "";
+  if (exists && !S_ISDIR(st.st_mode) && !IsGaugeFileName(BaseName(spec))) return "";
+  const auto gauge = LocateFile(spec, pick);
   const auto owner = gauge ? ReadOwner(*gauge) : Result<GaugeOwner>(Fail(ErrorCode::kNotFound, ""));
   if (!owner || owner->is_copy || !OwnerRuns(*owner)) return "";
   if (!trace::TracedSince(*gauge)) return "";
@@ -76,10 +77,20 @@ Result<std::string> TraceBeingWritten(const std::string& source, const std::stri
 }
 
 // By the last '@', with something on both sides of it.
-std::optional<SourceAt> SplitAtSign(const std::string& source) {
-  const size_t at = source.rfind('@');
-  if (at == std::string::npos || at == 0 || at + 1 == source.size()) return std::nullopt;
-  return SourceAt{source.substr(0, at), source.substr(at + 1)};
+struct Split {
+  std::string spec;
+  std::string moment;
+};
+std::optional<Split> SplitAtSign(const std::string& spec) {
+  const size_t at = spec.rfind('@');
+  if (at == std::string::npos || at == 0 || at + 1 == spec.size()) return std::nullopt;
+  return Split{spec.substr(0, at), spec.substr(at + 1)};
+}
+
+std::optional<Split> SplitMoment(const std::string& spec) {
+  auto split = SplitAtSign(spec);
+  if (split && (Exists(spec) || !Exists(split->spec))) split.reset();
+  return split;
 }
 
 }  // namespace
@@ -89,52 +100,53 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &st) == 0;
 }
 
-std::optional<SourceAt> SplitMoment(const std::string& source) {
-  auto split = SplitAtSign(source);
-  if (split && (Exists(source) || !Exists(split->source))) split.reset();
-  return split;
-}
+bool NamesMoment(const std::string& spec) { return SplitMoment(spec).has_value(); }
 
-Result<std::string> MeanTrace(const std::string& source, const std::string& pick) {
-  HG_ASSIGN(std::string path, TraceBeingWritten(source, pick));
+Result<std::string> MeantTrace(const std::string& spec, const std::string& pick) {
+  HG_ASSIGN(std::string path, TraceBeingWritten(spec, pick));
   if (!path.empty()) return path;
-  const auto split = SplitAtSign(source);
-  if (!split) return source;
-  HG_ASSIGN(path, TraceBeingWritten(split->source, pick));
-  return path.empty() ? source : path + "@" + split->moment;
+  const auto split = SplitAtSign(spec);
+  if (!split) return spec;
+  HG_ASSIGN(path, TraceBeingWritten(split->spec, pick));
+  return path.empty() ? spec : path + "@" + split->moment;
 }
 
-Status CheckWhole(const std::string& source, const std::string& instead) {
-  if (!SplitMoment(source)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(source) +
+Status CheckWhole(const std::string& spec, const std::string& instead) {
+  if (!NamesMoment(spec)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "'" + Printable(spec) +
                                                "' is a moment or range of a file, and the whole is "
                                                "needed here: name the file, and " +
                                                instead);
 }
 
-Result<std::string> MeanWholeTrace(const std::string& source, const std::string& pick,
-                                   const char* instead) {
-  HG_ASSIGN(std::string meant, MeanTrace(source, pick));
+Result<std::string> MeantWhole(const std::string& spec, const std::string& pick,
+                               const std::string& instead) {
+  HG_ASSIGN(std::string meant, MeantTrace(spec, pick));
   HG_TRY(CheckWhole(meant, instead));
   return meant;
 }
 
-Status MeanTraces(const std::string& pick, std::vector<std::string>* sources) {
-  for (std::string& source : *sources) {
-    HG_ASSIGN(source, MeanTrace(source, pick));
-  }
-  return {};
-}
-
-Result<std::string> ResolveSource(const std::string& source, const std::string& pick) {
+Result<std::string> LocateFile(const std::string& spec, const std::string& pick) {
   struct stat st {};
-  if (stat(source.c_str(), &st) == 0) {
-    return S_ISDIR(st.st_mode) ? PickFrom(source, pick) : source;
-  }
-  if (const uint32_t pid = PidOf(source); pid != 0) return FindGaugeOf(pid);
+  if (stat(spec.c_str(), &st) == 0) return S_ISDIR(st.st_mode) ? PickFrom(spec, pick) : spec;
+  if (const uint32_t pid = PidOf(spec); pid != 0) return FindGaugeOf(pid);
   return Fail(ErrorCode::kNotFound,
-              "there is no file '" + Printable(source) +
+              "there is no file '" + Printable(spec) +
                   "', and it is not a PID; heapgauge ps lists what is profiled");
 }
 
-}  // namespace heapgauge::cli
+Result<NamedPlace> Locate(const std::string& spec, const std::string& pick) {
+  NamedPlace place;
+  HG_ASSIGN(place.spec, MeantTrace(spec, pick));
+  place.path = place.spec;
+  if (auto split = SplitMoment(place.spec)) {
+    place.path = std::move(split->spec);
+    place.moment = std::move(split->moment);
+  }
+  if (place.path != "-") {
+    HG_ASSIGN(place.path, LocateFile(place.path, pick));
+  }
+  return place;
+}
+
+}  // namespace heapgauge
