@@ -1,6 +1,5 @@
 // Where the agent is, and how it gets into a program that is started.
-#ifndef HEAPGAUGE_CLI_AGENT_PATH_H_
-#define HEAPGAUGE_CLI_AGENT_PATH_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ Result<std::string> FindAgent();
 Status PreloadAgent(const std::string& agent, LaunchSpec* spec);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_AGENT_PATH_H_

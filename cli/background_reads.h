@@ -2,8 +2,7 @@
 // them is served already.
 //
 // Owned by one thread; the reads run on another, after Start().
-#ifndef HEAPGAUGE_CLI_BACKGROUND_READS_H_
-#define HEAPGAUGE_CLI_BACKGROUND_READS_H_
+#pragma once
 
 #include <chrono>
 #include <condition_variable>
@@ -47,5 +46,3 @@ class BackgroundReads {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_BACKGROUND_READS_H_

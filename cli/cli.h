@@ -4,8 +4,7 @@
 // options and says what to run. Commands parse, call core and print; what they compute belongs into
 // core. Exit codes: 0 done, 1 a check failed, 2 bad usage or unreadable input, with exactly one
 // line on standard error.
-#ifndef HEAPGAUGE_CLI_CLI_H_
-#define HEAPGAUGE_CLI_CLI_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -94,5 +93,3 @@ const char* Version();
 Result<uint64_t> SizeOption(const std::string& option, const std::string& text);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_CLI_H_

@@ -8,8 +8,7 @@
 // There are hundreds of options, and to describe them to CLI11 takes longer than many commands
 // themselves. So a command line keeps no more of a command than name, summary and the function that
 // describes it, which is called for the one that the words name.
-#ifndef HEAPGAUGE_CLI_COMMAND_LINE_H_
-#define HEAPGAUGE_CLI_COMMAND_LINE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -122,5 +121,3 @@ class CommandLine {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_COMMAND_LINE_H_

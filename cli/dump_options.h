@@ -1,7 +1,6 @@
 // The options of `run` that are about dumps: --dump-* and --verbose. Each has a variable of the
 // agent, HEAPGAUGE_DUMP_* and HEAPGAUGE_VERBOSE, which counts where the option is not given.
-#ifndef HEAPGAUGE_CLI_DUMP_OPTIONS_H_
-#define HEAPGAUGE_CLI_DUMP_OPTIONS_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -34,5 +33,3 @@ Result<DumpWatch::Options> PrepareDumps(
     const DumpOptions& options, std::vector<std::pair<std::string, std::string>>* environment);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_DUMP_OPTIONS_H_

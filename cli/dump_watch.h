@@ -6,8 +6,7 @@
 // has not done so a tenth of a second after it was passed.
 //
 // Single-threaded. A dump that cannot be written is reported once.
-#ifndef HEAPGAUGE_CLI_DUMP_WATCH_H_
-#define HEAPGAUGE_CLI_DUMP_WATCH_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -55,5 +54,3 @@ class DumpWatch {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_DUMP_WATCH_H_

@@ -5,8 +5,7 @@
 // from then on is noted there alone, and the first file stays as it was.
 //
 // Threads: any; one at a time is let in. Reads directories and headers, writes timeline ticks.
-#ifndef HEAPGAUGE_CLI_GAUGE_WATCH_H_
-#define HEAPGAUGE_CLI_GAUGE_WATCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -63,5 +62,3 @@ class GaugeWatch {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_GAUGE_WATCH_H_

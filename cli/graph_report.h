@@ -2,8 +2,7 @@
 // list. Which frames are left out and what functions are called is as in all other native reports.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_GRAPH_REPORT_H_
-#define HEAPGAUGE_CLI_GRAPH_REPORT_H_
+#pragma once
 
 #include "cli/report_source.h"
 #include "core/voices/pprof/report.h"
@@ -17,5 +16,3 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
 void AddGraphOptions(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_GRAPH_REPORT_H_

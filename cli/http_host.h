@@ -2,8 +2,7 @@
 //
 // Binding and starting are two steps, so that `run` can bind before the program starts, and have
 // no second thread until it has forked. All signals are blocked in the threads made here.
-#ifndef HEAPGAUGE_CLI_HTTP_HOST_H_
-#define HEAPGAUGE_CLI_HTTP_HOST_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -60,5 +59,3 @@ class HttpHost {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_HTTP_HOST_H_

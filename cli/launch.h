@@ -2,8 +2,7 @@
 // untouched. heapgauge stays behind it as the parent, only to watch.
 //
 // Call from a single-threaded process.
-#ifndef HEAPGAUGE_CLI_LAUNCH_H_
-#define HEAPGAUGE_CLI_LAUNCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -56,5 +55,3 @@ std::string HowItEnded(int wait_status);
 [[noreturn]] void EndLike(int wait_status);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_LAUNCH_H_

@@ -1,7 +1,6 @@
 // Options of the commands that check for leaks, `leaks` and `run --leaks`: what counts, what is
 // shown, and in which form. Named as memcheck names them where it has the same.
-#ifndef HEAPGAUGE_CLI_LEAK_OPTIONS_H_
-#define HEAPGAUGE_CLI_LEAK_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -65,5 +64,3 @@ struct LeakSetup {
 Result<LeakSetup> ReadLeakOptions(const LeakOptions& options);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_LEAK_OPTIONS_H_

@@ -1,6 +1,5 @@
 // The one way in which the command line shows a leak check, for `leaks` and `run --leaks`.
-#ifndef HEAPGAUGE_CLI_LEAK_OUTPUT_H_
-#define HEAPGAUGE_CLI_LEAK_OUTPUT_H_
+#pragma once
 
 #include "cli/leak_options.h"
 #include "core/leaks/scan/check.h"
@@ -20,5 +19,3 @@ int ShowOwners(leaks::Check check, LeakSetup setup, const LeakOptions& options,
                const leaks::PointersTo& pointers);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_LEAK_OUTPUT_H_

@@ -1,7 +1,6 @@
 // `heapgauge run --leaks`: what is shown of the checks that were made of a program, and of those it
 // started, when they ended.
-#ifndef HEAPGAUGE_CLI_LEAK_RUN_H_
-#define HEAPGAUGE_CLI_LEAK_RUN_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -46,5 +45,3 @@ int ShowLeaks(const LeakRunOptions& options, bool quiet, const CheckedProgram& p
               leaks::ExactChecks* checks);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_LEAK_RUN_H_

@@ -4,8 +4,7 @@
 //   if (const Status can = CheckLiveExport(options, {"heaptrack's files have ..."}); !can) ...
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_LIVE_EXPORT_H_
-#define HEAPGAUGE_CLI_LIVE_EXPORT_H_
+#pragma once
 
 #include "cli/report_options.h"
 #include "core/base/result.h"
@@ -19,5 +18,3 @@ struct LiveExport {
 Status CheckLiveExport(const ReportOptions& options, const LiveExport& format);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_LIVE_EXPORT_H_

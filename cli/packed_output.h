@@ -1,6 +1,5 @@
 // Output that is compressed if the name of its file says so: .zst, .gz.
-#ifndef HEAPGAUGE_CLI_PACKED_OUTPUT_H_
-#define HEAPGAUGE_CLI_PACKED_OUTPUT_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -15,5 +14,3 @@ Status WritePacked(const std::string& name, const std::function<Status(TextSink*
                    TextSink* out);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PACKED_OUTPUT_H_

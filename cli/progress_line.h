@@ -3,8 +3,7 @@
 //
 // A thread of its own draws, ten times a second at the most, so that a single long step is seen as
 // well. Report() only notes.
-#ifndef HEAPGAUGE_CLI_PROGRESS_LINE_H_
-#define HEAPGAUGE_CLI_PROGRESS_LINE_H_
+#pragma once
 
 #include <condition_variable>
 #include <mutex>
@@ -49,5 +48,3 @@ ProgressSink* BeginProgress();
 void EndProgress();
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PROGRESS_LINE_H_

@@ -1,8 +1,7 @@
 // Which figure of a profile a report is about: --type and --sort, for profiles of any kind.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_REPORT_FIGURES_H_
-#define HEAPGAUGE_CLI_REPORT_FIGURES_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -39,5 +38,3 @@ void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t ty
 void AddCsv(Command sub, Option json, ReportOptions* options);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_REPORT_FIGURES_H_

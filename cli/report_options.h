@@ -1,6 +1,5 @@
 // Options that the reports on one profile have in common.
-#ifndef HEAPGAUGE_CLI_REPORT_OPTIONS_H_
-#define HEAPGAUGE_CLI_REPORT_OPTIONS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -57,5 +56,3 @@ struct ReportOptions {
 int Top(const ReportOptions& options);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_REPORT_OPTIONS_H_

@@ -2,8 +2,7 @@
 // names, where the result goes.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_REPORT_SOURCE_H_
-#define HEAPGAUGE_CLI_REPORT_SOURCE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -74,5 +73,3 @@ void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_pat
 Option AddTable(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_REPORT_SOURCE_H_

@@ -1,8 +1,7 @@
 // The processes that `run --http` serves: the program, and what it has started.
 //
 // Threads: any. The watch must outlive this.
-#ifndef HEAPGAUGE_CLI_RUN_PROCESSES_H_
-#define HEAPGAUGE_CLI_RUN_PROCESSES_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -39,5 +38,3 @@ class RunProcesses final : public endpoint::Processes {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_RUN_PROCESSES_H_

@@ -2,8 +2,7 @@
 // comes back when the object goes, also if the program is ended by a signal or crashes.
 //
 // There is one at a time. Single-threaded.
-#ifndef HEAPGAUGE_CLI_SCREEN_H_
-#define HEAPGAUGE_CLI_SCREEN_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -54,5 +53,3 @@ class Screen {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_SCREEN_H_

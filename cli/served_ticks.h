@@ -2,8 +2,7 @@
 // that allocates little would have gaps in it, and nobody else notes its resident memory.
 //
 // Single-threaded. Files that may not be written are left alone.
-#ifndef HEAPGAUGE_CLI_SERVED_TICKS_H_
-#define HEAPGAUGE_CLI_SERVED_TICKS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -23,5 +22,3 @@ class ServedTicks {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_SERVED_TICKS_H_

@@ -3,8 +3,7 @@
 // which waits for nobody.
 //
 // Threads: any number.
-#ifndef HEAPGAUGE_CLI_STATEMENT_TURNS_H_
-#define HEAPGAUGE_CLI_STATEMENT_TURNS_H_
+#pragma once
 
 #include <condition_variable>
 #include <list>
@@ -100,5 +99,3 @@ class StatementTurns {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_STATEMENT_TURNS_H_

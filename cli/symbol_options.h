@@ -1,6 +1,5 @@
 // Options of every command that shows names: where debug files are, and what not to use.
-#ifndef HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
-#define HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -28,5 +27,3 @@ SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,
                               ProgressSink* progress = nullptr);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_SYMBOL_OPTIONS_H_

@@ -1,8 +1,7 @@
 // Words on standard error beside a program that runs or has run. Nothing comes of it if they cannot
 // be written: the exit code is the program's, also where nobody reads, the disk is full or there is
 // no standard error. fmt::print would throw.
-#ifndef HEAPGAUGE_CLI_TELL_USER_H_
-#define HEAPGAUGE_CLI_TELL_USER_H_
+#pragma once
 
 #include <fmt/format.h>
 
@@ -19,5 +18,3 @@ void TellUser(fmt::format_string<Values...> format, Values&&... values) {
 }
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_TELL_USER_H_

@@ -4,8 +4,7 @@
 // Colour: --color always and never decide; else NO_COLOR, CLICOLOR_FORCE, whether it is a terminal,
 // and TERM=dumb, in this order. Characters: the locale's variables decide; if none is set, UTF-8 is
 // taken for granted, as in containers. Functions of their arguments and the environment.
-#ifndef HEAPGAUGE_CLI_TERMINAL_H_
-#define HEAPGAUGE_CLI_TERMINAL_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -33,5 +32,3 @@ bool WantsColour(const std::string& option, bool is_terminal, const VariableLook
 bool ShowsUtf8(const VariableLookup& variable);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_TERMINAL_H_

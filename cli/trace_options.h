@@ -8,8 +8,7 @@
 //   HG_ASSIGN(const trace::ProfileRequest request, RequestOf(question, *trace));
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_TRACE_OPTIONS_H_
-#define HEAPGAUGE_CLI_TRACE_OPTIONS_H_
+#pragma once
 
 #include <string>
 
@@ -41,5 +40,3 @@ std::string FirstFilterOption(const TraceOptions& options);
 Result<trace::Question> QuestionOf(const TraceOptions& options, const std::string& kind);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_TRACE_OPTIONS_H_

@@ -3,8 +3,7 @@
 //
 // The program comes first: once it runs, nothing that goes wrong with the trace changes what it
 // does or how `run` ends.
-#ifndef HEAPGAUGE_CLI_TRACE_RUN_H_
-#define HEAPGAUGE_CLI_TRACE_RUN_H_
+#pragma once
 
 #include <string>
 
@@ -43,5 +42,3 @@ struct TraceRun {
 int RunTraced(const TraceRun& run, LaunchSpec spec);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_TRACE_RUN_H_

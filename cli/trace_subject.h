@@ -2,8 +2,7 @@
 // names of its stacks, and with the filter that the options ask for.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_TRACE_SUBJECT_H_
-#define HEAPGAUGE_CLI_TRACE_SUBJECT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -58,5 +57,3 @@ int ReportSamples(Recording* recording, const ReportOptions& options, Granularit
                   const std::function<int(const SampledSubject&, const LiveSamplesOptions&)>& make);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_TRACE_SUBJECT_H_

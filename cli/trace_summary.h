@@ -1,6 +1,5 @@
 // What `run --trace` tells when the program has ended: a few lines on standard error.
-#ifndef HEAPGAUGE_CLI_TRACE_SUMMARY_H_
-#define HEAPGAUGE_CLI_TRACE_SUMMARY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -27,5 +26,3 @@ void TellUnrecorded(size_t count);
 void TellCost(const std::vector<trace::RecordedProcess>& recorded);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_TRACE_SUMMARY_H_

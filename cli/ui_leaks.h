@@ -1,6 +1,5 @@
 // Leak checks for the page of a host that is beside the programs: `ui`, `serve`, `run --http`.
-#ifndef HEAPGAUGE_CLI_UI_LEAKS_H_
-#define HEAPGAUGE_CLI_UI_LEAKS_H_
+#pragma once
 
 #include <memory>
 
@@ -12,5 +11,3 @@ namespace heapgauge::cli {
 std::shared_ptr<endpoint::api::LeakChecker> MakeLeakChecker(leaks::Suppressions suppressions = {});
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_UI_LEAKS_H_

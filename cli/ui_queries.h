@@ -1,6 +1,5 @@
 // SQL for the page of `ui`: core/query over the sources that it shows.
-#ifndef HEAPGAUGE_CLI_UI_QUERIES_H_
-#define HEAPGAUGE_CLI_UI_QUERIES_H_
+#pragma once
 
 #include <memory>
 
@@ -13,5 +12,3 @@ namespace heapgauge::cli {
 std::shared_ptr<endpoint::api::Queries> MakeQueries(const SymbolOptions& symbols);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_UI_QUERIES_H_

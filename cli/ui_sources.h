@@ -1,6 +1,5 @@
 // SOURCE... of `ui`: each becomes something that the page can look at, and stays open.
-#ifndef HEAPGAUGE_CLI_UI_SOURCES_H_
-#define HEAPGAUGE_CLI_UI_SOURCES_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -27,5 +26,3 @@ Status AddSources(const std::vector<std::string>& words, const SymbolOptions& sy
                   BackgroundReads* reads = nullptr);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_UI_SOURCES_H_

@@ -2,8 +2,7 @@
 //
 // To be made before the first thread, so that the signals are blocked in all of them.
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_UNTIL_ENDED_H_
-#define HEAPGAUGE_CLI_UNTIL_ENDED_H_
+#pragma once
 
 #include <csignal>
 
@@ -23,5 +22,3 @@ class UntilEnded {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_UNTIL_ENDED_H_

@@ -2,8 +2,7 @@
 // enough. Shows what changed since the last refresh and since the watch began.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_WATCH_H_
-#define HEAPGAUGE_CLI_WATCH_H_
+#pragma once
 
 #include "cli/report_options.h"
 
@@ -13,5 +12,3 @@ namespace heapgauge::cli {
 int Watch(const ReportOptions& options);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_WATCH_H_

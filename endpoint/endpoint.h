@@ -12,8 +12,7 @@
 //
 // Threads: any number at a time. Allocation: an answer is built in memory, at most
 // Limits::response_bytes of it. Never throws.
-#ifndef HEAPGAUGE_ENDPOINT_ENDPOINT_H_
-#define HEAPGAUGE_ENDPOINT_ENDPOINT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -46,5 +45,3 @@ class Endpoint {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_ENDPOINT_H_

@@ -6,8 +6,7 @@
 // can be asked.
 //
 // Threads: none of its own.
-#ifndef HEAPGAUGE_ENDPOINT_REPORT_PAGE_H_
-#define HEAPGAUGE_ENDPOINT_REPORT_PAGE_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -46,5 +45,3 @@ Result<ReportPage> MakeReportPage(std::shared_ptr<api::Sources> sources,
                                   const ReportPageOptions& options);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_REPORT_PAGE_H_

@@ -2,8 +2,7 @@
 // ones first, so that a report that must stay small has these.
 //
 // Pure, but for what it asks the sources.
-#ifndef HEAPGAUGE_ENDPOINT_REPORT_QUESTIONS_H_
-#define HEAPGAUGE_ENDPOINT_REPORT_QUESTIONS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -24,5 +23,3 @@ struct ReportQuestion {
 Result<std::vector<ReportQuestion>> ReportQuestions(api::Sources* sources);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_REPORT_QUESTIONS_H_

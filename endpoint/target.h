@@ -3,8 +3,7 @@
 //
 // A path is cut at its slashes and each piece decoded. Empty pieces and "." count for nothing; ".."
 // is refused, since no client of ours sends it. Nothing here, or behind it, opens a file by a path.
-#ifndef HEAPGAUGE_ENDPOINT_TARGET_H_
-#define HEAPGAUGE_ENDPOINT_TARGET_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -53,5 +52,3 @@ std::span<const Route> IndexRoutes();  // /, /pid/<PID>/
 bool IsCancel(const Request& request);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_TARGET_H_

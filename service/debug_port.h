@@ -6,8 +6,7 @@
 // port of its own. Programs that are executed inherit nothing.
 //
 // Threads: any.
-#ifndef HEAPGAUGE_SERVICE_DEBUG_PORT_H_
-#define HEAPGAUGE_SERVICE_DEBUG_PORT_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ void EndPort();
 const char* PortUrl();
 
 }  // namespace heapgauge::service
-
-#endif  // HEAPGAUGE_SERVICE_DEBUG_PORT_H_

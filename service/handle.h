@@ -3,8 +3,7 @@
 //
 // Threads: any number. A promised answer is waited for in the calling thread, by a few at a time;
 // others are told to come back later.
-#ifndef HEAPGAUGE_SERVICE_HANDLE_H_
-#define HEAPGAUGE_SERVICE_HANDLE_H_
+#pragma once
 
 #include "include/heapgauge/heapgauge.h"
 
@@ -14,5 +13,3 @@ int Handle(const heapgauge_request* request, heapgauge_response* response);
 void FreeResponse(heapgauge_response* response);
 
 }  // namespace heapgauge::service
-
-#endif  // HEAPGAUGE_SERVICE_HANDLE_H_

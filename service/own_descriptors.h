@@ -8,8 +8,7 @@
 //
 // The calls themselves (socket, accept4, recv ...) are bound to own_descriptors.cc for this library
 // alone. Lock-free.
-#ifndef HEAPGAUGE_SERVICE_OWN_DESCRIPTORS_H_
-#define HEAPGAUGE_SERVICE_OWN_DESCRIPTORS_H_
+#pragma once
 
 namespace heapgauge::service {
 
@@ -17,5 +16,3 @@ namespace heapgauge::service {
 void CloseOwnDescriptors();
 
 }  // namespace heapgauge::service
-
-#endif  // HEAPGAUGE_SERVICE_OWN_DESCRIPTORS_H_

@@ -2,8 +2,7 @@
 // it, so that all share snapshots, names and kept profiles.
 //
 // Made when it is first asked for, and anew in a forked child. Never destroyed. Threads: any.
-#ifndef HEAPGAUGE_SERVICE_OWN_ENDPOINT_H_
-#define HEAPGAUGE_SERVICE_OWN_ENDPOINT_H_
+#pragma once
 
 #include "endpoint/endpoint.h"
 
@@ -15,5 +14,3 @@ endpoint::Endpoint& OwnEndpoint();
 void ForgetOwnEndpoint();
 
 }  // namespace heapgauge::service
-
-#endif  // HEAPGAUGE_SERVICE_OWN_ENDPOINT_H_

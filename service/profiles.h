@@ -2,8 +2,7 @@
 //
 // Each is read from the process's own gauge file, like by anybody else. Names are resolved in this
 // process, from the files that it runs, for the formats that carry names. Threads: any number.
-#ifndef HEAPGAUGE_SERVICE_PROFILES_H_
-#define HEAPGAUGE_SERVICE_PROFILES_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ Result<Profile> TakeNow();
 Result<std::string> Difference(const Profile& before, const Profile& after, Format format);
 
 }  // namespace heapgauge::service
-
-#endif  // HEAPGAUGE_SERVICE_PROFILES_H_

@@ -8,8 +8,7 @@
 // with objects of its own. Nothing waits for a fork, and no fork waits for us.
 //
 // Threads: any.
-#ifndef HEAPGAUGE_SERVICE_RUNTIME_H_
-#define HEAPGAUGE_SERVICE_RUNTIME_H_
+#pragma once
 
 #include <exception>
 #include <new>
@@ -67,5 +66,3 @@ int Guarded(Function&& function) {
 }
 
 }  // namespace heapgauge::service
-
-#endif  // HEAPGAUGE_SERVICE_RUNTIME_H_

@@ -25,8 +25,7 @@
 // within bounds.
 //
 // Byte order is the machine's (little-endian on all supported ones).
-#ifndef HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
-#define HEAPGAUGE_WIRE_GAUGE_FORMAT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -484,5 +483,3 @@ constexpr uint32_t RecordsPerSegment(size_t record_bytes) {
 }
 
 }  // namespace heapgauge::wire
-
-#endif  // HEAPGAUGE_WIRE_GAUGE_FORMAT_H_

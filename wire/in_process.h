@@ -3,8 +3,7 @@
 //
 // The agent looks at marks where it samples, so nothing is late and no thread has to poll. Figures
 // are estimates, as all of the agent's are, and count from the last reset.
-#ifndef HEAPGAUGE_WIRE_IN_PROCESS_H_
-#define HEAPGAUGE_WIRE_IN_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -33,5 +32,3 @@ using WatchFunction = void(WatchCallback* callback, const Marks* marks, Marks* t
 using ExcludeFunction = void(int exclude);
 
 }  // namespace heapgauge::wire
-
-#endif  // HEAPGAUGE_WIRE_IN_PROCESS_H_

@@ -13,8 +13,7 @@
 // become equal. The recorder of an exact trace answers.
 //
 // Neither side trusts the other: all is read within bounds.
-#ifndef HEAPGAUGE_WIRE_LEAK_CONTROL_H_
-#define HEAPGAUGE_WIRE_LEAK_CONTROL_H_
+#pragma once
 
 #include <cstdint>
 
@@ -55,5 +54,3 @@ struct LeakControl {
 static_assert(sizeof(LeakControl) == 128);
 
 }  // namespace heapgauge::wire
-
-#endif  // HEAPGAUGE_WIRE_LEAK_CONTROL_H_

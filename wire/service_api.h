@@ -8,8 +8,7 @@
 //
 // Results are the HEAPGAUGE_* codes. Threads: any, unless said otherwise; none of these is
 // signal-safe.
-#ifndef HEAPGAUGE_WIRE_SERVICE_API_H_
-#define HEAPGAUGE_WIRE_SERVICE_API_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -64,5 +63,3 @@ inline constexpr char kServiceEntryName[] = "heapgauge_service_v1";
 inline constexpr char kServiceFileName[] = "libheapgauge_service.so";
 
 }  // namespace heapgauge::wire
-
-#endif  // HEAPGAUGE_WIRE_SERVICE_API_H_

@@ -23,8 +23,7 @@
 // Neither side trusts the other: the agent keeps its positions in private memory and takes nothing
 // from here but `released`, Header::trace_over and the words of TraceControl, within bounds; the
 // recorder checks all it reads.
-#ifndef HEAPGAUGE_WIRE_TRACE_BUFFER_H_
-#define HEAPGAUGE_WIRE_TRACE_BUFFER_H_
+#pragma once
 
 #include <cstdint>
 
@@ -124,5 +123,3 @@ constexpr uint32_t TraceEventBytes(TraceEventKind kind) {
 }
 
 }  // namespace heapgauge::wire
-
-#endif  // HEAPGAUGE_WIRE_TRACE_BUFFER_H_

@@ -6,8 +6,7 @@
 // is for requests, not for every sample, and only for code that interrupts nothing: no signal
 // handler on the stack, no allocator further out. Allocation-free on our side; errno is left alone.
 // One thread at a time: a second one is turned away.
-#ifndef HEAPGAUGE_AGENT_HOOKS_ALLOCATOR_STATISTICS_H_
-#define HEAPGAUGE_AGENT_HOOKS_ALLOCATOR_STATISTICS_H_
+#pragma once
 
 #include "wire/gauge_format.h"
 
@@ -21,5 +20,3 @@ void ResolveAllocatorStatistics();
 bool CollectAllocatorStatistics(wire::AllocatorStatistics* statistics);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_ALLOCATOR_STATISTICS_H_

@@ -3,8 +3,7 @@
 // pointer in static TLS, since functions of the interface may be called in signal handlers and none
 // may allocate. It leads to text that is never freed, or to the service library's text of this
 // thread.
-#ifndef HEAPGAUGE_AGENT_HOOKS_API_H_
-#define HEAPGAUGE_AGENT_HOOKS_API_H_
+#pragma once
 
 #define HEAPGAUGE_LINKED 1
 #pragma GCC visibility push(default)
@@ -24,5 +23,3 @@ inline int FailWith(int code, const char* why) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_API_H_

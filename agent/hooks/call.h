@@ -1,8 +1,7 @@
 // A call of the program as the stubs hand it over (entries_ARCH.S), and what follows from its
 // function: where the size is, what kind of call it is, how to pass it on. For the slow path of
 // sampling and for tracing alike. Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_HOOKS_CALL_H_
-#define HEAPGAUGE_AGENT_HOOKS_CALL_H_
+#pragma once
 
 #include <errno.h>
 
@@ -159,5 +158,3 @@ inline uint8_t AlignmentOf(const Call& call) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_CALL_H_

@@ -2,8 +2,7 @@
 //
 // hg_entry[f] is where the exported function jumps to; hg_real[f] is the real function. Single
 // words, written without locks: a call that reads the old value does what was right a moment ago.
-#ifndef HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
-#define HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -104,5 +103,3 @@ Signature* Real(FunctionIndex function) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_ENTRY_TABLE_H_

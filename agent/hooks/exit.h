@@ -18,8 +18,7 @@
 // status that the program gave. Where other threads still run, libc is left alone: they may be in
 // the midst of what would be freed. `_exit` and `quick_exit` must not flush anything: there nothing
 // is freed before.
-#ifndef HEAPGAUGE_AGENT_HOOKS_EXIT_H_
-#define HEAPGAUGE_AGENT_HOOKS_EXIT_H_
+#pragma once
 
 #include "agent/trace/trace_settings.h"
 
@@ -34,5 +33,3 @@ void NoticeQuickExit();
 void StartExitCheck(TraceSettings::Freeing freeing);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_EXIT_H_

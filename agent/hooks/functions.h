@@ -11,8 +11,7 @@
 //   QUERY1              answers something about the block in the 1st argument
 //
 // Included by assembly: preprocessor only.
-#ifndef HEAPGAUGE_AGENT_HOOKS_FUNCTIONS_H_
-#define HEAPGAUGE_AGENT_HOOKS_FUNCTIONS_H_
+#pragma once
 
 #define HG_FUNCTIONS(X) HG_C_FUNCTIONS(X) HG_OPERATORS(X) HG_JEMALLOC_FUNCTIONS(X)
 
@@ -70,5 +69,3 @@
 // Blocks that pass this mask may be samples: they begin at a page, or 16 bytes behind one as
 // glibc's mapped blocks do.
 #define HG_SAMPLE_MASK 0xfef
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_FUNCTIONS_H_

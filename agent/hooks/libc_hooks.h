@@ -10,8 +10,7 @@
 // own, the C library's malloc and thread stacks among it, is not seen; the agent's own mappings are
 // not either. Without HEAPGAUGE_MMAP the three are taken back from the symbol table before the
 // program is bound; the libraries that are bound earlier reach the next definition by one jump.
-#ifndef HEAPGAUGE_AGENT_HOOKS_LIBC_HOOKS_H_
-#define HEAPGAUGE_AGENT_HOOKS_LIBC_HOOKS_H_
+#pragma once
 
 namespace heapgauge::agent {
 
@@ -25,5 +24,3 @@ void StartRecordingMappings();
 void HideMapFunctions();
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_LIBC_HOOKS_H_

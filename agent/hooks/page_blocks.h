@@ -11,8 +11,7 @@
 // The blocks are glibc's own: one that the program frees past our hooks is simply gone from here,
 // and one that comes back is kept only if glibc says that it is still a page-sized block.
 // Lock-free, async-signal-safe but for Fill. Zeroed memory is an empty set.
-#ifndef HEAPGAUGE_AGENT_HOOKS_PAGE_BLOCKS_H_
-#define HEAPGAUGE_AGENT_HOOKS_PAGE_BLOCKS_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -43,5 +42,3 @@ class PageBlocks {
 extern PageBlocks page_blocks;
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_PAGE_BLOCKS_H_

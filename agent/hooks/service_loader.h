@@ -4,8 +4,7 @@
 //
 // It is loaded by the C library's dlopen, so this is not for signal handlers, nor for the time
 // before the C library has started. What it allocates is not profiled. It is never unloaded.
-#ifndef HEAPGAUGE_AGENT_HOOKS_SERVICE_LOADER_H_
-#define HEAPGAUGE_AGENT_HOOKS_SERVICE_LOADER_H_
+#pragma once
 
 #include "agent/record/settings.h"
 #include "wire/service_api.h"
@@ -32,5 +31,3 @@ const char* TokenFile();
 bool MayServeInsecurely();
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_SERVICE_LOADER_H_

@@ -1,8 +1,7 @@
 // What the stubs do when there is something to do (slow_path.cc); they call it by itself. Other
 // entry points begin it all: after a wake-up the stubs need not wait for the next call that would
 // notice.
-#ifndef HEAPGAUGE_AGENT_HOOKS_SLOW_PATH_H_
-#define HEAPGAUGE_AGENT_HOOKS_SLOW_PATH_H_
+#pragma once
 
 namespace heapgauge::agent {
 
@@ -10,5 +9,3 @@ namespace heapgauge::agent {
 void StartCounting();
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_HOOKS_SLOW_PATH_H_

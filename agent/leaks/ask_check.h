@@ -4,8 +4,7 @@
 // The wait is bounded: it goes on as long as the recorder shows signs of life, and never for more
 // than ten minutes. One check at a time: threads take turns, and the last check of the process
 // comes before all others. Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_
-#define HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -36,5 +35,3 @@ CheckAnswer AskForCheck(HeaderToAsk* header, const CheckQuestion& question,
                         wire::LeakControl* words);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_LEAKS_ASK_CHECK_H_

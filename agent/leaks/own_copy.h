@@ -13,8 +13,7 @@
 // in neither place.
 //
 // Any thread; allocation-free. No signal handler runs in between. Zero-initialised.
-#ifndef HEAPGAUGE_AGENT_LEAKS_OWN_COPY_H_
-#define HEAPGAUGE_AGENT_LEAKS_OWN_COPY_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -43,5 +42,3 @@ class OwnCopy {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_LEAKS_OWN_COPY_H_

@@ -4,8 +4,7 @@
 // and then as many from the address on: less than asked where memory ends, 0 where there is none.
 //
 // Allocation-free. For a copy that does nothing else.
-#ifndef HEAPGAUGE_AGENT_LEAKS_SERVE_MEMORY_H_
-#define HEAPGAUGE_AGENT_LEAKS_SERVE_MEMORY_H_
+#pragma once
 
 namespace heapgauge::agent {
 
@@ -36,5 +35,3 @@ void ServeMemory(const char* path, GoesOn goes_on) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_LEAKS_SERVE_MEMORY_H_

@@ -2,8 +2,7 @@
 //
 // Any thread, also signal handlers. Nothing blocks, nothing allocates, errno is left alone. Usable
 // before any constructor ran; what it refers to must outlive it.
-#ifndef HEAPGAUGE_AGENT_RECORD_CONTROL_H_
-#define HEAPGAUGE_AGENT_RECORD_CONTROL_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -72,5 +71,3 @@ class ControlFollower {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_CONTROL_H_

@@ -7,8 +7,7 @@
 //
 // Allocation-free; needs no address space, so that it works when there is none left. For one thread
 // at a time. Zeroed memory is ready for use; 96 KiB, touched only by a dump.
-#ifndef HEAPGAUGE_AGENT_RECORD_DUMP_FILE_H_
-#define HEAPGAUGE_AGENT_RECORD_DUMP_FILE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -57,5 +56,3 @@ class DumpFile {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_DUMP_FILE_H_

@@ -5,8 +5,7 @@
 // the gauge directory is memory and may be gone with the container; if that one will not have them,
 // to the gauge directory after all. The texts are copied at the start: a program may overwrite its
 // environment and change its directory. Allocation-free.
-#ifndef HEAPGAUGE_AGENT_RECORD_DUMP_NAME_H_
-#define HEAPGAUGE_AGENT_RECORD_DUMP_NAME_H_
+#pragma once
 
 #include <cstdint>
 
@@ -38,5 +37,3 @@ class DumpNames {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_DUMP_NAME_H_

@@ -19,8 +19,7 @@
 //
 // Times are nanoseconds of any steady clock. MayBeDue is lock-free; all else is for one thread at a
 // time. Pure: no system calls, no clock. Zeroed memory, until Start: ask nothing of it.
-#ifndef HEAPGAUGE_AGENT_RECORD_DUMP_POLICY_H_
-#define HEAPGAUGE_AGENT_RECORD_DUMP_POLICY_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -134,5 +133,3 @@ class DumpPolicy {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_DUMP_POLICY_H_

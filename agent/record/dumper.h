@@ -12,8 +12,7 @@
 // and, with HEAPGAUGE_VERBOSE, reported once.
 //
 // Allocation-free. Zeroed memory wants no dumps.
-#ifndef HEAPGAUGE_AGENT_RECORD_DUMPER_H_
-#define HEAPGAUGE_AGENT_RECORD_DUMPER_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -113,5 +112,3 @@ class Dumper {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_DUMPER_H_

@@ -2,8 +2,7 @@
 //
 // The texts are copied at the start, since a program may overwrite its environment later and a
 // forked child still needs them. Allocation-free.
-#ifndef HEAPGAUGE_AGENT_RECORD_GAUGE_PATH_H_
-#define HEAPGAUGE_AGENT_RECORD_GAUGE_PATH_H_
+#pragma once
 
 #include <cstdint>
 
@@ -37,5 +36,3 @@ class GaugePath {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_GAUGE_PATH_H_

@@ -7,8 +7,7 @@
 //
 // Threads: all of them, also signal handlers. Allocation-free. Usable before any constructor ran;
 // what it refers to must outlive it.
-#ifndef HEAPGAUGE_AGENT_RECORD_LABELS_H_
-#define HEAPGAUGE_AGENT_RECORD_LABELS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -50,5 +49,3 @@ class ProgramLabels {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_LABELS_H_

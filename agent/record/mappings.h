@@ -2,8 +2,7 @@
 //
 // Threads: all of them, also signal handlers. Allocation-free. Usable before any constructor ran;
 // the session must outlive it.
-#ifndef HEAPGAUGE_AGENT_RECORD_MAPPINGS_H_
-#define HEAPGAUGE_AGENT_RECORD_MAPPINGS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -38,5 +37,3 @@ class Mappings {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_MAPPINGS_H_

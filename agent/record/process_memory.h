@@ -7,8 +7,7 @@
 //
 // For one thread at a time. Allocation-free, no file is kept open. Everything read is bounded and
 // may be nonsense; what cannot be known is 0. Zeroed memory is a fresh one.
-#ifndef HEAPGAUGE_AGENT_RECORD_PROCESS_MEMORY_H_
-#define HEAPGAUGE_AGENT_RECORD_PROCESS_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -58,5 +57,3 @@ class ProcessMemoryReader {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_PROCESS_MEMORY_H_

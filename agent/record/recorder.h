@@ -4,8 +4,7 @@
 //
 // Threads: all of them, also signal handlers, but for the start and the end. Allocation-free;
 // usable before any constructor ran.
-#ifndef HEAPGAUGE_AGENT_RECORD_RECORDER_H_
-#define HEAPGAUGE_AGENT_RECORD_RECORDER_H_
+#pragma once
 
 #include "agent/record/control.h"
 #include "agent/record/labels.h"
@@ -56,5 +55,3 @@ void PrepareForSeccomp(bool strict);
 void PrepareForOtherRights(bool other_root);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_RECORDER_H_

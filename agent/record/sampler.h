@@ -6,8 +6,7 @@
 // changed at any time and the estimates stay unbiased.
 //
 // Decide and NoteSample run on the slow path. Lock-free, allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_RECORD_SAMPLER_H_
-#define HEAPGAUGE_AGENT_RECORD_SAMPLER_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -58,5 +57,3 @@ class Sampler {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_SAMPLER_H_

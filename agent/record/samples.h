@@ -4,8 +4,7 @@
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
 // nothing allocates. What cannot be kept is counted as lost, with its reason. Usable before any
 // constructor ran. What it refers to must outlive it; the dumper, which is large, is nobody else's.
-#ifndef HEAPGAUGE_AGENT_RECORD_SAMPLES_H_
-#define HEAPGAUGE_AGENT_RECORD_SAMPLES_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -110,5 +109,3 @@ class Samples {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_SAMPLES_H_

@@ -7,8 +7,7 @@
 //
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
 // nothing allocates, errno is left alone. Zero-initialised: usable before any constructor ran.
-#ifndef HEAPGAUGE_AGENT_RECORD_SESSION_H_
-#define HEAPGAUGE_AGENT_RECORD_SESSION_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -155,5 +154,3 @@ class Session {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_SESSION_H_

@@ -1,8 +1,7 @@
 // What the environment and the settings file ask of the agent. Plain data, read once, in the
 // agent's constructor. The texts point into the environment or the settings file: who needs them
 // later copies them.
-#ifndef HEAPGAUGE_AGENT_RECORD_SETTINGS_H_
-#define HEAPGAUGE_AGENT_RECORD_SETTINGS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -61,5 +60,3 @@ Settings ReadSettings(char** environment, bool active_by_default = true);
 DumpSettings ReadDumpSettings(char** environment);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_SETTINGS_H_

@@ -13,8 +13,7 @@
 //
 // Reads without libc or heap, at most 16 KiB and 64 settings. By one thread, before the program
 // starts.
-#ifndef HEAPGAUGE_AGENT_RECORD_SETTINGS_FILE_H_
-#define HEAPGAUGE_AGENT_RECORD_SETTINGS_FILE_H_
+#pragma once
 
 #include <cstddef>
 
@@ -29,5 +28,3 @@ char** WithSettingsFile(char** environment);
 size_t ParseSettings(const char* text, char* out, size_t bytes, char** entries, size_t most);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_SETTINGS_FILE_H_

@@ -4,8 +4,7 @@
 // Any thread, at a sample. The allocator is asked by one thread at a time, and only where it is not
 // interrupted itself: it would wait for its own locks. Allocation-free on our side;
 // zero-initialised.
-#ifndef HEAPGAUGE_AGENT_RECORD_STATISTICS_H_
-#define HEAPGAUGE_AGENT_RECORD_STATISTICS_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -50,5 +49,3 @@ class Statistics {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_STATISTICS_H_

@@ -9,8 +9,7 @@
 //
 // Lock-free, allocation-free (maps memory for each new walker), async-signal-safe. Zeroed memory
 // is an empty pool.
-#ifndef HEAPGAUGE_AGENT_RECORD_WALKER_POOL_H_
-#define HEAPGAUGE_AGENT_RECORD_WALKER_POOL_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -52,5 +51,3 @@ class WalkerPool {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_WALKER_POOL_H_

@@ -2,8 +2,7 @@
 //
 // Counts at every sample, so that marks may be set at any time. Lock-free, allocation-free; usable
 // from zeroed memory.
-#ifndef HEAPGAUGE_AGENT_RECORD_WATCH_H_
-#define HEAPGAUGE_AGENT_RECORD_WATCH_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -42,5 +41,3 @@ class Watch {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_RECORD_WATCH_H_

@@ -19,13 +19,10 @@
 //     The same, but it may be read before what is in front of it is done.
 //
 // Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_SYS_ARCH_H_
-#define HEAPGAUGE_AGENT_SYS_ARCH_H_
+#pragma once
 
 #if defined(__x86_64__)
 #include "agent/sys/arch_x86_64.h"
 #else
 #error "agent/sys: write the header of this architecture beside arch_x86_64.h"
 #endif
-
-#endif  // HEAPGAUGE_AGENT_SYS_ARCH_H_

@@ -1,6 +1,5 @@
 // x86-64 for arch.h, which has the contracts.
-#ifndef HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_
-#define HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_
+#pragma once
 
 #include <cstdint>
 
@@ -62,5 +61,3 @@ inline uint64_t EarlyCycleCounter() {
 }
 
 }  // namespace heapgauge::agent::arch
-
-#endif  // HEAPGAUGE_AGENT_SYS_ARCH_X86_64_H_

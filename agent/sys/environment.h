@@ -2,8 +2,7 @@
 // dynamic linker hands to constructors (libc's own may not be set yet then).
 //
 // Allocation-free. By one thread, before the program starts.
-#ifndef HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_
-#define HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -20,5 +19,3 @@ void RemoveFromEnvironment(char** environment);
 bool ParseSize(const char* text, uint64_t* size);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_ENVIRONMENT_H_

@@ -1,8 +1,7 @@
 // The object (program or shared library) that holds an address, as the dynamic linker sees it.
 //
 // Lock-free, allocation-free, async-signal-safe: by _dl_find_object alone (glibc 2.35 or later).
-#ifndef HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_
-#define HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_
+#pragma once
 
 #include <link.h>
 
@@ -45,5 +44,3 @@ uintptr_t SegmentEnd(const LoadedObject& object, const ProgramHeaders& headers, 
 size_t BuildId(const LoadedObject& object, uint8_t* build_id, size_t capacity);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_LOADED_OBJECT_H_

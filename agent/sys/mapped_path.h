@@ -3,8 +3,7 @@
 // another directory, nor here once the program has changed its own.
 //
 // Allocation-free, async-signal-safe; little stack.
-#ifndef HEAPGAUGE_AGENT_SYS_MAPPED_PATH_H_
-#define HEAPGAUGE_AGENT_SYS_MAPPED_PATH_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -42,5 +41,3 @@ class MapsSearch {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_MAPPED_PATH_H_

@@ -2,8 +2,7 @@
 //
 // Allocation-free, async-signal-safe, without errno. Calls that enter the kernel answer as in
 // sys/syscall.h: negative is -errno, and everything fails once system calls are frozen.
-#ifndef HEAPGAUGE_AGENT_SYS_OS_H_
-#define HEAPGAUGE_AGENT_SYS_OS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -100,5 +99,3 @@ bool OffAlternateStack();
 bool RunsWithElevatedRights();
 
 }  // namespace heapgauge::agent::os
-
-#endif  // HEAPGAUGE_AGENT_SYS_OS_H_

@@ -1,8 +1,7 @@
 // Memory of the agent's own, and mappings of its files.
 //
 // Async-signal-safe, without errno. Everything fails once system calls are frozen (syscall.h).
-#ifndef HEAPGAUGE_AGENT_SYS_OS_MEMORY_H_
-#define HEAPGAUGE_AGENT_SYS_OS_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -51,5 +50,3 @@ class WritablePages {
 };
 
 }  // namespace heapgauge::agent::os
-
-#endif  // HEAPGAUGE_AGENT_SYS_OS_MEMORY_H_

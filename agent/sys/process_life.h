@@ -4,8 +4,7 @@
 //
 // A small value: copies tell of the same process, also in a child. Any thread, async-signal-safe;
 // zero-initialised.
-#ifndef HEAPGAUGE_AGENT_SYS_PROCESS_LIFE_H_
-#define HEAPGAUGE_AGENT_SYS_PROCESS_LIFE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -47,5 +46,3 @@ class ProcessLife {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_PROCESS_LIFE_H_

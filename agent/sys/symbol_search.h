@@ -6,8 +6,7 @@
 //
 // Allocation-free. FindNext takes the dynamic linker's lock for the list of objects (as every C++
 // throw does): call it with no lock held. The others are lock-free.
-#ifndef HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
-#define HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_
+#pragma once
 
 #include <link.h>
 
@@ -55,5 +54,3 @@ bool BindOwnSymbol(const char* name, const void* target);
 void* FindIn(uintptr_t address, const char* name);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_SYMBOL_SEARCH_H_

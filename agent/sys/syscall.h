@@ -5,8 +5,7 @@
 // A program may install a seccomp filter that kills it for a call it did not foresee. Once
 // FreezeSyscalls() was called (agent/hooks/libc_hooks.cc sees such a filter coming) every call made
 // through here answers -ENOSYS without entering the kernel, and the agent lives on what it has.
-#ifndef HEAPGAUGE_AGENT_SYS_SYSCALL_H_
-#define HEAPGAUGE_AGENT_SYS_SYSCALL_H_
+#pragma once
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -44,5 +43,3 @@ inline long Syscall(long number, Args... args) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_SYSCALL_H_

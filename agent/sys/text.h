@@ -1,6 +1,5 @@
 // The few string operations the agent needs, on fixed buffers. Allocation-free and signal-safe.
-#ifndef HEAPGAUGE_AGENT_SYS_TEXT_H_
-#define HEAPGAUGE_AGENT_SYS_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -65,5 +64,3 @@ inline const char* BaseName(const char* path) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_TEXT_H_

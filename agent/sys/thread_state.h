@@ -4,8 +4,7 @@
 // sampled.
 //
 // Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_SYS_THREAD_STATE_H_
-#define HEAPGAUGE_AGENT_SYS_THREAD_STATE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -66,5 +65,3 @@ inline void ExcludeThread(bool exclude) {
 inline bool ThreadIsExcluded() { return hg_thread.excluded != 0; }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_THREAD_STATE_H_

@@ -4,8 +4,7 @@
 // child. So after ten seconds, far longer than any section takes, it counts as free again. What it
 // guards must stay memory-safe if a thread that was stopped for so long goes on. Zero-initialised.
 // Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_SYS_TRY_LOCK_H_
-#define HEAPGAUGE_AGENT_SYS_TRY_LOCK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -41,5 +40,3 @@ class TryLock {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_SYS_TRY_LOCK_H_

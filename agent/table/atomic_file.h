@@ -1,7 +1,6 @@
 // Operations on words of the gauge file, which other threads write and other processes read at the
 // same time. All are single words; see wire/gauge_format.h for what readers may conclude.
-#ifndef HEAPGAUGE_AGENT_TABLE_ATOMIC_FILE_H_
-#define HEAPGAUGE_AGENT_TABLE_ATOMIC_FILE_H_
+#pragma once
 
 #include <atomic>
 #include <bit>
@@ -51,5 +50,3 @@ void WriteSequenced(Record& record, Write write) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_ATOMIC_FILE_H_

@@ -14,8 +14,7 @@
 // A thread that dies while it owns a slot leaves that slot unusable; nothing waits for it.
 //
 // Two threads that insert the same key at the same time may both succeed; callers cope.
-#ifndef HEAPGAUGE_AGENT_TABLE_BUCKET_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_BUCKET_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -175,5 +174,3 @@ class BucketTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_BUCKET_TABLE_H_

@@ -13,8 +13,7 @@
 // second.
 //
 // Zero-initialised; allocation-free. The records of a segment are zero at first.
-#ifndef HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_
-#define HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -139,5 +138,3 @@ class GaugeFile {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_GAUGE_FILE_H_

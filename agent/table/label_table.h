@@ -8,8 +8,7 @@
 //
 // Two threads that meet the same new set at once may number it twice; readers compare texts.
 // Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
-#ifndef HEAPGAUGE_AGENT_TABLE_LABEL_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_LABEL_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -67,5 +66,3 @@ class LabelTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_LABEL_TABLE_H_

@@ -9,8 +9,7 @@
 // allocator begins that it was cut from, and so may the blocks of two pools.
 //
 // Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table, of the heap.
-#ifndef HEAPGAUGE_AGENT_TABLE_LIVE_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_LIVE_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -90,5 +89,3 @@ class LiveTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_LIVE_TABLE_H_

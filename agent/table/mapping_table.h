@@ -11,8 +11,7 @@
 //
 // Forked children inherit the private part. If the fork came amid a change, it is dropped.
 // Allocation-free, async-signal-safe; zeroed memory is an empty table.
-#ifndef HEAPGAUGE_AGENT_TABLE_MAPPING_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_MAPPING_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -81,5 +80,3 @@ class MappingTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_MAPPING_TABLE_H_

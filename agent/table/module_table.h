@@ -14,8 +14,7 @@
 // Only where objects compete for addresses one thread at a time changes the table; others then wait
 // for some microseconds, or give up their sample. Allocation-free. Zero-initialised memory is an
 // empty table.
-#ifndef HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -97,5 +96,3 @@ class ModuleTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_MODULE_TABLE_H_

@@ -4,8 +4,7 @@
 //
 // Copies every live sample; at 5 % steps that is 20 copies per sample of growth, some nanoseconds
 // each. One thread takes it, others pass by. Zeroed memory is a fresh one. Allocation-free.
-#ifndef HEAPGAUGE_AGENT_TABLE_PEAK_H_
-#define HEAPGAUGE_AGENT_TABLE_PEAK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -41,5 +40,3 @@ class Peak {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_PEAK_H_

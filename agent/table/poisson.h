@@ -8,8 +8,7 @@
 // expect.
 //
 // Own logarithm and exponential: the agent links no libm. Pure functions, no state.
-#ifndef HEAPGAUGE_AGENT_TABLE_POISSON_H_
-#define HEAPGAUGE_AGENT_TABLE_POISSON_H_
+#pragma once
 
 #include <bit>
 #include <cstdint>
@@ -79,5 +78,3 @@ inline Weight WeightOf(uint64_t size, uint64_t interval) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_POISSON_H_

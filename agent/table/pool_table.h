@@ -2,8 +2,7 @@
 //
 // A pool is known by the set of labels pool=NAME (table/label_table.h), where its name is kept.
 // Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
-#ifndef HEAPGAUGE_AGENT_TABLE_POOL_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_POOL_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -42,5 +41,3 @@ class PoolTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_POOL_TABLE_H_

@@ -7,8 +7,7 @@
 //
 // A counter that reaches 255 stays there: its blocks are then always looked up, never missed.
 // Lock-free, allocation-free, async-signal-safe. Assembly includes this for the two numbers.
-#ifndef HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_
-#define HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_
+#pragma once
 
 // One counter byte for each KiB of address space, 256 MiB around. Neighbouring blocks have
 // neighbouring counters, so that a program's own locality keeps the filter in its cache: one line
@@ -58,5 +57,3 @@ inline void CountDown(std::atomic<uint8_t>& counter) {
 }  // namespace heapgauge::agent::sample_filter
 
 #endif  // __ASSEMBLER__
-
-#endif  // HEAPGAUGE_AGENT_TABLE_SAMPLE_FILTER_H_

@@ -9,8 +9,7 @@
 //
 // Two threads that meet the same new stack at once may number it twice; readers add up by
 // frames, so nothing is lost. Lock-free, allocation-free. Zeroed memory is an empty table.
-#ifndef HEAPGAUGE_AGENT_TABLE_STACK_TABLE_H_
-#define HEAPGAUGE_AGENT_TABLE_STACK_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -71,5 +70,3 @@ class StackTable {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_STACK_TABLE_H_

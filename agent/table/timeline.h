@@ -2,8 +2,7 @@
 //
 // A tick is taken by whoever is there: the thread that samples when a second has passed, or a
 // process outside. Allocation-free, lock-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_TABLE_TIMELINE_H_
-#define HEAPGAUGE_AGENT_TABLE_TIMELINE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -17,5 +16,3 @@ bool TickIfDue(GaugeFile* file, uint64_t now_ns);
 void ClearTimeline(GaugeFile* file);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TABLE_TIMELINE_H_

@@ -1,7 +1,6 @@
 // Variables as a program is given them: a list of texts that ends with a null pointer. Keeps the
 // texts, which settings point to. Not for use outside of tests.
-#ifndef HEAPGAUGE_AGENT_TESTING_ENVIRONMENT_LIST_H_
-#define HEAPGAUGE_AGENT_TESTING_ENVIRONMENT_LIST_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -29,5 +28,3 @@ class EnvironmentList {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TESTING_ENVIRONMENT_LIST_H_

@@ -1,7 +1,6 @@
 // A gauge file for tests of what is kept in one, in a directory of its own that goes with it. Not
 // for use outside of tests.
-#ifndef HEAPGAUGE_AGENT_TESTING_GAUGE_FILE_TEST_H_
-#define HEAPGAUGE_AGENT_TESTING_GAUGE_FILE_TEST_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -35,5 +34,3 @@ class GaugeFileTest : public testing::Test {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TESTING_GAUGE_FILE_TEST_H_

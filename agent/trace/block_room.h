@@ -7,8 +7,7 @@
 // good.
 //
 // Any thread, no locks, allocation-free, async-signal-safe. Constant-initialised.
-#ifndef HEAPGAUGE_AGENT_TRACE_BLOCK_ROOM_H_
-#define HEAPGAUGE_AGENT_TRACE_BLOCK_ROOM_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -61,5 +60,3 @@ class BlockRoom {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_BLOCK_ROOM_H_

@@ -14,8 +14,7 @@
 // that one does; if that has no lane, with one that is given back at once.
 //
 // Lock-free, allocation-free (maps memory for new lanes), async-signal-safe, zero-initialised.
-#ifndef HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_
-#define HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -93,5 +92,3 @@ class LanePool {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_LANE_POOL_H_

@@ -7,8 +7,7 @@
 // another with a probability of one in a hundred thousand. It is small on purpose: where it does
 // not stay in the processor's cache it is of no use. Numbers never change, so nothing is ever out
 // of date. Lock-free, async-signal-safe; zero-initialised memory finds nothing.
-#ifndef HEAPGAUGE_AGENT_TRACE_STACK_MEMO_H_
-#define HEAPGAUGE_AGENT_TRACE_STACK_MEMO_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -79,5 +78,3 @@ class StackMemo {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_STACK_MEMO_H_

@@ -10,8 +10,7 @@
 // Lock-free: a buffer is taken by one compare-and-swap, once for some thousand events, and each
 // lane begins its search at another place. A buffer that a handler took and jumped away with is
 // lost. Allocation-free but for a table at the start; async-signal-safe; zero-initialised.
-#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_BUFFERS_H_
-#define HEAPGAUGE_AGENT_TRACE_TRACE_BUFFERS_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -82,5 +81,3 @@ class TraceBuffers {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_BUFFERS_H_

@@ -11,8 +11,7 @@
 // too, when it reads the clock for what it was given.
 //
 // Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_
-#define HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -57,5 +56,3 @@ class TraceClockReader {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_CLOCK_H_

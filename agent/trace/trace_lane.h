@@ -5,8 +5,7 @@
 // Private memory: what is in the file is written, never read back (but for `released`). Only the
 // thread itself touches its lane, and its signal handlers: these find it busy and use another. When
 // a thread is no more its lane passes to another (lane_pool.h). Zeroed memory is a valid lane.
-#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_LANE_H_
-#define HEAPGAUGE_AGENT_TRACE_TRACE_LANE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -67,5 +66,3 @@ struct alignas(64) TraceLane {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_LANE_H_

@@ -1,7 +1,6 @@
 // What the environment asks of an exact trace (docs/settings.md), and whether the recorder that it
 // names still runs. Values only; allocation-free.
-#ifndef HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
-#define HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -45,5 +44,3 @@ TraceSettings ReadTraceSettings(char** environment);
 bool IsRecorderGone(const TraceSettings& settings);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_TRACE_SETTINGS_H_

@@ -5,8 +5,7 @@
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing allocates,
 // errno is left alone. A thread waits for nobody but the recorder, and only where all buffers are
 // full (trace_buffers.h).
-#ifndef HEAPGAUGE_AGENT_TRACE_TRACER_H_
-#define HEAPGAUGE_AGENT_TRACE_TRACER_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -105,5 +104,3 @@ class Tracer {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_TRACE_TRACER_H_

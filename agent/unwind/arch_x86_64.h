@@ -1,6 +1,5 @@
 // x86-64 for arch.h. Pure constants and two inline functions: allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_ARCH_X86_64_H_
-#define HEAPGAUGE_AGENT_UNWIND_ARCH_X86_64_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -43,5 +42,3 @@ inline uintptr_t ThreadControlBlock() {
 }
 
 }  // namespace heapgauge::agent::arch
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_ARCH_X86_64_H_

@@ -4,8 +4,7 @@
 //
 // After a read past the end the reader is bad for good and every further read gives 0, so callers
 // check once. Values only; allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_BYTE_READER_H_
-#define HEAPGAUGE_AGENT_UNWIND_BYTE_READER_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -148,5 +147,3 @@ inline uintptr_t MappedByteReader::Pointer(uint8_t encoding, uintptr_t data_base
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_BYTE_READER_H_

@@ -5,8 +5,7 @@
 // description of the PLT says "sp + 8, or + 16 behind the push", a comparison on the code address,
 // which is known. Anything else is kUnknown and ends a walk. No state; allocation-free,
 // async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_CFA_EXPRESSION_H_
-#define HEAPGAUGE_AGENT_UNWIND_CFA_EXPRESSION_H_
+#pragma once
 
 #include <cstdint>
 
@@ -27,5 +26,3 @@ struct LinearValue {
 LinearValue EvaluateExpression(MappedByteReader expression, uintptr_t pc, bool push_cfa);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_CFA_EXPRESSION_H_

@@ -5,8 +5,7 @@
 // What cannot be said as a Rule (CFA in another register, return address elsewhere than behind the
 // CFA, frame pointer moved to another register) is kUnsupported: the walk ends there. No state;
 // about 1 KiB of stack; allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_CFA_PROGRAM_H_
-#define HEAPGAUGE_AGENT_UNWIND_CFA_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 
@@ -19,5 +18,3 @@ namespace heapgauge::agent {
 Rule EvaluateProgram(const FrameDescription& function, uintptr_t pc);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_CFA_PROGRAM_H_

@@ -4,8 +4,7 @@
 // Normally a binary search in .eh_frame_hdr; an object whose header carries no table (or one in an
 // encoding nobody uses) is scanned from front to back. Every read stays inside the loaded segment
 // that holds the section. No state; allocation-free, async-signal-safe, takes no lock.
-#ifndef HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_
-#define HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_
+#pragma once
 
 #include <cstdint>
 
@@ -33,5 +32,3 @@ struct FrameDescription {
 bool FindFrameDescription(const LoadedObject& object, uintptr_t pc, FrameDescription* found);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_EH_FRAME_H_

@@ -4,8 +4,7 @@
 // It is of 64 bits and not keyed: it tells stacks apart, it does not defend against anybody.
 //
 // Values only; no ownership, allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_FRAME_H_
-#define HEAPGAUGE_AGENT_UNWIND_FRAME_H_
+#pragma once
 
 #include <cstdint>
 
@@ -56,5 +55,3 @@ inline uint64_t MixFrame(uint64_t hash, uintptr_t pc, bool exact) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_FRAME_H_

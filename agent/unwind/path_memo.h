@@ -12,8 +12,7 @@
 // One for each Walker, used as that is; zero-initialised memory knows no path. A path that is
 // being written when a signal handler jumps away is not there. 25 KiB, touched as they are needed.
 // Allocation-free, async-signal-safe, no locks.
-#ifndef HEAPGAUGE_AGENT_UNWIND_PATH_MEMO_H_
-#define HEAPGAUGE_AGENT_UNWIND_PATH_MEMO_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -123,5 +122,3 @@ class PathMemo {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_PATH_MEMO_H_

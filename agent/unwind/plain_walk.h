@@ -3,8 +3,7 @@
 //
 // Any thread, no shared state but the rule cache (if asked for). Allocation-free,
 // async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_PLAIN_WALK_H_
-#define HEAPGAUGE_AGENT_UNWIND_PLAIN_WALK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -34,5 +33,3 @@ PlainWalk WalkPlain(const Registers& registers, RuleSource source, StackMemory* 
                     PlainFrame* frames, uint32_t capacity);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_PLAIN_WALK_H_

@@ -4,8 +4,7 @@
 //
 // A rule that fits is packed into 29 bits of a word, so that a cache entry (rule and tag) is one
 // word. Values only: no threads, no allocation, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_RULE_H_
-#define HEAPGAUGE_AGENT_UNWIND_RULE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -130,5 +129,3 @@ constexpr Rule Unpack(PackedRule rule) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_RULE_H_

@@ -14,8 +14,7 @@
 //      push one another out for ever.
 // 16,384 entries, 128 KiB, touched as they are needed. Zero-initialised memory is an empty cache.
 // Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_
-#define HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -106,5 +105,3 @@ class RuleCache {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_RULE_CACHE_H_

@@ -4,8 +4,7 @@
 // A return address names the instruction behind the call, which may belong to another function, so
 // it is looked up one byte lower; an address that a signal interrupted is looked up as it is
 // ("exact"). Any thread, lock-free, allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_RULE_LOOKUP_H_
-#define HEAPGAUGE_AGENT_UNWIND_RULE_LOOKUP_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -41,5 +40,3 @@ inline PackedRule FindRule(uintptr_t pc, bool exact) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_RULE_LOOKUP_H_

@@ -15,8 +15,7 @@
 //
 // Used by one thread at a time; zero-initialised memory is a valid fresh object. Allocation-free,
 // async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_STACK_MEMORY_H_
-#define HEAPGAUGE_AGENT_UNWIND_STACK_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 
@@ -106,5 +105,3 @@ class StackMemory {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_STACK_MEMORY_H_

@@ -3,8 +3,7 @@
 // Walker's memory of old stacks rests on that.
 //
 // Reads only memory that StackMemory allows. Allocation-free, async-signal-safe.
-#ifndef HEAPGAUGE_AGENT_UNWIND_STEP_H_
-#define HEAPGAUGE_AGENT_UNWIND_STEP_H_
+#pragma once
 
 #include <cstdint>
 
@@ -88,5 +87,3 @@ inline bool StepFast(PackedRule rule, const StackMemory& memory, State* state) {
 }
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_STEP_H_

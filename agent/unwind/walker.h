@@ -28,8 +28,7 @@
 // Walker. Not re-entrant: a signal handler must not use a Walker that is in the midst of a walk,
 // but it may leave it for good by longjmp; the Walker then starts afresh. Pages are touched as they
 // are needed. Allocation-free, async-signal-safe, no locks.
-#ifndef HEAPGAUGE_AGENT_UNWIND_WALKER_H_
-#define HEAPGAUGE_AGENT_UNWIND_WALKER_H_
+#pragma once
 
 #include <cstdint>
 
@@ -116,5 +115,3 @@ class Walker {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_AGENT_UNWIND_WALKER_H_

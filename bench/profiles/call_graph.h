@@ -4,8 +4,7 @@
 // Some 17,000 functions have one to four call sites each (37,000 in all), and a call site leads to
 // one to four functions (89,000 edges). A stack is a walk from one of a few roots, 29.5 frames deep
 // on average, and no stack comes twice.
-#ifndef HEAPGAUGE_BENCH_PROFILES_CALL_GRAPH_H_
-#define HEAPGAUGE_BENCH_PROFILES_CALL_GRAPH_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -82,5 +81,3 @@ class CallGraph {
 };
 
 }  // namespace heapgauge::bench
-
-#endif  // HEAPGAUGE_BENCH_PROFILES_CALL_GRAPH_H_

@@ -4,8 +4,7 @@
 // numbers.
 //
 // Where chains go up and down in memory is random, as it is in a heap that has been in use.
-#ifndef HEAPGAUGE_BENCH_PROGRAMS_LEAK_HEAP_H_
-#define HEAPGAUGE_BENCH_PROGRAMS_LEAK_HEAP_H_
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -100,5 +99,3 @@ __attribute__((noinline)) inline uint64_t Build(uint64_t blocks, uint64_t links,
 }
 
 }  // namespace leak_heap
-
-#endif  // HEAPGAUGE_BENCH_PROGRAMS_LEAK_HEAP_H_

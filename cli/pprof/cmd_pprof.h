@@ -1,7 +1,6 @@
 // pprof and shell: the two commands whose words are pprof's. command_line.h, which does not know
 // flags of this kind, lists them in the help of the whole program and no more.
-#ifndef HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
-#define HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -16,5 +15,3 @@ int RunPprof(const std::vector<std::string>& arguments, const std::string& calle
 int RunShellCommand(const std::vector<std::string>& arguments);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_CMD_PPROF_H_

@@ -1,8 +1,7 @@
 // Makes a report and brings it to where it belongs: the terminal, a file, a picture, a viewer.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CLI_PPROF_DELIVER_H_
-#define HEAPGAUGE_CLI_PPROF_DELIVER_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -34,5 +33,3 @@ Status DeliverText(const std::string& text, pprof::Delivery delivery, const std:
                    const std::string& viewer, const Destination& destination);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_DELIVER_H_

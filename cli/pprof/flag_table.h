@@ -1,8 +1,7 @@
 // The flags that pprof and the perl tools have, and the words of a command line split by them.
 //
 // Pure.
-#ifndef HEAPGAUGE_CLI_PPROF_FLAG_TABLE_H_
-#define HEAPGAUGE_CLI_PPROF_FLAG_TABLE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -48,5 +47,3 @@ const std::vector<FlagKind>& AllFlags();
 Result<SplitWords> SplitFlags(const std::vector<std::string>& words, bool perl);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_FLAG_TABLE_H_

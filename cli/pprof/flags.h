@@ -10,8 +10,7 @@
 // profile is jemalloc's, otherwise google-pprof.
 //
 // Pure but for one thing: whether the first of several words is a program is seen in the file.
-#ifndef HEAPGAUGE_CLI_PPROF_FLAGS_H_
-#define HEAPGAUGE_CLI_PPROF_FLAGS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -60,5 +59,3 @@ Result<PprofCommandLine> ParsePprofFlags(const std::vector<std::string>& argumen
 std::string PprofHelp();
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_FLAGS_H_

@@ -1,7 +1,6 @@
 // Keeps what came from a server: it may never be the same again. The files are pprof's, in pprof's
 // place: $PPROF_TMPDIR, or ~/pprof, or the directory for temporary files.
-#ifndef HEAPGAUGE_CLI_PPROF_KEEP_COPY_H_
-#define HEAPGAUGE_CLI_PPROF_KEEP_COPY_H_
+#pragma once
 
 #include <string>
 
@@ -26,5 +25,3 @@ Result<NewFile> MakeNumberedFile(const std::string& directory, const std::string
 std::string TemporaryDirectory();
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_KEEP_COPY_H_

@@ -2,8 +2,7 @@
 // that is kept in $XDG_STATE_HOME/heapgauge/history; from a pipe just as they come.
 //
 // There is one at a time. Single-threaded.
-#ifndef HEAPGAUGE_CLI_PPROF_LINE_READER_H_
-#define HEAPGAUGE_CLI_PPROF_LINE_READER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -36,5 +35,3 @@ class PromptReader {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_LINE_READER_H_

@@ -2,8 +2,7 @@
 // frames that the profile does not want shown left out.
 //
 // Single-threaded but for fetching.
-#ifndef HEAPGAUGE_CLI_PPROF_LOAD_H_
-#define HEAPGAUGE_CLI_PPROF_LOAD_H_
+#pragma once
 
 #include "cli/pprof/source_options.h"
 #include "core/base/result.h"
@@ -23,5 +22,3 @@ void CoverAddresses(Profile* profile);
 OpenOptions OpenOptionsOf(const PprofSourceOptions& options, const Say& say);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_LOAD_H_

@@ -1,6 +1,5 @@
 // Gives the addresses of a profile their names, as -symbolize says.
-#ifndef HEAPGAUGE_CLI_PPROF_NAME_ADDRESSES_H_
-#define HEAPGAUGE_CLI_PPROF_NAME_ADDRESSES_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ Status NameAddresses(const PprofSourceOptions& options, const ModuleSources& ser
                      const Say& say, Profile* profile);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_NAME_ADDRESSES_H_

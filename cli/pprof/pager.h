@@ -2,8 +2,7 @@
 // -R).
 //
 // The text is kept only until it is known to be too long. Single-threaded.
-#ifndef HEAPGAUGE_CLI_PPROF_PAGER_H_
-#define HEAPGAUGE_CLI_PPROF_PAGER_H_
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -34,5 +33,3 @@ class PagerSink final : public TextSink {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_PAGER_H_

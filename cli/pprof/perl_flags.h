@@ -1,8 +1,7 @@
 // The flags of jeprof and google-pprof, from words to perl::Options.
 //
 // Pure.
-#ifndef HEAPGAUGE_CLI_PPROF_PERL_FLAGS_H_
-#define HEAPGAUGE_CLI_PPROF_PERL_FLAGS_H_
+#pragma once
 
 #include <vector>
 
@@ -16,5 +15,3 @@ namespace heapgauge::cli {
 Status TakePerlFlags(const std::vector<GivenFlag>& flags, PprofCommandLine* line);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_PERL_FLAGS_H_

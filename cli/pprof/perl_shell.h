@@ -1,6 +1,5 @@
 // One line of the shell that jeprof and google-pprof have: what it means. Pure.
-#ifndef HEAPGAUGE_CLI_PPROF_PERL_SHELL_H_
-#define HEAPGAUGE_CLI_PPROF_PERL_SHELL_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -25,5 +24,3 @@ PerlStep ParsePerlLine(std::string_view line, const perl::Options& options);
 std::vector<std::string> PerlCompletions(std::string_view line);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_PERL_SHELL_H_

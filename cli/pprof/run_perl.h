@@ -2,8 +2,7 @@
 // report or runs their shell.
 //
 // Single-threaded but for fetching.
-#ifndef HEAPGAUGE_CLI_PPROF_RUN_PERL_H_
-#define HEAPGAUGE_CLI_PPROF_RUN_PERL_H_
+#pragma once
 
 #include "cli/pprof/flags.h"
 #include "cli/pprof/source_options.h"
@@ -14,5 +13,3 @@ namespace heapgauge::cli {
 int RunAsPerlTool(const PprofCommandLine& line, const Say& say);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_RUN_PERL_H_

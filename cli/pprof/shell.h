@@ -3,8 +3,7 @@
 //
 // On a terminal lines are edited, completed and remembered. From a pipe it answers byte for byte as
 // `go tool pprof` does, prompts included: people write scripts that way. Single-threaded.
-#ifndef HEAPGAUGE_CLI_PPROF_SHELL_H_
-#define HEAPGAUGE_CLI_PPROF_SHELL_H_
+#pragma once
 
 #include "cli/pprof/source_options.h"
 #include "core/model/profile.h"
@@ -16,5 +15,3 @@ namespace heapgauge::cli {
 int RunShell(const Profile& profile, pprof::Settings settings, const Say& say);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_SHELL_H_

@@ -1,8 +1,7 @@
 // Where the profile of a command comes from and how its addresses become names.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CLI_PPROF_SOURCE_OPTIONS_H_
-#define HEAPGAUGE_CLI_PPROF_SOURCE_OPTIONS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -32,5 +31,3 @@ struct PprofSourceOptions {
 };
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_SOURCE_OPTIONS_H_

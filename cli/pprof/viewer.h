@@ -1,6 +1,5 @@
 // Shows a file with a program of the user's: a browser, a viewer of pictures.
-#ifndef HEAPGAUGE_CLI_PPROF_VIEWER_H_
-#define HEAPGAUGE_CLI_PPROF_VIEWER_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ Status ShowFile(const std::string& path, const std::string& viewer, bool in_back
 Status ShowUrl(const std::string& url);
 
 }  // namespace heapgauge::cli
-
-#endif  // HEAPGAUGE_CLI_PPROF_VIEWER_H_

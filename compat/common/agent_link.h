@@ -2,8 +2,7 @@
 //
 // The agent is found at run time, by what it exports; without it nothing can be recorded, and every
 // call says so. Threads: any.
-#ifndef HEAPGAUGE_COMPAT_COMMON_AGENT_LINK_H_
-#define HEAPGAUGE_COMPAT_COMMON_AGENT_LINK_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -55,5 +54,3 @@ class AgentLink {
 };
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_COMMON_AGENT_LINK_H_

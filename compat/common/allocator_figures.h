@@ -2,8 +2,7 @@
 //
 // Only glibc's malloc can be asked for them in a neutral way; over others there are none, and the
 // question is answered as one that is not understood. Threads: any.
-#ifndef HEAPGAUGE_COMPAT_COMMON_ALLOCATOR_FIGURES_H_
-#define HEAPGAUGE_COMPAT_COMMON_ALLOCATOR_FIGURES_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -24,5 +23,3 @@ std::optional<AllocatorFigures> AskAllocator();
 bool ReleaseFreeMemory();
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_COMMON_ALLOCATOR_FIGURES_H_

@@ -1,8 +1,7 @@
 // Files and messages, as the libraries that this one stands in for write them.
 //
 // Async-signal-safe writes; no stdio, whose locks the program may hold.
-#ifndef HEAPGAUGE_COMPAT_COMMON_OUTPUT_H_
-#define HEAPGAUGE_COMPAT_COMMON_OUTPUT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -25,5 +24,3 @@ Function* NextAs(const char* name) {
 }
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_COMMON_OUTPUT_H_

@@ -7,8 +7,7 @@
 // thread of its own when it first passes a mark.
 //
 // Threads: any that is Working (agent_link.h); Wake by all.
-#ifndef HEAPGAUGE_COMPAT_COMMON_WATCHER_H_
-#define HEAPGAUGE_COMPAT_COMMON_WATCHER_H_
+#pragma once
 
 #include <cstdint>
 
@@ -61,5 +60,3 @@ class Working {
 };
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_COMMON_WATCHER_H_

@@ -3,8 +3,7 @@
 // Over any allocator this is: what the agent knows (samples, allocations since the start) and what
 // glibc's malloc tells. Properties that only tcmalloc has are not understood, as its own interface
 // puts it. Threads: any.
-#ifndef HEAPGAUGE_COMPAT_GPERFTOOLS_EXTENSION_H_
-#define HEAPGAUGE_COMPAT_GPERFTOOLS_EXTENSION_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -27,5 +26,3 @@ std::string HeapSample();
 std::string GrowthStacks();
 
 }  // namespace heapgauge::compat::extension
-
-#endif  // HEAPGAUGE_COMPAT_GPERFTOOLS_EXTENSION_H_

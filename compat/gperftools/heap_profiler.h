@@ -5,8 +5,7 @@
 // TCMALLOC_SAMPLE_PARAMETER ask for another. Stopped, the agent is as it was before.
 //
 // Threads: any; all under the lock of Working.
-#ifndef HEAPGAUGE_COMPAT_GPERFTOOLS_HEAP_PROFILER_H_
-#define HEAPGAUGE_COMPAT_GPERFTOOLS_HEAP_PROFILER_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -68,5 +67,3 @@ class HeapProfiler final : public WatchClient {
 };
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_GPERFTOOLS_HEAP_PROFILER_H_

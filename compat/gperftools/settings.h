@@ -2,8 +2,7 @@
 //
 // Numbers as it reads them: strtoll, so "0x100000" counts and what is no number is 0. Flags: a
 // first letter of "tTyY1" or nothing at all.
-#ifndef HEAPGAUGE_COMPAT_GPERFTOOLS_SETTINGS_H_
-#define HEAPGAUGE_COMPAT_GPERFTOOLS_SETTINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -31,5 +30,3 @@ struct HeapProfilerSettings {
 HeapProfilerSettings ReadHeapProfilerSettings(const std::function<const char*(const char*)>& value);
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_GPERFTOOLS_SETTINGS_H_

@@ -4,8 +4,7 @@
 // Understood as jemalloc 5.3 does, with its words for what cannot be. Options that have nothing to
 // do with profiling are known by name and passed over, since there is no jemalloc to set them in.
 // Untrusted text, linear time.
-#ifndef HEAPGAUGE_COMPAT_JEMALLOC_CONF_H_
-#define HEAPGAUGE_COMPAT_JEMALLOC_CONF_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,5 +40,3 @@ struct JemallocConf {
 };
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_JEMALLOC_CONF_H_

@@ -5,8 +5,7 @@
 // a "*" are that number, which callers may change. What the others are nobody may rely on.
 //
 // Untrusted input. Read-only once made.
-#ifndef HEAPGAUGE_COMPAT_JEMALLOC_CONTROL_TABLE_H_
-#define HEAPGAUGE_COMPAT_JEMALLOC_CONTROL_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -33,5 +32,3 @@ class ControlTable {
 };
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_JEMALLOC_CONTROL_TABLE_H_

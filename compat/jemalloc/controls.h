@@ -1,8 +1,7 @@
 // What stands behind each name of mallctl: reading, writing, and their errors as jemalloc has them.
 //
 // Threads: any.
-#ifndef HEAPGAUGE_COMPAT_JEMALLOC_CONTROLS_H_
-#define HEAPGAUGE_COMPAT_JEMALLOC_CONTROLS_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -30,5 +29,3 @@ const std::vector<MallctlControl>& Controls();
 const ControlTable& Names();
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_JEMALLOC_CONTROLS_H_

@@ -4,8 +4,7 @@
 // What differs: prof_gdump dumps when live memory has grown past its maximum by kGrowth or by a
 // thirty-second of it, where jemalloc dumps at each new extent. Threads: any; all under the lock of
 // Working.
-#ifndef HEAPGAUGE_COMPAT_JEMALLOC_PROFILER_H_
-#define HEAPGAUGE_COMPAT_JEMALLOC_PROFILER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -68,5 +67,3 @@ class JemallocProfiler final : public WatchClient {
 void JemallocMessage(const std::string& text);
 
 }  // namespace heapgauge::compat
-
-#endif  // HEAPGAUGE_COMPAT_JEMALLOC_PROFILER_H_

@@ -1,6 +1,5 @@
 // A half-open range of addresses, and sorted lists of them. Plain values, pure functions.
-#ifndef HEAPGAUGE_CORE_BASE_ADDRESS_RANGE_H_
-#define HEAPGAUGE_CORE_BASE_ADDRESS_RANGE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -42,5 +41,3 @@ inline const AddressRange* FindRange(const std::vector<AddressRange>& merged, ui
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_ADDRESS_RANGE_H_

@@ -9,13 +9,10 @@
 //     instruction, and must not be called where there is none.
 //   bool arch::HasFusedMultiply()
 //     Whether the processor multiplies and adds with one rounding; Go's programs do so then.
-#ifndef HEAPGAUGE_CORE_BASE_ARCH_H_
-#define HEAPGAUGE_CORE_BASE_ARCH_H_
+#pragma once
 
 #if defined(__x86_64__)
 #include "core/base/arch_x86_64.h"
 #else
 #error "core/base: write the header of this architecture beside arch_x86_64.h"
 #endif
-
-#endif  // HEAPGAUGE_CORE_BASE_ARCH_H_

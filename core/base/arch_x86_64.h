@@ -1,6 +1,5 @@
 // x86-64 for arch.h, which has the contracts.
-#ifndef HEAPGAUGE_CORE_BASE_ARCH_X86_64_H_
-#define HEAPGAUGE_CORE_BASE_ARCH_X86_64_H_
+#pragma once
 
 #include <x86intrin.h>
 
@@ -19,5 +18,3 @@ inline bool HasBitCount() { return __builtin_cpu_supports("popcnt") != 0; }
 inline bool HasFusedMultiply() { return __builtin_cpu_supports("fma") != 0; }
 
 }  // namespace heapgauge::arch
-
-#endif  // HEAPGAUGE_CORE_BASE_ARCH_X86_64_H_

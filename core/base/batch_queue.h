@@ -7,8 +7,7 @@
 //
 // A Batch has Clear(), which keeps its memory. All functions and destruction belong to one thread;
 // `put` is called on the other, never on both at a time.
-#ifndef HEAPGAUGE_CORE_BASE_BATCH_QUEUE_H_
-#define HEAPGAUGE_CORE_BASE_BATCH_QUEUE_H_
+#pragma once
 
 #include <array>
 #include <condition_variable>
@@ -105,5 +104,3 @@ class BatchQueue {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_BATCH_QUEUE_H_

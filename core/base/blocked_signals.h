@@ -1,7 +1,6 @@
 // Blocks all signals of this thread for a scope, so that a thread which is started in it has them
 // blocked for good: the program's handlers run in the program's own threads.
-#ifndef HEAPGAUGE_CORE_BASE_BLOCKED_SIGNALS_H_
-#define HEAPGAUGE_CORE_BASE_BLOCKED_SIGNALS_H_
+#pragma once
 
 #include <csignal>
 
@@ -23,5 +22,3 @@ class BlockedSignals {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_BLOCKED_SIGNALS_H_

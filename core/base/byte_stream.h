@@ -3,8 +3,7 @@
 // in memory as a whole.
 //
 // A stream is owned by one thread at a time.
-#ifndef HEAPGAUGE_CORE_BASE_BYTE_STREAM_H_
-#define HEAPGAUGE_CORE_BASE_BYTE_STREAM_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -38,5 +37,3 @@ Result<std::unique_ptr<ByteStream>> Decompressed(std::unique_ptr<ByteStream> str
                                                  uint64_t limit = kDecompressLimit);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_BYTE_STREAM_H_

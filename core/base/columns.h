@@ -2,8 +2,7 @@
 // accents that take no room of their own and ideographs that take two columns.
 //
 // Pure functions over UTF-8; bytes that are not UTF-8 count as one column each.
-#ifndef HEAPGAUGE_CORE_BASE_COLUMNS_H_
-#define HEAPGAUGE_CORE_BASE_COLUMNS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -34,5 +33,3 @@ std::string PadRight(std::string_view text, size_t width);
 std::string CutTo(std::string_view text, size_t width);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_COLUMNS_H_

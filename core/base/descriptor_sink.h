@@ -5,8 +5,7 @@
 // while a piece is written: programs that are started must find the signal as it was.
 //
 // Owned by one thread. The descriptor is not closed.
-#ifndef HEAPGAUGE_CORE_BASE_DESCRIPTOR_SINK_H_
-#define HEAPGAUGE_CORE_BASE_DESCRIPTOR_SINK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -38,5 +37,3 @@ class DescriptorSink final : public TextSink {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_DESCRIPTOR_SINK_H_

@@ -3,8 +3,7 @@
 // while a read just comes back short.
 //
 // A File is owned by one thread at a time. Opening never blocks: a FIFO or a device is refused.
-#ifndef HEAPGAUGE_CORE_BASE_FILE_H_
-#define HEAPGAUGE_CORE_BASE_FILE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -114,5 +113,3 @@ class PlacedFile {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_FILE_H_

@@ -1,8 +1,7 @@
 // A sink that makes a file which appears whole or not at all (file.h).
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_BASE_FILE_SINK_H_
-#define HEAPGAUGE_CORE_BASE_FILE_SINK_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -31,5 +30,3 @@ class FileSink final : public TextSink {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_FILE_SINK_H_

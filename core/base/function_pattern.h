@@ -3,8 +3,7 @@
 // report can be asked for, whichever form it has there.
 //
 // For our own reports; pprof's filters look at whole names alone. Safe in several threads.
-#ifndef HEAPGAUGE_CORE_BASE_FUNCTION_PATTERN_H_
-#define HEAPGAUGE_CORE_BASE_FUNCTION_PATTERN_H_
+#pragma once
 
 #include <string_view>
 
@@ -15,5 +14,3 @@ namespace heapgauge {
 bool MatchesFunction(const Regex& pattern, std::string_view name);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_FUNCTION_PATTERN_H_

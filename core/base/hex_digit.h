@@ -1,6 +1,5 @@
 // The value of a hexadecimal digit.
-#ifndef HEAPGAUGE_CORE_BASE_HEX_DIGIT_H_
-#define HEAPGAUGE_CORE_BASE_HEX_DIGIT_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -24,5 +23,3 @@ inline constexpr std::array<int8_t, 256> kHexDigits = [] {
 inline int HexDigit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_HEX_DIGIT_H_

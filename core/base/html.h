@@ -1,6 +1,5 @@
 // Text that goes into HTML or SVG, between tags or inside a quoted attribute.
-#ifndef HEAPGAUGE_CORE_BASE_HTML_H_
-#define HEAPGAUGE_CORE_BASE_HTML_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -14,5 +13,3 @@ std::string EscapeHtml(std::string_view text);
 std::string HtmlText(std::string_view text);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_HTML_H_

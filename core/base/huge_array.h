@@ -4,8 +4,7 @@
 // pages, not bytes.
 //
 // Owned by one thread. Throws std::bad_alloc.
-#ifndef HEAPGAUGE_CORE_BASE_HUGE_ARRAY_H_
-#define HEAPGAUGE_CORE_BASE_HUGE_ARRAY_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -77,5 +76,3 @@ class HugeArray {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_HUGE_ARRAY_H_

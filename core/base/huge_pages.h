@@ -1,7 +1,6 @@
 // Asks the kernel for large pages under memory that is read here and there: most of the time that
 // a table of a hundred megabytes takes goes into finding the pages it is on.
-#ifndef HEAPGAUGE_CORE_BASE_HUGE_PAGES_H_
-#define HEAPGAUGE_CORE_BASE_HUGE_PAGES_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -40,5 +39,3 @@ void ReserveHuge(size_t capacity, std::vector<T>* vector) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_HUGE_PAGES_H_

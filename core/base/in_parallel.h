@@ -3,8 +3,7 @@
 //
 // How many parts there are must not depend on the machine where sums of them are rounded: then the
 // figures are the same everywhere.
-#ifndef HEAPGAUGE_CORE_BASE_IN_PARALLEL_H_
-#define HEAPGAUGE_CORE_BASE_IN_PARALLEL_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -45,5 +44,3 @@ void InParallel(size_t parts, const Work& work) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_IN_PARALLEL_H_

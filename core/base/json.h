@@ -3,8 +3,7 @@
 // Members keep the order in which they were added. nlohmann's library could do it too, and costs
 // three seconds in every file that includes it; tests, which read JSON, use it. Values own what
 // they hold. A value that is not used by two threads at once needs no lock.
-#ifndef HEAPGAUGE_CORE_BASE_JSON_H_
-#define HEAPGAUGE_CORE_BASE_JSON_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -87,5 +86,3 @@ struct Json::Member {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_JSON_H_

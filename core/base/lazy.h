@@ -2,8 +2,7 @@
 //
 // Threads: any number may ask; one makes it, the others wait. If making it throws, the next one
 // tries again.
-#ifndef HEAPGAUGE_CORE_BASE_LAZY_H_
-#define HEAPGAUGE_CORE_BASE_LAZY_H_
+#pragma once
 
 #include <mutex>
 #include <optional>
@@ -27,5 +26,3 @@ class Lazy {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_LAZY_H_

@@ -1,8 +1,7 @@
 // A number that is the whole of a text.
 //
 // Pure function, allocation-free.
-#ifndef HEAPGAUGE_CORE_BASE_NUMBER_IN_H_
-#define HEAPGAUGE_CORE_BASE_NUMBER_IN_H_
+#pragma once
 
 #include <charconv>
 #include <optional>
@@ -22,5 +21,3 @@ std::optional<Number> NumberIn(std::string_view text, int base = 10) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_NUMBER_IN_H_

@@ -2,8 +2,7 @@
 // 64 bits, in one block of memory: trees of a million nodes are common.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_BASE_PAIR_INDEX_H_
-#define HEAPGAUGE_CORE_BASE_PAIR_INDEX_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -64,5 +63,3 @@ class PairIndex {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_PAIR_INDEX_H_

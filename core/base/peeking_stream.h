@@ -2,8 +2,7 @@
 // apart without reading anything twice.
 //
 // Owned by one thread at a time.
-#ifndef HEAPGAUGE_CORE_BASE_PEEKING_STREAM_H_
-#define HEAPGAUGE_CORE_BASE_PEEKING_STREAM_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -30,5 +29,3 @@ class PeekingStream final : public ByteStream {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_PEEKING_STREAM_H_

@@ -2,8 +2,7 @@
 // profile: one array that is probed in order, values beside it.
 //
 // Values keep their place. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_BASE_POINTER_MAP_H_
-#define HEAPGAUGE_CORE_BASE_POINTER_MAP_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -62,5 +61,3 @@ class PointerMap {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_POINTER_MAP_H_

@@ -2,8 +2,7 @@
 // and how often anything is shown, so calls may be frequent.
 //
 // Report() may be called from one thread at a time.
-#ifndef HEAPGAUGE_CORE_BASE_PROGRESS_H_
-#define HEAPGAUGE_CORE_BASE_PROGRESS_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -19,5 +18,3 @@ class ProgressSink {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_PROGRESS_H_

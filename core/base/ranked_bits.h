@@ -3,8 +3,7 @@
 // counts.
 //
 // Set() all, then Count() once, then ask. Not synchronised; any number of threads may ask.
-#ifndef HEAPGAUGE_CORE_BASE_RANKED_BITS_H_
-#define HEAPGAUGE_CORE_BASE_RANKED_BITS_H_
+#pragma once
 
 #include <bit>
 #include <cstddef>
@@ -49,5 +48,3 @@ class RankedBits {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_RANKED_BITS_H_

@@ -4,8 +4,7 @@
 // Four pieces of 256 KiB are in flight at most. The thread starts with the second piece, so small
 // inputs do not pay for it. The stream given away must not block for ever (a regular file does
 // not): the destructor waits for the read that is under way.
-#ifndef HEAPGAUGE_CORE_BASE_READ_AHEAD_H_
-#define HEAPGAUGE_CORE_BASE_READ_AHEAD_H_
+#pragma once
 
 #include <memory>
 
@@ -16,5 +15,3 @@ namespace heapgauge {
 std::unique_ptr<ByteStream> ReadAhead(std::unique_ptr<ByteStream> stream);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_READ_AHEAD_H_

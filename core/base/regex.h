@@ -3,8 +3,7 @@
 // because that is what scripts around pprof know.
 //
 // A compiled expression may be used by several threads at once.
-#ifndef HEAPGAUGE_CORE_BASE_REGEX_H_
-#define HEAPGAUGE_CORE_BASE_REGEX_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -89,5 +88,3 @@ class Regex {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_REGEX_H_

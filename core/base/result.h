@@ -10,8 +10,7 @@
 //     HG_TRY(file.Check());
 //     return file;
 //   }
-#ifndef HEAPGAUGE_CORE_BASE_RESULT_H_
-#define HEAPGAUGE_CORE_BASE_RESULT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -83,5 +82,3 @@ using Status = Result<void>;
   auto result = (expr);                                                                \
   if (!result) return ::tl::unexpected<::heapgauge::Error>(std::move(result).error()); \
   lhs = *std::move(result)
-
-#endif  // HEAPGAUGE_CORE_BASE_RESULT_H_

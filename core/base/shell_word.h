@@ -1,8 +1,7 @@
 // Commands to paste: names of files in them have to reach the program as one word.
 //
 // Pure function.
-#ifndef HEAPGAUGE_CORE_BASE_SHELL_WORD_H_
-#define HEAPGAUGE_CORE_BASE_SHELL_WORD_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -15,5 +14,3 @@ namespace heapgauge {
 std::string ShellWord(std::string_view text);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_SHELL_WORD_H_

@@ -6,8 +6,7 @@
 // functions that return function pointers, "<T as Trait>::method". What is not understood is left
 // as it is. Pure functions in time linear in the length of the name; never empty for a name that is
 // not empty.
-#ifndef HEAPGAUGE_CORE_BASE_SHORT_NAME_H_
-#define HEAPGAUGE_CORE_BASE_SHORT_NAME_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -31,5 +30,3 @@ std::string ShortName(std::string_view name, const ShortNameOptions& options = {
 std::string TrimName(std::string_view name, size_t width, const char* ellipsis = "\u2026");
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_SHORT_NAME_H_

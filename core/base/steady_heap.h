@@ -5,13 +5,10 @@
 //
 // For a whole process, by its main program; a library has no business with it. REQUIRES: one
 // thread.
-#ifndef HEAPGAUGE_CORE_BASE_STEADY_HEAP_H_
-#define HEAPGAUGE_CORE_BASE_STEADY_HEAP_H_
+#pragma once
 
 namespace heapgauge {
 
 void MakeHeapSteady();
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_STEADY_HEAP_H_

@@ -1,6 +1,5 @@
 // Shorter forms of readable function names, for columns and for matching. Pure functions.
-#ifndef HEAPGAUGE_CORE_BASE_SYMBOL_NAME_H_
-#define HEAPGAUGE_CORE_BASE_SYMBOL_NAME_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -17,5 +16,3 @@ std::string WithoutParameters(std::string_view name);
 std::string WithoutLines(std::string_view name, std::string_view line = "");
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_SYMBOL_NAME_H_

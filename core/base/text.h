@@ -2,8 +2,7 @@
 // every report: 1024-based with the units that pprof, jeprof and top use (kB, MB, GB).
 //
 // All functions are pure.
-#ifndef HEAPGAUGE_CORE_BASE_TEXT_H_
-#define HEAPGAUGE_CORE_BASE_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -51,5 +50,3 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b);
 std::string_view BaseName(std::string_view path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_TEXT_H_

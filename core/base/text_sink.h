@@ -2,8 +2,7 @@
 // in memory.
 //
 // A sink is owned by one thread at a time.
-#ifndef HEAPGAUGE_CORE_BASE_TEXT_SINK_H_
-#define HEAPGAUGE_CORE_BASE_TEXT_SINK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -32,5 +31,3 @@ class StringSink final : public TextSink {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_TEXT_SINK_H_

@@ -1,7 +1,6 @@
 // Starts a thread, or does not: where the number of threads is limited (RLIMIT_NPROC, pids.max) the
 // caller does the work itself.
-#ifndef HEAPGAUGE_CORE_BASE_TRY_THREAD_H_
-#define HEAPGAUGE_CORE_BASE_TRY_THREAD_H_
+#pragma once
 
 #include <system_error>
 #include <thread>
@@ -20,5 +19,3 @@ std::thread TryThread(Arguments&&... arguments) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_TRY_THREAD_H_

@@ -2,8 +2,7 @@
 // the names that pprof takes and writes for them. The one table of them.
 //
 // Pure; the table is constant.
-#ifndef HEAPGAUGE_CORE_BASE_UNITS_H_
-#define HEAPGAUGE_CORE_BASE_UNITS_H_
+#pragma once
 
 #include <array>
 #include <optional>
@@ -34,5 +33,3 @@ const NamedUnit* FindUnit(const UnitKind& kind, std::string_view name);
 std::optional<double> UnitRatio(std::string_view from, std::string_view to);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_UNITS_H_

@@ -2,8 +2,7 @@
 // them can be anything, and nothing here is undefined.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_BASE_WRAPPING_H_
-#define HEAPGAUGE_CORE_BASE_WRAPPING_H_
+#pragma once
 
 #include <cstdint>
 
@@ -26,5 +25,3 @@ inline int64_t MeanOf(int64_t sum, int64_t count) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_WRAPPING_H_

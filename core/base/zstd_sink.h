@@ -1,8 +1,7 @@
 // Compresses what is written with zstd and passes it on to another sink, piece by piece.
 //
 // Owned by one thread. The other sink must outlive this.
-#ifndef HEAPGAUGE_CORE_BASE_ZSTD_SINK_H_
-#define HEAPGAUGE_CORE_BASE_ZSTD_SINK_H_
+#pragma once
 
 #include <memory>
 #include <string_view>
@@ -31,5 +30,3 @@ class ZstdSink final : public TextSink {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_ZSTD_SINK_H_

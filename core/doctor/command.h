@@ -2,8 +2,7 @@
 // known to do to the program behind it (valgrind, emulators, sudo, containers).
 //
 // Runs nothing.
-#ifndef HEAPGAUGE_CORE_DOCTOR_COMMAND_H_
-#define HEAPGAUGE_CORE_DOCTOR_COMMAND_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ bool IsWatcher(const std::vector<std::string>& arguments);
 std::string Quoted(const std::vector<std::string>& arguments);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_COMMAND_H_

@@ -3,8 +3,7 @@
 // answer must come from.
 //
 // Facts are gathered without changing anything; the checks are pure.
-#ifndef HEAPGAUGE_CORE_DOCTOR_DIRECTORY_H_
-#define HEAPGAUGE_CORE_DOCTOR_DIRECTORY_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -57,5 +56,3 @@ DirectoryFacts ReadDirectory(const DirectoryChoice& choice, uint32_t uid, const 
 Findings CheckDirectories(const std::vector<DirectoryFacts>& choices);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_DIRECTORY_H_

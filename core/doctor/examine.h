@@ -3,8 +3,7 @@
 // `ps` and the last line of `run` all come here.
 //
 // Single-threaded. Reads only, but for ProbeAgent (host.h).
-#ifndef HEAPGAUGE_CORE_DOCTOR_EXAMINE_H_
-#define HEAPGAUGE_CORE_DOCTOR_EXAMINE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -45,5 +44,3 @@ std::string DoctorText(const Examination& examination);
 std::string DoctorJson(const Examination& examination);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_EXAMINE_H_

@@ -3,8 +3,7 @@
 // make up any file.
 //
 // The file is treated as hostile. Single-threaded; time is linear in the size of the symbol table.
-#ifndef HEAPGAUGE_CORE_DOCTOR_EXECUTABLE_H_
-#define HEAPGAUGE_CORE_DOCTOR_EXECUTABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <set>
@@ -66,5 +65,3 @@ std::string AllocatorOf(const std::set<std::string>& defined);
 std::set<std::string> DefinedSymbols(const std::string& path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_EXECUTABLE_H_

@@ -2,8 +2,7 @@
 // everything the doctor knows; docs/doctor.md explains each, and a test produces each for real.
 //
 // Plain data and pure functions.
-#ifndef HEAPGAUGE_CORE_DOCTOR_FINDING_H_
-#define HEAPGAUGE_CORE_DOCTOR_FINDING_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -55,5 +54,3 @@ const Finding* FirstProblem(const Findings& findings);
 void Append(Findings from, Findings* to);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_FINDING_H_

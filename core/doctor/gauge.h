@@ -2,8 +2,7 @@
 // its findings and `ps` its word of health.
 //
 // Facts take two reads of the file; the checks are pure.
-#ifndef HEAPGAUGE_CORE_DOCTOR_GAUGE_H_
-#define HEAPGAUGE_CORE_DOCTOR_GAUGE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -53,5 +52,3 @@ std::string SizeArgument(uint64_t bytes);
 Findings CheckSymbols(const Profile& profile, const std::vector<std::string>& notes);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_GAUGE_H_

@@ -2,8 +2,7 @@
 //
 // ProbeAgent starts /bin/true with the agent in it; nothing else here starts anything.
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_DOCTOR_HOST_H_
-#define HEAPGAUGE_CORE_DOCTOR_HOST_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -36,5 +35,3 @@ HostFacts ReadHostFacts();
 Findings CheckHost(const HostFacts& facts);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_HOST_H_

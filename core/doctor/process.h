@@ -3,8 +3,7 @@
 //
 // Everything in /proc may be gone at the next look, and much of it is written by the process
 // itself: sizes are bounded, nothing is believed. Single-threaded.
-#ifndef HEAPGAUGE_CORE_DOCTOR_PROCESS_H_
-#define HEAPGAUGE_CORE_DOCTOR_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -95,5 +94,3 @@ std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string
                                       uint32_t uid);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_DOCTOR_PROCESS_H_

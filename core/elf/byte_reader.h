@@ -3,8 +3,7 @@
 // too, so that callers can check once instead of at each field.
 //
 // A view; the bytes must outlive it. No allocation.
-#ifndef HEAPGAUGE_CORE_ELF_BYTE_READER_H_
-#define HEAPGAUGE_CORE_ELF_BYTE_READER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -167,5 +166,3 @@ class ByteReader {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_BYTE_READER_H_

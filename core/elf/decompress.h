@@ -1,8 +1,7 @@
 // Compressed parts of ELF files: debug sections (zlib, zstd) and MiniDebugInfo (xz).
 //
 // What comes out is bounded by the caller, whatever the data claims about itself. Pure functions.
-#ifndef HEAPGAUGE_CORE_ELF_DECOMPRESS_H_
-#define HEAPGAUGE_CORE_ELF_DECOMPRESS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -21,5 +20,3 @@ std::optional<std::vector<uint8_t>> DecompressZstd(Bytes data, uint64_t size);
 std::optional<std::vector<uint8_t>> DecompressXz(Bytes data, size_t limit);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_DECOMPRESS_H_

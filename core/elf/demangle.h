@@ -1,6 +1,5 @@
 // Linker names as people write them, for C++ and (legacy) Rust. Pure functions.
-#ifndef HEAPGAUGE_CORE_ELF_DEMANGLE_H_
-#define HEAPGAUGE_CORE_ELF_DEMANGLE_H_
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ std::string Demangle(const std::string& name);
 std::string DemangleWithoutParameters(const std::string& name);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_DEMANGLE_H_

@@ -6,8 +6,7 @@
 // Everything in the file is untrusted; a damaged one has fewer sections or none.
 //
 // Section() may be called from one thread at a time; the bytes stay valid as long as the ElfFile.
-#ifndef HEAPGAUGE_CORE_ELF_ELF_FILE_H_
-#define HEAPGAUGE_CORE_ELF_ELF_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -115,5 +114,3 @@ class ElfFile {
 std::string HexText(Bytes bytes);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_ELF_FILE_H_

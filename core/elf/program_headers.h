@@ -2,8 +2,7 @@
 //
 // Two reads of the file, for those who need nothing else of it. The file is treated as hostile: one
 // that makes no sense has no headers, and the number of segments is bounded.
-#ifndef HEAPGAUGE_CORE_ELF_PROGRAM_HEADERS_H_
-#define HEAPGAUGE_CORE_ELF_PROGRAM_HEADERS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -19,5 +18,3 @@ struct ElfImage {
 std::optional<ElfImage> ReadElfImage(const std::string& path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_PROGRAM_HEADERS_H_

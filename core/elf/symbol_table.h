@@ -2,8 +2,7 @@
 // is.
 //
 // Built once for a module, then read-only; lookups are a binary search.
-#ifndef HEAPGAUGE_CORE_ELF_SYMBOL_TABLE_H_
-#define HEAPGAUGE_CORE_ELF_SYMBOL_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ class SymbolTable {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_SYMBOL_TABLE_H_

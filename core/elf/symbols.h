@@ -2,8 +2,7 @@
 //
 // The file is treated as hostile: what lies outside of it is left out. No allocation but for what
 // ElfFile loads.
-#ifndef HEAPGAUGE_CORE_ELF_SYMBOLS_H_
-#define HEAPGAUGE_CORE_ELF_SYMBOLS_H_
+#pragma once
 
 #include <elf.h>
 
@@ -39,5 +38,3 @@ void VisitSymbols(ElfFile* elf, const ElfFile::SectionHeader* table, const Visit
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_ELF_SYMBOLS_H_

@@ -2,8 +2,7 @@
 //
 // Time and size of an answer are bounded; redirects are followed. The whole answer is in memory.
 // Functions may be called from several threads at once.
-#ifndef HEAPGAUGE_CORE_FETCH_HTTP_H_
-#define HEAPGAUGE_CORE_FETCH_HTTP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -27,5 +26,3 @@ Result<std::string> HttpGet(const Url& url, const HttpOptions& options);
 Result<std::string> HttpPost(const Url& url, const std::string& body, const HttpOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FETCH_HTTP_H_

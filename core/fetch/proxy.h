@@ -2,8 +2,7 @@
 // https_proxy (also in capitals) and no_proxy. Loopback addresses never do.
 //
 // Pure but for the environment that is passed in.
-#ifndef HEAPGAUGE_CORE_FETCH_PROXY_H_
-#define HEAPGAUGE_CORE_FETCH_PROXY_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -24,5 +23,3 @@ using Variable = std::function<const char*(const char*)>;
 std::optional<Proxy> ProxyFor(const Url& url, const Variable& variable);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FETCH_PROXY_H_

@@ -1,8 +1,7 @@
 // Names of addresses from the server that a profile came from. pprof's servers (Go's
 // net/http/pprof, gperftools' and brpc's pages) answer a POST of "0x1234+0x5678" with lines
 // "0x1234<TAB>name".
-#ifndef HEAPGAUGE_CORE_FETCH_REMOTE_NAMES_H_
-#define HEAPGAUGE_CORE_FETCH_REMOTE_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -39,5 +38,3 @@ Status NameByServers(const ModuleSources& sources, bool force, const AskForNames
 std::map<uint64_t, std::string> ParseSymbolPage(std::string_view page);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FETCH_REMOTE_NAMES_H_

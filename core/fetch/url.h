@@ -1,8 +1,7 @@
 // Addresses of profiles on servers, as pprof understands them.
 //
 // Pure.
-#ifndef HEAPGAUGE_CORE_FETCH_URL_H_
-#define HEAPGAUGE_CORE_FETCH_URL_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -40,5 +39,3 @@ std::optional<FetchPlan> PlanFetch(std::string_view source, std::string_view def
 Url SymbolUrlOf(Url profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FETCH_URL_H_

@@ -3,8 +3,7 @@
 // every row would be "malloc".
 //
 // One list, with reasons, in the .cc file. Pure functions.
-#ifndef HEAPGAUGE_CORE_FOLD_ALLOCATION_FRAMES_H_
-#define HEAPGAUGE_CORE_FOLD_ALLOCATION_FRAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -39,5 +38,3 @@ FramePlace FlatFrame(const Profile& profile, RowId row,
                      const std::vector<uint32_t>& allocation_frames);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_ALLOCATION_FRAMES_H_

@@ -3,8 +3,7 @@
 //
 // Counts need not be whole: where samples weigh differently, the numbers of as many equal ones are
 // put in. Pure functions, accurate to about 1e-12.
-#ifndef HEAPGAUGE_CORE_FOLD_BETA_H_
-#define HEAPGAUGE_CORE_FOLD_BETA_H_
+#pragma once
 
 #include "core/fold/interval.h"
 
@@ -24,5 +23,3 @@ double BinomialAtMost(double k, double n, double p);
 Interval Share95(double k, double n);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_BETA_H_

@@ -7,8 +7,7 @@
 //
 // Time and memory are linear in the frames of the profile's nodes; callers first, in rows times the
 // depth of what is followed. Plain data afterwards.
-#ifndef HEAPGAUGE_CORE_FOLD_CALL_TREE_H_
-#define HEAPGAUGE_CORE_FOLD_CALL_TREE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -48,5 +47,3 @@ CallTree BuildCallersTree(const Profile& profile, const Entities& entities,
                           const CallersOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_CALL_TREE_H_

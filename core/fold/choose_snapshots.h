@@ -6,8 +6,7 @@
 // short and are joined in pairs when there are too many.
 //
 // Not synchronised; memory is bounded by the number of snapshots.
-#ifndef HEAPGAUGE_CORE_FOLD_CHOOSE_SNAPSHOTS_H_
-#define HEAPGAUGE_CORE_FOLD_CHOOSE_SNAPSHOTS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -62,5 +61,3 @@ class SnapshotChooser {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_CHOOSE_SNAPSHOTS_H_

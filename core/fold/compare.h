@@ -10,8 +10,7 @@
 // came or went. Otherwise the profiles count as independent, which errs on the side of caution.
 //
 // Pure; time is linear in the frames of all rows of all profiles.
-#ifndef HEAPGAUGE_CORE_FOLD_COMPARE_H_
-#define HEAPGAUGE_CORE_FOLD_COMPARE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -82,5 +81,3 @@ Result<Comparison> Compare(const std::vector<const Profile*>& profiles,
                            const FunctionOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_COMPARE_H_

@@ -7,8 +7,7 @@
 //
 // Built once from a profile, in time linear in its frames; read-only afterwards. Refers to the
 // profile by ids only.
-#ifndef HEAPGAUGE_CORE_FOLD_ENTITIES_H_
-#define HEAPGAUGE_CORE_FOLD_ENTITIES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -77,5 +76,3 @@ std::string IdentityOf(const Profile& profile, const Entities& entities, EntityI
 bool IsNamedBefore(const Profile& profile, const Entities& entities, EntityId a, EntityId b);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_ENTITIES_H_

@@ -3,8 +3,7 @@
 // program, and calls of a function by itself can be left out.
 //
 // Pure; time is linear in the frames of the profile's nodes.
-#ifndef HEAPGAUGE_CORE_FOLD_FOLD_STACKS_H_
-#define HEAPGAUGE_CORE_FOLD_FOLD_STACKS_H_
+#pragma once
 
 #include <vector>
 
@@ -40,5 +39,3 @@ Result<std::vector<bool>> MatchEntities(const Profile& profile, const Entities& 
                                         const std::string& pattern);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_FOLD_STACKS_H_

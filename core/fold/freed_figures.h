@@ -3,8 +3,7 @@
 //
 // Samples of live blocks are among those of all blocks, and each was taken by a toss of its own. So
 // the samples of freed blocks are those that are left, and variances differ as the figures do.
-#ifndef HEAPGAUGE_CORE_FOLD_FREED_FIGURES_H_
-#define HEAPGAUGE_CORE_FOLD_FREED_FIGURES_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
@@ -20,5 +19,3 @@ bool KnowsFreed(const Profile& profile);
 Status AddFreed(bool objects, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_FREED_FIGURES_H_

@@ -3,8 +3,7 @@
 //
 // Large profiles are added up in parts, which several threads share. There are as many parts on
 // every machine, so that sums are rounded alike everywhere.
-#ifndef HEAPGAUGE_CORE_FOLD_FUNCTION_SUMS_H_
-#define HEAPGAUGE_CORE_FOLD_FUNCTION_SUMS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -37,5 +36,3 @@ std::vector<double> WeighFrames(const Groundwork& groundwork, const Entities& en
                                 const std::vector<bool>& selected, const FrameMarks& marks);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_FUNCTION_SUMS_H_

@@ -6,8 +6,7 @@
 // frames count as the same.
 //
 // Pure; time is linear in the frames of all rows.
-#ifndef HEAPGAUGE_CORE_FOLD_FUNCTIONS_H_
-#define HEAPGAUGE_CORE_FOLD_FUNCTIONS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -72,5 +71,3 @@ Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_FUNCTIONS_H_

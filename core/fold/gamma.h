@@ -1,8 +1,7 @@
 // The gamma distribution with a real-valued shape: what intervals around sums of few samples need.
 //
 // Pure functions, accurate to about 1e-9 relative up to shape 5000 and to 1e-6 above.
-#ifndef HEAPGAUGE_CORE_FOLD_GAMMA_H_
-#define HEAPGAUGE_CORE_FOLD_GAMMA_H_
+#pragma once
 
 namespace heapgauge {
 
@@ -21,5 +20,3 @@ double GammaQuantile(double shape, double p);
 double NormalQuantile(double p);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_GAMMA_H_

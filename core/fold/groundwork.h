@@ -4,8 +4,7 @@
 //
 // Refers to the profile, which must outlive it and not change. Threads: any number; one makes a
 // part, who needs the same part waits for it, and nobody else does.
-#ifndef HEAPGAUGE_CORE_FOLD_GROUNDWORK_H_
-#define HEAPGAUGE_CORE_FOLD_GROUNDWORK_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -51,5 +50,3 @@ class Groundwork {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_GROUNDWORK_H_

@@ -6,8 +6,7 @@
 // deviations it holds for a handful of samples as well, never reaches below what was seen, and
 // allows for what one more sample could have added. Missed memory comes in whole blocks, so where
 // blocks are large the lower end allows for one block less. Pure functions.
-#ifndef HEAPGAUGE_CORE_FOLD_INTERVAL_H_
-#define HEAPGAUGE_CORE_FOLD_INTERVAL_H_
+#pragma once
 
 #include "core/model/estimate.h"
 
@@ -25,5 +24,3 @@ Interval Interval95(const Estimate& estimate);
 Estimate NothingSampled(double interval_bytes);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_INTERVAL_H_

@@ -3,8 +3,7 @@
 // into finer ones, from which medians and percentiles are taken; so one count serves both.
 //
 // Pure functions and constant tables.
-#ifndef HEAPGAUGE_CORE_FOLD_LIFETIME_SCALE_H_
-#define HEAPGAUGE_CORE_FOLD_LIFETIME_SCALE_H_
+#pragma once
 
 #include <bit>
 #include <cstddef>
@@ -46,5 +45,3 @@ uint64_t FineStepEnd(size_t fine);  // UINT64_MAX of the last
 inline size_t LifetimeStepOf(uint64_t lifetime_ns) { return StepOfFine(FineStepOf(lifetime_ns)); }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_LIFETIME_SCALE_H_

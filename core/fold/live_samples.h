@@ -3,8 +3,7 @@
 // that there is about lifetimes in it.
 //
 // A pure function; memory for the functions that have live samples.
-#ifndef HEAPGAUGE_CORE_FOLD_LIVE_SAMPLES_H_
-#define HEAPGAUGE_CORE_FOLD_LIVE_SAMPLES_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -59,5 +58,3 @@ Result<LiveSamples> CountLiveSamples(const Profile& profile, const RowFilter& fi
                                      Granularity granularity);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_LIVE_SAMPLES_H_

@@ -11,8 +11,7 @@
 // mean something in one build only.
 //
 // Pure; time is linear in the number of entities.
-#ifndef HEAPGAUGE_CORE_FOLD_MATCH_ACROSS_H_
-#define HEAPGAUGE_CORE_FOLD_MATCH_ACROSS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -37,5 +36,3 @@ struct MatchedEntities {
 MatchedEntities MatchAcross(const std::vector<MatchSide>& sides);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_MATCH_ACROSS_H_

@@ -3,8 +3,7 @@
 // something else. Reports ask here which columns there are, and what to call them.
 //
 // A pure function of the profile's sample types and its default type.
-#ifndef HEAPGAUGE_CORE_FOLD_MEASURES_H_
-#define HEAPGAUGE_CORE_FOLD_MEASURES_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -48,5 +47,3 @@ Status ChooseType(const std::string& name, Profile* profile);
 void EstimateFromPeriod(Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_MEASURES_H_

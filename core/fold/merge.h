@@ -9,8 +9,7 @@
 // Sample types must agree. Where profiles have the same types in another order, or some have more
 // than others (Go's four, C++'s two), the common ones are taken by name, and a note says so; where
 // nothing is common it is an error. Pure; linear in the rows of all profiles.
-#ifndef HEAPGAUGE_CORE_FOLD_MERGE_H_
-#define HEAPGAUGE_CORE_FOLD_MERGE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -24,5 +23,3 @@ namespace heapgauge {
 Result<Profile> MergeProfiles(std::vector<Profile> profiles);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_MERGE_H_

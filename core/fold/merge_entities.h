@@ -5,8 +5,7 @@
 // locations by module, address in it, and frames.
 //
 // Not synchronised. Linear in the number of things.
-#ifndef HEAPGAUGE_CORE_FOLD_MERGE_ENTITIES_H_
-#define HEAPGAUGE_CORE_FOLD_MERGE_ENTITIES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -64,5 +63,3 @@ class EntityMerger {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_MERGE_ENTITIES_H_

@@ -1,8 +1,7 @@
 // Makes the sample types of several profiles agree before they are merged, as newer pprof does:
 // only those that all have are kept, in the order of the first profile, and values are brought to
 // the finest unit that occurs (bytes rather than kB).
-#ifndef HEAPGAUGE_CORE_FOLD_MERGE_TYPES_H_
-#define HEAPGAUGE_CORE_FOLD_MERGE_TYPES_H_
+#pragma once
 
 #include <vector>
 
@@ -15,5 +14,3 @@ namespace heapgauge {
 Status AlignSampleTypes(std::vector<Profile>* profiles);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_MERGE_TYPES_H_

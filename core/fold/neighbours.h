@@ -3,8 +3,7 @@
 //
 // A stack counts once for each pair of neighbours, however often the function is on it. A pure
 // function; time is linear in the frames of all rows.
-#ifndef HEAPGAUGE_CORE_FOLD_NEIGHBOURS_H_
-#define HEAPGAUGE_CORE_FOLD_NEIGHBOURS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -44,5 +43,3 @@ Result<Neighbours> FindNeighbours(const Groundwork& groundwork, const FunctionRe
                                   const NeighbourOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_NEIGHBOURS_H_

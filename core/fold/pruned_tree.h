@@ -3,8 +3,7 @@
 //
 // Figures with intervals are kept for these nodes only, so that a tree of a million nodes stays
 // small. Pure; time is linear in the call tree, but for sorting children.
-#ifndef HEAPGAUGE_CORE_FOLD_PRUNED_TREE_H_
-#define HEAPGAUGE_CORE_FOLD_PRUNED_TREE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -40,5 +39,3 @@ PrunedTree Prune(const CallTree& tree, const std::vector<HeapFigures>& row_figur
                  const PruneOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_PRUNED_TREE_H_

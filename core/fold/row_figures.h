@@ -5,8 +5,7 @@
 // is also one of blocks without a byte.
 //
 // Refers to the profile, which must outlive it and not change. Read-only once made.
-#ifndef HEAPGAUGE_CORE_FOLD_ROW_FIGURES_H_
-#define HEAPGAUGE_CORE_FOLD_ROW_FIGURES_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -110,5 +109,3 @@ class RowFigures {
 std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_ROW_FIGURES_H_

@@ -4,8 +4,7 @@
 //
 // A pure function. From the callers inwards it is linear in the nodes of the profile, of which all
 // but those that are looked at are passed by; from what allocates outwards in the rows.
-#ifndef HEAPGAUGE_CORE_FOLD_ROWS_IN_TREE_H_
-#define HEAPGAUGE_CORE_FOLD_ROWS_IN_TREE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -23,5 +22,3 @@ std::vector<uint32_t> RowsInTree(const Groundwork& groundwork, const Entities& e
                                  bool callers);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_ROWS_IN_TREE_H_

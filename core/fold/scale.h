@@ -1,8 +1,7 @@
 // Multiplies the values of profiles.
 //
 // Pure functions of a profile that the caller owns.
-#ifndef HEAPGAUGE_CORE_FOLD_SCALE_H_
-#define HEAPGAUGE_CORE_FOLD_SCALE_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ void ScaleProfile(const std::vector<double>& ratios, Profile* profile);
 Status NormalizeTo(const Profile& base, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_SCALE_H_

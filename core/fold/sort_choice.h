@@ -2,8 +2,7 @@
 // every report and every page makes, made in one place.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FOLD_SORT_CHOICE_H_
-#define HEAPGAUGE_CORE_FOLD_SORT_CHOICE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -24,5 +23,3 @@ Result<SortKey> ChooseSort(const std::string& name, const Profile& profile);
 size_t TypeOf(const Profile& profile, SortKey sort);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_SORT_CHOICE_H_

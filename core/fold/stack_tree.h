@@ -19,8 +19,7 @@
 //
 // Preparation is linear in the nodes of the profile, a look in what it shows. Refers to the profile
 // and the entities, which must outlive it. Threads: any number may look.
-#ifndef HEAPGAUGE_CORE_FOLD_STACK_TREE_H_
-#define HEAPGAUGE_CORE_FOLD_STACK_TREE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -198,5 +197,3 @@ class StackTree {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_STACK_TREE_H_

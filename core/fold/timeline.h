@@ -3,8 +3,7 @@
 // are all brought into this form, and reports draw it.
 //
 // "Time" is what the axis counts, see TimeAxis. Plain data and pure functions.
-#ifndef HEAPGAUGE_CORE_FOLD_TIMELINE_H_
-#define HEAPGAUGE_CORE_FOLD_TIMELINE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -111,5 +110,3 @@ void Summarize(Timeline* timeline);
 Timeline InSteps(const Timeline& timeline, size_t count);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_TIMELINE_H_

@@ -2,8 +2,7 @@
 // event belongs to the step whose end is at or behind it.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_FOLD_TIMELINE_STEPS_H_
-#define HEAPGAUGE_CORE_FOLD_TIMELINE_STEPS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -88,5 +87,3 @@ class TimelineSteps {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_FOLD_TIMELINE_STEPS_H_

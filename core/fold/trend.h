@@ -3,8 +3,7 @@
 // moves neither.
 //
 // Pure functions; time is the square of the number of values, which should be a few dozen.
-#ifndef HEAPGAUGE_CORE_FOLD_TREND_H_
-#define HEAPGAUGE_CORE_FOLD_TREND_H_
+#pragma once
 
 #include <vector>
 
@@ -26,5 +25,3 @@ Rise RiseOf(const std::vector<double>& values);
 Rise RiseOf(const std::vector<double>& values, const std::vector<double>& times);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FOLD_TREND_H_

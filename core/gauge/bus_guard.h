@@ -7,8 +7,7 @@
 //
 // The handler is installed with the first guard and stays. Guards may be made and destroyed by any
 // thread; at most kMaxGuards at a time, further ones do nothing.
-#ifndef HEAPGAUGE_CORE_GAUGE_BUS_GUARD_H_
-#define HEAPGAUGE_CORE_GAUGE_BUS_GUARD_H_
+#pragma once
 
 #include <cstddef>
 
@@ -34,5 +33,3 @@ class BusGuard {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_GAUGE_BUS_GUARD_H_

@@ -3,8 +3,7 @@
 //
 // All access is by pread and pwrite: a file that shrinks is an error, never a signal. Two
 // controllers at the same time may overwrite each other's words; the last one wins.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_CONTROL_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_CONTROL_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -51,5 +50,3 @@ class GaugeControl {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_CONTROL_H_

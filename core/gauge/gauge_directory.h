@@ -3,8 +3,7 @@
 // The directories are those the agent chooses from: $HEAPGAUGE_DIR, else
 // $XDG_RUNTIME_DIR/heapgauge, else /dev/shm/heapgauge-<uid>, else /tmp/heapgauge-<uid>. A reader
 // looks into all of them, as root into those of all users. Reads directories and headers only.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_DIRECTORY_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_DIRECTORY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -33,5 +32,3 @@ bool WasReplaced(const GaugeOwner& owner);
 Result<std::string> FindGaugeOf(uint32_t pid);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_DIRECTORY_H_

@@ -3,8 +3,7 @@
 // how dumps are called. The agent makes its own dumps in the same form (agent/dump).
 //
 // All access is by pread and pwrite. A copy that cannot be read is never left behind.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_DUMP_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_DUMP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ Result<std::string> DumpGaugeTo(const std::string& from, const DumpPlace& place,
                                 wire::DumpReason reason);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_DUMP_H_

@@ -6,8 +6,7 @@
 // Looks at the times of the directories and lists them only when they changed. Files are told apart
 // by device and inode: a process that executes another program has its old file renamed. One
 // thread.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_FINDER_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_FINDER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -68,5 +67,3 @@ class GaugeFinder {
 void RemoveGauge(int fd, const std::string& path);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_FINDER_H_

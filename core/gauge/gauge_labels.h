@@ -2,8 +2,7 @@
 //
 // Hostile input: a set whose parent is not a smaller, readable one, or that lies deeper than the
 // format allows, is left out and counted. Only sets that some row carries are made.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_LABELS_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_LABELS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -30,5 +29,3 @@ uint64_t MakeLabelSets(uint32_t count, const LabelRecords& records,
                        std::vector<LabelSetId>* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_LABELS_H_

@@ -5,8 +5,7 @@
 // file may change or shrink later; reads are by position and come back short, never with a signal.
 //
 // A value of about 70 kB; not synchronised. Bounded time: one read of 64 KiB.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_LAYOUT_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_LAYOUT_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -60,5 +59,3 @@ class GaugeLayout {
 std::string FieldText(const char* field, size_t size);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_LAYOUT_H_

@@ -3,8 +3,7 @@
 // `heapgauge memory` starts from this.
 //
 // The file is treated as hostile, as in gauge_reader.h: what makes no sense is left out.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_MEMORY_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -40,5 +39,3 @@ struct GaugeMemory {
 Result<GaugeMemory> ReadGaugeMemory(const std::string& path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_MEMORY_H_

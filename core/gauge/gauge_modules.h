@@ -3,8 +3,7 @@
 // module.
 //
 // Pure functions over data that was read already.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_MODULES_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_MODULES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -39,5 +38,3 @@ struct CodeAddress {
 ModuleId FindModule(const GaugeModules& modules, const CodeAddress& address);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_MODULES_H_

@@ -7,8 +7,7 @@
 //
 // Pure functions. The stream is treated as hostile: every index is checked, and the memory it may
 // ask for is bounded.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_NAMES_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -45,5 +44,3 @@ Status ReadNames(const ByteSource& source, const GaugeLayout& layout, const std:
 Status AttachNames(std::string_view stream, const std::string& name, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_NAMES_H_

@@ -8,8 +8,7 @@
 // A program may write while we read. So the order is that of the writer turned round: live blocks
 // first, then the stacks that they name, then nodes, then modules; what a record names is always
 // there.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_READER_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_READER_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -45,5 +44,3 @@ Result<Profile> ReadGauge(const ByteSource& source, const std::string& name,
 Result<Profile> ReadGaugeFile(const std::string& path, const GaugeReadOptions& options = {});
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_READER_H_

@@ -6,8 +6,7 @@
 // is even, not zero, and all its bytes are the same in both reads. One that changed is tried again,
 // alone, a few times; the number of such tries is bounded for the whole walk, because a hostile
 // file or a stopped writer could keep every record unsettled.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_RECORDS_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_RECORDS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -86,5 +85,3 @@ uint64_t ForEachStable(const ByteSource& source, const GaugeLayout& layout, wire
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_RECORDS_H_

@@ -2,8 +2,7 @@
 // inside.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_SAVE_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_SAVE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -26,5 +25,3 @@ Result<SavedGauge> SaveGauge(const std::string& path,
                              const std::function<void(Profile*)>& symbolize);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_SAVE_H_

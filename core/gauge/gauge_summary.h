@@ -1,7 +1,6 @@
 // The facts of a gauge file without its stacks: what `ps`, `ctl status` and the last lines of `run`
 // show. Reads the header and the live table only.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_SUMMARY_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_SUMMARY_H_
+#pragma once
 
 #include <string>
 
@@ -32,5 +31,3 @@ void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last
 bool IsPlausible(const wire::LiveRecord& record);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_SUMMARY_H_

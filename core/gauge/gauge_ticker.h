@@ -3,8 +3,7 @@
 // fills them, and adds what only the outside sees: resident memory.
 //
 // By pread and pwrite only. A tick that both sides write at the same moment costs one of the two.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGE_TICKER_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGE_TICKER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -43,5 +42,3 @@ class GaugeTicker {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGE_TICKER_H_

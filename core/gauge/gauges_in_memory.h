@@ -3,8 +3,7 @@
 // container.
 //
 // Reads /proc and headers; every answer was true when it was read.
-#ifndef HEAPGAUGE_CORE_GAUGE_GAUGES_IN_MEMORY_H_
-#define HEAPGAUGE_CORE_GAUGE_GAUGES_IN_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -50,5 +49,3 @@ OwnGauge OwnAmong(const std::vector<GaugeInMemory>& gauges, uint32_t pid);
 std::string OwnGaugePath(uint32_t pid);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_GAUGES_IN_MEMORY_H_

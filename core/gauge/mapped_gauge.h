@@ -6,8 +6,7 @@
 // read and written atomically.
 //
 // One thread, apart from Beat, which any thread may call.
-#ifndef HEAPGAUGE_CORE_GAUGE_MAPPED_GAUGE_H_
-#define HEAPGAUGE_CORE_GAUGE_MAPPED_GAUGE_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -95,5 +94,3 @@ class MappedGauge {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_GAUGE_MAPPED_GAUGE_H_

@@ -3,8 +3,7 @@
 // be that of somebody else here: process 1, mostly.
 //
 // Reads /proc; every answer was true when it was read.
-#ifndef HEAPGAUGE_CORE_GAUGE_OWNER_PROCESS_H_
-#define HEAPGAUGE_CORE_GAUGE_OWNER_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -72,5 +71,3 @@ OwnerSearch FindRunningOwner(const GaugeOwner& owner);
 std::unordered_map<uint32_t, uint32_t> ThreadsByOwnNumber(uint32_t pid);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_GAUGE_OWNER_PROCESS_H_

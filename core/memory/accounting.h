@@ -9,8 +9,7 @@
 // mappings hold is free memory that the allocator keeps.
 //
 // Pure functions; plain values.
-#ifndef HEAPGAUGE_CORE_MEMORY_ACCOUNTING_H_
-#define HEAPGAUGE_CORE_MEMORY_ACCOUNTING_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -102,5 +101,3 @@ enum StatisticsBit : uint32_t {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_ACCOUNTING_H_

@@ -5,8 +5,7 @@
 //
 // The memory is treated as hostile: what does not look right to the last bit is not glibc's. The
 // number of reads is bounded.
-#ifndef HEAPGAUGE_CORE_MEMORY_GLIBC_HEAP_H_
-#define HEAPGAUGE_CORE_MEMORY_GLIBC_HEAP_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -33,5 +32,3 @@ GlibcRanges FindGlibcRanges(const std::vector<MappingUsage>& mappings,
 std::vector<AddressRange> GuessGlibcArenas(const std::vector<MappingUsage>& mappings);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_GLIBC_HEAP_H_

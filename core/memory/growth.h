@@ -1,7 +1,6 @@
 // How fast a program grows, from its timeline: the slope of a straight line through the last
 // points. Pure functions.
-#ifndef HEAPGAUGE_CORE_MEMORY_GROWTH_H_
-#define HEAPGAUGE_CORE_MEMORY_GROWTH_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -23,5 +22,3 @@ Growth GrowthOf(const std::vector<TimelinePoint>& timeline,
                 uint64_t window_ns = 120'000'000'000ull);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_GROWTH_H_

@@ -14,8 +14,7 @@
 // proportion.
 //
 // Pure but for the page map. Time is linear in mappings and ranges, but for sorting.
-#ifndef HEAPGAUGE_CORE_MEMORY_OWNERSHIP_H_
-#define HEAPGAUGE_CORE_MEMORY_OWNERSHIP_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -78,5 +77,3 @@ std::vector<Piece> FindOwners(const std::vector<MappingUsage>& mappings,
                               const OwnershipInput& input, PageMap* pages);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_OWNERSHIP_H_

@@ -2,8 +2,7 @@
 // memory, changed or swapped out, and, of the heap, what the samples say lives there.
 //
 // Pure functions; plain values.
-#ifndef HEAPGAUGE_CORE_MEMORY_REGIONS_H_
-#define HEAPGAUGE_CORE_MEMORY_REGIONS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -55,5 +54,3 @@ struct Regions {
 Regions RegionsOf(const MemorySurvey& survey, const Profile& profile, size_t most);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_REGIONS_H_

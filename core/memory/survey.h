@@ -3,8 +3,7 @@
 //
 // Reads /proc, the cgroup file system and the gauge file; changes nothing. What may not be read is
 // done without, and a note says so.
-#ifndef HEAPGAUGE_CORE_MEMORY_SURVEY_H_
-#define HEAPGAUGE_CORE_MEMORY_SURVEY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -58,5 +57,3 @@ struct SurveyOptions {
 Result<MemorySurvey> SurveyMemory(const GaugeMemory& gauge, const SurveyOptions& options = {});
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_SURVEY_H_

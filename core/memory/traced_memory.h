@@ -3,8 +3,7 @@
 //
 // Reads the trace that is being written (core/trace/file/live_trace.h), and waits until its
 // recorder has written what it has.
-#ifndef HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
-#define HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_
+#pragma once
 
 #include "core/gauge/gauge_memory.h"
 
@@ -15,5 +14,3 @@ namespace heapgauge {
 void UseTracedBlocks(GaugeMemory* gauge);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_TRACED_MEMORY_H_

@@ -3,8 +3,7 @@
 // gap; the object's program headers tell where it ends.
 //
 // The files are treated as hostile: a header that makes no sense counts as unreadable.
-#ifndef HEAPGAUGE_CORE_MEMORY_ZERO_DATA_H_
-#define HEAPGAUGE_CORE_MEMORY_ZERO_DATA_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -25,5 +24,3 @@ std::map<uint64_t, uint64_t> FindZeroData(const std::vector<MappingUsage>& mappi
                                           const std::string& root);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MEMORY_ZERO_DATA_H_

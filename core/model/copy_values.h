@@ -3,8 +3,7 @@
 // profile and stays behind, and so do the timeline and the notes.
 //
 // A pure function.
-#ifndef HEAPGAUGE_CORE_MODEL_COPY_VALUES_H_
-#define HEAPGAUGE_CORE_MODEL_COPY_VALUES_H_
+#pragma once
 
 #include "core/model/profile.h"
 
@@ -13,5 +12,3 @@ namespace heapgauge {
 Profile CopyOfValues(const Profile& profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_COPY_VALUES_H_

@@ -8,8 +8,7 @@
 //
 // Estimates add up: the sum of independent figures is the sum of all members but `step`, which is
 // the largest. Plain values.
-#ifndef HEAPGAUGE_CORE_MODEL_ESTIMATE_H_
-#define HEAPGAUGE_CORE_MODEL_ESTIMATE_H_
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -71,5 +70,3 @@ inline Estimate ObjectsEstimate(const SampleWeight& w) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_ESTIMATE_H_

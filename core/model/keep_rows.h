@@ -1,6 +1,5 @@
 // Takes rows out of a profile, with all that belongs to them.
-#ifndef HEAPGAUGE_CORE_MODEL_KEEP_ROWS_H_
-#define HEAPGAUGE_CORE_MODEL_KEEP_ROWS_H_
+#pragma once
 
 #include <vector>
 
@@ -13,5 +12,3 @@ namespace heapgauge {
 void KeepRows(const std::vector<bool>& keep, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_KEEP_ROWS_H_

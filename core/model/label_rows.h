@@ -1,7 +1,6 @@
 // Gives all rows of a profile one more label, for example to tell the rows of one profile from
 // those of another after both were merged.
-#ifndef HEAPGAUGE_CORE_MODEL_LABEL_ROWS_H_
-#define HEAPGAUGE_CORE_MODEL_LABEL_ROWS_H_
+#pragma once
 
 #include <string_view>
 
@@ -13,5 +12,3 @@ namespace heapgauge {
 void LabelAllRows(std::string_view key, std::string_view text, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_LABEL_ROWS_H_

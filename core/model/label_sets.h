@@ -2,8 +2,7 @@
 //
 // Not synchronised. The profile must outlive this, and its sets must not be changed by others
 // meanwhile.
-#ifndef HEAPGAUGE_CORE_MODEL_LABEL_SETS_H_
-#define HEAPGAUGE_CORE_MODEL_LABEL_SETS_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -56,5 +55,3 @@ class LabelSets {
 bool SortLabels(const Profile& profile, std::span<Label> labels);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_LABEL_SETS_H_

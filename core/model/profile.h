@@ -19,8 +19,7 @@
 //      not negative.
 //
 // A value type; not synchronised.
-#ifndef HEAPGAUGE_CORE_MODEL_PROFILE_H_
-#define HEAPGAUGE_CORE_MODEL_PROFILE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -141,5 +140,3 @@ struct Profile {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_PROFILE_H_

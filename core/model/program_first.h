@@ -1,7 +1,6 @@
 // The program itself as the first module of a profile: tools take the first mapping for it, and in
 // a recording the first stack may well lead through the dynamic linker.
-#ifndef HEAPGAUGE_CORE_MODEL_PROGRAM_FIRST_H_
-#define HEAPGAUGE_CORE_MODEL_PROGRAM_FIRST_H_
+#pragma once
 
 #include "core/model/profile.h"
 
@@ -12,5 +11,3 @@ namespace heapgauge {
 void PutProgramFirst(Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_PROGRAM_FIRST_H_

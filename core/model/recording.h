@@ -3,8 +3,7 @@
 // the report does not mention it.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_MODEL_RECORDING_H_
-#define HEAPGAUGE_CORE_MODEL_RECORDING_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -126,5 +125,3 @@ struct RecordingFacts {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_RECORDING_H_

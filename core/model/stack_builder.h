@@ -7,8 +7,7 @@
 //
 // Not synchronised. The profile must outlive the builder and its nodes must not be changed by
 // others meanwhile.
-#ifndef HEAPGAUGE_CORE_MODEL_STACK_BUILDER_H_
-#define HEAPGAUGE_CORE_MODEL_STACK_BUILDER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -102,5 +101,3 @@ class StackBuilder {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_STACK_BUILDER_H_

@@ -12,8 +12,7 @@
 //   block     one sampled allocation that was not freed: the raw material of a row's live figures
 //
 // Ids are indexes into the vectors of Profile. Plain data, no threads.
-#ifndef HEAPGAUGE_CORE_MODEL_TYPES_H_
-#define HEAPGAUGE_CORE_MODEL_TYPES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -128,5 +127,3 @@ struct SampledBlock {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_TYPES_H_

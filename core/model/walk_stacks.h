@@ -4,8 +4,7 @@
 // while the others take theirs: a third of the time for large profiles.
 //
 // Pure functions; a few small buffers.
-#ifndef HEAPGAUGE_CORE_MODEL_WALK_STACKS_H_
-#define HEAPGAUGE_CORE_MODEL_WALK_STACKS_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -77,5 +76,3 @@ void WalkStacks(const std::vector<Node>& nodes, size_t begin, size_t end, const 
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_MODEL_WALK_STACKS_H_

@@ -6,8 +6,7 @@
 // (a container's) stay unknown.
 //
 // Reads files below `root` ("" for the real ones), so that tests can bring their own. Plain values.
-#ifndef HEAPGAUGE_CORE_OS_CGROUP_H_
-#define HEAPGAUGE_CORE_OS_CGROUP_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -41,5 +40,3 @@ struct CgroupMemory {
 std::optional<CgroupMemory> ReadCgroupMemory(uint32_t pid, const std::string& root = "");
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_CGROUP_H_

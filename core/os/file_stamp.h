@@ -2,8 +2,7 @@
 // file that was looked at, or looked for, is still the same.
 //
 // A StampList may be filled by several threads.
-#ifndef HEAPGAUGE_CORE_OS_FILE_STAMP_H_
-#define HEAPGAUGE_CORE_OS_FILE_STAMP_H_
+#pragma once
 
 #include <cstdint>
 #include <mutex>
@@ -35,5 +34,3 @@ class StampList {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_FILE_STAMP_H_

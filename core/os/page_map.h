@@ -4,8 +4,7 @@
 //
 // The number of pages that may be asked for is bounded, since a range may be as large as the
 // address space. Not synchronised.
-#ifndef HEAPGAUGE_CORE_OS_PAGE_MAP_H_
-#define HEAPGAUGE_CORE_OS_PAGE_MAP_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -38,5 +37,3 @@ class PageMap {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_PAGE_MAP_H_

@@ -2,8 +2,7 @@
 //
 // A directory is "/proc/PID", or "/proc/PID/task/TID" for one thread. What has ended has no text:
 // "" and so no fields. The functions that take a text are pure, whatever the text is.
-#ifndef HEAPGAUGE_CORE_OS_PROC_FIELDS_H_
-#define HEAPGAUGE_CORE_OS_PROC_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -49,5 +48,3 @@ std::optional<std::vector<uint32_t>> NumbersIn(const std::string& directory);
 std::string LinkTarget(const std::string& path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_PROC_FIELDS_H_

@@ -2,8 +2,7 @@
 // runs, or another one has got its number since.
 //
 // A process may go at any moment; every answer was true when it was read and need not be any more.
-#ifndef HEAPGAUGE_CORE_OS_PROCESS_H_
-#define HEAPGAUGE_CORE_OS_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -84,5 +83,3 @@ uint64_t MonotonicNow();
 uint64_t RealtimeNow();
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_PROCESS_H_

@@ -1,7 +1,6 @@
 // The memory of another process, and how much it may have, in the form that gauge files keep it.
 // Cheap enough to ask many times a second.
-#ifndef HEAPGAUGE_CORE_OS_PROCESS_MEMORY_H_
-#define HEAPGAUGE_CORE_OS_PROCESS_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -18,5 +17,3 @@ std::optional<wire::ProcessMemory> ReadProcessMemory(uint32_t pid);
 double ShareOfLimit(const wire::ProcessMemory& memory, uint64_t machine_bytes);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_PROCESS_MEMORY_H_

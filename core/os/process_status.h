@@ -2,8 +2,7 @@
 //
 // Every path is below a directory, "/proc/PID" as a rule, so that tests can bring their own. A
 // number that is not there is 0. Plain values, no threads.
-#ifndef HEAPGAUGE_CORE_OS_PROCESS_STATUS_H_
-#define HEAPGAUGE_CORE_OS_PROCESS_STATUS_H_
+#pragma once
 
 #include <cstdint>
 #include <set>
@@ -44,5 +43,3 @@ struct HostMemory {
 HostMemory ReadHostMemory(const std::string& path = "/proc/meminfo");
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_PROCESS_STATUS_H_

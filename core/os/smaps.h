@@ -5,8 +5,7 @@
 // sums are kept. Memory is bounded by that number; time is linear in the text.
 //
 // Plain values, no threads.
-#ifndef HEAPGAUGE_CORE_OS_SMAPS_H_
-#define HEAPGAUGE_CORE_OS_SMAPS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -86,5 +85,3 @@ class SmapsParser {
 Result<Smaps> ReadSmaps(const std::string& path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_SMAPS_H_

@@ -8,8 +8,7 @@
 // keeps for the next ones. Stacks without a guard are found by the first way alone.
 //
 // Pure but for ReadStackPointers.
-#ifndef HEAPGAUGE_CORE_OS_THREAD_STACKS_H_
-#define HEAPGAUGE_CORE_OS_THREAD_STACKS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -40,5 +39,3 @@ struct StackMappings {
 StackMappings FindStacks(const std::vector<MappingUsage>& mappings, const StackPointers& pointers);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_OS_THREAD_STACKS_H_

@@ -1,8 +1,7 @@
 // The columns of allocations: what they mean, and their values in a block.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_QUERY_ALLOCATION_COLUMNS_H_
-#define HEAPGAUGE_CORE_QUERY_ALLOCATION_COLUMNS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -53,5 +52,3 @@ void PutNumber(int column, int64_t value, sqlite3_context* out);
 bool NeedsEnd(int column);
 
 }  // namespace heapgauge::query::allocation
-
-#endif  // HEAPGAUGE_CORE_QUERY_ALLOCATION_COLUMNS_H_

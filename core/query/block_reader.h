@@ -2,8 +2,7 @@
 // matter, else in order of the segments in which they ended, survivors last.
 //
 // Memory: one segment, or a bounded part of the survivors. Not synchronised.
-#ifndef HEAPGAUGE_CORE_QUERY_BLOCK_READER_H_
-#define HEAPGAUGE_CORE_QUERY_BLOCK_READER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -68,5 +67,3 @@ class ProfileBlockReader final : public BlockReader {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_BLOCK_READER_H_

@@ -8,8 +8,7 @@
 // segments with births in question are read.
 //
 // Plain data and pure functions.
-#ifndef HEAPGAUGE_CORE_QUERY_BLOCK_SCAN_H_
-#define HEAPGAUGE_CORE_QUERY_BLOCK_SCAN_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -70,5 +69,3 @@ struct ReadPlan {
 ReadPlan PlanReading(const BlockScan& scan, const std::vector<trace::SegmentInfo>& segments);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_BLOCK_SCAN_H_

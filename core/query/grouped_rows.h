@@ -4,8 +4,7 @@
 //
 // Four bytes for each value that the statement looks at, eight where times and addresses need them,
 // and four for the order. One thread.
-#ifndef HEAPGAUGE_CORE_QUERY_GROUPED_ROWS_H_
-#define HEAPGAUGE_CORE_QUERY_GROUPED_ROWS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -75,5 +74,3 @@ class GroupedRows {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_GROUPED_ROWS_H_

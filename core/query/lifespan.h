@@ -1,8 +1,7 @@
 // When a block was there, as one value that SQL can pass around: the hidden column `lifespan` of
 // allocations, which live_at() looks at. A function sees no row, only values; and with one column
 // as its first argument SQLite offers it to the table as a condition.
-#ifndef HEAPGAUGE_CORE_QUERY_LIFESPAN_H_
-#define HEAPGAUGE_CORE_QUERY_LIFESPAN_H_
+#pragma once
 
 #include <sqlite3.h>
 
@@ -28,5 +27,3 @@ Result<std::optional<uint64_t>> MomentOf(sqlite3_value* value, const QuerySource
 Result<std::optional<ExactMoment>> ExactMomentOf(sqlite3_value* value, QuerySource* source);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_LIFESPAN_H_

@@ -1,6 +1,5 @@
 // A table that is a list: how many rows, and what is in each. Enough for most of them.
-#ifndef HEAPGAUGE_CORE_QUERY_LIST_TABLE_H_
-#define HEAPGAUGE_CORE_QUERY_LIST_TABLE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -23,5 +22,3 @@ std::shared_ptr<Table> MakeList(QuerySource* source, const char* name, const cha
                                 int key = -1, Status available = {});
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_LIST_TABLE_H_

@@ -7,8 +7,7 @@
 // A regular expression is looked for once in each location and then handed down the trie, so asking
 // about a million stacks costs a bit for each. The last expressions are remembered. Not
 // synchronised.
-#ifndef HEAPGAUGE_CORE_QUERY_NAMES_IN_STACKS_H_
-#define HEAPGAUGE_CORE_QUERY_NAMES_IN_STACKS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -63,5 +62,3 @@ class NamesInStacks {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_NAMES_IN_STACKS_H_

@@ -9,8 +9,7 @@
 // text are bounded, and nothing is spilled to disk.
 //
 // One thread; only Interrupt may be called from others, and from a signal handler.
-#ifndef HEAPGAUGE_CORE_QUERY_QUERY_H_
-#define HEAPGAUGE_CORE_QUERY_QUERY_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -62,5 +61,3 @@ class Query {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_QUERY_H_

@@ -2,8 +2,7 @@
 //
 // Looks at the first rows for the widths; what comes behind is written in the same columns. One
 // thread.
-#ifndef HEAPGAUGE_CORE_QUERY_RESULT_TABLE_H_
-#define HEAPGAUGE_CORE_QUERY_RESULT_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -58,5 +57,3 @@ class ResultTable {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_RESULT_TABLE_H_

@@ -3,8 +3,7 @@
 //
 // Rows are written as they come. Only the table looks at the first thousands of them before it
 // begins, to know how wide its columns are. One thread.
-#ifndef HEAPGAUGE_CORE_QUERY_RESULT_WRITER_H_
-#define HEAPGAUGE_CORE_QUERY_RESULT_WRITER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -27,5 +26,3 @@ class ResultWriter : public ResultSink {
 std::unique_ptr<ResultWriter> MakeResultWriter(const ResultOptions& options, TextSink* out);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_RESULT_WRITER_H_

@@ -1,6 +1,5 @@
 // The tables and functions in words, for people who write queries.
-#ifndef HEAPGAUGE_CORE_QUERY_SCHEMA_H_
-#define HEAPGAUGE_CORE_QUERY_SCHEMA_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ struct SchemaParts {
 SchemaParts PartsOfSchema(QuerySource* source);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_SCHEMA_H_

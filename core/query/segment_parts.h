@@ -3,8 +3,7 @@
 //
 // It also counts what was really read, which is how tests know that a question about one second
 // does not touch the rest of the trace. Not synchronised.
-#ifndef HEAPGAUGE_CORE_QUERY_SEGMENT_PARTS_H_
-#define HEAPGAUGE_CORE_QUERY_SEGMENT_PARTS_H_
+#pragma once
 
 #include <cstdint>
 #include <list>
@@ -40,5 +39,3 @@ class SegmentParts {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_SEGMENT_PARTS_H_

@@ -5,8 +5,7 @@
 // these belong to the statement that runs.
 //
 // Not synchronised, but for `stop`.
-#ifndef HEAPGAUGE_CORE_QUERY_SOURCE_H_
-#define HEAPGAUGE_CORE_QUERY_SOURCE_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -113,5 +112,3 @@ class QuerySource {
 };
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_SOURCE_H_

@@ -2,8 +2,7 @@
 //
 // All of them are functions of their arguments and the source alone, so SQLite may call them once
 // for a whole statement where arguments are constant.
-#ifndef HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_
-#define HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_
+#pragma once
 
 #include <sqlite3.h>
 
@@ -43,5 +42,3 @@ std::span<const FunctionHelp> FunctionHelps();
 Status RegisterFunctions(sqlite3* db, QuerySource* source);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_SQL_FUNCTIONS_H_

@@ -6,8 +6,7 @@
 // comments are left alone.
 //
 // Pure functions, linear in the length of the text.
-#ifndef HEAPGAUGE_CORE_QUERY_SQL_TEXT_H_
-#define HEAPGAUGE_CORE_QUERY_SQL_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -48,5 +47,3 @@ size_t CountStatements(std::string_view sql);
 std::string PlaceInText(std::string_view text, size_t offset);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_SQL_TEXT_H_

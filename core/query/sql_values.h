@@ -1,8 +1,7 @@
 // Values out of SQLite and into it.
 //
 // Every function is for the thread of the call that SQLite makes.
-#ifndef HEAPGAUGE_CORE_QUERY_SQL_VALUES_H_
-#define HEAPGAUGE_CORE_QUERY_SQL_VALUES_H_
+#pragma once
 
 #include <sqlite3.h>
 #include <cstdint>
@@ -26,5 +25,3 @@ inline void PutLastingOrNull(sqlite3_context* out, std::string_view text) {
 std::string_view TextOf(sqlite3_value* value);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_SQL_VALUES_H_

@@ -1,6 +1,5 @@
 // All tables, one function for each file that has some. The order is that of the schema.
-#ifndef HEAPGAUGE_CORE_QUERY_TABLES_H_
-#define HEAPGAUGE_CORE_QUERY_TABLES_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -21,5 +20,3 @@ std::vector<std::shared_ptr<Table>> MakeSimpleTables(QuerySource* source);
 std::vector<std::shared_ptr<Table>> MakeAllTables(QuerySource* source);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_TABLES_H_

@@ -3,8 +3,7 @@
 // for hours. These take time in proportion to the sum. They answer the same.
 //
 // May throw std::bad_alloc, which their caller must not let through to SQLite.
-#ifndef HEAPGAUGE_CORE_QUERY_TEXT_FUNCTIONS_H_
-#define HEAPGAUGE_CORE_QUERY_TEXT_FUNCTIONS_H_
+#pragma once
 
 #include <sqlite3.h>
 
@@ -17,5 +16,3 @@ void TrimLeft(sqlite3_context* out, int count, sqlite3_value** values);
 void TrimRight(sqlite3_context* out, int count, sqlite3_value** values);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_TEXT_FUNCTIONS_H_

@@ -7,8 +7,7 @@
 // where Exact() says so it does not.
 //
 // Tables belong to the connection they were registered with. One thread.
-#ifndef HEAPGAUGE_CORE_QUERY_VIRTUAL_TABLE_H_
-#define HEAPGAUGE_CORE_QUERY_VIRTUAL_TABLE_H_
+#pragma once
 
 #include <sqlite3.h>
 
@@ -153,5 +152,3 @@ struct Range {
 bool IsComparison(int op);
 
 }  // namespace heapgauge::query
-
-#endif  // HEAPGAUGE_CORE_QUERY_VIRTUAL_TABLE_H_

@@ -2,8 +2,7 @@
 // files; with a moment or range of it behind an '@'.
 //
 // Reads directories and headers of gauge files. Any thread.
-#ifndef HEAPGAUGE_CORE_RECORDING_LOCATE_H_
-#define HEAPGAUGE_CORE_RECORDING_LOCATE_H_
+#pragma once
 
 #include <string>
 
@@ -40,5 +39,3 @@ bool Exists(const std::string& path);
 bool NamesMoment(const std::string& spec);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_RECORDING_LOCATE_H_

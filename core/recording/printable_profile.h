@@ -1,8 +1,7 @@
 // Names in a profile that somebody else wrote end on a terminal: control characters in them could
 // change what it shows, or do. Readers take them as they are, and this is done once behind all of
 // them.
-#ifndef HEAPGAUGE_CORE_RECORDING_PRINTABLE_PROFILE_H_
-#define HEAPGAUGE_CORE_RECORDING_PRINTABLE_PROFILE_H_
+#pragma once
 
 #include "core/model/profile.h"
 
@@ -12,5 +11,3 @@ namespace heapgauge {
 void MakePrintable(Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_RECORDING_PRINTABLE_PROFILE_H_

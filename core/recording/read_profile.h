@@ -3,8 +3,7 @@
 //
 // Every reader treats its input as hostile: an error is one line with format, name and the byte or
 // line where it was noticed; time and memory are bounded by the size of the input.
-#ifndef HEAPGAUGE_CORE_RECORDING_READ_PROFILE_H_
-#define HEAPGAUGE_CORE_RECORDING_READ_PROFILE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -74,5 +73,3 @@ Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options)
 tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_RECORDING_READ_PROFILE_H_

@@ -13,8 +13,7 @@
 //
 // Movable, owned by one thread at a time. Servers are asked at the same time, each from a thread of
 // its own; messages come from the caller's thread alone.
-#ifndef HEAPGAUGE_CORE_RECORDING_RECORDING_H_
-#define HEAPGAUGE_CORE_RECORDING_RECORDING_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -102,5 +101,3 @@ Result<Profile> ReadMerged(const std::vector<std::string>& specs, const OpenOpti
                            const ReadOptions& read, std::vector<std::string>* meant = nullptr);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_RECORDING_RECORDING_H_

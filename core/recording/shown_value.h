@@ -2,8 +2,7 @@
 // "freed"): profiles of other kinds have some of them, as sample types of their own.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_RECORDING_SHOWN_VALUE_H_
-#define HEAPGAUGE_CORE_RECORDING_SHOWN_VALUE_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
@@ -19,5 +18,3 @@ bool MayHaveValue(trace::TraceValue value);
 Status ShowValue(trace::TraceValue value, bool blocks, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_RECORDING_SHOWN_VALUE_H_

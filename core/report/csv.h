@@ -4,8 +4,7 @@
 // take for a command.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_REPORT_CSV_H_
-#define HEAPGAUGE_CORE_REPORT_CSV_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -51,5 +50,3 @@ void AddEntity(const Profile& profile, const Entities& entities, EntityId id, ui
                Csv* csv);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_CSV_H_

@@ -2,8 +2,7 @@
 // that is no estimate.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_FIGURES_H_
-#define HEAPGAUGE_CORE_REPORT_FIGURES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -24,5 +23,3 @@ inline std::string Share(uint64_t part, uint64_t whole) {
 }
 
 }  // namespace heapgauge::figures
-
-#endif  // HEAPGAUGE_CORE_REPORT_FIGURES_H_

@@ -2,8 +2,7 @@
 // lines and flame graphs are two ways to draw it.
 //
 // Plain data; the profile must outlive it.
-#ifndef HEAPGAUGE_CORE_REPORT_GROWN_TREE_H_
-#define HEAPGAUGE_CORE_REPORT_GROWN_TREE_H_
+#pragma once
 
 #include <cstddef>
 
@@ -46,5 +45,3 @@ StyledText ShrunkText(const GrownTree& grown);
 Result<GrownTree> GrowTree(const Profile& profile, const TreeOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_GROWN_TREE_H_

@@ -3,8 +3,7 @@
 // from, until each name of the report is one thing.
 //
 // Built once for the entities that a report shows; read-only afterwards.
-#ifndef HEAPGAUGE_CORE_REPORT_LABELS_H_
-#define HEAPGAUGE_CORE_REPORT_LABELS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -46,5 +45,3 @@ StyledText FitLabel(std::string_view label, std::string_view place, Granularity 
                     size_t width, const Layout& layout);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_LABELS_H_

@@ -2,8 +2,7 @@
 // what is in it.
 //
 // Written piece by piece; memory does not grow with the profile.
-#ifndef HEAPGAUGE_CORE_REPORT_PROFILE_JSON_H_
-#define HEAPGAUGE_CORE_REPORT_PROFILE_JSON_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -19,5 +18,3 @@ Status WriteProfileJson(const Profile& profile, const std::vector<std::string>& 
                         const std::vector<bool>& selected, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_PROFILE_JSON_H_

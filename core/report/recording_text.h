@@ -3,8 +3,7 @@
 // itself.
 //
 // Pure functions; text without a trailing blank line.
-#ifndef HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_
-#define HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -45,5 +44,3 @@ std::string LiveText(const Estimate& live, const RecordingFacts& recording);
 Estimate OrNothingSampled(const Estimate& estimate, const RecordingFacts& recording);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_RECORDING_TEXT_H_

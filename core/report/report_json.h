@@ -1,7 +1,6 @@
 // Pieces of JSON that several reports have in common. For the .cc files of this folder. Pure
 // functions.
-#ifndef HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
-#define HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_
+#pragma once
 
 #include "core/base/json.h"
 #include "core/fold/entities.h"
@@ -26,5 +25,3 @@ Json RecordingJson(const RecordingFacts& recording);
 Json EntityJson(const Profile& profile, const Entities& entities, EntityId id);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_REPORT_JSON_H_

@@ -3,8 +3,7 @@
 // a text that is measured, cut or padded.
 //
 // A value type. A text may have many lines.
-#ifndef HEAPGAUGE_CORE_REPORT_STYLED_TEXT_H_
-#define HEAPGAUGE_CORE_REPORT_STYLED_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -80,5 +79,3 @@ struct TextLook {
 std::string Render(const StyledText& text, const TextLook& look);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_STYLED_TEXT_H_

@@ -2,8 +2,7 @@
 // wide as the line lets it.
 //
 // A value type.
-#ifndef HEAPGAUGE_CORE_REPORT_TEXT_TABLE_H_
-#define HEAPGAUGE_CORE_REPORT_TEXT_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -43,5 +42,3 @@ class TextTable {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_TEXT_TABLE_H_

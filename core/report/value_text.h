@@ -2,8 +2,7 @@
 // negative ones, which differences have.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VALUE_TEXT_H_
-#define HEAPGAUGE_CORE_REPORT_VALUE_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -29,5 +28,3 @@ std::string FormatMainCount(double count, const Measures& measures);
 std::string FormatChange(double value, std::string_view unit);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VALUE_TEXT_H_

@@ -2,8 +2,7 @@
 //
 // The rule is pprof's: from the function's first line, or five lines before the first line that
 // weighs anything, to five lines behind the last one.
-#ifndef HEAPGAUGE_CORE_SOURCE_LISTING_H_
-#define HEAPGAUGE_CORE_SOURCE_LISTING_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -44,5 +43,3 @@ std::vector<ListedLine> ListLines(const std::string& path, const std::string& bu
                                   const std::vector<LineWeight>& weights, SourceFiles* files);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_LISTING_H_

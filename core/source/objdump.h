@@ -2,8 +2,7 @@
 //
 // PPROF_TOOLS may say where it is, as for pprof: a list, separated by commas, of directories and of
 // "objdump:PATH". Otherwise it is the one in $PATH.
-#ifndef HEAPGAUGE_CORE_SOURCE_OBJDUMP_H_
-#define HEAPGAUGE_CORE_SOURCE_OBJDUMP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ Result<std::vector<Instruction>> Disassemble(const std::string& file, uint64_t s
 std::vector<Instruction> ParseObjdump(std::string_view output);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_OBJDUMP_H_

@@ -2,8 +2,7 @@
 // them.
 //
 // Files are opened when they are first asked for. Owned by one thread; the profile must outlive it.
-#ifndef HEAPGAUGE_CORE_SOURCE_OBJECT_CODE_H_
-#define HEAPGAUGE_CORE_SOURCE_OBJECT_CODE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -48,5 +47,3 @@ class ObjectCode {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_OBJECT_CODE_H_

@@ -2,8 +2,7 @@
 // such as objdump: the caller must do without where there is none.
 //
 // Bounded: the tool is killed when it prints too much or takes too long.
-#ifndef HEAPGAUGE_CORE_SOURCE_RUN_TOOL_H_
-#define HEAPGAUGE_CORE_SOURCE_RUN_TOOL_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -26,5 +25,3 @@ Result<std::string> RunTool(const std::vector<std::string>& arguments,
                             const ToolLimits& limits = {});
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_RUN_TOOL_H_

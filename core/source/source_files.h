@@ -13,8 +13,7 @@
 // Files are kept in memory once read. They belong to somebody else and may be anything: only
 // regular files are read, no more than 32 MB of each; a line longer than 64 kB ends the file, as in
 // pprof. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SOURCE_SOURCE_FILES_H_
-#define HEAPGAUGE_CORE_SOURCE_SOURCE_FILES_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -72,5 +71,3 @@ class SourceFiles {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_SOURCE_FILES_H_

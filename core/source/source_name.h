@@ -2,8 +2,7 @@
 // others goes by it: a profile may name any file, /etc/shadow as well.
 //
 // Pure function.
-#ifndef HEAPGAUGE_CORE_SOURCE_SOURCE_NAME_H_
-#define HEAPGAUGE_CORE_SOURCE_SOURCE_NAME_H_
+#pragma once
 
 #include <string_view>
 
@@ -14,5 +13,3 @@ namespace heapgauge {
 bool IsSourceName(std::string_view path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_SOURCE_NAME_H_

@@ -1,8 +1,7 @@
 // Paths of source files as debug information has them, made fit for looking at and for searching.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_SOURCE_SOURCE_PATH_H_
-#define HEAPGAUGE_CORE_SOURCE_SOURCE_PATH_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -20,5 +19,3 @@ std::string CleanPath(std::string_view path);
 std::string_view LastPart(std::string_view path);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SOURCE_SOURCE_PATH_H_

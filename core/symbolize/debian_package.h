@@ -2,8 +2,7 @@
 //
 // dpkg keeps a list of files for each package. All lists are read once for all questions, and only
 // when a report has something to say about a file without names: some 20 ms.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEBIAN_PACKAGE_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DEBIAN_PACKAGE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -16,5 +15,3 @@ std::vector<std::string> DebugPackagesOf(const std::vector<std::string>& paths,
                                          const std::string& info_dir = "/var/lib/dpkg/info");
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEBIAN_PACKAGE_H_

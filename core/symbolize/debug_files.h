@@ -3,8 +3,7 @@
 // one.
 //
 // Every place that is looked at is noted in a StampList. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEBUG_FILES_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DEBUG_FILES_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -51,5 +50,3 @@ std::unique_ptr<ElfFile> OpenMiniDebugInfo(ElfFile* elf);
 std::string BuildIdPath(const std::string& directory, const std::string& build_id);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEBUG_FILES_H_

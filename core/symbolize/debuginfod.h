@@ -4,8 +4,7 @@
 // The library is loaded when the first file is asked for, so that nobody without debuginfod pays
 // for it. All requests of one object share a time limit; after a server failed to answer, no more
 // are made. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEBUGINFOD_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DEBUGINFOD_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -44,5 +43,3 @@ class Debuginfod {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEBUGINFOD_H_

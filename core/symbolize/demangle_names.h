@@ -2,8 +2,7 @@
 // arguments, so that overloads and instantiations of a function count as one.
 //
 // Pure but for the profile that is changed; each function is looked at once.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_NAMES_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -32,5 +31,3 @@ std::string DemangledName(const std::string& system_name, DemangleMode mode);
 std::string WithoutTemplates(std::string_view name);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DEMANGLE_NAMES_H_

@@ -6,8 +6,7 @@
 // does not write it). Units are shared out among threads.
 //
 // Names in the results point into the files' sections or into the DwarfLookup: both must live on.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LOOKUP_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LOOKUP_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -79,5 +78,3 @@ class DwarfLookup {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LOOKUP_H_

@@ -6,8 +6,7 @@
 //   cache.Learn(profile, notes);
 //
 // Grows with the addresses of one program. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_FRAME_CACHE_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_FRAME_CACHE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -66,5 +65,3 @@ class FrameCache {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_FRAME_CACHE_H_

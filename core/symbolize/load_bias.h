@@ -6,8 +6,7 @@
 // segments' addresses do not keep the distance of their offsets (as lld lays them out). So each
 // guess is tried, and the one that puts the most addresses of the profile into code wins; among
 // equals, the one whose code ends where the mapping does.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_LOAD_BIAS_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_LOAD_BIAS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -22,5 +21,3 @@ uint64_t FindLoadBias(const ElfFile& file, const Module& module,
                       const std::vector<uint64_t>& addresses);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_LOAD_BIAS_H_

@@ -6,8 +6,7 @@
 // where they cannot, because the program was built again or is gone.
 //
 // Owned by one thread. Frames point into the answer.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_MODULE_NAMES_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_MODULE_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -40,5 +39,3 @@ Status FindModuleNames(const Module& module, const SymbolizeOptions& options,
                        const std::vector<uint64_t>& addresses, ModuleNames* names);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_MODULE_NAMES_H_

@@ -2,8 +2,7 @@
 // batch of addresses.
 //
 // Owned by one thread. Answers point into the ModuleSymbols.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_MODULE_SYMBOLS_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_MODULE_SYMBOLS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -52,5 +51,3 @@ class ModuleSymbols {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_MODULE_SYMBOLS_H_

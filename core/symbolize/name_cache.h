@@ -10,8 +10,7 @@
 //
 // Files are written beside their place and renamed, so several users are no harm to one another.
 // The directory is kept below a limit by removing what was not used for longest.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_NAME_CACHE_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_NAME_CACHE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -57,5 +56,3 @@ std::string EncodeNames(const CachedNames& names);
 std::optional<CachedNames> DecodeNames(std::string bytes);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_NAME_CACHE_H_

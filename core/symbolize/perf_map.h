@@ -3,8 +3,7 @@
 //
 // The file is anybody's to write in /tmp, so it is used only if it belongs to us, to root, or to
 // the user of the program, and is no link. Read-only once loaded.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_PERF_MAP_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_PERF_MAP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -40,5 +39,3 @@ class PerfMap {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_PERF_MAP_H_

@@ -1,8 +1,7 @@
 // Where names are looked up, and for whom.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZE_OPTIONS_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZE_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -42,5 +41,3 @@ struct SymbolizeOptions {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZE_OPTIONS_H_

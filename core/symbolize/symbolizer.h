@@ -9,8 +9,7 @@
 // segments of the file (load_bias.h). Locations that have frames already are left alone.
 //
 // Each module's file is opened once for all its addresses. Single-threaded.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -30,5 +29,3 @@ struct SymbolizeReport {
 SymbolizeReport Symbolize(const SymbolizeOptions& options, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_SYMBOLIZER_H_

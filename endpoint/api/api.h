@@ -8,8 +8,7 @@
 //
 // An answer is one JSON object. What goes wrong is {"error": "one line"} with the status of its
 // kind.
-#ifndef HEAPGAUGE_ENDPOINT_API_API_H_
-#define HEAPGAUGE_ENDPOINT_API_API_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -117,5 +116,3 @@ std::span<const Resource* const> AllResources();
 
 }  // namespace api
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_API_API_H_

@@ -3,8 +3,7 @@
 // compares.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_API_BASE_H_
-#define HEAPGAUGE_ENDPOINT_API_BASE_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ bool HasBase(const Call& call);
 std::string NameOf(const Looked& looked);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_BASE_H_

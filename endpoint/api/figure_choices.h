@@ -2,8 +2,7 @@
 // with the parameters that ask for it.
 //
 // Pure.
-#ifndef HEAPGAUGE_ENDPOINT_API_FIGURE_CHOICES_H_
-#define HEAPGAUGE_ENDPOINT_API_FIGURE_CHOICES_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -22,5 +21,3 @@ struct FigureChoice {
 std::vector<FigureChoice> FigureChoices(Source::Kind kind, const Subject& subject);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_FIGURE_CHOICES_H_

@@ -3,8 +3,7 @@
 // of another on as it is, and a figure on a page is asked for as the command line asks for it.
 //
 // Plain data and pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_API_FILTER_H_
-#define HEAPGAUGE_ENDPOINT_API_FILTER_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -45,5 +44,3 @@ std::span<const std::string_view> FilterParameters();
 Result<Filter> ParseFilter(const Headers& parameters, std::span<const std::string_view> also);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_FILTER_H_

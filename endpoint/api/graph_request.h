@@ -2,8 +2,7 @@
 // lines of source.
 //
 // A pure function.
-#ifndef HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
-#define HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_
+#pragma once
 
 #include "core/voices/pprof/report.h"
 #include "endpoint/api/filter.h"
@@ -24,5 +23,3 @@ inline pprof::ReportRequest GraphRequest(const Filter& filter, pprof::ReportKind
 }
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_GRAPH_REQUEST_H_

@@ -4,8 +4,7 @@
 // Of a check everything is kept that a page may ask about: the sampled blocks, or those of a trace
 // where they are not too many. Threads: any number; one check is made at a time, and who asks for a
 // look at memory meanwhile is turned away.
-#ifndef HEAPGAUGE_ENDPOINT_API_KEPT_CHECKS_H_
-#define HEAPGAUGE_ENDPOINT_API_KEPT_CHECKS_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -82,5 +81,3 @@ class KeptChecks {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_KEPT_CHECKS_H_

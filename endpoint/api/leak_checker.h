@@ -2,8 +2,7 @@
 // for a moment, and takes a process beside it. A page inside of a program has none.
 //
 // Threads: any number at a time, for different processes.
-#ifndef HEAPGAUGE_ENDPOINT_API_LEAK_CHECKER_H_
-#define HEAPGAUGE_ENDPOINT_API_LEAK_CHECKER_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/leaks/scan/check.h"
@@ -22,5 +21,3 @@ class LeakChecker {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_LEAK_CHECKER_H_

@@ -2,8 +2,7 @@
 // compared with what. The same words for every resource that shows a tree.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_API_LOOKED_TREE_H_
-#define HEAPGAUGE_ENDPOINT_API_LOOKED_TREE_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -38,5 +37,3 @@ struct LookedTree {
 Result<LookedTree> LookAtTree(const Call& call, const Filter& filter);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_LOOKED_TREE_H_

@@ -2,8 +2,7 @@
 //
 // Threads: any number. Who asks for what another is making waits for it; who asks for anything else
 // does not.
-#ifndef HEAPGAUGE_ENDPOINT_API_MADE_ONCE_H_
-#define HEAPGAUGE_ENDPOINT_API_MADE_ONCE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -64,5 +63,3 @@ class MadeOnce {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_MADE_ONCE_H_

@@ -1,8 +1,7 @@
 // A profile that somebody reads while others may ask for it already.
 //
 // Threads: one gives it, once; any number wait for it.
-#ifndef HEAPGAUGE_ENDPOINT_API_PENDING_PROFILE_H_
-#define HEAPGAUGE_ENDPOINT_API_PENDING_PROFILE_H_
+#pragma once
 
 #include <condition_variable>
 #include <memory>
@@ -47,5 +46,3 @@ class PendingProfile {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_PENDING_PROFILE_H_

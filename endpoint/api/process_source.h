@@ -1,6 +1,5 @@
 // A process, or the file it left, as a source: what is live now, or was at the peak.
-#ifndef HEAPGAUGE_ENDPOINT_API_PROCESS_SOURCE_H_
-#define HEAPGAUGE_ENDPOINT_API_PROCESS_SOURCE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -43,5 +42,3 @@ Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch);
 Result<Timeline> TimelineIfKnown(const Profile& profile, const TimeRange& range);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_PROCESS_SOURCE_H_

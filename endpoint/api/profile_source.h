@@ -1,7 +1,6 @@
 // A profile that is read once, of any format, as a source. It may still be under way: questions
 // wait for it.
-#ifndef HEAPGAUGE_ENDPOINT_API_PROFILE_SOURCE_H_
-#define HEAPGAUGE_ENDPOINT_API_PROFILE_SOURCE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -31,5 +30,3 @@ class ProfileSource final : public Source {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_PROFILE_SOURCE_H_

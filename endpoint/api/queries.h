@@ -2,8 +2,7 @@
 // about itself.
 //
 // Threads: any number at a time.
-#ifndef HEAPGAUGE_ENDPOINT_API_QUERIES_H_
-#define HEAPGAUGE_ENDPOINT_API_QUERIES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -51,5 +50,3 @@ class Queries {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_QUERIES_H_

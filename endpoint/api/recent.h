@@ -1,8 +1,7 @@
 // The last few of something by name: answers that are made once and asked for again.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_ENDPOINT_API_RECENT_H_
-#define HEAPGAUGE_ENDPOINT_API_RECENT_H_
+#pragma once
 
 #include <cstddef>
 #include <list>
@@ -43,5 +42,3 @@ class Recent {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_RECENT_H_

@@ -1,8 +1,7 @@
 // A profile that is kept of a process (endpoint/base/kept_profiles.h) as a source: every view can
 // be about it, and whoever opens the same address sees the same. The server keeps the last few of
 // each process as long as it runs.
-#ifndef HEAPGAUGE_ENDPOINT_API_SNAPSHOT_SOURCE_H_
-#define HEAPGAUGE_ENDPOINT_API_SNAPSHOT_SOURCE_H_
+#pragma once
 
 #include <memory>
 #include <mutex>
@@ -41,5 +40,3 @@ bool IsSnapshotId(std::string_view id);
 Result<std::shared_ptr<Opened>> OpenedSnapshot(const Call& call, std::string_view id);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_SNAPSHOT_SOURCE_H_

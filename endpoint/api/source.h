@@ -5,8 +5,7 @@
 // open as long as the host serves.
 //
 // Threads: any number at a time.
-#ifndef HEAPGAUGE_ENDPOINT_API_SOURCE_H_
-#define HEAPGAUGE_ENDPOINT_API_SOURCE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -108,5 +107,3 @@ class Source {
 const char* KindName(Source::Kind kind);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_SOURCE_H_

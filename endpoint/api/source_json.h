@@ -1,6 +1,5 @@
 // A source as answers name it.
-#ifndef HEAPGAUGE_ENDPOINT_API_SOURCE_JSON_H_
-#define HEAPGAUGE_ENDPOINT_API_SOURCE_JSON_H_
+#pragma once
 
 #include "core/base/json.h"
 #include "endpoint/api/source.h"
@@ -10,5 +9,3 @@ namespace heapgauge::endpoint::api {
 Json SourceJson(const Source::Facts& facts);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_SOURCE_JSON_H_

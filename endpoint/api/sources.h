@@ -3,8 +3,7 @@
 // once.
 //
 // Threads: any number.
-#ifndef HEAPGAUGE_ENDPOINT_API_SOURCES_H_
-#define HEAPGAUGE_ENDPOINT_API_SOURCES_H_
+#pragma once
 
 #include <deque>
 #include <map>
@@ -121,5 +120,3 @@ class Sources {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_SOURCES_H_

@@ -3,8 +3,7 @@
 //
 // The profile does not change; what is made of it is kept, the last few of each kind. Threads: any
 // number, side by side; who asks for what another is making waits for that.
-#ifndef HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
-#define HEAPGAUGE_ENDPOINT_API_SUBJECT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -106,5 +105,3 @@ class Subject {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_SUBJECT_H_

@@ -1,7 +1,6 @@
 // Which rows of a table a request is about: those whose name matches, in the order that was asked
 // for, of these a page. For the table itself and for what is asked of its rows afterwards.
-#ifndef HEAPGAUGE_ENDPOINT_API_TABLE_ROWS_H_
-#define HEAPGAUGE_ENDPOINT_API_TABLE_ROWS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -31,5 +30,3 @@ struct TablePage {
 Result<TablePage> TablePageOf(const Call& call, const Filter& filter);
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_TABLE_ROWS_H_

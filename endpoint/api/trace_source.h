@@ -5,8 +5,7 @@
 // A trace that is still being written is followed: who asks finds it as far as it is written, and
 // requests with the same word (Filter::hold) find the same. Each request costs a look at the size
 // of the file; where that has grown, only what is new is read.
-#ifndef HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_
-#define HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_
+#pragma once
 
 #include <memory>
 #include <mutex>
@@ -71,5 +70,3 @@ class TraceSource final : public Source {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_TRACE_SOURCE_H_

@@ -3,8 +3,7 @@
 //
 // Bounded: when it is full every second look is forgotten, and from then on looks are taken half as
 // often. Threads: any number.
-#ifndef HEAPGAUGE_ENDPOINT_API_WATCH_HISTORY_H_
-#define HEAPGAUGE_ENDPOINT_API_WATCH_HISTORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -44,5 +43,3 @@ class WatchHistory {
 };
 
 }  // namespace heapgauge::endpoint::api
-
-#endif  // HEAPGAUGE_ENDPOINT_API_WATCH_HISTORY_H_

@@ -18,8 +18,7 @@
 //   auto answers = names.Answer(questions);
 //
 // Owned by one thread. The profile must outlive it.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_ADDRESS_NAMES_H_
-#define HEAPGAUGE_ENDPOINT_BASE_ADDRESS_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -71,5 +70,3 @@ class AddressNames {
 std::vector<Module> ReadMapsOf(const Profile& profile);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_ADDRESS_NAMES_H_

@@ -2,8 +2,7 @@
 // that a request names, and the usual forms of answers.
 //
 // Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_ANSWERS_H_
-#define HEAPGAUGE_ENDPOINT_BASE_ANSWERS_H_
+#pragma once
 
 #include <initializer_list>
 #include <memory>
@@ -43,5 +42,3 @@ std::string PrefixOf(const Call& call);
 std::string NameOf(const RecordingFacts& recording);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_ANSWERS_H_

@@ -2,8 +2,7 @@
 // reach a debug port on that person's loopback: it must neither change nor read anything there.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_CROSS_SITE_H_
-#define HEAPGAUGE_ENDPOINT_BASE_CROSS_SITE_H_
+#pragma once
 
 #include <string_view>
 
@@ -14,5 +13,3 @@ namespace heapgauge::endpoint {
 bool IsCrossSite(std::string_view fetch_site, std::string_view origin, std::string_view host);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_CROSS_SITE_H_

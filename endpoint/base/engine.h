@@ -3,8 +3,7 @@
 //
 // Implemented inside the process (service/engines), since mallctl and its like are function calls.
 // The outside host has none. Threads: called by one at a time.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_ENGINE_H_
-#define HEAPGAUGE_ENDPOINT_BASE_ENGINE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ class Engine {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_ENGINE_H_

@@ -1,8 +1,7 @@
 // Engines are called by one thread at a time: whoever uses one holds this.
 //
 //   const std::lock_guard lock(EngineLock());
-#ifndef HEAPGAUGE_ENDPOINT_BASE_ENGINE_LOCK_H_
-#define HEAPGAUGE_ENDPOINT_BASE_ENGINE_LOCK_H_
+#pragma once
 
 #include <mutex>
 
@@ -14,5 +13,3 @@ inline std::mutex& EngineLock() {
 }
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_ENGINE_LOCK_H_

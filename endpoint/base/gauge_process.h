@@ -6,8 +6,7 @@
 //
 // Threads: any number. A snapshot is read under one lock, names are found under another. The last
 // snapshot of each kind stays in memory.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_GAUGE_PROCESS_H_
-#define HEAPGAUGE_ENDPOINT_BASE_GAUGE_PROCESS_H_
+#pragma once
 
 #include <array>
 #include <functional>
@@ -98,5 +97,3 @@ class GaugeProcess final : public Process {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_GAUGE_PROCESS_H_

@@ -3,8 +3,7 @@
 // known keeps its snapshots and names.
 //
 // Threads: any number.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_GAUGE_PROCESSES_H_
-#define HEAPGAUGE_ENDPOINT_BASE_GAUGE_PROCESSES_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -49,5 +48,3 @@ class GaugeProcesses final : public Processes {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_GAUGE_PROCESSES_H_

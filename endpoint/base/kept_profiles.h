@@ -11,8 +11,7 @@
 // its start. There is at most one of each name per process.
 //
 // Threads: any number; nobody waits while a profile is compressed or read.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_KEPT_PROFILES_H_
-#define HEAPGAUGE_ENDPOINT_BASE_KEPT_PROFILES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -94,5 +93,3 @@ class KeptProfiles {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_KEPT_PROFILES_H_

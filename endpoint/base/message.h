@@ -3,8 +3,7 @@
 //
 // A request is hostile. Whoever fills one in has bounded its size; nobody has looked at its
 // contents.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_MESSAGE_H_
-#define HEAPGAUGE_ENDPOINT_BASE_MESSAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -73,5 +72,3 @@ struct Path {
 std::optional<Path> ParsePath(std::string_view path);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_MESSAGE_H_

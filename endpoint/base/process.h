@@ -5,8 +5,7 @@
 // interface.
 //
 // Threads: any number at a time, unless said otherwise. Every call is bounded in time.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_PROCESS_H_
-#define HEAPGAUGE_ENDPOINT_BASE_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -89,5 +88,3 @@ class Processes {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_PROCESS_H_

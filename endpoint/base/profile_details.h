@@ -3,8 +3,7 @@
 // compared block by block. Packed to be kept beside the proto.
 //
 // The bytes never leave this process. Pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_PROFILE_DETAILS_H_
-#define HEAPGAUGE_ENDPOINT_BASE_PROFILE_DETAILS_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ Result<std::string> PackDetails(const Profile& profile);
 Status UnpackDetails(const std::string& packed, Profile* profile);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_PROFILE_DETAILS_H_

@@ -1,8 +1,7 @@
 // Text that nobody can guess, for ids and nonces.
 //
 // Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_RANDOM_TEXT_H_
-#define HEAPGAUGE_ENDPOINT_BASE_RANDOM_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -12,5 +11,3 @@ namespace heapgauge::endpoint {
 std::string RandomText();
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_RANDOM_TEXT_H_

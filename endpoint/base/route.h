@@ -6,8 +6,7 @@
 //
 // A Call lives as long as the function that it is given to. What a promised reply needs (the
 // process above all) it must hold itself.
-#ifndef HEAPGAUGE_ENDPOINT_BASE_ROUTE_H_
-#define HEAPGAUGE_ENDPOINT_BASE_ROUTE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -64,5 +63,3 @@ struct Route {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_BASE_ROUTE_H_

@@ -2,8 +2,7 @@
 // allocated, active, resident, metadata, fragmentation.
 //
 // Plain values; engines are asked under their lock.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_ALLOCATOR_ACCOUNTS_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_ALLOCATOR_ACCOUNTS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -33,5 +32,3 @@ std::vector<AllocatorAccount> AccountsOf(Process* process, const MemorySurvey& s
 std::string AccountText(const AllocatorAccount& account);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_ALLOCATOR_ACCOUNTS_H_

@@ -2,8 +2,7 @@
 // without a page around it.
 //
 // For the route of /pprof/heap, which hands over whatever has a `display`. Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAY_HEAP_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAY_HEAP_H_
+#pragma once
 
 #include <string_view>
 
@@ -21,5 +20,3 @@ Reply DisplayHeap(const Call& call);
 Result<DisplayOptions> ParseExtraOptions(std::string_view text);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAY_HEAP_H_

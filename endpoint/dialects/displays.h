@@ -3,8 +3,7 @@
 //
 // Graphs are laid out by Graphviz in a child process where Limits::may_fork allows it, and plainly
 // otherwise. Any thread; pictures are bounded in size whatever the profile is.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAYS_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAYS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -39,5 +38,3 @@ Result<std::string> ChangesText(const Profile& base, const Profile& view,
 Result<Profile> Difference(const Profile& base, const Profile& view, bool grown);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_DISPLAYS_H_

@@ -1,8 +1,7 @@
 // The parts of Envoy's dialect, for its table of routes and for tests.
 //
 // Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_ENVOY_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_ENVOY_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
@@ -23,5 +22,3 @@ Reply MemoryStatistics(const Call& call);
 Reply MemoryTcmalloc(const Call& call);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_ENVOY_H_

@@ -2,8 +2,7 @@
 // its samples together, whatever the order in which they were added.
 //
 // A value type.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_EXPOSITION_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_EXPOSITION_H_
+#pragma once
 
 #include <initializer_list>
 #include <string>
@@ -41,5 +40,3 @@ class Exposition {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_EXPOSITION_H_

@@ -2,8 +2,7 @@
 // profiles.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_GO_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_GO_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ Result<std::string> GoText(const Profile& named);
 Result<Profile> Between(const Profile& before, const Profile& after);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_GO_H_

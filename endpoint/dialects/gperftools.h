@@ -2,8 +2,7 @@
 // text that the perl clients and Go's pprof all read; docs/endpoints.md has the rules.
 //
 // Pure functions but for the routes.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_GPERFTOOLS_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_GPERFTOOLS_H_
+#pragma once
 
 #include <string>
 
@@ -26,5 +25,3 @@ std::string CommandLine(const RecordingFacts& recording, char between);
 std::string TellApart(std::string text);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_GPERFTOOLS_H_

@@ -1,8 +1,7 @@
 // The page of /hotspots: who, when, how much, how sure; then the choices; then the report.
 //
 // Works without scripts: the choices are forms, pictures are in a frame of their own.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_HOTSPOTS_PAGE_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_HOTSPOTS_PAGE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -34,5 +33,3 @@ Response HotspotsPage(const Call& call, const HotspotsView& view, Display displa
                       const std::string& text);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_HOTSPOTS_PAGE_H_

@@ -2,8 +2,7 @@
 // that let the browser run nothing but what we wrote.
 //
 // Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_PAGE_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_PAGE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -31,5 +30,3 @@ Response SvgPicture(std::string svg);
 std::string JsonText(std::string_view text);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_PAGE_H_

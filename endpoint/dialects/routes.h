@@ -1,6 +1,5 @@
 // The routes of each dialect, for the table of all routes (endpoint/target.h).
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_ROUTES_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_ROUTES_H_
+#pragma once
 
 #include <span>
 
@@ -16,5 +15,3 @@ std::span<const Route> PrometheusRoutes();  // /metrics
 std::span<const Route> HotspotsRoutes();    // /hotspots/heap, /hotspots/growth
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_ROUTES_H_

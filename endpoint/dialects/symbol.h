@@ -9,8 +9,7 @@
 // about allocating. Addresses without a name are left out: clients show them in their own way.
 //
 // Any thread.
-#ifndef HEAPGAUGE_ENDPOINT_DIALECTS_SYMBOL_H_
-#define HEAPGAUGE_ENDPOINT_DIALECTS_SYMBOL_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -37,5 +36,3 @@ Reply GperftoolsSymbol(const Call& call);
 Reply GoSymbol(const Call& call);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_DIALECTS_SYMBOL_H_

@@ -7,8 +7,7 @@
 // anything from here into their own pages.
 //
 // Pure functions, apart from ReadTokenFile.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_ACCESS_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_ACCESS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -42,5 +41,3 @@ bool IsOwnHost(std::string_view host);
 Result<std::string> ReadTokenFile(const std::string& path);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_ACCESS_H_

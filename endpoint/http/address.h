@@ -3,8 +3,7 @@
 //
 // Names other than "localhost" are not looked up: an answer of the resolver must not decide who can
 // reach the server, and a program that hosts one in itself gets no resolver loaded. Pure values.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_ADDRESS_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_ADDRESS_H_
+#pragma once
 
 #include <sys/socket.h>
 
@@ -43,5 +42,3 @@ Result<Address> ParseAddress(const std::string& text);
 uint64_t PeerKey(const Address& peer);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_ADDRESS_H_

@@ -3,8 +3,7 @@
 //
 // A field that could end its line is made harmless here, whoever made it: a response cannot be
 // split. Pure functions.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_ANSWER_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_ANSWER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -37,5 +36,3 @@ bool TakesGzip(std::string_view accept_encoding);
 std::string_view StatusName(int status);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_ANSWER_H_

@@ -2,8 +2,7 @@
 // of at most 8 digits, extensions ignored but short, trailers ignored but bounded.
 //
 // Owned by one thread. Memory: none but what is appended to the body.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_CHUNK_DECODER_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_CHUNK_DECODER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -36,5 +35,3 @@ class ChunkDecoder {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_CHUNK_DECODER_H_

@@ -3,8 +3,7 @@
 //
 // Owned by one thread; never blocks. Memory: the head, the body as far as it has come, and the
 // answer as far as it has not gone.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_CONNECTION_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_CONNECTION_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -108,5 +107,3 @@ class Connection {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_CONNECTION_H_

@@ -7,8 +7,7 @@
 // text: nothing of the request is repeated.
 //
 // Owned by one thread. Memory: at most twice the bytes of the head.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_HEAD_PARSER_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_HEAD_PARSER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -76,5 +75,3 @@ class HeadParser {
 bool ListHas(std::string_view list, std::string_view word);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_HEAD_PARSER_H_

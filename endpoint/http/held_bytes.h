@@ -1,8 +1,7 @@
 // Bytes that count as held for a client as long as this lives: it travels with what they are.
 //
 // Movable. The sum must outlive it, and may be read and changed by any thread.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_HELD_BYTES_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_HELD_BYTES_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -35,5 +34,3 @@ class HeldBytes {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_HELD_BYTES_H_

@@ -6,8 +6,7 @@
 // is turned away rather than noticed again and again.
 //
 // Owned by one thread. Descriptors do not survive exec.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_LISTENER_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_LISTENER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -48,5 +47,3 @@ class Listener {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_LISTENER_H_

@@ -2,8 +2,7 @@
 // time.
 //
 // Owned by one thread. Memory: at most kMostPeers entries; peers that find no place share one.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_RATE_LIMIT_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_RATE_LIMIT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -37,5 +36,3 @@ class RateLimit {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_RATE_LIMIT_H_

@@ -18,8 +18,7 @@
 //
 // Memory: a handler that throws, and an answer for which there is no memory, is 500. Where there is
 // not even enough to say so, the connection is closed; others stay.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_SERVER_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_SERVER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -52,5 +51,3 @@ class Server {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_SERVER_H_

@@ -1,8 +1,7 @@
 // What a server may be told: where it listens, who may ask, and its limits.
 //
 // Plain data.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_SERVER_OPTIONS_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_SERVER_OPTIONS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -40,5 +39,3 @@ struct ServerOptions {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_SERVER_OPTIONS_H_

@@ -5,8 +5,7 @@
 // Jobs do not throw.
 //
 // Threads: Add() and Drop() by any; the rest by who made this.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_WORKERS_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_WORKERS_H_
+#pragma once
 
 #include <condition_variable>
 #include <cstdint>
@@ -54,5 +53,3 @@ class Workers {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_WORKERS_H_

@@ -1,6 +1,5 @@
 // Requests to an endpoint in memory, in one line each. Not for use outside of tests.
-#ifndef HEAPGAUGE_ENDPOINT_TESTING_ASK_H_
-#define HEAPGAUGE_ENDPOINT_TESTING_ASK_H_
+#pragma once
 
 #include <time.h>
 
@@ -102,5 +101,3 @@ inline const std::vector<std::string>& HostileWords() {
 }
 
 }  // namespace heapgauge::endpoint::testing
-
-#endif  // HEAPGAUGE_ENDPOINT_TESTING_ASK_H_

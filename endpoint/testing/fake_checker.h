@@ -1,7 +1,6 @@
 // A host with one process whose memory can be looked at: what is found there, the test makes. Not
 // for use outside of tests.
-#ifndef HEAPGAUGE_ENDPOINT_TESTING_FAKE_CHECKER_H_
-#define HEAPGAUGE_ENDPOINT_TESTING_FAKE_CHECKER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -90,5 +89,3 @@ class CheckedProcess {
 };
 
 }  // namespace heapgauge::endpoint::testing
-
-#endif  // HEAPGAUGE_ENDPOINT_TESTING_FAKE_CHECKER_H_

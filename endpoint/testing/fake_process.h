@@ -4,8 +4,7 @@
 //   auto process = std::make_shared<FakeProcess>(4242);
 //   process->facts.active = false;
 //   FakeProcesses processes({process});
-#ifndef HEAPGAUGE_ENDPOINT_TESTING_FAKE_PROCESS_H_
-#define HEAPGAUGE_ENDPOINT_TESTING_FAKE_PROCESS_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -227,5 +226,3 @@ class FakeProcesses : public Processes {
 };
 
 }  // namespace heapgauge::endpoint::testing
-
-#endif  // HEAPGAUGE_ENDPOINT_TESTING_FAKE_PROCESS_H_

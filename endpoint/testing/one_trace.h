@@ -1,6 +1,5 @@
 // A trace that was made by a test, and an endpoint over it. Not for use outside of tests.
-#ifndef HEAPGAUGE_ENDPOINT_TESTING_ONE_TRACE_H_
-#define HEAPGAUGE_ENDPOINT_TESTING_ONE_TRACE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -45,5 +44,3 @@ class OneTrace {
 };
 
 }  // namespace heapgauge::endpoint::testing
-
-#endif  // HEAPGAUGE_ENDPOINT_TESTING_ONE_TRACE_H_

@@ -2,8 +2,7 @@
 // scripts/web-bundle).
 //
 // Read-only data of the program.
-#ifndef HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_
-#define HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -30,5 +29,3 @@ std::span<const Route> UiRoutes();
 Result<std::string> Unpacked(const WebAsset& asset);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_WEB_ASSETS_H_

@@ -2,8 +2,7 @@
 //
 // To be called in the process itself, once, when it is up: files are read for functions that are
 // linked in and not exported. Threads: each engine is for one thread at a time.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_FIND_ENGINES_H_
-#define HEAPGAUGE_SERVICE_ENGINES_FIND_ENGINES_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -16,5 +15,3 @@ namespace heapgauge::engines {
 std::vector<std::unique_ptr<endpoint::Engine>> FindEngines();
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_FIND_ENGINES_H_

@@ -3,8 +3,7 @@
 // They are taken from libc itself, since other allocators define functions of these names. Where
 // another allocator serves the program glibc's heap stays empty, and there is no such engine.
 // Threads: one at a time; glibc locks its arenas one after another meanwhile.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_GLIBC_ENGINE_H_
-#define HEAPGAUGE_SERVICE_ENGINES_GLIBC_ENGINE_H_
+#pragma once
 
 #include <malloc.h>
 
@@ -41,5 +40,3 @@ class GlibcEngine final : public StatisticsEngine {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_GLIBC_ENGINE_H_

@@ -6,8 +6,7 @@
 // profiles themselves. The agent sees them if it is loaded.
 //
 // Threads: one at a time.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_GOOGLE_TCMALLOC_ENGINE_H_
-#define HEAPGAUGE_SERVICE_ENGINES_GOOGLE_TCMALLOC_ENGINE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -44,5 +43,3 @@ class GoogleTcmallocEngine final : public StatisticsEngine {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_GOOGLE_TCMALLOC_ENGINE_H_

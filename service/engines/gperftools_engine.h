@@ -9,8 +9,7 @@
 // with.
 //
 // Threads: one at a time.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_GPERFTOOLS_ENGINE_H_
-#define HEAPGAUGE_SERVICE_ENGINES_GPERFTOOLS_ENGINE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -71,5 +70,3 @@ class GperftoolsEngine final : public endpoint::Engine {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_GPERFTOOLS_ENGINE_H_

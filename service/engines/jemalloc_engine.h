@@ -3,8 +3,7 @@
 //
 // A dump goes into a file in memory, so nothing is written to disk and no path is needed. Threads:
 // one at a time.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_JEMALLOC_ENGINE_H_
-#define HEAPGAUGE_SERVICE_ENGINES_JEMALLOC_ENGINE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -53,5 +52,3 @@ class JemallocEngine final : public endpoint::Engine {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_JEMALLOC_ENGINE_H_

@@ -1,8 +1,7 @@
 // mimalloc's statistics. It has no profiler of its own.
 //
 // Threads: one at a time; statistics of other threads are as they last handed them over.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_MIMALLOC_ENGINE_H_
-#define HEAPGAUGE_SERVICE_ENGINES_MIMALLOC_ENGINE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -41,5 +40,3 @@ class MimallocEngine final : public StatisticsEngine {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_MIMALLOC_ENGINE_H_

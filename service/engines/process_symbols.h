@@ -5,8 +5,7 @@
 // What is found in a file is used only if it lies in executable memory that this file is loaded at.
 // Finding reads files; the result is for calling, so names must be those of functions. Threads: one
 // at a time.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_PROCESS_SYMBOLS_H_
-#define HEAPGAUGE_SERVICE_ENGINES_PROCESS_SYMBOLS_H_
+#pragma once
 
 #include <string>
 #include <unordered_map>
@@ -35,5 +34,3 @@ class ProcessSymbols {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_PROCESS_SYMBOLS_H_

@@ -1,7 +1,6 @@
 // What engines without a profiler have in common: they answer with figures, and say why there is no
 // profile.
-#ifndef HEAPGAUGE_SERVICE_ENGINES_STATISTICS_ENGINE_H_
-#define HEAPGAUGE_SERVICE_ENGINES_STATISTICS_ENGINE_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ class StatisticsEngine : public endpoint::Engine {
 };
 
 }  // namespace heapgauge::engines
-
-#endif  // HEAPGAUGE_SERVICE_ENGINES_STATISTICS_ENGINE_H_

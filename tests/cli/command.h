@@ -1,7 +1,6 @@
 // Runs the heapgauge binary, or any other, and keeps what it printed. For tests of the command
 // line.
-#ifndef HEAPGAUGE_TESTS_CLI_COMMAND_H_
-#define HEAPGAUGE_TESTS_CLI_COMMAND_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -59,5 +58,3 @@ class ScratchDir {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_TESTS_CLI_COMMAND_H_

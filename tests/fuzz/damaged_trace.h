@@ -1,7 +1,6 @@
 // What the fuzz targets of traces have in common: any bytes as a trace, or damage to a good one
 // that no checksum finds.
-#ifndef HEAPGAUGE_TESTS_FUZZ_DAMAGED_TRACE_H_
-#define HEAPGAUGE_TESTS_FUZZ_DAMAGED_TRACE_H_
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -44,5 +43,3 @@ void WithDamagedTrace(const uint8_t* data, size_t size, const Visit& visit) {
 }
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_TESTS_FUZZ_DAMAGED_TRACE_H_

@@ -4,8 +4,7 @@
 // A block is counted right after malloc has returned it and uncounted right before free is called.
 // So when the program dies between any two instructions, each thread's figures are off by one block
 // at most: by `max_block` bytes.
-#ifndef HEAPGAUGE_TESTS_TARGETS_CHURN_COUNTS_H_
-#define HEAPGAUGE_TESTS_TARGETS_CHURN_COUNTS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ struct ThreadCounts {
   uint64_t reserved[4];
 };
 static_assert(sizeof(ThreadCounts) == 64);
-
-#endif  // HEAPGAUGE_TESTS_TARGETS_CHURN_COUNTS_H_

@@ -2,8 +2,7 @@
 //
 // The programs are run with and without the agent and over several allocators, and their output is
 // compared byte for byte. So nothing here prints an address, a pid, a time or a file descriptor.
-#ifndef HEAPGAUGE_TESTS_TARGETS_SUPPORT_H_
-#define HEAPGAUGE_TESTS_TARGETS_SUPPORT_H_
+#pragma once
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ static inline HG_UNUSED long StatusKiB(const char* key) {
 }
 
 static inline HG_UNUSED const char* YesNo(int yes) { return yes ? "yes" : "no"; }
-
-#endif  // HEAPGAUGE_TESTS_TARGETS_SUPPORT_H_

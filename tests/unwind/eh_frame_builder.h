@@ -1,8 +1,7 @@
 // Builds the .eh_frame and .eh_frame_hdr of an imaginary object, byte by byte, for tests.
 //
 // The bytes end at an inaccessible page, so a reader that goes too far does not go unnoticed.
-#ifndef HEAPGAUGE_TESTS_UNWIND_EH_FRAME_BUILDER_H_
-#define HEAPGAUGE_TESTS_UNWIND_EH_FRAME_BUILDER_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -112,5 +111,3 @@ class EhFrameBuilder {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_TESTS_UNWIND_EH_FRAME_BUILDER_H_

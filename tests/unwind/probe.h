@@ -1,7 +1,6 @@
 // Calls a function with the state of the frame that the call stands in, as the entry of malloc sees
 // it.
-#ifndef HEAPGAUGE_TESTS_UNWIND_PROBE_H_
-#define HEAPGAUGE_TESTS_UNWIND_PROBE_H_
+#pragma once
 
 #include "agent/unwind/frame.h"
 
@@ -19,5 +18,3 @@ struct ProbeAction {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_TESTS_UNWIND_PROBE_H_

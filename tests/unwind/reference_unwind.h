@@ -1,8 +1,7 @@
 // The measure from outside: the stack as libgcc's unwinder sees it.
 //
 // Test code; async-signal-safe as far as _Unwind_Backtrace is.
-#ifndef HEAPGAUGE_TESTS_UNWIND_REFERENCE_UNWIND_H_
-#define HEAPGAUGE_TESTS_UNWIND_REFERENCE_UNWIND_H_
+#pragma once
 
 #include <cstdint>
 
@@ -15,5 +14,3 @@ namespace heapgauge::agent {
 uint32_t WalkWithLibgcc(const Registers& start, PlainFrame* frames, uint32_t capacity);
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_TESTS_UNWIND_REFERENCE_UNWIND_H_

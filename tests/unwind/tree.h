@@ -3,8 +3,7 @@
 // tree_calls.cc adds the unusual ways to get from one frame to the next.
 //
 // One Tree per thread.
-#ifndef HEAPGAUGE_TESTS_UNWIND_TREE_H_
-#define HEAPGAUGE_TESTS_UNWIND_TREE_H_
+#pragma once
 
 #include <setjmp.h>
 
@@ -120,5 +119,3 @@ void InstallSignalHandlers();
 void InstallAlternateStack();
 
 }  // namespace heapgauge::unwind_test
-
-#endif  // HEAPGAUGE_TESTS_UNWIND_TREE_H_

@@ -5,8 +5,7 @@
 //
 // There are no addresses and no modules: every distinct name is a location of its own.
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_READER_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name,
                               const TextReadOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_READER_H_

@@ -4,8 +4,7 @@
 // Stacks are gathered in a trie of names and written while walking it: memory is a few dozen bytes
 // for each distinct caller and callee, however long the lines are. They come sorted frame by frame,
 // equal stacks are merged, so that outputs compare.
-#ifndef HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_WRITER_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -24,5 +23,3 @@ Status WriteCollapsed(const Profile& profile, size_t type, const std::vector<boo
                       const std::vector<std::string>& frame_names, bool join, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_COLLAPSED_COLLAPSED_WRITER_H_

@@ -2,8 +2,7 @@
 // data: facts about the run and the figures of a program point. Reader and writer share it.
 //
 // The names of members in the file are in the comments; docs/formats/dhat.md explains them.
-#ifndef HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_FILE_H_
-#define HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -62,5 +61,3 @@ DhatFrame ParseDhatFrame(std::string_view text);
 bool IsDhat(std::string_view start);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_FILE_H_

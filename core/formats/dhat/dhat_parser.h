@@ -3,8 +3,7 @@
 //
 // The parser of nlohmann's library does the JSON. It costs seconds wherever it is included, which
 // is the .cc file alone. Depth does not matter to it; a single string or number may have 16 MB.
-#ifndef HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_PARSER_H_
-#define HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_PARSER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -30,5 +29,3 @@ class DhatVisitor {
 Result<DhatFacts> ParseDhat(ByteStream* stream, const std::string& name, DhatVisitor* visitor);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_PARSER_H_

@@ -3,8 +3,7 @@
 // "copy" and "ad-hoc" have figures of their own. docs/formats/dhat.md has the table.
 //
 // Streams: memory is that of the profile and of its stacks. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_READER_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ namespace heapgauge {
 Result<Profile> ReadDhat(ByteStream* stream, const std::string& name);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_READER_H_

@@ -1,8 +1,7 @@
 // Which sample types of a profile stand for which figures of a DHAT file: one table for both ways.
 //
 // Plain data and pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_TYPES_H_
-#define HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_TYPES_H_
+#pragma once
 
 #include <vector>
 
@@ -23,5 +22,3 @@ std::vector<DhatType> DhatTypes(const DhatFacts& facts);
 uint64_t DhatUnitNs(const std::string& unit);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_TYPES_H_

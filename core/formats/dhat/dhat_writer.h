@@ -3,8 +3,7 @@
 //
 // Written piece by piece. Memory: one point for each stack, and the texts of all frames.
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_WRITER_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -42,5 +41,3 @@ Status WriteDhat(const trace::TraceFile& trace, const trace::TraceFile::Stacks& 
                  ProgressSink* progress, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_DHAT_DHAT_WRITER_H_

@@ -5,8 +5,7 @@
 //
 // Add(), Finish() and destruction belong to one thread. That thread may parse further stacks
 // meanwhile (see TextProfile), and must touch rows, labels and nodes only after Finish().
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_ROW_QUEUE_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_ROW_QUEUE_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -64,5 +63,3 @@ class HeapRowQueue {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_ROW_QUEUE_H_

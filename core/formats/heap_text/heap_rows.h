@@ -2,8 +2,7 @@
 // what the samples stand for. gperftools' and jemalloc's formats differ in lines, not in this.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_ROWS_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_ROWS_H_
+#pragma once
 
 #include <string_view>
 
@@ -41,5 +40,3 @@ class HeapRows {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_ROWS_H_

@@ -6,8 +6,7 @@
 // kind asks for, the tools do not agree upon; docs/formats/heap-text.md has the table.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_HEADER_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_HEADER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -42,5 +41,3 @@ bool TellsAllocated(CountAndSize in_use, CountAndSize allocated);
 std::vector<SampleType> LegacyHeapTypes(bool has_allocated);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_HEADER_H_

@@ -2,8 +2,7 @@
 // tcmalloc, Go (debug=1), and many tools that imitate them. docs/formats/heap-text.md describes it.
 //
 // Streams: memory is that of the profile. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_READER_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ Result<Profile> ReadHeapText(ByteStream* stream, const std::string& name,
 Result<Profile> ReadHeapText(LineReader* lines, const TextReadOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_READER_H_

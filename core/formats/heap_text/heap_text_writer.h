@@ -4,8 +4,7 @@
 // Figures that readers compute agree with the profile's as nearly as whole numbers allow (see
 // resample.h); a profile that cannot be put into samples (a difference, or scaled) is written as an
 // exact one. Rows are written as they come; memory does not depend on their number.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_WRITER_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
@@ -17,5 +16,3 @@ namespace heapgauge {
 Status WriteHeapText(const Profile& profile, const TextWriteOptions& options, TextSink* sink);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAP_TEXT_HEAP_TEXT_WRITER_H_

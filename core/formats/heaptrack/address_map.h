@@ -2,8 +2,7 @@
 //
 // Open addressing in one piece of memory; what is taken out leaves no mark. The hash is keyed by a
 // number that no file can know, so no choice of addresses makes it slow. Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_ADDRESS_MAP_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_ADDRESS_MAP_H_
+#pragma once
 
 #include <sys/auxv.h>
 
@@ -96,5 +95,3 @@ class AddressHashMap {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_ADDRESS_MAP_H_

@@ -4,8 +4,7 @@
 // heaptrack reads its files twice to know the last of these. Once is enough: a stack notes what it
 // held at the latest peak before it changes, and at the end if it never did. 80 bytes for each
 // stack. Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_COSTS_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_COSTS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -98,5 +97,3 @@ class HeaptrackCosts {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_COSTS_H_

@@ -7,8 +7,7 @@
 // those of the last tick, 10 ms apart; the order of events is that of the file.
 //
 // Streams: memory is that of the parser, and about 200 bytes for each live block. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_IMPORT_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_IMPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -44,5 +43,3 @@ Result<HeaptrackImport> ImportHeaptrack(ByteStream* stream, const std::string& n
                                         trace::TraceWriter* writer);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_IMPORT_H_

@@ -2,8 +2,7 @@
 // whenever one comes or goes, so an address means what the latest list says.
 //
 // Objects get a number when they are first seen at a place, and keep it for good. Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_MODULES_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_MODULES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -40,5 +39,3 @@ class HeaptrackModules {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_MODULES_H_

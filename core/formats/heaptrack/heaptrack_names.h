@@ -2,8 +2,7 @@
 // files and lines, raw ones addresses in modules, which the symbolizer then names.
 //
 // Not synchronised. The profile must outlive this.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_NAMES_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -62,5 +61,3 @@ class HeaptrackNames {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_NAMES_H_

@@ -5,8 +5,7 @@
 // Knows the grammar and nothing of what is made of it: one visitor makes a profile, another a
 // trace. Streams; memory is one line, 16 bytes for each distinct pair of stack and size of an
 // interpreted file, and about 100 bytes for each live block of a raw one. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_PARSER_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_PARSER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -94,5 +93,3 @@ Result<HeaptrackOutcome> ReadHeaptrackFile(ByteStream* stream, const std::string
                                            HeaptrackVisitor* visitor);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_PARSER_H_

@@ -3,8 +3,7 @@
 // heaptrack_print has. docs/formats/heaptrack.md says what becomes of each part of the file.
 //
 // Streams: memory is that of the profile, and that of the parser. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_READER_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ namespace heapgauge {
 Result<Profile> ReadHeaptrack(ByteStream* stream, const std::string& name);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_READER_H_

@@ -1,6 +1,5 @@
 // Small conversions that reading and importing heaptrack files share. Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_TEXT_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_TEXT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -14,5 +13,3 @@ inline uint64_t MillisecondsToNs(uint64_t milliseconds) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_TEXT_H_

@@ -4,8 +4,7 @@
 // Written piece by piece. Tables are written when something first needs them, as heaptrack does.
 // Memory: 16 bytes for each distinct pair of stack and size, some more for stacks and names.
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_WRITER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -72,5 +71,3 @@ Result<HeaptrackExport> WriteHeaptrack(const trace::TraceFile& trace,
                                        ProgressSink* progress, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_HEAPTRACK_WRITER_H_

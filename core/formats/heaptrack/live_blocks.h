@@ -2,8 +2,7 @@
 // the file has none, by the pair of size and stack.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_LIVE_BLOCKS_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_LIVE_BLOCKS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -107,5 +106,3 @@ class LiveBlocks {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_LIVE_BLOCKS_H_

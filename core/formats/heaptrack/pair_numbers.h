@@ -2,8 +2,7 @@
 // millions of them: one block of memory, and a hash that no choice of sizes makes slow.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_HEAPTRACK_PAIR_NUMBERS_H_
-#define HEAPGAUGE_CORE_FORMATS_HEAPTRACK_PAIR_NUMBERS_H_
+#pragma once
 
 #include <sys/auxv.h>
 
@@ -62,5 +61,3 @@ class PairNumbers {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_HEAPTRACK_PAIR_NUMBERS_H_

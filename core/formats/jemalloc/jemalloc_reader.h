@@ -2,8 +2,7 @@
 // asked. docs/formats/jemalloc.md describes the format.
 //
 // Streams: memory is that of the profile. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_READER_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ Result<Profile> ReadJemalloc(ByteStream* stream, const std::string& name,
 Result<Profile> ReadJemalloc(LineReader* lines, const TextReadOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_READER_H_

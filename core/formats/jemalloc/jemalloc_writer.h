@@ -3,8 +3,7 @@
 //
 // As for figures, see heap_text_writer.h. Rows of one stack stand together, so they are sorted by
 // stack first: four bytes for each row.
-#ifndef HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_WRITER_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
@@ -16,5 +15,3 @@ namespace heapgauge {
 Status WriteJemalloc(const Profile& profile, const TextWriteOptions& options, TextSink* sink);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_JEMALLOC_JEMALLOC_WRITER_H_

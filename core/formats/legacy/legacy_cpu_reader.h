@@ -6,8 +6,7 @@
 //   0, 1, 0                              the end
 //
 // Single-threaded; the stacks are in memory while they are read.
-#ifndef HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_CPU_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_CPU_READER_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ Result<Profile> ReadLegacyCpu(ByteStream* stream, const std::string& name,
 Result<Profile> ReadLegacyCpu(LineReader* lines, const TextReadOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_CPU_READER_H_

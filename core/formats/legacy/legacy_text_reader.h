@@ -3,8 +3,7 @@
 // sections are those of heap profiles, so every report works on them.
 //
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_TEXT_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_TEXT_READER_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ Result<Profile> ReadLegacyText(ByteStream* stream, const std::string& name,
 Result<Profile> ReadLegacyText(LineReader* lines, const TextReadOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_LEGACY_LEGACY_TEXT_READER_H_

@@ -5,8 +5,7 @@
 //
 // pprof walks the list for each address. Here a tree over the sorted ends of all ranges answers in
 // the logarithm of their number, whatever the overlaps.
-#ifndef HEAPGAUGE_CORE_FORMATS_MAPPINGS_ASSIGN_MODULES_H_
-#define HEAPGAUGE_CORE_FORMATS_MAPPINGS_ASSIGN_MODULES_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ namespace heapgauge {
 void AssignModules(std::vector<Module> modules, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MAPPINGS_ASSIGN_MODULES_H_

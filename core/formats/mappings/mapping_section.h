@@ -11,8 +11,7 @@
 // (pprof cuts them at the first).
 //
 // Untrusted input; linear time. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_MAPPINGS_MAPPING_SECTION_H_
-#define HEAPGAUGE_CORE_FORMATS_MAPPINGS_MAPPING_SECTION_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -52,5 +51,3 @@ Result<std::vector<Module>> ReadMappings(LineReader* lines);
 void TidyModules(std::vector<Module>* modules);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MAPPINGS_MAPPING_SECTION_H_

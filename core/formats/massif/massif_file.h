@@ -3,8 +3,7 @@
 // in common; it is close to the file, so that nothing is lost on the way.
 //
 // Plain data. Texts of tree nodes repeat in every snapshot and are kept once.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FILE_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -54,5 +53,3 @@ struct MassifFile {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FILE_H_

@@ -2,8 +2,7 @@
 // ??? (in /usr/bin/x)", "in 3 places, all below massif's threshold (1.00%)".
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FRAME_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FRAME_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -27,5 +26,3 @@ MassifFrame ParseMassifFrame(std::string_view text);
 std::string MassifFrameText(const MassifFrame& frame);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_FRAME_H_

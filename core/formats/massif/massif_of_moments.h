@@ -1,8 +1,7 @@
 // A massif.out file from moments of a recording, and of profiles that know how their heap grew.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_OF_MOMENTS_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_OF_MOMENTS_H_
+#pragma once
 
 #include <vector>
 
@@ -29,5 +28,3 @@ Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, Mass
                                    size_t most_snapshots, const MassifTreeOptions& tree);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_OF_MOMENTS_H_

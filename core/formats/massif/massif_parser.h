@@ -4,8 +4,7 @@
 // of n levels needs n blanks before its deepest line, as all programs write it. More is accepted
 // than ms_print accepts: a header that comes late, seconds, times with a fraction, a '#' within a
 // name (only a line that begins with one is a comment). Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_PARSER_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_PARSER_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ Result<MassifFile> ParseMassif(ByteStream* stream, const std::string& name);
 bool IsMassif(std::string_view start);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_PARSER_H_

@@ -6,8 +6,7 @@
 // a node has beyond its children. Frames have the names, files, lines and modules of the file, and
 // are not looked up again. Times of the timeline are nanoseconds if the file counts milliseconds,
 // otherwise what it counts. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_READER_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ Result<Profile> MassifProfile(const MassifFile& file, const std::string& at);
 Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const std::string& at);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_READER_H_

@@ -1,8 +1,7 @@
 // The heap over time as the snapshots of a massif file show it.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TIMELINE_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TIMELINE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -16,5 +15,3 @@ namespace heapgauge {
 Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_t to);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TIMELINE_H_

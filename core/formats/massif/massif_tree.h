@@ -3,8 +3,7 @@
 //
 // Only what is above the threshold is ever looked at frame by frame, so a tree costs little however
 // many stacks there are. Not synchronised; profile and file must outlive the object.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -60,5 +59,3 @@ class MassifTrees {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_TREE_H_

@@ -2,8 +2,7 @@
 //
 // Written piece by piece. ms_print takes '#' for the beginning of a comment wherever it is, so
 // names get a blank in its place.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_WRITER_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
@@ -14,5 +13,3 @@ namespace heapgauge {
 Status WriteMassif(const MassifFile& file, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_MASSIF_WRITER_H_

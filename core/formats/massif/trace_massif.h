@@ -2,8 +2,7 @@
 //
 // Two passes: the first goes through all events and finds the moments, the second adds up stacks at
 // those that get a tree, from the sums of segments. Memory: one segment and a few bytes per stack.
-#ifndef HEAPGAUGE_CORE_FORMATS_MASSIF_TRACE_MASSIF_H_
-#define HEAPGAUGE_CORE_FORMATS_MASSIF_TRACE_MASSIF_H_
+#pragma once
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
@@ -27,5 +26,3 @@ Result<MassifFile> TraceMassif(const TraceFile& trace, const TraceFile::Stacks& 
                                const MassifRequest& request, ProgressSink* progress = nullptr);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_FORMATS_MASSIF_TRACE_MASSIF_H_

@@ -5,8 +5,7 @@
 // is kept where it was first met and whether it was defined, for messages.
 //
 // Memory is linear in the number of ids, but for 16 MiB at most of the vector. Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_ID_TABLE_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_ID_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -89,5 +88,3 @@ class IdTable {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_ID_TABLE_H_

@@ -5,8 +5,7 @@
 // of its rows are not set; everything else in the profile belongs to the parser.
 //
 // For one parser; not synchronised otherwise.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_LEAF_QUEUE_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_LEAF_QUEUE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -68,5 +67,3 @@ class LeafQueue {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_LEAF_QUEUE_H_

@@ -3,8 +3,7 @@
 // Samples name locations, locations functions, and all of them texts that come later in the file.
 // pprof_messages.h fills a draft, pprof_resolve.h makes a profile of it. Owned by the reader of one
 // file; not for several threads.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_DRAFT_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_DRAFT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -64,5 +63,3 @@ struct PprofDraft {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_DRAFT_H_

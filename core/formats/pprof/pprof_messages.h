@@ -3,8 +3,7 @@
 //
 // Refuses what is wrong in itself: broken messages, ids that are 0 or taken twice, samples that
 // differ in their number of values, two profiles in one file.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_MESSAGES_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_MESSAGES_H_
+#pragma once
 
 #include "core/base/byte_stream.h"
 #include "core/base/result.h"
@@ -16,5 +15,3 @@ namespace heapgauge {
 Status ReadPprofMessages(ByteStream* stream, PprofDraft* draft);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_MESSAGES_H_

@@ -13,8 +13,7 @@
 // and value types.
 //
 // `estimates` stays empty: the file has final figures and does not tell how they were sampled.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_READER_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ namespace heapgauge {
 Result<Profile> ReadPprof(ByteStream* stream, const std::string& name);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_READER_H_

@@ -3,8 +3,7 @@
 //
 // Refuses texts, locations and functions that are missing and samples whose values nothing
 // explains; mappings that are missing become a note.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_RESOLVE_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_RESOLVE_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/formats/pprof/pprof_draft.h"
@@ -15,5 +14,3 @@ namespace heapgauge {
 Status ResolvePprof(PprofDraft* draft);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_RESOLVE_H_

@@ -8,8 +8,7 @@
 //
 // A pure function of the profile. It is written as it is made; what takes memory is the table of
 // texts.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_WRITER_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -36,5 +35,3 @@ struct PprofWriteOptions {
 Status WritePprof(const Profile& profile, const PprofWriteOptions& options, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PPROF_WRITER_H_

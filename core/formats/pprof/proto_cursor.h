@@ -7,8 +7,7 @@
 //     if (cursor.field() == kId) id = cursor.Unsigned();
 //   }
 //   if (cursor.error() != nullptr) ...
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_CURSOR_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_CURSOR_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -141,5 +140,3 @@ class ProtoCursor {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_CURSOR_H_

@@ -1,8 +1,7 @@
 // Writes protobuf fields into a string. The counterpart of proto_cursor.h.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_ENCODER_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_ENCODER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -44,5 +43,3 @@ class ProtoEncoder {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_ENCODER_H_

@@ -1,6 +1,5 @@
 // Field numbers of profile.proto, one enum for each message. Reader and writer share them.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_FIELDS_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -55,5 +54,3 @@ enum FunctionField : uint32_t {
 };
 
 }  // namespace heapgauge::profile_proto
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_FIELDS_H_

@@ -3,8 +3,7 @@
 //
 // The window grows with the bytes that really come, never with the length that a field claims, and
 // a field of more than kLargestField is refused. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_WINDOW_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_WINDOW_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -52,5 +51,3 @@ class ProtoWindow {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_PROTO_WINDOW_H_

@@ -2,8 +2,7 @@
 // and the largest number that anything named, since the texts usually come last.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_STRING_TABLE_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_STRING_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -54,5 +53,3 @@ class ProtoStringTable {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_STRING_TABLE_H_

@@ -2,8 +2,7 @@
 // each sample type.
 //
 // Written piece by piece; memory does not grow with the profile.
-#ifndef HEAPGAUGE_CORE_FORMATS_SPEEDSCOPE_SPEEDSCOPE_WRITER_H_
-#define HEAPGAUGE_CORE_FORMATS_SPEEDSCOPE_SPEEDSCOPE_WRITER_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -26,5 +25,3 @@ struct SpeedscopeOptions {
 Status WriteSpeedscope(const Profile& profile, const SpeedscopeOptions& options, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_SPEEDSCOPE_SPEEDSCOPE_WRITER_H_

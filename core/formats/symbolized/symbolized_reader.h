@@ -13,8 +13,7 @@
 // calls, the outermost first.
 //
 // Streams but for the names. Single-threaded.
-#ifndef HEAPGAUGE_CORE_FORMATS_SYMBOLIZED_SYMBOLIZED_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_SYMBOLIZED_SYMBOLIZED_READER_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ Result<Profile> ReadSymbolized(ByteStream* stream, const std::string& name,
                                const TextReadOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_SYMBOLIZED_SYMBOLIZED_READER_H_

@@ -2,8 +2,7 @@
 // address in every stack, millions of times, so this is the inner loop of their readers.
 //
 // Not synchronised. The profile must outlive the table.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_ADDRESS_TABLE_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_ADDRESS_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -54,5 +53,3 @@ class AddressTable {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_ADDRESS_TABLE_H_

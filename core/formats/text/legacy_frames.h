@@ -1,8 +1,7 @@
 // Which frames reports leave out of profiles in formats that do not say it themselves: the insides
 // of allocators, of locks, of the profiler. Regular expressions over whole function names without
 // parameters, with the meaning of pprof's own lists, so that its reports come out the same.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_LEGACY_FRAMES_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_LEGACY_FRAMES_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ enum class LegacyKind { kHeap, kJemalloc, kContention, kOther };
 void SetLegacyFrames(LegacyKind kind, Profile* profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_LEGACY_FRAMES_H_

@@ -5,8 +5,7 @@
 // of a text format can say where it was noticed, in the same words.
 //
 // Single-threaded. The stream must outlive the reader; a line is valid until the next call.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_LINE_READER_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_LINE_READER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -66,5 +65,3 @@ class LineReader {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_LINE_READER_H_

@@ -2,8 +2,7 @@
 // addresses, the mapping section and the section of names.
 //
 // Not synchronised. The profile must outlive the object.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_PROFILE_TEXT_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_PROFILE_TEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -70,5 +69,3 @@ class ProfileText {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_PROFILE_TEXT_H_

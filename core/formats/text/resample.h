@@ -8,8 +8,7 @@
 // multiple of the rate, the other a larger block that makes up for the rest. Readers add the lines.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_RESAMPLE_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_RESAMPLE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -28,5 +27,3 @@ struct Resampled {
 Resampled Resample(double count, double size, int64_t rate);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_RESAMPLE_H_

@@ -2,8 +2,7 @@
 // took, and leave it alone when they fail.
 //
 // Pure functions, allocation-free.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -125,5 +124,3 @@ inline Taken TakeHex(std::string_view text, size_t* at, uint64_t* value) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_SCAN_H_

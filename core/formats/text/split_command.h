@@ -1,6 +1,5 @@
 // The command line of a program in the files of tools that write it as one line.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_SPLIT_COMMAND_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_SPLIT_COMMAND_H_
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -21,5 +20,3 @@ inline std::vector<std::string> SplitCommand(std::string_view line) {
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_SPLIT_COMMAND_H_

@@ -1,6 +1,5 @@
 // How profiles in text formats are read. Plain data.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_OPTIONS_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_OPTIONS_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ struct TextReadOptions {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_OPTIONS_H_

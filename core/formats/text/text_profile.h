@@ -4,8 +4,7 @@
 // Not synchronised, but parsing (ParseStack, addresses) and adding rows (Leaf, Leaves, labels,
 // AddRow) touch different members, so that one thread may do the one and another the other. Cannot
 // be moved: its parts point at each other.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_PROFILE_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_PROFILE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -68,5 +67,3 @@ class TextProfile {
 int64_t MeanSize(CountAndSize pair);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_TEXT_PROFILE_H_

@@ -12,8 +12,7 @@
 //                  were not exponential, n and s are divided by (s/n)/R where that is below one.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_FORMATS_TEXT_UNSAMPLE_H_
-#define HEAPGAUGE_CORE_FORMATS_TEXT_UNSAMPLE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -51,5 +50,3 @@ struct EstimatedPair {
 EstimatedPair Unsample(CountAndSize sampled, const Sampling& sampling);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_FORMATS_TEXT_UNSAMPLE_H_

@@ -9,8 +9,7 @@
 //   const uint32_t stack = b.AddStack({0x1234, 0x2345});   // innermost first
 //   b.AddLive(stack, 4096);
 //   std::string bytes = b.Build();
-#ifndef HEAPGAUGE_CORE_GAUGE_TESTING_GAUGE_BUILDER_H_
-#define HEAPGAUGE_CORE_GAUGE_TESTING_GAUGE_BUILDER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -77,5 +76,3 @@ class GaugeBuilder {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_GAUGE_TESTING_GAUGE_BUILDER_H_

@@ -1,8 +1,7 @@
 // Makes the process of a test look as if the agent were in it: for as long as this lives, it maps a
 // gauge file, whose name is gone already. Without one, files that say they are of this process seem
 // to be of the program that it was before an exec.
-#ifndef HEAPGAUGE_CORE_GAUGE_TESTING_OWN_GAUGE_H_
-#define HEAPGAUGE_CORE_GAUGE_TESTING_OWN_GAUGE_H_
+#pragma once
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -35,5 +34,3 @@ class ScratchGauge {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_GAUGE_TESTING_OWN_GAUGE_H_

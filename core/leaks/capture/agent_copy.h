@@ -8,8 +8,7 @@
 // The gauge file is treated as hostile: a process that it names and that cannot be the copy is left
 // alone. One asker at a time; the last one wins. image() may be read
 // by any thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -69,5 +68,3 @@ class AgentCopy {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_AGENT_COPY_H_

@@ -1,6 +1,5 @@
 // A thread as it was at the instant of a picture. Plain data.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_CAPTURED_THREAD_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_CAPTURED_THREAD_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -17,5 +16,3 @@ struct CapturedThread {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_CAPTURED_THREAD_H_

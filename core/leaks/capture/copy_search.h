@@ -2,8 +2,7 @@
 // whoever asked, the copy searches for the next.
 //
 // Owned by one thread; the picture's own works for it.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_COPY_SEARCH_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_COPY_SEARCH_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -78,5 +77,3 @@ class CopyImage final : public ProcessMemoryImage {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_COPY_SEARCH_H_

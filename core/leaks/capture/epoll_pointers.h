@@ -11,8 +11,7 @@
 //
 // What is read is bounded. A value that is no pointer (most programs give a number) does no harm.
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_EPOLL_POINTERS_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_EPOLL_POINTERS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -51,5 +50,3 @@ class EpollPointers {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_EPOLL_POINTERS_H_

@@ -7,8 +7,7 @@
 // threads keep for themselves (tcache, fast bins) are marked as in use, and are not found.
 //
 // Reads all of the heap. Pure functions but for that.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_FREE_CHUNKS_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_FREE_CHUNKS_H_
+#pragma once
 
 #include <vector>
 
@@ -33,5 +32,3 @@ std::vector<AddressRange> Without(const std::vector<AddressRange>& ranges,
                                   const std::vector<AddressRange>& holes);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_FREE_CHUNKS_H_

@@ -8,8 +8,7 @@
 //   has its thread's control block at its end, which points to itself.
 //
 // All of it is found by reading memory, which is treated as hostile; nothing is followed.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_GLIBC_STATE_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_GLIBC_STATE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -45,5 +44,3 @@ struct ControlBlock {
 std::optional<ControlBlock> FindControlBlock(const MemoryImage& image, const AddressRange& stack);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_GLIBC_STATE_H_

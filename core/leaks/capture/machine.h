@@ -9,8 +9,7 @@
 //
 // Each architecture has one file, machine_ARCH.cc. Functions are pure but for those that
 // take the id of a thread, which must be stopped and traced by the calling thread; these set errno.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_MACHINE_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_MACHINE_H_
+#pragma once
 
 #include <sys/types.h>
 #include <sys/user.h>
@@ -94,5 +93,3 @@ long ResultOf(const MachineRegisters& registers);
 bool IsMadeAgain(long result);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_MACHINE_H_

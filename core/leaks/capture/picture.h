@@ -28,8 +28,7 @@
 //
 // Threads: ptrace belongs to the thread that uses it, so a picture has one of its own. Read() of
 // the memory is thread-safe, the rest is for one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PICTURE_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_PICTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -93,5 +92,3 @@ class Picture {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_PICTURE_H_

@@ -2,8 +2,7 @@
 // nothing of the program, and dies with the thread that traces it.
 //
 // To be used by the thread that stopped the process.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_COPY_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_COPY_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -48,5 +47,3 @@ class ProcessCopy {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_COPY_H_

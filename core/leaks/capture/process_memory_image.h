@@ -2,8 +2,7 @@
 //
 // Read() is thread-safe. Where the kernel does not let us read many pages at once, or a page has no
 // right to be read, /proc/PID/mem is asked.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_MEMORY_IMAGE_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_MEMORY_IMAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -47,5 +46,3 @@ class ImageSource final : public ByteSource {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_MEMORY_IMAGE_H_

@@ -8,8 +8,7 @@
 // Reads /proc and the memory of the process, which must not run unless its memory was saved. Pages
 // that were never touched are left out where the page map tells. Shared memory is taken as far as
 // the process itself has touched it, because reading a hole of a shared file would fill it.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -51,5 +50,3 @@ struct ProcessRoots {
 Result<ProcessRoots> FindRoots(const RootsInput& input, const MemoryImage& image);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_PROCESS_ROOTS_H_

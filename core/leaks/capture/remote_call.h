@@ -3,8 +3,7 @@
 // be killed in between.
 //
 // To be used by the thread that stopped the process.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_REMOTE_CALL_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_REMOTE_CALL_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -56,5 +55,3 @@ Result<RemoteResult> CallIn(pid_t process, const Caller& caller, const CallSite&
                             const SystemCall& call);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_REMOTE_CALL_H_

@@ -1,8 +1,7 @@
 // Collects ranges of roots so that none overlaps another: what was put in first stays.
 //
 // Plain value.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_ROOT_LIST_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_ROOT_LIST_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -61,5 +60,3 @@ class RootList {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_ROOT_LIST_H_

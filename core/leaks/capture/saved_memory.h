@@ -12,8 +12,7 @@
 // saved, and are offered to the kernel's OOM killer first as long as this lives.
 //
 // Reading is thread-safe, the rest is not.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_SAVED_MEMORY_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_SAVED_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -79,5 +78,3 @@ class SavedMemory final : public MemoryImage {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_SAVED_MEMORY_H_

@@ -9,8 +9,7 @@
 //
 // To be used by the thread that traces the copy; what was found may be read by another one until
 // the same buffer is searched into again. Holds 800 KiB.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_SEARCHING_COPY_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_SEARCHING_COPY_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -103,5 +102,3 @@ class SearchingCopy {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_SEARCHING_COPY_H_

@@ -2,8 +2,7 @@
 //
 // Read() is thread-safe, one at a time. What the other side says is treated as hostile: it can give
 // wrong bytes, or none, and a wait is bounded.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_SERVED_MEMORY_IMAGE_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_SERVED_MEMORY_IMAGE_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -40,5 +39,3 @@ class ServedMemoryImage final : public MemoryImage {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_SERVED_MEMORY_IMAGE_H_

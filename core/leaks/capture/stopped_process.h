@@ -7,8 +7,7 @@
 //
 // Not a thread ends or starts meanwhile, except by SIGKILL. All calls must come from one thread;
 // when that one ends, everything is let go.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -79,5 +78,3 @@ class StoppedProcess {
 bool IsTracedByACheck(pid_t process);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_STOPPED_PROCESS_H_

@@ -5,8 +5,7 @@
 // shared memory, and in files that are kept in memory, that would fill a hole.
 //
 // The number of pages that are asked for is bounded. Not synchronised.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_TOUCHED_PAGES_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_TOUCHED_PAGES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -43,5 +42,3 @@ class TouchedPages {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_TOUCHED_PAGES_H_

@@ -3,8 +3,7 @@
 // Everything here must be called by the thread that attached. If that thread ends, or is killed,
 // the kernel lets all threads go that it holds. So nothing may be taken from the kernel that only
 // we could give back: a signal that a thread is stopped for is looked at without being consumed.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_TRACED_THREAD_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_TRACED_THREAD_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -48,5 +47,3 @@ int WriteSignalMask(pid_t thread, uint64_t mask);
 char StateOf(pid_t process, pid_t thread);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_TRACED_THREAD_H_

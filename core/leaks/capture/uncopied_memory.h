@@ -11,8 +11,7 @@
 // does not have it. Pages that were never touched are left out, and so are shared memory and
 // devices. The number of bytes is bounded. Not synchronised; CompletedImage may be read by any
 // thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_CAPTURE_UNCOPIED_MEMORY_H_
-#define HEAPGAUGE_CORE_LEAKS_CAPTURE_UNCOPIED_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -89,5 +88,3 @@ class CompletedImage final : public MemoryImage {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_CAPTURE_UNCOPIED_MEMORY_H_

@@ -2,8 +2,7 @@
 // where a byte for each would not.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_BITS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_BITS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -47,5 +46,3 @@ class BlockBits {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_BITS_H_

@@ -2,8 +2,7 @@
 // their blocks by what is behind it (MariaDB's my_malloc does). All that a check sees then is
 // pointers into the middle, so that the blocks are possibly lost, as memcheck says too. That all of
 // them point so many bytes behind the start tells what it is.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_HEADERS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_HEADERS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -33,5 +32,3 @@ std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
 std::string NoteOf(const BlockHeaders& headers);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_HEADERS_H_

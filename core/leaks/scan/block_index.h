@@ -7,8 +7,7 @@
 // that says whether a block begins there, and for each 64 of them the number of blocks before: a
 // 64th of the heap. Other parts have as many buckets as blocks. Besides, blocks take 16 bytes each.
 // Built once, then read-only and safe to share.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_INDEX_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_INDEX_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -194,5 +193,3 @@ class BlockIndex {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_INDEX_H_

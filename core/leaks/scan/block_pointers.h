@@ -5,8 +5,7 @@
 // known are dropped.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_POINTERS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_POINTERS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -52,5 +51,3 @@ class BlockPointers {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_POINTERS_H_

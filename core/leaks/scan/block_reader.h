@@ -2,8 +2,7 @@
 // asking for memory of another process costs more than copying what lies between them.
 //
 // Pure function over a RangeReader.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_READER_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_READER_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -77,5 +76,3 @@ void ReadBlocks(const BlockIndex& index, RangeReader* reader, Wanted&& wanted, W
 }
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_BLOCK_READER_H_

@@ -2,8 +2,7 @@
 // reports show is made of this.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_CHECK_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_CHECK_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -49,5 +48,3 @@ struct Check {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_CHECK_H_

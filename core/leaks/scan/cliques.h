@@ -4,8 +4,7 @@
 // a leader is lost definitely, and the rest of a group indirectly; in a circle the first one leads.
 //
 // Pure function; linear in blocks and edges.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_CLIQUES_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_CLIQUES_H_
+#pragma once
 
 #include <vector>
 
@@ -20,5 +19,3 @@ namespace heapgauge::leaks {
 void PutIntoCliques(const EdgeList& edges, const BlockBits& lost, std::vector<Verdict>* verdicts);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_CLIQUES_H_

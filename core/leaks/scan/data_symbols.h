@@ -2,8 +2,7 @@
 // "cache in /usr/bin/server" says more than an address.
 //
 // Files are opened when they are first asked for, and kept. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_DATA_SYMBOLS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_DATA_SYMBOLS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -46,5 +45,3 @@ class DataSymbols {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_DATA_SYMBOLS_H_

@@ -4,8 +4,7 @@
 //
 // Written front to back; what is there can be read meanwhile. Owned by one thread. Throws
 // std::bad_alloc at 4 billion entries.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_EDGE_LIST_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_EDGE_LIST_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -124,5 +123,3 @@ class EdgeList {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_EDGE_LIST_H_

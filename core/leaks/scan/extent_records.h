@@ -5,8 +5,7 @@
 // The records are known by what they say, as jemalloc 5.3 lays them out (edata_t in its edata.h):
 // three words at a multiple of 64 bytes, in which the size class and the size agree and bits that
 // are always zero are. Records of other versions are taken for memory like any other.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_EXTENT_RECORDS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_EXTENT_RECORDS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -64,5 +63,3 @@ void AddWithoutExtentRecords(const uint64_t* words, size_t count, uint64_t addre
 }
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_EXTENT_RECORDS_H_

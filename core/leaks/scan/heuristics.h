@@ -9,8 +9,7 @@
 //   the block does: an object seen as its second base.
 //
 // Not thread-safe: remembers which addresses are tables of code.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_HEURISTICS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_HEURISTICS_H_
+#pragma once
 
 #include <cstdint>
 #include <unordered_map>
@@ -81,5 +80,3 @@ class Heuristics {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_HEURISTICS_H_

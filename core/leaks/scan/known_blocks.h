@@ -2,8 +2,7 @@
 // were sampled otherwise.
 //
 // Plain data, owned by whoever made it.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_KNOWN_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_KNOWN_BLOCKS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -54,5 +53,3 @@ struct KnownBlocks {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_KNOWN_BLOCKS_H_

@@ -2,8 +2,7 @@
 // pointers into the middle of blocks that must be judged once all others were followed.
 //
 // Owned by one thread. Some 19 bytes for each block.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -146,5 +145,3 @@ class Marks {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_MARKS_H_

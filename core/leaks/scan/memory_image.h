@@ -4,8 +4,7 @@
 //
 // Reading is thread-safe. What cannot be read (a page that is gone, a device) is skipped by
 // callers; it is no error.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_MEMORY_IMAGE_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_MEMORY_IMAGE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -66,5 +65,3 @@ class MemoryImage {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_MEMORY_IMAGE_H_

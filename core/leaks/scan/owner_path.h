@@ -1,8 +1,7 @@
 // Who holds a block: the chain of pointers from a root to it, and every place that points to it.
 //
 // Pure functions; FindPointersTo() reads the whole image once.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_OWNER_PATH_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_OWNER_PATH_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -44,5 +43,3 @@ PointersTo FindPointersTo(const MemoryImage& image, const Check& check, const Ad
                           size_t limit = 1000);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_OWNER_PATH_H_

@@ -3,8 +3,7 @@
 // ones' memory is on its way.
 //
 // Owned by one thread. Holds some 30 KiB.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_POINTER_FINDER_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_POINTER_FINDER_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -108,5 +107,3 @@ class PointerFinder {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_POINTER_FINDER_H_

@@ -2,8 +2,7 @@
 // stack, a place in another block.
 //
 // Plain data and functions over a Check.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_POINTER_PLACE_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_POINTER_PLACE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -49,5 +48,3 @@ PointerPlace PlaceOfPointer(const Check& check, const Verdict& verdict);
 std::string DescribePlace(const Check& check, const PointerPlace& place, DataSymbols* symbols);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_POINTER_PLACE_H_

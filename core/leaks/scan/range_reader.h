@@ -2,8 +2,7 @@
 // be read.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_RANGE_READER_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_RANGE_READER_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -78,5 +77,3 @@ class RangeReader {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_RANGE_READER_H_

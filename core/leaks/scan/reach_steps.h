@@ -2,8 +2,7 @@
 // what is known of each target is in the cache when its turn comes. Writing there would wait, too.
 //
 // Owned by one thread. Holds 6 KiB.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_REACH_STEPS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_REACH_STEPS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -50,5 +49,3 @@ class ReachSteps {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_REACH_STEPS_H_

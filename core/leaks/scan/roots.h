@@ -4,8 +4,7 @@
 // leads to is lost.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_ROOTS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_ROOTS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -63,5 +62,3 @@ struct Roots {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_ROOTS_H_

@@ -23,8 +23,7 @@
 // reached when it is read; sampled, also 32 bytes for each KiB of unknown memory that is reached in
 // part. Where memory searches itself (memory_image.h) and that fails midway, all is read after all.
 // Single-threaded.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -50,5 +49,3 @@ ScanResult Scan(const MemoryImage& image, const std::vector<KnownBlock>& blocks,
                 const Roots& roots, const ScanOptions& options);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_H_

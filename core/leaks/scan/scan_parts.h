@@ -2,8 +2,7 @@
 // Only scan.cc and these two use it.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_PARTS_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_PARTS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -105,5 +104,3 @@ void ScanSampled(ScanState* state);
 void ScanAll(ScanState* state, bool exact);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_SCAN_PARTS_H_

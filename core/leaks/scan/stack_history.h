@@ -1,8 +1,7 @@
 // What is known of a stack beside its live blocks: how much came and went. Growth is judged by it.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_STACK_HISTORY_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_STACK_HISTORY_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -21,5 +20,3 @@ struct StackHistory {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_STACK_HISTORY_H_

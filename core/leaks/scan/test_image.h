@@ -1,6 +1,5 @@
 // A memory image of plain bytes, for tests.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_TEST_IMAGE_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_TEST_IMAGE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -52,5 +51,3 @@ class TestImage : public MemoryImage {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_TEST_IMAGE_H_

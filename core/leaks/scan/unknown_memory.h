@@ -8,8 +8,7 @@
 //
 // Two bits for each word, only for pages that are reached in part; 4 bytes for each other page of a
 // MiB that is reached at all. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_UNKNOWN_MEMORY_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_UNKNOWN_MEMORY_H_
+#pragma once
 
 #include <array>
 #include <bit>
@@ -110,5 +109,3 @@ void ForEachRun(const UnknownMemory::PageBits& bits, Run&& run) {
 }
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_UNKNOWN_MEMORY_H_

@@ -1,8 +1,7 @@
 // What a check says of one block, in the kinds and by the rules that memcheck made known.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_VERDICT_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_VERDICT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -45,5 +44,3 @@ struct Verdict {
 static_assert(sizeof(Verdict) == 16);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_VERDICT_H_

@@ -2,8 +2,7 @@
 // and are passed over sixteen at a time where the processor can.
 //
 // Pure functions, safe to call from any thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_WORD_FILTER_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_WORD_FILTER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -21,5 +20,3 @@ WordFilter BestWordFilter();
 WordFilter PlainWordFilter();
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_WORD_FILTER_H_

@@ -1,8 +1,7 @@
 // A byte for each block, zero at first. Bytes that nobody asks for take no memory and no time.
 //
 // Owned by one thread. Throws std::bad_alloc.
-#ifndef HEAPGAUGE_CORE_LEAKS_SCAN_ZEROED_BYTES_H_
-#define HEAPGAUGE_CORE_LEAKS_SCAN_ZEROED_BYTES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -28,5 +27,3 @@ class ZeroedBytes {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_SCAN_ZEROED_BYTES_H_

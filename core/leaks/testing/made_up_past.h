@@ -5,8 +5,7 @@
 //   past.Live({.samples = 60}, "leak");                                 // nothing dies
 //   past.Live({.samples = 400, .lifetime = past.Exponential(0.1)}, "cache");
 //   past.check()
-#ifndef HEAPGAUGE_CORE_LEAKS_TESTING_MADE_UP_PAST_H_
-#define HEAPGAUGE_CORE_LEAKS_TESTING_MADE_UP_PAST_H_
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -137,5 +136,3 @@ class MadeUpPast {
 };
 
 }  // namespace heapgauge::leaks::testing
-
-#endif  // HEAPGAUGE_CORE_LEAKS_TESTING_MADE_UP_PAST_H_

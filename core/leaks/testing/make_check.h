@@ -6,8 +6,7 @@
 //   const uint32_t head = m.Block(stack, 48, Kind::kDefinite);
 //   m.Block(stack, 16, Kind::kIndirect, head);                      // lost because of the head
 //   const Check& check = m.check();
-#ifndef HEAPGAUGE_CORE_LEAKS_TESTING_MAKE_CHECK_H_
-#define HEAPGAUGE_CORE_LEAKS_TESTING_MAKE_CHECK_H_
+#pragma once
 
 #include <string>
 #include <unordered_map>
@@ -85,5 +84,3 @@ class CheckMaker {
 };
 
 }  // namespace heapgauge::leaks::testing
-
-#endif  // HEAPGAUGE_CORE_LEAKS_TESTING_MAKE_CHECK_H_

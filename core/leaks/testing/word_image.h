@@ -1,6 +1,5 @@
 // Memory of some words, from one address on, that a test fills. Not for use outside of tests.
-#ifndef HEAPGAUGE_CORE_LEAKS_TESTING_WORD_IMAGE_H_
-#define HEAPGAUGE_CORE_LEAKS_TESTING_WORD_IMAGE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -31,5 +30,3 @@ class WordImage : public MemoryImage {
 };
 
 }  // namespace heapgauge::leaks::testing
-
-#endif  // HEAPGAUGE_CORE_LEAKS_TESTING_WORD_IMAGE_H_

@@ -1,8 +1,7 @@
 // What a file alone tells about leaks: blocks that were never freed, their ages, and which of them
 // grow. The memory of the program is not in it, so nothing can be said about what is reachable
 // (Look::kNone, no verdicts).
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_CHECK_FILE_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_CHECK_FILE_H_
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ void SetTracedTotals(Check* check);
 void SetFacts(Check* check);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_CHECK_FILE_H_

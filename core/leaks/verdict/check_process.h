@@ -7,8 +7,7 @@
 //
 // Thread-safe for different programs. The program stands still for the time that Check::pause_ns
 // tells; picture.h says how that is done and what happens if we are killed.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_CHECK_PROCESS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_CHECK_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -49,5 +48,3 @@ struct CheckOptions {
 Result<Check> CheckProcess(uint32_t pid, const CheckOptions& options);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_CHECK_PROCESS_H_

@@ -1,6 +1,5 @@
 // Brings blocks into the order that checks need. A pure function.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_DISTINCT_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_DISTINCT_BLOCKS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -15,5 +14,3 @@ namespace heapgauge::leaks {
 uint64_t MakeDistinct(std::vector<KnownBlock>* blocks);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_DISTINCT_BLOCKS_H_

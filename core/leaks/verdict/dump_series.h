@@ -11,8 +11,7 @@
 // ten seconds are needed for that. Of fewer the amounts are told, and nobody is accused by them.
 //
 // Memory for one number for each stack and dump. Pure functions but for reading.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_DUMP_SERIES_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_DUMP_SERIES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ void AddToSeries(const KnownBlocks& known, const std::string& path, DumpSeries* 
 void AddDumpEvidence(const DumpSeries& series, const Check& check, Suspects* suspects);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_DUMP_SERIES_H_

@@ -6,8 +6,7 @@
 //
 // Reading keeps a few words for each record, whatever else is in the file; files are bounded. The
 // rest are pure functions.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_EARLIER_CHECK_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_EARLIER_CHECK_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -78,5 +77,3 @@ Changes CompareChecks(const Check& check, const LossRecords& losses, const Earli
 const char* RecordKind(const Check& check, const LossRecord& record);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_EARLIER_CHECK_H_

@@ -1,7 +1,6 @@
 // A sampled amount of memory in words, with how sure it is: the same in every sentence on leaks. A
 // pure function.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_ESTIMATE_TEXT_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_ESTIMATE_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace heapgauge::leaks {
 std::string EstimateText(const Estimate& bytes, bool utf8 = true);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_ESTIMATE_TEXT_H_

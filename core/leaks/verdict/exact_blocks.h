@@ -3,8 +3,7 @@
 //
 // Memory is that of the blocks, and of the stacks that they have. Tables are read out of the gauge
 // file and checked as everything in it.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_EXACT_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_EXACT_BLOCKS_H_
+#pragma once
 
 #include "core/leaks/scan/known_blocks.h"
 #include "core/trace/record/process_recorder.h"
@@ -16,5 +15,3 @@ namespace heapgauge::leaks {
 KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_EXACT_BLOCKS_H_

@@ -5,8 +5,7 @@
 // not what was lost.
 //
 // Look and Ended are called by the recorder's thread, the rest after that has ended.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_EXACT_CHECKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_EXACT_CHECKS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -49,5 +48,3 @@ class ExactChecks final : public trace::LeakWatch {
 std::string ScopeReportPath(const std::string& gauge_path, uint32_t number);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_EXACT_CHECKS_H_

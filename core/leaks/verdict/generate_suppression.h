@@ -1,6 +1,5 @@
 // Entries for suppression files, of leaks that were found.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_GENERATE_SUPPRESSION_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_GENERATE_SUPPRESSION_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind);
 std::string GenerateLsanSuppression(const Profile& profile, NodeId leaf);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_GENERATE_SUPPRESSION_H_

@@ -42,8 +42,7 @@
 // two middle quarters (2; younger ones may yet die). docs/leak-evidence.md tells it at length.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_GROWTH_EVIDENCE_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_GROWTH_EVIDENCE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -105,5 +104,3 @@ GrowthEvidence JudgeTimeline(const std::vector<TimelinePoint>& timeline, const R
                              const GrowthLimits& limits = {});
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_GROWTH_EVIDENCE_H_

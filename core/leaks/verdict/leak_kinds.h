@@ -2,8 +2,7 @@
 // suppressions: "definite,possible", "all", "none".
 //
 // Pure functions. A set is a word with bit n for value n of the enum.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_LEAK_KINDS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_LEAK_KINDS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -28,5 +27,3 @@ Result<uint32_t> ParseHeuristics(std::string_view text);
 const char* KindPhrase(Kind kind);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_LEAK_KINDS_H_

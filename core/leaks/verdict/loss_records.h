@@ -5,8 +5,7 @@
 // as many as it stands for, and every figure knows how sure it is (core/fold/interval.h).
 //
 // Pure functions; memory for the records and four bytes for each block. A check is not changed.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_LOSS_RECORDS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_LOSS_RECORDS_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -78,5 +77,3 @@ uint64_t OldestAge(const Check& check, const LossRecord& record);
 uint64_t NewestAge(const Check& check, const LossRecord& record);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_LOSS_RECORDS_H_

@@ -3,8 +3,7 @@
 // holds (inuse_objects, inuse_space) and what of that is lost (lost_objects, lost_space).
 //
 // A pure function.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_LOST_PROFILE_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_LOST_PROFILE_H_
+#pragma once
 
 #include "core/leaks/scan/check.h"
 #include "core/leaks/verdict/loss_records.h"
@@ -17,5 +16,3 @@ namespace heapgauge::leaks {
 Profile LostProfile(const Check& check, const LossRecords& losses, bool blocks);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_LOST_PROFILE_H_

@@ -1,8 +1,7 @@
 // The patterns of suppression files: Valgrind's, and LeakSanitizer's.
 //
 // Pure; time is at most the product of both lengths.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_NAME_PATTERN_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_NAME_PATTERN_H_
+#pragma once
 
 #include <string_view>
 
@@ -14,5 +13,3 @@ bool MatchesGlob(std::string_view pattern, std::string_view text);
 bool MatchesTemplate(std::string_view pattern, std::string_view text);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_NAME_PATTERN_H_

@@ -2,8 +2,7 @@
 // may be what holds its own.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_PARENTS_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_PARENTS_BLOCKS_H_
+#pragma once
 
 #include <vector>
 
@@ -22,5 +21,3 @@ inline constexpr const char* kParentsBlocksNote =
     "to counts as reachable, and so does what freed memory points to";
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_PARENTS_BLOCKS_H_

@@ -12,8 +12,7 @@
 // (core/trace/file/live_trace.h).
 //
 // Owned by one thread at a time.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_RECORDED_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_RECORDED_BLOCKS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -46,5 +45,3 @@ class RecordedBlocks {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_RECORDED_BLOCKS_H_

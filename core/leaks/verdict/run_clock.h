@@ -4,8 +4,7 @@
 // large block, counts as a busy one and no more.
 //
 // Read-only once made.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_RUN_CLOCK_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_RUN_CLOCK_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -38,5 +37,3 @@ class RunClock {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_RUN_CLOCK_H_

@@ -13,8 +13,7 @@
 //   HG_ASSIGN(KnownBlocks known, SampledBlocks(path, *records));
 //
 // The file is treated as hostile, as in gauge_reader.h. Not synchronised.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SAMPLED_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SAMPLED_BLOCKS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ Result<KnownBlocks> SampledBlocks(const std::string& path, const LiveRecords& li
 Result<KnownBlocks> SampledBlocks(const std::string& path);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SAMPLED_BLOCKS_H_

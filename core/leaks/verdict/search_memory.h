@@ -3,8 +3,7 @@
 // memory go through here.
 //
 // The program may run. One thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SEARCH_MEMORY_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SEARCH_MEMORY_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -40,5 +39,3 @@ struct MemorySearch {
 Status SearchMemory(const MemorySearch& search, Check* check);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SEARCH_MEMORY_H_

@@ -4,8 +4,7 @@
 // and by having several callers.
 //
 // Remembers what it was asked; not synchronised. The profile must outlive it.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SITE_NAMES_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SITE_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -46,5 +45,3 @@ class SiteNames {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SITE_NAMES_H_

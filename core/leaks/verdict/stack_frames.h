@@ -2,8 +2,7 @@
 // and what suppressions are matched against.
 //
 // Pure functions but for AllocationFrames, which remembers what it was asked; single-threaded.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_STACK_FRAMES_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_STACK_FRAMES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -48,5 +47,3 @@ class AllocationFrames {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_STACK_FRAMES_H_

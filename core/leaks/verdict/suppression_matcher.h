@@ -1,8 +1,7 @@
 // Finds the suppression that silences a block, by its stack, its kind and how it was allocated.
 //
 // A matcher remembers what it was asked and is for one thread.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SUPPRESSION_MATCHER_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SUPPRESSION_MATCHER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -42,5 +41,3 @@ class SuppressionMatcher {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SUPPRESSION_MATCHER_H_

@@ -18,8 +18,7 @@
 // their size and the number of rules are bounded, and what is wrong is told with its line.
 //
 // Suppressions are read-only once files are read.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SUPPRESSIONS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SUPPRESSIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -66,5 +65,3 @@ class Suppressions {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SUPPRESSIONS_H_

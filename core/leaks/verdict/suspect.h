@@ -1,8 +1,7 @@
 // An allocation site that may leak, and why.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECT_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -57,5 +56,3 @@ struct Suspects {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECT_H_

@@ -1,6 +1,5 @@
 // Says in one sentence why somebody is suspected of leaking, or why not. Pure functions.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECT_SENTENCE_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECT_SENTENCE_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ std::string SentenceOfWhole(const GrowthEvidence& whole);
 std::string FormatRate(double bytes_per_second);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECT_SENTENCE_H_

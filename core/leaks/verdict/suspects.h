@@ -17,8 +17,7 @@
 //
 // Names should be there already (the profile of the check symbolized); without them addresses are
 // told apart. Pure functions; memory for the functions and one word for each block.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECTS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECTS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -33,5 +32,3 @@ namespace heapgauge::leaks {
 Suspects FindSuspects(const Check& check, const GrowthLimits& limits = {});
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_SUSPECTS_H_

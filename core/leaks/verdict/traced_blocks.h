@@ -1,7 +1,6 @@
 // The blocks that are live at the end of an exact trace, or at another moment, and what became of
 // those that are not: all of them are known, and how much each stack held over time.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_TRACED_BLOCKS_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_TRACED_BLOCKS_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/leaks/scan/known_blocks.h"
@@ -18,5 +17,3 @@ Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
                                  uint64_t at_ns = trace::kNever);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_TRACED_BLOCKS_H_

@@ -2,8 +2,7 @@
 // of suppression files go to and fro between both.
 //
 // Pure, but for KernelPath, which asks the file system.
-#ifndef HEAPGAUGE_CORE_LEAKS_VERDICT_VALGRIND_NAMES_H_
-#define HEAPGAUGE_CORE_LEAKS_VERDICT_VALGRIND_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ std::string InlinedName(const Function& function);
 std::string KernelPath(const std::string& path);
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_CORE_LEAKS_VERDICT_VALGRIND_NAMES_H_

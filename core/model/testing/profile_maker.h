@@ -4,8 +4,7 @@
 //   Maker m;
 //   const auto f = m.Function("f(int)", 42);
 //   m.Row({f, m.Function("main")}, 100, 300);   // innermost first; live and allocated bytes
-#ifndef HEAPGAUGE_CORE_MODEL_TESTING_PROFILE_MAKER_H_
-#define HEAPGAUGE_CORE_MODEL_TESTING_PROFILE_MAKER_H_
+#pragma once
 
 #include <cmath>
 #include <string>
@@ -82,5 +81,3 @@ class Maker {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_MODEL_TESTING_PROFILE_MAKER_H_

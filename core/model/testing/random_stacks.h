@@ -1,7 +1,6 @@
 // Stacks of a dozen functions, some inlined into others, that call each other and themselves: for
 // tests that compare two ways to look at them. Not for use outside of tests.
-#ifndef HEAPGAUGE_CORE_MODEL_TESTING_RANDOM_STACKS_H_
-#define HEAPGAUGE_CORE_MODEL_TESTING_RANDOM_STACKS_H_
+#pragma once
 
 #include <cstdint>
 #include <random>
@@ -34,5 +33,3 @@ inline Profile RandomStacks(uint32_t seed) {
 }
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_MODEL_TESTING_RANDOM_STACKS_H_

@@ -1,6 +1,5 @@
 // For tests of queries: a statement in, its rows as text out.
-#ifndef HEAPGAUGE_CORE_QUERY_TESTING_ASK_H_
-#define HEAPGAUGE_CORE_QUERY_TESTING_ASK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -65,5 +64,3 @@ class Asker {
 };
 
 }  // namespace heapgauge::query::testing
-
-#endif  // HEAPGAUGE_CORE_QUERY_TESTING_ASK_H_

@@ -7,8 +7,7 @@
 //   log         buffers that grow by realloc
 //   image       large, in the middle of the run: the peak
 //   queue       one thread allocates, another frees
-#ifndef HEAPGAUGE_CORE_QUERY_TESTING_EXAMPLE_TRACE_H_
-#define HEAPGAUGE_CORE_QUERY_TESTING_EXAMPLE_TRACE_H_
+#pragma once
 
 #include <algorithm>
 #include <functional>
@@ -105,5 +104,3 @@ inline trace::testing::MakeTrace ExampleTrace() {
 }
 
 }  // namespace heapgauge::query::testing
-
-#endif  // HEAPGAUGE_CORE_QUERY_TESTING_EXAMPLE_TRACE_H_

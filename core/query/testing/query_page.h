@@ -1,6 +1,5 @@
 // The statements of docs/query.md, with the answers that stand there. For tests.
-#ifndef HEAPGAUGE_CORE_QUERY_TESTING_QUERY_PAGE_H_
-#define HEAPGAUGE_CORE_QUERY_TESTING_QUERY_PAGE_H_
+#pragma once
 
 #include <fstream>
 #include <sstream>
@@ -46,5 +45,3 @@ inline std::vector<PageQuery> QueriesOf(const std::string& page) {
 }
 
 }  // namespace heapgauge::query::testing
-
-#endif  // HEAPGAUGE_CORE_QUERY_TESTING_QUERY_PAGE_H_

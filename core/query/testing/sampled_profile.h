@@ -1,6 +1,5 @@
 // A small sampled profile with blocks, labels and a timeline. For tests.
-#ifndef HEAPGAUGE_CORE_QUERY_TESTING_SAMPLED_PROFILE_H_
-#define HEAPGAUGE_CORE_QUERY_TESTING_SAMPLED_PROFILE_H_
+#pragma once
 
 #include "core/model/testing/profile_maker.h"
 
@@ -29,5 +28,3 @@ inline Profile SampledProfile() {
 }
 
 }  // namespace heapgauge::query::testing
-
-#endif  // HEAPGAUGE_CORE_QUERY_TESTING_SAMPLED_PROFILE_H_

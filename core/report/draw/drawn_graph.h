@@ -3,8 +3,7 @@
 // core/report/draw/layered.h's work. A picture in a file and one on a page are two ways to draw it.
 //
 // Pure; takes milliseconds. Plain data afterwards.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_DRAWN_GRAPH_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_DRAWN_GRAPH_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -65,5 +64,3 @@ DrawnGraph DrawGraph(const pprof::ReportInput& input, bool legend);
 double PenOf(const DrawnGraph::Arrow& arrow);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_DRAWN_GRAPH_H_

@@ -6,8 +6,7 @@
 //
 // Branches too thin to be seen are left out, so that the file stays small however large the profile
 // is. Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_FLAME_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_FLAME_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ Result<StyledText> FlameText(const Profile& profile, const std::vector<std::stri
                              const TreeOptions& options, size_t lines);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_FLAME_H_

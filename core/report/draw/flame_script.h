@@ -3,8 +3,7 @@
 // Boxes are <g class="f"> with data-l and data-w, left edge and width in millionths of ten of the
 // whole, and data-d, the level. A zoom changes what part of the whole is shown; everything is laid
 // out again from these numbers.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_FLAME_SCRIPT_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_FLAME_SCRIPT_H_
+#pragma once
 
 namespace heapgauge {
 
@@ -130,5 +129,3 @@ inline constexpr const char* kFlameScript = R"js(<script type="text/ecmascript">
 )js";
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_FLAME_SCRIPT_H_

@@ -3,8 +3,7 @@
 // native reports.
 //
 // Pure.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_GRAPH_INPUT_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_GRAPH_INPUT_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
@@ -19,5 +18,3 @@ Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest re
                                         Names names);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_GRAPH_INPUT_H_

@@ -2,8 +2,7 @@
 // state in globals and reports errors by printing.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_GRAPHVIZ_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_GRAPHVIZ_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdio>
@@ -28,5 +27,3 @@ Drawn DrawWithGraphviz(const std::string& dot, const std::string& format, const 
                        FILE* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_GRAPHVIZ_H_

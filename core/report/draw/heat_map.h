@@ -2,8 +2,7 @@
 // cells, so that nothing is lost where there is no colour.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_HEAT_MAP_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_HEAT_MAP_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -35,5 +34,3 @@ StyledText HeatMapsText(std::vector<HeatMap> maps, const Layout& layout);
 std::string HistogramText(const std::vector<double>& values, bool utf8);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_HEAT_MAP_H_

@@ -5,8 +5,7 @@
 // For pictures inside of other people's programs, where Graphviz is no choice: it keeps its state
 // in globals, may run for hours, and must be held to its limits by a child process (render.h). This
 // one is a pure function that takes milliseconds for what fits a page, and its work is bounded.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_LAYERED_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_LAYERED_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -46,5 +45,3 @@ struct LayeredGraph {
 void LayOutInLayers(LayeredGraph* graph);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_LAYERED_H_

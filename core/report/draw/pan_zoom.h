@@ -1,8 +1,7 @@
 // Makes an SVG picture fill its window, to be dragged with the mouse and zoomed with the wheel.
 //
 // A pure function. Pictures that are not as Graphviz writes them are returned as they are.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_PAN_ZOOM_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_PAN_ZOOM_H_
+#pragma once
 
 #include <string>
 
@@ -11,5 +10,3 @@ namespace heapgauge {
 std::string WithPanAndZoom(std::string svg);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_PAN_ZOOM_H_

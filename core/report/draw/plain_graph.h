@@ -3,8 +3,7 @@
 // where there is none.
 //
 // Pure; takes milliseconds. To be made draggable by WithPanAndZoom().
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_PLAIN_GRAPH_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_PLAIN_GRAPH_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ namespace heapgauge {
 std::string PlainGraphSvg(const pprof::ReportInput& input);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_PLAIN_GRAPH_H_

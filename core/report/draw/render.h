@@ -8,8 +8,7 @@
 //
 // May be called from any thread; forks. Takes no longer than the sum of RenderLimits::seconds over
 // all attempts.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_RENDER_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_RENDER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ Result<std::string> RenderDot(const std::string& dot, const std::string& format,
                               const RenderLimits& limits = {});
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_RENDER_H_

@@ -1,8 +1,7 @@
 // Where an axis has marks and what is written there: round numbers in the unit of the axis.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_AXIS_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_AXIS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -29,5 +28,3 @@ std::string PlaceOn(TimeAxis axis, uint64_t at, uint64_t length);
 std::string RoundBytes(uint64_t bytes);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_AXIS_H_

@@ -1,8 +1,7 @@
 // What the stacks are called whose history a timeline of a trace shows.
 //
 // A pure function.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_BANDS_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_BANDS_H_
+#pragma once
 
 #include "core/trace/answer/trace_timeline.h"
 #include "core/trace/file/trace_file.h"
@@ -13,5 +12,3 @@ namespace heapgauge {
 void NameBands(const trace::TraceFile::Stacks& stacks, trace::TraceTimeline* made);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_BANDS_H_

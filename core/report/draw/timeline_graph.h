@@ -3,8 +3,7 @@
 // Columns are filled up to the least that was live in them; what was live only for a part of the
 // column is shaded. So a heap that swings faster than a column can show looks different from one
 // that is full. Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_GRAPH_H_
-#define HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_GRAPH_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -33,5 +32,3 @@ StyledText BarLine(std::string_view label, const std::vector<uint64_t>& values, 
 bool ResidentFits(const Timeline& timeline);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_DRAW_TIMELINE_GRAPH_H_

@@ -1,6 +1,5 @@
 // A report of a made-up check. For tests of what it says.
-#ifndef HEAPGAUGE_CORE_REPORT_TESTING_LEAKS_REPORT_H_
-#define HEAPGAUGE_CORE_REPORT_TESTING_LEAKS_REPORT_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -78,5 +77,3 @@ class LeaksReport : public ::testing::Test {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_REPORT_TESTING_LEAKS_REPORT_H_

@@ -2,8 +2,7 @@
 //
 // Changes that chance explains are dim and marked with "~"; the rest is what happened. Pure
 // functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_DIFF_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_DIFF_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -47,5 +46,3 @@ std::string DiffCsv(const DiffSources& sources, const Comparison& comparison);
 std::string Sparkline(const std::vector<double>& values, size_t width, bool utf8);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_DIFF_H_

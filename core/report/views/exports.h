@@ -2,8 +2,7 @@
 // UI and `api/v1/export` offer. The bytes are those of the command of the same kind.
 //
 // Pure functions; written piece by piece where the format allows it.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_EXPORTS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_EXPORTS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -44,5 +43,3 @@ Status WriteExport(const Profile& profile, const ExportFormat& format, const Exp
 Status WriteExplainedPprof(const Profile& profile, const ExportOptions& options, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_EXPORTS_H_

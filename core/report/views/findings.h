@@ -2,8 +2,7 @@
 // nothing, what to doubt. For people who look at a page and ask where to begin.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_FINDINGS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_FINDINGS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -38,5 +37,3 @@ std::vector<ProfileFinding> FindingsOf(const Profile& profile, const FunctionRep
 void AddLeakFindings(const LeaksSubject& subject, std::vector<ProfileFinding>* findings);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_FINDINGS_H_

@@ -7,8 +7,7 @@
 //
 // Finding takes time for the blocks that it is about, at most some thousands of each record. The
 // rest are pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_OWNERS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_OWNERS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -56,5 +55,3 @@ Json LeakOwnerJson(const LeaksSubject& subject, const LeakOwner& owner,
 std::string LeakOwnersJson(const LeaksSubject& subject, const std::vector<LeakOwner>& owners);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_OWNERS_H_

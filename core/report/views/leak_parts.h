@@ -1,7 +1,6 @@
 // Parts that the reports on leaks are put together from. For the .cc files of this folder. Pure
 // functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_PARTS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_PARTS_H_
+#pragma once
 
 #include <string>
 
@@ -41,5 +40,3 @@ double UnseenLeakBytes(const leaks::Check& check);
 std::string LeakGrowthVerdict(const LeaksSubject& subject);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_PARTS_H_

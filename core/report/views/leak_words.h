@@ -1,7 +1,6 @@
 // Amounts of leaked memory in words: exact ones to the byte, as memcheck prints them, sampled ones
 // with how sure they are. For the reports on leaks. Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_WORDS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_WORDS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -36,5 +35,3 @@ struct LeakWords {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LEAK_WORDS_H_

@@ -2,8 +2,7 @@
 // (docs/formats/leaks-json.md), SARIF 2.1.0 for code review tools, and a callgrind file.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -44,5 +43,3 @@ bool PassesFilter(const LeaksSubject& subject, LeakFilter filter, size_t record)
 size_t PlaceOfLeak(const Profile& profile, const std::vector<leaks::StackFrame>& stack);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_H_

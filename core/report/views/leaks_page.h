@@ -2,8 +2,7 @@
 // and one record with everything about it: its whole stack, who holds it, texts that silence it.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_PAGE_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_PAGE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -50,5 +49,3 @@ Result<Json> LeaksPageJson(const LeaksSubject& subject, const LeaksPage& page);
 Json LeakDetailsJson(const LeaksSubject& subject, size_t record, leaks::DataSymbols* symbols);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_PAGE_H_

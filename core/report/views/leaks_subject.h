@@ -1,8 +1,7 @@
 // What a report of leaks is about, and how it is shown: shared by its text, JSON, SARIF and xtree.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_SUBJECT_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_SUBJECT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -45,5 +44,3 @@ struct LeaksSubject {
 };
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LEAKS_SUBJECT_H_

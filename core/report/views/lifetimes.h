@@ -2,8 +2,7 @@
 // spreadsheets. Of sampled profiles, where only live blocks are known: how old these are.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LIFETIMES_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LIFETIMES_H_
+#pragma once
 
 #include <string>
 
@@ -35,5 +34,3 @@ std::vector<std::string> LifetimeHeadings();
 const char* LifetimeSparkHeading(bool utf8);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LIFETIMES_H_

@@ -2,8 +2,7 @@
 // the ranges that hold the true values, and one line about what such a profile cannot know.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_LIVE_SAMPLES_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_LIVE_SAMPLES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -38,5 +37,3 @@ std::string LiveSamplesJson(const SampledSubject& subject, const LiveSamplesOpti
 std::string AgesCsv(const SampledSubject& subject, const LiveSamplesOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_LIVE_SAMPLES_H_

@@ -2,8 +2,7 @@
 // line for the header of other reports.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_MEMORY_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,5 +40,3 @@ std::string PartLabel(Part part, wire::Allocator allocator);
 std::vector<std::string> PressureText(const MemorySurvey& survey);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_MEMORY_H_

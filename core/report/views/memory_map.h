@@ -2,8 +2,7 @@
 // who pins them, of a process the regions that it has.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_MEMORY_MAP_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_MEMORY_MAP_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -32,5 +31,3 @@ std::string RegionMapJson(const MemorySurvey& survey, const Regions& regions,
                           const Profile& profile);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_MEMORY_MAP_H_

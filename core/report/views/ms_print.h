@@ -3,8 +3,7 @@
 // also of what is no massif.out file.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_MS_PRINT_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_MS_PRINT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -24,5 +23,3 @@ struct MsPrintOptions {
 Status WriteMsPrint(const MassifFile& file, const MsPrintOptions& options, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_MS_PRINT_H_

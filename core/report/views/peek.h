@@ -3,8 +3,7 @@
 //
 // A stack counts once for each pair of neighbours, however often the function is on it. Pure
 // functions; time is linear in the frames of all rows.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_PEEK_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_PEEK_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -34,5 +33,3 @@ Result<StyledText> PeekText(const Profile& profile, const std::vector<std::strin
 Result<std::string> PeekJson(const Profile& profile, const PeekOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_PEEK_H_

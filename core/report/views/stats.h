@@ -2,8 +2,7 @@
 // slack, realloc, churn, alignment, large, pages.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_STATS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_STATS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -26,5 +25,3 @@ std::string StatsJson(const TraceSubject& subject, const trace::TraceStats& stat
 Json PageUseJson(const TraceSubject& subject, const trace::PageUse& use, size_t rows);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_STATS_H_

@@ -1,6 +1,5 @@
 // The sections of `stats`, each a function of the figures. For the .cc files of this folder.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_STATS_SECTIONS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_STATS_SECTIONS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -79,5 +78,3 @@ std::string TemporaryText(uint32_t within);
 const char* CallName(size_t function);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_STATS_SECTIONS_H_

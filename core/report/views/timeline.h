@@ -2,8 +2,7 @@
 // allocated and freed, and the history of single stacks. The same for scripts, as JSON and CSV.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_TIMELINE_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_TIMELINE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -29,5 +28,3 @@ std::string TimelineJson(const Timeline& timeline);
 std::string TimelineCsv(const Timeline& timeline);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_TIMELINE_H_

@@ -2,8 +2,7 @@
 //
 // Columns come and go with the width: what a row is about is always there, the rest as far as names
 // keep enough room. Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_TOP_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_TOP_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -48,5 +47,3 @@ StyledText SelectedText(const FunctionReport& report);
 std::string MoreText(size_t count, Granularity granularity);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_TOP_H_

@@ -1,8 +1,7 @@
 // What groups of blocks are called in reports on traces: functions, stacks, modules, threads.
 //
 // Built once for the groups that a report shows; read-only afterwards.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_TRACE_GROUPS_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_TRACE_GROUPS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -50,5 +49,3 @@ void AddGroupHeadings(const TraceSubject& subject, Csv* csv);
 void AddGroup(const TraceSubject& subject, uint32_t group, Csv* csv);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_TRACE_GROUPS_H_

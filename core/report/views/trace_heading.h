@@ -1,8 +1,7 @@
 // The opening lines of a report on a trace: which program, how much was recorded, what is missing.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_TRACE_HEADING_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_TRACE_HEADING_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -28,5 +27,3 @@ Json TraceJson(const trace::TraceFile& trace, const std::string& filter,
 std::string FormatLifetime(double nanoseconds);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_TRACE_HEADING_H_

@@ -2,8 +2,7 @@
 // granularity asked for are one.
 //
 // Memory does not grow with what is written. Pure functions but for the sink.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_TRACES_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_TRACES_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -36,5 +35,3 @@ Status WriteTracesJson(const Profile& profile, const TracesOptions& options, Tex
 Status WriteTracesCsv(const Profile& profile, const TracesOptions& options, TextSink* out);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_TRACES_H_

@@ -2,8 +2,7 @@
 // into one line that says how much they hold together, so that nothing disappears.
 //
 // Pure functions; time is linear in the profile, and what is shown is bounded by the fold.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_TREE_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_TREE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -27,5 +26,3 @@ Result<std::string> TreeJson(const Profile& profile, const std::vector<std::stri
                              const TreeOptions& options);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_TREE_H_

@@ -2,8 +2,7 @@
 // since the watch began, and a line for keys or for what is being typed.
 //
 // Pure functions of what is watched, what was chosen to be seen, and the size of the screen.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_WATCH_TEXT_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_WATCH_TEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ std::vector<StyledText> WatchScreen(const WatchData& data, const WatchView& view
                                     const WatchTable& table, const ScreenSize& size, bool utf8);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_WATCH_TEXT_H_

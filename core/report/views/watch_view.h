@@ -2,8 +2,7 @@
 //
 // Plain data and pure functions: who reads the keys and draws is cli/watch. The keys are listed in
 // watch_text.cc, for the help.
-#ifndef HEAPGAUGE_CORE_REPORT_VIEWS_WATCH_VIEW_H_
-#define HEAPGAUGE_CORE_REPORT_VIEWS_WATCH_VIEW_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -72,5 +71,3 @@ enum class WatchAction {
 WatchAction HandleKey(const Key& key, size_t rows, size_t page, WatchView* view);
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_REPORT_VIEWS_WATCH_VIEW_H_

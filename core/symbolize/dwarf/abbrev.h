@@ -4,8 +4,7 @@
 // into the fewest steps that skip an entry: neighbouring fields of fixed size become one step.
 //
 // Tables are immutable once parsed. An AbbrevCache belongs to one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ABBREV_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ABBREV_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -95,5 +94,3 @@ class AbbrevCache {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ABBREV_H_

@@ -1,8 +1,7 @@
 // Names of functions by reference to their entry, each resolved once.
 //
 // Owned by one thread. Names point into the sections.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ENTRY_NAMES_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ENTRY_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -47,5 +46,3 @@ class EntryNames {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_ENTRY_NAMES_H_

@@ -2,8 +2,7 @@
 //
 // A value is read without being resolved: whether a string is inline or an index, say, is kept, and
 // unit.h knows how to follow it. Pure functions, no allocation.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_FORM_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_FORM_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -52,5 +51,3 @@ Value ReadValue(ByteReader* reader, uint64_t form, int64_t implicit, const UnitF
 int FixedSize(uint64_t form, const UnitFormat& format);
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_FORM_H_

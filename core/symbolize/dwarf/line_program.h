@@ -2,8 +2,7 @@
 // interest.
 //
 // Owned by one thread. The sections' bytes must outlive the LineProgram.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LINE_PROGRAM_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LINE_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -56,5 +55,3 @@ class LineProgram {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_LINE_PROGRAM_H_

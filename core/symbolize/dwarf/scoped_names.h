@@ -6,8 +6,7 @@
 // question; subtrees without one are skipped by their sibling reference.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_SCOPED_NAMES_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_SCOPED_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -41,5 +40,3 @@ class ScopedNames {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_SCOPED_NAMES_H_

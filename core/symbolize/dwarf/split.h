@@ -3,8 +3,7 @@
 //
 // A file is used only if it has the unit's number (dwo_id). Open() may be called by several
 // threads; what it returns belongs to the caller.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_SPLIT_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_SPLIT_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -46,5 +45,3 @@ class SplitFiles {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_SPLIT_H_

@@ -5,8 +5,7 @@
 // contents of a unit are read by UnitWalk, and only if an address of interest lies in it.
 //
 // Immutable once made, so threads may share it. The sections' bytes must outlive it.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -100,5 +99,3 @@ class DwarfFile {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_H_

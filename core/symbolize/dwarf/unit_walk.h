@@ -5,8 +5,7 @@
 // in proportion to the file and no stack.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_WALK_H_
-#define HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_WALK_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -82,5 +81,3 @@ class UnitWalk {
 };
 
 }  // namespace heapgauge::dwarf
-
-#endif  // HEAPGAUGE_CORE_SYMBOLIZE_DWARF_UNIT_WALK_H_

@@ -3,8 +3,7 @@
 // low end of the address space and arenas at the high end fit into one.
 //
 // Pure functions of the live set. Memory is bounded by the number of cells.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_ADDRESS_MAP_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_ADDRESS_MAP_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -54,5 +53,3 @@ struct Holders {
 Holders FindHolders(const std::vector<PlacedBlock>& blocks, uint64_t start, uint64_t end);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_ADDRESS_MAP_H_

@@ -1,6 +1,5 @@
 // How many blocks, and how many bytes they are. Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_BLOCK_COUNT_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_BLOCK_COUNT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -22,5 +21,3 @@ struct BlockCount {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_BLOCK_COUNT_H_

@@ -2,8 +2,7 @@
 // thread. A function is the innermost one that is not part of allocating, as in all reports.
 //
 // Built once from named stacks; read-only afterwards. Refers to the profile by ids only.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_BLOCK_GROUPS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_BLOCK_GROUPS_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -55,5 +54,3 @@ class BlockGroups {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_BLOCK_GROUPS_H_

@@ -2,8 +2,7 @@
 // most.
 //
 // Who asks again and again keeps a SegmentCache: moving one end of a range then reads one segment.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_EDGE_SEGMENTS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_EDGE_SEGMENTS_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -58,5 +57,3 @@ class EdgeSegments {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_EDGE_SEGMENTS_H_

@@ -3,8 +3,7 @@
 // lies between those, it keeps what is needed to tell.
 //
 // Plain data; copies share what is kept.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_EXACT_MOMENT_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_EXACT_MOMENT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -42,5 +41,3 @@ struct ExactMoment {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_EXACT_MOMENT_H_

@@ -4,8 +4,7 @@
 //
 // Segments are dealt out in turn (worker = index modulo workers), so that sums of fractions come
 // out the same each time.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_FOLD_SEGMENTS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_FOLD_SEGMENTS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -39,5 +38,3 @@ Status FoldSegments(
     const std::function<void(size_t worker, const Segment& segment, size_t index)>& visit);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_FOLD_SEGMENTS_H_

@@ -4,8 +4,7 @@
 // Memory: a small record for each group, and a histogram of 1.6 kB for those that a report can
 // show. Where there are many more groups, the trace is read twice: first to find the
 // largest, then for their histograms.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_LIFETIMES_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_LIFETIMES_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -83,5 +82,3 @@ Result<LifetimeReport> ReadLifetimes(const TraceFile& trace, const BlockGroups& 
                                      ProgressSink* progress = nullptr);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_LIFETIMES_H_

@@ -4,8 +4,7 @@
 //
 // Memory: 16 bytes for each block that is live then. A LiveMoment is read-only once made; several
 // threads may ask it.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_LIVE_SET_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_LIVE_SET_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -62,5 +61,3 @@ struct PlacedBlock {
 static_assert(sizeof(PlacedBlock) == 16);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_LIVE_SET_H_

@@ -2,8 +2,7 @@
 // the events of the last one. One pass for any number of places, eight bytes for each stack.
 //
 // Not synchronised. The trace must outlive the object.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_LIVE_STACKS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_LIVE_STACKS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -56,5 +55,3 @@ class LiveStacks {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_LIVE_STACKS_H_

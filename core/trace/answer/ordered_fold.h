@@ -3,8 +3,7 @@
 // turns.
 //
 // Memory: one segment for each thread.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_ORDERED_FOLD_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_ORDERED_FOLD_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -53,5 +52,3 @@ void ForEachDeath(const Segment& segment, const Visit& visit) {
 }
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_ORDERED_FOLD_H_

@@ -3,8 +3,7 @@
 // cannot give back, because a small block is in its midst, is found here.
 //
 // Pure functions of the live set.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_PAGE_USE_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_PAGE_USE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -61,5 +60,3 @@ PageUse MeasurePageUse(const std::vector<uint64_t>& units, uint64_t pin_unit,
                        std::vector<PlacedBlock>* blocks);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_PAGE_USE_H_

@@ -1,8 +1,7 @@
 // What a profile of a trace is about: which range, which blocks, which figure.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_PROFILE_REQUEST_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_PROFILE_REQUEST_H_
+#pragma once
 
 #include <string>
 
@@ -49,5 +48,3 @@ struct ProfileRequest {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_PROFILE_REQUEST_H_

@@ -3,8 +3,7 @@
 // place where these words are read.
 //
 // Plain data and pure functions.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_QUESTION_WORDS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_QUESTION_WORDS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -48,5 +47,3 @@ struct QuestionWords {
 Result<Question> QuestionOf(const QuestionWords& words);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_QUESTION_WORDS_H_

@@ -5,8 +5,7 @@
 // chain ends, and may begin anew behind that.
 //
 // Fed with segments in order. Memory: one record for each chain that is not over.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_REALLOC_CHAINS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_REALLOC_CHAINS_H_
+#pragma once
 
 #include <cstdint>
 #include <unordered_map>
@@ -80,5 +79,3 @@ class ReallocChains {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_REALLOC_CHAINS_H_

@@ -4,8 +4,7 @@
 // before, and those that match are marked, one bit a block.
 //
 // Read-only once it is made; any number of threads may ask. The trace must outlive it.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_SELECTED_BLOCKS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_SELECTED_BLOCKS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -37,5 +36,3 @@ Result<std::vector<bool>> SelectStacks(const TraceFile::Stacks& stacks, const Ro
                                        Granularity granularity);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_SELECTED_BLOCKS_H_

@@ -1,8 +1,7 @@
 // The peak of some blocks of a trace: those that a filter leaves. Which ones these are is known
 // only when each has died, so the trace is read twice: first to mark them, one bit a block, then to
 // add up sizes in the order of events.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_SELECTED_PEAK_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_SELECTED_PEAK_H_
+#pragma once
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
@@ -17,5 +16,3 @@ Result<StatsPeak> FindPeakOf(const TraceFile& trace, const MarkedBlocks& marked,
                              ProgressSink* progress);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_SELECTED_PEAK_H_

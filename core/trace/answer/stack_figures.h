@@ -5,8 +5,7 @@
 // Questions about times and stacks alone are answered from sums of whole segments, with the events
 // of at most three; others look at each block once, when its fate is known: at its death, or among
 // the survivors.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STACK_FIGURES_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_STACK_FIGURES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -49,5 +48,3 @@ Result<StackAnswer> FigureStacks(const TraceFile& trace, const TraceFile::Stacks
                                  SegmentCache* cache, ProgressSink* progress);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STACK_FIGURES_H_

@@ -4,8 +4,7 @@
 // Where a trace has many segments the moments are ends of segments, so that their sums tell all and
 // no event is read; otherwise they are equally far apart. One pass over the trace. Memory: eight
 // bytes for each stack, and the result.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STACK_HISTORY_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_STACK_HISTORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -37,5 +36,3 @@ struct LiveHistory {
 Result<LiveHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STACK_HISTORY_H_

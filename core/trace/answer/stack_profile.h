@@ -1,6 +1,5 @@
 // Makes a profile of the figures of stacks: rows, types, and the facts that reports open with.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_
+#pragma once
 
 #include "core/model/profile.h"
 #include "core/trace/answer/profile_request.h"
@@ -13,5 +12,3 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
                           const ProfileRequest& request, const StackAnswer& answer);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STACK_PROFILE_H_

@@ -3,8 +3,7 @@
 //
 // From an open trace, in one pass for all positions that are asked for; or with the help of
 // SumsIndex, which keeps some of them.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STACK_TOTALS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_STACK_TOTALS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -77,5 +76,3 @@ Result<std::vector<StackTotals>> TotalsAt(const TraceFile& trace,
                                           ProgressSink* progress);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STACK_TOTALS_H_

@@ -5,8 +5,7 @@
 // Memory: sums for each group and thread, a count for each exact size, and the live set of the
 // moments that are asked for (16 bytes a block). With a filter, one bit more for each block of the
 // trace, which the peak is found by.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STATS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_STATS_H_
+#pragma once
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
@@ -20,5 +19,3 @@ Result<TraceStats> ReadStats(const TraceFile& trace, const BlockGroups& groups,
                              const StatsRequest& request, ProgressSink* progress = nullptr);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STATS_H_

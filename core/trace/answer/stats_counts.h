@@ -1,8 +1,7 @@
 // What one thread counts for `stats`: each block of a trace once, when all is known about it.
 //
 // Counts are filled by one thread and added up afterwards.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_STATS_COUNTS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_STATS_COUNTS_H_
+#pragma once
 
 #include <cstdint>
 #include <unordered_map>
@@ -71,5 +70,3 @@ class StatsCounts {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_STATS_COUNTS_H_

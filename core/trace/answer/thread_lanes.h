@@ -3,8 +3,7 @@
 //
 // Reads all blocks of the range once; twice where there are so many threads that a row of figures
 // for each would not fit into memory.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_THREAD_LANES_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_THREAD_LANES_H_
+#pragma once
 
 #include <cstddef>
 
@@ -26,5 +25,3 @@ Status AddThreadLanes(const TraceFile& trace, const TraceRange& range, size_t mo
                       size_t rows_at_once = 0);  // 0: as memory allows; tests have their own
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_THREAD_LANES_H_

@@ -7,8 +7,7 @@
 //
 // Thread-safe: the first question makes what is kept, others wait for it. Memory beside the names
 // is bounded: SumsIndex::kBudget, and three segments.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_ANSWERS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_ANSWERS_H_
+#pragma once
 
 #include <memory>
 #include <mutex>
@@ -47,5 +46,3 @@ class TraceAnswers {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_ANSWERS_H_

@@ -3,8 +3,7 @@
 //
 // Plain data; Compile makes it quick to ask. Regular expressions are over function names, modules
 // and source files of any frame of the stack, so stacks must be symbolized first.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_FILTER_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_FILTER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -90,5 +89,3 @@ class Matcher {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_FILTER_H_

@@ -1,8 +1,7 @@
 // Moments of a trace as people write them.
 //
 // Pure functions of an open trace; thread-safe.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_MOMENT_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_MOMENT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -33,5 +32,3 @@ Result<TraceRange> ParseRange(const TraceFile& trace, const std::string& from,
 Result<uint64_t> ParseDuration(std::string_view text);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_MOMENT_H_

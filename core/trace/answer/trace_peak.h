@@ -4,8 +4,7 @@
 // goes are answered from the index and the sums, the others are read event by event, one at a time.
 //
 // Pure functions of an open trace; thread-safe.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_PEAK_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_PEAK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -29,5 +28,3 @@ Result<PeakPlace> PeakOf(const TraceFile& trace, Mappings mappings);
 Result<TraceMoment> PeakMoment(const TraceFile& trace, Mappings mappings);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_PEAK_H_

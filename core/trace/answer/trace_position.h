@@ -2,8 +2,7 @@
 // They tell events of the same nanosecond apart.
 //
 // Pure functions of an open trace; thread-safe.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_POSITION_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_POSITION_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -35,5 +34,3 @@ TraceMoment MomentAt(const TraceFile& trace, Position at, uint64_t time_ns);
 Result<uint64_t> FirstBlockAt(const TraceFile& trace, Position at, EdgeSegments* edges);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_POSITION_H_

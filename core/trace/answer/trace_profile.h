@@ -4,8 +4,7 @@
 // Whole segments between two moments come from their sums, only those at the edges are read event
 // by event: a range of any length costs about the same. Filters that look at single blocks (size,
 // lifetime, thread) read the segments of the range.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_PROFILE_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_PROFILE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -28,5 +27,3 @@ Result<Profile> ReadTraceProfile(const TraceFile& trace, const ProfileRequest& r
                                  ProgressSink* progress = nullptr, const NameStacks& name = {});
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_PROFILE_H_

@@ -2,8 +2,7 @@
 // only the trace can tell. All commands that take the options of a trace make one of these.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_QUESTION_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_QUESTION_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -45,5 +44,3 @@ Result<BlockFilter> FilterOf(const Question& question, const TraceFile& trace);
 Result<BlockFilter> BlocksBornWithin(const Question& question, const TraceFile& trace);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_QUESTION_H_

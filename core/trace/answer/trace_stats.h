@@ -1,8 +1,7 @@
 // The figures of a trace as reports show them, and what is requested of them.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_STATS_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_STATS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -122,5 +121,3 @@ struct StatsRequest {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_STATS_H_

@@ -3,8 +3,7 @@
 //
 // One pass over the trace, two if single stacks are asked for. Memory: one segment, and a few bytes
 // for each stack.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_TIMELINE_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_TIMELINE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -40,5 +39,3 @@ Result<TraceTimeline> ReadTraceTimeline(const TraceFile& trace, const TimelineRe
                                         ProgressSink* progress = nullptr);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TRACE_TIMELINE_H_

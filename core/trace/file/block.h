@@ -2,8 +2,7 @@
 // it. A block that realloc makes of another is a new block which names the old one.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_BLOCK_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_BLOCK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -64,5 +63,3 @@ struct Event {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_BLOCK_H_

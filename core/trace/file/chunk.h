@@ -3,8 +3,7 @@
 // rest. docs/formats/trace.md has the bytes.
 //
 // ChunkMaker: one thread. ChunkReader: plain data, reads through the source it is given.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -176,5 +175,3 @@ class ChunkReader {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_CHUNK_H_

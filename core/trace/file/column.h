@@ -3,8 +3,7 @@
 //
 // A ColumnReader never goes past its end: there it returns zeros and remembers (ok()), so that
 // loops over hostile bytes need no check of their own for each number.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_COLUMN_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_COLUMN_H_
+#pragma once
 
 #include <bit>
 #include <cstdint>
@@ -221,5 +220,3 @@ class SplitReader {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_COLUMN_H_

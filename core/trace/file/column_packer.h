@@ -4,8 +4,7 @@
 // little, only the frequencies of its bytes are made use of for a while, which takes half as long.
 //
 // One thread. Both are plain zstd to whoever reads them.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_COLUMN_PACKER_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_COLUMN_PACKER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -43,5 +42,3 @@ class ColumnPacker {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_COLUMN_PACKER_H_

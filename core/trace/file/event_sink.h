@@ -1,8 +1,7 @@
 // Where matched events go, in order of time: a trace file as a rule, a list in tests.
 //
 // One thread. What is handed over is looked at during the call alone.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_EVENT_SINK_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_EVENT_SINK_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -26,5 +25,3 @@ class EventSink {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_EVENT_SINK_H_

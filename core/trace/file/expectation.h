@@ -6,8 +6,7 @@
 //
 // One thread. Memory: 8 bytes for each block born in the segment, 16 for each of its stacks, some
 // for each thread, and 165 KiB.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -214,5 +213,3 @@ struct Expectation {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_EXPECTATION_H_

@@ -1,7 +1,6 @@
 // The facts of a trace (program, allocator, what was lost) as bytes: fields with numbers of their
 // own, so that a reader passes over those it does not know.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_FACTS_CODEC_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_FACTS_CODEC_H_
+#pragma once
 
 #include <span>
 
@@ -15,5 +14,3 @@ void EncodeFacts(const Facts& facts, ColumnWriter* out);
 bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_FACTS_CODEC_H_

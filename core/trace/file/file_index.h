@@ -1,7 +1,6 @@
 // Where everything is in a trace file. A finished file has it written at its end; without that it
 // is found by going from chunk to chunk, which costs one small read for each.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_FILE_INDEX_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_FILE_INDEX_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -40,5 +39,3 @@ Result<FileIndex> ReadIndex(const ByteSource& source, const std::string& name, b
                             const FileIndex* known = nullptr);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_FILE_INDEX_H_

@@ -2,8 +2,7 @@
 // every call is recorded, and nothing of where; whoever records it has the trace open.
 //
 // Any thread. Reads /proc, gauge file and traces.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_LIVE_TRACE_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_LIVE_TRACE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -28,5 +27,3 @@ std::string FindLiveTrace(const std::string& gauge_path);
 bool HaveTraceWritten(const std::string& gauge_path);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_LIVE_TRACE_H_

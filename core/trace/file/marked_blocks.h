@@ -3,8 +3,7 @@
 // million of them.
 //
 // Thread-safe. Throws std::bad_alloc where there is no memory.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_MARKED_BLOCKS_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_MARKED_BLOCKS_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -56,5 +55,3 @@ class MarkedBlocks {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_MARKED_BLOCKS_H_

@@ -9,8 +9,7 @@
 // end less what is live at its beginning.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_MOMENT_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_MOMENT_H_
+#pragma once
 
 #include <compare>
 #include <cstdint>
@@ -62,5 +61,3 @@ std::string FormatMoment(uint64_t ns);
 std::string FormatMoment(const TraceMoment& moment);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_MOMENT_H_

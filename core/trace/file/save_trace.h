@@ -2,8 +2,7 @@
 // program's binaries.
 //
 // Single-threaded. The copy goes piece by piece; a trace may be larger than memory.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SAVE_TRACE_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SAVE_TRACE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -30,5 +29,3 @@ Result<SavedTrace> SaveTrace(const std::string& path, const std::string& output,
                              const std::function<void(Profile*)>& symbolize);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SAVE_TRACE_H_

@@ -2,8 +2,7 @@
 // the decoder expects, a context of zstd.
 //
 // A Scratch serves one thread at a time; ScratchPool hands them out to any.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SCRATCH_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SCRATCH_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -45,5 +44,3 @@ class ScratchPool {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SCRATCH_H_

@@ -4,8 +4,7 @@
 // threads, and memory does not depend on the length of the trace.
 //
 // Plain data. A Segment is large; reuse one for reading many.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -70,5 +69,3 @@ struct StackSums {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_H_

@@ -1,7 +1,6 @@
 // Which columns a chunk of kSegment has, and what the bytes of its events mean: for encoder and
 // decoder.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_COLUMNS_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_COLUMNS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -100,5 +99,3 @@ constexpr size_t BytesOfPlaces(size_t stacks) {
 }
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_COLUMNS_H_

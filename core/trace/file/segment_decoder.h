@@ -3,8 +3,7 @@
 // Pure functions over hostile bytes. A segment that is returned keeps what
 // core/trace/file/segment.h promises: indexes of events are within blocks, stacks and threads below
 // the limits given.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -32,5 +31,3 @@ Status DecodeSegmentSums(const ByteSource& source, const ChunkReader& chunk,
                          std::vector<StackSums>* out);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_DECODER_H_

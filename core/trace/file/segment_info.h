@@ -1,6 +1,5 @@
 // The index entry of a segment as bytes: in the segment itself, and in the index of the file.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_INFO_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_INFO_H_
+#pragma once
 
 #include "core/base/file.h"
 #include "core/base/result.h"
@@ -18,5 +17,3 @@ bool DecodeInfo(ColumnReader* in, SegmentInfo* info);
 Result<SegmentInfo> ReadSegmentInfo(const ByteSource& source, const ChunkReader& chunk);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SEGMENT_INFO_H_

@@ -2,8 +2,7 @@
 // the names that the trace brought with it.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_STACKS_READER_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_STACKS_READER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -32,5 +31,3 @@ TraceStacks MakeStacks(const StackTables& tables, uint32_t stack_count, std::str
                        const std::string& path);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_STACKS_READER_H_

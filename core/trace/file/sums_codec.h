@@ -1,6 +1,5 @@
 // Sums per stack of a segment: added up event by event, and as columns.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -64,5 +63,3 @@ bool DecodeSums(std::span<const uint32_t> stacks, ColumnReader counts, ColumnRea
                 ColumnReader lifetimes, std::vector<StackSums>* out);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SUMS_CODEC_H_

@@ -1,8 +1,7 @@
 // Blocks that were live at the end of a trace, as columns of a chunk of kSurvivors.
 //
 // Pure functions; the bytes are hostile.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_SURVIVOR_CODEC_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_SURVIVOR_CODEC_H_
+#pragma once
 
 #include <functional>
 #include <span>
@@ -27,5 +26,3 @@ Status DecodeSurvivors(const ByteSource& source, const ChunkReader& chunk,
                        std::vector<Block>* out);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_SURVIVOR_CODEC_H_

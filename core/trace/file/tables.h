@@ -3,8 +3,7 @@
 // what was added since the one before; it comes before the segments that name it.
 //
 // TableWriter: one thread. The readers are pure functions; every number from the file is checked.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_TABLES_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_TABLES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -108,5 +107,3 @@ Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, Table
                        PlainTables* out);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_TABLES_H_

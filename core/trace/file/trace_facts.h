@@ -2,8 +2,7 @@
 // the kernel saw it, and marks in time.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_TRACE_FACTS_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_TRACE_FACTS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -68,5 +67,3 @@ struct Marker {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_TRACE_FACTS_H_

@@ -6,8 +6,7 @@
 // byte, a file that ends within a segment (its writer was killed, or still runs) is read up to
 // there. Reading is thread-safe: all functions here are const, and segments may be read by several
 // threads at once.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_TRACE_FILE_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_TRACE_FILE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -69,5 +68,3 @@ class TraceFile {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_TRACE_FILE_H_

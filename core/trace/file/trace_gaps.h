@@ -2,8 +2,7 @@
 // out. TraceFile::notes() has them for every report, so that all say the same.
 //
 // Pure function.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_TRACE_GAPS_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_TRACE_GAPS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ namespace heapgauge::trace {
 std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_TRACE_GAPS_H_

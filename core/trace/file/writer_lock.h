@@ -2,8 +2,7 @@
 // the kernel takes away however the writer ends; readers only ask, and hold up nobody.
 //
 // Advisory. On file systems without locks a trace counts as not being written.
-#ifndef HEAPGAUGE_CORE_TRACE_FILE_WRITER_LOCK_H_
-#define HEAPGAUGE_CORE_TRACE_FILE_WRITER_LOCK_H_
+#pragma once
 
 namespace heapgauge::trace {
 
@@ -15,5 +14,3 @@ bool LockAsWriter(int fd);
 bool HasWriter(int fd);
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_FILE_WRITER_LOCK_H_

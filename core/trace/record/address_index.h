@@ -11,8 +11,7 @@
 //
 // One thread. Memory: 64 bytes for each 256 that have blocks in them, and about 1.2 KiB for each
 // 128 KiB that have. When blocks go, no more than 4 KiB and the fourfold of that stay for a region.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_ADDRESS_INDEX_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_ADDRESS_INDEX_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -174,5 +173,3 @@ inline uint32_t AddressIndex::Put(uint64_t address, uint32_t slot) {
 }
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_ADDRESS_INDEX_H_

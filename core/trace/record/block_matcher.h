@@ -6,8 +6,7 @@
 // come it ends the block that was there, whose free was missed.
 //
 // One thread. Memory is that of the live blocks.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_BLOCK_MATCHER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_BLOCK_MATCHER_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -106,5 +105,3 @@ class BlockMatcher {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_BLOCK_MATCHER_H_

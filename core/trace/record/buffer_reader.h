@@ -7,8 +7,7 @@
 //
 // One thread. Everything in the buffers is hostile: a buffer whose words make no sense is given up
 // until it is taken again, and counted.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_BUFFER_READER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_BUFFER_READER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -109,5 +108,3 @@ class BufferReader {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_BUFFER_READER_H_

@@ -7,8 +7,7 @@
 // Of pairs that are long past a few are kept, for those who ask about an earlier moment.
 //
 // One thread. Memory: bounded, some 16 KiB and the lines of a program that was quiet.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_CLOCK_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_CLOCK_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -83,5 +82,3 @@ class ClockConverter {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_CLOCK_H_

@@ -2,8 +2,7 @@
 // recorded for its live blocks alone.
 //
 // One thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_COUNTING_WRITER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_COUNTING_WRITER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -105,5 +104,3 @@ class CountingWriter final : public TraceWriter {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_COUNTING_WRITER_H_

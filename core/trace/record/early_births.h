@@ -5,8 +5,7 @@
 //
 // One thread, bounded memory. There are none but for threads that hand memory over within less than
 // a microsecond, and for programs whose calls were not all seen.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_EARLY_BIRTHS_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_EARLY_BIRTHS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -41,5 +40,3 @@ class EarlyBirths {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_EARLY_BIRTHS_H_

@@ -4,8 +4,7 @@
 //
 // What is held is bounded; when it gets too much the oldest events are written although their
 // blocks may still die young. One thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_EVENT_QUEUE_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_EVENT_QUEUE_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -116,5 +115,3 @@ class EventQueue {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_EVENT_QUEUE_H_

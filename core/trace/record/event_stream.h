@@ -2,8 +2,7 @@
 // the merge: checked, decoded, in order of time, in one piece of memory.
 //
 // One thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -73,5 +72,3 @@ class EventStream {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_EVENT_STREAM_H_

@@ -2,8 +2,7 @@
 // them (core/gauge/gauge_names.h), so that one format serves both.
 //
 // One thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_FRAME_NAMES_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_FRAME_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -39,5 +38,3 @@ class FrameNames {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_FRAME_NAMES_H_

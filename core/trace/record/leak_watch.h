@@ -2,8 +2,7 @@
 // knows all live blocks of a program at every moment; what is lost among them is not its business.
 //
 // All functions are called by the recorder's thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_LEAK_WATCH_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_LEAK_WATCH_H_
+#pragma once
 
 #include <cstdint>
 
@@ -51,5 +50,3 @@ class LeakWatch {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_LEAK_WATCH_H_

@@ -2,8 +2,7 @@
 // program may have millions. They lie in pieces that are given back when they are empty.
 //
 // One thread. A slot is valid until it is returned.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -104,5 +103,3 @@ class BlockPool {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_LIVE_BLOCKS_H_

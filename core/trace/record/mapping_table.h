@@ -2,8 +2,7 @@
 // them. There are few of them and they change rarely, compared with blocks.
 //
 // One thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_MAPPING_TABLE_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_MAPPING_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -37,5 +36,3 @@ class MappingTable {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_MAPPING_TABLE_H_

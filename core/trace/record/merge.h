@@ -5,8 +5,7 @@
 // what takes a block away comes before what may hand it out again.
 //
 // One thread; allocates only when there are more streams than ever before.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_MERGE_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_MERGE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -47,5 +46,3 @@ class Merge {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_MERGE_H_

@@ -1,7 +1,6 @@
 // One event of a traced program as it goes from its buffer to the matching: decoded, with the thread
 // it came from. Plain data.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -30,5 +29,3 @@ struct MergedEvent : AllocationDetails {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_MERGED_EVENT_H_

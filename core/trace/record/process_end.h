@@ -4,8 +4,7 @@
 // waited for it.
 //
 // One thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_END_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_END_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -37,5 +36,3 @@ class ProcessEnd {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_END_H_

@@ -7,8 +7,7 @@
 //
 // One thread, apart from Beat. Memory: the queue of events (bounded), one segment of the writer,
 // and 80 to 130 bytes for each live block.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -176,5 +175,3 @@ class ProcessRecorder {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_PROCESS_RECORDER_H_

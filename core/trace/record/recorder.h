@@ -6,8 +6,7 @@
 // to a slow disk must not look like death.
 //
 // Start, Beat, ProgramEnded, Stop and WaitFor are for one other thread.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_RECORDER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_RECORDER_H_
+#pragma once
 
 #include <condition_variable>
 #include <cstdint>
@@ -140,5 +139,3 @@ class Recorder {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_RECORDER_H_

@@ -6,8 +6,7 @@
 // order that a processor could guess.
 //
 // One thread. Memory: some 20 bytes for each event of one segment, 64 for each of its stacks.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_SEGMENT_ENCODER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_SEGMENT_ENCODER_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -113,5 +112,3 @@ class SegmentEncoder {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_SEGMENT_ENCODER_H_

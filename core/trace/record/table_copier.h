@@ -4,8 +4,7 @@
 //
 // One thread. Called after events were read and before they are written: what an event names was in
 // the tables before it.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_TABLE_COPIER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_TABLE_COPIER_H_
+#pragma once
 
 #include <cstdint>
 #include <unordered_set>
@@ -52,5 +51,3 @@ class TableCopier {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_TABLE_COPIER_H_

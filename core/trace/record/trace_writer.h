@@ -8,8 +8,7 @@
 //
 // Errors are kept: after the first failed write nothing more is written, and Finish tells. One
 // thread; compression may use one more.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_TRACE_WRITER_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_TRACE_WRITER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -82,5 +81,3 @@ class TraceWriter : public EventSink {
 };
 
 }  // namespace heapgauge::trace
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_TRACE_WRITER_H_

@@ -1,6 +1,5 @@
 // Every figure that a trace can be asked for, for tests.
-#ifndef HEAPGAUGE_CORE_TRACE_TESTING_ALL_VALUES_H_
-#define HEAPGAUGE_CORE_TRACE_TESTING_ALL_VALUES_H_
+#pragma once
 
 #include "core/trace/answer/trace_profile.h"
 
@@ -12,5 +11,3 @@ inline constexpr TraceValue kAllValues[] = {
     TraceValue::kLifetime, TraceValue::kLeft,   TraceValue::kNeverFreed};
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_TESTING_ALL_VALUES_H_

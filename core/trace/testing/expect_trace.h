@@ -1,6 +1,5 @@
 // Compares a trace that was read with the one that was made. Not for use outside of tests.
-#ifndef HEAPGAUGE_CORE_TRACE_TESTING_EXPECT_TRACE_H_
-#define HEAPGAUGE_CORE_TRACE_TESTING_EXPECT_TRACE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -168,5 +167,3 @@ inline void ExpectAllSame(const MakeTrace& made, const TraceFile& trace) {
 }
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_TESTING_EXPECT_TRACE_H_

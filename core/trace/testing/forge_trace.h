@@ -1,7 +1,6 @@
 // Damages traces so that no checksum tells, as somebody would who makes them on purpose. Not for
 // use outside of tests.
-#ifndef HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_
-#define HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -88,5 +87,3 @@ inline std::span<char> FindColumn(std::string* bytes, ChunkType type, uint16_t i
 }
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_TESTING_FORGE_TRACE_H_

@@ -5,8 +5,7 @@
 //   const auto trace = TraceFile::Open(growing.path());
 //   growing.WriteUpTo(100);                // the first hundred events are in the file
 //   growing.Finish();
-#ifndef HEAPGAUGE_CORE_TRACE_TESTING_GROWING_TRACE_H_
-#define HEAPGAUGE_CORE_TRACE_TESTING_GROWING_TRACE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -57,5 +56,3 @@ class GrowingTrace {
 };
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_TESTING_GROWING_TRACE_H_

@@ -11,8 +11,7 @@
 // All is kept in memory until Write, and stays there as the oracle: blocks() as they were at the
 // end, by number; events() in order. Frames have names within the trace, so nothing needs to be
 // symbolized. Bad use ends the program.
-#ifndef HEAPGAUGE_CORE_TRACE_TESTING_MAKE_TRACE_H_
-#define HEAPGAUGE_CORE_TRACE_TESTING_MAKE_TRACE_H_
+#pragma once
 
 #include <unistd.h>
 
@@ -486,5 +485,3 @@ inline void AddRandomEvents(const RandomTrace& how, MakeTrace* trace) {
 }
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_TESTING_MAKE_TRACE_H_

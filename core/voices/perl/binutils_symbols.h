@@ -8,8 +8,7 @@
 // Where there is no .symtab both go by .dynsym; nm shows versions ("malloc@@V1") then.
 //
 // Built once, then read-only. Names point into the ElfFile or the table.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_BINUTILS_SYMBOLS_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_BINUTILS_SYMBOLS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -98,5 +97,3 @@ class NearestSymbols {
 };
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_BINUTILS_SYMBOLS_H_

@@ -3,8 +3,7 @@
 // Inlined calls become entries of their own, marked "(inline)". Functions of one short name but
 // different addresses get "@address" behind it. An entry counts once in a stack, however often it
 // is there.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_ENTRIES_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_ENTRIES_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -55,5 +54,3 @@ struct Figures {
 Figures Count(const Stacks& stacks, Entries* entries);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_ENTRIES_H_

@@ -1,6 +1,5 @@
 // The page of "weblist": source lines that open to show their instructions. No scripts.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_HTML_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_HTML_H_
+#pragma once
 
 #include <string>
 
@@ -12,5 +11,3 @@ std::string HtmlFoot();
 std::string HtmlSourceLine(const std::string& line, const std::string& code, bool live);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_HTML_H_

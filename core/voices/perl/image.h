@@ -10,8 +10,7 @@
 //     name, and the linker's only after it was asked for an address of the function itself.
 //
 // Owned by one thread. Files are untrusted.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_IMAGE_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_IMAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -77,5 +76,3 @@ class Image {
 };
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_IMAGE_H_

@@ -1,8 +1,7 @@
 // How the perl tools write names, files and figures.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_NAMES_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -43,5 +42,3 @@ std::string UnparseOrDot(double value, Kind kind, const Options& options);
 const char* UnitsOf(Kind kind, const Options& options);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_NAMES_H_

@@ -1,8 +1,7 @@
 // Machine instructions with their source lines, from the program objdump.
 //
 // A process is started for each call. Its output is bounded.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_OBJDUMP_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_OBJDUMP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -29,5 +28,3 @@ Result<std::vector<ListedInstruction>> Disassemble(const std::string& path, uint
 std::string ToolPath(const std::string& name, const Options& options);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_OBJDUMP_H_

@@ -1,8 +1,7 @@
 // What jeprof and google-pprof let their users choose, under their names.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_OPTIONS_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -84,5 +83,3 @@ struct Options {
 };
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_OPTIONS_H_

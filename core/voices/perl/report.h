@@ -13,8 +13,7 @@
 //
 // Output is streamed to `out`; what the tools tell on standard error goes to `err`, each line
 // ended. Single-threaded. Input is untrusted.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_REPORT_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_REPORT_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -68,5 +67,3 @@ std::string Announcement(std::string_view first_line);
 const char* Units(const Profile& profile, const Options& options);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_REPORT_H_

@@ -1,6 +1,5 @@
 // Functions that a pattern names and that have samples, for listings of source and code.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_ROUTINES_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_ROUTINES_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -45,5 +44,3 @@ Status ForEachRoutine(const ReportInput& input, const AddressFigures& figures,
                       const std::function<Status(const Routine&)>& handle);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_ROUTINES_H_

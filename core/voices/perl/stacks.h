@@ -5,8 +5,7 @@
 // behind a call); each value that comes out is an address of its own, with names of its own.
 //
 // Plain data and functions over them; linear in the frames of all stacks. Single-threaded.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_STACKS_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_STACKS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -104,5 +103,3 @@ Result<Stacks> FilterByPattern(const SessionState& state, const Stacks& stacks,
                                const std::string& pattern, bool wanted);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_STACKS_H_

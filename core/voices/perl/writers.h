@@ -2,8 +2,7 @@
 //
 // They write what the tools write on standard output to `out`, and what they tell on standard error
 // to `err`.
-#ifndef HEAPGAUGE_CORE_VOICES_PERL_WRITERS_H_
-#define HEAPGAUGE_CORE_VOICES_PERL_WRITERS_H_
+#pragma once
 
 #include <string>
 
@@ -35,5 +34,3 @@ Status WriteListing(const ReportInput& input, TextSink* out, TextSink* err);
 Status WriteDisassembly(const ReportInput& input, TextSink* out, TextSink* err);
 
 }  // namespace heapgauge::perl
-
-#endif  // HEAPGAUGE_CORE_VOICES_PERL_WRITERS_H_

@@ -2,8 +2,7 @@
 // web pages all fill in one of these.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_CONFIG_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_CONFIG_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -72,5 +71,3 @@ struct Config {
 };
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_CONFIG_H_

@@ -1,8 +1,7 @@
 // How pprof's graphs look in the language of dot: colours, quoting, names over several lines.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_DOT_STYLE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_DOT_STYLE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -21,5 +20,3 @@ std::string DotEscaped(std::string_view text);
 std::string DotName(const NodeInfo& info);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_DOT_STYLE_H_

@@ -2,8 +2,7 @@
 // is asked once for each frame of each distinct stack.
 //
 // Not synchronised.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_EDGE_TABLE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_EDGE_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -62,5 +61,3 @@ class EdgeTable {
 };
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_EDGE_TABLE_H_

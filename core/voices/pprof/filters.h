@@ -2,8 +2,7 @@
 // ignore, hide and show; show_from; tagfocus and tagignore; tagshow and taghide; prune_from.
 //
 // Takes time in proportion to the nodes, rows and distinct names of the profile.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_FILTERS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_FILTERS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -19,5 +18,3 @@ namespace heapgauge::pprof {
 Status ApplyFilters(const Config& config, Profile* profile, std::vector<std::string>* warnings);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_FILTERS_H_

@@ -4,8 +4,7 @@
 // An expression matches a frame by its function's name or source file, and a location also by its
 // object file. Each location is decided once; a node of the trie inherits from its parent, so a
 // million rows cost no more than the nodes they share. The trie is rebuilt only where frames go.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_FRAME_FILTER_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_FRAME_FILTER_H_
+#pragma once
 
 #include "core/base/regex.h"
 #include "core/model/profile.h"
@@ -38,5 +37,3 @@ FrameFilterMatches FilterByFrames(const FrameFilter& filter, Profile* profile);
 bool ShowFrom(const Regex& show_from, Profile* profile);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_FRAME_FILTER_H_

@@ -2,8 +2,7 @@
 // these than frames, so each is tried once, when it is first asked for.
 //
 // The profile must outlive the matcher; names must not change meanwhile. Owned by one thread.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_FRAME_MATCHER_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_FRAME_MATCHER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -34,5 +33,3 @@ class FrameMatcher {
 };
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_FRAME_MATCHER_H_

@@ -1,6 +1,5 @@
 // Times and durations as Go prints them, for reports that must look as pprof's do.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_GO_TIME_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_GO_TIME_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -14,5 +13,3 @@ std::string GoTimeText(int64_t time_ns);
 std::string GoDurationText(int64_t duration_ns);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_GO_TIME_H_

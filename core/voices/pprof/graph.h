@@ -8,8 +8,7 @@
 // labels, of dot alone) are made only for nodes that are left.
 //
 // TrimmedGraph() does it all. The profile and the table must outlive the graph.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -117,5 +116,3 @@ Trimmed TrimmedGraph(const ReportInput& input, const NodeTable& table, const Gra
 void SelectOutputUnit(const ReportInput& input, const Graph& graph, ValueFormat* format);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_H_

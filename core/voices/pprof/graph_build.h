@@ -2,8 +2,7 @@
 // kept, their tags, and call trees. Each is one visit of the stacks.
 //
 // For graph_trim.cc alone.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_BUILD_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_BUILD_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -41,5 +40,3 @@ void CountTags(const RowValues& values, const TagOptions& options, const std::ve
                const GraphTree* tree, Graph* graph);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_BUILD_H_

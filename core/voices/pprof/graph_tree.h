@@ -4,8 +4,7 @@
 // The tree of a large profile has millions of nodes, of which a picture shows eighty. So it is kept
 // small until the light ones are gone, and only then made a graph. Nodes that are cut out leave
 // their children to their caller, by a residual edge.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_TREE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_TREE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -58,5 +57,3 @@ class GraphTree {
 void CutTree(Graph* graph);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_GRAPH_TREE_H_

@@ -1,6 +1,5 @@
 // The labels of a row, grouped by key as pprof's reports print them.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_LABEL_TEXT_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_LABEL_TEXT_H_
+#pragma once
 
 #include <map>
 #include <span>
@@ -25,5 +24,3 @@ inline LabelGroups GroupLabels(const Profile& profile, std::span<const heapgauge
 }
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_LABEL_TEXT_H_

@@ -1,7 +1,6 @@
 // The units of numeric labels. A format tells a unit with each number, or none; pprof takes the
 // first that it meets for a key, and the key itself where there is none ("bytes").
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_LABEL_UNITS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_LABEL_UNITS_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -19,5 +18,3 @@ using LabelUnits = std::map<std::string, std::string, std::less<>>;
 LabelUnits FindLabelUnits(const Profile& profile, std::vector<std::string>* warnings = nullptr);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_LABEL_UNITS_H_

@@ -1,6 +1,5 @@
 // The lines above a report: which program, which value, when, and how much of it is shown.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_LEGEND_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_LEGEND_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -32,5 +31,3 @@ std::vector<std::string> ReportLabels(const ReportInput& input, const ValueForma
 std::string JoinLines(const std::vector<std::string>& lines);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_LEGEND_H_

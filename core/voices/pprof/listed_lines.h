@@ -2,8 +2,7 @@
 // and for those who show them in another way.
 //
 // A pure function of a prepared report.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_LISTED_LINES_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_LISTED_LINES_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -27,5 +26,3 @@ using ListedFunctions = std::map<std::string, std::map<std::string, ListedFile>>
 ListedFunctions ListFunctions(const ReportInput& input, const Regex& regex);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_LISTED_LINES_H_

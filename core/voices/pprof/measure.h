@@ -6,8 +6,7 @@
 // are shown as they are.
 //
 // Pure functions.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_MEASURE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_MEASURE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -59,5 +58,3 @@ class ValueFormat {
 };
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_MEASURE_H_

@@ -7,8 +7,7 @@
 //
 // Made once from a profile, in time linear in its frames, read-only afterwards. The profile must
 // outlive it. Nodes are numbered as they are met, by location.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_NODES_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_NODES_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -82,5 +81,3 @@ class NodeTable {
 };
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_NODES_H_

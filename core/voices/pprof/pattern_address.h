@@ -1,6 +1,5 @@
 // The argument of disasm and weblist may be an address instead of a regular expression.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_PATTERN_ADDRESS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_PATTERN_ADDRESS_H_
+#pragma once
 
 #include <charconv>
 #include <cstdint>
@@ -26,5 +25,3 @@ inline std::optional<uint64_t> AddressOfPattern(std::string_view pattern) {
 }
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_PATTERN_ADDRESS_H_

@@ -3,8 +3,7 @@
 //
 // Both match the name of a function up to its argument list. No trie is rebuilt: a stack that ends
 // earlier is named by another node of the same trie.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_PRUNE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_PRUNE_H_
+#pragma once
 
 #include <string_view>
 
@@ -34,5 +33,3 @@ void PruneAllocatorModules(Profile* profile);
 std::string_view NameWithoutArguments(std::string_view name);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_PRUNE_H_

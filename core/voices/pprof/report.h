@@ -6,8 +6,7 @@
 // merging, symbolizing and leaving out the profile's drop_frames come before and are the caller's.
 //
 // Output is streamed. Single-threaded.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_REPORT_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_REPORT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -25,5 +24,3 @@ namespace heapgauge::pprof {
 Status WriteReport(const ReportInput& input, TextSink* out);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_REPORT_H_

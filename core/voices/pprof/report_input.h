@@ -1,8 +1,7 @@
 // What a report of pprof is made of: the request, and the profile after all filters.
 //
 // Plain data; Prepare is pure.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_REPORT_INPUT_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_REPORT_INPUT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -41,5 +40,3 @@ struct ReportInput {
 Result<ReportInput> Prepare(Profile profile, const ReportRequest& request);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_REPORT_INPUT_H_

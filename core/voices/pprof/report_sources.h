@@ -1,7 +1,6 @@
 // The sources of a report: where its configuration says, in the namespace of the profiled process
 // while that runs, and on debuginfod servers if the environment names some.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_REPORT_SOURCES_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_REPORT_SOURCES_H_
+#pragma once
 
 #include <memory>
 
@@ -36,5 +35,3 @@ class ReportSources {
 };
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_REPORT_SOURCES_H_

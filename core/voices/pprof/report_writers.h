@@ -1,8 +1,7 @@
 // The writers of single reports. WriteReport() picks one; nobody else calls them.
 //
 // All of them stream to the sink and stop at its first error. Single-threaded.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_REPORT_WRITERS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_REPORT_WRITERS_H_
+#pragma once
 
 #include "core/base/result.h"
 #include "core/base/text_sink.h"
@@ -32,5 +31,3 @@ Status WriteProto(const ReportInput& input, TextSink* out);
 Status WriteTopProto(const ReportInput& input, TextSink* out);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_REPORT_WRITERS_H_

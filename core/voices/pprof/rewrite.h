@@ -1,7 +1,6 @@
 // How filters take frames out of a location (core/model/keep_rows.h takes rows). Locations are
 // shared by all stacks, so that frames taken from one are gone everywhere, as in pprof.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_REWRITE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_REWRITE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -24,5 +23,3 @@ void KeepFrames(const std::function<bool(const Frame&)>& keep, LocationId locati
                 Profile* profile);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_REWRITE_H_

@@ -1,7 +1,6 @@
 // Function names as pprof's pictures shorten them: without the path of a Go package, without the
 // package and parameters of a Java method, without the namespaces of a C++ method.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_SHORT_FUNCTION_NAME_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_SHORT_FUNCTION_NAME_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -12,5 +11,3 @@ namespace heapgauge::pprof {
 std::string ShortenFunctionName(std::string_view name);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_SHORT_FUNCTION_NAME_H_

@@ -15,8 +15,7 @@
 // many stacks are walked side by side; sums come out the same.
 //
 // The plan refers to the profile, which must not change meanwhile.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_STACK_WALK_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_STACK_WALK_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -242,5 +241,3 @@ void StackPlan::WalkTrie(uint32_t part, uint32_t parts, Visitor* visitor) const 
 }
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_STACK_WALK_H_

@@ -5,8 +5,7 @@
 // ":64kb", "4mb:", "12kb:64mb", both ends included), or a list of regular expressions separated by
 // commas. With a key, one of them must match a text of that key; without, all must match "key:text"
 // of some label. Rows share their sets of labels, so each set is decided once.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_TAG_FILTER_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_TAG_FILTER_H_
+#pragma once
 
 #include <optional>
 #include <span>
@@ -58,5 +57,3 @@ TagMatches FilterByTags(const TagFilter* focus, const TagFilter* ignore, const L
 TagMatches FilterTagNames(const Regex* show, const Regex* hide, Profile* profile);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_TAG_FILTER_H_

@@ -1,6 +1,5 @@
 // Many numeric tags as a few boxes: "16B", "32B..64kB".
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_TAG_GROUPS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_TAG_GROUPS_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -13,5 +12,3 @@ namespace heapgauge::pprof {
 std::vector<Tag> GroupNumbers(std::vector<Tag> tags, size_t count, bool flat);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_TAG_GROUPS_H_

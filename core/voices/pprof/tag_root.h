@@ -1,7 +1,6 @@
 // tagroot and tagleaf: the values of labels as frames at the outer or inner end of every stack, so
 // that reports break figures down by thread, request or size as they do by function.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_TAG_ROOT_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_TAG_ROOT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -30,5 +29,3 @@ std::vector<std::string> SplitKeys(const std::string& list);
 Result<TagFrameMatches> AddTagFrames(const TagFrames& frames, Profile* profile);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_TAG_ROOT_H_

@@ -2,8 +2,7 @@
 // writes that C++'s does not: widths are counted in characters, whatever their width on a screen.
 //
 // Owned by one thread.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_TEXT_BUFFER_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_TEXT_BUFFER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -54,5 +53,3 @@ inline void AppendRight(std::string_view text, size_t width, std::string* out) {
 }
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_TEXT_BUFFER_H_

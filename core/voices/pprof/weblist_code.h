@@ -5,8 +5,7 @@
 // interest was seen at; which line and inlined calls each belongs to, debug information tells.
 // Where the module's file or objdump is missing, the profile's own addresses stand for
 // instructions, and lines and figures are still right.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_WEBLIST_CODE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_WEBLIST_CODE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -69,5 +68,3 @@ struct WeblistCode {
 Result<WeblistCode> FindWeblistCode(const ReportInput& input);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_WEBLIST_CODE_H_

@@ -1,8 +1,7 @@
 // The page around a weblist: style and script. It needs nothing from elsewhere, follows the light
 // or dark preference of the reader, and is readable without the script. A click on a line, or Enter
 // on it, shows the code under it; the two buttons do so for all lines.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_WEBLIST_PAGE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_WEBLIST_PAGE_H_
+#pragma once
 
 namespace heapgauge::pprof {
 
@@ -11,5 +10,3 @@ extern const char kWeblistStart[];
 extern const char kWeblistEnd[];
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_WEBLIST_PAGE_H_

@@ -1,8 +1,7 @@
 // A client for tests that sends exactly the bytes it is told, however wrong they are.
 //
 // Waits as long as it takes, for a minute at most: a test that waits longer has failed.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_TESTING_RAW_CLIENT_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_TESTING_RAW_CLIENT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -39,5 +38,3 @@ class RawClient {
 std::string Get(const std::string& url, const std::string& path);
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_TESTING_RAW_CLIENT_H_

@@ -1,6 +1,5 @@
 // A server that runs as long as a test needs it.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_TESTING_RUNNING_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_TESTING_RUNNING_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -69,5 +68,3 @@ class Running {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_TESTING_RUNNING_H_

@@ -1,7 +1,6 @@
 /* What all programs here allocate, from functions that are to be seen in profiles: 48 MiB in blocks
  * of 16 KiB and 16 MiB in blocks of 512 bytes that stay, and 64 MiB that go again at once. */
-#ifndef HEAPGAUGE_TESTS_COMPAT_WORK_H_
-#define HEAPGAUGE_TESTS_COMPAT_WORK_H_
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,5 +59,3 @@ static NOINLINE void hold(void) {
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* HEAPGAUGE_TESTS_COMPAT_WORK_H_ */

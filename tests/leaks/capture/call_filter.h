@@ -1,6 +1,5 @@
 // Filters of system calls that a program puts on its own threads.
-#ifndef HEAPGAUGE_TESTS_LEAKS_CAPTURE_CALL_FILTER_H_
-#define HEAPGAUGE_TESTS_LEAKS_CAPTURE_CALL_FILTER_H_
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -30,5 +29,3 @@ inline bool ForbidCalls(uint32_t call, Calls forbidden) {
 }
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_TESTS_LEAKS_CAPTURE_CALL_FILTER_H_

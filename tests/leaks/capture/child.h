@@ -1,6 +1,5 @@
 // A child of a test that runs a function of it; killed at the end.
-#ifndef HEAPGAUGE_TESTS_LEAKS_CAPTURE_CHILD_H_
-#define HEAPGAUGE_TESTS_LEAKS_CAPTURE_CHILD_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -87,5 +86,3 @@ inline bool IsTraced(pid_t process) {
 }
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_TESTS_LEAKS_CAPTURE_CHILD_H_

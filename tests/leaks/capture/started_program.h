@@ -1,6 +1,5 @@
 // A program that a test starts and talks to through pipes; killed at the end.
-#ifndef HEAPGAUGE_TESTS_LEAKS_CAPTURE_STARTED_PROGRAM_H_
-#define HEAPGAUGE_TESTS_LEAKS_CAPTURE_STARTED_PROGRAM_H_
+#pragma once
 
 #include <fcntl.h>
 #include <signal.h>
@@ -81,5 +80,3 @@ inline int Rounds(int few) {
 }
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_TESTS_LEAKS_CAPTURE_STARTED_PROGRAM_H_

@@ -1,6 +1,5 @@
 // Tests that are skipped where processes of our own may not be traced.
-#ifndef HEAPGAUGE_TESTS_LEAKS_CAPTURE_TRACING_TEST_H_
-#define HEAPGAUGE_TESTS_LEAKS_CAPTURE_TRACING_TEST_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
@@ -28,5 +27,3 @@ class TracingTest : public testing::Test {
 };
 
 }  // namespace heapgauge::leaks
-
-#endif  // HEAPGAUGE_TESTS_LEAKS_CAPTURE_TRACING_TEST_H_

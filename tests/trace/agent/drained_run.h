@@ -1,8 +1,7 @@
 // Runs a program under the agent with HEAPGAUGE_TRACE=1 and empties its buffers meanwhile, as a
 // recorder does, but as simply as can be: all events are kept in memory and put in order at the
 // end. Goes by wire/trace_buffer.h alone.
-#ifndef HEAPGAUGE_TESTS_TRACE_AGENT_DRAINED_RUN_H_
-#define HEAPGAUGE_TESTS_TRACE_AGENT_DRAINED_RUN_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -77,5 +76,3 @@ struct Account {
 Account Follow(const std::vector<Event>& events);
 
 }  // namespace heapgauge::trace_test
-
-#endif  // HEAPGAUGE_TESTS_TRACE_AGENT_DRAINED_RUN_H_

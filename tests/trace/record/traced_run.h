@@ -1,7 +1,6 @@
 // What a trace says, added up, and what churn_threads says about itself. For tests of `run
 // --trace`.
-#ifndef HEAPGAUGE_TESTS_TRACE_RECORD_TRACED_RUN_H_
-#define HEAPGAUGE_TESTS_TRACE_RECORD_TRACED_RUN_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -49,5 +48,3 @@ ChurnSums ReadChurn(const std::string& path);
 pid_t ChildOf(pid_t parent);
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_TESTS_TRACE_RECORD_TRACED_RUN_H_

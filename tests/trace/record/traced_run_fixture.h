@@ -1,6 +1,5 @@
 // Runs programs under `heapgauge run --trace`, with all files in a directory of the test's own.
-#ifndef HEAPGAUGE_TESTS_TRACE_RECORD_TRACED_RUN_FIXTURE_H_
-#define HEAPGAUGE_TESTS_TRACE_RECORD_TRACED_RUN_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -50,5 +49,3 @@ class TracedRun : public ::testing::Test {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_TESTS_TRACE_RECORD_TRACED_RUN_FIXTURE_H_

@@ -1,6 +1,5 @@
 // What preload.cc counts in a program and show_report.cc prints. Lives in a mapped file.
-#ifndef HEAPGAUGE_TESTS_UNWIND_REAL_PROGRAMS_REPORT_H_
-#define HEAPGAUGE_TESTS_UNWIND_REAL_PROGRAMS_REPORT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -29,5 +28,3 @@ struct Report {
 };
 
 }  // namespace heapgauge::agent
-
-#endif  // HEAPGAUGE_TESTS_UNWIND_REAL_PROGRAMS_REPORT_H_

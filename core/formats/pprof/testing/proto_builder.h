@@ -7,8 +7,7 @@
 //   b.Location(1, 0x1000, {{1, 42}});
 //   b.Sample({1}, {100});
 //   std::string bytes = b.Build();   // the table of texts comes last
-#ifndef HEAPGAUGE_CORE_FORMATS_PPROF_TESTING_PROTO_BUILDER_H_
-#define HEAPGAUGE_CORE_FORMATS_PPROF_TESTING_PROTO_BUILDER_H_
+#pragma once
 
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
@@ -144,5 +143,3 @@ inline std::string EverythingProto() {
 }
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_FORMATS_PPROF_TESTING_PROTO_BUILDER_H_

@@ -1,6 +1,5 @@
 // A live block at some address. Not for use outside of tests.
-#ifndef HEAPGAUGE_CORE_TRACE_ANSWER_TESTING_PLACED_AT_H_
-#define HEAPGAUGE_CORE_TRACE_ANSWER_TESTING_PLACED_AT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -16,5 +15,3 @@ inline PlacedBlock PlacedAt(uint64_t address, uint64_t size, uint32_t group = 0)
 }
 
 }  // namespace heapgauge::trace::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_ANSWER_TESTING_PLACED_AT_H_

@@ -1,6 +1,5 @@
 // A sink that keeps the events it gets, for tests.
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_TESTING_EVENT_LIST_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_TESTING_EVENT_LIST_H_
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -72,5 +71,3 @@ class EventList final : public trace::EventSink {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_TESTING_EVENT_LIST_H_

@@ -5,8 +5,7 @@
 //   auto buffer = gauge.Take(0, /*token=*/1, /*thread=*/100);
 //   buffer.Allocate(10, 0x1000, 64);
 //   buffer.Close();
-#ifndef HEAPGAUGE_CORE_TRACE_RECORD_TESTING_TRACED_GAUGE_H_
-#define HEAPGAUGE_CORE_TRACE_RECORD_TESTING_TRACED_GAUGE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -58,5 +57,3 @@ class TracedGauge {
 };
 
 }  // namespace heapgauge::testing
-
-#endif  // HEAPGAUGE_CORE_TRACE_RECORD_TESTING_TRACED_GAUGE_H_

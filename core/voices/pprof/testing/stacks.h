@@ -1,7 +1,6 @@
 // What the tests of filters look at: the stacks of a profile as text, and labels for its rows. Not
 // for use outside of tests.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_TESTING_STACKS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_TESTING_STACKS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -64,5 +63,3 @@ inline void SetLabels(RowId row, const std::vector<heapgauge::Label>& labels, Pr
 inline Regex Re(const std::string& pattern) { return *Regex::Compile(pattern); }
 
 }  // namespace heapgauge::pprof::testing
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_TESTING_STACKS_H_

@@ -2,8 +2,7 @@
 // programs, a picture, a viewer. Flags (-top) and the shell (top) use the same table.
 //
 // Plain data.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_WORDS_COMMANDS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_WORDS_COMMANDS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -38,5 +37,3 @@ const ReportCommand* FindCommand(std::string_view name);
 std::string CommandUsage(const ReportCommand& command);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_WORDS_COMMANDS_H_

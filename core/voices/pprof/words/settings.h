@@ -6,8 +6,7 @@
 // own on the command line and in the shell.
 //
 // Pure functions of their arguments.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_WORDS_SETTINGS_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_WORDS_SETTINGS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -53,5 +52,3 @@ Result<bool> ParseSwitch(std::string_view text);
 std::string NumberText(double value);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_WORDS_SETTINGS_H_

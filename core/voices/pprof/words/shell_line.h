@@ -7,8 +7,7 @@
 //
 // What a report's line says about focus and the like holds for this report alone; assignments stay.
 // Messages are pprof's, since people search for them. Pure.
-#ifndef HEAPGAUGE_CORE_VOICES_PPROF_WORDS_SHELL_LINE_H_
-#define HEAPGAUGE_CORE_VOICES_PPROF_WORDS_SHELL_LINE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -57,5 +56,3 @@ std::vector<std::string> Completions(std::string_view line,
                                      const std::vector<std::string>& functions);
 
 }  // namespace heapgauge::pprof
-
-#endif  // HEAPGAUGE_CORE_VOICES_PPROF_WORDS_SHELL_LINE_H_

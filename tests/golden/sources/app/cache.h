@@ -1,6 +1,5 @@
 // What the shop keeps: a template and an inlined call for the reports to show.
-#ifndef HEAPGAUGE_TESTS_GOLDEN_SOURCES_APP_CACHE_H_
-#define HEAPGAUGE_TESTS_GOLDEN_SOURCES_APP_CACHE_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -30,5 +29,3 @@ void LoseSession(int number);
 void* MapTable(size_t bytes);
 
 }  // namespace shop
-
-#endif  // HEAPGAUGE_TESTS_GOLDEN_SOURCES_APP_CACHE_H_
