@@ -1,6 +1,6 @@
 // callgrind: a profile for KCachegrind and QCachegrind.
 
-#include "cli/graph_report.h"
+#include "cli/report_source.h"
 
 namespace heapgauge::cli {
 namespace {

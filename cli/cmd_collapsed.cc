@@ -1,7 +1,7 @@
 // collapsed: stacks for flame graph tools.
 
-#include "cli/report_figures.h"
-#include "core/formats/collapsed/collapsed_writer.h"
+#include "cli/report_source.h"
+#include "core/formats/collapsed/collapsed.h"
 
 namespace heapgauge::cli {
 namespace {

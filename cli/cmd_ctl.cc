@@ -6,11 +6,11 @@
 
 #include "cli/cli.h"
 #include "cli/report_options.h"
-#include "core/base/shell_word.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_dump.h"
-#include "core/gauge/gauge_summary.h"
+#include "core/gauge/gauge_facts.h"
 #include "core/recording/locate.h"
 #include "core/report/recording_text.h"
 

@@ -1,7 +1,7 @@
 // dhat: a file for DHAT's viewer.
 
-#include "cli/packed_output.h"
-#include "cli/report_figures.h"
+#include "cli/exports.h"
+#include "cli/report_source.h"
 #include "cli/trace_subject.h"
 #include "core/formats/dhat/dhat_writer.h"
 

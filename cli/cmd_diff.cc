@@ -1,6 +1,6 @@
 // diff: what changed from one profile to another.
 
-#include "cli/report_figures.h"
+#include "cli/report_source.h"
 #include "core/report/views/diff.h"
 
 namespace heapgauge::cli {

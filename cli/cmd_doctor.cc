@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/agent_path.h"
 #include "cli/cli.h"
 #include "cli/launch.h"
 #include "core/base/file.h"

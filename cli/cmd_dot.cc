@@ -4,10 +4,10 @@
 
 #include <cstdio>
 
-#include "cli/graph_report.h"
+#include "cli/report_source.h"
 #include "core/base/text.h"
-#include "core/report/draw/pan_zoom.h"
 #include "core/report/draw/render.h"
+#include "core/report/draw/svg_scripts.h"
 
 namespace heapgauge::cli {
 namespace {

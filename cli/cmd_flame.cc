@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/report_figures.h"
+#include "cli/report_source.h"
 #include "core/fold/measures.h"
 #include "core/report/draw/flame.h"
 

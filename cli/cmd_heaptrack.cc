@@ -1,8 +1,7 @@
 // heaptrack: a data file for heaptrack_print and heaptrack_gui.
 
-#include "cli/live_export.h"
-#include "cli/packed_output.h"
-#include "cli/report_figures.h"
+#include "cli/exports.h"
+#include "cli/report_source.h"
 #include "cli/trace_subject.h"
 #include "core/formats/heaptrack/heaptrack_writer.h"
 

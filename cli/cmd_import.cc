@@ -10,14 +10,13 @@
 #include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "core/base/byte_stream.h"
+#include "core/base/encode.h"
 #include "core/base/file.h"
-#include "core/base/peeking_stream.h"
-#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "core/elf/elf_file.h"
 #include "core/formats/heaptrack/heaptrack_import.h"
 #include "core/recording/recording.h"
-#include "core/report/figures.h"
+#include "core/report/value_text.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::cli {

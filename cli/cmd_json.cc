@@ -1,7 +1,7 @@
 // json: the whole profile for programs.
 
-#include "cli/report_figures.h"
-#include "core/report/profile_json.h"
+#include "cli/report_source.h"
+#include "core/report/report_json.h"
 
 namespace heapgauge::cli {
 namespace {

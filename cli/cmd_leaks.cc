@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cli/cli.h"
-#include "cli/leak_output.h"
+#include "cli/leak_check.h"
 #include "cli/progress_line.h"
-#include "core/base/shell_word.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/gauge/owner_process.h"

@@ -1,11 +1,10 @@
 // lifetimes: how long blocks live, by size and by who allocates them.
 
+#include "cli/report_options.h"
 #include "cli/report_source.h"
-#include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/recording/recording.h"
 #include "core/report/views/lifetimes.h"
-#include "core/report/views/live_samples.h"
 #include "core/trace/answer/lifetimes.h"
 
 namespace heapgauge::cli {

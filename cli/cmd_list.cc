@@ -1,6 +1,6 @@
 // list: source lines with what they hold.
 
-#include "cli/graph_report.h"
+#include "cli/report_source.h"
 
 namespace heapgauge::cli {
 namespace {

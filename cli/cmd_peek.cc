@@ -1,6 +1,6 @@
 // peek: who calls a function, and what it calls.
 
-#include "cli/report_figures.h"
+#include "cli/report_source.h"
 #include "core/report/views/peek.h"
 
 namespace heapgauge::cli {

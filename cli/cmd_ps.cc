@@ -15,9 +15,8 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/gauge/gauge_directory.h"
-#include "core/gauge/gauges_in_memory.h"
 #include "core/os/process.h"
 #include "core/report/recording_text.h"
 

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/pprof/line_reader.h"
+#include "cli/line_reader.h"
 #include "cli/progress_line.h"
 #include "cli/report_source.h"
 #include "core/base/file.h"

@@ -1,6 +1,6 @@
 // raw: all that is in a profile, in pprof's plain words.
 
-#include "cli/graph_report.h"
+#include "cli/report_source.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/symbol_options.h"
-#include "core/base/shell_word.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
-#include "core/gauge/gauge_save.h"
+#include "core/gauge/gauge_dump.h"
 #include "core/recording/recording.h"
 #include "core/trace/file/save_trace.h"
 

@@ -12,12 +12,11 @@
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/http_host.h"
-#include "cli/until_ended.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/symbolize/name_cache.h"
-#include "endpoint/base/gauge_processes.h"
-#include "endpoint/http/address.h"
+#include "endpoint/base/gauge_process.h"
+#include "endpoint/http/listener.h"
 
 namespace heapgauge::cli {
 namespace {

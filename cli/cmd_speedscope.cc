@@ -1,6 +1,6 @@
 // speedscope: a profile for speedscope's viewer.
 
-#include "cli/report_figures.h"
+#include "cli/report_source.h"
 #include "core/formats/speedscope/speedscope_writer.h"
 
 namespace heapgauge::cli {

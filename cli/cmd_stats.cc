@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "cli/report_options.h"
 #include "cli/report_source.h"
-#include "cli/trace_options.h"
 #include "cli/trace_subject.h"
 #include "core/base/text.h"
 #include "core/recording/recording.h"
-#include "core/report/views/live_samples.h"
+#include "core/report/views/lifetimes.h"
 #include "core/report/views/stats.h"
 #include "core/trace/answer/stats.h"
 #include "core/trace/answer/trace_moment.h"

@@ -1,9 +1,9 @@
 // gperftools, jemalloc: a profile in the text formats of these allocators.
 
-#include "cli/live_export.h"
+#include "cli/exports.h"
 #include "cli/report_source.h"
-#include "core/formats/heap_text/heap_text_writer.h"
-#include "core/formats/jemalloc/jemalloc_writer.h"
+#include "core/formats/heap_text/heap_text.h"
+#include "core/formats/jemalloc/jemalloc.h"
 
 namespace heapgauge::cli {
 namespace {

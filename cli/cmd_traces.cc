@@ -1,6 +1,6 @@
 // traces: whole stacks.
 
-#include "cli/report_figures.h"
+#include "cli/report_source.h"
 #include "core/report/views/traces.h"
 
 namespace heapgauge::cli {

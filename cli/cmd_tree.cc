@@ -1,6 +1,6 @@
 // tree: through which calls the memory was asked for.
 
-#include "cli/report_figures.h"
+#include "cli/report_source.h"
 #include "core/report/views/tree.h"
 
 namespace heapgauge::cli {

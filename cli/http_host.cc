@@ -1,18 +1,41 @@
 #include "cli/http_host.h"
 
+#include <ctime>
+#include <map>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "cli/command_line.h"
-#include "cli/ui_leaks.h"
-#include "core/base/blocked_signals.h"
 #include "core/base/file.h"
-#include "endpoint/api/queries.h"
+#include "core/base/threads.h"
+#include "core/gauge/gauge_control.h"
+#include "core/gauge/gauge_directory.h"
+#include "core/leaks/verdict/check_process.h"
+#include "core/os/process.h"
+#include "endpoint/api/query.h"
 #include "endpoint/api/sources.h"
+#include "endpoint/base/gauge_process.h"
+#include "endpoint/base/process.h"
 #include "endpoint/http/access.h"
 #include "endpoint/target.h"
 
 namespace heapgauge::cli {
+
+// Ticks the timelines of the processes that `serve` shows, as `run` does for its own: a program
+// that allocates little would have gaps in it, and nobody else notes its resident memory.
+//
+// Single-threaded. Files that may not be written are left alone.
+
+class ServedTicks {
+ public:
+  // To be called once a second.
+  void Tick(endpoint::Processes* processes);
+
+ private:
+  std::map<std::string, GaugeTicker> tickers_;
+};
+
 namespace {
 
 // One may find names for seconds while the other answers.
@@ -76,5 +99,66 @@ void HttpHost::Stop() {
 }
 
 HttpHost::~HttpHost() { Stop(); }
+
+namespace {
+
+class LiveChecker final : public endpoint::api::LeakChecker {
+ public:
+  explicit LiveChecker(leaks::Suppressions suppressions) : suppressions_(std::move(suppressions)) {}
+
+  Result<leaks::Check> Look(endpoint::Process* process) override {
+    leaks::CheckOptions options;
+    options.gauge_path = process->gauge_path();
+    if (options.gauge_path.empty()) {
+      return Fail(ErrorCode::kUnavailable, "there is no gauge file of this process here");
+    }
+    return leaks::CheckProcess(process->pid(), options);
+  }
+  const leaks::Suppressions& suppressions() const override { return suppressions_; }
+
+ private:
+  const leaks::Suppressions suppressions_;
+};
+
+}  // namespace
+
+std::shared_ptr<endpoint::api::LeakChecker> MakeLeakChecker(leaks::Suppressions suppressions) {
+  return std::make_shared<LiveChecker>(std::move(suppressions));
+}
+
+void ServedTicks::Tick(endpoint::Processes* processes) {
+  std::map<std::string, GaugeTicker> still;
+  for (const auto& process : processes->List()) {
+    const auto* gauge = dynamic_cast<const endpoint::GaugeProcess*>(process.get());
+    if (gauge == nullptr) continue;
+    const auto owner = ReadOwner(gauge->path());
+    const uint32_t pid = owner ? RunningAs(*owner) : 0;
+    if (pid == 0) continue;
+    auto known = tickers_.extract(gauge->path());
+    if (known.empty() || known.mapped().pid() != owner->pid) {
+      auto opened = GaugeTicker::Open(gauge->path());
+      if (!opened) continue;
+      still.emplace(gauge->path(), *std::move(opened));
+    } else {
+      still.insert(std::move(known));
+    }
+    const auto resident = ResidentBytes(pid);
+    if (!resident || *resident == 0) continue;
+    static_cast<void>(still.at(gauge->path()).Tick(*resident, MonotonicNow()));
+  }
+  tickers_ = std::move(still);
+}
+
+UntilEnded::UntilEnded() {
+  sigemptyset(&signals_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals_, signal);
+  sigprocmask(SIG_BLOCK, &signals_, nullptr);
+}
+
+void UntilEnded::Wait(endpoint::Processes* processes) const {
+  ServedTicks ticks;
+  const timespec second{1, 0};
+  while (sigtimedwait(&signals_, nullptr, &second) < 0) ticks.Tick(processes);
+}
 
 }  // namespace heapgauge::cli

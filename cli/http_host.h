@@ -1,18 +1,25 @@
-// The endpoint on a port of this process: what `serve` and `run --http` have in common.
-//
-// Binding and starting are two steps, so that `run` can bind before the program starts, and have
-// no second thread until it has forked. All signals are blocked in the threads made here.
+// A host that answers on a port beside the programs, for `serve`, `ui` and `run --http`: the port,
+// leak checks for its page, and how long it serves.
 #pragma once
 
+#include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "core/base/result.h"
+#include "core/leaks/verdict/suppressions.h"
+#include "endpoint/api/kept_checks.h"
+#include "endpoint/base/process.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/http/server.h"
 
 namespace heapgauge::cli {
+
+// The endpoint on a port of this process: what `serve` and `run --http` have in common.
+//
+// Binding and starting are two steps, so that `run` can bind before the program starts, and have
+// no second thread until it has forked. All signals are blocked in the threads made here.
 
 class Command;
 
@@ -56,6 +63,26 @@ class HttpHost {
   endpoint::Endpoint endpoint_;
   std::unique_ptr<endpoint::Server> server_;
   std::thread thread_;
+};
+
+// Leak checks for the page of a host that is beside the programs: `ui`, `serve`, `run --http`.
+
+std::shared_ptr<endpoint::api::LeakChecker> MakeLeakChecker(leaks::Suppressions suppressions = {});
+
+// A command that serves until somebody ends it: Ctrl-C, or a signal that asks it to.
+//
+// To be made before the first thread, so that the signals are blocked in all of them.
+// Single-threaded.
+
+class UntilEnded {
+ public:
+  UntilEnded();
+
+  // Returns when one of the signals came. Ticks the timelines of the processes meanwhile.
+  void Wait(endpoint::Processes* processes) const;
+
+ private:
+  sigset_t signals_;
 };
 
 }  // namespace heapgauge::cli

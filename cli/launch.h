@@ -54,4 +54,13 @@ std::string HowItEnded(int wait_status);
 // file of our own). Threads that still run are not waited for.
 [[noreturn]] void EndLike(int wait_status);
 
+// Where the agent is, and how it gets into a program that is started.
+
+// $HEAPGAUGE_AGENT, the agent beside our own executable, or where it was installed.
+Result<std::string> FindAgent();
+
+// Puts the agent into LD_PRELOAD, before anything that is there already; not where the program
+// would not start with it (musl, an old glibc, AddressSanitizer): it runs as it is then.
+Status PreloadAgent(const std::string& agent, LaunchSpec* spec);
+
 }  // namespace heapgauge::cli

@@ -9,7 +9,6 @@
 #include <new>
 
 #include "cli/cli.h"
-#include "cli/pprof/cmd_pprof.h"
 #include "core/base/text.h"
 
 namespace heapgauge::cli {

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "cli/terminal.h"
-#include "core/base/blocked_signals.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/threads.h"
 
 namespace heapgauge::cli {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "core/base/progress.h"
+#include "core/base/sinks.h"
 
 namespace heapgauge::cli {
 

@@ -4,15 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "cli/symbol_options.h"
-#include "cli/tell_user.h"
-#include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
-#include "core/base/file_sink.h"
+#include "core/base/sinks.h"
 #include "core/base/text.h"
+#include "core/fold/measures.h"
 #include "core/gauge/gauge_directory.h"
+#include "core/report/draw/drawn_graph.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge::cli {
 
@@ -263,6 +266,95 @@ Option AddTable(Command sub, ReportOptions* options) {
   AddSort(sub, options);
   sub.Add("-n,--rows", &options->rows, "rows to show, 0 for all").NonNegative();
   return sub.Flag("--json", &options->json, "as JSON, with all figures");
+}
+
+namespace {
+
+Status ChooseFigures(const ReportOptions& options, Sorted* sorted) {
+  Profile& profile = sorted->loaded.profile;
+  if (!options.type.empty()) HG_TRY(ChooseType(options.type, &profile));
+  EstimateFromPeriod(&profile);
+  HG_ASSIGN(sorted->sort, ChooseSort(options.sort, profile));
+  return {};
+}
+
+}  // namespace
+
+Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache, Recording* opened) {
+  Sorted sorted;
+  HG_ASSIGN(sorted.loaded, Load(options, cache, opened));
+  if (const Status chosen = ChooseFigures(options, &sorted); !chosen) {
+    return tl::unexpected<Error>(About(sorted.loaded.sources, chosen.error()));
+  }
+  return sorted;
+}
+
+Result<Selected> LoadSelected(const ReportOptions& options, Recording* opened) {
+  Selected selected;
+  HG_ASSIGN(static_cast<Sorted&>(selected), LoadSorted(options, nullptr, opened));
+  selected.granularity = GranularityOf(options.granularity);
+  HG_ASSIGN(selected.rows,
+            SelectRows(selected.profile(), {options.focus, options.ignore}, selected.granularity));
+  return selected;
+}
+
+void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t type) {
+  if (type >= profile.sample_types.size()) return;
+  double shrunk = 0;
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    if (rows[row]) shrunk += std::min(0.0, profile.estimate(row, type).value);
+  }
+  if (shrunk == 0) return;
+  EndProgress();
+  TellUser("heapgauge: stacks that shrank are left out: {}\n",
+           FormatChange(shrunk, profile.sample_types[type].unit));
+}
+
+void AddCsv(Command sub, Option json, ReportOptions* options) {
+  sub.Flag("--csv", &options->csv, "as CSV, for spreadsheets and scripts").Excludes(json);
+}
+
+namespace {
+
+pprof::Shape ShapeOf(const std::string& granularity) {
+  if (granularity == "lines") return pprof::Shape::kLines;
+  if (granularity == "files") return pprof::Shape::kFiles;
+  if (granularity == "addresses") return pprof::Shape::kAddresses;
+  return pprof::Shape::kFunctions;
+}
+
+}  // namespace
+
+Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::ReportKind kind) {
+  if (options.granularity == "modules") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "this report has no form by module; tree --modules has one");
+  }
+  HG_ASSIGN(Sorted sorted, LoadSorted(options));
+  Profile profile = std::move(sorted.loaded.profile);
+  if (profile.sample_types.empty()) {
+    return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
+  }
+  TellNotes(profile.notes);
+  pprof::ReportRequest request;
+  request.kind = kind;
+  request.pattern = options.pattern;
+  pprof::Config& config = request.config;
+  config.focus = options.focus;
+  config.ignore = options.ignore;
+  config.sort_by_cum = options.cumulative;
+  config.source_path = options.source_path;
+  config.trim_path = options.trim_path;
+  config.granularity = ShapeOf(options.granularity);
+  if (options.rows >= 0) config.node_count = options.rows;
+  const size_t type = TypeOf(profile, sorted.sort);
+  return PrepareGraph(std::move(profile), std::move(request), type, NamesOf(options.names));
+}
+
+void AddGraphOptions(Command sub, ReportOptions* options) {
+  AddSort(sub, options);
+  AddGranularity(sub, options);
+  sub.Add("-n,--nodes", &options->rows, "functions to show; 80 by default").NonNegative();
 }
 
 }  // namespace heapgauge::cli

@@ -4,6 +4,7 @@
 // Single-threaded.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,13 +13,14 @@
 #include "cli/cli.h"
 #include "cli/report_options.h"
 #include "cli/terminal.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/fold/functions.h"
 #include "core/model/profile.h"
 #include "core/recording/recording.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
 #include "core/symbolize/frame_cache.h"
+#include "core/voices/pprof/report.h"
 
 namespace heapgauge::cli {
 
@@ -71,5 +73,46 @@ void AddGranularity(Command sub, ReportOptions* options);
 void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_path);
 // --sort, -n, --json: the last one
 Option AddTable(Command sub, ReportOptions* options);
+
+// Which figure of a profile a report is about: --type and --sort, for profiles of any kind.
+//
+// Single-threaded.
+
+struct Sorted {
+  Loaded loaded;
+  SortKey sort = SortKey::kLive;
+
+  const Profile& profile() const { return loaded.profile; }
+};
+
+// Loads the profile, with the sample type that the options ask for as its default one. Fails if it
+// has no such type, or nothing to sort by as asked. The rest is as in Load.
+Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache = nullptr,
+                          Recording* opened = nullptr);
+
+// The same with the rows that --focus and --ignore leave.
+struct Selected : Sorted {
+  Granularity granularity = Granularity::kFunctions;
+  std::vector<bool> rows;
+};
+Result<Selected> LoadSelected(const ReportOptions& options, Recording* opened = nullptr);
+
+// For formats that have no place for less than nothing: says on standard error how much the stacks
+// lost that they leave out, those of a change that shrank. Nothing if there are none.
+void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t type);
+
+// --csv
+void AddCsv(Command sub, Option json, ReportOptions* options);
+
+// Reports that are made of pprof's call graph, under our own options: pictures, callgrind, raw,
+// list. Which frames are left out and what functions are called is as in all other native reports.
+//
+// Single-threaded.
+
+// Loads the profile and prepares the report.
+Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::ReportKind kind);
+
+// -n, --functions and its kin without modules, --cum, --names
+void AddGraphOptions(Command sub, ReportOptions* options);
 
 }  // namespace heapgauge::cli

@@ -12,8 +12,8 @@
 #include <ctime>
 #include <utility>
 
-#include "core/base/columns.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {

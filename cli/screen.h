@@ -11,7 +11,6 @@
 
 #include "core/base/result.h"
 #include "core/report/styled_text.h"
-#include "core/report/views/watch_text.h"
 #include "core/report/views/watch_view.h"
 
 namespace heapgauge::cli {

@@ -9,7 +9,7 @@
 
 #include "cli/progress_line.h"
 #include "cli/screen.h"
-#include "core/base/columns.h"
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -16,15 +16,14 @@
 #include <system_error>
 
 #include "cli/cli.h"
-#include "cli/tell_user.h"
-#include "cli/trace_summary.h"
+#include "cli/run_outcome.h"
 #include "core/base/file.h"
-#include "core/base/steady_heap.h"
+#include "core/base/large_memory.h"
 #include "core/base/text.h"
 #include "core/gauge/mapped_gauge.h"
 #include "core/os/process.h"
 #include "core/recording/recording.h"
-#include "core/trace/file/writer_lock.h"
+#include "core/trace/file/trace_file.h"
 #include "core/trace/record/recorder.h"
 
 namespace heapgauge::cli {
@@ -176,11 +175,11 @@ void WaitForRest(trace::Recorder* recorder, bool quiet) {
     const bool first_time = waited_ns < kSecondNs;
     waited_ns += trace::Recorder::kBeatPeriodNs;
     if (quiet || !first_time || waited_ns < kSecondNs) continue;
-    if (const size_t running = recorder->running(); running != 0) {
+    if (const size_t left = recorder->running(); left != 0) {
       TellUser(
           "heapgauge: the program has ended; {} that it started still run and are recorded "
           "(Ctrl-C ends that, not them)\n",
-          running);
+          left);
     }
   }
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/launch.h"
-#include "cli/leak_run.h"
+#include "cli/run_outcome.h"
 #include "core/base/result.h"
 
 namespace heapgauge::cli {

@@ -12,11 +12,10 @@
 
 #include "cli/command_line.h"
 #include "cli/report_options.h"
-#include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/recording/recording.h"
-#include "core/report/views/live_samples.h"
+#include "core/report/views/lifetimes.h"
 #include "core/trace/answer/trace_filter.h"
 #include "core/trace/file/trace_file.h"
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "endpoint/api/profile_source.h"
-#include "endpoint/report_questions.h"
 #include "endpoint/testing/fake_process.h"
 #include "endpoint/web/assets.h"
 

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "core/base/blocked_signals.h"
+#include "core/base/threads.h"
 #include "service/runtime.h"
 
 #define HG_OURS extern "C" __attribute__((visibility("hidden")))

@@ -1,13 +1,19 @@
 #include "service/own_endpoint.h"
 
+#include <errno.h>
+#include <time.h>
+
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "endpoint/base/gauge_process.h"
+#include "endpoint/base/message.h"
 #include "service/engines/find_engines.h"
 #include "service/runtime.h"
 
@@ -69,6 +75,111 @@ void ForgetOwnEndpoint() {
   own.store(nullptr);
   // Nobody in this process holds it: a call that was under way makes the library unusable anyway.
   new (&making) std::mutex;
+}
+
+namespace {
+
+// As many as a server lets through; a framework may have bounded nothing.
+constexpr size_t kMostHeaders = 128;
+constexpr size_t kMostText = 16 << 10;
+constexpr size_t kMostBody = 64 << 20;
+
+// Each keeps a thread of the framework, which may have no more than eight.
+constexpr uint32_t kMostWaiting = 4;
+std::atomic<uint32_t> waiting;
+
+endpoint::Response TooMany() {
+  endpoint::Response busy = endpoint::ErrorText(
+      503,
+      "too many profiles over time are under way; try again later, or fetch twice and compare");
+  busy.headers.emplace_back("Retry-After", "5");
+  return busy;
+}
+
+void SleepUntil(uint64_t due_ns) {
+  const timespec due = {static_cast<time_t>(due_ns / 1'000'000'000),
+                        static_cast<long>(due_ns % 1'000'000'000)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
+  }
+}
+
+struct Owner {
+  endpoint::Response response;
+  std::vector<heapgauge_header> headers;
+};
+
+bool Fits(const heapgauge_text& text, size_t most) {
+  return text.size <= most && (text.data != nullptr || text.size == 0);
+}
+
+std::string Copy(const heapgauge_text& text) {
+  return text.size == 0 ? std::string() : std::string(text.data, text.size);
+}
+
+heapgauge_text View(const std::string& text) { return {text.data(), text.size()}; }
+
+bool Read(const heapgauge_request& from, endpoint::Request* to) {
+  if (!Fits(from.method, 32) || !Fits(from.path, kMostText) || !Fits(from.query, kMostText) ||
+      !Fits(from.body, kMostBody) || from.header_count > kMostHeaders ||
+      (from.headers == nullptr && from.header_count != 0)) {
+    return false;
+  }
+  to->method = Copy(from.method);
+  to->path = Copy(from.path);
+  to->query = Copy(from.query);
+  to->body = Copy(from.body);
+  for (size_t i = 0; i < from.header_count; ++i) {
+    const heapgauge_header& header = from.headers[i];
+    if (!Fits(header.name, kMostText) || !Fits(header.value, kMostText)) return false;
+    to->headers.emplace_back(Copy(header.name), Copy(header.value));
+  }
+  return true;
+}
+
+}  // namespace
+
+int Handle(const heapgauge_request* request, heapgauge_response* response) {
+  auto owner = std::unique_ptr<Owner>();
+  endpoint::Reply reply;
+  int result = Guarded([&] {
+    endpoint::Request own;
+    if (!Read(*request, &own)) {
+      return FailWith(HEAPGAUGE_INVALID, "a part of the request is missing or too large");
+    }
+    owner = std::make_unique<Owner>();
+    reply = OwnEndpoint().Handle(own);
+    if (reply.later && waiting.fetch_add(1) >= kMostWaiting) {
+      waiting.fetch_sub(1);
+      reply = TooMany();
+    }
+    return int{HEAPGAUGE_OK};
+  });
+  if (result != HEAPGAUGE_OK) return result;
+  // Between two calls, so that the process may fork meanwhile.
+  const bool waits = static_cast<bool>(reply.later);
+  if (waits) SleepUntil(reply.due_ns);
+  result = Guarded([&] {
+    if (waits) reply.response = reply.later();
+    owner->response = std::move(reply.response);
+    reply = {};
+    for (const auto& [name, value] : owner->response.headers) {
+      owner->headers.push_back({View(name), View(value)});
+    }
+    response->status = owner->response.status;
+    response->headers = owner->headers.data();
+    response->header_count = owner->headers.size();
+    response->body = View(owner->response.body);
+    response->owner = owner.release();
+    return int{HEAPGAUGE_OK};
+  });
+  if (waits) waiting.fetch_sub(1);
+  return result;
+}
+
+void FreeResponse(heapgauge_response* response) {
+  const CallScope scope;
+  delete static_cast<Owner*>(response->owner);
+  *response = {};
 }
 
 }  // namespace heapgauge::service

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "endpoint/endpoint.h"
+#include "include/heapgauge/heapgauge.h"
 
 namespace heapgauge::service {
 
@@ -12,5 +13,14 @@ endpoint::Endpoint& OwnEndpoint();
 
 // In a forked child: what was the parent's is left alone.
 void ForgetOwnEndpoint();
+
+// heapgauge_handle(): the endpoint for a web framework to mount. Requests and answers are copied
+// between the program's plain texts and ours.
+//
+// Threads: any number. A promised answer is waited for in the calling thread, by a few at a time;
+// others are told to come back later.
+
+int Handle(const heapgauge_request* request, heapgauge_response* response);
+void FreeResponse(heapgauge_response* response);
 
 }  // namespace heapgauge::service

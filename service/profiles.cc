@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
 #include "core/fold/merge.h"
 #include "core/fold/scale.h"
-#include "core/formats/heap_text/heap_text_writer.h"
+#include "core/formats/heap_text/heap_text.h"
 #include "core/formats/pprof/pprof_writer.h"
+#include "core/gauge/gauge_dump.h"
 #include "core/gauge/gauge_reader.h"
-#include "core/gauge/gauge_save.h"
 #include "core/symbolize/symbolizer.h"
 #include "service/runtime.h"
 

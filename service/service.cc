@@ -7,7 +7,7 @@
 #include "core/base/file.h"
 #include "include/heapgauge/heapgauge.h"
 #include "service/debug_port.h"
-#include "service/handle.h"
+#include "service/own_endpoint.h"
 #include "service/profiles.h"
 #include "service/runtime.h"
 

@@ -136,7 +136,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(cycles(self.links), [])
 
     def test_includes_follow_the_link_lines(self):
-        self.assertGreater(len(self.includes), 3000)
+        self.assertGreater(len(self.includes), 2000)
         for name, included in self.includes:
             here, there = self.library_folder(name), self.library_folder(included)
             if here != there and there not in ("wire", "include"):
@@ -169,7 +169,7 @@ class Layers(unittest.TestCase):
 
     def test_components_make_no_cycle(self):
         graph = self.graph_of(component)
-        self.assertGreater(len(graph), 600)
+        self.assertGreater(len(graph), 400)
         self.assertEqual(cycles(graph), [])
 
     def test_a_cycle_is_found(self):

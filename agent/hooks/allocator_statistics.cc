@@ -4,8 +4,8 @@
 #include <malloc.h>
 
 #include "agent/hooks/entry_table.h"
+#include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
-#include "agent/sys/syscall.h"
 #include "agent/sys/try_lock.h"
 
 namespace heapgauge::agent {

@@ -9,7 +9,7 @@
 
 #include "agent/hooks/functions.h"
 #include "agent/record/recorder.h"
-#include "agent/sys/visibility.h"
+#include "agent/sys/thread_state.h"
 #include "agent/trace/block_room.h"
 
 namespace heapgauge::agent {

@@ -13,8 +13,7 @@
 #include "agent/record/recorder.h"
 #include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
-#include "agent/sys/syscall.h"
-#include "agent/sys/visibility.h"
+#include "agent/sys/thread_state.h"
 #include "agent/unwind/plain_walk.h"
 
 // For preserving_entries_ARCH.S.

@@ -10,8 +10,8 @@
 
 #include "agent/hooks/entry_table.h"
 #include "agent/record/recorder.h"
+#include "agent/sys/os.h"
 #include "agent/sys/symbol_search.h"
-#include "agent/sys/syscall.h"
 
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_prctl;
 HG_HIDDEN heapgauge::agent::AnyFunction hg_real_syscall;
@@ -177,7 +177,7 @@ uint64_t PagesAt(uintptr_t address, uint64_t bytes) {
   return address % kPage == 0 && address < kTop && length < kTop ? length : 0;
 }
 
-// As the C library answers. Not through agent/sys/syscall.h: these calls are the program's.
+// As the C library answers. Not through agent/sys/os.h: these calls are the program's.
 uintptr_t Answer(long result) {
   if (result >= 0 || result < -4095) return static_cast<uintptr_t>(result);
   errno = static_cast<int>(-result);

@@ -6,7 +6,7 @@
 #include "agent/leaks/ask_check.h"
 #include "agent/record/recorder.h"
 #include "agent/sys/os.h"
-#include "agent/sys/visibility.h"
+#include "agent/sys/thread_state.h"
 #include "agent/unwind/plain_walk.h"
 
 namespace {

@@ -6,8 +6,7 @@
 #include <atomic>
 
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -2,18 +2,140 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 
-#include "agent/leaks/serve_memory.h"
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
+
+namespace heapgauge::agent {
+
+// Hands out the memory of this process through two pipes, for a reader whom the kernel does not let
+// read it. The reader has made them beside the gauge file, PATH.ask and PATH.say, for its user
+// alone. A question is an address and a length, 16 bytes; the answer a number of bytes, 8 bytes,
+// and then as many from the address on: less than asked where memory ends, 0 where there is none.
+//
+// Allocation-free. For a copy that does nothing else.
+
+namespace internal {
+// The pipes, if they are there and a user's that may ask.
+bool OpenPipes(const char* path, int pipes[2]);
+// One question; false if there will be no more.
+bool AnswerOne(const int pipes[2], const int probe[2]);
+bool MakeProbe(int probe[2]);
+void ClosePair(const int fds[2]);
+// Waits a little while; true if there is a question.
+bool HasQuestion(int fd);
+}  // namespace internal
+
+// Returns at once if nobody has made pipes; otherwise when they are closed, or `goes_on` says so.
+template <typename GoesOn>
+void ServeMemory(const char* path, GoesOn goes_on) {
+  int pipes[2];
+  if (!internal::OpenPipes(path, pipes)) return;
+  int probe[2];
+  if (internal::MakeProbe(probe)) {
+    while (goes_on()) {
+      if (internal::HasQuestion(pipes[0]) && !internal::AnswerOne(pipes, probe)) break;
+    }
+    internal::ClosePair(probe);
+  }
+  internal::ClosePair(pipes);
+}
+
+}  // namespace heapgauge::agent
+
+namespace heapgauge::agent::internal {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr int kWaitMs = 20;
+
+int OpenPipe(const char* path, const char* end, int mode) {
+  char name[1100];
+  const size_t length = strlen(path);
+  const size_t more = strlen(end) + 1;
+  if (length + more > sizeof name) return -ENAMETOOLONG;
+  memcpy(name, path, length);
+  memcpy(name + length, end, more);
+  // Without waiting for the other side: that has opened both.
+  const long fd =
+      Syscall(SYS_openat, AT_FDCWD, name, mode | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
+  if (fd < 0) return static_cast<int>(fd);
+  struct stat info;
+  const long known = Syscall(SYS_newfstatat, fd, "", &info, AT_EMPTY_PATH);
+  if (known < 0 || !S_ISFIFO(info.st_mode) || (info.st_mode & 077) != 0 ||
+      (info.st_uid != 0 && info.st_uid != os::EffectiveUserId())) {
+    os::Close(static_cast<int>(fd));
+    return -EPERM;
+  }
+  Syscall(SYS_fcntl, fd, F_SETFL, mode);
+  return static_cast<int>(fd);
+}
+
+bool IsReadable(uint64_t address, const int probe[2]) {
+  char byte;
+  if (Syscall(SYS_write, probe[1], address, 1) != 1) return false;
+  return Syscall(SYS_read, probe[0], &byte, 1) == 1;
+}
+
+bool WriteAll(int fd, uint64_t address, uint64_t bytes) {
+  while (bytes > 0) {
+    const long written = Syscall(SYS_write, fd, address, bytes);
+    if (written == -EINTR) continue;
+    if (written <= 0) return false;
+    address += static_cast<uint64_t>(written);
+    bytes -= static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool OpenPipes(const char* path, int pipes[2]) {
+  pipes[0] = OpenPipe(path, ".ask", O_RDONLY);
+  if (pipes[0] < 0) return false;
+  pipes[1] = OpenPipe(path, ".say", O_WRONLY);
+  if (pipes[1] >= 0) return true;
+  os::Close(pipes[0]);
+  return false;
+}
+
+bool MakeProbe(int probe[2]) { return Syscall(SYS_pipe2, probe, O_CLOEXEC) == 0; }
+
+void ClosePair(const int fds[2]) {
+  os::Close(fds[0]);
+  os::Close(fds[1]);
+}
+
+bool HasQuestion(int fd) {
+  pollfd wait{fd, POLLIN, 0};
+  return Syscall(SYS_poll, &wait, 1, kWaitMs) == 1;
+}
+
+bool AnswerOne(const int pipes[2], const int probe[2]) {
+  uint64_t question[2];
+  if (os::Read(pipes[0], question, sizeof question) != sizeof question) return false;
+  const uint64_t start = question[0];
+  const uint64_t end = start + question[1] < start ? start : start + question[1];
+  uint64_t at = start;
+  // A page is there or not as a whole.
+  while (at < end && IsReadable(at, probe)) at = (at / kPage + 1) * kPage;
+  const uint64_t bytes = (at < end ? at : end) - start;
+  return WriteAll(pipes[1], reinterpret_cast<uint64_t>(&bytes), sizeof bytes) &&
+         WriteAll(pipes[1], start, bytes);
+}
+
+}  // namespace heapgauge::agent::internal
 
 namespace heapgauge::agent {
 namespace {

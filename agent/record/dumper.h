@@ -18,7 +18,6 @@
 #include <cstdint>
 
 #include "agent/record/dump_file.h"
-#include "agent/record/dump_name.h"
 #include "agent/record/dump_policy.h"
 #include "agent/record/process_memory.h"
 #include "agent/record/settings.h"

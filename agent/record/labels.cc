@@ -4,7 +4,7 @@
 #include "agent/record/labels.h"
 
 #include "agent/sys/thread_state.h"
-#include "agent/table/timeline.h"
+#include "agent/table/history.h"
 
 namespace heapgauge::agent {
 namespace {

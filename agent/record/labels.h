@@ -14,7 +14,6 @@
 #include "agent/record/samples.h"
 #include "agent/record/session.h"
 #include "agent/table/label_table.h"
-#include "agent/table/pool_table.h"
 
 namespace heapgauge::agent {
 

@@ -1,7 +1,7 @@
 #include "agent/record/mappings.h"
 
 #include "agent/sys/thread_state.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
 
 namespace heapgauge::agent {

@@ -4,10 +4,9 @@
 
 #include "agent/record/version.h"
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
 #include "agent/sys/thread_state.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -2,7 +2,7 @@
 // parts that record (samples.h, labels.h, mappings.h) and the one that steers them (control.h) all
 // build on it.
 //
-// Until its first sample a forked child (sys/process_life.h) only keeps the private tables right;
+// Until its first sample a forked child (sys/os_memory.h) only keeps the private tables right;
 // then it makes a file of its own and carries over what was live at the fork.
 //
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
@@ -13,26 +13,52 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/record/gauge_path.h"
 #include "agent/record/settings.h"
 #include "agent/record/statistics.h"
 #include "agent/record/walker_pool.h"
 #include "agent/sys/os.h"
 #include "agent/sys/os_memory.h"
-#include "agent/sys/process_life.h"
 #include "agent/sys/thread_state.h"
 #include "agent/table/gauge_file.h"
 #include "agent/table/label_table.h"
 #include "agent/table/live_table.h"
 #include "agent/table/mapping_table.h"
 #include "agent/table/module_table.h"
-#include "agent/table/pool_table.h"
 #include "agent/table/stack_table.h"
 #include "agent/trace/tracer.h"
 #include "agent/unwind/walker.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::agent {
+
+// Where the gauge file of this process goes: `<dir>/<exe>.<pid>.hg`, or the file that was named.
+//
+// The texts are copied at the start, since a program may overwrite its environment later and a
+// forked child still needs them. Allocation-free.
+
+class GaugePath {
+ public:
+  void Remember(const Settings& settings, const char* exe);
+
+  // Creates the file for process `pid` in the first directory that will have it. A file of that
+  // name from an earlier program of this process is kept under the name `<file>.<n>`; if another
+  // process has that number (an earlier one, or one in another pid namespace) its file is left
+  // alone and ours is called `<file>.<n>`. 0 or the last -errno.
+  int Create(GaugeFile* file, uint32_t pid) const;
+
+  // True if the user said where files go: another user may not be able to make one there.
+  bool is_given() const { return directory_[0] != '\0' || out_file_[0] != '\0'; }
+
+ private:
+  int CreateIn(const char* directory, GaugeFile* file, uint32_t pid) const;
+
+  bool usable_ = false;  // the texts below were not cut
+  char directory_[512] = {};
+  char runtime_directory_[512] = {};
+  char out_file_[1000] = {};
+  uint32_t out_pid_ = 0;
+  char name_[256] = {};
+};
 
 // What is in the file beside its header.
 struct Tables {

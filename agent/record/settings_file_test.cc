@@ -1,4 +1,4 @@
-#include "agent/record/settings_file.h"
+#include "agent/record/settings.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,8 +8,6 @@
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include "agent/record/settings.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/record/watch.h"
+#include "agent/record/samples.h"
 
 #include <gtest/gtest.h>
 

@@ -15,8 +15,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "agent/sys/syscall.h"
-
 namespace heapgauge::agent::os {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "agent/sys/syscall.h"
+#include "agent/sys/os.h"
 
 namespace heapgauge::agent::os {
 namespace {

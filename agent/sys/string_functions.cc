@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/sys/visibility.h"
+#include "agent/sys/thread_state.h"
 
 namespace {
 

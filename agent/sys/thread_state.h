@@ -10,6 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
+// Symbols that parts of the agent share by their plain names, and nobody else sees.
+
+#define HG_HIDDEN extern "C" __attribute__((visibility("hidden")))
+
 namespace heapgauge::agent {
 
 struct TraceLane;
@@ -26,7 +30,7 @@ struct ThreadState {
   uint32_t excluded;   // how often ExcludeThread(true) is in force; its blocks are not sampled
   uint16_t labels;     // current set of labels (table/label_table.h), 0 none
   uint16_t name;       // the set that is the thread's name, 0 none: at the root of `labels`
-  TraceLane* lane;     // of an exact trace (trace/lane_pool.h), as long as that says it is ours
+  TraceLane* lane;     // of an exact trace (trace/trace_lanes.h), as long as that says it is ours
 };
 static_assert(sizeof(ThreadState) <= 64);
 static_assert(offsetof(ThreadState, countdown) == 0);

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
 
 namespace heapgauge::agent {
 

@@ -6,9 +6,7 @@
 
 #include "agent/sys/os.h"
 #include "agent/sys/os_memory.h"
-#include "agent/sys/syscall.h"
 #include "agent/sys/text.h"
-#include "agent/table/atomic_file.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "agent/sys/os_memory.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "agent/sys/thread_state.h"
-#include "agent/table/pool_table.h"
 #include "agent/testing/gauge_file_test.h"
 
 namespace heapgauge::agent {

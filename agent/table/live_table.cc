@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "agent/sys/os_memory.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 #include "agent/table/sample_filter.h"
 
 std::atomic<uint8_t> hg_filter[1 << HG_FILTER_BITS];

@@ -4,7 +4,7 @@
 
 #include "agent/sys/os.h"
 #include "agent/sys/os_memory.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "agent/sys/mapped_path.h"
+#include "agent/sys/loaded_object.h"
 #include "agent/sys/os_memory.h"
 #include "agent/sys/text.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 #include "agent/unwind/walker.h"
 
 namespace heapgauge::agent {

@@ -1,6 +1,6 @@
 #include "agent/table/stack_table.h"
 
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 
 namespace heapgauge::agent {
 namespace {

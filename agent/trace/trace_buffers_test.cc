@@ -1,4 +1,4 @@
-#include "agent/trace/trace_buffers.h"
+#include "agent/trace/trace_lanes.h"
 
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -15,8 +15,7 @@
 
 #include "agent/sys/thread_state.h"
 #include "agent/testing/gauge_file_test.h"
-#include "agent/trace/lane_pool.h"
-#include "agent/trace/trace_clock.h"
+#include "agent/trace/tracer.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "agent/sys/environment.h"
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
 
 namespace heapgauge::agent {
 namespace {

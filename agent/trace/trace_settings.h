@@ -12,9 +12,9 @@ struct TraceSettings {
   static constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  bool on = false;                                                      // HEAPGAUGE_TRACE
-  bool drops = false;                                                   // HEAPGAUGE_TRACE_DROP
-  bool follows_fork = false;                                            // HEAPGAUGE_TRACE_FORK
+  bool on = false;                                          // HEAPGAUGE_TRACE
+  bool drops = false;                                       // HEAPGAUGE_TRACE_DROP
+  bool follows_fork = false;                                // HEAPGAUGE_TRACE_FORK
   wire::TraceClock clock = wire::TraceClock::kMonotonicNs;  // HEAPGAUGE_TRACE_CLOCK
   bool checks_leaks = false;  // HEAPGAUGE_LEAKS: at the end, and where the program asks
   // HEAPGAUGE_LEAKS_FREERES: whether libraries free what they hold to the end, before.

@@ -1,8 +1,7 @@
 #include "agent/trace/tracer.h"
 
 #include "agent/sys/os.h"
-#include "agent/sys/syscall.h"
-#include "agent/table/atomic_file.h"
+#include "agent/table/gauge_file.h"
 #include "agent/trace/trace_settings.h"
 #include "wire/gauge_format.h"
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "agent/unwind/byte_reader.h"
+#include "agent/unwind/eh_frame.h"
 
 namespace heapgauge::agent {
 

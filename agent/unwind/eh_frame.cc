@@ -12,7 +12,7 @@ struct Entry {
   uintptr_t start = 0;     // of the length field
   uintptr_t id_field = 0;  // where the id is; an FDE's id counts back from here
   uint64_t id = 0;         // 0: CIE
-  MappedByteReader body;         // behind the id
+  MappedByteReader body;   // behind the id
   bool last = false;       // the terminator
 };
 

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include "agent/unwind/frame.h"
 #include "agent/unwind/stack_memory.h"
 #include "agent/unwind/step.h"
 

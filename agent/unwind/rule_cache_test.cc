@@ -1,4 +1,4 @@
-#include "agent/unwind/rule_cache.h"
+#include "agent/unwind/rule_lookup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "agent/unwind/stack_memory.h"
 
-#include "agent/sys/syscall.h"
+#include "agent/sys/os.h"
 
 extern "C" {
 // Where the main thread's stack began; kept by the dynamic linker.

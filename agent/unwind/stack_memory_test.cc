@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "agent/sys/syscall.h"
+#include "agent/sys/os.h"
 
 namespace heapgauge::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "agent/unwind/frame.h"
+#include "agent/unwind/step.h"
 
 namespace heapgauge::agent {
 namespace {

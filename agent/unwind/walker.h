@@ -32,7 +32,6 @@
 
 #include <cstdint>
 
-#include "agent/unwind/frame.h"
 #include "agent/unwind/path_memo.h"
 #include "agent/unwind/rule_lookup.h"
 #include "agent/unwind/stack_memory.h"
@@ -44,10 +43,10 @@ namespace heapgauge::agent {
 // A stack as the last walk found it. Valid until the Walker's next walk.
 struct Stack {
   const WalkedFrame* frames;  // root first; the leaf is frames[count - 1]
-  uint32_t count;       // at least 1
-  uint32_t unchanged;   // so many frames at the root are surely those of the walk before
-  uint64_t hash;        // of the leaf
-  bool complete;        // the outermost frame was reached
+  uint32_t count;             // at least 1
+  uint32_t unchanged;         // so many frames at the root are surely those of the walk before
+  uint64_t hash;              // of the leaf
+  bool complete;              // the outermost frame was reached
 };
 
 class Walker {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "agent/sys/syscall.h"
+#include "agent/sys/os.h"
 #include "agent/unwind/plain_walk.h"
 #include "tests/unwind/probe.h"
 

@@ -13,11 +13,11 @@
 #include <string>
 
 #include "bench/profiles/call_graph.h"
-#include "core/base/file_sink.h"
+#include "core/base/sinks.h"
 #include "core/elf/demangle.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/model/label_sets.h"
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge::bench {
 namespace {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "bench/programs/leak_heap.h"
-#include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/scan/scan.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/fold/functions.h"
 #include "core/report/draw/flame.h"
-#include "core/trace/answer/trace_answers.h"
+#include "core/trace/answer/trace_profile.h"
 
 namespace {
 

@@ -18,7 +18,6 @@
 
 #include "core/trace/file/trace_file.h"
 #include "core/trace/record/block_matcher.h"
-#include "core/trace/record/event_stream.h"
 #include "core/trace/record/merge.h"
 #include "core/trace/record/trace_writer.h"
 

@@ -3,20 +3,89 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "cli/cli.h"
 #include "cli/pprof/keep_copy.h"
-#include "cli/pprof/pager.h"
-#include "cli/pprof/viewer.h"
-#include "core/base/descriptor_sink.h"
+#include "cli/terminal.h"
+#include "cli/viewer.h"
 #include "core/base/file.h"
+#include "core/base/sinks.h"
 #include "core/base/text.h"
-#include "core/report/draw/pan_zoom.h"
 #include "core/report/draw/render.h"
+#include "core/report/draw/svg_scripts.h"
 #include "core/voices/pprof/report.h"
 
 namespace heapgauge::cli {
+
+// Shows text on the terminal: as it is if it fits on the screen, otherwise through $PAGER (less
+// -R).
+//
+// The text is kept only until it is known to be too long. Single-threaded.
+
+class PagerSink final : public TextSink {
+ public:
+  PagerSink() = default;
+  PagerSink(const PagerSink&) = delete;
+  PagerSink& operator=(const PagerSink&) = delete;
+  ~PagerSink() override { Finish(); }
+
+  // Fails when the pager was left: no more is wanted.
+  Status Write(std::string_view text) override;
+  // Shows what is left and waits until the user has seen it.
+  void Finish();
+  bool closed() const { return closed_; }
+
+ private:
+  std::string pending_;
+  size_t lines_ = 0;
+  FILE* pager_ = nullptr;
+  bool closed_ = false;
+};
+
+Status PagerSink::Write(std::string_view text) {
+  if (closed_) return Fail(ErrorCode::kUnavailable, "the pager was left");
+  lines_ += static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  pending_ += text;
+  if (pager_ == nullptr) {
+    if (lines_ < DescribeTerminal(STDOUT_FILENO).height) return {};
+    const char* chosen = std::getenv("PAGER");
+    std::fflush(stdout);
+    pager_ = popen(chosen != nullptr && *chosen != '\0' ? chosen : "less -R", "w");
+    if (pager_ == nullptr) {
+      lines_ = 0;
+      PrintOut(pending_);
+      pending_.clear();
+      return {};
+    }
+  }
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  closed_ = std::fwrite(pending_.data(), 1, pending_.size(), pager_) != pending_.size();
+  std::signal(SIGPIPE, before);
+  pending_.clear();
+  if (closed_) return Fail(ErrorCode::kUnavailable, "the pager was left");
+  return {};
+}
+
+void PagerSink::Finish() {
+  if (pager_ != nullptr) {
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    pclose(pager_);
+    std::signal(SIGPIPE, before);
+    pager_ = nullptr;
+  } else if (!pending_.empty()) {
+    PrintOut(pending_);
+  }
+  pending_.clear();
+}
+
 namespace {
 
 using Writer = std::function<Status(TextSink*)>;

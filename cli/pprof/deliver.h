@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "cli/pprof/source_options.h"
+#include "cli/pprof/flags.h"
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/model/profile.h"
 #include "core/voices/pprof/words/commands.h"
 #include "core/voices/pprof/words/settings.h"

@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "core/base/file.h"
+#include "core/base/sinks.h"
 #include "core/base/text.h"
-#include "core/base/text_sink.h"
 #include "core/formats/pprof/pprof_writer.h"
 
 namespace heapgauge::cli {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/pprof/source_options.h"
+#include "cli/pprof/flags.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 

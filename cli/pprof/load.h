@@ -4,7 +4,7 @@
 // Single-threaded but for fetching.
 #pragma once
 
-#include "cli/pprof/source_options.h"
+#include "cli/pprof/flags.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "core/recording/recording.h"

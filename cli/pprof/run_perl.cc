@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "cli/cli.h"
+#include "cli/line_reader.h"
 #include "cli/pprof/deliver.h"
 #include "cli/pprof/keep_copy.h"
-#include "cli/pprof/line_reader.h"
 #include "cli/pprof/load.h"
 #include "cli/pprof/perl_shell.h"
 #include "cli/symbol_options.h"
-#include "core/base/descriptor_sink.h"
 #include "core/base/file.h"
+#include "core/base/sinks.h"
 #include "core/fetch/remote_names.h"
 #include "core/fold/merge.h"
 #include "core/recording/recording.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "cli/pprof/flags.h"
-#include "cli/pprof/source_options.h"
 
 namespace heapgauge::cli {
 

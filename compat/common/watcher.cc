@@ -13,7 +13,7 @@
 #include <ctime>
 
 #include "compat/common/agent_link.h"
-#include "core/base/blocked_signals.h"
+#include "core/base/threads.h"
 
 namespace heapgauge::compat {
 namespace {

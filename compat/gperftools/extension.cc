@@ -8,9 +8,9 @@
 #include "compat/common/agent_link.h"
 #include "compat/common/allocator_figures.h"
 #include "compat/common/watcher.h"
-#include "core/base/text_sink.h"
-#include "core/formats/heap_text/heap_text_writer.h"
-#include "core/model/keep_rows.h"
+#include "core/base/sinks.h"
+#include "core/formats/heap_text/heap_text.h"
+#include "core/model/edit_profile.h"
 
 namespace heapgauge::compat::extension {
 namespace {

@@ -14,9 +14,9 @@
 #include "compat/common/agent_link.h"
 #include "compat/common/output.h"
 #include "compat/common/watcher.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/fold/merge.h"
-#include "core/formats/heap_text/heap_text_writer.h"
+#include "core/formats/heap_text/heap_text.h"
 
 namespace heapgauge::compat {
 namespace {

@@ -14,8 +14,8 @@
 #include "compat/common/agent_link.h"
 #include "compat/common/output.h"
 #include "compat/common/watcher.h"
-#include "core/base/text_sink.h"
-#include "core/formats/jemalloc/jemalloc_writer.h"
+#include "core/base/sinks.h"
+#include "core/formats/jemalloc/jemalloc.h"
 #include "wire/gauge_format.h"
 
 // The program's own definitions of these go before, as with jemalloc.

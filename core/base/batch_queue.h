@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/try_thread.h"
+#include "core/base/threads.h"
 
 namespace heapgauge {
 

@@ -36,4 +36,34 @@ Result<std::unique_ptr<ByteStream>> Decompressed(std::unique_ptr<ByteStream> str
                                                  const std::string& name,
                                                  uint64_t limit = kDecompressLimit);
 
+// A stream whose first bytes can be looked at before they are read. This is how formats are told
+// apart without reading anything twice.
+//
+// Owned by one thread at a time.
+
+class PeekingStream final : public ByteStream {
+ public:
+  explicit PeekingStream(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+
+  // The next `size` bytes, fewer only at the end. They stay in the stream. The view is good until
+  // the next call.
+  Result<std::string_view> Peek(size_t size);
+
+  Result<size_t> Read(char* buffer, size_t size) override;
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+  std::string ahead_;
+  size_t used_ = 0;  // of `ahead_`
+};
+
+// Reads a stream on a thread of its own, a little ahead of whoever uses it. Worth it where making
+// the bytes costs as much as using them: decompressing a profile while it is decoded.
+//
+// Four pieces of 256 KiB are in flight at most. The thread starts with the second piece, so small
+// inputs do not pay for it. The stream given away must not block for ever (a regular file does
+// not): the destructor waits for the read that is under way.
+
+std::unique_ptr<ByteStream> ReadAhead(std::unique_ptr<ByteStream> stream);
+
 }  // namespace heapgauge

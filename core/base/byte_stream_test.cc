@@ -9,9 +9,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/base/descriptor_sink.h"
-#include "core/base/peeking_stream.h"
-#include "core/base/read_ahead.h"
+#include "core/base/sinks.h"
 
 namespace heapgauge {
 namespace {

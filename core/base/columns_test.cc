@@ -1,4 +1,4 @@
-#include "core/base/columns.h"
+#include "core/base/text.h"
 
 #include <gtest/gtest.h>
 

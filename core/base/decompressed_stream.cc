@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/byte_stream.h"
-#include "core/base/peeking_stream.h"
 #include "core/base/text.h"
 
 namespace heapgauge {

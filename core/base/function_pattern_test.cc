@@ -1,4 +1,4 @@
-#include "core/base/function_pattern.h"
+#include "core/base/function_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/huge_array.h"
+#include "core/base/large_memory.h"
 
 #include <gtest/gtest.h>
 

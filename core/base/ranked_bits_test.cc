@@ -1,4 +1,4 @@
-#include "core/base/ranked_bits.h"
+#include "core/base/lookup_tables.h"
 
 #include <gtest/gtest.h>
 

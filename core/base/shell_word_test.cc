@@ -1,4 +1,4 @@
-#include "core/base/shell_word.h"
+#include "core/base/encode.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/columns.h"
+#include "core/base/text.h"
 
 namespace heapgauge {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "core/base/columns.h"
+#include "core/base/text.h"
 
 namespace heapgauge {
 namespace {

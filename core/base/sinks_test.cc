@@ -8,9 +8,7 @@
 #include <iterator>
 
 #include "core/base/byte_stream.h"
-#include "core/base/file_sink.h"
-#include "core/base/gzip_sink.h"
-#include "core/base/zstd_sink.h"
+#include "core/base/sinks.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/base/symbol_name.h"
+#include "core/base/function_name.h"
 
 #include <gtest/gtest.h>
 

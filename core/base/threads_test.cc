@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "core/base/batch_queue.h"
-#include "core/base/in_parallel.h"
-#include "core/base/lazy.h"
+#include "core/base/threads.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/base/units.h"
+#include "core/base/numbers.h"
 
 #include <gtest/gtest.h>
 

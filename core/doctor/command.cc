@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/base/shell_word.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
 
 namespace heapgauge {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/directory.h"
@@ -400,6 +401,42 @@ std::string WhyNoGauge(const std::vector<std::string>& command, const std::strin
   const Findings places = CheckOwnDirectories(directory);
   const Finding* problem = FirstProblem(places);
   return problem != nullptr ? problem->what : TightLimit();
+}
+
+std::string DoctorText(const Examination& examination) {
+  std::string text = examination.subject + "\n";
+  bool any = false;
+  for (const Finding& finding : examination.findings) {
+    if (finding.severity == Severity::kOk) continue;
+    any = true;
+    text += fmt::format("\n{:<8} {}\n", SeverityName(finding.severity), finding.id);
+    text += "  " + finding.what + "\n";
+    if (!finding.remedy.empty()) text += "  -> " + finding.remedy + "\n";
+    if (!finding.evidence.empty()) text += "     (" + finding.evidence + ")\n";
+  }
+  bool first = true;
+  for (const Finding& finding : examination.findings) {
+    if (finding.severity != Severity::kOk) continue;
+    text += fmt::format("{}ok       {}{}\n", first ? "\n" : "", finding.what,
+                        finding.evidence.empty() ? "" : " (" + finding.evidence + ")");
+    first = false;
+  }
+  return text + (any ? "\nNothing else stands in the way.\n" : "\nNothing stands in the way.\n");
+}
+
+std::string DoctorJson(const Examination& examination) {
+  Json findings = Json::Array();
+  for (const Finding& finding : examination.findings) {
+    findings.Add({{"id", finding.id},
+                  {"severity", SeverityName(finding.severity)},
+                  {"what", finding.what},
+                  {"evidence", finding.evidence},
+                  {"remedy", finding.remedy}});
+  }
+  const Json json = {{"subject", examination.subject},
+                     {"problem", HasProblem(examination.findings)},
+                     {"findings", std::move(findings)}};
+  return json.Text();
 }
 
 }  // namespace heapgauge

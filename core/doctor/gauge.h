@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 #include "core/doctor/finding.h"
-#include "core/gauge/gauge_summary.h"
+#include "core/gauge/gauge_facts.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

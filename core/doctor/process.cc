@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/base/shell_word.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 

@@ -13,7 +13,7 @@
 
 #include "core/doctor/executable.h"
 #include "core/doctor/finding.h"
-#include "core/gauge/gauges_in_memory.h"
+#include "core/gauge/gauge_directory.h"
 
 namespace heapgauge {
 

@@ -8,7 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/doctor/gauge.h"
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
 
 namespace heapgauge {
 namespace {

@@ -1,16 +1,79 @@
 #include "core/elf/elf_file.h"
 
 #include <elf.h>
+#include <lzma.h>
 #include <sys/mman.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
+#include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/base/try_thread.h"
-#include "core/elf/decompress.h"
+#include "core/base/threads.h"
 
 namespace heapgauge {
+namespace {
+
+// deflate cannot do better than this and real debug sections are far from it, so a larger claim is
+// a lie that would cost memory.
+constexpr uint64_t kBestRatio = 1032;
+constexpr uint64_t kLargest = uint64_t{2} << 30;
+
+bool Believable(uint64_t size, Bytes data) {
+  return size <= kLargest && size <= data.size() * kBestRatio + 64;
+}
+
+}  // namespace
+
+std::optional<std::vector<uint8_t>> DecompressZlib(Bytes data, uint64_t size) {
+  if (!Believable(size, data)) return std::nullopt;
+  std::vector<uint8_t> result(static_cast<size_t>(size));
+  uLongf length = size;
+  uLong used = data.size();
+  if (uncompress2(result.data(), &length, data.data(), &used) != Z_OK || length != size) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+std::optional<std::vector<uint8_t>> DecompressZstd(Bytes data, uint64_t size) {
+  if (!Believable(size, data)) return std::nullopt;
+  std::vector<uint8_t> result(static_cast<size_t>(size));
+  const size_t length = ZSTD_decompress(result.data(), result.size(), data.data(), data.size());
+  if (ZSTD_isError(length) != 0 || length != size) return std::nullopt;
+  return result;
+}
+
+std::optional<std::vector<uint8_t>> DecompressXz(Bytes data, size_t limit) {
+  constexpr uint64_t kDecoderMemory = 128 << 20;
+  lzma_stream stream = LZMA_STREAM_INIT;
+  if (lzma_stream_decoder(&stream, kDecoderMemory, LZMA_CONCATENATED) != LZMA_OK) {
+    return std::nullopt;
+  }
+  std::vector<uint8_t> result;
+  stream.next_in = data.data();
+  stream.avail_in = data.size();
+  lzma_ret status = LZMA_OK;
+  while (status == LZMA_OK) {
+    const size_t done = stream.total_out;
+    if (done == result.size()) {
+      if (done >= limit) break;
+      result.resize(std::min(limit, std::max<size_t>(done * 2, 64 << 10)));
+    }
+    stream.next_out = result.data() + done;
+    stream.avail_out = result.size() - done;
+    status = lzma_code(&stream, LZMA_FINISH);
+  }
+  result.resize(stream.total_out);
+  lzma_end(&stream);
+  if (status != LZMA_STREAM_END) return std::nullopt;
+  return result;
+}
+
 namespace {
 
 constexpr uint64_t kMaxSections = 1 << 16;
@@ -225,6 +288,56 @@ Bytes ElfFile::Load(uint64_t offset, uint64_t size) {
   if (first_read != first || rest_read != rest) return {};
   copies_.push_back(std::move(copy));
   return {copies_.back().get(), static_cast<size_t>(size)};
+}
+
+namespace {
+
+constexpr uint64_t kLoadPage = 4096;
+
+std::optional<std::vector<Elf64_Phdr>> ReadProgramHeaders(const std::string& path) {
+  constexpr uint32_t kMaxSegments = 256;
+  const auto file = File::OpenForReading(path);
+  if (!file) return std::nullopt;
+  Elf64_Ehdr header{};
+  if (file->ReadAt(0, &header, sizeof header) != sizeof header ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return std::nullopt;
+  }
+  std::vector<Elf64_Phdr> segments(std::min<uint32_t>(header.e_phnum, kMaxSegments));
+  const size_t bytes = segments.size() * sizeof(Elf64_Phdr);
+  if (file->ReadAt(header.e_phoff, segments.data(), bytes) != bytes) return std::nullopt;
+  return segments;
+}
+
+}  // namespace
+
+std::optional<ElfImage> ReadElfImage(const std::string& path) {
+  constexpr uint64_t kMaxThreadLocal = 64 << 20;
+  const auto segments = ReadProgramHeaders(path);
+  if (!segments) return std::nullopt;
+  ElfImage object;
+  uint64_t low = ~uint64_t{0};
+  uint64_t high = 0;
+  bool makes_sense = true;
+  for (const Elf64_Phdr& segment : *segments) {
+    if (segment.p_type == PT_LOAD) {
+      low = std::min(low, segment.p_vaddr / kLoadPage * kLoadPage);
+      high = std::max(high, segment.p_vaddr + segment.p_memsz);
+      makes_sense = makes_sense && segment.p_memsz <= uint64_t{1} << 46 &&
+                    segment.p_vaddr <= uint64_t{1} << 47;
+    }
+    if (segment.p_type == PT_TLS && segment.p_memsz <= kMaxThreadLocal &&
+        segment.p_align <= kLoadPage) {
+      object.thread_local_bytes = segment.p_memsz + segment.p_align;
+    }
+  }
+  if (low == ~uint64_t{0}) return std::nullopt;
+  object.lowest_page = low;
+  if (makes_sense && high > low) {
+    object.extent = (high - low + kLoadPage - 1) / kLoadPage * kLoadPage;
+  }
+  return object;
 }
 
 }  // namespace heapgauge

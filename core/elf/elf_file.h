@@ -8,6 +8,7 @@
 // Section() may be called from one thread at a time; the bytes stay valid as long as the ElfFile.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -22,6 +23,17 @@
 #include "core/elf/byte_reader.h"
 
 namespace heapgauge {
+
+// Compressed parts of ELF files: debug sections (zlib, zstd) and MiniDebugInfo (xz).
+//
+// What comes out is bounded by the caller, whatever the data claims about itself. Pure functions.
+
+// Exactly `size` bytes, or nothing.
+std::optional<std::vector<uint8_t>> DecompressZlib(Bytes data, uint64_t size);
+std::optional<std::vector<uint8_t>> DecompressZstd(Bytes data, uint64_t size);
+
+// All of it, or nothing if there are more than `limit` bytes.
+std::optional<std::vector<uint8_t>> DecompressXz(Bytes data, size_t limit);
 
 class ElfFile {
  public:
@@ -112,5 +124,17 @@ class ElfFile {
 
 // Bytes as hexadecimal digits.
 std::string HexText(Bytes bytes);
+
+// What the program headers of an ELF file tell about its place in memory once it is loaded.
+//
+// Two reads of the file, for those who need nothing else of it. The file is treated as hostile: one
+// that makes no sense has no headers, and the number of segments is bounded.
+
+struct ElfImage {
+  uint64_t lowest_page = 0;         // address of the first page that is loaded, as linked
+  uint64_t extent = 0;              // from there on, in whole pages; 0 if that makes no sense
+  uint64_t thread_local_bytes = 0;  // of each thread, with what alignment takes
+};
+std::optional<ElfImage> ReadElfImage(const std::string& path);
 
 }  // namespace heapgauge

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/result.h"
@@ -24,5 +26,20 @@ struct HttpOptions {
 // The body of the answer, which must be 200. "https+insecure" does not check who answers.
 Result<std::string> HttpGet(const Url& url, const HttpOptions& options);
 Result<std::string> HttpPost(const Url& url, const std::string& body, const HttpOptions& options);
+
+// Which proxy a request goes through, by the variables that most programs know: http_proxy,
+// https_proxy (also in capitals) and no_proxy. Loopback addresses never do.
+//
+// Pure but for the environment that is passed in.
+
+struct Proxy {
+  std::string host;
+  int port = 0;
+};
+
+// The value of a variable, null if it is not set.
+using Variable = std::function<const char*(const char*)>;
+
+std::optional<Proxy> ProxyFor(const Url& url, const Variable& variable);
 
 }  // namespace heapgauge

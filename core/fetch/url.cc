@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/hex_digit.h"
+#include "core/base/numbers.h"
 
 namespace heapgauge {
 namespace {

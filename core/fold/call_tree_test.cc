@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/fold/functions.h"
-#include "core/fold/pruned_tree.h"
 #include "core/model/testing/profile_maker.h"
 
 namespace heapgauge {

@@ -18,7 +18,7 @@
 
 #include "core/base/result.h"
 #include "core/fold/functions.h"
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

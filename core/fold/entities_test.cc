@@ -1,4 +1,4 @@
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/base/regex.h"
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
 #include "core/fold/functions.h"
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

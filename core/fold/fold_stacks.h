@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 #include "core/fold/match_across.h"
 #include "core/model/profile.h"
 

@@ -1,9 +1,8 @@
-#include "core/fold/freed_figures.h"
+#include "core/fold/measures.h"
 
 #include <gtest/gtest.h>
 
-#include "core/fold/interval.h"
-#include "core/fold/measures.h"
+#include "core/fold/statistics.h"
 
 namespace heapgauge {
 namespace {

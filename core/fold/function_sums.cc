@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/in_parallel.h"
-#include "core/model/walk_stacks.h"
+#include "core/base/threads.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

@@ -1,24 +1,23 @@
 // From stacks to functions: who holds the memory (flat) and through whom it was asked for (cum).
 //
-// Flat figures go to the innermost frame that is not part of allocating (see allocation_frames.h).
+// Flat figures go to the innermost frame that is not part of allocating (see frames.h).
 // Cumulative ones go to every function on the stack, once for each stack even if it calls itself.
-// In place of functions there can be lines, files, modules or addresses; entities.h says when two
+// In place of functions there can be lines, files, modules or addresses; frames.h says when two
 // frames count as the same.
 //
 // Pure; time is linear in the frames of all rows.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/fold/allocation_frames.h"
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 #include "core/fold/groundwork.h"
 #include "core/fold/measures.h"
-#include "core/fold/row_figures.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {
@@ -69,5 +68,19 @@ Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
 
 // The figure that a sort key stands for.
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);
+
+// Which figure of a profile is meant by a word such as "allocated", or by none: the choice that
+// every report and every page makes, made in one place.
+//
+// Pure functions.
+
+// "live", "allocated", "count", "age"; kLive for anything else.
+SortKey SortKeyOf(const std::string& name);
+
+// The key of that name; "" is what the profile is about. Fails if it has nothing to sort by so.
+Result<SortKey> ChooseSort(const std::string& name, const Profile& profile);
+
+// The sample type that a format with a single value gets.
+size_t TypeOf(const Profile& profile, SortKey sort);
 
 }  // namespace heapgauge

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
 #include "core/model/testing/profile_maker.h"
 
 namespace heapgauge {

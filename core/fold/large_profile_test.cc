@@ -11,7 +11,7 @@
 #include "core/fold/groundwork.h"
 #include "core/fold/neighbours.h"
 #include "core/model/profile.h"
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

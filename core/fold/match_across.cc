@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/symbol_name.h"
+#include "core/base/function_name.h"
 #include "core/base/text.h"
 
 namespace heapgauge {

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

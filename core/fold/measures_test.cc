@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/fold/functions.h"
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/model/testing/profile_maker.h"
 
 namespace heapgauge {

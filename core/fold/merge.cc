@@ -5,11 +5,10 @@
 #include <unordered_set>
 
 #include "core/fold/merge_entities.h"
-#include "core/fold/merge_types.h"
-#include "core/model/keep_rows.h"
+#include "core/fold/scale.h"
+#include "core/model/edit_profile.h"
 #include "core/model/label_sets.h"
-#include "core/model/stack_builder.h"
-#include "core/model/walk_stacks.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/model/label_sets.h"
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

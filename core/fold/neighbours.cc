@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/function_pattern.h"
-#include "core/base/in_parallel.h"
+#include "core/base/function_name.h"
 #include "core/base/regex.h"
-#include "core/model/walk_stacks.h"
+#include "core/base/threads.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 #include "core/fold/groundwork.h"
 #include "core/fold/stack_tree.h"
 

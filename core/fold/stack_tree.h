@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/ranked_bits.h"
-#include "core/fold/entities.h"
+#include "core/base/lookup_tables.h"
+#include "core/fold/frames.h"
 #include "core/fold/functions.h"
 #include "core/fold/groundwork.h"
 #include "core/model/profile.h"

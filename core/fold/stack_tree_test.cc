@@ -8,9 +8,8 @@
 #include <random>
 #include <string>
 
-#include "core/fold/allocation_frames.h"
 #include "core/fold/call_tree.h"
-#include "core/fold/pruned_tree.h"
+#include "core/fold/frames.h"
 #include "core/model/testing/profile_maker.h"
 #include "core/model/testing/random_stacks.h"
 

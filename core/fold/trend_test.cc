@@ -1,4 +1,4 @@
-#include "core/fold/trend.h"
+#include "core/fold/statistics.h"
 
 #include <gtest/gtest.h>
 

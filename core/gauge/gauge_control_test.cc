@@ -8,7 +8,6 @@
 
 #include "core/gauge/gauge_directory.h"
 #include "core/gauge/gauge_reader.h"
-#include "core/gauge/gauge_ticker.h"
 #include "core/gauge/testing/gauge_builder.h"
 #include "core/os/process.h"
 

@@ -6,9 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
+#include "core/gauge/gauge_names.h"
+#include "core/model/profile.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {
@@ -34,5 +38,19 @@ struct DumpPlace {
 // To a new file with a free number; its path. Never replaces anything.
 Result<std::string> DumpGaugeTo(const std::string& from, const DumpPlace& place,
                                 wire::DumpReason reason);
+
+// A profile to take along: the gauge file as it is at this moment, with the names of its functions
+// inside.
+//
+// Single-threaded.
+
+struct SavedGauge {
+  std::string bytes;  // the file
+  NameCounts names;
+};
+
+// `symbolize` gives the profile its names.
+Result<SavedGauge> SaveGauge(const std::string& path,
+                             const std::function<void(Profile*)>& symbolize);
 
 }  // namespace heapgauge

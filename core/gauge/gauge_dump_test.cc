@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "core/gauge/gauge_directory.h"
+#include "core/gauge/gauge_facts.h"
 #include "core/gauge/gauge_reader.h"
-#include "core/gauge/gauge_summary.h"
 #include "core/gauge/testing/gauge_builder.h"
 #include "core/gauge/testing/own_gauge.h"
 

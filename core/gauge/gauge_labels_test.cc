@@ -1,4 +1,4 @@
-#include "core/gauge/gauge_labels.h"
+#include "core/gauge/gauge_tables.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,10 @@
 // A value of about 70 kB; not synchronised. Bounded time: one read of 64 KiB.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,5 +59,79 @@ class GaugeLayout {
 
 // The text in a fixed field that should be, but need not be, ended by NUL; made printable.
 std::string FieldText(const char* field, size_t size);
+
+// Walks over the records of one kind, segment by segment, so that a file of half a gigabyte needs
+// one 64-KiB buffer.
+//
+// ForEachStable is for records with a sequence word (LiveRecord, TimelineRecord), which the
+// program may be writing at this moment. Each segment is read twice; a record counts if its word
+// is even, not zero, and all its bytes are the same in both reads. One that changed is tried again,
+// alone, a few times; the number of such tries is bounded for the whole walk, because a hostile
+// file or a stopped writer could keep every record unsettled.
+
+// Calls fn(index, record) for every record below the count, written or not.
+template <typename Record, typename Fn>
+void ForEachRecord(const ByteSource& source, const GaugeLayout& layout, wire::SegmentKind kind,
+                   Fn fn) {
+  const uint32_t count = layout.record_count(kind);
+  const uint32_t per_segment = layout.records_per_segment(kind);
+  const uint32_t stride = layout.record_bytes(kind);
+  std::vector<uint8_t> buffer(wire::kSegmentBytes);
+  for (uint32_t first = 0; first < count; first += per_segment) {
+    const auto offset = layout.SegmentOffset(kind, first / per_segment);
+    if (!offset) continue;
+    const size_t got = source.ReadAt(*offset, buffer.data(), buffer.size());
+    const uint32_t here = std::min(per_segment, count - first);
+    for (uint32_t i = 0; i < here && (size_t{i} + 1) * stride <= got; ++i) {
+      Record record;
+      std::memcpy(&record, &buffer[size_t{i} * stride], sizeof record);
+      fn(first + i, record);
+    }
+  }
+}
+
+// Calls fn(index, record) for every valid record; returns how many were left out because they were
+// being written, or half-written when the writer died.
+template <typename Record, typename Fn>
+uint64_t ForEachStable(const ByteSource& source, const GaugeLayout& layout, wire::SegmentKind kind,
+                       Fn fn) {
+  constexpr int kTriesPerRecord = 4;
+  int tries_left = 4096;
+  uint64_t unsettled = 0;
+  const uint32_t count = layout.record_count(kind);
+  const uint32_t per_segment = layout.records_per_segment(kind);
+  const uint32_t stride = layout.record_bytes(kind);
+  std::vector<uint8_t> one(wire::kSegmentBytes);
+  std::vector<uint8_t> two(wire::kSegmentBytes);
+  const auto settled = [](const Record& a, const Record& b) {
+    return a.state % 2 == 0 && std::memcmp(&a, &b, sizeof(Record)) == 0;
+  };
+  for (uint32_t first = 0; first < count; first += per_segment) {
+    const auto offset = layout.SegmentOffset(kind, first / per_segment);
+    if (!offset) continue;
+    const size_t got_one = source.ReadAt(*offset, one.data(), one.size());
+    const size_t got_two = source.ReadAt(*offset, two.data(), two.size());
+    const size_t got = std::min(got_one, got_two);
+    const uint32_t here = std::min(per_segment, count - first);
+    for (uint32_t i = 0; i < here && (size_t{i} + 1) * stride <= got; ++i) {
+      Record a;
+      Record b;
+      std::memcpy(&a, &one[size_t{i} * stride], sizeof a);
+      std::memcpy(&b, &two[size_t{i} * stride], sizeof b);
+      if (a.state == 0 && b.state == 0) continue;
+      const uint64_t at = *offset + uint64_t{i} * stride;
+      for (int n = 0; !settled(a, b) && n < kTriesPerRecord && tries_left > 0; ++n, --tries_left) {
+        if (source.ReadAt(at, &a, sizeof a) != sizeof a) break;
+        if (source.ReadAt(at, &b, sizeof b) != sizeof b) break;
+      }
+      if (!settled(a, b)) {
+        ++unsettled;
+      } else if (a.state != 0) {
+        fn(first + i, a);
+      }
+    }
+  }
+  return unsettled;
+}
 
 }  // namespace heapgauge

@@ -1,4 +1,4 @@
-#include "core/gauge/gauge_memory.h"
+#include "core/gauge/gauge_facts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@
 #include "core/base/file.h"
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_reader.h"
-#include "core/gauge/gauge_ticker.h"
 #include "core/gauge/testing/gauge_builder.h"
 #include "core/memory/survey.h"
 #include "core/os/process.h"

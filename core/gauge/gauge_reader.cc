@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/gauge/gauge_labels.h"
-#include "core/gauge/gauge_modules.h"
+#include "core/gauge/gauge_facts.h"
+#include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_names.h"
-#include "core/gauge/gauge_records.h"
-#include "core/gauge/gauge_summary.h"
-#include "core/model/program_first.h"
+#include "core/gauge/gauge_tables.h"
+#include "core/model/edit_profile.h"
 
 namespace heapgauge {
 namespace {

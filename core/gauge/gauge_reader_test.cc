@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/gauge/gauge_records.h"
-#include "core/gauge/gauge_summary.h"
+#include "core/gauge/gauge_facts.h"
+#include "core/gauge/gauge_layout.h"
 #include "core/gauge/testing/gauge_builder.h"
 #include "core/gauge/testing/own_gauge.h"
 

@@ -17,10 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/memory/ownership.h"
 #include "core/model/estimate.h"
-#include "core/os/process_status.h"
+#include "core/model/profile.h"
+#include "core/os/process_memory.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge {
@@ -99,5 +100,20 @@ enum StatisticsBit : uint32_t {
   kHasCached = 16,
   kHasMetadata = 32,
 };
+
+// How fast a program grows, from its timeline: the slope of a straight line through the last
+// points. Pure functions.
+
+struct Growth {
+  double bytes_per_second = 0;
+  double seconds = 0;        // the points span this long; 0: too few points to tell
+  bool of_resident = false;  // else of live bytes
+
+  bool known() const { return seconds > 0; }
+};
+
+// Over the last `window_ns`; at least five points over five seconds are needed.
+Growth GrowthOf(const std::vector<TimelinePoint>& timeline,
+                uint64_t window_ns = 120'000'000'000ull);
 
 }  // namespace heapgauge

@@ -4,8 +4,6 @@
 
 #include <numeric>
 
-#include "core/memory/growth.h"
-
 namespace heapgauge {
 namespace {
 

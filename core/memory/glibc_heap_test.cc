@@ -1,4 +1,4 @@
-#include "core/memory/glibc_heap.h"
+#include "core/memory/ownership.h"
 
 #include <gtest/gtest.h>
 

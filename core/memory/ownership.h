@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "core/base/address_range.h"
-#include "core/os/page_map.h"
-#include "core/os/smaps.h"
+#include "core/base/file.h"
+#include "core/os/memory_maps.h"
 
 namespace heapgauge {
 
@@ -75,5 +75,43 @@ struct Piece {
 
 std::vector<Piece> FindOwners(const std::vector<MappingUsage>& mappings,
                               const OwnershipInput& input, PageMap* pages);
+
+// The zero-initialised data (.bss) of the programs and libraries that a process has loaded. It is
+// anonymous memory right behind an object's data, and other anonymous memory may follow without a
+// gap; the object's program headers tell where it ends.
+//
+// The files are treated as hostile: a header that makes no sense counts as unreadable.
+
+// True if the mapping can begin with zero-initialised data of the one before it.
+bool MayHoldZeroData(const std::vector<MappingUsage>& mappings, size_t index);
+
+// For each such mapping, by its start: where that data ends. The start itself if the object has
+// none there; no entry if the object could not be read. `root` is where the process's paths begin,
+// "/proc/PID/root" as a rule.
+std::map<uint64_t, uint64_t> FindZeroData(const std::vector<MappingUsage>& mappings,
+                                          const std::string& root);
+
+// Which anonymous memory is glibc's malloc's: its arenas and the blocks it maps one by one. Their
+// first words tell (heap_info of an arena's heap, the header of a mapped chunk), so the process's
+// memory is read at these places, through /proc/PID/mem. Needs the right to trace the process;
+// nothing is stopped or changed.
+//
+// The memory is treated as hostile: what does not look right to the last bit is not glibc's. The
+// number of reads is bounded.
+
+struct GlibcRanges {
+  std::vector<AddressRange> arenas;  // what an arena's heap has made accessible
+  std::vector<AddressRange> chunks;  // mapped blocks, whole pages
+  bool complete = false;             // memory could be read, and reads sufficed
+};
+
+// `blocks` are addresses of blocks that the program holds, sorted: a mapped one tells where its
+// chunk begins, also where the kernel has merged several mappings into one.
+GlibcRanges FindGlibcRanges(const std::vector<MappingUsage>& mappings,
+                            const std::vector<uint64_t>& blocks, const ByteSource& memory);
+
+// Arenas by their place alone, where memory may not be read: writable memory at a multiple of 64
+// MiB that was mapped without a reservation, as glibc does it.
+std::vector<AddressRange> GuessGlibcArenas(const std::vector<MappingUsage>& mappings);
 
 }  // namespace heapgauge

@@ -10,12 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/gauge/gauge_memory.h"
+#include "core/gauge/gauge_facts.h"
 #include "core/memory/accounting.h"
-#include "core/memory/growth.h"
-#include "core/os/cgroup.h"
-#include "core/os/process_status.h"
-#include "core/os/smaps.h"
+#include "core/os/memory_maps.h"
+#include "core/os/process_memory.h"
 
 namespace heapgauge {
 
@@ -55,5 +53,15 @@ struct SurveyOptions {
 };
 
 Result<MemorySurvey> SurveyMemory(const GaugeMemory& gauge, const SurveyOptions& options = {});
+
+// The live blocks of a program all of whose calls are recorded: its gauge file has no samples, its
+// trace has every block.
+//
+// Reads the trace that is being written (core/trace/file/live_trace.h), and waits until its
+// recorder has written what it has.
+
+// Puts them where samples would be, each for itself alone. Leaves `gauge` as it is if the
+// program is not traced, or if its trace cannot be found or read.
+void UseTracedBlocks(GaugeMemory* gauge);
 
 }  // namespace heapgauge

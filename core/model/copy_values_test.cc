@@ -1,8 +1,8 @@
-#include "core/model/copy_values.h"
+#include "core/model/edit_profile.h"
 
 #include <gtest/gtest.h>
 
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/model/testing/profile_maker.h"
 

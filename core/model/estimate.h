@@ -3,7 +3,7 @@
 // Sampling is Poisson in bytes: with a mean of T bytes between samples, a block of s bytes is taken
 // with probability p = 1 - exp(-s/T). A block that was taken stands for 1/p blocks and s/p bytes,
 // which makes sums unbiased whatever the mix of sizes. Its contribution to the variance of the sum
-// of bytes is s^2 (1-p) / p^2. docs/sampling.md derives this; core/fold/interval.h turns it
+// of bytes is s^2 (1-p) / p^2. docs/sampling.md derives this; core/fold/statistics.h turns it
 // into ranges.
 //
 // Estimates add up: the sum of independent figures is the sum of all members but `step`, which is

@@ -1,4 +1,4 @@
-#include "core/model/label_rows.h"
+#include "core/model/label_sets.h"
 
 #include <gtest/gtest.h>
 

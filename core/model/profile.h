@@ -3,7 +3,7 @@
 //
 // A profile is a list of rows. A row is a stack with one value for each sample type, and labels.
 // Stacks are paths in a trie that all rows share, so that a hundred thousand deep stacks stay small
-// (stack_builder.h makes it). Values are whole numbers, as pprof and its formats have them, and are
+// (stacks.h makes it). Values are whole numbers, as pprof and its formats have them, and are
 // final: what a sample stands for is worked in. Where the sampling is known, `estimates` has the
 // same figures before rounding and how sure they are. Live figures can be traced back to `blocks`,
 // which keep size, interval and age of each sample; formats that only know sums leave both empty.

@@ -1,8 +1,8 @@
-// Tests of keep_rows.h and label_sets.h.
+// Tests of edit_profile.h and label_sets.h.
 
 #include <gtest/gtest.h>
 
-#include "core/model/keep_rows.h"
+#include "core/model/edit_profile.h"
 #include "core/model/label_sets.h"
 
 namespace heapgauge {

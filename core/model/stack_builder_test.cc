@@ -1,4 +1,4 @@
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 
 #include <gtest/gtest.h>
 

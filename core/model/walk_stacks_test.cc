@@ -1,10 +1,8 @@
-#include "core/model/walk_stacks.h"
+#include "core/model/stacks.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
-
-#include "core/model/stack_builder.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/os/cgroup.h"
+#include "core/os/process_memory.h"
 
 #include <gtest/gtest.h>
 

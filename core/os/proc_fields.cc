@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/base/file.h"
-#include "core/base/number_in.h"
+#include "core/base/numbers.h"
 
 namespace heapgauge {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/os/memory_maps.h"
 #include "core/os/proc_fields.h"
-#include "core/os/smaps.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/os/smaps.h"
+#include "core/os/memory_maps.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,8 @@
 
 #include "core/query/allocation_columns.h"
 #include "core/query/block_reader.h"
-#include "core/query/grouped_rows.h"
-#include "core/query/lifespan.h"
-#include "core/query/tables.h"
+#include "core/query/schema.h"
+#include "core/query/sql_values.h"
 
 namespace heapgauge::query {
 namespace {

@@ -1,6 +1,6 @@
 // frames: the frames of every stack, innermost first.
 
-#include "core/query/tables.h"
+#include "core/query/schema.h"
 
 namespace heapgauge::query {
 namespace {

@@ -7,9 +7,9 @@
 #include <new>
 
 #include "core/base/text.h"
+#include "core/query/schema.h"
 #include "core/query/sql_functions.h"
 #include "core/query/sql_text.h"
-#include "core/query/tables.h"
 
 namespace heapgauge::query {
 

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/query/source.h"
 
 namespace heapgauge::query {

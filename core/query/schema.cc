@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "core/query/sql_functions.h"
-#include "core/query/tables.h"
 
 namespace heapgauge::query {
 namespace {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/fold/measures.h"
-#include "core/query/lifespan.h"
-#include "core/query/tables.h"
+#include "core/query/schema.h"
+#include "core/query/sql_values.h"
 
 namespace heapgauge::query {
 namespace {

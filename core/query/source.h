@@ -1,3 +1,109 @@
+// What the tables are about: a trace, or a profile of any format, with the names of its stacks and
+// the segments read last.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/sinks.h"
+#include "core/fold/functions.h"
+#include "core/model/profile.h"
+#include "core/trace/answer/stack_totals.h"
+#include "core/trace/answer/trace_position.h"
+#include "core/trace/file/trace_file.h"
+
+namespace heapgauge::query {
+
+// The parts of segments that were read last. A scan reads each once; looking up single blocks by
+// their numbers, as joins do, comes back to the same ones again and again.
+//
+// It also counts what was really read, which is how tests know that a question about one second
+// does not touch the rest of the trace. Not synchronised.
+
+class SegmentParts {
+ public:
+  explicit SegmentParts(const trace::TraceFile& trace) : trace_(trace) {}
+
+  // At least these parts of a segment.
+  Result<std::shared_ptr<const trace::Segment>> Read(size_t index, uint32_t parts);
+
+  uint64_t reads() const { return reads_; }  // of the file
+  uint64_t parts_read() const { return parts_read_; }
+
+ private:
+  static constexpr size_t kKept = 3;
+  struct Entry {
+    size_t index = 0;
+    uint32_t parts = 0;
+    std::shared_ptr<trace::Segment> segment;
+  };
+
+  const trace::TraceFile& trace_;
+  std::list<Entry> entries_;  // the last used first
+  uint64_t reads_ = 0;
+  uint64_t parts_read_ = 0;  // kinds of parts, one bit each
+};
+
+// What the stacks of a source are called: the function that a stack is counted for, its module,
+// its frames as one line, and whether a regular expression matches any of them.
+//
+// A stack is named by a number. In a trace that is the trace's own, where 0 is the unknown stack;
+// in a profile it is the row's, from 1 on.
+//
+// A regular expression is looked for once in each location and then handed down the trie, so asking
+// about a million stacks costs a bit for each. The last expressions are remembered. Not
+// synchronised.
+
+class NamesInStacks {
+ public:
+  // The rows of `profile` are the stacks; the number of the first one is `first`. Locations have
+  // their names. The profile must outlive this and stay as it is.
+  NamesInStacks(const Profile& profile, uint32_t first);
+
+  const Profile& profile() const { return profile_; }
+  uint32_t first() const { return first_; }
+  // Numbers are below.
+  uint32_t end() const { return first_ + static_cast<uint32_t>(profile_.rows.size()); }
+  bool has(uint64_t stack) const { return stack >= first_ && stack < end(); }
+
+  // All of these REQUIRE has(stack). Texts live as long as this.
+  const Row& row(uint32_t stack) const { return profile_.rows[stack - first_]; }
+  std::string_view function(uint32_t stack) const;
+  std::string_view module(uint32_t stack) const;
+  uint32_t depth(uint32_t stack) const;  // frames, inlined ones included
+  // Outermost first, separated by semicolons.
+  std::string Collapsed(uint32_t stack) const;
+
+  const std::string& frame_name(uint32_t frame) const { return frame_names_[frame]; }
+
+  // By node: whether it or a node further out has a frame whose function, source file or module
+  // matches. Fails if the expression is none.
+  Result<std::shared_ptr<const std::vector<bool>>> Matching(std::string_view pattern);
+  bool Matches(const std::vector<bool>& matching, uint32_t stack) const {
+    const NodeId leaf = row(stack).leaf;
+    return leaf != kNone && matching[leaf];
+  }
+
+ private:
+  const Profile& profile_;
+  uint32_t first_;
+  std::vector<std::string> frame_names_;
+  std::vector<uint32_t> allocation_frames_;
+  std::vector<uint32_t> depth_;  // by node
+  std::map<std::string, std::shared_ptr<const std::vector<bool>>, std::less<>> matching_;
+};
+
 // What the tables are about: a trace, or a profile of any format.
 //
 // Names are looked up, and a trace is read, only when a statement asks for them. Whoever works for
@@ -5,27 +111,6 @@
 // these belong to the statement that runs.
 //
 // Not synchronised, but for `stop`.
-#pragma once
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/progress.h"
-#include "core/base/result.h"
-#include "core/model/profile.h"
-#include "core/query/names_in_stacks.h"
-#include "core/query/segment_parts.h"
-#include "core/trace/answer/exact_moment.h"
-#include "core/trace/answer/stack_totals.h"
-#include "core/trace/file/trace_file.h"
-
-namespace heapgauge::query {
 
 // What one stack did: its heap blocks, and what it mapped and did not unmap.
 struct StackUse : trace::StackTotal {

@@ -1,7 +1,4 @@
-// Functions that statements can call, beside SQLite's own.
-//
-// All of them are functions of their arguments and the source alone, so SQLite may call them once
-// for a whole statement where arguments are constant.
+// Functions that statements can call: ours, and some in place of SQLite's own.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,6 +11,23 @@
 #include "core/base/result.h"
 
 namespace heapgauge::query {
+
+// instr, replace, trim, ltrim and rtrim in place of SQLite's own, which take time in proportion to
+// the product of their arguments' lengths: between two looks at the clock a statement could work
+// for hours. These take time in proportion to the sum. They answer the same.
+//
+// May throw std::bad_alloc, which their caller must not let through to SQLite.
+
+void Instr(sqlite3_context* out, int count, sqlite3_value** values);
+void Replace(sqlite3_context* out, int count, sqlite3_value** values);
+void Trim(sqlite3_context* out, int count, sqlite3_value** values);
+void TrimLeft(sqlite3_context* out, int count, sqlite3_value** values);
+void TrimRight(sqlite3_context* out, int count, sqlite3_value** values);
+
+// Functions that statements can call, beside SQLite's own.
+//
+// All of them are functions of their arguments and the source alone, so SQLite may call them once
+// for a whole statement where arguments are constant.
 
 class QuerySource;
 

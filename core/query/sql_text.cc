@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/columns.h"
+#include "core/base/text.h"
 
 namespace heapgauge::query {
 namespace {

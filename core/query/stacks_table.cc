@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/fold/measures.h"
-#include "core/query/tables.h"
+#include "core/query/schema.h"
 
 namespace heapgauge::query {
 namespace {

@@ -1,5 +1,5 @@
 // Our text functions against SQLite's own.
-#include "core/query/text_functions.h"
+#include "core/query/sql_functions.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

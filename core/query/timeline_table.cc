@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "core/fold/timeline.h"
-#include "core/query/lifespan.h"
-#include "core/query/tables.h"
+#include "core/query/schema.h"
+#include "core/query/sql_values.h"
 
 namespace heapgauge::query {
 namespace {

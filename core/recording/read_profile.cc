@@ -1,24 +1,34 @@
 #include "core/recording/read_profile.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
-#include "core/base/peeking_stream.h"
-#include "core/base/shell_word.h"
+#include "core/base/byte_stream.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
-#include "core/formats/collapsed/collapsed_reader.h"
+#include "core/fold/measures.h"
+#include "core/formats/collapsed/collapsed.h"
 #include "core/formats/dhat/dhat_reader.h"
-#include "core/formats/heap_text/heap_text_reader.h"
+#include "core/formats/heap_text/heap_text.h"
 #include "core/formats/heaptrack/heaptrack_reader.h"
-#include "core/formats/jemalloc/jemalloc_reader.h"
+#include "core/formats/jemalloc/jemalloc.h"
 #include "core/formats/legacy/legacy_cpu_reader.h"
 #include "core/formats/legacy/legacy_text_reader.h"
 #include "core/formats/massif/massif_reader.h"
 #include "core/formats/pprof/pprof_reader.h"
 #include "core/formats/symbolized/symbolized_reader.h"
-#include "core/recording/printable_profile.h"
-#include "core/recording/shown_value.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
+
+// Names in a profile that somebody else wrote end on a terminal: control characters in them could
+// change what it shows, or do. Readers take them as they are, and this is done once behind all of
+// them.
+
+// Replaces control characters, and bytes that are not UTF-8, in all names by '?'.
+void MakePrintable(Profile* profile);
+
 namespace {
 
 using Reader = Result<Profile> (*)(ByteStream*, const std::string&, const ReadOptions&);
@@ -175,6 +185,105 @@ Result<Profile> ReadProfile(std::unique_ptr<ByteStream> stream, const std::strin
   const ProfileFormat format = DetectFormat(start);
   HG_TRY(CheckReadable(format, start, name, options));
   return ReadStream(&peeking, format, name, options);
+}
+
+namespace {
+
+// kNone, or a number that is none, if the profile does not have it.
+size_t TypeOfValue(trace::TraceValue value, bool blocks, const Profile& profile) {
+  const Measures m = MeasuresOf(profile);
+  switch (value) {
+    case trace::TraceValue::kLive:
+      return m.name != "live" ? kNone : blocks ? m.objects : m.main;
+    case trace::TraceValue::kAllocated:
+      if (m.name == "allocated") return blocks ? m.objects : m.main;
+      return blocks ? m.allocated_objects : m.allocated;
+    case trace::TraceValue::kPeak:
+      return profile.FindType(blocks ? "peak_objects" : "peak_space");
+    case trace::TraceValue::kTemporary:
+      return profile.FindType(blocks ? "temporary_objects" : "temporary_space");
+    default:
+      return kNone;
+  }
+}
+
+}  // namespace
+
+bool MayHaveValue(trace::TraceValue value) {
+  switch (value) {
+    case trace::TraceValue::kLive:
+    case trace::TraceValue::kAllocated:
+    case trace::TraceValue::kFreed:
+    case trace::TraceValue::kPeak:
+    case trace::TraceValue::kTemporary:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status ShowValue(trace::TraceValue value, bool blocks, Profile* profile) {
+  if (value == trace::TraceValue::kFreed) return AddFreed(blocks, profile);
+  size_t type = TypeOfValue(value, blocks, *profile);
+  if (type >= profile->sample_types.size() && !blocks) {
+    // heaptrack counts what is temporary, and does not add up its bytes.
+    type = TypeOfValue(value, true, *profile);
+  }
+  if (type >= profile->sample_types.size()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "this profile does not tell what was " +
+                    std::string(value == trace::TraceValue::kPeak ? "live at its peak"
+                                                                  : trace::ValueName(value)) +
+                    (blocks ? ", in blocks" : "") +
+                    "; a trace does: heapgauge run --trace -o FILE.hgt -- COMMAND");
+  }
+  profile->default_type = type;
+  return {};
+}
+
+namespace {
+
+void Clean(std::string* text) {
+  const bool is_plain =
+      std::all_of(text->begin(), text->end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  if (!is_plain) *text = Printable(*text);
+}
+
+void CleanLines(std::string* text) {
+  std::string clean;
+  for (size_t at = 0; at <= text->size();) {
+    const size_t end = std::min(text->find('\n', at), text->size());
+    std::string line = text->substr(at, end - at);
+    Clean(&line);
+    clean += line;
+    if (end < text->size()) clean += '\n';
+    at = end + 1;
+  }
+  *text = std::move(clean);
+}
+
+}  // namespace
+
+void MakePrintable(Profile* profile) {
+  for (Function& function : profile->functions) {
+    Clean(&function.name);
+    Clean(&function.system_name);
+    Clean(&function.file);
+  }
+  for (Module& module : profile->modules) {
+    Clean(&module.path);
+    Clean(&module.build_id);
+  }
+  for (SampleType& type : profile->sample_types) {
+    Clean(&type.name);
+    Clean(&type.unit);
+  }
+  Clean(&profile->period_type.name);
+  Clean(&profile->period_type.unit);
+  for (std::string& text : profile->strings) Clean(&text);
+  for (std::string& comment : profile->comments) CleanLines(&comment);
+  Clean(&profile->recording.program);
+  for (std::string& argument : profile->recording.command_line) Clean(&argument);
 }
 
 }  // namespace heapgauge

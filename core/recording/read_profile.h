@@ -9,11 +9,12 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/formats/text/text_options.h"
+#include "core/base/sinks.h"
+#include "core/formats/text/text_profile.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/model/profile.h"
+#include "core/trace/answer/trace_profile.h"
 #include "core/trace/answer/trace_question.h"
 
 namespace heapgauge {
@@ -71,5 +72,17 @@ Result<Profile> ReadStream(ByteStream* stream, ProfileFormat format, const std::
 Result<Profile> ReadGaugeAt(const std::string& path, const ReadOptions& options);
 // Why a file of that format does not tell what only a trace does.
 tl::unexpected<Error> NeedsTrace(const std::string& name, ProfileFormat format);
+
+// Which figure of a profile is meant by a word that is made for traces ("allocated", "peak",
+// "freed"): profiles of other kinds have some of them, as sample types of their own.
+//
+// Pure functions.
+
+// Whether a profile that is none of a trace may have it at all.
+bool MayHaveValue(trace::TraceValue value);
+
+// Makes it the default type, counted in blocks in place of bytes if that is asked for. Fails if
+// the profile does not have it; the message goes behind a name.
+Status ShowValue(trace::TraceValue value, bool blocks, Profile* profile);
 
 }  // namespace heapgauge

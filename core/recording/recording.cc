@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/byte_stream.h"
-#include "core/base/read_ahead.h"
 #include "core/base/text.h"
 #include "core/fold/merge.h"
 #include "core/formats/massif/massif_parser.h"

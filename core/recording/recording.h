@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/peeking_stream.h"
+#include "core/base/byte_stream.h"
 #include "core/base/result.h"
 #include "core/fetch/http.h"
 #include "core/fetch/url.h"

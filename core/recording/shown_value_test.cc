@@ -1,4 +1,4 @@
-#include "core/recording/shown_value.h"
+#include "core/recording/read_profile.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 
 namespace heapgauge {
 

@@ -9,7 +9,6 @@
 #include "core/base/result.h"
 #include "core/fold/call_tree.h"
 #include "core/fold/functions.h"
-#include "core/fold/pruned_tree.h"
 #include "core/model/profile.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"

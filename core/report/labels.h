@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 #include "core/model/profile.h"
 #include "core/report/styled_text.h"
 

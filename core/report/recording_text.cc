@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "core/base/text.h"
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/report/value_text.h"
 
 namespace heapgauge {

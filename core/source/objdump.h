@@ -4,6 +4,7 @@
 // "objdump:PATH". Otherwise it is the one in $PATH.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,22 @@
 #include "core/base/result.h"
 
 namespace heapgauge {
+
+// Runs a program and gives back what it prints. For tools that are on many machines but not on all,
+// such as objdump: the caller must do without where there is none.
+//
+// Bounded: the tool is killed when it prints too much or takes too long.
+
+struct ToolLimits {
+  size_t bytes = size_t{256} << 20;
+  uint64_t seconds = 120;
+};
+
+// Standard output of `arguments`, the first of which is a path or is looked for in $PATH. Standard
+// input is empty, standard error is not shown. kNotFound if there is no such program; any other
+// failure, also an exit status that is not 0, is kIo.
+Result<std::string> RunTool(const std::vector<std::string>& arguments,
+                            const ToolLimits& limits = {});
 
 struct Instruction {
   uint64_t address = 0;  // in the ELF file

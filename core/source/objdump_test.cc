@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/source/run_tool.h"
-
 namespace heapgauge {
 namespace {
 

@@ -7,9 +7,8 @@
 
 #include "core/elf/symbols.h"
 #include "core/os/file_stamp.h"
-#include "core/symbolize/debug_files.h"
 #include "core/symbolize/demangle_names.h"
-#include "core/symbolize/load_bias.h"
+#include "core/symbolize/module_files.h"
 
 namespace heapgauge {
 namespace {

@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/source/listing.h"
-
 namespace heapgauge {
 namespace {
 

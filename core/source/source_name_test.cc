@@ -1,4 +1,4 @@
-#include "core/source/source_name.h"
+#include "core/source/source_path.h"
 
 #include <gtest/gtest.h>
 

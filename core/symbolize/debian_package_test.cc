@@ -1,4 +1,4 @@
-#include "core/symbolize/debian_package.h"
+#include "core/symbolize/module_files.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,9 @@
 #include <thread>
 #include <unordered_map>
 
-#include "core/base/try_thread.h"
+#include "core/base/threads.h"
 #include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
-#include "core/symbolize/dwarf/scoped_names.h"
 #include "core/symbolize/dwarf/unit_walk.h"
 
 namespace heapgauge {
@@ -95,7 +94,7 @@ std::vector<DwarfLookup::Job> DwarfLookup::AssignUnits(
   std::vector<Job> jobs;
   std::vector<const dwarf::Unit*> without_ranges;
   std::vector<bool> taken(addresses.size());
-  std::vector<dwarf::Range> ranges;
+  std::vector<dwarf::CodeRange> ranges;
   int64_t budget = kBaseBudget;
   for (const dwarf::Unit& unit : main_->units()) {
     if (unit.tag != DW_TAG_compile_unit && unit.tag != DW_TAG_skeleton_unit) continue;
@@ -103,7 +102,7 @@ std::vector<DwarfLookup::Job> DwarfLookup::AssignUnits(
     unit.AppendRanges(unit.low, unit.high, unit.ranges, &budget, &ranges);
     if (ranges.empty() && !unit.ranges && !unit.high) without_ranges.push_back(&unit);
     Job job{&unit, {}};
-    for (const dwarf::Range& range : ranges) {
+    for (const dwarf::CodeRange& range : ranges) {
       if (range.low < lowest_code_) continue;
       auto it = std::lower_bound(addresses.begin(), addresses.end(), range.low);
       for (; it != addresses.end() && *it < range.high; ++it, --budget) {

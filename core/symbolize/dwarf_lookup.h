@@ -16,9 +16,8 @@
 #include <vector>
 
 #include "core/elf/elf_file.h"
-#include "core/elf/symbol_table.h"
+#include "core/elf/symbols.h"
 #include "core/os/file_stamp.h"
-#include "core/symbolize/dwarf/split.h"
 #include "core/symbolize/dwarf/unit.h"
 
 namespace heapgauge {

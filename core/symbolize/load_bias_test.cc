@@ -1,4 +1,4 @@
-#include "core/symbolize/load_bias.h"
+#include "core/symbolize/module_files.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/progress.h"
+#include "core/base/sinks.h"
 
 namespace heapgauge {
 

@@ -10,10 +10,8 @@
 
 #include "core/base/text.h"
 #include "core/elf/demangle.h"
-#include "core/symbolize/debian_package.h"
-#include "core/symbolize/debug_files.h"
 #include "core/symbolize/debuginfod.h"
-#include "core/symbolize/load_bias.h"
+#include "core/symbolize/module_files.h"
 #include "core/symbolize/module_names.h"
 #include "core/symbolize/perf_map.h"
 

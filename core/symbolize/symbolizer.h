@@ -6,7 +6,7 @@
 // notes.
 //
 // Formats that tell only where a file was mapped leave the load bias to be found here, from the
-// segments of the file (load_bias.h). Locations that have frames already are left alone.
+// segments of the file (module_files.h). Locations that have frames already are left alone.
 //
 // Each module's file is opened once for all its addresses. Single-threaded.
 #pragma once
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/progress.h"
+#include "core/base/sinks.h"
 #include "core/model/profile.h"
 #include "core/symbolize/symbolize_options.h"
 

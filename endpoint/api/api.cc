@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "endpoint/api/snapshot_source.h"
+#include "endpoint/api/sources.h"
 #include "endpoint/base/answers.h"
 
 namespace heapgauge::endpoint::api {

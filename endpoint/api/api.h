@@ -1,5 +1,5 @@
-// The JSON that pages and scripts ask for, below /api/v1: one file for each resource, one table of
-// routes.
+// The JSON that pages and scripts ask for, below /api/v1, with one table
+// of routes.
 //
 //   GET api/v1/flame?source=server.hgt&from=2s&to=5s&value=left&focus=Cache::
 //
@@ -91,15 +91,15 @@ extern const Resource kLeakResource;
 extern const Resource kMemoryMapResource;
 extern const Resource kSnapshotsResource;
 
-// POST api/v1/snapshots: takes one, see snapshots.cc.
+// POST api/v1/snapshots: takes one, see taken_profiles.cc.
 inline constexpr std::string_view kSnapshotsPath = "api/v1/snapshots";
 Reply HandleNewSnapshot(const Call& call);
 
-// POST api/v1/control: see control.cc.
+// POST api/v1/control: see processes.cc.
 inline constexpr std::string_view kControlPath = "api/v1/control";
 Reply HandleControl(const Call& call);
 
-// GET api/v1/export: a file in place of JSON, see export.cc.
+// GET api/v1/export: a file in place of JSON, see taken_profiles.cc.
 inline constexpr std::string_view kExportPath = "api/v1/export";
 std::span<const std::string_view> ExportParameters();
 Reply HandleExport(const Call& call);

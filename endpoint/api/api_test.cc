@@ -9,7 +9,7 @@
 #include "core/report/views/exports.h"
 #include "core/report/views/peek.h"
 #include "core/report/views/top.h"
-#include "endpoint/api/queries.h"
+#include "endpoint/api/query.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/trace/answer/question_words.h"
+#include "core/trace/answer/trace_question.h"
 #include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint::api {

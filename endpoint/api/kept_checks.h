@@ -19,10 +19,24 @@
 #include "core/leaks/verdict/suppressions.h"
 #include "core/leaks/verdict/suspects.h"
 #include "core/report/views/leaks.h"
-#include "endpoint/api/leak_checker.h"
 #include "endpoint/api/source.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint::api {
+
+// Looks at the memory of a running program for leaks, where the host may: that stops the program
+// for a moment, and takes a process beside it. A page inside of a program has none.
+//
+// Threads: any number at a time, for different processes.
+
+class LeakChecker {
+ public:
+  virtual ~LeakChecker() = default;
+  // Without names.
+  virtual Result<leaks::Check> Look(Process* process) = 0;
+  // Leaks to live with. They do not change.
+  virtual const leaks::Suppressions& suppressions() const = 0;
+};
 
 // A check with names and what was made of it. Read-only.
 struct JudgedCheck {

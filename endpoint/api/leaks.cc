@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/leaks/scan/data_symbols.h"
-#include "core/leaks/verdict/leak_kinds.h"
+#include "core/leaks/verdict/suppressions.h"
 #include "core/report/views/leaks_page.h"
 #include "endpoint/api/api.h"
 #include "endpoint/api/kept_checks.h"

@@ -1,13 +1,51 @@
 // A process, or the file it left, as a source: what is live now, or was at the peak.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
+#include "core/fold/timeline.h"
 #include "endpoint/api/source.h"
-#include "endpoint/api/watch_history.h"
+#include "endpoint/base/process.h"
 
 namespace heapgauge::endpoint::api {
+
+// What was seen of a process each time that somebody looked at it: a past for processes whose gauge
+// file has none, or does not know resident memory and the limit of the cgroup.
+//
+// Bounded: when it is full every second look is forgotten, and from then on looks are taken half as
+// often. Threads: any number.
+
+class WatchHistory {
+ public:
+  static constexpr size_t kMost = 2048;
+  static constexpr uint64_t kLeastNs = 500'000'000;  // between two looks, at first
+
+  struct Look {
+    uint64_t time_ns = 0;  // since the recording began
+    uint64_t live_bytes = 0;
+    MemoryNow memory;
+  };
+
+  // Whether it is time for another one.
+  bool IsDue(uint64_t time_ns) const;
+  void Add(const Look& look);
+  std::vector<Look> looks() const;
+
+  // Points where nobody noted one: `points` are those of the gauge file.
+  std::vector<TimelinePoint> Complete(std::vector<TimelinePoint> points) const;
+  // Memory that only the looks know. What was seen holds until the next look.
+  void AddMemory(Timeline* timeline) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Look> looks_;  // in order of time
+  uint64_t least_ns_ = kLeastNs;
+};
 
 class ProcessSource final : public Source {
  public:

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/fold/freed_figures.h"
 #include "core/fold/measures.h"
 #include "endpoint/api/process_source.h"
 

@@ -1,9 +1,10 @@
 // GET api/v1/query: a statement of SQL and its rows, as `heapgauge query` runs it.
 
+#include "endpoint/api/query.h"
+
 #include <algorithm>
 
 #include "endpoint/api/api.h"
-#include "endpoint/api/queries.h"
 #include "endpoint/base/message.h"
 
 namespace heapgauge::endpoint::api {

@@ -10,9 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "endpoint/api/made_once.h"
-#include "endpoint/api/pending_profile.h"
 #include "endpoint/api/profile_source.h"
+#include "endpoint/api/recent.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"
 #include "endpoint/testing/fake_process.h"

@@ -16,7 +16,7 @@
 #include "core/fold/stack_tree.h"
 #include "core/model/profile.h"
 #include "endpoint/api/filter.h"
-#include "endpoint/api/made_once.h"
+#include "endpoint/api/recent.h"
 
 namespace heapgauge::endpoint::api {
 

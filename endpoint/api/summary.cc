@@ -1,17 +1,81 @@
-// GET api/v1/summary: what the source is, how much it holds and how sure that is, and what can be
-// asked of it.
+#include "endpoint/api/summary.h"
 
 #include <optional>
 
+#include "core/base/json.h"
+#include "core/fold/measures.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/views/findings.h"
 #include "core/report/views/memory.h"
+#include "core/trace/answer/trace_profile.h"
 #include "endpoint/api/api.h"
-#include "endpoint/api/figure_choices.h"
-#include "endpoint/api/source_json.h"
+#include "endpoint/api/source.h"
+#include "endpoint/api/sources.h"
 
 namespace heapgauge::endpoint::api {
+
+// A source as answers name it.
+
+Json SourceJson(const Source::Facts& facts);
+
+std::vector<FigureChoice> FigureChoices(Source::Kind kind, const Subject& subject) {
+  std::vector<FigureChoice> choices;
+  if (kind == Source::Kind::kTrace) {
+    for (const trace::TraceValue value :
+         {trace::TraceValue::kLive, trace::TraceValue::kPeak, trace::TraceValue::kAllocated,
+          trace::TraceValue::kFreed, trace::TraceValue::kGrowth, trace::TraceValue::kTemporary,
+          trace::TraceValue::kLeft, trace::TraceValue::kNeverFreed, trace::TraceValue::kLifetime}) {
+      const std::string name = trace::ValueName(value);
+      Headers parameters;
+      if (value != trace::TraceValue::kLive) parameters.emplace_back("value", name);
+      choices.push_back({name, parameters});
+      if (value == trace::TraceValue::kLifetime) continue;  // bytes times seconds
+      parameters.emplace_back("blocks", "1");
+      choices.push_back({name + " blocks", std::move(parameters)});
+    }
+    return choices;
+  }
+  const Measures& m = subject.measures();
+  const Profile& profile = *subject.profile();
+  if (m.name == "live" || m.has_allocated()) {
+    choices.push_back({m.name, {}});
+    if (m.has_objects()) choices.push_back({m.name + " objects", {{"sort", "count"}}});
+    if (kind == Source::Kind::kProcess && profile.recording.peak_bytes > 0) {
+      choices.push_back({"peak", {{"peak", "1"}}});
+      choices.push_back({"peak objects", {{"peak", "1"}, {"sort", "count"}}});
+    }
+    if (m.has_allocated()) choices.push_back({"allocated", {{"sort", "allocated"}}});
+    if (m.allocated_objects != kNone) {
+      choices.push_back(
+          {"allocated objects", {{"type", profile.sample_types[m.allocated_objects].name}}});
+    }
+    if (KnowsFreed(profile)) {
+      choices.push_back({"freed", {{"value", "freed"}}});
+      choices.push_back({"freed objects", {{"value", "freed"}, {"blocks", "1"}}});
+    }
+    // What else the file of another tool has: DHAT's peaks, say.
+    if (kind == Source::Kind::kProfile && !IsRecorded(profile.recording)) {
+      for (size_t type = 0; type < profile.sample_types.size(); ++type) {
+        if (type == m.main || type == m.objects || type == m.allocated ||
+            type == m.allocated_objects) {
+          continue;
+        }
+        const std::string& name = profile.sample_types[type].name;
+        choices.push_back({name, {{"type", name}}});
+      }
+    }
+    return choices;
+  }
+  for (const SampleType& type : profile.sample_types) {
+    choices.push_back({type.name, {{"type", type.name}}});
+  }
+  return choices;
+}
+
+// GET api/v1/summary: what the source is, how much it holds and how sure that is, and what can be
+// asked of it.
+
 namespace {
 
 // What takes a while is left out.
@@ -115,5 +179,38 @@ Result<std::string> AnswerSummary(const Call& call, const Filter& filter) {
 }  // namespace
 
 const Resource kSummaryResource = {"api/v1/summary", kSummaryParameters, AnswerSummary};
+
+// GET api/v1/sources: what there is to look at.
+
+Json SourceJson(const Source::Facts& facts) {
+  Json json = {{"id", facts.id},
+               {"title", facts.title},
+               {"kind", KindName(facts.kind)},
+               {"live", facts.live}};
+  if (facts.pid != 0) json["pid"] = facts.pid;
+  if (facts.taken_unix_ns != 0) json["taken_unix_ns"] = facts.taken_unix_ns;
+  return json;
+}
+
+namespace {
+
+constexpr size_t kMost = 1000;
+
+Result<std::string> AnswerSources(const Call& call, const Filter& filter) {
+  Json list = Json::Array();
+  size_t count = 0;
+  for (const auto& opened : call.sources.List()) {
+    if (++count > kMost) break;
+    list.Add(SourceJson(opened->source().facts()));
+  }
+  for (const auto& kept : call.kept.List()) list.Add(SourceJson(FactsOf(*kept)));
+  Json json = {{"sources", std::move(list)}, {"chosen", nullptr}};
+  if (const auto chosen = OpenedOf(call, filter)) json["chosen"] = (*chosen)->source().facts().id;
+  return json.Line();
+}
+
+}  // namespace
+
+const Resource kSourcesResource = {"api/v1/sources", {}, AnswerSources};
 
 }  // namespace heapgauge::endpoint::api

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/report/draw/timeline_bands.h"
+#include "core/report/draw/timeline_graph.h"
 #include "core/report/views/lifetimes.h"
 #include "core/report/views/stats.h"
 #include "core/report/views/timeline.h"

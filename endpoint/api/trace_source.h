@@ -1,6 +1,6 @@
 // An exact trace as a source: any moment, any range, any kind of block. It stays open with sums of
 // its beginning, so that a range of it costs the reading of two segments
-// (core/trace/answer/trace_answers.h).
+// (core/trace/answer/trace_profile.h).
 //
 // A trace that is still being written is followed: who asks finds it as far as it is written, and
 // requests with the same word (Filter::hold) find the same. Each request costs a look at the size
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/trace/answer/selected_blocks.h"
-#include "core/trace/answer/trace_answers.h"
+#include "core/trace/answer/trace_profile.h"
 #include "endpoint/api/recent.h"
 #include "endpoint/api/source.h"
 

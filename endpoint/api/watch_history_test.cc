@@ -1,4 +1,4 @@
-#include "endpoint/api/watch_history.h"
+#include "endpoint/api/process_source.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/file.h"
-#include "core/formats/mappings/mapping_section.h"
+#include "core/formats/mappings/mappings.h"
 #include "core/os/process.h"
 
 namespace heapgauge::endpoint {

@@ -1,16 +1,33 @@
 #include "endpoint/base/answers.h"
 
+#include <fmt/format.h>
+#include <sys/random.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <mutex>
 
 #include "core/base/byte_stream.h"
+#include "core/base/sinks.h"
 #include "core/base/text.h"
-#include "core/base/text_sink.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/recording/read_profile.h"
-#include "endpoint/base/engine_lock.h"
+#include "endpoint/base/engine.h"
 
 namespace heapgauge::endpoint {
+
+std::string RandomText() {
+  std::array<unsigned char, 16> bytes;
+  ssize_t got = 0;
+  do {
+    got = getrandom(bytes.data(), bytes.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(bytes.size())) return {};
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
 
 std::optional<Response> RefuseOthers(const Call& call,
                                      std::initializer_list<std::string_view> allowed) {

@@ -14,6 +14,13 @@
 
 namespace heapgauge::endpoint {
 
+// Text that nobody can guess, for ids and nonces.
+//
+// Any thread.
+
+// 128 bits from the kernel as 32 hexadecimal digits; "" if it has none to give.
+std::string RandomText();
+
 // 400 unless all parameters are among these, each at most once. Nothing if all is well.
 std::optional<Response> RefuseOthers(const Call& call,
                                      std::initializer_list<std::string_view> allowed);

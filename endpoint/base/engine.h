@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,5 +48,14 @@ class Engine {
   // "cached" ..., in bytes; only those that it has.
   virtual std::vector<std::pair<std::string, uint64_t>> Figures() = 0;
 };
+
+// Engines are called by one thread at a time: whoever uses one holds this.
+//
+//   const std::lock_guard lock(EngineLock());
+
+inline std::mutex& EngineLock() {
+  static std::mutex mutex;
+  return mutex;
+}
 
 }  // namespace heapgauge::endpoint

@@ -12,7 +12,6 @@
 
 #include "core/elf/elf_file.h"
 #include "core/gauge/testing/gauge_builder.h"
-#include "endpoint/base/gauge_processes.h"
 
 extern "C" __attribute__((noinline)) int HeapgaugeNamedForTest(int x) { return x * 3 + 1; }
 

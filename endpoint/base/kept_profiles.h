@@ -2,7 +2,7 @@
 // shows the same data to whoever opens it, and two of them can be compared.
 //
 // A profile is kept with its names as compressed proto, together with the facts of its recording
-// and, packed as well, what the proto cannot hold (profile_details.h). Ids are 128 random bits:
+// and, packed as well, what the proto cannot hold (kept_profiles.cc). Ids are 128 random bits:
 // they say nothing, cannot be guessed, and are looked up as they are; no file is behind them. Every
 // insertion prunes: first to Limits::kept_profiles of that process and type, then the oldest of all
 // to Limits::kept_bytes. The newest always stays.

@@ -15,6 +15,15 @@
 
 namespace heapgauge::endpoint {
 
+// Requests that a page of another site has made a browser send. Every page that somebody opens can
+// reach a debug port on that person's loopback: it must neither change nor read anything there.
+//
+// Pure functions.
+
+// By the headers Sec-Fetch-Site and Origin, where a browser sends them; `host` is the one that was
+// asked. A client that sends neither is no browser.
+bool IsCrossSite(std::string_view fetch_site, std::string_view origin, std::string_view host);
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
@@ -27,7 +36,7 @@ struct Request {
 
   // The first header of that name, in any case; "" if there is none.
   std::string_view Header(std::string_view name) const;
-  // A page of another site has made a browser send this: see cross_site.h.
+  // A page of another site has made a browser send this: see message.h.
   bool is_cross_site() const;
 };
 

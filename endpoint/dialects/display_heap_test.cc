@@ -1,4 +1,4 @@
-#include "endpoint/dialects/display_heap.h"
+#include "endpoint/dialects/displays.h"
 
 #include <gtest/gtest.h>
 

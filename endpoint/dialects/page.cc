@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/base/html.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
-#include "endpoint/base/random_text.h"
+#include "endpoint/base/answers.h"
 
 namespace heapgauge::endpoint {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "endpoint/dialects/exposition.h"
+#include "endpoint/dialects/prometheus.h"
 #include "endpoint/testing/ask.h"
 
 namespace heapgauge::endpoint {

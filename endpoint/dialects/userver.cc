@@ -12,7 +12,7 @@
 #include "core/report/recording_text.h"
 #include "core/report/views/memory.h"
 #include "endpoint/base/answers.h"
-#include "endpoint/base/engine_lock.h"
+#include "endpoint/base/engine.h"
 #include "endpoint/base/kept_profiles.h"
 
 namespace heapgauge::endpoint {

@@ -11,7 +11,7 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "endpoint/base/cross_site.h"
+#include "endpoint/base/message.h"
 
 namespace heapgauge::endpoint {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "core/base/result.h"
 #include "endpoint/base/message.h"
-#include "endpoint/http/head_parser.h"
+#include "endpoint/http/request_parser.h"
 
 namespace heapgauge::endpoint {
 

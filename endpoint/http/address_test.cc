@@ -1,4 +1,4 @@
-#include "endpoint/http/address.h"
+#include "endpoint/http/listener.h"
 
 #include <gtest/gtest.h>
 

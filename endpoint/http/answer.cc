@@ -6,9 +6,8 @@
 #include <array>
 #include <ctime>
 
-#include "core/base/gzip_sink.h"
+#include "core/base/sinks.h"
 #include "core/base/text.h"
-#include "core/base/text_sink.h"
 
 namespace heapgauge::endpoint {
 namespace {

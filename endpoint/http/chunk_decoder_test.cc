@@ -1,4 +1,4 @@
-#include "endpoint/http/chunk_decoder.h"
+#include "endpoint/http/request_parser.h"
 
 #include <gtest/gtest.h>
 

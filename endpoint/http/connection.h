@@ -12,11 +12,10 @@
 #include <string>
 
 #include "endpoint/base/message.h"
-#include "endpoint/http/address.h"
 #include "endpoint/http/answer.h"
-#include "endpoint/http/chunk_decoder.h"
-#include "endpoint/http/head_parser.h"
-#include "endpoint/http/server_options.h"
+#include "endpoint/http/limits.h"
+#include "endpoint/http/listener.h"
+#include "endpoint/http/request_parser.h"
 
 namespace heapgauge::endpoint {
 

@@ -1,4 +1,4 @@
-#include "endpoint/http/head_parser.h"
+#include "endpoint/http/request_parser.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "endpoint/http/rate_limit.h"
+#include "endpoint/http/limits.h"
 
 #include <gtest/gtest.h>
 

@@ -20,9 +20,8 @@
 #include "core/os/process.h"
 #include "endpoint/http/access.h"
 #include "endpoint/http/connection.h"
-#include "endpoint/http/held_bytes.h"
+#include "endpoint/http/limits.h"
 #include "endpoint/http/listener.h"
-#include "endpoint/http/rate_limit.h"
 #include "endpoint/http/workers.h"
 
 namespace heapgauge::endpoint {

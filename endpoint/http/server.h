@@ -28,7 +28,7 @@
 
 #include "core/base/result.h"
 #include "endpoint/base/message.h"
-#include "endpoint/http/server_options.h"
+#include "endpoint/http/limits.h"
 
 namespace heapgauge::endpoint {
 

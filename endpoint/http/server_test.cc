@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/os/process.h"
-#include "endpoint/http/address.h"
+#include "endpoint/http/listener.h"
 #include "endpoint/http/testing/raw_client.h"
 #include "endpoint/http/testing/running.h"
 

@@ -4,8 +4,8 @@
 #include <system_error>
 #include <utility>
 
-#include "core/base/blocked_signals.h"
 #include "core/base/file.h"
+#include "core/base/threads.h"
 
 namespace heapgauge::endpoint {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/leaks/testing/make_check.h"
-#include "endpoint/api/leak_checker.h"
+#include "endpoint/api/kept_checks.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"
 

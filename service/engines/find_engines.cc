@@ -3,12 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "service/engines/glibc_engine.h"
-#include "service/engines/google_tcmalloc_engine.h"
 #include "service/engines/gperftools_engine.h"
 #include "service/engines/jemalloc_engine.h"
-#include "service/engines/mimalloc_engine.h"
 #include "service/engines/process_symbols.h"
+#include "service/engines/statistics_engines.h"
 
 namespace heapgauge::engines {
 

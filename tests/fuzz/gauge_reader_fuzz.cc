@@ -9,9 +9,9 @@
 #include <cstring>
 #include <string>
 
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
 #include "core/fold/functions.h"
-#include "core/formats/collapsed/collapsed_writer.h"
+#include "core/formats/collapsed/collapsed.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/testing/gauge_builder.h"

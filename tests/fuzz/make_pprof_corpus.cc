@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/base/gzip_sink.h"
+#include "core/base/sinks.h"
 #include "core/formats/pprof/testing/proto_builder.h"
 
 namespace heapgauge {

@@ -7,10 +7,9 @@
 #include <string_view>
 
 #include "core/fold/timeline.h"
+#include "core/formats/massif/massif_file.h"
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_reader.h"
-#include "core/formats/massif/massif_timeline.h"
-#include "core/formats/massif/massif_writer.h"
 #include "core/report/views/ms_print.h"
 #include "core/report/views/timeline.h"
 

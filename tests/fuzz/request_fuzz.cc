@@ -9,8 +9,7 @@
 #include <string_view>
 
 #include "endpoint/http/access.h"
-#include "endpoint/http/chunk_decoder.h"
-#include "endpoint/http/head_parser.h"
+#include "endpoint/http/request_parser.h"
 
 namespace {
 

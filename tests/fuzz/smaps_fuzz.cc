@@ -8,8 +8,7 @@
 
 #include "core/memory/accounting.h"
 #include "core/memory/ownership.h"
-#include "core/os/smaps.h"
-#include "core/os/thread_stacks.h"
+#include "core/os/memory_maps.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace heapgauge;

@@ -9,10 +9,9 @@
 
 #include "core/elf/demangle.h"
 #include "core/elf/elf_file.h"
-#include "core/elf/symbol_table.h"
+#include "core/elf/symbols.h"
 #include "core/symbolize/dwarf/entry_names.h"
 #include "core/symbolize/dwarf/line_program.h"
-#include "core/symbolize/dwarf/scoped_names.h"
 #include "core/symbolize/dwarf/unit.h"
 #include "core/symbolize/dwarf/unit_walk.h"
 #include "core/symbolize/dwarf_lookup.h"

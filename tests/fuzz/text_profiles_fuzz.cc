@@ -1,17 +1,16 @@
-// libFuzzer target: any bytes as a profile in one of the text formats (or a binary CPU profile). The
-// first byte chooses the reader. What is read must keep the invariants of a profile, and what our
-// writers make of it must be readable.
+// libFuzzer target: any bytes as a profile in one of the text formats (or a binary CPU profile).
+// The first byte chooses the reader. What is read must keep the invariants of a profile, and what
+// our writers make of it must be readable.
 //
-//   build/bin/text_profiles_fuzz -max_len=65536 -rss_limit_mb=1024 new/ tests/fuzz/corpus/text_profiles_fuzz
+//   build/bin/text_profiles_fuzz -max_len=65536 -rss_limit_mb=1024 new/
+//   tests/fuzz/corpus/text_profiles_fuzz
 
 #include <cstdint>
 #include <string_view>
 
-#include "core/formats/collapsed/collapsed_reader.h"
-#include "core/formats/heap_text/heap_text_reader.h"
-#include "core/formats/heap_text/heap_text_writer.h"
-#include "core/formats/jemalloc/jemalloc_reader.h"
-#include "core/formats/jemalloc/jemalloc_writer.h"
+#include "core/formats/collapsed/collapsed.h"
+#include "core/formats/heap_text/heap_text.h"
+#include "core/formats/jemalloc/jemalloc.h"
 #include "core/formats/legacy/legacy_cpu_reader.h"
 #include "core/formats/legacy/legacy_text_reader.h"
 #include "core/formats/symbolized/symbolized_reader.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/formats/massif/trace_massif.h"
-#include "core/trace/answer/address_map.h"
+#include "core/trace/answer/heap_layout.h"
 #include "core/trace/answer/lifetimes.h"
 #include "core/trace/answer/stats.h"
 #include "core/trace/answer/trace_profile.h"

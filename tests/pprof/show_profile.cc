@@ -13,8 +13,8 @@
 #include <cstring>
 #include <string>
 
-#include "core/formats/heap_text/heap_text_writer.h"
-#include "core/formats/jemalloc/jemalloc_writer.h"
+#include "core/formats/heap_text/heap_text.h"
+#include "core/formats/jemalloc/jemalloc.h"
 #include "core/recording/recording.h"
 #include "core/symbolize/symbolizer.h"
 

@@ -22,13 +22,13 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/pointer_map.h"
-#include "core/base/try_thread.h"
+#include "core/base/lookup_tables.h"
+#include "core/base/threads.h"
 #include "core/elf/demangle.h"
 #include "core/elf/elf_file.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/symbolize/debuginfod.h"
-#include "core/symbolize/module_symbols.h"
+#include "core/symbolize/module_names.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // it.
 #pragma once
 
-#include "agent/unwind/frame.h"
+#include "agent/unwind/step.h"
 
 extern "C" void hg_probe(void* context);  // calls hg_probe_taken(context, pc, sp, fp)
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "agent/unwind/plain_walk.h"
-#include "agent/unwind/frame.h"
+#include "agent/unwind/step.h"
 #include "agent/unwind/walker.h"
 #include "tests/unwind/reference_unwind.h"
 #include "tests/unwind/tree.h"

@@ -1,8 +1,6 @@
-#include "core/formats/collapsed/collapsed_reader.h"
+#include "core/formats/collapsed/collapsed.h"
 
 #include <gtest/gtest.h>
-
-#include "core/formats/collapsed/collapsed_writer.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/formats/collapsed/collapsed_writer.h"
+#include "core/formats/collapsed/collapsed.h"
 
 #include <gtest/gtest.h>
 

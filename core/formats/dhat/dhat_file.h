@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/model/types.h"
 
@@ -59,5 +60,20 @@ DhatFrame ParseDhatFrame(std::string_view text);
 
 // By the first bytes of a file.
 bool IsDhat(std::string_view start);
+
+// Which sample types of a profile stand for which figures of a DHAT file: one table for both ways.
+//
+// Plain data and pure functions.
+
+struct DhatType {
+  SampleType type;
+  uint64_t DhatPoint::*figure = nullptr;
+};
+
+// Of a file with these facts, in the order of the profile.
+std::vector<DhatType> DhatTypes(const DhatFacts& facts);
+
+// Nanoseconds of a unit of time, by its name in the file; 0 if it is none (instructions, bytes).
+uint64_t DhatUnitNs(const std::string& unit);
 
 }  // namespace heapgauge

@@ -5,10 +5,10 @@
 #include <unordered_map>
 
 #include "core/base/text.h"
+#include "core/formats/dhat/dhat_file.h"
 #include "core/formats/dhat/dhat_parser.h"
-#include "core/formats/dhat/dhat_types.h"
-#include "core/formats/text/split_command.h"
-#include "core/model/stack_builder.h"
+#include "core/formats/text/scan.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge {
 namespace {

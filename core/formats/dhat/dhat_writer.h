@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/formats/dhat/dhat_file.h"
 #include "core/model/profile.h"
 #include "core/trace/file/trace_file.h"

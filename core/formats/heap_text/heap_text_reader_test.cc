@@ -1,4 +1,4 @@
-#include "core/formats/heap_text/heap_text_reader.h"
+#include "core/formats/heap_text/heap_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
-#include "core/formats/heap_text/heap_text_writer.h"
+#include "core/formats/heap_text/heap_text.h"
 
 #include <gtest/gtest.h>
 
-#include "core/formats/heap_text/heap_text_reader.h"
 #include "core/formats/symbolized/symbolized_reader.h"
 
 namespace heapgauge {

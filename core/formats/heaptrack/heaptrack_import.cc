@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/formats/heaptrack/heaptrack_modules.h"
-#include "core/formats/heaptrack/heaptrack_text.h"
+#include "core/formats/heaptrack/heaptrack_names.h"
+#include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/formats/heaptrack/live_blocks.h"
 #include "core/formats/text/scan.h"
-#include "core/formats/text/split_command.h"
 
 namespace heapgauge {
 namespace {

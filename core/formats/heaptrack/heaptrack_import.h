@@ -14,8 +14,8 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/trace/record/trace_writer.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/formats/heaptrack/address_map.h"
+#include "core/formats/heaptrack/live_blocks.h"
 #include "core/formats/text/scan.h"
 #include "core/model/profile.h"
 

@@ -7,6 +7,7 @@
 // interpreted file, and about 100 bytes for each live block of a raw one. Single-threaded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -91,5 +92,13 @@ bool IsHeaptrack(std::string_view start);
 
 Result<HeaptrackOutcome> ReadHeaptrackFile(ByteStream* stream, const std::string& name,
                                            HeaptrackVisitor* visitor);
+
+// Small conversions that reading and importing heaptrack files share. Pure functions.
+
+// No run is longer than a century; what says so is cut to that.
+inline uint64_t MillisecondsToNs(uint64_t milliseconds) {
+  constexpr uint64_t kCentury = uint64_t{100} * 366 * 86400 * 1000;
+  return std::min(milliseconds, kCentury) * 1'000'000;
+}
 
 }  // namespace heapgauge

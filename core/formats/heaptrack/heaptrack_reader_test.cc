@@ -8,9 +8,9 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/formats/heaptrack/address_map.h"
-#include "core/formats/heaptrack/heaptrack_modules.h"
+#include "core/formats/heaptrack/heaptrack_names.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
+#include "core/formats/heaptrack/live_blocks.h"
 #include "core/recording/read_profile.h"
 
 namespace heapgauge {

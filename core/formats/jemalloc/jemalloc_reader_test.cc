@@ -1,4 +1,4 @@
-#include "core/formats/jemalloc/jemalloc_reader.h"
+#include "core/formats/jemalloc/jemalloc.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,6 @@
-#include "core/formats/jemalloc/jemalloc_writer.h"
+#include "core/formats/jemalloc/jemalloc.h"
 
 #include <gtest/gtest.h>
-
-#include "core/formats/jemalloc/jemalloc_reader.h"
 
 namespace heapgauge {
 namespace {

@@ -7,9 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/formats/mappings/assign_modules.h"
-#include "core/formats/mappings/mapping_section.h"
-#include "core/formats/text/legacy_frames.h"
+#include "core/formats/mappings/mappings.h"
 #include "core/formats/text/text_profile.h"
 
 namespace heapgauge {
@@ -181,10 +179,10 @@ Result<Profile> ReadLegacyCpu(LineReader* lines, const TextReadOptions&) {
   lines->set_format(kCpuFormat);
   WordReader words(lines);
   const auto failed = [&](const Error& error) {
-    return Fail(
-        error.code,
-        fmt::format("{}: {}: byte {}: {}", kCpuFormat, lines->name(), words.offset(), error.message),
-        words.offset());
+    return Fail(error.code,
+                fmt::format("{}: {}: byte {}: {}", kCpuFormat, lines->name(), words.offset(),
+                            error.message),
+                words.offset());
   };
   const auto header = words.ReadHeader();
   if (!header) return failed(header.error());

@@ -12,7 +12,7 @@
 
 #include "core/base/byte_stream.h"
 #include "core/formats/text/line_reader.h"
-#include "core/formats/text/text_options.h"
+#include "core/formats/text/text_profile.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

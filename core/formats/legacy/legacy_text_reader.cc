@@ -6,9 +6,7 @@
 
 #include "core/base/regex.h"
 #include "core/base/text.h"
-#include "core/formats/mappings/assign_modules.h"
-#include "core/formats/mappings/mapping_section.h"
-#include "core/formats/text/legacy_frames.h"
+#include "core/formats/mappings/mappings.h"
 #include "core/formats/text/scan.h"
 #include "core/formats/text/text_profile.h"
 

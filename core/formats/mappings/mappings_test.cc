@@ -2,8 +2,7 @@
 
 #include <random>
 
-#include "core/formats/mappings/assign_modules.h"
-#include "core/formats/mappings/mapping_section.h"
+#include "core/formats/mappings/mappings.h"
 
 namespace heapgauge {
 namespace {

@@ -1,15 +1,21 @@
+// A massif.out file: what it says, the text of a node in it, and how it is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/sinks.h"
+
+namespace heapgauge {
+
 // What a massif.out file says: how much heap there was at some moments, and for a few of them a
 // tree of who had allocated it. This is what the reader, the writer and the text of ms_print have
 // in common; it is close to the file, so that nothing is lost on the way.
 //
 // Plain data. Texts of tree nodes repeat in every snapshot and are kept once.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
-namespace heapgauge {
 
 inline constexpr uint64_t kNsPerMs = 1'000'000;
 
@@ -51,5 +57,32 @@ struct MassifFile {
   // the highest; snapshots.size() if there is none.
   size_t PeakSnapshot() const;
 };
+
+// The text of a node in massif's tree: "0x4848899: malloc (vg_replace_malloc.c:381)", "0x109151:
+// ??? (in /usr/bin/x)", "in 3 places, all below massif's threshold (1.00%)".
+//
+// Pure functions.
+
+struct MassifFrame {
+  uint64_t address = 0;   // 0 unknown
+  std::string_view name;  // "" unknown
+  std::string_view file;  // "" unknown
+  uint32_t line = 0;
+  std::string_view module;  // "" unknown
+  bool folded = false;      // stands for several places; `name` says so
+};
+
+// Parts of the text, which must outlive them.
+MassifFrame ParseMassifFrame(std::string_view text);
+
+// The other way round.
+std::string MassifFrameText(const MassifFrame& frame);
+
+// Writes a massif.out file, as ms_print and massif-visualizer read it.
+//
+// Written piece by piece. ms_print takes '#' for the beginning of a comment wherever it is, so
+// names get a blank in its place.
+
+Status WriteMassif(const MassifFile& file, TextSink* out);
 
 }  // namespace heapgauge

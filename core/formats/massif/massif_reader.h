@@ -8,9 +8,12 @@
 // otherwise what it counts. Single-threaded.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/byte_stream.h"
+#include "core/base/result.h"
+#include "core/fold/timeline.h"
 #include "core/formats/massif/massif_file.h"
 #include "core/model/profile.h"
 
@@ -21,5 +24,12 @@ namespace heapgauge {
 // shown: the nearest one with a tree is, and a note says so.
 Result<Profile> MassifProfile(const MassifFile& file, const std::string& at);
 Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const std::string& at);
+
+// The heap over time as the snapshots of a massif file show it.
+//
+// Pure functions.
+
+// The steps between `from` and `to`, both on the axis of the file. Fails if there is none.
+Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_t to);
 
 }  // namespace heapgauge

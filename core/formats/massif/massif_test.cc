@@ -3,10 +3,9 @@
 
 #include <random>
 
-#include "core/formats/massif/massif_frame.h"
+#include "core/formats/massif/massif_file.h"
 #include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_reader.h"
-#include "core/formats/massif/massif_writer.h"
 #include "core/recording/read_profile.h"
 
 namespace heapgauge {

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/result.h"
+#include "core/fold/choose_snapshots.h"
 #include "core/formats/massif/massif_file.h"
 #include "core/model/profile.h"
 
@@ -57,5 +59,23 @@ class MassifTrees {
   std::unordered_map<std::string, uint32_t> text_ids_;
   std::unordered_map<uint32_t, uint32_t> unit_texts_;
 };
+
+// A massif.out file from moments of a recording, and of profiles that know how their heap grew.
+//
+// Pure functions.
+
+// Snapshots without trees. Moments are in nanoseconds if the unit is kMilliseconds; massif knows
+// whole milliseconds alone, so they are cut.
+MassifFile MassifOfMoments(const std::vector<SnapshotPoint>& moments, MassifUnit unit,
+                           const RecordingFacts& recording);
+
+// Decides which snapshots are to have a tree: the highest (as the peak), the last, and one in
+// `every` (0: no others).
+void MarkDetailed(size_t every, MassifFile* file);
+
+// Snapshots from the points of a profile's timeline. It knows stacks of its own moment, which is
+// the last one, and `peak`, if not null, those of the peak.
+Result<MassifFile> MassifOfProfile(const Profile& now, const Profile* peak, MassifUnit unit,
+                                   size_t most_snapshots, const MassifTreeOptions& tree);
 
 }  // namespace heapgauge

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/fold/choose_snapshots.h"
-#include "core/formats/massif/massif_of_moments.h"
+#include "core/formats/massif/massif_tree.h"
 #include "core/trace/answer/live_stacks.h"
 #include "core/trace/answer/trace_position.h"
 

@@ -4,8 +4,8 @@
 // those that get a tree, from the sums of segments. Memory: one segment and a few bytes per stack.
 #pragma once
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/formats/massif/massif_file.h"
 #include "core/formats/massif/massif_tree.h"
 #include "core/trace/file/moment.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/formats/massif/massif_of_moments.h"
+#include "core/formats/massif/massif_tree.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::trace {

@@ -3,10 +3,9 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/formats/pprof/leaf_queue.h"
+#include "core/formats/pprof/pprof_draft.h"
 #include "core/formats/pprof/proto_cursor.h"
 #include "core/formats/pprof/proto_fields.h"
-#include "core/formats/pprof/proto_window.h"
 #include "core/model/label_sets.h"
 
 namespace heapgauge {

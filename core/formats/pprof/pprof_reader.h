@@ -1,7 +1,7 @@
 // Reads pprof's format (profile.proto) into a Profile, in one pass over the stream.
 //
 // Samples name locations, locations functions, and all of them texts that come later in the file.
-// So ids are numbered as they are met (pprof_messages.h) and resolved at the end (pprof_resolve.h);
+// So ids are numbered as they are met (pprof_messages.h) and resolved at the end (pprof_reader.cc);
 // no message is kept. Time and memory
 // are linear in the input: about 8 bytes for each frame that a stack does not share with others,
 // and 50 for each sample.

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

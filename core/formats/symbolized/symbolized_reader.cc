@@ -7,8 +7,8 @@
 
 #include "core/base/text.h"
 #include "core/elf/demangle.h"
-#include "core/formats/heap_text/heap_text_reader.h"
-#include "core/formats/jemalloc/jemalloc_reader.h"
+#include "core/formats/heap_text/heap_text.h"
+#include "core/formats/jemalloc/jemalloc.h"
 #include "core/formats/legacy/legacy_cpu_reader.h"
 #include "core/formats/legacy/legacy_text_reader.h"
 #include "core/formats/text/line_reader.h"

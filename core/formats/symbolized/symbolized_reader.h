@@ -18,7 +18,7 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/formats/text/text_options.h"
+#include "core/formats/text/text_profile.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

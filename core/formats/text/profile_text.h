@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
-#include "core/formats/text/resample.h"
+#include "core/base/sinks.h"
+#include "core/formats/text/sampling.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

@@ -1,4 +1,4 @@
-#include "core/formats/text/resample.h"
+#include "core/formats/text/sampling.h"
 
 #include <gtest/gtest.h>
 

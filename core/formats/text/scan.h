@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "core/base/hex_digit.h"
+#include "core/base/numbers.h"
 
 namespace heapgauge {
 
@@ -121,6 +123,19 @@ inline Taken TakeHex(std::string_view text, size_t* at, uint64_t* value) {
   *value = n;
   *at = i;
   return Taken::kYes;
+}
+
+// The command line of a program in the files of tools that write it as one line.
+
+// The words of it; which blanks were inside of words, the file does not tell. Pure.
+inline std::vector<std::string> SplitCommand(std::string_view line) {
+  std::vector<std::string> words;
+  while (!line.empty()) {
+    const size_t end = std::min(line.find(' '), line.size());
+    if (end > 0) words.emplace_back(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return words;
 }
 
 }  // namespace heapgauge

@@ -1,4 +1,4 @@
-#include "core/formats/text/unsample.h"
+#include "core/formats/text/sampling.h"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,49 @@
+// Asks the agent of a program for a copy of it, and reads the memory that this hands out.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/leaks/capture/process_memory_image.h"
+#include "core/leaks/scan/memory_image.h"
+
+namespace heapgauge::leaks {
+
+// Memory of a copy of a program that hands it out through two pipes (agent/leaks/own_copy.cc).
+//
+// Read() is thread-safe, one at a time. What the other side says is treated as hostile: it can give
+// wrong bytes, or none, and a wait is bounded.
+
+class ServedMemoryImage final : public MemoryImage {
+ public:
+  // Makes the pipes PATH.ask and PATH.say, for `user` alone.
+  static Result<std::unique_ptr<ServedMemoryImage>> Open(const std::string& path, uid_t user);
+  ~ServedMemoryImage() override;
+  ServedMemoryImage(const ServedMemoryImage&) = delete;
+  ServedMemoryImage& operator=(const ServedMemoryImage&) = delete;
+
+  size_t Read(uint64_t address, size_t size, void* to) const override;
+
+ private:
+  ServedMemoryImage() = default;
+  size_t ReadPart(uint64_t address, size_t size, char* to) const;
+
+  std::string ask_path_;
+  std::string say_path_;
+  int ask_ = -1;
+  int say_ = -1;
+  mutable std::mutex mutex_;
+  mutable bool broken_ = false;
+};
+
 // The other end of agent/leaks/own_copy.h: asks the agent of a program for a copy of it, and reads
 // that. For programs that may not be traced, such as in containers without CAP_SYS_PTRACE.
 //
@@ -8,20 +54,6 @@
 // The gauge file is treated as hostile: a process that it names and that cannot be the copy is left
 // alone. One asker at a time; the last one wins. image() may be read
 // by any thread.
-#pragma once
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "core/base/file.h"
-#include "core/base/result.h"
-#include "core/leaks/capture/captured_thread.h"
-#include "core/leaks/scan/memory_image.h"
-
-namespace heapgauge::leaks {
 
 class AgentCopy {
  public:

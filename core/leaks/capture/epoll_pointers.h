@@ -20,7 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/leaks/scan/roots.h"
+#include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
 

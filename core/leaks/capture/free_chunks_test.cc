@@ -1,4 +1,4 @@
-#include "core/leaks/capture/free_chunks.h"
+#include "core/leaks/capture/glibc_state.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 
 #include "core/base/file.h"
 #include "core/leaks/capture/remote_call.h"
-#include "core/leaks/capture/traced_thread.h"
+#include "core/leaks/capture/stopped_process.h"
 #include "core/os/proc_fields.h"
 #include "core/os/process.h"
 

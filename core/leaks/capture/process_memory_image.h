@@ -1,7 +1,5 @@
-// Memory of another process that does not run: a copy, or a program that is stopped.
-//
-// Read() is thread-safe. Where the kernel does not let us read many pages at once, or a page has no
-// right to be read, /proc/PID/mem is asked.
+// What is read of another process: its memory, its threads at the instant of a picture, and which
+// pages it ever touched.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +12,11 @@
 #include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {
+
+// Memory of another process that does not run: a copy, or a program that is stopped.
+//
+// Read() is thread-safe. Where the kernel does not let us read many pages at once, or a page has no
+// right to be read, /proc/PID/mem is asked.
 
 class ProcessMemoryImage : public MemoryImage {
  public:
@@ -43,6 +46,48 @@ class ImageSource final : public ByteSource {
 
  private:
   const MemoryImage& image_;
+};
+
+// A thread as it was at the instant of a picture. Plain data.
+
+struct CapturedThread {
+  uint32_t id = 0;              // as the kernel numbers it for us
+  uint64_t stack_pointer = 0;   // 0 unknown
+  uint64_t thread_pointer = 0;  // of its control block; 0 unknown
+  std::vector<RootRegister> registers;
+};
+
+// Which pages of a range a process has ever touched, from its page map: those in memory or
+// swapped out. A mapping of a terabyte mostly has few.
+//
+// Who reads a page of anonymous memory that was never touched sees zero, and no harm is done. In
+// shared memory, and in files that are kept in memory, that would fill a hole.
+//
+// The number of pages that are asked for is bounded. Not synchronised.
+
+class TouchedPages {
+ public:
+  static constexpr uint64_t kPage = 4096;
+
+  // Without a source nothing is known.
+  explicit TouchedPages(std::unique_ptr<ByteSource> page_map, uint64_t budget = 64 << 20);
+
+  // Which other pages are told along.
+  enum class Others {
+    kHolesToo,    // small holes, and pages of which nothing is known
+    kUnknownToo,  // pages of which nothing is known
+    kNone,
+  };
+  // The touched parts of [start, end), cut to it, in order.
+  std::vector<AddressRange> In(uint64_t start, uint64_t end, Others others = Others::kHolesToo);
+
+  // What was asked for so far with Others::kNone, and nothing is known of.
+  uint64_t unknown_bytes() const { return unknown_bytes_; }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  uint64_t budget_;  // pages
+  uint64_t unknown_bytes_ = 0;
 };
 
 }  // namespace heapgauge::leaks

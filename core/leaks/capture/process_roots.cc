@@ -9,21 +9,15 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/elf/program_headers.h"
-#include "core/leaks/capture/free_chunks.h"
+#include "core/elf/elf_file.h"
 #include "core/leaks/capture/glibc_state.h"
 #include "core/leaks/capture/machine.h"
 #include "core/leaks/capture/process_memory_image.h"
-#include "core/leaks/capture/root_list.h"
 #include "core/leaks/capture/saved_memory.h"
-#include "core/leaks/capture/touched_pages.h"
-#include "core/memory/glibc_heap.h"
 #include "core/memory/ownership.h"
-#include "core/memory/zero_data.h"
+#include "core/os/memory_maps.h"
 #include "core/os/process.h"
-#include "core/os/process_status.h"
-#include "core/os/smaps.h"
-#include "core/os/thread_stacks.h"
+#include "core/os/process_memory.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -12,11 +12,10 @@
 #include <string_view>
 
 #include "core/base/text.h"
-#include "core/leaks/capture/traced_thread.h"
+#include "core/leaks/capture/stopped_process.h"
+#include "core/os/memory_maps.h"
 #include "core/os/proc_fields.h"
 #include "core/os/process.h"
-#include "core/os/smaps.h"
-#include "core/os/thread_stacks.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/leaks/capture/root_list.h"
+#include "core/leaks/capture/process_roots.h"
 
 #include <gtest/gtest.h>
 

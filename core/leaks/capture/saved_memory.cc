@@ -13,9 +13,8 @@
 #include <string_view>
 
 #include "core/base/text.h"
-#include "core/os/cgroup.h"
 #include "core/os/process.h"
-#include "core/os/process_status.h"
+#include "core/os/process_memory.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -26,7 +26,7 @@
 #include "core/base/result.h"
 #include "core/leaks/capture/process_memory_image.h"
 #include "core/leaks/scan/memory_image.h"
-#include "core/os/smaps.h"
+#include "core/os/memory_maps.h"
 
 namespace heapgauge::leaks {
 

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/leaks/capture/traced_thread.h"
+#include "core/leaks/capture/stopped_process.h"
 
 extern "C" {
 extern const uint8_t heapgauge_search_code[];

@@ -1,4 +1,4 @@
-#include "core/leaks/capture/served_memory_image.h"
+#include "core/leaks/capture/agent_copy.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "core/leaks/capture/touched_pages.h"
+#include "core/leaks/capture/process_memory_image.h"
 
 #include <gtest/gtest.h>
 

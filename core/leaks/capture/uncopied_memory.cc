@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "core/base/file.h"
-#include "core/leaks/capture/free_chunks.h"
+#include "core/leaks/capture/glibc_state.h"
+#include "core/os/memory_maps.h"
 #include "core/os/process.h"
-#include "core/os/smaps.h"
 
 namespace heapgauge::leaks {
 namespace {

@@ -20,7 +20,6 @@
 
 #include "core/base/address_range.h"
 #include "core/leaks/capture/process_memory_image.h"
-#include "core/leaks/capture/touched_pages.h"
 #include "core/leaks/scan/memory_image.h"
 
 namespace heapgauge::leaks {

@@ -1,4 +1,4 @@
-#include "core/leaks/scan/block_headers.h"
+#include "core/leaks/scan/heuristics.h"
 
 #include <gtest/gtest.h>
 

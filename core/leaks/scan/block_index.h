@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/address_range.h"
-#include "core/base/huge_array.h"
+#include "core/base/large_memory.h"
 #include "core/leaks/scan/known_blocks.h"
 
 namespace heapgauge::leaks {

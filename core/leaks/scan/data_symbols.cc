@@ -4,7 +4,7 @@
 
 #include "core/elf/demangle.h"
 #include "core/model/types.h"
-#include "core/symbolize/debug_files.h"
+#include "core/symbolize/module_files.h"
 
 namespace heapgauge::leaks {
 

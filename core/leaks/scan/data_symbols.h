@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/elf/elf_file.h"
-#include "core/elf/symbol_table.h"
-#include "core/leaks/scan/roots.h"
+#include "core/elf/symbols.h"
+#include "core/leaks/scan/memory_image.h"
 #include "core/os/file_stamp.h"
 #include "core/symbolize/symbolizer.h"
 

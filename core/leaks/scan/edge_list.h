@@ -1,9 +1,4 @@
-// Which blocks point to which: 8 bytes for each pointer, in the order of the blocks that hold them,
-// and 4 for each block. A leak check keeps the pointers of blocks, so that memory need not be read
-// again when a block is found to be reached.
-//
-// Written front to back; what is there can be read meanwhile. Owned by one thread. Throws
-// std::bad_alloc at 4 billion entries.
+// Which blocks point to which, and the groups that lost blocks make by that.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +6,20 @@
 #include <new>
 #include <vector>
 
-#include "core/base/huge_array.h"
+#include "core/base/large_memory.h"
+#include "core/leaks/scan/block_bits.h"
+#include "core/leaks/scan/check.h"
 #include "core/leaks/scan/heuristics.h"
 #include "core/leaks/scan/known_blocks.h"
 
 namespace heapgauge::leaks {
+
+// Which blocks point to which: 8 bytes for each pointer, in the order of the blocks that hold them,
+// and 4 for each block. A leak check keeps the pointers of blocks, so that memory need not be read
+// again when a block is found to be reached.
+//
+// Written front to back; what is there can be read meanwhile. Owned by one thread. Throws
+// std::bad_alloc at 4 billion entries.
 
 class EdgeList {
  public:
@@ -121,5 +125,16 @@ class EdgeList {
   uint32_t size_ = 1;
   uint32_t last_from_ = kNoBlock;
 };
+
+// Puts lost blocks into groups as memcheck does. Each block that is not yet in a group, in the
+// order of addresses, leads one, and what it reaches among those that are in none joins it. A
+// leader that a later one reaches joins that one's group with all its own. So groups never overlap,
+// a leader is lost definitely, and the rest of a group indirectly; in a circle the first one leads.
+//
+// Pure function; linear in blocks and edges.
+
+// The kind of blocks that are `lost` is kDefinite; those of them that are in the group of another
+// become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks.
+void PutIntoCliques(const EdgeList& edges, const BlockBits& lost, std::vector<Verdict>* verdicts);
 
 }  // namespace heapgauge::leaks

@@ -1,19 +1,217 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/base/arch.h"
+#include "core/leaks/scan/block_bits.h"
+#include "core/leaks/scan/block_index.h"
+#include "core/leaks/scan/edge_list.h"
+#include "core/leaks/scan/heuristics.h"
+#include "core/leaks/scan/marks.h"
+#include "core/leaks/scan/memory_image.h"
+#include "core/leaks/scan/scan.h"
+
+namespace heapgauge::leaks {
+
+// Pointers of reached blocks on their way to what they lead to: some hundred are gathered, so that
+// what is known of each target is in the cache when its turn comes. Writing there would wait, too.
+//
+// Owned by one thread. Holds 6 KiB.
+
+class ReachSteps {
+ public:
+  // It must outlive this.
+  explicit ReachSteps(Marks* marks) : marks_(*marks) {}
+
+  // The word at `address` of `from`, which is reached, points to this place of `to`.
+  void Add(uint64_t address, uint32_t from, uint32_t to, Place place) {
+    marks_.Prefetch(to);
+    steps_[size_] = {address, from, to, place};
+    // What is known already is dropped, without a decision that a processor could guess wrongly.
+    size_ += marks_.Matters(to);
+    if (size_ == steps_.size()) Flush();
+  }
+  // All that was added has been reached afterwards.
+  void Flush() {
+    for (size_t i = 0; i < size_; ++i) {
+      const Step& step = steps_[i];
+      marks_.Reach(step.to, step.place, {step.address, step.from, false});
+    }
+    size_ = 0;
+  }
+
+ private:
+  struct Step {
+    uint64_t address;
+    uint32_t from;
+    uint32_t to;
+    Place place;
+  };
+
+  Marks& marks_;
+  std::array<Step, 256> steps_;
+  size_t size_ = 0;
+};
+
+// Finds which blocks the words of other blocks point to. Those that a reached block points to are
+// reached at once; what others point to is kept in a list of edges. This is done for every pointer
+// of the heap, so it is done in steps over some hundred of them, each with few instructions and few
+// decisions that a processor could guess wrongly. Pointers to blocks of which nothing more is to be
+// known are dropped.
+//
+// Owned by one thread.
+
+class BlockPointers {
+ public:
+  // All must outlive it.
+  BlockPointers(const BlockIndex* index, Marks* marks, EdgeList* edges)
+      : index_(*index),
+        marks_(*marks),
+        steps_(marks),
+        edges_(*edges),
+        has_popcount_(arch::HasBitCount()) {}
+
+  // Words with values in the range of the index. REQUIRES: in the order of addresses; those of
+  // blocks that are reached may come at any time.
+  void Add(const WordSearch::Found& found);
+
+ private:
+  template <typename CountBits>
+  void Resolve(const uint64_t* values, size_t count, EdgeList::Edge* edges) const;
+  EdgeList::Edge ResolveOther(uint64_t value) const;
+  template <typename CountBits>
+  void AddSome(const uint64_t* values, const uint32_t* places, size_t count, uint64_t base);
+  template <typename CountBits>
+  void AddAll(const WordSearch::Found& found);
+  void AddByHardware(const WordSearch::Found& found);
+
+  const BlockIndex& index_;
+  Marks& marks_;
+  ReachSteps steps_;
+  EdgeList& edges_;
+  bool has_popcount_;
+};
+
+namespace {
+
+constexpr size_t kTogether = 256;
+static_assert(kTogether <= EdgeList::kMost);
+
+struct PlainBits {
+  __attribute__((always_inline)) uint32_t operator()(uint64_t word) const {
+    return BlockIndex::Bits(word);
+  }
+};
+struct HardwareBits {
+  // One instruction where the caller may use it.
+  __attribute__((always_inline)) uint32_t operator()(uint64_t word) const {
+    return static_cast<uint32_t>(__builtin_popcountll(word));
+  }
+};
+
+}  // namespace
+
+// A pointer that is not to the start of a block, or not to the main part of the heap.
+__attribute__((noinline)) EdgeList::Edge BlockPointers::ResolveOther(uint64_t value) const {
+  const uint32_t to = index_.Find(value);
+  if (to == kNoBlock) return {marks_.none(), Place::kStart};
+  return {to, PlaceOf(value - index_.extent(to).start)};
+}
+
+// Where each of them points to; what points to no block is said to point to marks_.none().
+template <typename CountBits>
+__attribute__((always_inline)) inline void BlockPointers::Resolve(const uint64_t* values,
+                                                                  size_t count,
+                                                                  EdgeList::Edge* edges) const {
+  const BlockIndex::MainRows rows(index_);
+  for (size_t i = 0; i < count; ++i) rows.Prefetch(values[i]);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t block = 0;
+    if (rows.StartsAt(values[i], CountBits(), &block)) {
+      edges[i] = {block, Place::kStart};
+    } else {
+      edges[i] = ResolveOther(values[i]);
+    }
+  }
+}
+
+// A part of what was found, of kTogether words at most.
+template <typename CountBits>
+__attribute__((always_inline)) inline void BlockPointers::AddSome(const uint64_t* values,
+                                                                  const uint32_t* places,
+                                                                  size_t count, uint64_t base) {
+  EdgeList::Edge edges[kTogether];
+  Resolve<CountBits>(values, count, edges);
+  const uint64_t start =
+      edges_.MakeRoom(base + uint64_t{8} * places[0], base + uint64_t{8} * places[count - 1]);
+  const uint64_t before = (start - base) / 8;  // of the first word; it may lie before the base
+  const BlockIndex::MainRows rows(index_);
+  for (size_t i = 0; i < count;) {
+    const uint64_t address = base + uint64_t{8} * places[i];
+    const uint32_t holder = rows.Find(address, CountBits());
+    if (holder == kNoBlock) {  // between two blocks
+      ++i;
+      continue;
+    }
+    // Words from here on are not, or not wholly, in it.
+    const uint64_t end = (index_.extent(holder).end - base) / 8;
+    if (places[i] >= end) {
+      ++i;
+      continue;
+    }
+    EdgeList::Edge* const room = edges_.Room();
+    size_t kept = 0;
+    do {
+      room[kept] = edges[i].At(places[i] - before);
+      kept += marks_.Matters(edges[i].to());
+      ++i;
+    } while (i < count && places[i] < end);
+    if (kept == 0) continue;
+    if (!marks_.reached(holder)) {
+      edges_.Commit(holder, kept);
+      marks_.FollowWhenReached(holder);
+      continue;
+    }
+    for (size_t k = 0; k < kept; ++k) {
+      const EdgeList::Edge edge = room[k];
+      steps_.Add(start + uint64_t{8} * edge.word(), holder, edge.to(), edge.place());
+    }
+  }
+  steps_.Flush();
+}
+
+template <typename CountBits>
+__attribute__((always_inline)) inline void BlockPointers::AddAll(const WordSearch::Found& found) {
+  for (size_t i = 0; i < found.count;) {
+    size_t together = std::min(kTogether, found.count - i);
+    const uint32_t* const places = found.places + i;
+    while (uint64_t{8} * (places[together - 1] - places[0]) >= EdgeList::kNear) together /= 2;
+    AddSome<CountBits>(found.values + i, places, together, found.base);
+    i += together;
+  }
+}
+
+HG_COUNTS_BITS void BlockPointers::AddByHardware(const WordSearch::Found& found) {
+  AddAll<HardwareBits>(found);
+}
+
+void BlockPointers::Add(const WordSearch::Found& found) {
+  if (has_popcount_) {
+    AddByHardware(found);
+  } else {
+    AddAll<PlainBits>(found);
+  }
+}
+
 // The scan where every block is known. Blocks are read once, in the order of their addresses. What
 // a block that is reached by then points to is reached at once. Pointers of others are kept, unless
 // they lead to what is reached already, and now and then those of blocks that were reached
 // meanwhile are followed. The rest is followed when its block is reached after all, or when lost
 // blocks are grouped. Nothing is read in the order in which it is reached: that would be a system
 // call for each block.
-#include <algorithm>
-#include <array>
-#include <memory>
 
-#include "core/leaks/scan/block_bits.h"
-#include "core/leaks/scan/block_pointers.h"
-#include "core/leaks/scan/reach_steps.h"
-#include "core/leaks/scan/scan_parts.h"
-
-namespace heapgauge::leaks {
 namespace {
 
 // Follows pointers of reached blocks that were kept, and what they lead to. Every step of it waits

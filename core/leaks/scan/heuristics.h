@@ -1,3 +1,21 @@
+// Which pointers into the middle of a block count: by the rules of memcheck, and where an allocator
+// keeps headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/address_range.h"
+#include "core/leaks/scan/check.h"
+#include "core/leaks/scan/known_blocks.h"
+#include "core/leaks/scan/memory_image.h"
+
+namespace heapgauge::leaks {
+
 // Which pointers into the middle of a block count as pointers to its start, by memcheck's rules:
 //
 // - stdstring: 24 bytes into the block, whose second word plus 25 is its size and whose first word
@@ -9,17 +27,6 @@
 //   the block does: an object seen as its second base.
 //
 // Not thread-safe: remembers which addresses are tables of code.
-#pragma once
-
-#include <cstdint>
-#include <unordered_map>
-
-#include "core/base/address_range.h"
-#include "core/leaks/scan/memory_image.h"
-#include "core/leaks/scan/roots.h"
-#include "core/leaks/scan/verdict.h"
-
-namespace heapgauge::leaks {
 
 // Where in a block a pointer points to, as far as the rules tell places apart.
 enum class Place : uint8_t { kStart, kAt8, kAt24, kInside, kUnaligned };
@@ -78,5 +85,25 @@ class Heuristics {
   uint32_t enabled_;
   std::unordered_map<uint64_t, bool> tables_;
 };
+
+// Programs with an allocator of their own keep a header in front of what they hand out, and hold
+// their blocks by what is behind it (MariaDB's my_malloc does). All that a check sees then is
+// pointers into the middle, so that the blocks are possibly lost, as memcheck says too. That all of
+// them point so many bytes behind the start tells what it is.
+
+struct BlockHeaders {
+  uint64_t bytes = 0;    // of one
+  size_t blocks = 0;     // that are held behind it
+  size_t looked_at = 0;  // possibly lost ones among which these are
+  bool all_seen = true;  // there are no others: of very many only some are looked at
+};
+
+// Of possibly lost blocks. Nothing if there are few, or their pointers have nothing in common.
+// REQUIRES: verdicts are those of the blocks.
+std::optional<BlockHeaders> FindBlockHeaders(const MemoryImage& image,
+                                             const std::vector<KnownBlock>& blocks,
+                                             const std::vector<Verdict>& verdicts);
+
+std::string NoteOf(const BlockHeaders& headers);
 
 }  // namespace heapgauge::leaks

@@ -1,16 +1,32 @@
-// The live blocks of a program as far as they are known: all of them where it is traced, those that
-// were sampled otherwise.
-//
-// Plain data, owned by whoever made it.
+// The live blocks of a program as far as they are known, and what is known of their stacks.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "core/leaks/scan/stack_history.h"
 #include "core/model/profile.h"
 
 namespace heapgauge::leaks {
+
+// What is known of a stack beside its live blocks: how much came and went. Growth is judged by it.
+//
+// Plain data.
+
+struct StackHistory {
+  // Since the recording began or was reset. Samples where it is sampled, blocks where it is exact.
+  double taken = 0;
+  double freed = 0;  // of these
+  double allocated_bytes = 0;
+  double freed_bytes = 0;
+  // Of an exact trace: the least that was live in each of as many parts of equal length as there
+  // are, the last one ending now. Empty where not known.
+  std::vector<uint64_t> least_live;
+};
+
+// The live blocks of a program as far as they are known: all of them where it is traced, those that
+// were sampled otherwise.
+//
+// Plain data, owned by whoever made it.
 
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
 // KnownBlock::function, if it is not known by which one it was allocated.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/huge_pages.h"
+#include "core/base/large_memory.h"
 
 namespace heapgauge::leaks {
 

@@ -8,14 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/huge_array.h"
+#include "core/base/large_memory.h"
 #include "core/leaks/scan/block_bits.h"
 #include "core/leaks/scan/block_index.h"
+#include "core/leaks/scan/check.h"
 #include "core/leaks/scan/heuristics.h"
 #include "core/leaks/scan/memory_image.h"
-#include "core/leaks/scan/roots.h"
-#include "core/leaks/scan/verdict.h"
-#include "core/leaks/scan/zeroed_bytes.h"
 
 namespace heapgauge::leaks {
 

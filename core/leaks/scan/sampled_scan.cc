@@ -2,7 +2,7 @@
 // from a root through any number of blocks that nobody knows to one that is known. Memory is read
 // in sweeps of ascending addresses, each reading what was reached by then, since the first pointers
 // into a part of the heap are mostly followed by many.
-#include "core/leaks/scan/scan_parts.h"
+#include "core/leaks/scan/scan.h"
 #include "core/leaks/scan/unknown_memory.h"
 
 namespace heapgauge::leaks {

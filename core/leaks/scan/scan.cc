@@ -2,8 +2,7 @@
 
 #include <time.h>
 
-#include "core/leaks/scan/cliques.h"
-#include "core/leaks/scan/scan_parts.h"
+#include "core/leaks/scan/edge_list.h"
 
 namespace heapgauge::leaks {
 namespace {

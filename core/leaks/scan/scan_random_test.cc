@@ -5,7 +5,6 @@
 #include <random>
 
 #include "core/leaks/scan/scan.h"
-#include "core/leaks/scan/scan_parts.h"
 #include "core/leaks/scan/test_image.h"
 
 namespace heapgauge::leaks {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/leaks/scan/extent_records.h"
 #include "core/leaks/scan/test_image.h"
 
 namespace heapgauge::leaks {

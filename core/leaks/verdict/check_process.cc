@@ -10,22 +10,21 @@
 #include <vector>
 
 #include "core/base/file.h"
+#include "core/gauge/gauge_facts.h"
 #include "core/gauge/gauge_layout.h"
-#include "core/gauge/gauge_memory.h"
 #include "core/leaks/capture/agent_copy.h"
-#include "core/leaks/capture/copy_search.h"
 #include "core/leaks/capture/epoll_pointers.h"
 #include "core/leaks/capture/picture.h"
 #include "core/leaks/capture/saved_memory.h"
 #include "core/leaks/capture/stopped_process.h"
 #include "core/leaks/capture/uncopied_memory.h"
 #include "core/leaks/verdict/check_file.h"
-#include "core/leaks/verdict/recorded_blocks.h"
 #include "core/leaks/verdict/sampled_blocks.h"
 #include "core/leaks/verdict/search_memory.h"
+#include "core/leaks/verdict/traced_blocks.h"
 #include "core/os/proc_fields.h"
 #include "core/os/process.h"
-#include "core/os/process_status.h"
+#include "core/os/process_memory.h"
 #include "core/trace/file/live_trace.h"
 
 namespace heapgauge::leaks {

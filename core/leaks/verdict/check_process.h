@@ -1,7 +1,7 @@
 // A leak check of a running program: takes a picture of it, finds its roots, and scans.
 //
 // What blocks are known comes from its gauge file (samples), from the trace that is written of it
-// if it is traced (all of them, blocks/recorded_blocks.h), or from whoever asks. The live blocks
+// if it is traced (all of them, traced_blocks.h), or from whoever asks. The live blocks
 // must be those of the instant of the picture: `while_stopped` is called then, to copy what will
 // change; the rest, such as stacks, can be read when the program runs again.
 //

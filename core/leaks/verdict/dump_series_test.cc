@@ -1,4 +1,4 @@
-#include "core/leaks/verdict/dump_series.h"
+#include "core/leaks/verdict/check_file.h"
 
 #include <gtest/gtest.h>
 

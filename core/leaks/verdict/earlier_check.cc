@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "core/base/file.h"
-#include "core/base/symbol_name.h"
+#include "core/base/function_name.h"
 #include "core/base/text.h"
 #include "core/leaks/verdict/stack_frames.h"
 #include "core/leaks/verdict/valgrind_names.h"

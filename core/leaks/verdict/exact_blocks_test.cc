@@ -1,13 +1,13 @@
-#include "core/leaks/verdict/exact_blocks.h"
+#include "core/leaks/verdict/exact_checks.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "core/leaks/verdict/distinct_blocks.h"
+#include "core/leaks/verdict/sampled_blocks.h"
 #include "core/os/process.h"
-#include "core/trace/record/counting_writer.h"
+#include "core/trace/record/recorder.h"
 #include "core/trace/record/testing/traced_gauge.h"
 
 namespace heapgauge::leaks {

@@ -1,10 +1,4 @@
-// Leak checks of programs whose every block is known, because they are recorded (`run --leaks`): at
-// their end, while they stand still and wait for it, and where they ask for one in between.
-//
-// A program that ends by a signal asks for nothing: of that one is known what it never freed, and
-// not what was lost.
-//
-// Look and Ended are called by the recorder's thread, the rest after that has ended.
+// Leak checks of programs whose every block is known, because they are recorded (`run --leaks`).
 #pragma once
 
 #include <cstdint>
@@ -14,9 +8,29 @@
 #include <vector>
 
 #include "core/leaks/scan/check.h"
+#include "core/leaks/scan/known_blocks.h"
 #include "core/trace/record/leak_watch.h"
+#include "core/trace/record/process_recorder.h"
 
 namespace heapgauge::leaks {
+
+// The live blocks of a program that is being recorded, with their stacks: what a leak check of it
+// starts from.
+//
+// Memory is that of the blocks, and of the stacks that they have. Tables are read out of the gauge
+// file and checked as everything in it.
+
+// As of the last event that was read. The recorder's thread. Of a forked child these are the blocks
+// that it has allocated itself. `exact` is left false if events were lost.
+KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder);
+
+// Leak checks of programs whose every block is known, because they are recorded (`run --leaks`): at
+// their end, while they stand still and wait for it, and where they ask for one in between.
+//
+// A program that ends by a signal asks for nothing: of that one is known what it never freed, and
+// not what was lost.
+//
+// Look and Ended are called by the recorder's thread, the rest after that has ended.
 
 struct ExactCheckOptions {
   uint32_t heuristics = ~0u;  // as ScanOptions has them

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/fold/beta.h"
-#include "core/fold/gamma.h"
-#include "core/fold/trend.h"
+#include "core/fold/statistics.h"
 
 namespace heapgauge::leaks {
 namespace {

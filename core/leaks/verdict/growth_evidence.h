@@ -48,9 +48,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/leaks/scan/known_blocks.h"
-#include "core/leaks/scan/stack_history.h"
 #include "core/leaks/verdict/run_clock.h"
 #include "core/model/estimate.h"
 

@@ -1,10 +1,4 @@
-// What a check found, added up as memcheck does it: a loss record is all blocks of one kind that
-// were allocated at one stack, with what is lost along with them.
-//
-// Where all blocks are known the figures are exact. Where they were sampled, each block counts for
-// as many as it stands for, and every figure knows how sure it is (core/fold/interval.h).
-//
-// Pure functions; memory for the records and four bytes for each block. A check is not changed.
+// What a check found, added up: loss records, and a profile of them.
 #pragma once
 
 #include <array>
@@ -13,8 +7,17 @@
 
 #include "core/leaks/scan/check.h"
 #include "core/model/estimate.h"
+#include "core/model/profile.h"
 
 namespace heapgauge::leaks {
+
+// What a check found, added up as memcheck does it: a loss record is all blocks of one kind that
+// were allocated at one stack, with what is lost along with them.
+//
+// Where all blocks are known the figures are exact. Where they were sampled, each block counts for
+// as many as it stands for, and every figure knows how sure it is (core/fold/statistics.h).
+//
+// Pure functions; memory for the records and four bytes for each block. A check is not changed.
 
 class Suppressions;
 
@@ -75,5 +78,15 @@ LossRecords MakeLossRecords(const Check& check, const LossOptions& options);
 // Age at the time of the check, 0 if its blocks have no times.
 uint64_t OldestAge(const Check& check, const LossRecord& record);
 uint64_t NewestAge(const Check& check, const LossRecord& record);
+
+// What a check found lost, as a profile: flame graphs and tables show it as any other figure. A row
+// is a stack with lost blocks (definitely or indirectly, and not suppressed); its types are what it
+// holds (inuse_objects, inuse_space) and what of that is lost (lost_objects, lost_space).
+//
+// A pure function.
+
+// `blocks`: it is about numbers of blocks, not bytes. REQUIRES: the check looked at memory, and the
+// records are its own.
+Profile LostProfile(const Check& check, const LossRecords& losses, bool blocks);
 
 }  // namespace heapgauge::leaks

@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/leaks/testing/make_check.h"
-#include "core/leaks/verdict/leak_kinds.h"
 #include "core/leaks/verdict/suppressions.h"
 
 namespace heapgauge::leaks {

@@ -1,4 +1,4 @@
-#include "core/leaks/verdict/lost_profile.h"
+#include "core/leaks/verdict/loss_records.h"
 
 #include <gtest/gtest.h>
 

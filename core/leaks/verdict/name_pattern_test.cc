@@ -1,4 +1,4 @@
-#include "core/leaks/verdict/name_pattern.h"
+#include "core/leaks/verdict/valgrind_names.h"
 
 #include <gtest/gtest.h>
 

@@ -6,14 +6,37 @@
 #include <cmath>
 #include <utility>
 
+#include "core/gauge/gauge_facts.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_reader.h"
-#include "core/gauge/gauge_records.h"
-#include "core/gauge/gauge_summary.h"
-#include "core/leaks/verdict/distinct_blocks.h"
 #include "core/os/process.h"
 
 namespace heapgauge::leaks {
+
+uint64_t MakeDistinct(std::vector<KnownBlock>* blocks) {
+  std::sort(blocks->begin(), blocks->end(), [](const KnownBlock& a, const KnownBlock& b) {
+    return a.address != b.address ? a.address < b.address : a.birth_ns < b.birth_ns;
+  });
+  std::vector<KnownBlock> distinct;
+  distinct.reserve(blocks->size());
+  for (const KnownBlock& block : *blocks) {
+    bool counts = true;
+    while (block.address != 0 && !distinct.empty()) {
+      const KnownBlock& last = distinct.back();
+      if (block.address - last.address >= std::max<uint64_t>(last.size, 1)) break;
+      if (last.birth_ns > block.birth_ns) {
+        counts = false;
+        break;
+      }
+      distinct.pop_back();
+    }
+    if (counts) distinct.push_back(block);
+  }
+  const uint64_t dropped = blocks->size() - distinct.size();
+  *blocks = std::move(distinct);
+  return dropped;
+}
+
 namespace {
 
 constexpr uint64_t kAddressSpace = uint64_t{1} << 57;

@@ -1,3 +1,24 @@
+// The live blocks that a gauge file knows, and the order that checks need blocks in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/result.h"
+#include "core/leaks/scan/known_blocks.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::leaks {
+
+// Brings blocks into the order that checks need. A pure function.
+
+// Sorts by address and drops the older one of two that overlap: a free that nobody saw leaves its
+// block behind, and another one gets its place. Address 0 is that of blocks whose place is not
+// known: all of these stay. Returns how many were dropped.
+uint64_t MakeDistinct(std::vector<KnownBlock>* blocks);
+
 // The live blocks that a gauge file knows, for a leak check: those that were sampled, each with
 // what it stands for.
 //
@@ -13,18 +34,6 @@
 //   HG_ASSIGN(KnownBlocks known, SampledBlocks(path, *records));
 //
 // The file is treated as hostile, as in gauge_reader.h. Not synchronised.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "core/base/file.h"
-#include "core/base/result.h"
-#include "core/leaks/scan/known_blocks.h"
-#include "wire/gauge_format.h"
-
-namespace heapgauge::leaks {
 
 struct LiveRecords {
   std::vector<wire::LiveRecord> records;

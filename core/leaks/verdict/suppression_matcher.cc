@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "core/base/symbol_name.h"
+#include "core/base/function_name.h"
 #include "core/base/text.h"
-#include "core/leaks/verdict/leak_kinds.h"
-#include "core/leaks/verdict/name_pattern.h"
+#include "core/leaks/verdict/suppressions.h"
 #include "core/leaks/verdict/valgrind_names.h"
 #include "wire/gauge_format.h"
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/leaks/scan/verdict.h"
+#include "core/leaks/scan/check.h"
 #include "core/leaks/verdict/stack_frames.h"
 #include "core/leaks/verdict/suppressions.h"
 #include "core/model/profile.h"

@@ -1,3 +1,35 @@
+// Leaks that somebody decided to live with: kinds of leaks, files of entries, and new entries.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/leaks/scan/check.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::leaks {
+
+// Sets of kinds and of heuristics as people write them on a command line or in a file of
+// suppressions: "definite,possible", "all", "none".
+//
+// Pure functions. A set is a word with bit n for value n of the enum.
+
+constexpr uint32_t Bit(Kind kind) { return 1u << static_cast<uint32_t>(kind); }
+constexpr bool Has(uint32_t kinds, Kind kind) { return (kinds & Bit(kind)) != 0; }
+inline constexpr uint32_t kAllKinds = (1u << kKinds) - 1;
+
+// "definite,indirect,possible,reachable", "all", "none".
+Result<uint32_t> ParseKinds(std::string_view text);
+
+// "stdstring,length64,newarray,multipleinheritance", "all", "none".
+Result<uint32_t> ParseHeuristics(std::string_view text);
+
+// "definitely lost", "still reachable": as memcheck's summary says it.
+const char* KindPhrase(Kind kind);
+
 // Leaks that somebody decided to live with: files in Valgrind's syntax or in LeakSanitizer's. Both
 // may be in one file; each entry tells by itself what it is.
 //
@@ -18,16 +50,6 @@
 // their size and the number of rules are bounded, and what is wrong is told with its line.
 //
 // Suppressions are read-only once files are read.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "core/base/result.h"
-
-namespace heapgauge::leaks {
 
 struct SuppressionFrame {
   enum class What : uint8_t { kFunction, kObject, kSource, kAny };
@@ -63,5 +85,12 @@ class Suppressions {
  private:
   std::vector<SuppressionRule> rules_;
 };
+
+// Entries for suppression files, of leaks that were found.
+
+// An entry that silences blocks of this kind and stack, in Valgrind's syntax or in LeakSanitizer's;
+// "" where the stack has nothing to go by.
+std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind);
+std::string GenerateLsanSuppression(const Profile& profile, NodeId leaf);
 
 }  // namespace heapgauge::leaks

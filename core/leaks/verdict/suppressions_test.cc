@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/leaks/testing/make_check.h"
-#include "core/leaks/verdict/generate_suppression.h"
 #include "core/leaks/verdict/suppression_matcher.h"
 #include "wire/gauge_format.h"
 

@@ -4,8 +4,7 @@
 
 #include "core/leaks/testing/made_up_past.h"
 #include "core/leaks/testing/make_check.h"
-#include "core/leaks/verdict/site_names.h"
-#include "core/leaks/verdict/suspect_sentence.h"
+#include "core/leaks/verdict/stack_frames.h"
 
 namespace heapgauge::leaks {
 namespace {

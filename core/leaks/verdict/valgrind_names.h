@@ -1,7 +1,4 @@
-// What Valgrind calls the functions and files that the agent knows by other names, so that entries
-// of suppression files go to and fro between both.
-//
-// Pure, but for KernelPath, which asks the file system.
+// Names in suppression files: their patterns, and what Valgrind calls functions and files.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +8,20 @@
 #include "core/model/profile.h"
 
 namespace heapgauge::leaks {
+
+// The patterns of suppression files: Valgrind's, and LeakSanitizer's.
+//
+// Pure; time is at most the product of both lengths.
+
+// Valgrind's: whether all of `text` is what the pattern says; '*' is any text, '?' any character.
+bool MatchesGlob(std::string_view pattern, std::string_view text);
+// LeakSanitizer's: a part of the text unless '^' or '$' say otherwise; '*' is any text.
+bool MatchesTemplate(std::string_view pattern, std::string_view text);
+
+// What Valgrind calls the functions and files that the agent knows by other names, so that entries
+// of suppression files go to and fro between both.
+//
+// Pure, but for KernelPath, which asks the file system.
 
 // The linker's name, without a symbol's version.
 std::string_view SystemName(const Function& function);

@@ -4,14 +4,84 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
+#include <utility>
 
+#include "core/base/encode.h"
 #include "core/base/text.h"
+#include "core/fold/frames.h"
+#include "core/fold/measures.h"
 #include "core/report/draw/layered.h"
+#include "core/voices/pprof/dot_style.h"
 #include "core/voices/pprof/graph.h"
 #include "core/voices/pprof/legend.h"
+#include "core/voices/pprof/prune.h"
 
 namespace heapgauge {
+namespace {
+
+// Functions get the names that reports show. Those that differ still do: labels see to it.
+void NameAsInReports(Names names, Profile* profile) {
+  const std::vector<std::string> frame_names = FrameNames(*profile, Granularity::kFunctions, names);
+  for (size_t i = 0; i < profile->frames.size(); ++i) {
+    profile->functions[profile->frames[i].function].name = frame_names[i];
+  }
+}
+
+// Sizes of blocks, which text profiles and Go's have on every row, would be more boxes in a graph
+// than there are functions.
+void DropSizes(Profile* profile) {
+  for (RowId row = 0; row < profile->rows.size(); ++row) {
+    const std::span<const Label> labels = profile->LabelsOf(row);
+    const bool sizes = std::all_of(labels.begin(), labels.end(), [&](const Label& label) {
+      return label.is_number() && profile->strings[label.key] == "bytes";
+    });
+    if (sizes) profile->rows[row].labels = kNone;
+  }
+}
+
+// The program comes first in pprof's words; gauge files have modules as they were met.
+void PutProgramFirst(Profile* profile) {
+  std::vector<Module>& modules = profile->modules;
+  const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
+    return module.path == profile->recording.program;
+  });
+  if (program == modules.end() || program == modules.begin()) return;
+  const auto at = static_cast<ModuleId>(program - modules.begin());
+  std::swap(modules[0], modules[at]);
+  for (Location& location : profile->locations) {
+    if (location.module == 0 || location.module == at) {
+      location.module = location.module == 0 ? at : 0;
+    }
+  }
+}
+
+}  // namespace
+
+Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
+                                        Names names) {
+  if (type >= profile.sample_types.size()) {
+    return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
+  }
+  PutProgramFirst(&profile);
+  request.config.sample_index = std::to_string(type);
+  // Programs read it, which have no use for rounded megabytes.
+  if (request.kind == pprof::ReportKind::kCallgrind) {
+    request.config.unit = profile.sample_types[type].unit;
+  }
+  if (request.kind != pprof::ReportKind::kRaw) {
+    const bool own_list = !profile.drop_frames.empty();
+    if (!own_list && MeasuresOf(profile).is_memory) {
+      profile.drop_frames = AllocationFunctionRegex();
+    }
+    HG_TRY(pprof::RemoveUninteresting(&profile));
+    NameAsInReports(names, &profile);
+    DropSizes(&profile);
+  }
+  return pprof::Prepare(std::move(profile), request);
+}
+
 namespace {
 
 constexpr double kCharacter = 0.62;  // the same, and a little more than most fonts need
@@ -206,6 +276,90 @@ DrawnGraph DrawGraph(const pprof::ReportInput& input, bool legend) {
 
 double PenOf(const DrawnGraph::Arrow& arrow) {
   return 1 + 4 * std::min(1.0, std::fabs(arrow.share));
+}
+
+namespace {
+
+constexpr double kEdgeFont = 10;
+
+class Drawing {
+ public:
+  explicit Drawing(const DrawnGraph& graph) : graph_(graph) {}
+
+  std::string Draw() {
+    out_ = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+        "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n"
+        "<rect x=\"-50000\" y=\"-50000\" width=\"100000\" height=\"100000\" fill=\"#fff\"/>\n"
+        "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" "
+        "markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
+        "<path d=\"M0,0 L8,4 L0,8 z\" fill=\"#555\"/></marker></defs>\n",
+        graph_.width, graph_.height);
+    Rect(DrawnGraph::kMargin, DrawnGraph::kMargin, graph_.legend_width, graph_.legend_height,
+         "#999", "#f8f8f8", 1);
+    for (size_t i = 0; i < graph_.legend.size(); ++i) {
+      Text(DrawnGraph::kMargin + DrawnGraph::kPadX,
+           DrawnGraph::kMargin + DrawnGraph::kPadY +
+               DrawnGraph::kLegendFont * (1 + DrawnGraph::kLine * static_cast<double>(i)),
+           DrawnGraph::kLegendFont, "start", graph_.legend[i]);
+    }
+    for (const DrawnGraph::Arrow& arrow : graph_.arrows) DrawArrow(arrow);
+    for (const DrawnGraph::Box& box : graph_.boxes) DrawBox(box);
+    out_ += "</svg>\n";
+    return std::move(out_);
+  }
+
+ private:
+  void Rect(double x, double y, double width, double height, std::string_view stroke,
+            std::string_view fill, double pen) {
+    out_ += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\" "
+        "stroke=\"{}\" stroke-width=\"{:.1f}\" fill=\"{}\"/>\n",
+        x, y, width, height, stroke, pen, fill);
+  }
+
+  void Text(double x, double y, double font, std::string_view anchor, std::string_view text) {
+    out_ += fmt::format(
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.0f}\" text-anchor=\"{}\">{}</text>\n", x, y,
+        font, anchor, HtmlText(text));
+  }
+
+  void DrawBox(const DrawnGraph::Box& box) {
+    out_ += fmt::format("<g class=\"node\"><title>{} ({})</title>\n", HtmlText(box.name),
+                        HtmlText(box.cum_text));
+    Rect(box.x, box.y, box.width, box.height, pprof::DotColor(box.share, false),
+         pprof::DotColor(box.share, true), 1);
+    double y = box.y + DrawnGraph::kPadY - 0.25 * box.font;
+    for (const std::string& line : box.lines) {
+      y += box.font * DrawnGraph::kLine;
+      Text(box.x + box.width / 2, y, box.font, "middle", line);
+    }
+    out_ += "</g>\n";
+  }
+
+  void DrawArrow(const DrawnGraph::Arrow& arrow) {
+    out_ += fmt::format(
+        "<g class=\"edge\"><title>{} {} {} ({})</title>\n"
+        "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{:.1f}\"{} "
+        "marker-end=\"url(#tip)\"/>\n",
+        HtmlText(graph_.boxes[arrow.from].name), arrow.residual ? "..." : "-&gt;",
+        HtmlText(graph_.boxes[arrow.to].name), HtmlText(arrow.text), arrow.curve,
+        pprof::DotColor(arrow.share, false), PenOf(arrow),
+        arrow.residual ? " stroke-dasharray=\"3,3\"" : "");
+    Text(arrow.label_x, arrow.label_y, kEdgeFont, "start", arrow.text);
+    out_ += "</g>\n";
+  }
+
+  const DrawnGraph& graph_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string PlainGraphSvg(const pprof::ReportInput& input) {
+  const DrawnGraph graph = DrawGraph(input, /*legend=*/true);
+  return Drawing(graph).Draw();
 }
 
 }  // namespace heapgauge

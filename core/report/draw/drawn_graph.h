@@ -1,17 +1,33 @@
-// The call graph with a place for everything: boxes with the lines of text in them, and arrows as
-// curves. The nodes, edges, sizes and texts are those of pprof's graph; where they stand is
-// core/report/draw/layered.h's work. A picture in a file and one on a page are two ways to draw it.
-//
-// Pure; takes milliseconds. Plain data afterwards.
+// The call graph as a picture: its input, a place for everything, and the SVG that is drawn here.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "core/report/labels.h"
 #include "core/voices/pprof/report.h"
 
 namespace heapgauge {
+
+// A profile made ready for reports that are drawn from pprof's call graph, but are ours: pictures,
+// callgrind, raw, list. Which frames are left out and what functions are called is as in all other
+// native reports.
+//
+// Pure.
+
+// `request` says the kind, and has options of pprof's; `type` is the sample type that is shown.
+// Takes the profile apart.
+Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
+                                        Names names);
+
+// The call graph with a place for everything: boxes with the lines of text in them, and arrows as
+// curves. The nodes, edges, sizes and texts are those of pprof's graph; where they stand is
+// core/report/draw/layered.h's work. A picture in a file and one on a page are two ways to draw it.
+//
+// Pure; takes milliseconds. Plain data afterwards.
 
 struct DrawnGraph {
   // What the places below count on.
@@ -62,5 +78,14 @@ DrawnGraph DrawGraph(const pprof::ReportInput& input, bool legend);
 
 // How wide an arrow is drawn.
 double PenOf(const DrawnGraph::Arrow& arrow);
+
+// The call graph as SVG, drawn here: the same nodes, edges, sizes and colours as pprof's graph has,
+// laid out by core/report/draw/layered.h. For hosts that must not start a process for Graphviz, and
+// where there is none.
+//
+// Pure; takes milliseconds. To be made draggable by WithPanAndZoom().
+
+// `input` is prepared for dot.
+std::string PlainGraphSvg(const pprof::ReportInput& input);
 
 }  // namespace heapgauge

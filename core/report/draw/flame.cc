@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/base/html.h"
+#include "core/base/encode.h"
 #include "core/base/text.h"
-#include "core/fold/interval.h"
-#include "core/report/draw/flame_script.h"
+#include "core/fold/statistics.h"
+#include "core/report/draw/svg_scripts.h"
 #include "core/report/recording_text.h"
 #include "core/report/value_text.h"
 
@@ -88,9 +88,9 @@ std::string ColourOf(std::string_view module, std::string_view name) {
   return fmt::format("#{:02x}{:02x}{:02x}", byte(rgb[0]), byte(rgb[1]), byte(rgb[2]));
 }
 
-class Picture {
+class FlamePicture {
  public:
-  Picture(const Profile& profile, const GrownTree& grown, const TreeOptions& options)
+  FlamePicture(const Profile& profile, const GrownTree& grown, const TreeOptions& options)
       : profile_(profile),
         grown_(grown),
         options_(options),
@@ -237,7 +237,7 @@ TreeOptions FlameOptions() {
 
 Result<std::string> FlameSvg(const Profile& profile, const TreeOptions& options) {
   HG_ASSIGN(const GrownTree grown, GrowTree(profile, options));
-  return Picture(profile, grown, options).Draw();
+  return FlamePicture(profile, grown, options).Draw();
 }
 
 Result<StyledText> FlameText(const Profile& profile, const std::vector<std::string>& notes,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/columns.h"
+#include "core/base/text.h"
 
 namespace heapgauge {
 namespace {

@@ -1,9 +1,8 @@
-#include "core/report/draw/plain_graph.h"
+#include "core/report/draw/drawn_graph.h"
 
 #include <gtest/gtest.h>
 
 #include "core/model/testing/profile_maker.h"
-#include "core/report/draw/graph_input.h"
 
 namespace heapgauge {
 namespace {

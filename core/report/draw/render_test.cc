@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/report/draw/pan_zoom.h"
+#include "core/report/draw/svg_scripts.h"
 
 namespace heapgauge {
 namespace {

@@ -5,13 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/base/columns.h"
+#include "core/base/text.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/gauge/testing/gauge_builder.h"
 #include "core/report/draw/heat_map.h"
-#include "core/report/text_table.h"
+#include "core/report/styled_text.h"
 #include "core/report/views/lifetimes.h"
-#include "core/report/views/live_samples.h"
 #include "core/report/views/stats.h"
 #include "core/symbolize/symbolizer.h"
 #include "core/trace/testing/make_trace.h"

@@ -2,18 +2,18 @@
 
 #include <utility>
 
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
+#include "core/fold/functions.h"
 #include "core/fold/measures.h"
-#include "core/fold/sort_choice.h"
-#include "core/formats/collapsed/collapsed_writer.h"
-#include "core/formats/heap_text/heap_text_writer.h"
-#include "core/formats/jemalloc/jemalloc_writer.h"
+#include "core/formats/collapsed/collapsed.h"
+#include "core/formats/heap_text/heap_text.h"
+#include "core/formats/jemalloc/jemalloc.h"
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/formats/speedscope/speedscope_writer.h"
+#include "core/report/draw/drawn_graph.h"
 #include "core/report/draw/flame.h"
-#include "core/report/draw/graph_input.h"
-#include "core/report/profile_json.h"
 #include "core/report/recording_text.h"
+#include "core/report/report_json.h"
 
 namespace heapgauge {
 namespace {

@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/leaks/verdict/stack_frames.h"
 #include "core/report/views/leak_parts.h"
-#include "core/report/views/leak_words.h"
 
 namespace heapgauge {
 namespace {

@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/report/views/leak_parts.h"
-#include "core/report/views/leak_words.h"
 #include "core/report/views/leaks.h"
 
 namespace heapgauge {

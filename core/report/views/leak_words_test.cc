@@ -1,8 +1,8 @@
-#include "core/report/views/leak_words.h"
+#include "core/report/views/leak_parts.h"
 
 #include <gtest/gtest.h>
 
-#include "core/leaks/verdict/estimate_text.h"
+#include "core/leaks/verdict/suspects.h"
 #include "core/report/testing/leaks_report.h"
 
 namespace heapgauge::testing {

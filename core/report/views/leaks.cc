@@ -7,9 +7,8 @@
 #include <unordered_set>
 
 #include "core/base/text.h"
-#include "core/leaks/verdict/generate_suppression.h"
+#include "core/leaks/verdict/suppressions.h"
 #include "core/report/views/leak_parts.h"
-#include "core/report/views/leak_words.h"
 
 namespace heapgauge {
 namespace {

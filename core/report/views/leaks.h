@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/leaks/verdict/stack_frames.h"
-#include "core/report/views/leaks_subject.h"
+#include "core/report/views/leak_parts.h"
 
 namespace heapgauge {
 

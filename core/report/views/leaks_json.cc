@@ -3,7 +3,7 @@
 #include "core/base/json.h"
 #include "core/base/short_name.h"
 #include "core/base/text.h"
-#include "core/fold/interval.h"
+#include "core/fold/statistics.h"
 #include "core/leaks/verdict/stack_frames.h"
 #include "core/report/views/leak_parts.h"
 #include "core/report/views/leaks.h"

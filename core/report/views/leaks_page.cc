@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/function_name.h"
 #include "core/base/regex.h"
-#include "core/base/symbol_name.h"
 #include "core/base/text.h"
-#include "core/leaks/verdict/generate_suppression.h"
 #include "core/leaks/verdict/run_clock.h"
-#include "core/leaks/verdict/site_names.h"
+#include "core/leaks/verdict/stack_frames.h"
+#include "core/leaks/verdict/suppressions.h"
 #include "core/report/views/leak_owners.h"
 #include "core/report/views/leak_parts.h"
 

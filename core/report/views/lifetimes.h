@@ -5,11 +5,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "core/fold/ages_and_sizes.h"
+#include "core/fold/functions.h"
+#include "core/model/profile.h"
 #include "core/report/draw/heat_map.h"
 #include "core/report/labels.h"
 #include "core/report/styled_text.h"
-#include "core/report/views/trace_groups.h"
+#include "core/report/views/trace_parts.h"
 #include "core/trace/answer/lifetimes.h"
 
 namespace heapgauge {
@@ -32,5 +36,31 @@ std::string SizeClassLabel(size_t size_class);
 std::vector<std::string> LifetimeHeadings();
 // What stands above inline histograms: as wide as they are.
 const char* LifetimeSparkHeading(bool utf8);
+
+// `lifetimes` and `stats` of a sampled profile: ages, sizes and threads of the live samples, with
+// the ranges that hold the true values, and one line about what such a profile cannot know.
+//
+// Pure functions.
+
+struct LiveSamplesOptions {
+  Layout layout;
+  Names names = Names::kShort;
+  size_t rows = 20;
+};
+
+// What is shown of them.
+struct SampledSubject {
+  const Profile& profile;
+  const LiveSamples& samples;
+  HeapFigures total;               // of the whole profile
+  std::vector<std::string> notes;  // what stood in the way of names
+};
+
+StyledText AgesText(const SampledSubject& subject, const LiveSamplesOptions& options);
+StyledText SampledStatsText(const SampledSubject& subject, const LiveSamplesOptions& options);
+// The same figures for both.
+std::string LiveSamplesJson(const SampledSubject& subject, const LiveSamplesOptions& options);
+// One line for each function and step of ages.
+std::string AgesCsv(const SampledSubject& subject, const LiveSamplesOptions& options);
 
 }  // namespace heapgauge

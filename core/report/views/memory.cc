@@ -6,17 +6,17 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "core/report/figures.h"
 #include "core/report/recording_text.h"
+#include "core/report/value_text.h"
 
 namespace heapgauge {
 namespace {
 
 using figures::Bytes;
 
-constexpr size_t kBytes = 9;
-constexpr size_t kShare = 8;
-constexpr size_t kBar = 20;
+constexpr size_t kBytesWidth = 9;
+constexpr size_t kShareWidth = 8;
+constexpr size_t kBarWidth = 20;
 constexpr size_t kLabel = 26;
 constexpr size_t kMaxMappedRows = 10;
 
@@ -105,9 +105,9 @@ std::string MemoryLine(const char* label, const std::string& text) {
 }
 
 std::string Bar(double share) {
-  const auto filled = static_cast<size_t>(std::lround(share * kBar));
+  const auto filled = static_cast<size_t>(std::lround(share * kBarWidth));
   std::string bar;
-  for (size_t i = 0; i < kBar; ++i) bar += i < filled ? "█" : " ";
+  for (size_t i = 0; i < kBarWidth; ++i) bar += i < filled ? "█" : " ";
   return bar;
 }
 
@@ -271,13 +271,13 @@ std::string MemoryText(const MemorySurvey& s, const MemoryOptions& options) {
   text += MemoryLine("RSS", rss) + "\n";
 
   const double total = static_cast<double>(a.resident);
-  text += PadLeft("bytes", kBytes) + PadLeft("share", kShare) + "\n";
+  text += PadLeft("bytes", kBytesWidth) + PadLeft("share", kShareWidth) + "\n";
   for (size_t i = 0; i < kParts; ++i) {
     const Part part = static_cast<Part>(i);
     const uint64_t bytes = a.part(part);
     if (bytes == 0 && part != Part::kLive && part != Part::kRest) continue;
-    std::string line = PadLeft(Bytes(bytes), kBytes) +
-                       PadLeft(FormatShare(static_cast<double>(bytes), total), kShare) + "  ";
+    std::string line = PadLeft(Bytes(bytes), kBytesWidth) +
+                       PadLeft(FormatShare(static_cast<double>(bytes), total), kShareWidth) + "  ";
     if (options.bars) line += Bar(total > 0 ? static_cast<double>(bytes) / total : 0) + "  ";
     const std::string remark = Remark(s, part);
     line += remark.empty() ? PartLabel(part, s.allocator)
@@ -286,14 +286,14 @@ std::string MemoryText(const MemorySurvey& s, const MemoryOptions& options) {
     if (part != Part::kMapped) continue;
     for (size_t row = 0; row < options.mapped.size() && row < kMaxMappedRows; ++row) {
       const MappedRow& m = options.mapped[row];
-      text += CutTo(fmt::format("{:>{}}  {} in {} {}: {}", Bytes(m.resident), kBytes + kShare + 4,
-                                Bytes(m.bytes), m.mappings,
+      text += CutTo(fmt::format("{:>{}}  {} in {} {}: {}", Bytes(m.resident),
+                                kBytesWidth + kShareWidth + 4, Bytes(m.bytes), m.mappings,
                                 m.mappings == 1 ? "mapping" : "mappings", m.function),
                     options.width) +
               "\n";
     }
   }
-  text += PadLeft(Bytes(a.resident), kBytes) + PadLeft("100%", kShare) + "  RSS\n\n";
+  text += PadLeft(Bytes(a.resident), kBytesWidth) + PadLeft("100%", kShareWidth) + "  RSS\n\n";
 
   if (const std::string line = StatisticsText(s); !line.empty()) {
     text += MemoryLine(AllocatorName(s.allocator), line);

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/formats/massif/massif_file.h"
 
 namespace heapgauge {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/fold/interval.h"
 #include "core/fold/neighbours.h"
+#include "core/fold/statistics.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"
 #include "core/report/value_text.h"

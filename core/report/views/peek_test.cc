@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/model/testing/profile_maker.h"
-#include "core/report/profile_json.h"
+#include "core/report/report_json.h"
 
 namespace heapgauge {
 namespace {

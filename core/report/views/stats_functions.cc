@@ -4,10 +4,10 @@
 
 #include "core/base/text.h"
 #include "core/report/draw/heat_map.h"
-#include "core/report/figures.h"
-#include "core/report/text_table.h"
-#include "core/report/views/stats_sections.h"
-#include "core/report/views/trace_heading.h"
+#include "core/report/styled_text.h"
+#include "core/report/value_text.h"
+#include "core/report/views/stats.h"
+#include "core/report/views/trace_parts.h"
 
 namespace heapgauge {
 namespace {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/base/columns.h"
-#include "core/formats/massif/massif_timeline.h"
-#include "core/report/draw/timeline_axis.h"
+#include "core/base/text.h"
+#include "core/formats/massif/massif_reader.h"
+#include "core/report/draw/timeline_graph.h"
 
 namespace heapgauge {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "core/fold/allocation_frames.h"
 #include "core/fold/call_tree.h"
-#include "core/fold/interval.h"
+#include "core/fold/frames.h"
+#include "core/fold/statistics.h"
 #include "core/report/csv.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"

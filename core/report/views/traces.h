@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/fold/functions.h"
 #include "core/model/profile.h"
 #include "core/report/labels.h"

@@ -7,8 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/fold/call_tree.h"
-#include "core/fold/interval.h"
-#include "core/fold/pruned_tree.h"
+#include "core/fold/statistics.h"
 #include "core/report/csv.h"
 #include "core/report/recording_text.h"
 #include "core/report/report_json.h"

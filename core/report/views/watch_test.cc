@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "core/base/columns.h"
+#include "core/base/text.h"
 #include "core/model/testing/profile_maker.h"
-#include "core/report/views/watch_text.h"
 #include "core/report/views/watch_view.h"
 
 namespace heapgauge {

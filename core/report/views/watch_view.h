@@ -1,16 +1,23 @@
-// What a person who watches a program has chosen to see, and what keys do to it.
-//
-// Plain data and pure functions: who reads the keys and draws is cli/watch. The keys are listed in
-// watch_text.cc, for the help.
+// The screen of `top --watch`: what its reader has chosen to see, and its text.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "core/base/result.h"
 #include "core/fold/functions.h"
+#include "core/model/profile.h"
 #include "core/report/labels.h"
+#include "core/report/views/top.h"
 
 namespace heapgauge {
+
+// What a person who watches a program has chosen to see, and what keys do to it.
+//
+// Plain data and pure functions: who reads the keys and draws is cli/watch. The keys are listed in
+// watch_view.cc, for the help.
 
 struct Key {
   enum Kind {
@@ -69,5 +76,40 @@ enum class WatchAction {
 
 // Does what a key means. `rows` is the length of the table, `page` how many of them are shown.
 WatchAction HandleKey(const Key& key, size_t rows, size_t page, WatchView* view);
+
+// The screen of `top --watch`: figures of this moment, how they changed since the last refresh and
+// since the watch began, and a line for keys or for what is being typed.
+//
+// Pure functions of what is watched, what was chosen to be seen, and the size of the screen.
+
+// What is watched. The profiles must outlive the call.
+struct WatchData {
+  const Profile* now = nullptr;
+  const Profile* last = nullptr;   // at the refresh before
+  const Profile* first = nullptr;  // when the watch began
+  uint64_t every_ms = 2000;
+  std::string trouble;  // why there are no newer data, "" if there are
+};
+
+struct WatchTable {
+  FunctionReport report;
+  std::vector<RowChange> changes;  // by row of the report
+  RowChange total;                 // of the selected rows
+};
+
+// The figures for a view. Fails if a filter is not a regular expression.
+Result<WatchTable> ComputeWatch(const WatchData& data, const WatchView& view);
+
+struct ScreenSize {
+  size_t columns = 80;
+  size_t lines = 24;
+};
+
+// Rows of the table that a screen of this size shows.
+size_t WatchPage(const ScreenSize& size);
+
+// The screen: at most size.lines lines of at most size.columns columns.
+std::vector<StyledText> WatchScreen(const WatchData& data, const WatchView& view,
+                                    const WatchTable& table, const ScreenSize& size, bool utf8);
 
 }  // namespace heapgauge

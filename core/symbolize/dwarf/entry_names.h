@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "core/base/pointer_map.h"
-#include "core/symbolize/dwarf/abbrev.h"
+#include "core/base/lookup_tables.h"
+#include "core/symbolize/dwarf/attributes.h"
 #include "core/symbolize/dwarf/unit.h"
 
 namespace heapgauge::dwarf {
@@ -19,7 +22,7 @@ struct Place {
 };
 
 // What a reference in `unit` refers to.
-Place Follow(const Unit& unit, const Value& reference);
+Place Follow(const Unit& unit, const FormValue& reference);
 
 struct EntryName {
   std::string_view name;  // the linkage name, else the plain one; "" if there is none
@@ -36,13 +39,44 @@ class EntryNames {
   explicit EntryNames(AbbrevCache* abbrevs) : abbrevs_(abbrevs) {}
 
   // Stays where it is.
-  EntryName* Get(const Unit& unit, const Value& reference);
+  EntryName* Get(const Unit& unit, const FormValue& reference);
   EntryName Resolve(Place place) const;
 
  private:
   AbbrevCache* abbrevs_;
   EntryName none_;
   PointerMap<EntryName> known_;  // by the entry's own bytes
+};
+
+// Names with namespace, class and parameters for functions that DWARF gives no linkage name: those
+// of unnamed namespaces and static ones, as gcc writes them. By their plain names alone, overloads
+// would be one function.
+//
+// Entries do not say what they are nested in, so a unit is walked once for all of its entries in
+// question; subtrees without one are skipped by their sibling reference.
+//
+// Owned by one thread.
+
+class ScopedNames {
+ public:
+  // Both must outlive the object.
+  ScopedNames(AbbrevCache* abbrevs, const EntryNames* names) : abbrevs_(abbrevs), names_(names) {}
+
+  // Sets `scoped` of each entry, as far as there is one. `*budget` bounds the work.
+  void NameAll(std::vector<EntryName*> entries, int64_t* budget);
+
+ private:
+  struct Fields;
+  void NameInUnit(const Unit& unit, EntryName** first, EntryName** last, int64_t* budget);
+  std::string Scope(const Unit& unit, const std::vector<uint64_t>& scopes) const;
+  std::string Parameters(const Unit& unit, ByteReader reader) const;
+  std::string TypeName(const Unit& unit, FormValue type) const;
+  Fields Read(const Unit& unit, const AbbrevTable& table, const Abbrev& abbrev,
+              ByteReader* reader) const;
+
+  AbbrevCache* abbrevs_;
+  const EntryNames* names_;
+  std::deque<std::string> texts_;
 };
 
 }  // namespace heapgauge::dwarf

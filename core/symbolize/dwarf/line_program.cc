@@ -86,7 +86,7 @@ void LineProgram::ReadTables(ByteReader* reader, bool files) {
   for (uint64_t i = 0; i < count && i < kMaxEntries && !reader->at_end(); ++i) {
     FileEntry entry{{}, 0};
     for (const auto& [content, form] : formats) {
-      const Value value = ReadValue(reader, form, 0, format_);
+      const FormValue value = ReadValue(reader, form, 0, format_);
       if (content == DW_LNCT_path) entry.name = unit_.Text(value);
       if (content == DW_LNCT_directory_index) entry.directory = value.number;
     }

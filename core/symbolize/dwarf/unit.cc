@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "core/symbolize/dwarf/abbrev.h"
+#include "core/base/text.h"
+#include "core/symbolize/dwarf/attributes.h"
 
 namespace heapgauge::dwarf {
 namespace {
@@ -87,11 +88,11 @@ uint64_t DwarfFile::ReadFirstEntry(Unit* unit) const {
     unit->str_offsets_base = unit->addr_base = header;
     unit->rnglists_base = header + 4;
   }
-  Value directory;
-  Value dwo_name;
+  FormValue directory;
+  FormValue dwo_name;
   const AttributeSpec* specs = table.attributes(*abbrev);
   for (uint32_t i = 0; i < abbrev->attribute_count && !reader.failed(); ++i) {
-    const Value value = ReadValue(&reader, specs[i].form, specs[i].implicit, unit->format);
+    const FormValue value = ReadValue(&reader, specs[i].form, specs[i].implicit, unit->format);
     switch (specs[i].name) {
       case DW_AT_low_pc:
         unit->low = value;
@@ -164,7 +165,7 @@ const Unit* DwarfFile::UnitAt(uint64_t offset) const {
   return offset >= unit.first_entry && offset < unit.end ? &unit : nullptr;
 }
 
-std::string_view Unit::Text(const Value& value) const {
+std::string_view Unit::Text(const FormValue& value) const {
   const Sections& sections = file->sections();
   switch (value.kind) {
     case ValueKind::kText:
@@ -188,7 +189,7 @@ std::string_view Unit::Text(const Value& value) const {
   }
 }
 
-std::optional<uint64_t> Unit::Address(const Value& value) const {
+std::optional<uint64_t> Unit::Address(const FormValue& value) const {
   if (value.kind == ValueKind::kAddress) return value.number;
   if (value.kind != ValueKind::kAddressIndex) return std::nullopt;
   bool ok = false;
@@ -198,8 +199,8 @@ std::optional<uint64_t> Unit::Address(const Value& value) const {
   return ok ? std::optional<uint64_t>(address) : std::nullopt;
 }
 
-void Unit::AppendRanges(const Value& low_value, const Value& high_value, const Value& list,
-                        int64_t* budget, std::vector<Range>* out) const {
+void Unit::AppendRanges(const FormValue& low_value, const FormValue& high_value,
+                        const FormValue& list, int64_t* budget, std::vector<CodeRange>* out) const {
   if (list) {
     if (list.kind == ValueKind::kRangeIndex) {
       bool ok = false;
@@ -222,7 +223,7 @@ void Unit::AppendRanges(const Value& low_value, const Value& high_value, const V
   if (end_of > *low_address) out->push_back({*low_address, end_of});
 }
 
-void Unit::AppendOldRanges(uint64_t at, int64_t* budget, std::vector<Range>* out) const {
+void Unit::AppendOldRanges(uint64_t at, int64_t* budget, std::vector<CodeRange>* out) const {
   ByteReader reader(file->sections().ranges, at);
   uint64_t base = low_pc;
   while (!reader.at_end() && --*budget > 0) {
@@ -237,7 +238,7 @@ void Unit::AppendOldRanges(uint64_t at, int64_t* budget, std::vector<Range>* out
   }
 }
 
-void Unit::AppendRangeList(uint64_t at, int64_t* budget, std::vector<Range>* out) const {
+void Unit::AppendRangeList(uint64_t at, int64_t* budget, std::vector<CodeRange>* out) const {
   ByteReader reader(file->sections().rnglists, at);
   uint64_t base = low_pc;
   const auto indexed = [&](uint64_t index) {
@@ -279,6 +280,131 @@ void Unit::AppendRangeList(uint64_t at, int64_t* budget, std::vector<Range>* out
     if (reader.failed()) return;
     if (first < last) out->push_back({first, last});
   }
+}
+
+namespace {
+
+Sections SplitSections(ElfFile* elf) {
+  Sections sections;
+  sections.info = elf->Section(".debug_info.dwo");
+  sections.abbrev = elf->Section(".debug_abbrev.dwo");
+  sections.str = elf->Section(".debug_str.dwo");
+  sections.str_offsets = elf->Section(".debug_str_offsets.dwo");
+  sections.rnglists = elf->Section(".debug_rnglists.dwo");
+  return sections;
+}
+
+// Columns of a package's index.
+enum Column : uint32_t { kInfo = 1, kAbbrev = 3, kStrOffsets = 6, kRnglists = 8 };
+
+}  // namespace
+
+SplitFiles::SplitFiles(const std::string& program, std::vector<std::string> directories,
+                       const Sections& main, StampList* stamps)
+    : directory_(program.substr(0, program.rfind('/') + 1)),
+      directories_(std::move(directories)),
+      main_(main),
+      stamps_(stamps) {
+  std::vector<std::string> candidates = {program + ".dwp"};
+  // "server.debug" may have its package as "server.dwp".
+  const size_t dot = program.rfind(".debug");
+  if (dot != std::string::npos && dot + 6 == program.size()) {
+    candidates.push_back(program.substr(0, dot) + ".dwp");
+  }
+  for (const std::string& directory : directories_) {
+    candidates.push_back(directory + "/" + std::string(BaseName(program)) + ".dwp");
+  }
+  for (const std::string& path : candidates) {
+    stamps_->Add(path);
+    auto package = ElfFile::Open(path);
+    if (!package) continue;
+    package_ = std::move(*package);
+    package_sections_ = SplitSections(package_.get());
+    package_index_ = package_->Section(".debug_cu_index");
+    return;
+  }
+}
+
+SplitUnit SplitFiles::Open(const Unit& skeleton) const {
+  if (package_ != nullptr) {
+    SplitUnit found = FromPackage(skeleton);
+    if (found.unit != nullptr) return found;
+  }
+  const std::string name(skeleton.dwo_name);
+  const std::string base(BaseName(name));
+  std::vector<std::string> candidates;
+  if (name.front() == '/') {
+    candidates.push_back(name);
+  } else {
+    if (!skeleton.directory.empty()) {
+      candidates.push_back(std::string(skeleton.directory) + "/" + name);
+    }
+    candidates.push_back(directory_ + name);
+  }
+  if (base != name) candidates.push_back(directory_ + base);
+  for (const std::string& directory : directories_) candidates.push_back(directory + "/" + base);
+  for (const std::string& path : candidates) {
+    if (path.front() != '/') continue;  // would depend on where we were started
+    stamps_->Add(path);
+    auto elf = ElfFile::Open(path);
+    if (!elf) continue;
+    SplitUnit found = Adopt(SplitSections(elf->get()), skeleton);
+    if (found.unit == nullptr) continue;
+    found.elf = std::move(*elf);
+    return found;
+  }
+  return {};
+}
+
+SplitUnit SplitFiles::Adopt(const Sections& split, const Unit& skeleton) const {
+  Sections sections = split;
+  // Addresses, lines and the range lists of DWARF 4 stay with the skeleton.
+  sections.addr = main_.addr;
+  sections.line = main_.line;
+  sections.line_str = main_.line_str;
+  sections.ranges = main_.ranges;
+  SplitUnit found;
+  found.file = std::make_unique<DwarfFile>(sections, nullptr, true);
+  for (const Unit& unit : found.file->units()) {
+    if (unit.tag == DW_TAG_compile_unit && unit.dwo_id == skeleton.dwo_id) found.unit = &unit;
+  }
+  found.file->AdoptSkeleton(skeleton);
+  return found;
+}
+
+SplitUnit SplitFiles::FromPackage(const Unit& skeleton) const {
+  ByteReader header(package_index_);
+  const uint32_t version = header.U32() & 0xffff;
+  const uint64_t columns = header.U32();
+  const uint64_t units = header.U32();
+  const uint64_t slots = header.U32();
+  if (header.failed() || (version != 2 && version != 5) || columns > 16 || slots > 1u << 28) {
+    return {};
+  }
+  const Bytes hashes = SliceOf(package_index_, 16, slots * 8);
+  const Bytes indexes = SliceOf(package_index_, 16 + slots * 8, slots * 4);
+  const Bytes table = SliceOf(package_index_, 16 + slots * 12);
+  ByteReader hash(hashes);
+  uint64_t row = 0;
+  for (uint64_t slot = 0; slot < slots && !hash.at_end(); ++slot) {
+    if (hash.U64() != skeleton.dwo_id) continue;
+    row = ByteReader(indexes, slot * 4).U32();
+    if (row != 0) break;
+  }
+  if (row == 0 || row > units) return {};
+  // A row of column numbers, then offsets of each unit, then sizes of each unit.
+  Sections sections = package_sections_;
+  for (uint64_t column = 0; column < columns; ++column) {
+    const uint32_t id = ByteReader(table, column * 4).U32();
+    const uint64_t offset = ByteReader(table, (row * columns + column) * 4).U32();
+    const uint64_t size = ByteReader(table, ((units + row) * columns + column) * 4).U32();
+    if (id == kInfo) sections.info = SliceOf(sections.info, offset, size);
+    if (id == kAbbrev) sections.abbrev = SliceOf(sections.abbrev, offset, size);
+    if (id == kStrOffsets) sections.str_offsets = SliceOf(sections.str_offsets, offset, size);
+    if (id == kRnglists && version == 5)
+      sections.rnglists = SliceOf(sections.rnglists, offset, size);
+  }
+  return Adopt(sections, skeleton);
 }
 
 }  // namespace heapgauge::dwarf

@@ -8,12 +8,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/elf/byte_reader.h"
-#include "core/symbolize/dwarf/form.h"
+#include "core/elf/elf_file.h"
+#include "core/os/file_stamp.h"
+#include "core/symbolize/dwarf/attributes.h"
 
 namespace heapgauge::dwarf {
 
@@ -29,7 +33,7 @@ struct Sections {
   Bytes rnglists;
 };
 
-struct Range {
+struct CodeRange {
   uint64_t low;
   uint64_t high;
 };
@@ -53,22 +57,22 @@ struct Unit {
   uint32_t tag = 0;
   uint32_t language = 0;  // DW_LANG_*
   std::optional<uint64_t> line_offset;
-  Value low;
-  Value high;
-  Value ranges;
+  FormValue low;
+  FormValue high;
+  FormValue ranges;
   std::string_view directory;
   std::string_view dwo_name;  // not empty: the contents are in a file of that name
 
-  std::string_view Text(const Value& value) const;
-  std::optional<uint64_t> Address(const Value& value) const;
+  std::string_view Text(const FormValue& value) const;
+  std::optional<uint64_t> Address(const FormValue& value) const;
   // Appends the ranges that the attributes low_pc, high_pc and ranges describe. At most
   // `*budget` ranges are read, and subtracted from it.
-  void AppendRanges(const Value& low, const Value& high, const Value& ranges, int64_t* budget,
-                    std::vector<Range>* out) const;
+  void AppendRanges(const FormValue& low, const FormValue& high, const FormValue& ranges,
+                    int64_t* budget, std::vector<CodeRange>* out) const;
 
  private:
-  void AppendOldRanges(uint64_t offset, int64_t* budget, std::vector<Range>* out) const;
-  void AppendRangeList(uint64_t offset, int64_t* budget, std::vector<Range>* out) const;
+  void AppendOldRanges(uint64_t offset, int64_t* budget, std::vector<CodeRange>* out) const;
+  void AppendRangeList(uint64_t offset, int64_t* budget, std::vector<CodeRange>* out) const;
 };
 
 class DwarfFile {
@@ -96,6 +100,41 @@ class DwarfFile {
   const DwarfFile* alt_;
   bool split_;
   std::vector<Unit> units_;
+};
+
+// Split DWARF: the contents of a unit in a file of its own (.dwo), or in one file with all of them
+// (.dwp) beside the program.
+//
+// A file is used only if it has the unit's number (dwo_id). Open() may be called by several
+// threads; what it returns belongs to the caller.
+
+struct SplitUnit {
+  std::unique_ptr<ElfFile> elf;  // null if the contents are in the .dwp
+  std::unique_ptr<DwarfFile> file;
+  const Unit* unit = nullptr;
+};
+
+class SplitFiles {
+ public:
+  // `program` is the file with the skeletons; `directories` are searched after the place that the
+  // compiler recorded. Both `stamps` and `main` must outlive the object.
+  SplitFiles(const std::string& program, std::vector<std::string> directories, const Sections& main,
+             StampList* stamps);
+
+  // Nothing (a null unit) if there is no file with the contents of `skeleton`.
+  SplitUnit Open(const Unit& skeleton) const;
+
+ private:
+  SplitUnit FromPackage(const Unit& skeleton) const;
+  SplitUnit Adopt(const Sections& sections, const Unit& skeleton) const;
+
+  std::string directory_;
+  std::vector<std::string> directories_;
+  const Sections& main_;
+  StampList* stamps_;
+  std::unique_ptr<ElfFile> package_;
+  Sections package_sections_;
+  Bytes package_index_;
 };
 
 }  // namespace heapgauge::dwarf

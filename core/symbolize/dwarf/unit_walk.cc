@@ -107,7 +107,7 @@ UnitWalk::Entry UnitWalk::ReadEntry(const Abbrev& abbrev, ByteReader* reader) co
   Entry entry;
   const AttributeSpec* spec = abbrevs_.attributes(abbrev);
   for (const AttributeSpec* end = spec + abbrev.attribute_count; spec != end; ++spec) {
-    const Value value = ReadValue(reader, spec->form, spec->implicit, unit_.format);
+    const FormValue value = ReadValue(reader, spec->form, spec->implicit, unit_.format);
     switch (spec->name) {
       case DW_AT_low_pc:
         entry.low = value;
@@ -134,10 +134,10 @@ UnitWalk::Entry UnitWalk::ReadEntry(const Abbrev& abbrev, ByteReader* reader) co
   return entry;
 }
 
-int32_t UnitWalk::Claim(const Entry& entry, int32_t parent, const Value& reference,
+int32_t UnitWalk::Claim(const Entry& entry, int32_t parent, const FormValue& reference,
                         int64_t* budget) {
   ranges_.clear();
-  Value ranges = entry.ranges;
+  FormValue ranges = entry.ranges;
   // The lists of split DWARF 4 count from where the skeleton says.
   if (ranges.kind == ValueKind::kOffset && unit_.format.version < 5) {
     ranges.number += unit_.ranges_base;
@@ -150,7 +150,7 @@ int32_t UnitWalk::Claim(const Entry& entry, int32_t parent, const Value& referen
     begin += nodes_[static_cast<size_t>(parent)].first;
   }
   int32_t node = -1;
-  for (const Range& range : ranges_) {
+  for (const CodeRange& range : ranges_) {
     if (range.low < lowest_) continue;
     auto it = std::lower_bound(begin, end, range.low);
     for (; it != end && *it < range.high; ++it, --*budget) {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "core/symbolize/dwarf/abbrev.h"
+#include "core/symbolize/dwarf/attributes.h"
 #include "core/symbolize/dwarf/unit.h"
 
 namespace heapgauge::dwarf {
@@ -19,7 +19,7 @@ namespace heapgauge::dwarf {
 // A function, or a call that was inlined into `parent`.
 struct CodeNode {
   int32_t parent = -1;
-  Value entry;  // a reference to what names it
+  FormValue entry;  // a reference to what names it
   uint32_t call_file = 0;
   uint32_t call_line = 0;
   uint32_t first = 0;  // its addresses are among these
@@ -59,7 +59,7 @@ class UnitWalk {
     int32_t node;  // that function or inlined call
   };
   struct Entry {
-    Value low, high, ranges, origin;
+    FormValue low, high, ranges, origin;
     uint32_t call_file = 0;
     uint32_t call_line = 0;
   };
@@ -67,7 +67,7 @@ class UnitWalk {
   Entry ReadEntry(const Abbrev& abbrev, ByteReader* reader) const;
   // Gives addresses of the entry's ranges to a new node, if they belong to `parent` now. Returns
   // the node, or -1 if there is no such address.
-  int32_t Claim(const Entry& entry, int32_t parent, const Value& reference, int64_t* budget);
+  int32_t Claim(const Entry& entry, int32_t parent, const FormValue& reference, int64_t* budget);
   void SkipChildren(const Abbrev& abbrev, uint64_t attributes_at, ByteReader* reader,
                     int64_t* budget) const;
 
@@ -77,7 +77,7 @@ class UnitWalk {
   const AbbrevTable& abbrevs_;
   std::vector<CodeNode>& nodes_;
   std::vector<int32_t>& node_of_;
-  std::vector<Range> ranges_;
+  std::vector<CodeRange> ranges_;
 };
 
 }  // namespace heapgauge::dwarf

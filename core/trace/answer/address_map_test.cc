@@ -1,4 +1,4 @@
-#include "core/trace/answer/address_map.h"
+#include "core/trace/answer/heap_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "core/trace/answer/block_groups.h"
 
-#include "core/fold/allocation_frames.h"
+#include "core/fold/frames.h"
 #include "core/fold/functions.h"
 
 namespace heapgauge::trace {

@@ -1,18 +1,37 @@
-// Whom blocks are counted for: the stack, the function or the module that asked for them, or the
-// thread. A function is the innermost one that is not part of allocating, as in all reports.
-//
-// Built once from named stacks; read-only afterwards. Refers to the profile by ids only.
+// How many blocks, how many bytes, and whom they are counted for.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "core/fold/entities.h"
+#include "core/fold/frames.h"
 #include "core/trace/file/block.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::trace {
+
+// How many blocks, and how many bytes they are. Plain data.
+
+struct BlockCount {
+  uint64_t blocks = 0;
+  uint64_t bytes = 0;
+
+  void Add(uint64_t size) {
+    ++blocks;
+    bytes += size;
+  }
+  void Add(const BlockCount& other) {
+    blocks += other.blocks;
+    bytes += other.bytes;
+  }
+  friend bool operator==(const BlockCount&, const BlockCount&) = default;
+};
+
+// Whom blocks are counted for: the stack, the function or the module that asked for them, or the
+// thread. A function is the innermost one that is not part of allocating, as in all reports.
+//
+// Built once from named stacks; read-only afterwards. Refers to the profile by ids only.
 
 enum class GroupBy { kFunction, kStack, kModule, kThread };
 const char* GroupByName(GroupBy by);  // "function", ...

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/trace/answer/ordered_fold.h"
+#include "core/trace/answer/fold_segments.h"
 
 namespace heapgauge::trace {
 namespace {

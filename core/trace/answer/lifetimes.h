@@ -11,10 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/fold/lifetime_scale.h"
-#include "core/trace/answer/block_count.h"
+#include "core/base/sinks.h"
+#include "core/fold/ages_and_sizes.h"
 #include "core/trace/answer/block_groups.h"
 #include "core/trace/answer/trace_filter.h"
 #include "core/trace/file/trace_file.h"

@@ -1,7 +1,4 @@
-// What each stack has live at places of a trace, in ascending order: the sums of whole segments and
-// the events of the last one. One pass for any number of places, eight bytes for each stack.
-//
-// Not synchronised. The trace must outlive the object.
+// What stacks have live at places of a trace, and groups of them over time.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +12,11 @@
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::trace {
+
+// What each stack has live at places of a trace, in ascending order: the sums of whole segments and
+// the events of the last one. One pass for any number of places, eight bytes for each stack.
+//
+// Not synchronised. The trace must outlive the object.
 
 // Behind the first `events` events of a segment.
 struct Place {
@@ -53,5 +55,32 @@ class LiveStacks {
   Segment segment_;
   std::vector<StackSums> sums_;
 };
+
+// What groups of stacks had live over time, at a few moments of a trace: enough for a small curve
+// beside each row of a table.
+//
+// Where a trace has many segments the moments are ends of segments, so that their sums tell all and
+// no event is read; otherwise they are equally far apart. One pass over the trace. Memory: eight
+// bytes for each stack, and the result.
+
+struct HistoryRequest {
+  uint64_t from_ns = 0;
+  uint64_t to_ns = UINT64_MAX;  // the end
+  size_t points = 40;           // at least 2
+  size_t groups = 0;
+  // A stack may be in several groups, once in each. By number of the stack.
+  struct Member {
+    uint32_t stack = 0;
+    uint32_t group = 0;
+  };
+  std::vector<Member> members;
+};
+
+struct LiveHistory {
+  std::vector<uint64_t> times_ns;            // ascending
+  std::vector<std::vector<uint64_t>> bytes;  // live, by group and moment; heap blocks only
+};
+
+Result<LiveHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request);
 
 }  // namespace heapgauge::trace

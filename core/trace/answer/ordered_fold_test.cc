@@ -1,4 +1,4 @@
-#include "core/trace/answer/ordered_fold.h"
+#include "core/trace/answer/fold_segments.h"
 
 #include <gtest/gtest.h>
 

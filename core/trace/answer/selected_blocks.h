@@ -1,21 +1,34 @@
+// Which blocks of a trace are chosen, and the peak of those.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/sinks.h"
+#include "core/fold/functions.h"
+#include "core/trace/answer/live_stacks.h"
+#include "core/trace/answer/trace_filter.h"
+#include "core/trace/answer/trace_stats.h"
+#include "core/trace/file/block.h"
+#include "core/trace/file/trace_file.h"
+
+namespace heapgauge::trace {
+
+// The peak of some blocks of a trace: those that a filter leaves. Which ones these are is known
+// only when each has died, so the trace is read twice: first to mark them, one bit a block, then to
+// add up sizes in the order of events.
+
+// The most bytes that the marked blocks had at any event, and when first.
+Result<StatsPeak> FindPeakOf(const TraceFile& trace, const MarkedBlocks& marked,
+                             ProgressSink* progress);
+
 // Which blocks of a trace are chosen, by a filter and by the functions on their stacks, for those
 // who go through its events: there a block must be known at its birth. What a filter asks about
 // its fate (freed, lifetime, live at a moment) is known later, so then the trace is read once
 // before, and those that match are marked, one bit a block.
 //
 // Read-only once it is made; any number of threads may ask. The trace must outlive it.
-#pragma once
-
-#include <string>
-#include <vector>
-
-#include "core/base/progress.h"
-#include "core/base/result.h"
-#include "core/fold/functions.h"
-#include "core/trace/answer/live_stacks.h"
-#include "core/trace/answer/trace_filter.h"
-
-namespace heapgauge::trace {
 
 struct Selection {
   BlockFilter filter;

@@ -1,4 +1,4 @@
-#include "core/trace/answer/stack_history.h"
+#include "core/trace/answer/live_stacks.h"
 
 #include <gtest/gtest.h>
 

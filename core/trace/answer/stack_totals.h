@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/trace/answer/trace_position.h"
 #include "core/trace/file/trace_file.h"
 

@@ -7,8 +7,8 @@
 // trace, which the peak is found by.
 #pragma once
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/trace/answer/block_groups.h"
 #include "core/trace/answer/trace_stats.h"
 #include "core/trace/file/trace_file.h"

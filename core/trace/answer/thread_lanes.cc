@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/trace/answer/exact_moment.h"
 #include "core/trace/answer/fold_segments.h"
+#include "core/trace/answer/trace_position.h"
 
 namespace heapgauge::trace {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/fold/timeline.h"
 #include "core/trace/answer/selected_blocks.h"
 #include "core/trace/file/moment.h"

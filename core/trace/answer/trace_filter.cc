@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/function_pattern.h"
+#include "core/base/function_name.h"
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/trace/answer/trace_moment.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/trace/answer/exact_moment.h"
+#include "core/trace/answer/trace_position.h"
 #include "core/trace/file/block.h"
 #include "core/trace/file/moment.h"
 #include "core/trace/file/trace_file.h"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/trace/answer/trace_peak.h"
 #include "core/trace/answer/trace_question.h"
 #include "core/trace/testing/make_trace.h"
 

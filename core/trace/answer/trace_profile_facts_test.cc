@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "core/fold/measures.h"
-#include "core/trace/answer/stack_profile.h"
-#include "core/trace/answer/trace_answers.h"
 #include "core/trace/answer/trace_profile.h"
 #include "core/trace/testing/all_values.h"
 #include "core/trace/testing/make_trace.h"

@@ -8,7 +8,6 @@
 #include <random>
 #include <thread>
 
-#include "core/trace/answer/trace_answers.h"
 #include "core/trace/testing/all_values.h"
 #include "core/trace/testing/make_trace.h"
 

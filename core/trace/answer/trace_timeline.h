@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/sinks.h"
 #include "core/fold/timeline.h"
 #include "core/trace/answer/selected_blocks.h"
 #include "core/trace/file/moment.h"

@@ -1,4 +1,4 @@
-#include "core/trace/file/column_packer.h"
+#include "core/trace/file/chunk.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>

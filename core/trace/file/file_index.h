@@ -1,5 +1,4 @@
-// Where everything is in a trace file. A finished file has it written at its end; without that it
-// is found by going from chunk to chunk, which costs one small read for each.
+// Where everything is in a trace file: the index, and the entry of each segment as bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,22 @@
 #include "core/base/file.h"
 #include "core/base/result.h"
 #include "core/trace/file/chunk.h"
+#include "core/trace/file/column.h"
 #include "core/trace/file/segment.h"
 
 namespace heapgauge::trace {
+
+// The index entry of a segment as bytes: in the segment itself, and in the index of the file.
+
+void EncodeInfo(const SegmentInfo& info, ColumnWriter* out);
+// Fills in all but offset and bytes. False if it makes no sense.
+bool DecodeInfo(ColumnReader* in, SegmentInfo* info);
+
+// The entry that the chunk itself has.
+Result<SegmentInfo> ReadSegmentInfo(const ByteSource& source, const ChunkReader& chunk);
+
+// Where everything is in a trace file. A finished file has it written at its end; without that it
+// is found by going from chunk to chunk, which costs one small read for each.
 
 struct FileIndex {
   struct Chunk {

@@ -1,4 +1,4 @@
-#include "core/trace/file/marked_blocks.h"
+#include "core/trace/file/block.h"
 
 #include <gtest/gtest.h>
 

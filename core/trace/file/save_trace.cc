@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/file_sink.h"
+#include "core/base/sinks.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_names.h"
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/column.h"
-#include "core/trace/file/facts_codec.h"
 #include "core/trace/file/file_index.h"
+#include "core/trace/file/trace_facts.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::trace {

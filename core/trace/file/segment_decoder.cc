@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/trace/file/segment_columns.h"
-#include "core/trace/file/sums_codec.h"
 
 namespace heapgauge::trace {
 namespace {

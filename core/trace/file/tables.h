@@ -1,18 +1,17 @@
-// The tables of a trace file: modules, nodes, stacks and label sets, which readers need only when
-// they name stacks, and threads, memory and markers, which they need at once. A table chunk holds
-// what was added since the one before; it comes before the segments that name it.
-//
-// TableWriter: one thread. The readers are pure functions; every number from the file is checked.
+// The tables of a trace file, and the Profile without rows that is made of them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/base/pair_index.h"
+#include "core/base/lookup_tables.h"
 #include "core/base/result.h"
+#include "core/model/profile.h"
 #include "core/model/types.h"
 #include "core/trace/file/chunk.h"
 #include "core/trace/file/column.h"
@@ -20,6 +19,12 @@
 #include "wire/gauge_format.h"
 
 namespace heapgauge::trace {
+
+// The tables of a trace file: modules, nodes, stacks and label sets, which readers need only when
+// they name stacks, and threads, memory and markers, which they need at once. A table chunk holds
+// what was added since the one before; it comes before the segments that name it.
+//
+// TableWriter: one thread. The readers are pure functions; every number from the file is checked.
 
 struct StackEntry {
   uint32_t leaf = 0;  // node, 0 none
@@ -105,5 +110,26 @@ Status ReadStackTables(const ByteSource& source, const ChunkReader& chunk, Table
                        StackTables* out);
 Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, TableBudget* budget,
                        PlainTables* out);
+
+// From the tables of a trace to a Profile without rows: modules, locations, nodes, label sets, and
+// the names that the trace brought with it.
+//
+// Pure functions.
+
+// Modules, locations, nodes and label sets of all stacks, without rows.
+struct TraceStacks {
+  Profile profile;  // with facts().recording
+  struct Stack {
+    NodeId leaf = kNone;  // kNone: unknown or empty
+    LabelSetId labels = kNone;
+    bool truncated = false;
+  };
+  std::vector<Stack> stacks;  // by number; 0 is unknown
+};
+
+// `names` is the stream of names, "" none. Module ids are the record numbers of the trace, so that
+// names can be made for it from the profile.
+TraceStacks MakeStacks(const StackTables& tables, uint32_t stack_count, std::string_view names,
+                       const std::string& path);
 
 }  // namespace heapgauge::trace

@@ -1,15 +1,20 @@
+// What a trace tells beside its blocks: as data, as bytes, and what is missing in words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/model/recording.h"
+#include "core/trace/file/column.h"
+
+namespace heapgauge::trace {
+
 // What a trace tells about the program beside its blocks: who it was, its threads, its memory as
 // the kernel saw it, and marks in time.
 //
 // Plain data.
-#pragma once
-
-#include <cstdint>
-#include <string>
-
-#include "core/model/recording.h"
-
-namespace heapgauge::trace {
 
 // No time of a trace is later, whatever a file says: sums of several do not wrap.
 inline constexpr uint64_t kLatestNs = uint64_t{1} << 62;
@@ -65,5 +70,21 @@ struct Marker {
   uint64_t time_ns = 0;
   std::string text;
 };
+
+// The facts of a trace (program, allocator, what was lost) as bytes: fields with numbers of their
+// own, so that a reader passes over those it does not know.
+
+void EncodeFacts(const Facts& facts, ColumnWriter* out);
+// False if the bytes make no sense.
+bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out);
+
+// What a trace does not have, in words: its end, events that found no room, blocks that were left
+// out. TraceFile::notes() has them for every report, so that all say the same.
+//
+// Pure function.
+
+// One line each. `is_damaged`: it is told already that the rest of the file cannot be read, and so
+// is its end.
+std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged);
 
 }  // namespace heapgauge::trace

@@ -1,5 +1,9 @@
 #include "core/trace/file/trace_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
@@ -8,16 +12,12 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/trace/file/facts_codec.h"
+#include "core/trace/file/block.h"
 #include "core/trace/file/file_index.h"
-#include "core/trace/file/marked_blocks.h"
-#include "core/trace/file/scratch.h"
 #include "core/trace/file/segment_decoder.h"
-#include "core/trace/file/stacks_reader.h"
 #include "core/trace/file/survivor_codec.h"
 #include "core/trace/file/tables.h"
-#include "core/trace/file/trace_gaps.h"
-#include "core/trace/file/writer_lock.h"
+#include "core/trace/file/trace_facts.h"
 
 namespace heapgauge::trace {
 namespace {
@@ -304,6 +304,28 @@ Status TraceFile::ForEachSurvivor(const std::function<void(const Block&)>& visit
     if (!any) return {};
     for (const Block& block : portion) visit(block);
   }
+}
+
+namespace {
+
+// All of the file.
+struct flock LockOf(short type) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+bool LockAsWriter(int fd) {
+  struct flock lock = LockOf(F_WRLCK);
+  return fcntl(fd, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+bool HasWriter(int fd) {
+  struct flock lock = LockOf(F_RDLCK);
+  return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 }  // namespace heapgauge::trace

@@ -1,11 +1,4 @@
-// An exact trace, opened for reading: its index and tables are in memory, its segments are read
-// when they are asked for. Everything that reports need is a fold over segments, or over the sums
-// that each segment has per stack, so memory does not grow with the length of the trace.
-//
-// The file is hostile input: each size and index is checked, damage is an Error that names file and
-// byte, a file that ends within a segment (its writer was killed, or still runs) is read up to
-// there. Reading is thread-safe: all functions here are const, and segments may be read by several
-// threads at once.
+// An exact trace, opened for reading, and whether somebody still writes it.
 #pragma once
 
 #include <functional>
@@ -16,10 +9,19 @@
 #include "core/base/result.h"
 #include "core/model/profile.h"
 #include "core/trace/file/segment.h"
-#include "core/trace/file/stacks_reader.h"
+#include "core/trace/file/tables.h"
 #include "core/trace/file/trace_facts.h"
 
 namespace heapgauge::trace {
+
+// An exact trace, opened for reading: its index and tables are in memory, its segments are read
+// when they are asked for. Everything that reports need is a fold over segments, or over the sums
+// that each segment has per stack, so memory does not grow with the length of the trace.
+//
+// The file is hostile input: each size and index is checked, damage is an Error that names file and
+// byte, a file that ends within a segment (its writer was killed, or still runs) is read up to
+// there. Reading is thread-safe: all functions here are const, and segments may be read by several
+// threads at once.
 
 // By the first bytes of a file.
 bool IsTrace(std::string_view start);
@@ -66,5 +68,17 @@ class TraceFile {
   using Stacks = TraceStacks;
   virtual Result<std::shared_ptr<const Stacks>> ReadStacks() const = 0;
 };
+
+// Whether somebody writes a trace at this moment. Its writer holds a lock on the open file, which
+// the kernel takes away however the writer ends; readers only ask, and hold up nobody.
+//
+// Advisory. On file systems without locks a trace counts as not being written.
+
+// Until the descriptor, which is open for writing, and all that were made of it are closed. False
+// if there is another writer.
+bool LockAsWriter(int fd);
+
+// Any descriptor of the file but the writer's own.
+bool HasWriter(int fd);
 
 }  // namespace heapgauge::trace

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/base/file.h"
-#include "core/trace/answer/trace_peak.h"
+#include "core/trace/answer/trace_moment.h"
 #include "core/trace/file/segment_columns.h"
 #include "core/trace/testing/forge_trace.h"
 #include "core/trace/testing/make_trace.h"

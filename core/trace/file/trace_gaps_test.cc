@@ -1,4 +1,4 @@
-#include "core/trace/file/trace_gaps.h"
+#include "core/trace/file/trace_facts.h"
 
 #include <gtest/gtest.h>
 

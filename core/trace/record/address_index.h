@@ -1,3 +1,16 @@
+// From an address of a traced program to what is there: slots of live blocks, and mappings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/trace/record/live_blocks.h"
+
+namespace heapgauge::trace {
+
 // From the address of a live block to its slot in the BlockPool: a look-up for every event of a
 // traced program. Programs use again and again what lies close together, and here that lies close
 // together, too: the slots of 16 neighbouring units of 16 bytes are one line of the cache.
@@ -11,16 +24,6 @@
 //
 // One thread. Memory: 64 bytes for each 256 that have blocks in them, and about 1.2 KiB for each
 // 128 KiB that have. When blocks go, no more than 4 KiB and the fourfold of that stay for a region.
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "core/trace/record/live_blocks.h"
-
-namespace heapgauge::trace {
 
 class AddressIndex {
  public:
@@ -171,5 +174,34 @@ inline uint32_t AddressIndex::Remove(uint64_t address) {
 inline uint32_t AddressIndex::Put(uint64_t address, uint32_t slot) {
   return Put(Prefetch(address), address, slot);
 }
+
+// The mappings of a traced program by address range, for munmap may take any part of any number of
+// them. There are few of them and they change rarely, compared with blocks.
+//
+// One thread.
+
+class MappingTable {
+ public:
+  struct Cut {
+    uint32_t slot = 0;  // of the mapping that was there
+    uint64_t start = 0;
+    uint64_t end = 0;
+    // What is left of it before and behind the part that goes; nothing where both are equal.
+    uint64_t left_end = 0;     // [start, left_end)
+    uint64_t right_start = 0;  // [right_start, end)
+  };
+  // Takes out all mappings that overlap [start, end).
+  std::vector<Cut> Remove(uint64_t start, uint64_t end);
+  // REQUIRES: nothing overlaps it, start < end.
+  void Insert(uint64_t start, uint64_t end, uint32_t slot) { ranges_[start] = {end, slot}; }
+  size_t size() const { return ranges_.size(); }
+
+ private:
+  struct Range {
+    uint64_t end = 0;
+    uint32_t slot = 0;
+  };
+  std::map<uint64_t, Range> ranges_;
+};
 
 }  // namespace heapgauge::trace

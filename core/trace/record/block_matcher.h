@@ -1,29 +1,62 @@
-// From calls to blocks: finds for each free the allocation it ends, follows realloc, cuts mappings,
-// and hands the result to an EventQueue.
-//
-// A block that cannot be: a free of an address that is not live is counted and dropped; an
-// allocation at a live address waits a little for the free (early_births.h), and if that does not
-// come it ends the block that was there, whose free was missed.
-//
-// One thread. Memory is that of the live blocks.
+// From calls to blocks: finds for each free the allocation it ends, and holds back births that came
+// too early.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "core/trace/record/address_index.h"
-#include "core/trace/record/early_births.h"
 #include "core/trace/record/event_queue.h"
 #include "core/trace/record/live_blocks.h"
-#include "core/trace/record/mapping_table.h"
-#include "core/trace/record/merged_event.h"
+#include "core/trace/record/merge.h"
 
 namespace heapgauge::trace {
+
+// Allocations that cannot be yet, because there still is a block at their address. A processor may
+// read the clock for an allocation before it knows what another thread has done
+// (wire/trace_buffer.h), so that it seems to be earlier than the free which made room for it. It
+// waits here for that free, which comes soon; if none comes, that free was missed.
+//
+// One thread, bounded memory. There are none but for threads that hand memory over within less than
+// a microsecond, and for programs whose calls were not all seen.
+
+class EarlyBirths {
+ public:
+  // How early one can be: several times what a processor may do ahead.
+  static constexpr uint64_t kMostEarlyNs = 10'000;
+  static constexpr size_t kMost = 32;
+
+  bool empty() const { return births_.empty(); }
+  // The one that it takes the place of, if there are too many: that one waits no more.
+  std::optional<MergedEvent> Add(const MergedEvent& birth);
+  // The first one at this address.
+  std::optional<MergedEvent> TakeAt(uint64_t address);
+  // The first one that the same thread made at the address of this event, before it.
+  std::optional<MergedEvent> TakeOwn(const MergedEvent& event);
+  // The first one that has waited for too long at this time.
+  std::optional<MergedEvent> TakeExpired(uint64_t now_ns);
+
+ private:
+  template <typename Wanted>
+  std::optional<MergedEvent> TakeFirst(const Wanted& wanted);
+
+  std::vector<MergedEvent> births_;  // in order of time
+};
+
+// From calls to blocks: finds for each free the allocation it ends, follows realloc, cuts mappings,
+// and hands the result to an EventQueue.
+//
+// A block that cannot be: a free of an address that is not live is counted and dropped; an
+// allocation at a live address waits a little for the free (block_matcher.h), and if that does not
+// come it ends the block that was there, whose free was missed.
+//
+// One thread. Memory is that of the live blocks.
 
 class BlockMatcher {
  public:

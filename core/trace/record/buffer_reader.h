@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/gauge/mapped_gauge.h"
-#include "core/trace/record/event_stream.h"
+#include "core/trace/record/merge.h"
 
 namespace heapgauge::trace {
 

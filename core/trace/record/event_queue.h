@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/trace/file/event_sink.h"
+#include "core/trace/file/block.h"
 #include "core/trace/record/live_blocks.h"
 
 namespace heapgauge::trace {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/trace/answer/trace_answers.h"
+#include "core/trace/answer/trace_profile.h"
 #include "core/trace/file/trace_file.h"
 #include "core/trace/record/trace_writer.h"
 #include "core/trace/testing/expect_trace.h"

@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "core/base/text.h"
-#include "core/base/try_thread.h"
+#include "core/base/threads.h"
 #include "core/os/process.h"
 
 namespace heapgauge::trace {

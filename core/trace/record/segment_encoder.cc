@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/trace/file/file_index.h"
 #include "core/trace/file/segment_columns.h"
-#include "core/trace/file/segment_info.h"
 
 namespace heapgauge::trace {
 namespace {

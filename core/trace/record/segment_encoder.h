@@ -16,7 +16,7 @@
 #include "core/trace/file/column.h"
 #include "core/trace/file/expectation.h"
 #include "core/trace/file/segment.h"
-#include "core/trace/file/sums_codec.h"
+#include "core/trace/file/segment_columns.h"
 
 namespace heapgauge::trace {
 

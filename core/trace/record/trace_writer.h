@@ -1,3 +1,49 @@
+// Writes a trace file: takes what happened, in order of time, and stores it in segments, with the
+// names that come along.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/profile.h"
+#include "core/trace/file/block.h"
+#include "core/trace/file/trace_facts.h"
+#include "wire/gauge_format.h"
+
+namespace heapgauge::trace {
+
+// Names that come with a trace: functions and lines of code addresses. Kept as gauge files keep
+// them (core/gauge/gauge_names.h), so that one format serves both.
+//
+// One thread.
+
+// One function of a code address.
+struct FrameName {
+  std::string function;
+  std::string file;  // "" unknown
+  uint32_t line = 0;
+};
+
+class FrameNames {
+ public:
+  // The first frames that an address is given count.
+  void Add(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames);
+  bool empty() const { return named_.locations.empty(); }
+  Result<std::string> Encode() const;
+
+ private:
+  FunctionId FunctionOf(const FrameName& frame);
+
+  Profile named_;  // modules have the numbers of the trace
+  std::unordered_map<std::string, FunctionId> functions_;
+  std::unordered_set<uint64_t> addresses_[2];  // by `exact`
+};
+
 // Writes a trace file: takes what happened, in order of time, and stores it in segments.
 //
 // The caller (the recorder, or an importer) has already matched frees to allocations: it numbers
@@ -8,21 +54,6 @@
 //
 // Errors are kept: after the first failed write nothing more is written, and Finish tells. One
 // thread; compression may use one more.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "core/base/result.h"
-#include "core/trace/file/block.h"
-#include "core/trace/file/event_sink.h"
-#include "core/trace/file/trace_facts.h"
-#include "core/trace/record/frame_names.h"
-#include "wire/gauge_format.h"
-
-namespace heapgauge::trace {
 
 class TraceWriter : public EventSink {
  public:
@@ -40,8 +71,8 @@ class TraceWriter : public EventSink {
   virtual void AddNode(uint32_t index, const wire::NodeRecord& node) = 0;
   virtual void AddStack(uint32_t index, uint32_t leaf_node, uint16_t labels, uint16_t flags) = 0;
   virtual void AddLabelSet(uint32_t index, const wire::LabelRecord& record) = 0;
-  // Functions and lines of a code address, for traces that come with names: as wire::NodeRecord has the
-  // address, innermost frame first. All frames but the last were inlined.
+  // Functions and lines of a code address, for traces that come with names: as wire::NodeRecord has
+  // the address, innermost frame first. All frames but the last were inlined.
   using FrameName = trace::FrameName;
   virtual void AddFrames(uint64_t pc_module, bool exact, const std::vector<FrameName>& frames) = 0;
   virtual void SetThread(uint32_t index, const Thread& thread) = 0;  // indexes from 0

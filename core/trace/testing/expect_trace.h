@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace/answer/trace_peak.h"
+#include "core/trace/answer/trace_moment.h"
 #include "core/trace/testing/make_trace.h"
 
 namespace heapgauge::trace::testing {

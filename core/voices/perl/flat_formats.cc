@@ -5,7 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "core/base/number_in.h"
+#include "core/base/numbers.h"
 #include "core/base/regex.h"
 #include "core/voices/perl/writers.h"
 

@@ -1,17 +1,50 @@
-// --list: source lines of functions with figures. Where a function begins and ends in its file is
-// guessed the way the tools do: from the lines of its instructions, then on by indentation.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string>
 
-#include "core/base/html.h"
-#include "core/voices/perl/html.h"
+#include "core/base/encode.h"
 #include "core/voices/perl/routines.h"
 
 namespace heapgauge::perl {
+
+// The page of "weblist": source lines that open to show their instructions. No scripts.
+
+std::string HtmlHead(const std::string& program, const std::string& total);
+std::string HtmlFoot();
+// `code` is escaped already and may be ""; `live`: the line has figures.
+std::string HtmlSourceLine(const std::string& line, const std::string& code, bool live);
+
+std::string HtmlHead(const std::string& program, const std::string& total) {
+  return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" + EscapeHtml(program) +
+         "</title>\n<style>\n"
+         "body { font-family: sans-serif; }\n"
+         "h1 { font-size: 1.4em; margin-bottom: 0.2em; }\n"
+         "details { display: block; }\n"
+         "summary { list-style: none; cursor: pointer; color: #666; }\n"
+         "summary:hover { background: #eee; }\n"
+         ".live { color: #00c; }\n"
+         ".none { color: #999; }\n"
+         ".code { color: #060; }\n"
+         "</style></head><body>\n<p>" +
+         EscapeHtml(program) + "<br>" + EscapeHtml(total) + "</p>\n";
+}
+
+std::string HtmlFoot() { return "</body></html>\n"; }
+
+std::string HtmlSourceLine(const std::string& line, const std::string& code, bool live) {
+  const std::string text = EscapeHtml(line);
+  if (code.empty()) return "<span class=\"none\">" + text + "</span>\n";
+  return std::string("<details><summary") + (live ? " class=\"live\">" : ">") + text +
+         "</summary><span class=\"code\">" + code + "</span></details>";
+}
+
+// --list: source lines of functions with figures. Where a function begins and ends in its file is
+// guessed the way the tools do: from the lines of its instructions, then on by indentation.
+
 namespace {
 
 constexpr int64_t kContext = 5;

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 #include "core/voices/perl/entries.h"
 #include "core/voices/perl/names.h"
 #include "core/voices/perl/report.h"

@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/model/profile.h"
 #include "core/symbolize/symbolizer.h"
 #include "core/voices/perl/options.h"

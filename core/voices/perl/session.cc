@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "core/base/text.h"
-#include "core/model/walk_stacks.h"
+#include "core/model/stacks.h"
 #include "core/voices/perl/stacks.h"
 
 namespace heapgauge::perl {

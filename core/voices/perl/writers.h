@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/base/text_sink.h"
+#include "core/base/sinks.h"
 #include "core/voices/perl/entries.h"
 #include "core/voices/perl/stacks.h"
 

@@ -1,4 +1,4 @@
-#include "core/voices/pprof/filters.h"
+#include "core/voices/pprof/report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,67 @@
+// pprof's filters by the names of frames, and what their patterns mean: functions and modules, or
+// an address.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/regex.h"
+#include "core/model/profile.h"
+
+namespace heapgauge::pprof {
+
+// The argument of disasm and weblist may be an address instead of a regular expression.
+
+// "0x401136", or decimal; nothing if it is no number.
+inline std::optional<uint64_t> AddressOfPattern(std::string_view pattern) {
+  int base = 10;
+  if (pattern.starts_with("0x") || pattern.starts_with("0X")) {
+    pattern.remove_prefix(2);
+    base = 16;
+  } else if (pattern.starts_with('0') && pattern.size() > 1) {
+    base = 8;
+  }
+  uint64_t value = 0;
+  const char* end = pattern.data() + pattern.size();
+  const auto [at, error] = std::from_chars(pattern.data(), end, value, base);
+  if (error != std::errc() || at != end) return std::nullopt;
+  return value;
+}
+
+// Which functions and modules of a profile a regular expression means. A profile has far fewer of
+// these than frames, so each is tried once, when it is first asked for.
+//
+// The profile must outlive the matcher; names must not change meanwhile. Owned by one thread.
+
+class FrameMatcher {
+ public:
+  FrameMatcher(const Profile& profile, const Regex& regex);
+
+  // By the name of the function or of its source file.
+  bool MatchesFunction(FunctionId function);
+  // By the path of the object file; kNone matches nothing.
+  bool MatchesModule(ModuleId module);
+  // By any of its frames or its module.
+  bool MatchesLocation(LocationId location);
+
+ private:
+  enum Answer : uint8_t { kUnknown, kNo, kYes };
+
+  const Profile& profile_;
+  const Regex& regex_;
+  std::vector<uint8_t> functions_;
+  std::vector<uint8_t> modules_;
+};
+
 // pprof's filters by the names of frames: focus and ignore choose rows, hide and show take frames
 // away, show_from cuts the outer end of stacks.
 //
 // An expression matches a frame by its function's name or source file, and a location also by its
 // object file. Each location is decided once; a node of the trie inherits from its parent, so a
 // million rows cost no more than the nodes they share. The trie is rebuilt only where frames go.
-#pragma once
-
-#include "core/base/regex.h"
-#include "core/model/profile.h"
-
-namespace heapgauge::pprof {
 
 // Expressions that are not given are null.
 struct FrameFilter {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/wrapping.h"
+#include "core/base/numbers.h"
 #include "core/voices/pprof/measure.h"
 #include "core/voices/pprof/nodes.h"
 #include "core/voices/pprof/report.h"

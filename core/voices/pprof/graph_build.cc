@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "core/base/try_thread.h"
-#include "core/voices/pprof/edge_table.h"
+#include "core/base/threads.h"
 
 namespace heapgauge::pprof {
 namespace {

@@ -1,3 +1,12 @@
+// How pprof writes numbers, percentages and times.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heapgauge::pprof {
+
 // How pprof writes numbers: which unit a value is shown in, with how many digits, and percentages.
 //
 // Values are whole numbers in the unit of their sample type. Units are known by several names each
@@ -6,13 +15,6 @@
 // are shown as they are.
 //
 // Pure functions.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-namespace heapgauge::pprof {
 
 struct Scaled {
   double value = 0;
@@ -56,5 +58,13 @@ class ValueFormat {
   std::string sample_unit_;
   std::string output_unit_;
 };
+
+// Times and durations as Go prints them, for reports that must look as pprof's do.
+
+// "2026-01-02 15:04:05.25 +0100 CET", in the zone of this machine; nanoseconds since 1970.
+std::string GoTimeText(int64_t time_ns);
+
+// "1h2m3.5s", "1.5ms", "0s".
+std::string GoDurationText(int64_t duration_ns);
 
 }  // namespace heapgauge::pprof

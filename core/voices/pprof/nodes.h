@@ -2,7 +2,7 @@
 // name, with other options a file, a source line or an address.
 //
 // Which frames are one node is pprof's rule, and coarser than the one of the native reports
-// (core/fold/entities.h): functions with equal names are one, wherever they come from. Frames
+// (core/fold/frames.h): functions with equal names are one, wherever they come from. Frames
 // that nobody has a name for are one node for each module.
 //
 // Made once from a profile, in time linear in its frames, read-only afterwards. The profile must

@@ -4,7 +4,6 @@
 
 #include "core/source/source_path.h"
 #include "core/voices/pprof/dot_style.h"
-#include "core/voices/pprof/short_function_name.h"
 
 namespace heapgauge::pprof {
 namespace {

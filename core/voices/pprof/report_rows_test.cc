@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/model/testing/profile_maker.h"
-#include "core/voices/pprof/go_time.h"
-#include "core/voices/pprof/label_units.h"
-#include "core/voices/pprof/report_writers.h"
+#include "core/voices/pprof/measure.h"
+#include "core/voices/pprof/report.h"
+#include "core/voices/pprof/tag_filter.h"
 #include "core/voices/pprof/testing/stacks.h"
 
 namespace heapgauge::pprof {

@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/html.h"
+#include "core/base/encode.h"
 #include "core/model/testing/profile_maker.h"
 #include "core/source/source_path.h"
+#include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/nodes.h"
-#include "core/voices/pprof/pattern_address.h"
-#include "core/voices/pprof/report_writers.h"
+#include "core/voices/pprof/report.h"
+#include "core/voices/pprof/report_weblist.h"
 #include "core/voices/pprof/weblist_code.h"
-#include "core/voices/pprof/weblist_page.h"
 
 namespace heapgauge::pprof {
 namespace {

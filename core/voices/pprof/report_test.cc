@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 #include "core/voices/pprof/testing/stacks.h"
 
 namespace heapgauge::pprof {

@@ -20,9 +20,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/wrapping.h"
+#include "core/base/numbers.h"
 #include "core/model/profile.h"
-#include "core/model/walk_stacks.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge::pprof {
 

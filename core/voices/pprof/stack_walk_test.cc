@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "core/model/stack_builder.h"
+#include "core/model/stacks.h"
 
 namespace heapgauge::pprof {
 namespace {

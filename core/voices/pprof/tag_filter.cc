@@ -3,12 +3,58 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
 
-#include "core/model/keep_rows.h"
+#include "core/model/edit_profile.h"
+#include "core/model/stacks.h"
 #include "core/voices/pprof/measure.h"
-#include "core/voices/pprof/rewrite.h"
+#include "core/voices/pprof/prune.h"
 
 namespace heapgauge::pprof {
+
+LabelUnits FindLabelUnits(const Profile& profile, std::vector<std::string>* warnings) {
+  struct Units {
+    StringId used = kNone;
+    std::set<std::string> others;
+  };
+  std::map<std::string, Units, std::less<>> found;
+  std::vector<uint8_t> seen(profile.label_sets.size());
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    const LabelSetId set = profile.rows[row].labels;
+    if (set == kNone || seen[set] != 0) continue;
+    seen[set] = 1;
+    for (const heapgauge::Label& label : profile.LabelsOf(row)) {
+      if (!label.is_number()) continue;
+      Units& units = found[profile.strings[label.key]];
+      if (label.unit == kNone || profile.strings[label.unit].empty()) continue;
+      if (units.used == kNone) {
+        units.used = label.unit;
+      } else if (profile.strings[units.used] != profile.strings[label.unit]) {
+        units.others.insert(profile.strings[label.unit]);
+      }
+    }
+  }
+
+  LabelUnits result;
+  for (const auto& [key, units] : found) {
+    std::string& unit = result[key];
+    if (units.used != kNone) {
+      unit = profile.strings[units.used];
+    } else {
+      unit = key == "alignment" || key == "request" ? "bytes" : key;
+    }
+    if (units.others.empty() || warnings == nullptr) continue;
+    std::string others;
+    for (const std::string& other : units.others) others += (others.empty() ? "" : ", ") + other;
+    warnings->push_back("For tag " + key + " used unit " + unit + ", also encountered unit(s) " +
+                        others);
+  }
+  return result;
+}
+
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -208,6 +254,124 @@ TagMatches FilterTagNames(const Regex* show, const Regex* hide, Profile* profile
     } else {
       set = left;
     }
+  }
+  return matches;
+}
+
+namespace {
+
+// The locations that stand for labels, made when they are first needed.
+class TagLocations {
+ public:
+  TagLocations(std::string unit, Profile* profile) : unit_(std::move(unit)), profile_(profile) {}
+
+  // Those of one row, innermost first. Sets `*match` if the row has one of the labels.
+  std::vector<LocationId> Of(std::span<const heapgauge::Label> labels,
+                             const std::vector<std::string>& keys, bool* match) {
+    std::vector<LocationId> result;
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+      bool any = false;
+      std::string name = Values(labels, *key, &any);
+      *match |= any;
+      result.push_back(Find(std::move(name), *key));
+    }
+    return result;
+  }
+
+ private:
+  std::string Values(std::span<const heapgauge::Label> labels, const std::string& key, bool* any) {
+    bool units = false;
+    for (const heapgauge::Label& label : labels) {
+      units |= label.unit != kNone && profile_->strings[label.key] == key;
+    }
+    std::string result;
+    for (const heapgauge::Label& label : labels) {
+      if (profile_->strings[label.key] != key) continue;
+      if (*any) result += ',';
+      *any = true;
+      if (!label.is_number()) {
+        result += profile_->strings[label.text];
+      } else if (units) {
+        const bool own = label.unit != kNone;
+        result += ScaledLabel(label.number, own ? profile_->strings[label.unit] : "", unit_);
+      } else {
+        result += ScaledLabel(label.number, "", "");
+      }
+    }
+    return result;
+  }
+
+  LocationId Find(std::string name, const std::string& key) {
+    const auto [at, added] = known_.try_emplace({std::move(name), key}, kNone);
+    if (!added) return at->second;
+    Function function;
+    function.name = at->first.first;
+    function.file = key;
+    function.no_system_name = !function.name.empty();  // no linker knows it
+    Frame frame;
+    frame.function = static_cast<FunctionId>(profile_->functions.size());
+    Location location;
+    location.exact = true;
+    location.first_frame = static_cast<uint32_t>(profile_->frames.size());
+    location.frame_count = 1;
+    at->second = static_cast<LocationId>(profile_->locations.size());
+    profile_->functions.push_back(std::move(function));
+    profile_->frames.push_back(frame);
+    profile_->locations.push_back(location);
+    return at->second;
+  }
+
+  std::string unit_;
+  Profile* profile_;
+  std::map<std::pair<std::string, std::string>, LocationId> known_;
+};
+
+struct Ends {
+  bool known = false;
+  std::vector<LocationId> roots;
+  std::vector<LocationId> leaves;
+};
+
+}  // namespace
+
+std::vector<std::string> SplitKeys(const std::string& list) {
+  std::vector<std::string> keys;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) keys.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return keys;
+}
+
+Result<TagFrameMatches> AddTagFrames(const TagFrames& frames, Profile* profile) {
+  TagFrameMatches matches;
+  if (frames.root_keys.empty() && frames.leaf_keys.empty()) return matches;
+  TagLocations locations(frames.unit, profile);
+  // By set of labels; the last one stands for no labels.
+  std::vector<Ends> ends(profile->label_sets.size() + 1);
+  const std::vector<Node> nodes = std::exchange(profile->nodes, {});
+  StackBuilder builder(profile);
+  std::vector<LocationId> stack;
+  for (RowId id = 0; id < profile->rows.size(); ++id) {
+    Row& row = profile->rows[id];
+    Ends& end = ends[std::min<size_t>(row.labels, ends.size() - 1)];
+    if (!end.known) {
+      end.known = true;
+      end.roots = locations.Of(profile->LabelsOf(id), frames.root_keys, &matches.root);
+      end.leaves = locations.Of(profile->LabelsOf(id), frames.leaf_keys, &matches.leaf);
+    }
+    stack = end.leaves;
+    for (NodeId node = row.leaf; node != kNone; node = nodes[node].parent) {
+      stack.push_back(nodes[node].location);
+    }
+    stack.insert(stack.end(), end.roots.begin(), end.roots.end());
+    if (stack.size() > Profile::kMaxDepth) {
+      return Fail(ErrorCode::kUnsupported, "tagroot, tagleaf: a stack would become deeper than " +
+                                               std::to_string(Profile::kMaxDepth) +
+                                               " frames; name fewer labels");
+    }
+    row.leaf = builder.Leaf(stack);
   }
   return matches;
 }

@@ -1,12 +1,9 @@
-// pprof's filters by labels, which it calls tags: tagfocus and tagignore choose rows, tagshow and
-// taghide take labels away.
-//
-// A tag filter is "[KEY=]VALUE". VALUE is a number or a range of numbers with units ("32kb",
-// ":64kb", "4mb:", "12kb:64mb", both ends included), or a list of regular expressions separated by
-// commas. With a key, one of them must match a text of that key; without, all must match "key:text"
-// of some label. Rows share their sets of labels, so each set is decided once.
+// pprof's filters by labels, which it calls tags: their units, what chooses rows by them, and
+// labels as frames (tagroot, tagleaf).
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,9 +12,25 @@
 #include "core/base/regex.h"
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "core/voices/pprof/label_units.h"
 
 namespace heapgauge::pprof {
+
+// The units of numeric labels. A format tells a unit with each number, or none; pprof takes the
+// first that it meets for a key, and the key itself where there is none ("bytes").
+
+using LabelUnits = std::map<std::string, std::string, std::less<>>;
+
+// By key. A line is added to `warnings`, if given, for each key that has several units. Looks at
+// each set of labels once.
+LabelUnits FindLabelUnits(const Profile& profile, std::vector<std::string>* warnings = nullptr);
+
+// pprof's filters by labels, which it calls tags: tagfocus and tagignore choose rows, tagshow and
+// taghide take labels away.
+//
+// A tag filter is "[KEY=]VALUE". VALUE is a number or a range of numbers with units ("32kb",
+// ":64kb", "4mb:", "12kb:64mb", both ends included), or a list of regular expressions separated by
+// commas. With a key, one of them must match a text of that key; without, all must match "key:text"
+// of some label. Rows share their sets of labels, so each set is decided once.
 
 class TagFilter {
  public:
@@ -55,5 +68,26 @@ TagMatches FilterByTags(const TagFilter* focus, const TagFilter* ignore, const L
 
 // Takes away the labels whose key `show` does not match, or `hide` does; null means no filter.
 TagMatches FilterTagNames(const Regex* show, const Regex* hide, Profile* profile);
+
+// tagroot and tagleaf: the values of labels as frames at the outer or inner end of every stack, so
+// that reports break figures down by thread, request or size as they do by function.
+
+struct TagFrames {
+  std::vector<std::string> root_keys;  // the first becomes the outermost frame
+  std::vector<std::string> leaf_keys;  // the last becomes the innermost frame
+  std::string unit;                    // that numbers are shown in
+};
+
+struct TagFrameMatches {
+  bool root = false;  // some row has a label of root_keys
+  bool leaf = false;
+};
+
+// The names of a list separated by commas; empty ones are left out.
+std::vector<std::string> SplitKeys(const std::string& list);
+
+// A row without the label gets a frame with an empty name. Fails if a stack would become deeper
+// than a profile can hold.
+Result<TagFrameMatches> AddTagFrames(const TagFrames& frames, Profile* profile);
 
 }  // namespace heapgauge::pprof

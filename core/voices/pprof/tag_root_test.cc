@@ -1,4 +1,4 @@
-#include "core/voices/pprof/tag_root.h"
+#include "core/voices/pprof/tag_filter.h"
 
 #include <gtest/gtest.h>
 

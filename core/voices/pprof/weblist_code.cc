@@ -5,17 +5,16 @@
 #include <optional>
 #include <set>
 
+#include "core/base/numbers.h"
 #include "core/base/regex.h"
-#include "core/base/wrapping.h"
 #include "core/source/objdump.h"
 #include "core/source/object_code.h"
 #include "core/source/source_path.h"
 #include "core/symbolize/demangle_names.h"
-#include "core/symbolize/module_symbols.h"
-#include "core/voices/pprof/frame_matcher.h"
+#include "core/symbolize/module_names.h"
+#include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/nodes.h"
-#include "core/voices/pprof/pattern_address.h"
-#include "core/voices/pprof/rewrite.h"
+#include "core/voices/pprof/prune.h"
 
 namespace heapgauge::pprof {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "endpoint/http/address.h"
+#include "endpoint/http/listener.h"
 
 namespace heapgauge::endpoint {
 

@@ -1,6 +1,6 @@
 // A copy that searches its own memory finds what reading it finds. The program is forked from the
 // test, so that both have the same memory.
-#include "core/leaks/capture/copy_search.h"
+#include "core/leaks/capture/picture.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

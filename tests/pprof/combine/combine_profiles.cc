@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/file_sink.h"
+#include "core/base/sinks.h"
 #include "core/fold/merge.h"
 #include "core/fold/scale.h"
 #include "core/formats/pprof/pprof_writer.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/trace/answer/page_use.h"
+#include "core/trace/answer/heap_layout.h"
 
 namespace heapgauge::trace::testing {
 

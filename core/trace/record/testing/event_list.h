@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/file/event_sink.h"
+#include "core/trace/file/block.h"
 
 namespace heapgauge::testing {
 

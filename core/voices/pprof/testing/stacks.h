@@ -7,7 +7,7 @@
 
 #include "core/base/regex.h"
 #include "core/model/profile.h"
-#include "core/voices/pprof/rewrite.h"
+#include "core/voices/pprof/prune.h"
 
 namespace heapgauge::pprof::testing {
 

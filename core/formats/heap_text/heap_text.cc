@@ -1,0 +1,200 @@
+#include "core/formats/heap_text/heap_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "core/base/batch_queue.h"
+#include "core/base/regex.h"
+#include "core/formats/heap_text/heap_rows.h"
+#include "core/formats/mappings/mappings.h"
+#include "core/formats/text/scan.h"
+#include "core/formats/text/text_profile.h"
+
+namespace heapgauge {
+
+// Rows of a text heap profile on their way from the parser into the profile.
+//
+// Finding the leaf of a stack waits for memory at each frame, so many stacks are looked up side by
+// side; and in a large profile this takes as long as parsing does, so another thread does it.
+//
+// Add(), Finish() and destruction belong to one thread. That thread may parse further stacks
+// meanwhile (see TextProfile), and must touch rows, labels and nodes only after Finish().
+
+class HeapRowQueue {
+ public:
+  // Both must outlive the queue.
+  HeapRowQueue(HeapRows* rows, TextProfile* out) : rows_(rows), out_(out), queue_(Putter{this}) {}
+  HeapRowQueue(const HeapRowQueue&) = delete;
+  HeapRowQueue& operator=(const HeapRowQueue&) = delete;
+
+  // A row with the label `bytes`. REQUIRES: its figures make sense.
+  void Add(const std::vector<LocationId>& stack, const HeapRowFigures& figures) {
+    Batch& batch = queue_.at_hand();
+    batch.locations.insert(batch.locations.end(), stack.begin(), stack.end());
+    batch.ends.push_back(batch.locations.size());
+    batch.figures.push_back(figures);
+    if (batch.figures.size() == kBatch) queue_.HandOver();
+  }
+
+  // After this all rows are in the profile, in the order they came in. Rows that nobody waited for
+  // may be missing.
+  void Finish() { queue_.Finish(); }
+
+ private:
+  static constexpr size_t kBatch = 256;  // rows
+
+  struct Batch {
+    std::vector<LocationId> locations;  // of all stacks, end to end
+    std::vector<size_t> ends;
+    std::vector<HeapRowFigures> figures;
+    void Clear() {
+      locations.clear();
+      ends.clear();
+      figures.clear();
+    }
+  };
+  struct Putter {
+    HeapRowQueue* queue;
+    void operator()(Batch* batch) const { queue->Put(*batch); }
+  };
+
+  void Put(const Batch& batch);
+
+  HeapRows* rows_;
+  TextProfile* out_;
+  std::vector<NodeId> leaves_;  // of the batch that is being put
+  BatchQueue<Batch, Putter> queue_;
+};
+
+namespace {
+
+constexpr const char* kFormat = "gperftools heap profile";
+
+// Where the row begins in a line that something, such as a logger, put a prefix to; npos if
+// nowhere.
+size_t FindRow(std::string_view line) {
+  static const Regex row(R"((-?\d+: *-?\d+ *\[ *-?\d+: *-?\d+ *\] *@))");
+  std::string_view found;
+  if (!row.Matches(line, &found)) return std::string_view::npos;
+  return static_cast<size_t>(found.data() - line.data());
+}
+
+}  // namespace
+
+Result<Profile> ReadHeapText(ByteStream* stream, const std::string& name,
+                             const TextReadOptions& options) {
+  LineReader lines(stream, kFormat, name);
+  return ReadHeapText(&lines, options);
+}
+
+Result<Profile> ReadHeapText(LineReader* lines, const TextReadOptions& options) {
+  lines->set_format(kFormat);
+  bool more = false;
+  do {
+    HG_ASSIGN(more, lines->Next());
+    // Commands for the perl tools ("%warn ...") may stand before the header.
+  } while (more && (IsBlankOrComment(lines->line()) || lines->line()[0] == '%'));
+  if (!more) return lines->Fail(ErrorCode::kTruncated, "the profile is empty");
+  const auto header = ParseHeapTextHeader(lines->line(), options.dialect);
+  if (!header) return lines->Fail(header.error().code, header.error().message);
+  TextProfile out;
+  HeapRows rows(*header, &out);
+  HeapRowQueue queue(&rows, &out);
+  std::vector<Module> modules;
+  for (;;) {
+    HG_ASSIGN(more, lines->Next());
+    if (!more) break;
+    std::string_view line = lines->line();
+    if (IsBlankOrComment(line)) continue;
+    size_t at = 0;
+    HeapRowFigures figures;
+    std::string_view problem;
+    bool good = ParseHeapFigures(line, &at, &figures, &problem);
+    if (!good) {
+      if (IsMappingSentinel(line)) {
+        HG_ASSIGN(modules, ReadMappings(lines));
+        break;
+      }
+      at = FindRow(line);
+      good = at != std::string_view::npos && at != 0 &&
+             ParseHeapFigures(line, &at, &figures, &problem);
+    }
+    if (!good) return lines->FailInLine(problem);
+    if (!rows.MakesSense(figures)) return lines->FailInLine("bytes without a block");
+    SkipBlanks(line, &at);
+    if (!TakeChar(line, &at, '@')) return lines->FailInLine("a row without a stack (@ 0x...)");
+    switch (out.ParseStack(line.substr(at))) {
+      case StackError::kFine:
+        break;
+      case StackError::kTooDeep:
+        return lines->FailInLine("the stack has more than 65535 frames");
+      case StackError::kTooLarge:
+        return lines->FailInLine("an address has more than 64 bits");
+    }
+    queue.Add(out.stack(), figures);
+  }
+  queue.Finish();
+  Profile profile = out.Take();
+  SetLegacyFrames(LegacyKind::kHeap, &profile);
+  AssignModules(std::move(modules), &profile);
+  return profile;
+}
+
+void HeapRowQueue::Put(const Batch& batch) {
+  out_->Leaves(batch.locations, batch.ends, &leaves_);
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const HeapRowFigures& figures = batch.figures[i];
+    rows_->Add(leaves_[i], out_->BytesLabel(rows_->BlockSize(figures)), figures);
+  }
+}
+
+namespace {
+
+constexpr size_t kPiece = 64 << 10;
+
+void AppendFigures(CountAndSize in_use, CountAndSize allocated, std::string* text) {
+  fmt::format_to(std::back_inserter(*text), "{:6}: {:8} [{:6}: {:8}] @", in_use.count, in_use.size,
+                 allocated.count, allocated.size);
+}
+
+// Rows of a difference may be negative, but readers know no header that is.
+CountAndSize NotNegative(CountAndSize figures) {
+  return {std::max<int64_t>(figures.count, 0), std::max<int64_t>(figures.size, 0)};
+}
+
+}  // namespace
+
+Status WriteHeapText(const Profile& profile, const TextWriteOptions& options, TextSink* sink) {
+  HG_ASSIGN(ProfileText source, ProfileText::Make(profile, options));
+  // google-pprof takes no marker before the header.
+  HG_TRY(source.WriteSymbols("", sink));
+  const TextRow totals = source.Totals();
+  std::string text = "heap profile: ";
+  AppendFigures(NotNegative(totals.in_use.lines[0]), NotNegative(totals.allocated.lines[0]), &text);
+  text += source.rate() > 1 ? fmt::format(" heap_v2/{}\n", source.rate()) : " heapprofile\n";
+  std::string stack;
+  for (RowId row = 0; row < profile.rows.size(); ++row) {
+    if (!source.selected(row)) continue;
+    const TextRow figures = source.Row(row);
+    stack.clear();
+    for (size_t i = 0; i < figures.in_use.lines.size(); ++i) {
+      const CountAndSize in_use = figures.in_use.lines[i];
+      const CountAndSize allocated = figures.allocated.lines[i];
+      if (in_use.count == 0 && allocated.count == 0) continue;
+      if (stack.empty()) source.AppendStack(row, &stack);
+      AppendFigures(in_use, allocated, &text);
+      text += stack;
+      text += '\n';
+    }
+    if (text.size() < kPiece) continue;
+    HG_TRY(sink->Write(text));
+    text.clear();
+  }
+  text += source.Mappings();
+  return sink->Write(text);
+}
+
+}  // namespace heapgauge

@@ -1,0 +1,28 @@
+// Functions among their callers and callees: what a filter means for pprof's call graph, GET
+// api/v1/graph and GET api/v1/peek.
+#pragma once
+
+#include "core/voices/pprof/report.h"
+#include "endpoint/api/filter.h"
+
+namespace heapgauge::endpoint::api {
+
+// What a filter means for the reports that are made of pprof's call graph: the graph itself, and
+// lines of source.
+//
+// A pure function.
+
+inline pprof::ReportRequest GraphRequest(const Filter& filter, pprof::ReportKind kind) {
+  pprof::ReportRequest request;
+  request.kind = kind;
+  request.config.focus = filter.focus;
+  request.config.ignore = filter.ignore;
+  // It has no form by module; functions say more than nothing.
+  request.config.granularity = filter.granularity == "lines"       ? pprof::Shape::kLines
+                               : filter.granularity == "files"     ? pprof::Shape::kFiles
+                               : filter.granularity == "addresses" ? pprof::Shape::kAddresses
+                                                                   : pprof::Shape::kFunctions;
+  return request;
+}
+
+}  // namespace heapgauge::endpoint::api
