@@ -7,14 +7,14 @@
 
 namespace heapgauge::trace {
 
-Status LiveStacks::GoTo(const Place& place) {
+Status LiveStacks::GoTo(const Position& to) {
   const auto change = [this](uint32_t stack, uint64_t more, uint64_t less) {
     // The file may be damaged: no number is trusted.
     if (stack < bytes_.size()) bytes_[stack] += more - std::min(bytes_[stack] + more, less);
   };
   const auto apply = [&](uint32_t end) {
-    for (; at_.events < end && at_.events < segment_.events.size(); ++at_.events) {
-      const Event& event = segment_.events[at_.events];
+    for (; at_.event < end && at_.event < segment_.events.size(); ++at_.event) {
+      const Event& event = segment_.events[at_.event];
       if (event.died != kNoIndex && Counts(segment_.blocks[event.died])) {
         change(segment_.blocks[event.died].stack, 0, segment_.blocks[event.died].size);
       }
@@ -23,8 +23,8 @@ Status LiveStacks::GoTo(const Place& place) {
       }
     }
   };
-  while (at_.segment < place.segment && at_.segment < trace_.segments().size()) {
-    if (at_.events > 0 || counts_) {
+  while (at_.segment < to.segment && at_.segment < trace_.segments().size()) {
+    if (at_.event > 0 || counts_) {
       if (!has_segment_) {
         HG_TRY(trace_.ReadSegment(at_.segment, kOldBlocks | kNewBlocks | kEvents, &segment_));
       }
@@ -38,12 +38,12 @@ Status LiveStacks::GoTo(const Place& place) {
     at_ = {at_.segment + 1, 0};
     has_segment_ = false;
   }
-  if (at_.segment >= trace_.segments().size() || place.events <= at_.events) return {};
+  if (at_.segment >= trace_.segments().size() || to.event <= at_.event) return {};
   if (!has_segment_) {
     HG_TRY(trace_.ReadSegment(at_.segment, kOldBlocks | kNewBlocks | kEvents, &segment_));
     has_segment_ = true;
   }
-  apply(place.events);
+  apply(to.event);
   return {};
 }
 
@@ -67,7 +67,7 @@ constexpr size_t kEnoughSegments = 12;
 
 struct KnownMoment {
   uint64_t time_ns = 0;
-  Place place;
+  Position at;
 };
 
 // Ends of segments, some of all that are within the range.
@@ -89,7 +89,7 @@ Result<std::vector<KnownMoment>> EquallyFar(const TraceFile& trace, uint64_t fro
     const uint64_t time = from + static_cast<uint64_t>(part * static_cast<double>(to - from));
     EdgeSegments edges(trace, &cache);
     HG_ASSIGN(const Position at, PositionAt(trace, TraceMoment::At(time), &edges));
-    moments.push_back({time, {at.segment, at.event}});
+    moments.push_back({time, at});
   }
   return moments;
 }
@@ -116,7 +116,7 @@ Result<LiveHistory> ReadStackHistory(const TraceFile& trace, const HistoryReques
   LiveStacks live(trace);
   for (size_t i = 0; i < moments.size(); ++i) {
     history.times_ns.push_back(moments[i].time_ns);
-    HG_TRY(live.GoTo(moments[i].place));
+    HG_TRY(live.GoTo(moments[i].at));
     for (const HistoryRequest::Member& member : request.members) {
       if (member.stack < live.bytes().size()) {
         history.bytes[member.group][i] += live.bytes()[member.stack];

@@ -8,23 +8,16 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/trace/answer/trace_position.h"
 #include "core/trace/file/block.h"
 #include "core/trace/file/trace_file.h"
 
 namespace heapgauge::trace {
 
-// What each stack has live at places of a trace, in ascending order: the sums of whole segments and
-// the events of the last one. One pass for any number of places, eight bytes for each stack.
+// What each stack has live at positions of a trace, in ascending order: the sums of whole segments
+// and the events of the last one. One pass for any number of positions, eight bytes for each stack.
 //
 // Not synchronised. The trace must outlive the object.
-
-// Behind the first `events` events of a segment.
-struct Place {
-  size_t segment = 0;
-  uint32_t events = 0;
-
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
 
 // Whether a block counts, at any time of its life; empty: all heap blocks do.
 using BlockChoice = std::function<bool(const Block&)>;
@@ -35,8 +28,8 @@ class LiveStacks {
   explicit LiveStacks(const TraceFile& trace, BlockChoice counts = {})
       : trace_(trace), counts_(std::move(counts)), bytes_(trace.stack_count()) {}
 
-  // REQUIRES: not before the place of the last call.
-  Status GoTo(const Place& place);
+  // REQUIRES: not before the position of the last call.
+  Status GoTo(const Position& at);
 
   // By number of the stack.
   const std::vector<uint64_t>& bytes() const { return bytes_; }
@@ -50,7 +43,7 @@ class LiveStacks {
   const TraceFile& trace_;
   const BlockChoice counts_;
   std::vector<uint64_t> bytes_;
-  Place at_;
+  Position at_;
   bool has_segment_ = false;  // segment_ is the one of at_
   Segment segment_;
   std::vector<StackSums> sums_;

@@ -185,10 +185,10 @@ class Reader {
   }
 
   // What is live when the range begins may be the most in it.
-  void Begin(Place place, uint64_t bytes, uint64_t blocks, TimelineSteps* steps) {
+  void Begin(Position at, uint64_t bytes, uint64_t blocks, TimelineSteps* steps) {
     steps->Begin(bytes, blocks, from_ns_);
     result_.timeline.peak = {from_, from_ns_, bytes, blocks};
-    peak_place_ = place;
+    peak_at_ = at;
     peak_is_described_ = true;
   }
 
@@ -212,7 +212,7 @@ class Reader {
     Add(FlowOfSums(sums_), &steps->step());
     if (info.peak_bytes > result_.timeline.peak.bytes) {
       result_.timeline.peak = {0, info.peak_ns, info.peak_bytes, std::nullopt};
-      peak_place_ = {i, info.peak_event + 1};
+      peak_at_ = {i, info.peak_event + 1};
       peak_is_described_ = false;
       peak_begin_ = *at;
     }
@@ -250,7 +250,7 @@ class Reader {
       steps->Live(bytes, blocks, event.time_ns);
       if (bytes > peak.bytes) {
         peak = {place, event.time_ns, bytes, blocks};
-        peak_place_ = {i, e + 1};
+        peak_at_ = {i, e + 1};
         peak_is_described_ = true;
       }
     }
@@ -264,10 +264,10 @@ class Reader {
   Status DescribePeak() {
     if (peak_is_described_) return {};
     Timeline::Moment& peak = result_.timeline.peak;
-    HG_TRY(trace_.ReadSegment(peak_place_.segment, kParts, &segment_));
+    HG_TRY(trace_.ReadSegment(peak_at_.segment, kParts, &segment_));
     uint64_t at = peak_begin_;
     uint64_t blocks = segment_.info.live_blocks_before;
-    for (uint32_t e = 0; e < peak_place_.events && e < segment_.events.size(); ++e) {
+    for (uint32_t e = 0; e < peak_at_.event && e < segment_.events.size(); ++e) {
       const Flow flow = FlowOf(segment_, segment_.events[e]);
       blocks = Minus(blocks + flow.allocated_blocks, flow.freed_blocks);
       at += request_.axis == TimeAxis::kBytes ? flow.bytes() : 1;
@@ -328,7 +328,7 @@ class Reader {
 
   Status AddBands() {
     LiveStacks live(trace_, request_.counts);
-    HG_TRY(live.GoTo(peak_place_));
+    HG_TRY(live.GoTo(peak_at_));
     result_.stacks = live.Largest(request_.bands);
     std::vector<uint32_t> band_of(live.bytes().size(), kNoIndex);
     for (const uint32_t stack : result_.stacks) {
@@ -466,10 +466,10 @@ class Reader {
   TraceTimeline result_;
   Segment segment_;
   std::vector<StackSums> sums_;
-  Place peak_place_;
+  Position peak_at_;
   bool peak_is_described_ = true;
   uint64_t peak_begin_ = 0;  // where its segment begins on the axis
-  Place last_;               // as far as the trace was read, and what is live there
+  Position last_;            // as far as the trace was read, and what is live there
   uint64_t last_bytes_ = 0;
   uint64_t last_blocks_ = 0;
 };
