@@ -1,5 +1,6 @@
 // What the shop keeps: a template and an inlined call for the reports to show.
-#pragma once
+#ifndef HEAPGAUGE_TESTS_GOLDEN_SOURCES_APP_CACHE_H_
+#define HEAPGAUGE_TESTS_GOLDEN_SOURCES_APP_CACHE_H_
 
 #include <cstddef>
 #include <map>
@@ -29,3 +30,5 @@ void LoseSession(int number);
 void* MapTable(size_t bytes);
 
 }  // namespace shop
+
+#endif  // HEAPGAUGE_TESTS_GOLDEN_SOURCES_APP_CACHE_H_
