@@ -40,8 +40,9 @@ namespace heapgauge::leaks {
 // io_getevents, io_uring_enter, and sockets that have a timeout (SO_RCVTIMEO, SO_SNDTIMEO).
 //
 // If we are killed, at any moment, the program goes on unharmed (machine.h) and the copy dies. What
-// may happen then: a zombie stays until the next picture or the end of the program; and if all
-// threads were in timed waits (nanosleep, poll with a timeout), the one that forked may see EINTR.
+// may happen then: a zombie stays until the next picture or the end of the program (a picture does
+// not wait for such a copy if it is still about to end); and if all threads were in timed waits
+// (nanosleep, poll with a timeout), the one that forked may see EINTR.
 //
 // Where no copy can be made (a filter of system calls, no room for a process), memory can be saved
 // to memory of ours while the program stands still (saved_memory.h), or read in place.

@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "core/base/file.h"
+#include "core/base/testing/eventually.h"
+#include "core/os/proc_fields.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
 #include "tests/leaks/capture/tracing_test.h"
@@ -132,13 +134,15 @@ void CheckUnderLoad(const std::string& gauge_path, StartedProgram* server, int p
                     const CheckOptions& how, Look expected) {
   Client one(port);
   Client two(port);
-  while (one.answered + two.answered < 4000) usleep(10'000);
+  const auto answers = [&] { return one.answered + two.answered; };
+  const auto failures = [&] { return one.failed + two.failed; };
+  ASSERT_TRUE(Eventually("the server is under load", [&] { return answers() >= 4000; }));
   CheckOptions options = how;
   options.gauge_path = gauge_path;
   options.may_stop_ns = 0;
   Figures last;
   for (int i = 0; i < rounds; ++i) {
-    const uint64_t before = one.answered + two.answered;
+    const uint64_t before = answers();
     const auto check = CheckProcess(static_cast<uint32_t>(server->pid()), options);
     ASSERT_TRUE(check) << check.error().message;
     EXPECT_EQ(check->look, expected);
@@ -146,11 +150,11 @@ void CheckUnderLoad(const std::string& gauge_path, StartedProgram* server, int p
     EXPECT_GT(check->pause_ns, 0u);
     EXPECT_EQ(check->verdicts.size(), check->known.blocks.size());
     last = Count(*check);
-    // It has gone on.
-    while (one.answered + two.answered == before && one.failed + two.failed == 0) usleep(1'000);
+    ASSERT_TRUE(
+        Eventually("the server goes on", [&] { return answers() != before || failures() != 0; }));
   }
   // No copy is left. The agent waits for its own when it next looks.
-  while (HasChildren(server->pid())) usleep(1'000);
+  EXPECT_TRUE(Eventually("the copies are waited for", [&] { return !HasChildren(server->pid()); }));
   EXPECT_EQ(one.failed, 0u);
   EXPECT_EQ(two.failed, 0u);
   // Of 2000 that are lost one in two was sampled. Some may be pointed to by old words of the heap.
@@ -232,8 +236,8 @@ TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
       const auto copy = AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), {});
       ASSERT_TRUE(copy) << copy.error().message;
     }
-    for (int i = 0; HasChildren(server.pid()) && i < 1000; ++i) usleep(10'000);
-    EXPECT_FALSE(HasChildren(server.pid()));
+    EXPECT_TRUE(
+        Eventually("the copies are waited for", [&] { return !HasChildren(server.pid()); }));
     EXPECT_EQ(client.failed, 0u);
   }
   int status = 0;
@@ -243,12 +247,18 @@ TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
 TEST_F(CheckProcessTest, AnotherCheckOfTheProgramIsWaitedFor) {
   const PausingChild child;
   std::atomic<bool> traced{false};
+  const std::string own = "/proc/self/task/" + std::to_string(gettid());
+  const auto sleeps = [&] {
+    return std::atoi(StatusField(ReadStatus(own), "voluntary_ctxt_switches").c_str());
+  };
   std::thread other([&] {  // it lets go when it ends
     EXPECT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
+    const int before = sleeps();
     traced = true;
-    usleep(300'000);
+    // The check sleeps between its tries.
+    EXPECT_TRUE(Eventually("the check waits", [&] { return sleeps() > before + 10; }));
   });
-  while (!traced) usleep(1000);
+  while (!traced) std::this_thread::yield();
   CheckOptions options;
   options.known_blocks = []() -> Result<KnownBlocks> { return KnownBlocks(); };
   const auto check = CheckProcess(child.id(), options);
@@ -276,7 +286,7 @@ TEST_F(CheckProcessTest, ARequestIsTakenBackIfTheCheckIsCancelled) {
       (void)AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), options);
       _exit(0);
     }
-    while (requests() % 2 == 0) usleep(1'000);
+    EXPECT_TRUE(Eventually("the request is made", [&] { return requests() % 2 != 0; }));
     kill(asker, signal);
     int status = 0;
     ASSERT_EQ(waitpid(asker, &status, 0), asker);
@@ -299,7 +309,7 @@ void KillAsker(uint32_t program, const std::string& gauge_path,
     const auto copy = AgentCopy::Ask(program, gauge_path, options);
     for (;;) pause();
   }
-  while (!is_time()) usleep(1'000);
+  EXPECT_TRUE(Eventually("it is time to kill the asker", is_time));
   kill(asker, SIGKILL);
   int status = 0;
   EXPECT_EQ(waitpid(asker, &status, 0), asker);
@@ -322,7 +332,10 @@ TEST_F(CheckProcessTest, ARequestOfAnAskerThatWasKilledIsDropped) {
   kill(server.pid(), SIGCONT);
   {
     Client client(port);
-    while (words().picture_answers != words().picture_requests) usleep(1'000);
+    EXPECT_TRUE(Eventually("the agent answers", [&] {
+      const wire::LeakControl now = words();
+      return now.picture_answers == now.picture_requests;
+    }));
     EXPECT_EQ(words().picture_pid, 0u) << "a copy for nobody";
     EXPECT_EQ(words().picture_error, static_cast<uint32_t>(ECANCELED));
     // One that is there already does not outlive who asked by a minute. The agent, which would wait
@@ -333,8 +346,7 @@ TEST_F(CheckProcessTest, ARequestOfAnAskerThatWasKilledIsDropped) {
       const auto stat = ReadWholeFile("/proc/" + copy + "/stat", 4096);
       return !stat || stat->find(") Z ") != std::string::npos;
     };
-    for (int i = 0; !ended() && i < 1000; ++i) usleep(10'000);
-    EXPECT_TRUE(ended());
+    EXPECT_TRUE(Eventually("the copy ends", ended));
     EXPECT_EQ(client.failed, 0u);
   }
 }
@@ -349,10 +361,10 @@ TEST_F(CheckProcessTest, AChildThatIsNoCopyIsLeftAlone) {
     constexpr size_t kWords = offsetof(wire::Header, leaks);
     const auto file = File::OpenForUpdate(path);
     wire::LeakControl words{};
-    while (words.picture_requests % 2 == 0) {
-      ASSERT_EQ(file->ReadAt(kWords, &words, sizeof words), sizeof words);
-      usleep(1'000);
-    }
+    ASSERT_TRUE(Eventually("the request is made", [&] {
+      EXPECT_EQ(file->ReadAt(kWords, &words, sizeof words), sizeof words);
+      return words.picture_requests % 2 != 0;
+    }));
     words.picture_pid = child.id();
     words.picture_answers = words.picture_requests;
     ASSERT_TRUE(file->WriteAt(kWords, &words, sizeof words));

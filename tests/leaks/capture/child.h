@@ -2,18 +2,30 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "core/base/file.h"
+#include "core/base/testing/eventually.h"
 #include "core/os/process.h"
 
 namespace heapgauge::leaks {
+
+// Whether there is something to read, or the end; a failure of the test if that takes too long.
+inline bool IsReadable(int fd) {
+  pollfd wait{fd, POLLIN, 0};
+  const std::chrono::milliseconds longest = kLongestTestWait;
+  const bool is_readable = poll(&wait, 1, static_cast<int>(longest.count())) == 1;
+  EXPECT_TRUE(is_readable) << "waited in vain for words of another process";
+  return is_readable;
+}
 
 // `fn` gets a function that it calls when it is ready to be looked at.
 class Child {
@@ -29,7 +41,9 @@ class Child {
     }
     close(ready[1]);
     char byte = 0;
-    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    if (IsReadable(ready[0])) {
+      EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    }
     close(ready[0]);
   }
   ~Child() {
@@ -44,9 +58,16 @@ class Child {
   char state() const { return ReadProcess(id()).value_or(ProcessInfo{}).state; }
   // When it is where it waits again.
   char settled_state() const {
-    char now = state();
-    for (; now == 'R' || now == 't'; now = state()) usleep(1000);
+    char now = '?';
+    EXPECT_TRUE(Eventually("the child waits again", [&] {
+      now = state();
+      return now != 'R' && now != 't';
+    }));
     return now;
+  }
+  ::testing::AssertionResult EventuallyIs(char wanted) const {
+    return Eventually(std::string("the child is in state ") + wanted,
+                      [&] { return state() == wanted; });
   }
 
  private:

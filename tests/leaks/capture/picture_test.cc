@@ -112,7 +112,7 @@ TEST_F(PictureTest, AProcessThatIsTracedAlreadySaysByWhom) {
 TEST_F(PictureTest, AStoppedProcessStaysStopped) {
   const PausingChild child;
   kill(child.pid(), SIGSTOP);
-  while (child.state() != 'T') usleep(1000);
+  ASSERT_TRUE(child.EventuallyIs('T'));
   for (int i = 0; i < 3; ++i) {
     auto picture = Picture::Take(child.id(), {});
     ASSERT_TRUE(picture) << picture.error().message;
@@ -121,7 +121,7 @@ TEST_F(PictureTest, AStoppedProcessStaysStopped) {
     EXPECT_EQ(child.settled_state(), 'T');
   }
   kill(child.pid(), SIGCONT);
-  while (child.state() != 'S') usleep(1000);
+  EXPECT_TRUE(child.EventuallyIs('S'));
 }
 
 TEST_F(PictureTest, AFilterOfSystemCallsIsNotPutToTheTest) {
@@ -184,7 +184,7 @@ TEST_F(PictureTest, AThreadThatWaitsForAVforkChildIsDoneWithout) {
   EXPECT_NE((*picture)->threads()[0].stack_pointer, 0u);
   (*picture)->Release();
   ASSERT_EQ(write(gate[1], "x", 1), 1);
-  while (child.state() != 'S') usleep(1000);
+  EXPECT_TRUE(child.EventuallyIs('S'));
 }
 
 TEST_F(PictureTest, AProcessThatIsGoneIsNotFound) {

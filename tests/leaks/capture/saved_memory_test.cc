@@ -71,8 +71,11 @@ TEST_F(SavedMemoryTest, MemoryIsThatOfTheInstantAndTheProgramGoesOn) {
   };
   const uint64_t then = first();
   const ProcessMemoryImage running(child.id());
-  uint64_t now = then;
-  while (now == then) ASSERT_EQ(running.Read(Address(0), sizeof now, &now), sizeof now);
+  EXPECT_TRUE(Eventually("the program goes on", [&] {
+    uint64_t now = then;
+    EXPECT_EQ(running.Read(Address(0), sizeof now, &now), sizeof now);
+    return now != then;
+  }));
   EXPECT_EQ(first(), then);
   // Also across pages that were never touched.
   std::vector<uint64_t> words(10 * kOnePage / sizeof(uint64_t));
@@ -118,13 +121,13 @@ TEST_F(UncopiedProgramTest, AProgramWithAFilterOfSystemCallsGoesOnWhileItIsSearc
   options.known_blocks = [&] {
     const ProcessMemoryImage running(child.id());
     uint64_t then = 0;
-    uint64_t now = 0;
     running.Read(Address(0), sizeof then, &then);
-    for (int i = 0; i < 5000 && !ran; ++i) {
-      usleep(1000);
+    const auto is_another = [&] {
+      uint64_t now = then;
       running.Read(Address(0), sizeof now, &now);
-      ran = now != then;
-    }
+      return now != then;
+    };
+    ran = static_cast<bool>(Eventually("the program goes on", is_another));
     return blocks();
   };
   ExpectIsChecked(child, options, "seccomp");

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/leaks/capture/child.h"
+
 namespace heapgauge::leaks {
 
 class StartedProgram {
@@ -48,11 +50,17 @@ class StartedProgram {
 
   pid_t pid() const { return pid_; }
 
+  // Whether it has ended; it is still to be waited for.
+  bool HasEnded() const {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
+  }
   // "" at the end.
   std::string ReadLine() {
     std::string line;
     char c = 0;
-    while (read(out_, &c, 1) == 1 && c != '\n') line.push_back(c);
+    while (IsReadable(out_) && read(out_, &c, 1) == 1 && c != '\n') line.push_back(c);
     return line;
   }
   // Ends its input and waits; what it said then, and its status as waitpid tells it.
@@ -61,6 +69,8 @@ class StartedProgram {
     in_ = -1;
     std::string said;
     for (std::string line = ReadLine(); !line.empty(); line = ReadLine()) said += line + "\n";
+    EXPECT_TRUE(Eventually("the program ends", [&] { return HasEnded(); }));
+    if (!HasEnded()) kill(pid_, SIGKILL);
     waitpid(pid_, status, 0);
     ended_ = true;
     return said;

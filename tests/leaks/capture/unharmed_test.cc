@@ -8,14 +8,19 @@
 #include <sys/uio.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/testing/eventually.h"
 #include "core/leaks/capture/picture.h"
+#include "core/os/proc_fields.h"
 #include "tests/leaks/capture/call_filter.h"
 #include "tests/leaks/capture/child.h"
 #include "tests/leaks/capture/started_program.h"
@@ -31,6 +36,10 @@ std::string Children(pid_t process) {
   return ReadWholeFile("/proc/" + id + "/task/" + id + "/children", 4096).value_or("?");
 }
 
+std::string Filters(const std::string& process) {
+  return StatusField(ReadStatus("/proc/" + process), "Seccomp_filters");
+}
+
 TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
   int gate[2];
   ASSERT_EQ(pipe2(gate, O_CLOEXEC), 0);
@@ -44,12 +53,26 @@ TEST_F(UnharmedTest, AProgramThatBecomesAnotherOneMeanwhile) {
   ASSERT_EQ((*picture)->look(), Look::kCopy);
   ASSERT_EQ(write(gate[1], "x", 1), 1);
   const std::string name = "/proc/" + std::to_string(child.id()) + "/comm";
-  while (ReadWholeFile(name, 64).value_or("sleep\n") != "sleep\n") usleep(1000);
-  usleep(50'000);  // it maps its libraries
+  ASSERT_TRUE(Eventually("the child is another program",
+                         [&] { return ReadWholeFile(name, 64).value_or("") == "sleep\n"; }));
+  // When it sleeps it has mapped its libraries.
+  ASSERT_TRUE(child.EventuallyIs('S'));
   (*picture)->Release();
   EXPECT_EQ(child.settled_state(), 'S');
   EXPECT_EQ(Children(child.pid()), "") << "the copy is waited for all the same";
   EXPECT_TRUE((*picture)->notes().empty()) << (*picture)->notes()[0];
+}
+
+// Whether one thread of the process has a filter of system calls, and all wait.
+bool HasFilter(pid_t process) {
+  bool has_filter = false;
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    const std::string status = ReadStatus(task.path());
+    has_filter = has_filter || StatusField(status, "Seccomp_filters") != Filters("self");
+    if (!StatusField(status, "State").starts_with("S")) return false;
+  }
+  return has_filter;
 }
 
 TEST_F(UnharmedTest, AThreadWithAFilterOfItsOwnIsNotMadeToCall) {
@@ -66,7 +89,7 @@ TEST_F(UnharmedTest, AThreadWithAFilterOfItsOwnIsNotMadeToCall) {
     // A wait with a timeout: other threads are preferred.
     Sleep();
   });
-  usleep(20'000);
+  ASSERT_TRUE(Eventually("the thread has its filter", [&] { return HasFilter(child.pid()); }));
   auto picture = Picture::Take(child.id(), {});
   ASSERT_TRUE(picture) << picture.error().message;
   EXPECT_EQ((*picture)->look(), Look::kCopy);
@@ -78,16 +101,21 @@ TEST_F(UnharmedTest, AThreadWithAFilterOfItsOwnIsNotMadeToCall) {
 TEST_F(UnharmedTest, AThreadWhoseCallsGoElsewhereIsNotMadeToCall) {
   constexpr int kSetUserDispatch = 59;
   constexpr auto kGetUserDispatch = static_cast<__ptrace_request>(0x4211);
-  static volatile char selector = 0;
+  void* const shared =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* const selector = static_cast<volatile char*>(shared);
+  if (prctl(kSetUserDispatch, 1, 0, 0, selector) != 0) {
+    GTEST_SKIP() << "this kernel has no dispatch of system calls";
+  }
+  ASSERT_EQ(prctl(kSetUserDispatch, 0, 0, 0, 0), 0);
   Child child([&](auto ready) {
-    const bool set = prctl(kSetUserDispatch, 1, 0, 0, &selector) == 0;
+    const bool set = prctl(kSetUserDispatch, 1, 0, 0, selector) == 0;
     ready();
     if (!set) return;
-    selector = 1;
-    while (true) selector = 1;
+    while (true) *selector = 1;
   });
-  usleep(20'000);
-  if (child.state() == 'Z') GTEST_SKIP() << "this kernel has no dispatch of system calls";
+  ASSERT_TRUE(Eventually("the child makes no more calls", [&] { return *selector == 1; }));
   uint64_t configuration[4] = {};
   ASSERT_EQ(ptrace(PTRACE_SEIZE, child.pid(), nullptr, nullptr), 0);
   ASSERT_EQ(ptrace(PTRACE_INTERRUPT, child.pid(), nullptr, nullptr), 0);
@@ -181,7 +209,7 @@ TEST_F(UnharmedTest, AProgramThatIsStoppedMeanwhileStaysStopped) {
     ++disturbed;
     ASSERT_EQ(child.settled_state(), 'T') << "in round " << i;
     kill(child.pid(), SIGCONT);
-    while (child.state() != 'S') usleep(1000);
+    ASSERT_TRUE(child.EventuallyIs('S'));
   }
   EXPECT_GT(disturbed, 0);
 }
@@ -246,7 +274,7 @@ TEST_F(UnharmedTest, AWaitForMessagesWithATimeoutGoesOn) {
     ready();
     recvmmsg(ends[0], &message, 1, 0, nullptr);
   });
-  while (child.state() != 'S') usleep(1000);
+  ASSERT_TRUE(child.EventuallyIs('S'));
   auto picture = Picture::Take(child.id(), {});
   ASSERT_TRUE(picture) << picture.error().message;
   (*picture)->Release();
@@ -278,26 +306,43 @@ TEST_F(UnharmedTest, TheCopyIsMarkedBeforeTheProgramGoesOn) {
   EXPECT_EQ(score, "1000\n");
 }
 
+// Whether all children of a process are zombies.
+bool AllHaveEnded(pid_t process) {
+  std::istringstream children(Children(process));
+  for (uint32_t child = 0; children >> child;) {
+    const auto info = ReadProcess(child);
+    if (info && !info->ended()) return false;
+  }
+  return true;
+}
+
 TEST_F(UnharmedTest, CopiesOfThoseWhoWereKilledAtOnceAreClearedAway) {
   Child child([](auto ready) {
     MapManyPages();
     ready();
     Sleep();
   });
-  for (int i = 0; i < 8; ++i) {
-    const std::string before = Children(child.pid());
-    StartedProgram taker({HEAPGAUGE_TAKE_PICTURES, std::to_string(child.id()), "1"});
-    while (Children(child.pid()) == before) {
+  int left = 0;
+  for (int i = 0; i < Rounds(8); ++i) {
+    {
+      // It takes one picture after the other: the copy that this sees need not be the first.
+      StartedProgram taker({HEAPGAUGE_TAKE_PICTURES, std::to_string(child.id()), "1000000"});
+      ASSERT_TRUE(Eventually(
+          "a copy is made", [&] { return !Children(child.pid()).empty(); },
+          std::chrono::microseconds(0)));
+      usleep(static_cast<useconds_t>(i) * 50);
     }
-    usleep(static_cast<useconds_t>(i) * 50);
+    ASSERT_TRUE(Eventually("the program is let go", [&] { return !IsTraced(child.pid()); }));
+    // A call that was under way may have made the copy just now.
+    ASSERT_EQ(child.settled_state(), 'S');
+    ASSERT_TRUE(Eventually("the copies end", [&] { return AllHaveEnded(child.pid()); }));
+    left += Children(child.pid()).empty() ? 0 : 1;
+    auto picture = Picture::Take(child.id(), {});
+    ASSERT_TRUE(picture) << picture.error().message;
+    (*picture)->Release();
+    EXPECT_EQ(Children(child.pid()), "") << "in round " << i;
   }
-  while (IsTraced(child.pid())) usleep(1000);
-  usleep(50'000);  // the last copy ends
-  EXPECT_NE(Children(child.pid()), "");
-  auto picture = Picture::Take(child.id(), {});
-  ASSERT_TRUE(picture) << picture.error().message;
-  (*picture)->Release();
-  EXPECT_EQ(Children(child.pid()), "");
+  EXPECT_GT(left, 0);
 }
 
 }  // namespace
