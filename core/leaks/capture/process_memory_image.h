@@ -63,14 +63,18 @@ struct CapturedThread {
 // Who reads a page of anonymous memory that was never touched sees zero, and no harm is done. In
 // shared memory, and in files that are kept in memory, that would fill a hole.
 //
-// The number of pages that are asked for is bounded. Not synchronised.
+// The number of pages that are asked for is bounded. Searching a page that was never touched costs
+// a hundred times as much as asking for it, so the bound is the address space: about a minute.
+//
+// Not synchronised.
 
 class TouchedPages {
  public:
   static constexpr uint64_t kPage = 4096;
+  static constexpr uint64_t kAllPages = (uint64_t{1} << 47) / kPage;
 
   // Without a source nothing is known.
-  explicit TouchedPages(std::unique_ptr<ByteSource> page_map, uint64_t budget = 64 << 20);
+  explicit TouchedPages(std::unique_ptr<ByteSource> page_map, uint64_t budget = kAllPages);
 
   // Which other pages are told along.
   enum class Others {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -265,6 +266,27 @@ TEST_F(CheckProcessTest, AnotherCheckOfTheProgramIsWaitedFor) {
   other.join();
   ASSERT_TRUE(check) << check.error().message;
   EXPECT_EQ(check->look, Look::kCopy);
+}
+
+// As programs with AddressSanitizer have them, of many terabytes.
+TEST_F(CheckProcessTest, AVastMappingThatIsHardlyTouchedIsNotSearched) {
+  constexpr size_t kBytes = size_t{1} << 39;
+  const Child child([](auto ready) {
+    void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return;
+    for (const size_t at : {size_t{0}, kBytes / 2, kBytes - 1}) {
+      static_cast<volatile char*>(memory)[at] = 1;
+    }
+    ready();
+    Sleep();
+  });
+  CheckOptions options;
+  options.known_blocks = []() -> Result<KnownBlocks> { return KnownBlocks(); };
+  const auto check = CheckProcess(child.id(), options);
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_EQ(check->look, Look::kCopy);
+  EXPECT_LT(check->scanned_bytes, kBytes / 100);
 }
 
 TEST_F(CheckProcessTest, ARequestIsTakenBackIfTheCheckIsCancelled) {
