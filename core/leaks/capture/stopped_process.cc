@@ -122,6 +122,13 @@ Error CannotTrace(pid_t process, int error) {
   return failed;
 }
 
+// Seizes a thread, also if its tracer lets go of it right after the first try: otherwise nobody
+// could be named who holds it, and it would seem to be forbidden.
+int SeizeFreed(pid_t process, pid_t thread) {
+  const int error = Seize(thread);
+  return error == EPERM && TracerOf(process) == 0 ? Seize(thread) : error;
+}
+
 // By StateOf.
 bool IsOver(char state) { return state == 0 || state == 'Z' || state == 'X'; }
 
@@ -159,7 +166,7 @@ Result<size_t> StoppedProcess::SeizeNewThreads() {
       return Fail(ErrorCode::kUnsupported,
                   fmt::format("process {} has more than {} threads", process_, kMaxThreads));
     }
-    const int error = Seize(id);
+    const int error = SeizeFreed(process_, id);
     if (error != 0) {
       const char state = StateOf(process_, id);
       // It has ended, or is about to.
@@ -275,7 +282,8 @@ Status StoppedProcess::Stop(pid_t process, uint64_t longest_ns) {
 
 Status StoppedProcess::StopOne(pid_t process, pid_t thread) {
   process_ = process;
-  if (const int error = Seize(thread)) return tl::unexpected(CannotTrace(process, error));
+  if (const int error = SeizeFreed(process, thread))
+    return tl::unexpected(CannotTrace(process, error));
   first_stop_ns_ = MonotonicNow();
   threads_.push_back({.id = thread});
   Interrupt(thread);
