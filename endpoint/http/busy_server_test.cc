@@ -4,9 +4,9 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -16,10 +16,12 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/testing/eventually.h"
 #include "core/os/process.h"
 #include "endpoint/http/server.h"
 #include "endpoint/http/testing/raw_client.h"
 #include "endpoint/http/testing/running.h"
+#include "endpoint/http/testing/thread_state.h"
 
 namespace {
 
@@ -46,11 +48,16 @@ namespace heapgauge::endpoint {
 namespace {
 
 constexpr size_t kBodyBytes = 400'000;
-constexpr std::chrono::milliseconds kMoment{50};
-constexpr int kLongMs = 20'000;
+constexpr int kLongMs = 120'000;
 
-void WaitFor(const std::atomic<bool>& flag) {
-  while (!flag) std::this_thread::yield();
+// For a flag, or for the thread whose number is set, with `event` in the message of a failure.
+template <typename T>
+void WaitFor(const char* event, const std::atomic<T>& flag) {
+  EXPECT_TRUE(Eventually(event, [&] { return flag != T{}; }));
+}
+void WaitUntilAsleep(const char* event, pid_t thread) {
+  const ThreadState state(thread);
+  EXPECT_TRUE(Eventually(event, [&] { return state.IsAsleep(); }));
 }
 
 // One worker, busy with "/busy" until it is let go, and what else it was asked.
@@ -61,7 +68,7 @@ class Busy {
                 [this](const Request& request) { return Do(request); }),
         first_(server_.url()) {
     first_.Send("GET /busy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    WaitFor(is_busy_);
+    WaitFor("the worker has its request", is_busy_);
   }
   ~Busy() { LetGo(); }
 
@@ -81,7 +88,7 @@ class Busy {
   Reply Do(const Request& request) {
     if (request.path == "/busy") {
       is_busy_ = true;
-      WaitFor(let_go_);
+      WaitFor("the test lets the worker go", let_go_);
     }
     const std::lock_guard lock(mutex_);
     asked_.insert(request.path);
@@ -167,10 +174,8 @@ TEST(Server, KeepsNoMemoryOfWhatHasGone) {
     }
   }
   // Also while the connections stay.
-  for (int i = 0; i < kLongMs && allocated > before + kLeast / 10; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_LT(allocated, before + kLeast / 10);
+  EXPECT_TRUE(
+      Eventually("the server frees the answers", [&] { return allocated < before + kLeast / 10; }));
 }
 
 TEST(ServerWithoutMemory, SaysThatAnAnswerCouldNotBeMade) {
@@ -198,29 +203,30 @@ TEST(ServerWithoutMemory, DeliversTheAnswersBehindOneThatFails) {
   std::atomic<bool> holds{false};
   std::atomic<bool> refused_is_made{false};
   std::atomic<bool> answer_is_made{false};
-  std::atomic<int> under_way{0};
+  std::atomic<pid_t> refuser{0};  // the workers' threads
+  std::atomic<pid_t> answerer{0};
   const Running server(options, [&](const Request& request) -> Reply {
     Reply later;
     later.due_ns = MonotonicNow() + 3600'000'000'000;
     later.later = [] { return PlainText(200, "never"); };
     if (request.path == "/wait") return later;
     if (request.path == "/refused") {
-      ++under_way;
-      WaitFor(holds);
+      refuser = gettid();
+      WaitFor("the server's own thread holds", holds);
       refused_is_made = true;
       return later;
     }
     if (request.path == "/answered") {
-      ++under_way;
-      WaitFor(refused_is_made);
-      std::this_thread::sleep_for(kMoment);  // so that this is the second
+      answerer = gettid();
+      WaitFor("the first outcome", refused_is_made);
+      WaitUntilAsleep("the first worker has delivered", refuser);  // so that this is the second
       answer_is_made = true;
     }
     if (request.path == "/hold") {
       // The server's own thread finds both outcomes when it goes on, and no memory to refuse one.
       holds = true;
-      WaitFor(answer_is_made);
-      std::this_thread::sleep_for(kMoment);
+      WaitFor("the second outcome", answer_is_made);
+      WaitUntilAsleep("the second worker has delivered", answerer);
       feels_it = true;
       memory_is_out = true;
     }
@@ -235,7 +241,8 @@ TEST(ServerWithoutMemory, DeliversTheAnswersBehindOneThatFails) {
   for (unsigned i = 0; i < kConnections / 2; ++i) ask("/wait");  // as many as may
   const RawClient* refused = ask("/refused");
   RawClient* answered = ask("/answered");
-  while (under_way < 2) std::this_thread::yield();
+  WaitFor("a worker has the request that is refused", refuser);
+  WaitFor("a worker has the request that is answered", answerer);
   RawClient* hold = ask("/hold");
   EXPECT_EQ(StatusOf(answered->ReadAnswer()), "200");
   EXPECT_EQ(StatusOf(hold->ReadAnswer()), "500");
