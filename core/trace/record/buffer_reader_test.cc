@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <thread>
 
+#include "core/base/testing/eventually.h"
 #include "core/trace/record/merge.h"
 #include "core/trace/record/testing/traced_gauge.h"
 
@@ -289,12 +291,19 @@ TEST_F(BufferReading, TimesNeverGoBackNorIntoTheFuture) {
 TEST_F(BufferReading, AProgramThatTakesABufferForEverKeepsNobody) {
   auto buffer = gauge_.Take(0, 1, 100);
   std::atomic<bool> done = false;
+  bool reader_waits = false;
   std::thread program([&] {
-    while (!done) std::atomic_ref(buffer.header().round).fetch_add(1);
+    const auto deadline = std::chrono::steady_clock::now() + kLongestTestWait;
+    while (!done && !reader_waits) {
+      for (int i = 0; i < 1000; ++i) std::atomic_ref(buffer.header().round).fetch_add(1);
+      // A reader that waits for the program goes on when the program has given up.
+      reader_waits = std::chrono::steady_clock::now() > deadline;
+    }
   });
   for (int i = 0; i < 1000; ++i) reader_->Read();
   done = true;
   program.join();
+  EXPECT_FALSE(reader_waits) << "the reader waits for the program";
 }
 
 TEST_F(BufferReading, AFileThatIsCutShortIsNoSignal) {
@@ -321,20 +330,22 @@ TEST_F(BufferReading, KeepsUpWithAWriterOfAnotherThread) {
   BufferReader::Options options;
   options.clock = [&clock] { return clock.load() + 1; };
   reader_.emplace(&mapped_, options);
+  std::atomic<bool> reader_ends{false};
   std::thread writer([&] {
     auto buffer = gauge_.Take(0, 1, 100);
     for (uint64_t i = 1; i <= kEvents; ++i) {
       if (!buffer.HasRoom()) {
         buffer.Close();
         uint32_t next = 0;
-        while (true) {
-          wire::TraceBufferHeader& header = gauge_.buffer(next);
-          if (header.round == 0 ||
-              std::atomic_ref<uint32_t>(header.released).load() == header.round) {
-            break;
-          }
+        const auto is_free = [&] {
           next = (next + 1) % 4;
-        }
+          wire::TraceBufferHeader& header = gauge_.buffer(next);
+          return header.round == 0 ||
+                 std::atomic_ref<uint32_t>(header.released).load() == header.round;
+        };
+        EXPECT_TRUE(
+            Eventually("the reader gives a buffer back", [&] { return reader_ends || is_free(); }));
+        if (reader_ends || HasFailure()) return;
         buffer = gauge_.Take(next, 1, 100);
       }
       buffer.Free(i, i * 16);
@@ -342,16 +353,21 @@ TEST_F(BufferReading, KeepsUpWithAWriterOfAnotherThread) {
     }
     buffer.Close();
   });
-  uint64_t expected = 1;
+  uint64_t read = 0;
+  uint64_t wrong = 0;
   Merge merge(256);
-  while (expected <= kEvents) {
+  EXPECT_TRUE(Eventually("all events are read", [&] {
     reader_->Read();
     merge.Start(reader_->streams(), UINT64_MAX);
     for (auto batch = merge.Next(); !batch.empty(); batch = merge.Next()) {
-      for (const MergedEvent& event : batch) ASSERT_EQ(event.time, expected++);
+      for (const MergedEvent& event : batch) wrong += event.time != ++read;
     }
-  }
+    return read >= kEvents || wrong != 0;
+  }));
+  reader_ends = true;
   writer.join();
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_EQ(read, kEvents);
   EXPECT_EQ(reader_->damaged(), 0U);
 }
 
