@@ -266,8 +266,14 @@ TEST(DumpPolicy, SurvivesNonsense) {
   memory.cgroup = {UINT64_MAX, 1};
   memory.address_space = {1, UINT64_MAX};
   memory.machine = {UINT64_MAX, UINT64_MAX};
-  policy.Decide(At(0, UINT64_MAX, UINT64_MAX, UINT64_MAX), &memory, UINT64_MAX);
-  policy.Decide(At(UINT64_MAX, 0, 0, 0), &memory, 1);
+  // Sums that would pass 2^64 stay at its end: what is used is beyond every level, nothing is left.
+  EXPECT_EQ(policy.Decide(At(0, UINT64_MAX, UINT64_MAX, UINT64_MAX), &memory, UINT64_MAX),
+            DumpReason::kLimit);
+  EXPECT_EQ(policy.room(), 0u);
+  EXPECT_FALSE(policy.MayBeDue(At(1))) << "the clock went back, and the next look is ahead";
+  EXPECT_EQ(policy.Decide(At(UINT64_MAX, 0, 0, 0), &memory, 1), DumpReason::kLimit);
+  EXPECT_EQ(policy.room(), 0u);
+  EXPECT_TRUE(policy.MayBeDue(At(UINT64_MAX)));
 }
 
 }  // namespace
