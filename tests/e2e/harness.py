@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 BUILD = pathlib.Path(os.environ.get("HEAPGAUGE_BUILD", "build")).resolve()
@@ -30,6 +31,8 @@ NAMES = tempfile.mkdtemp(prefix="heapgauge-names-")
 atexit.register(shutil.rmtree, NAMES, ignore_errors=True)
 # CTest runs with HEAPGAUGE_TORTURE=1 for the long checks (make torture).
 TORTURE = os.environ.get("HEAPGAUGE_TORTURE") == "1"
+# How long a test waits for an event before it fails: far more than a busy machine needs.
+LONGEST_WAIT = 120
 
 
 def target(name):
@@ -64,6 +67,15 @@ class EndToEnd(unittest.TestCase):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heapgauge-e2e-"))
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
         self.count = 0
+
+    def wait_for(self, happened, event, nap=0.02):
+        """Returns what `happened` returns as soon as that is true; fails with the event after LONGEST_WAIT."""
+        deadline = time.monotonic() + LONGEST_WAIT
+        while not (result := happened()):
+            if time.monotonic() > deadline:
+                self.fail(f"waited {LONGEST_WAIT} s in vain: {event}")
+            time.sleep(nap)
+        return result
 
     def fresh_directory(self):
         self.count += 1

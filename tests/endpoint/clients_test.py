@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 
@@ -20,7 +19,6 @@ import harness  # noqa: E402
 from harness import HEAPGAUGE, target  # noqa: E402
 
 MEGABYTE = 1 << 20
-SHARED = 0.2  # seconds: who asks within this time gets the profile of the one before (endpoint/base/process.h)
 KEPT = ["remote::KeepSessions", "PluginKeep", "remote::KeepInlined"]
 TOKEN = "0123456789abcdef0123456789abcdef"
 PERL = ["jeprof", "google-pprof"]
@@ -121,6 +119,22 @@ class Served(harness.EndToEnd):
         found = {short(row["function"]): row["flat"][figure]["value"] for row in rows}
         return {name: value for name, value in found.items() if value > MEGABYTE / 2}
 
+    def wait_for_fresh_profiles(self, base):
+        """Requests that follow each other closely share a profile (endpoint/base/process.h): until it has all
+        that the service did so far. The service must be idle."""
+        live = self.top(self.file)["total"]["live_bytes"]["value"]
+        allocated = self.top(self.file)["total"]["allocated_bytes"]["value"]
+
+        def is_fresh():
+            with urllib.request.urlopen(f"{base}/debug/pprof/heap", timeout=60) as answer:
+                path = self.home / "fresh.pb.gz"
+                path.write_bytes(answer.read())
+            total = self.top(path)["total"]
+            return (abs(total["live_bytes"]["value"] - live) <= live * 0.001
+                    and abs(total["allocated_bytes"]["value"] - allocated) <= allocated * 0.001)
+
+        self.wait_for(is_fresh, "profiles have what the service did")
+
     def assert_same(self, got, wanted, what):
         self.assertEqual(sorted(got), sorted(wanted), what)
         for name, value in wanted.items():
@@ -193,19 +207,18 @@ class ClientsOfServe(Served):
     def test_go_takes_the_difference_and_the_text(self):
         base = self.serve(self.gauges)
         reading = subprocess.Popen(
-            ["curl", "-s", "-o", str(self.home / "delta"), f"{base}/debug/pprof/heap?seconds=2"],
+            ["curl", "-s", "--max-time", str(harness.LONGEST_WAIT), "-o", str(self.home / "delta"),
+             f"{base}/debug/pprof/heap?seconds=2"],
             env=harness.clean_environment(no_proxy="*"))
         before = self.truth()
         # More of one until the window closes: the difference must have that and nothing else.
-        while reading.poll() is None:
-            self.order("k 1")
-            time.sleep(0.05)
+        self.wait_for(lambda: self.order("k 1") or reading.poll() is not None, "the window closes", nap=0.05)
         self.assertEqual(reading.returncode, 0)
         delta = self.go(str(self.home / "delta"), "-symbolize=none")
         self.assertEqual(list(delta), ["remote::KeepSessions"])
         grown = self.truth()["remote::KeepSessions"] - before["remote::KeepSessions"]
         self.assertLessEqual(delta["remote::KeepSessions"], grown * 1.001)
-        time.sleep(2 * SHARED)
+        self.wait_for_fresh_profiles(base)
         self.assert_same(self.go(f"{base}/debug/pprof/heap?debug=1", "-symbolize=remote"), self.truth(), "text")
 
     def test_errors_are_shown_by_go(self):

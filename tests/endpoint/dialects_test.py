@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -14,8 +13,6 @@ import urllib.request
 from clients_test import KEPT, MEGABYTE, Served, harness, short
 
 BROWSER = {"User-Agent": "Mozilla/5.0", "Accept": "text/html"}
-# Who asks within 0.2 s of another gets the same snapshot.
-NOT_SHARED = 0.3
 CURL = {"User-Agent": "curl/7.88.1", "Accept": "*/*"}
 
 
@@ -74,7 +71,7 @@ class Dialects(Served):
         self.assertEqual(self.text("/allocprofiler?enable=y", "POST"), "OK\n")
         self.assertEqual(self.fetch("/allocprofiler?enable=y", "POST")[0], 400)
         self.order("k 30")
-        time.sleep(NOT_SHARED)
+        self.wait_for_fresh_profiles(self.url)
         status, _, body, _ = self.fetch("/allocprofiler?enable=n", "POST")
         self.assertEqual(status, 200, body)
         rows = self.profile(body, "allocated_bytes")
@@ -92,7 +89,7 @@ class Dialects(Served):
         for name in KEPT:
             self.assertIn(name.split("::")[-1], before)
         self.order("k 50")
-        time.sleep(NOT_SHARED)
+        self.wait_for_fresh_profiles(self.url)
         self.assertEqual(self.text(f"/hotspots/heap?view={first}"), before)
         changes = self.text(f"/hotspots/heap?base={first}")
         self.assertRegex(changes, r"grown .*KeepSessions")
