@@ -29,7 +29,7 @@ Made = collections.namedtuple("Made", "format path binary")
 
 def run(command, **kwargs):
     kwargs.setdefault("stdin", subprocess.DEVNULL)
-    kwargs.setdefault("timeout", 300)
+    kwargs.setdefault("timeout", 1200)  # compilers beside other work
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           errors="replace", **kwargs)
     if done.returncode != 0:

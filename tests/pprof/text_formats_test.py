@@ -173,7 +173,8 @@ class Readers(Comparison):
                                    int(theirs[1]), delta=1)
 
     def test_a_profile_that_ends_early_is_no_crash(self):
-        for made in self.profiles("heapprofile", "jemalloc", "heap", "cpu"):
+        # One of each format: they have readers of their own.
+        for made in {made.format: made for made in self.profiles("heapprofile", "jemalloc", "heap", "cpu")}.values():
             whole = pathlib.Path(made.path).read_bytes()
             for part in range(1, 40):
                 path = self.directory / "cut"
