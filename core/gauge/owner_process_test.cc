@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/testing/eventually.h"
 #include "core/os/process.h"
 
 namespace heapgauge {
@@ -126,7 +127,8 @@ TEST_F(OwnerOfAGauge, MayHaveAnotherNumberInANamespaceOfItsOwn) {
   ASSERT_EQ(threads.count(1), 1U);
   EXPECT_EQ(threads.at(1), inner.pid);
   End(inner);
-  for (int i = 0; i < 10'000 && !IsGone(found); ++i) usleep(1000);  // until its parents are told
+  // Until its parents are told.
+  EXPECT_TRUE(Eventually("the process is gone", [&] { return IsGone(found); }));
   EXPECT_TRUE(IsGone(found));
   elsewhere.pid_namespace = its_namespace;
   const OwnerSearch gone = FindRunningOwner(elsewhere);

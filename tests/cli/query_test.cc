@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/base/testing/eventually.h"
 #include "core/query/testing/example_trace.h"
 #include "core/query/testing/query_page.h"
 #include "tests/cli/command.h"
@@ -170,7 +171,7 @@ TEST_F(QueryCommand, EndsInTime) {
 
 TEST_F(QueryCommand, IsInterrupted) {
   Command command(HeapgaugeCommand({"query", "--csv", kEndless, trace_}));
-  while (command.OutSoFar().empty()) usleep(1000);
+  EXPECT_TRUE(Eventually("the command prints", [&] { return !command.OutSoFar().empty(); }));
   kill(command.pid(), SIGINT);
   const Outcome outcome = command.Wait();
   EXPECT_EQ(outcome.code, 2);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/testing/eventually.h"
 #include "core/gauge/gauge_reader.h"
 #include "tests/cli/command.h"
 
@@ -29,8 +30,8 @@ Outcome RunProgram(const ScratchDir& dir, const std::vector<std::string>& argume
 
 // Waits until the command has printed something that ends with a newline.
 void WaitForLine(const Command& command) {
-  for (int i = 0; i < 1000 && command.OutSoFar().find('\n') == std::string::npos; ++i)
-    usleep(10'000);
+  EXPECT_TRUE(Eventually("the command prints a line",
+                         [&] { return command.OutSoFar().find('\n') != std::string::npos; }));
 }
 
 TEST(Run, PassesTheExitCodeOn) {

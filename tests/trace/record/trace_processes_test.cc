@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/base/file.h"
+#include "core/base/testing/eventually.h"
 #include "tests/trace/record/traced_run.h"
 #include "tests/trace/record/traced_run_fixture.h"
 #include "wire/gauge_format.h"
@@ -16,17 +17,39 @@
 namespace heapgauge::testing {
 namespace {
 
+::testing::AssertionResult EventuallyPrints(const Command& command, const std::string& text) {
+  return Eventually("the program prints its line",
+                    [&] { return command.OutSoFar().find(text) != std::string::npos; });
+}
+
+// `run` itself goes on then.
+::testing::AssertionResult EventuallyHasNoChild(const Command& command) {
+  return Eventually("the shell ends", [&] { return ChildOf(command.pid()) == 0; });
+}
+
+// Fails if the program ends instead.
+::testing::AssertionResult EventuallyAllocates(pid_t program, const std::string& counts,
+                                               uint64_t blocks) {
+  bool runs = true;
+  const auto result = Eventually("the program allocates", [&] {
+    runs = kill(program, 0) == 0;
+    return !runs || ReadChurn(counts).allocated_objects >= blocks;
+  });
+  if (!runs) return ::testing::AssertionFailure() << "the program ended";
+  return result;
+}
+
 TEST_F(TracedRun, TheProgramGoesOnWhenTheRecorderIsKilled) {
   Command command(
       Traced({"-o", scratch_ / "x.hgt"}, {Target("churn_threads"), "--counts", scratch_ / "counts",
                                           "--threads", "2", "--slots", "300"}));
-  while (command.OutSoFar().find("ready") == std::string::npos) usleep(1000);
+  ASSERT_TRUE(EventuallyPrints(command, "ready"));
   // Until a segment is on disk.
   const auto written = [&] {
     const auto file = trace::TraceFile::Open(scratch_ / "x.hgt");
     return file && (*file)->events() > 1000;
   };
-  while (!written()) usleep(10'000);
+  ASSERT_TRUE(Eventually("a segment is on disk", written));
   const pid_t program = ChildOf(command.pid());
   ASSERT_GT(program, 0);
   ASSERT_EQ(kill(command.pid(), SIGKILL), 0);
@@ -37,10 +60,7 @@ TEST_F(TracedRun, TheProgramGoesOnWhenTheRecorderIsKilled) {
   EXPECT_FALSE(whole.file->facts().complete);
   EXPECT_LE(whole.others.births, before + 2);
   // More than its buffers have room for: it waited for nobody for ever.
-  while (ReadChurn(scratch_ / "counts").allocated_objects < before + 2'000'000) {
-    ASSERT_EQ(kill(program, 0), 0) << "the program ended";
-    usleep(50'000);
-  }
+  EXPECT_TRUE(EventuallyAllocates(program, scratch_ / "counts", before + 2'000'000));
   EXPECT_EQ(kill(program, SIGKILL), 0);
 }
 
@@ -51,11 +71,10 @@ TEST_F(TracedRun, RecordsWhatTheProgramLeavesRunningUntilItIsStopped) {
                               " --threads 1 --pause 1000 & while [ ! -s " + (scratch_ / "counts") +
                               " ]; do sleep 0.01; done; echo $!"}));
   // Its output ends with the number of the one that goes on.
-  while (command.OutSoFar().find('\n') == std::string::npos ||
-         ReadChurn(scratch_ / "counts").running == 0) {
-    usleep(10'000);
-  }
-  while (ChildOf(command.pid()) != 0) usleep(10'000);  // the shell has ended
+  ASSERT_TRUE(EventuallyPrints(command, "\n"));
+  ASSERT_TRUE(
+      Eventually("the program runs", [&] { return ReadChurn(scratch_ / "counts").running != 0; }));
+  ASSERT_TRUE(EventuallyHasNoChild(command));
   ASSERT_EQ(kill(command.pid(), SIGINT), 0);
   const Outcome outcome = command.Wait();
   EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -79,9 +98,8 @@ TEST_F(TracedRun, StopsWhileABusyProgramGoesOn) {
                           Target("churn_threads") + " --counts " + (scratch_ / "counts") +
                               " --threads 8 --slots 300 & while [ ! -s " + (scratch_ / "counts") +
                               " ]; do sleep 0.01; done; echo $!"}));
-  while (command.OutSoFar().find("ready\n") == std::string::npos || ChildOf(command.pid()) != 0) {
-    usleep(10'000);
-  }
+  ASSERT_TRUE(EventuallyPrints(command, "ready\n"));
+  ASSERT_TRUE(EventuallyHasNoChild(command));
   ASSERT_EQ(kill(command.pid(), SIGINT), 0);
   const Outcome outcome = command.Wait();
   EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -91,10 +109,7 @@ TEST_F(TracedRun, StopsWhileABusyProgramGoesOn) {
   ASSERT_GT(program, 1) << outcome.out;
   // It was told, and did not have to find out.
   const uint64_t before = ReadChurn(scratch_ / "counts").allocated_objects;
-  while (ReadChurn(scratch_ / "counts").allocated_objects < before + 1'000'000) {
-    ASSERT_EQ(kill(program, 0), 0) << "the program ended";
-    usleep(10'000);
-  }
+  EXPECT_TRUE(EventuallyAllocates(program, scratch_ / "counts", before + 1'000'000));
   EXPECT_EQ(kill(program, SIGKILL), 0);
   const WholeTrace whole = ReadWholeTrace(scratch_ / ("x." + std::to_string(program) + ".hgt"));
   ASSERT_NE(whole.file, nullptr) << outcome.err;
@@ -110,19 +125,15 @@ TEST_F(TracedRun, AProgramThatStartsAfterTheRecordingWaitsForNobody) {
                          {"sh", "-c",
                           "{ read word < " + go + "; exec " + Target("churn_threads") +
                               " --counts " + (scratch_ / "counts") + " --threads 1; } & echo $!"}));
-  while (command.OutSoFar().find('\n') == std::string::npos || ChildOf(command.pid()) != 0) {
-    usleep(10'000);
-  }
+  ASSERT_TRUE(EventuallyPrints(command, "\n"));
+  ASSERT_TRUE(EventuallyHasNoChild(command));
   kill(command.pid(), SIGINT);
   const Outcome outcome = command.Wait();
   const auto program = static_cast<pid_t>(std::strtol(outcome.out.c_str(), nullptr, 10));
   ASSERT_GT(program, 1) << outcome.out;
   std::ofstream(go) << "word\n";
   // More than the buffers have room for.
-  while (ReadChurn(scratch_ / "counts").allocated_objects < 1'000'000) {
-    ASSERT_EQ(kill(program, 0), 0) << "the program ended";
-    usleep(10'000);
-  }
+  EXPECT_TRUE(EventuallyAllocates(program, scratch_ / "counts", 1'000'000));
   EXPECT_EQ(kill(program, SIGKILL), 0);
   size_t found = 0;
   for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "gauge")) {
@@ -272,7 +283,7 @@ TEST_F(TracedRun, SaysWhatItForkedAndDoesNotRecord) {
   EXPECT_NE(outcome.err.find("a process that it forked goes on and is not recorded: --follow-fork"),
             std::string::npos)
       << outcome.err;
-  while (!std::filesystem::exists(result)) usleep(10'000);
+  EXPECT_TRUE(Eventually("the daemon ends", [&] { return std::filesystem::exists(result); }));
 }
 
 TEST_F(TracedRun, RecordsWhatAShortLivedSubshellStarts) {

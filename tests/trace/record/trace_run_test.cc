@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/base/testing/eventually.h"
 #include "tests/trace/record/traced_run.h"
 #include "tests/trace/record/traced_run_fixture.h"
 
@@ -50,7 +51,8 @@ TEST_F(TracedRun, LosesNothingWhenKilled) {
     Command command(Traced({"-o", trace_path},
                            {Target("churn_threads"), "--counts", counts_path, "--threads", threads,
                             "--slots", "300", "--seed", std::to_string(round + 1)}));
-    while (command.OutSoFar().find("ready") == std::string::npos) usleep(1000);
+    ASSERT_TRUE(Eventually("the program is ready",
+                           [&] { return command.OutSoFar().find("ready") != std::string::npos; }));
     usleep(static_cast<useconds_t>(round * 7919 % 100'000));
     const pid_t program = ChildOf(command.pid());
     ASSERT_GT(program, 0);
