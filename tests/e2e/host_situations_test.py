@@ -109,14 +109,12 @@ class Processes(harness.EndToEnd):
         with subprocess.Popen([harness.HEAPGAUGE, "run", "--dir", str(directory), "--", "/bin/sh", "-c", "read line"],
                               stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env=harness.clean_environment()) as run:
-            while not list(directory.glob("*.hg")):
-                time.sleep(0.01)
+            self.wait_for(lambda: list(directory.glob("*.hg")), "a gauge file")
             run.send_signal(signal.SIGSTOP)
             run.stdin.write("\n")
             run.stdin.flush()
             path = next(directory.glob("*.hg"))
-            while self.top(path)["recording"]["state"] != "ended":
-                time.sleep(0.01)
+            self.wait_for(lambda: self.top(path)["recording"]["state"] == "ended", "the program ends")
             time.sleep(1.2)
             run.send_signal(signal.SIGCONT)
             said = run.stderr.read()
@@ -127,16 +125,11 @@ class Processes(harness.EndToEnd):
         result = self.directory / "result"
         directory = self.fresh_directory()
         self.preloaded([target("daemonise"), str(result)], "64K", directory=directory)
-        deadline = time.monotonic() + 60
-        while not result.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertTrue(result.exists(), "the daemon did not finish")
+        self.wait_for(result.exists, "the daemon finishes")
         bare_result = self.directory / "bare_result"
         self.bare([target("daemonise"), str(bare_result)])
-        while not bare_result.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.2)
-        self.assertEqual(result.read_bytes(), bare_result.read_bytes())
+        self.wait_for(bare_result.exists, "the daemon finishes without the agent")
+        self.wait_for(lambda: result.read_bytes() == bare_result.read_bytes(), "both write the same result")
         samples = [self.top(f)["recording"]["samples"] for f in directory.glob("*.hg")]
         self.assertGreater(max(samples), 0)
 
@@ -167,8 +160,7 @@ class Threads(harness.EndToEnd):
         with subprocess.Popen([target("steps"), *steps], env=env, stdout=subprocess.PIPE) as program:
             self.assertEqual(program.stdout.readline(), b"ready\n")
             stat = pathlib.Path("/proc", str(program.pid), "stat")
-            while stat.read_text().rpartition(")")[2].split()[0] != "Z":
-                time.sleep(0.01)
+            self.wait_for(lambda: stat.read_text().rpartition(")")[2].split()[0] == "Z", "the first thread ends")
             gauge = next(gauges.glob("*.hg"))
             self.assertEqual(self.top(gauge)["recording"]["state"], "live")
             self.assertTrue(json.loads(self.ask("memory", "--json", gauge).stdout)["live"])

@@ -9,7 +9,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
 from harness import AGENT, HEAPGAUGE, TORTURE, EndToEnd, clean_environment, main, target  # noqa: E402
@@ -51,9 +50,13 @@ class Server(EndToEnd):
         return dict(zip(("requests", "dropped", "remembered", "kept"), map(int, out.split())))
 
     def wait_for_requests(self, count):
-        while self.status()["requests"] < count:
-            self.assertIsNone(self.client.poll(), "the client ended early")
-            time.sleep(0.2)
+        def are_enough():
+            enough = self.status()["requests"] >= count
+            if not enough:
+                self.assertIsNone(self.client.poll(), "the client ended early")
+            return enough
+
+        self.wait_for(are_enough, f"the server has {count} requests", nap=0.2)
 
     def finish_load(self):
         out, _ = self.client.communicate(timeout=300)
