@@ -24,6 +24,10 @@ demo: product  ## profile a small service and show where its memory is
 test: everything  ## every test (ARGS='-R pattern' for some)
 	@scripts/test build -LE torture $(ARGS)
 
+.PHONY: ci
+ci:  ## what continuous integration runs: test, then further checks for an hour
+	@scripts/ci
+
 .PHONY: torture
 torture: everything  ## the long checks too (labelled torture), for minutes
 	@HEAPGAUGE_TORTURE=1 scripts/test build $(ARGS)
@@ -52,7 +56,7 @@ check-clang:  ## the whole build with clang, warnings as errors
 	@echo "clang: no warnings"
 
 .PHONY: tidy
-tidy:  ## clang-tidy over our sources (ARGS=path/prefix for some)
+tidy:  ## clang-tidy over our sources (ARGS=path/prefix or ARGS='--some N' for some)
 	@scripts/setup build test
 	@scripts/tidy $(ARGS)
 
