@@ -29,8 +29,10 @@ ci:  ## what continuous integration runs: test, then further checks for an hour
 	@scripts/ci
 
 .PHONY: torture
-torture: everything  ## the long checks too (labelled torture), for minutes
+torture: everything  ## the long tests too (labelled torture), then all that is too long for `make ci`: hours
 	@HEAPGAUGE_TORTURE=1 scripts/test build $(ARGS)
+# With ARGS only some tests are wanted.
+	@$(if $(ARGS),:,$(MAKE) check-format asan tsan tidy check-clang fuzz)
 
 .PHONY: bench
 bench: everything  ## overhead and memory beside other profilers (ARGS=--quick for a first look)
