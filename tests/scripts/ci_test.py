@@ -64,6 +64,7 @@ class Ci(unittest.TestCase):
         code, out = self.ci({"test": 7})
         self.assertEqual(code, 7)
         self.assertEqual(self.goals(), ["test"])
+        self.assertEqual(self.summary(out), {"FAILED": "test"})
 
     def test_format_decides(self):
         code, out = self.ci({"check-format": 2})
