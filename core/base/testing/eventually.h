@@ -2,8 +2,7 @@
 //
 // The bound turns a wait that would never end into a failure that names the event. It is far more
 // than a busy machine needs and says nothing about how long the event may take.
-#ifndef HEAPGAUGE_CORE_BASE_TESTING_EVENTUALLY_H_
-#define HEAPGAUGE_CORE_BASE_TESTING_EVENTUALLY_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -39,5 +38,3 @@ template <typename Happened>
 }
 
 }  // namespace heapgauge
-
-#endif  // HEAPGAUGE_CORE_BASE_TESTING_EVENTUALLY_H_

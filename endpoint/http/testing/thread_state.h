@@ -1,7 +1,6 @@
 // Whether a thread of this process sleeps in the kernel: by that a test knows that a server waits,
 // and does not have to measure time.
-#ifndef HEAPGAUGE_ENDPOINT_HTTP_TESTING_THREAD_STATE_H_
-#define HEAPGAUGE_ENDPOINT_HTTP_TESTING_THREAD_STATE_H_
+#pragma once
 
 #include <fcntl.h>
 #include <sys/types.h>
@@ -48,5 +47,3 @@ class ThreadState {
 };
 
 }  // namespace heapgauge::endpoint
-
-#endif  // HEAPGAUGE_ENDPOINT_HTTP_TESTING_THREAD_STATE_H_
