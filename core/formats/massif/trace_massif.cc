@@ -13,7 +13,7 @@ namespace heapgauge::trace {
 namespace {
 
 // Moments are found again by the number of events before them.
-Place PlaceOf(const TraceFile& trace, uint64_t events) {
+Position PositionOf(const TraceFile& trace, uint64_t events) {
   const std::vector<SegmentInfo>& segments = trace.segments();
   const auto behind =
       std::upper_bound(segments.begin(), segments.end(), events,
@@ -98,7 +98,7 @@ Result<MassifFile> TraceMassif(const TraceFile& trace, const TraceFile::Stacks& 
   for (size_t i = 0; i < file.snapshots.size(); ++i) {
     MassifSnapshot& snapshot = file.snapshots[i];
     if (snapshot.kind == MassifSnapshot::Kind::kEmpty) continue;
-    HG_TRY(live.GoTo(PlaceOf(trace, moments[i].place)));
+    HG_TRY(live.GoTo(PositionOf(trace, moments[i].place)));
     now.clear();
     for (size_t s = 0; s < live.bytes().size(); ++s) {
       if (live.bytes()[s] == 0) continue;

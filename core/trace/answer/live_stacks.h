@@ -1,4 +1,4 @@
-// What stacks have live at places of a trace, and groups of them over time.
+// What stacks have live at positions of a trace, and groups of them over time.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ using BlockChoice = std::function<bool(const Block&)>;
 
 class LiveStacks {
  public:
-  // Where not all heap blocks count, every event up to the place is read.
+  // Where not all heap blocks count, every event up to the position is read.
   explicit LiveStacks(const TraceFile& trace, BlockChoice counts = {})
       : trace_(trace), counts_(std::move(counts)), bytes_(trace.stack_count()) {}
 
