@@ -100,8 +100,8 @@ void hg_record_malloc(uintptr_t block, size_t size, const heapgauge::agent::Regi
   using namespace heapgauge::agent;
   if (!Counts(caller->pc) || ThreadIsExcluded()) return;
   const bool by_new = IsOperatorNew(caller->pc);
-  const auto function =
-      by_new ? heapgauge::wire::AllocationFunction::kNew : heapgauge::wire::AllocationFunction::kMalloc;
+  const auto function = by_new ? heapgauge::wire::AllocationFunction::kNew
+                               : heapgauge::wire::AllocationFunction::kMalloc;
   session.tracer().TraceBlock(heapgauge::wire::TraceEventKind::kAllocate,
                               {block, size, &internal::block_room, function, 0}, *caller);
 }

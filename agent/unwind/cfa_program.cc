@@ -138,7 +138,8 @@ bool Machine::RunProgram(MappedByteReader in, RowState* row, uintptr_t* location
   return in.ok();
 }
 
-bool Machine::RunExtended(uint8_t op, MappedByteReader* in, RowState* row, const RowState* initial) {
+bool Machine::RunExtended(uint8_t op, MappedByteReader* in, RowState* row,
+                          const RowState* initial) {
   switch (op) {
     case kNop:
       return true;

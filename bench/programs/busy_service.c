@@ -7,9 +7,9 @@
 //   requests LONGEST_NS WAITED_NS
 //
 // LONGEST_NS is the longest single malloc or free, whatever the machine did meanwhile. WAITED_NS is
-// the longest in a batch of requests in which the thread gave up its core to wait for something, such
-// as a lock or the address space, and did not lose it otherwise: that was somebody's doing who shares
-// the process with it. 0 if it never waited.
+// the longest in a batch of requests in which the thread gave up its core to wait for something,
+// such as a lock or the address space, and did not lose it otherwise: that was somebody's doing who
+// shares the process with it. 0 if it never waited.
 #define _GNU_SOURCE
 #include <poll.h>
 #include <sys/resource.h>

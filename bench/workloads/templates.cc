@@ -34,7 +34,8 @@ template <int... I>
 int Use(std::integer_sequence<int, I...>) {
   std::vector<std::string> names = {std::to_string(I)...};
   std::sort(names.begin(), names.end(), [](auto& a, auto& b) { return a.size() < b.size(); });
-  return static_cast<int>(names.size()) + (0 + ... + Node<I % 3>{}.Visit([](int x) { return x + I; }));
+  return static_cast<int>(names.size()) +
+         (0 + ... + Node<I % 3>{}.Visit([](int x) { return x + I; }));
 }
 
 int main() { return Use(std::make_integer_sequence<int, 6>{}); }

@@ -1,5 +1,5 @@
-/* A small program for massif: a heap that grows, swings and is freed, through a few functions, one of
-   which calls itself. */
+/* A small program for massif: a heap that grows, swings and is freed, through a few functions, one
+   of which calls itself. */
 #include <stdlib.h>
 
 __attribute__((noinline)) static void* grab(size_t n) { return malloc(n); }

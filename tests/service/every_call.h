@@ -1,5 +1,5 @@
-/* A program that makes every call of heapgauge.h once: C99 and C++11. Says whether the agent was there, and exits with 1
- * if some call did not behave accordingly. */
+/* A program that makes every call of heapgauge.h once: C99 and C++11. Says whether the agent was
+ * there, and exits with 1 if some call did not behave accordingly. */
 #include <heapgauge/heapgauge.h>
 #include <stdio.h>
 #include <string.h>

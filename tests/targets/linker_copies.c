@@ -1,5 +1,6 @@
-/* Names variables of the dynamic linker, as V8 does with the first of them: the program then has copies, to
- * which everything is bound and which are filled in when the program is relocated, last of all. */
+/* Names variables of the dynamic linker, as V8 does with the first of them: the program then has
+ * copies, to which everything is bound and which are filled in when the program is relocated, last
+ * of all. */
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Takes the addresses of functions of the C library at a fixed address of its own: its table of jumps
- * then is what these functions are for the whole process, and it is filled in last. */
+/* Takes the addresses of functions of the C library at a fixed address of its own: its table of
+ * jumps then is what these functions are for the whole process, and it is filled in last. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

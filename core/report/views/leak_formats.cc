@@ -206,7 +206,6 @@ std::string LeaksSarif(const LeaksSubject& subject, const LeaksOptions& options)
 
 namespace {
 
-
 // As memcheck's --xtree-leak has them, which kcachegrind shows under these names.
 constexpr const char* kEvents =
     "event: RB : Reachable Bytes\n"

@@ -1,6 +1,6 @@
 // A program with known allocations for the allocators' own profilers: deep and shallow stacks, many
-// sizes, templates, threads with names, a plugin that is loaded later. What stays and what is freed is
-// the same in every run.
+// sizes, templates, threads with names, a plugin that is loaded later. What stays and what is freed
+// is the same in every run.
 //
 //   workload [--plugin FILE] [--sample-dump FILE] [--busy MILLISECONDS]
 //
