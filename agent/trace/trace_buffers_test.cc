@@ -16,6 +16,7 @@
 #include "agent/sys/thread_state.h"
 #include "agent/testing/gauge_file_test.h"
 #include "agent/trace/tracer.h"
+#include "core/base/testing/eventually.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -174,7 +175,8 @@ TEST_F(TraceBuffersTest, WaitForTheRecorderAndNotForEver) {
   TraceBuffers::Patience patience;
   const uint32_t seen = buffers_->releases();
   std::thread recorder([&] {
-    while (std::atomic_ref(control().waiting).load() == 0) usleep(100);
+    EXPECT_TRUE(Eventually("the program waits",
+                           [&] { return std::atomic_ref(control().waiting).load() != 0; }));
     TellReleased();
   });
   while (buffers_->releases() == seen) ASSERT_TRUE(buffers_->Wait(seen, &patience));
@@ -290,10 +292,10 @@ TEST_F(LanePoolTest, AThreadThatIsNoMoreLeavesItsLaneToOthers) {
     EXPECT_EQ(buffer->closed, 0u);
   }).join();
   // The kernel may take a moment to forget it.
-  for (int i = 0; i < 5000 && std::atomic_ref(buffer->closed).load() == 0; ++i) {
+  EXPECT_TRUE(Eventually("the buffer of the dead is closed", [&] {
     lanes_->CloseOfTheDead(buffers_.get());
-    usleep(1000);
-  }
+    return std::atomic_ref(buffer->closed).load() != 0;
+  }));
   EXPECT_EQ(buffer->closed, 1u);
   EXPECT_EQ(lanes_->Enter(&hg_thread, 1000, buffers_.get()), lane);
 }

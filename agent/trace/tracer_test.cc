@@ -16,6 +16,7 @@
 #include "agent/sys/thread_state.h"
 #include "agent/trace/tracer.h"
 #include "agent/unwind/rule_lookup.h"
+#include "core/base/testing/eventually.h"
 
 namespace heapgauge::agent {
 namespace {
@@ -173,10 +174,10 @@ TEST_F(TracerTest, WhoWaitsGoesOnWhenTheRecordingIsOver) {
   for (uint32_t i = 0; i < kBuffers * kInABuffer; ++i) ASSERT_TRUE(Free(i + 1)) << i;
   std::thread outside([&] {
     // Alive all the time: it does not end for want of patience.
-    while (std::atomic_ref(control().waiting).load() == 0) {
+    EXPECT_TRUE(Eventually("the program waits", [&] {
       std::atomic_ref(control().beat).fetch_add(1);
-      usleep(100);
-    }
+      return std::atomic_ref(control().waiting).load() != 0;
+    }));
     std::atomic_ref(header().trace_over).store(1);
     std::atomic_ref(control().releases).fetch_add(1);
     syscall(SYS_futex, &control().releases, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);

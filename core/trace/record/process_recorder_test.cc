@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/testing/eventually.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_control.h"
 #include "core/os/process.h"
@@ -252,7 +253,10 @@ TEST_F(RecordingAProcess, StopsWhileTheProgramGoesOnAndOn) {
       }
     });
   }
-  while (rounds < 20) recorder_->Work(Now());
+  EXPECT_TRUE(Eventually("the recorder releases buffers", [&] {
+    recorder_->Work(Now());
+    return rounds >= 20;
+  }));
   const uint64_t before = Now();
   const auto file = Finish(RecordingState::kSnapshot);
   ends = true;
