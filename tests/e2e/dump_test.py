@@ -318,9 +318,7 @@ class Trouble(Steps):
                 env=harness.clean_environment(
                     LD_PRELOAD=harness.AGENT, HEAPGAUGE_DIR=str(directory), HEAPGAUGE_SAMPLE="64K",
                     HEAPGAUGE_DUMP_DIR=str(dumps), HEAPGAUGE_DUMP_ALLOCATED="64K", HEAPGAUGE_DUMP_KEEP="3"))
-            deadline = time.monotonic() + 60
-            while not list(dumps.glob("*.hg")) and time.monotonic() < deadline:
-                time.sleep(0.005)
+            self.wait_for(lambda: list(dumps.glob("*.hg")), "a first dump", nap=0.005)
             time.sleep(0.002 * run)
             process.kill()
             process.wait()

@@ -130,9 +130,7 @@ class MemoryAddsUp(Memory):
             socket = str(directory / "socket")
             process = self.start([str(server), "--port", "0", "--unixsocket", socket, "--save", "",
                                   "--dir", str(directory)], library)
-            deadline = time.monotonic() + 30
-            while not os.path.exists(socket) and time.monotonic() < deadline:
-                time.sleep(0.02)
+            self.wait_for(lambda: os.path.exists(socket), "the server listens")
             fill = subprocess.run(["redis-benchmark", "-s", socket, "-t", "set", "-n", "60000", "-r", "100000",
                                    "-d", "1500", "-P", "16", "-q"], capture_output=True, text=True)
             self.assertEqual(fill.returncode, 0, fill.stderr)

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
 from leak_runs import harness
@@ -231,15 +230,13 @@ class Ends(harness.EndToEnd):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             child = run.stdout.readline().strip()
-            text = b""
-            for _ in range(100):  # the recorder may not have found the child yet
-                text = subprocess.run([harness.HEAPGAUGE, "leaks", "--json", "--show-leak-kinds", "all", child],
+
+            def check_child():
+                return subprocess.run([harness.HEAPGAUGE, "leaks", "--json", "--show-leak-kinds", "all", child],
                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60,
                                       env=dict(os.environ, HEAPGAUGE_DIR=directory)).stdout
-                if text:
-                    break
-                time.sleep(0.1)
-            check = json.loads(text)
+
+            check = json.loads(self.wait_for(check_child, "the recorder finds the child and its check", nap=0.1))
             kinds = {r["bytes"]: r["kind"] for r in check["records"]}
             self.assertEqual((kinds.get(100000), kinds.get(3000)), ("reachable", "definite"), check["records"])
             self.assertIn("a forked child", str(check))
