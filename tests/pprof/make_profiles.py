@@ -5,7 +5,7 @@
 
 Builds the programs beside this file, runs them under gperftools, jemalloc and Go, and prints one line for
 each file made: format, path, binary, apart by tabs. The format is one of heapprofile, heap_v2, jemalloc,
-heap, proto, count, cpu. What cannot be made here is told on standard error and left out.
+heap, proto, count, cpu. Formats whose tools are not installed are named on standard error and left out.
 
 The same from Python: make(directory) gives a list of Made. Made once for each directory: a second call
 gives what is there.
@@ -25,6 +25,10 @@ LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 LIST = "list.tsv"
 
 Made = collections.namedtuple("Made", "format path binary")
+
+
+class NotHere(Exception):
+    """What a format needs is not installed. Anything else that goes wrong is a failure."""
 
 
 def run(command, **kwargs):
@@ -59,7 +63,7 @@ def build(directory):
 def gperftools(directory):
     library = LIBRARIES / "libtcmalloc.so.4"
     if not library.exists():
-        raise RuntimeError(f"{library} is not there (package libgoogle-perftools4)")
+        raise NotHere(f"{library} is not there (package libgoogle-perftools4)")
     for kind in ("pie", "exec"):
         binary = directory / f"workload_{kind}"
         prefix = directory / f"heapprofile_{kind}"
@@ -72,7 +76,7 @@ def gperftools(directory):
 def sampled(directory):
     header = pathlib.Path("/usr/include/gperftools/malloc_extension.h")
     if not header.exists():
-        raise RuntimeError(f"{header} is not there (package libgoogle-perftools-dev)")
+        raise NotHere(f"{header} is not there (package libgoogle-perftools-dev)")
     binary = directory / "workload_tcmalloc"
     run(["g++", "-O1", "-g", "-fno-omit-frame-pointer", "-pthread", "-DHG_WITH_TCMALLOC",
          PROGRAMS / "workload.cc", "-o", binary, "-ldl", "-ltcmalloc"])
@@ -86,7 +90,7 @@ def sampled(directory):
 def jemalloc(directory):
     library = LIBRARIES / "libjemalloc.so.2"
     if not library.exists():
-        raise RuntimeError(f"{library} is not there (package libjemalloc2)")
+        raise NotHere(f"{library} is not there (package libjemalloc2)")
     cases = [("pie", 12, "true"), ("pie", 16, "false"), ("exec", 12, "true"), ("stripped", 12, "false")]
     for kind, shift, accumulate in cases:
         binary = directory / f"workload_{kind}"
@@ -103,7 +107,7 @@ def jemalloc(directory):
 def cpu(directory):
     library = LIBRARIES / "libprofiler.so.0"
     if not library.exists():
-        raise RuntimeError(f"{library} is not there (package libgoogle-perftools4)")
+        raise NotHere(f"{library} is not there (package libgoogle-perftools4)")
     binary = directory / "workload_pie"
     path = directory / "cpu.prof"
     run([binary, "--busy", 300], env=environment(LD_PRELOAD=library, CPUPROFILE=path))
@@ -112,7 +116,7 @@ def cpu(directory):
 
 def go(directory):
     if shutil.which("go") is None:
-        raise RuntimeError("go is not there (package golang-go)")
+        raise NotHere("go is not there (package golang-go)")
     binary = directory / "goheap"
     cache = directory / "go-cache"
     run(["go", "build", "-o", binary, PROGRAMS / "heap.go"],
@@ -137,7 +141,7 @@ def make(directory):
         for maker in (gperftools, sampled, jemalloc, cpu, go):
             try:
                 made += [Made(m.format, str(m.path), str(m.binary)) for m in maker(directory)]
-            except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+            except NotHere as error:
                 print(f"no {maker.__name__} profiles: {error}", file=sys.stderr)
         listed.write_text("".join("\t".join(m) + "\n" for m in made))
         return made
