@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "core/base/testing/eventually.h"
+
 namespace heapgauge {
 namespace {
 
@@ -33,7 +35,7 @@ class HttpTest : public ::testing::Test {
     });
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
-    while (!server_.is_running()) std::this_thread::yield();
+    EXPECT_TRUE(Eventually("the server runs", [&] { return server_.is_running(); }));
   }
   ~HttpTest() override {
     server_.stop();

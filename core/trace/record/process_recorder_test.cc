@@ -55,6 +55,12 @@ class RecordingAProcess : public ::testing::Test {
     return file ? *file : nullptr;
   }
   uint64_t Now() const { return MonotonicNow(); }
+  ::testing::AssertionResult EventuallyRecords(uint64_t events) {
+    return Eventually("the recorder has read the events", [&] {
+      recorder_->Work(Now());
+      return recorder_->totals().events >= events;
+    });
+  }
 
   ClockPair start_;
   TracedGauge gauge_;
@@ -207,7 +213,7 @@ TEST_F(RecordingAProcess, SomethingIsOnDiskBeforeTheEnd) {
   auto buffer = gauge_.Take(0, 1, 1);
   for (uint64_t i = 1; i <= 1500; ++i) buffer.Allocate(Now(), i * 64, 10, 1);
   // An event may be held for some microseconds after its time.
-  while (recorder_->totals().events < 1500) recorder_->Work(Now());
+  ASSERT_TRUE(EventuallyRecords(1500));
   recorder_->Work(Now() + 2'000'000'000);
   const auto file = TraceFile::Open(path_);
   ASSERT_TRUE(file) << file.error().message;
@@ -351,7 +357,7 @@ TEST_F(RecordingAProcess, AFileCutShortEndsInAValidTrace) {
   Open();
   auto buffer = gauge_.Take(0, 1, 1);
   for (uint64_t i = 1; i <= 100; ++i) buffer.Allocate(Now(), i * 64, 10, 1);
-  while (recorder_->totals().events < 100) recorder_->Work(Now());
+  ASSERT_TRUE(EventuallyRecords(100));
   ASSERT_EQ(truncate(gauge_.path().c_str(), 4096), 0);
   recorder_->Work(Now());
   const auto file = Finish();
