@@ -34,9 +34,9 @@ Command::Command(const std::vector<std::string>& arguments, const Environment& e
   lseek(in, 0, SEEK_SET);
   pid_ = fork();
   if (pid_ == 0) {
-    // A shell starts background jobs with these ignored, and programs inherit that.
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
+    // A shell starts background jobs with some of these ignored, nohup with another, and programs
+    // inherit that.
+    for (const int ignored : {SIGINT, SIGQUIT, SIGHUP}) signal(ignored, SIG_DFL);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     dup2(in, STDIN_FILENO);
     dup2(out_, STDOUT_FILENO);
