@@ -143,7 +143,7 @@ Result<std::vector<LeakOwner>> FindLeakOwners(const LeaksSubject& subject, const
     return std::vector<LeakOwner>{OwnerOf(subject, losses.record_of[block], block, symbols)};
   }
   auto regex = Regex::CompileTyped(asked);
-  if (!regex) return Fail(regex.error().code, "--who-points-at: " + regex.error().message);
+  if (!regex) return FailField("who-points-at", regex.error().code, regex.error().message);
   const Profile& profile = check.known.profile;
   std::vector<uint32_t> records;
   for (size_t i = losses.records.size(); i-- > 0;) {
