@@ -17,7 +17,7 @@ void DescribeCallgrind(Command callgrind, Action* action) {
 Example:
   heapgauge callgrind -o callgrind.out.heap 4242 && kcachegrind callgrind.out.heap)",
                  options);
-  AddSort(callgrind, options.get());
+  AddViewOptions(callgrind, options.get(), kSortField);
 }
 
 }  // namespace

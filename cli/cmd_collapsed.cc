@@ -13,7 +13,7 @@ int Collapsed(const ReportOptions& options) {
   if (profile.sample_types.empty()) return FailWith("the profile has no sample types");
   TellNotes(profile.notes);
   const Granularity granularity = loaded->granularity;
-  const auto names = FrameNames(profile, granularity, NamesOf(options.names));
+  const auto names = FrameNames(profile, granularity, options.names);
   const bool join = granularity == Granularity::kFiles || granularity == Granularity::kModules;
   const size_t type = TypeOf(profile, loaded->sort);
   TellShrunk(profile, loaded->rows, type);
@@ -32,7 +32,7 @@ names depend on what else is in the profile; --names whole is better for compari
 Example:
   heapgauge collapsed 4242 | flamegraph.pl > heap.svg)",
                  options);
-  AddSort(collapsed, options.get());
+  AddViewOptions(collapsed, options.get(), kSortField);
   AddGranularity(collapsed, options.get());
 }
 

@@ -22,7 +22,7 @@ int Dhat(const ReportOptions& options) {
   DhatProfileOptions dhat;
   dhat.selected = loaded->rows;
   // Who asks for a moment or a value of a trace gets that one.
-  const bool of_trace = !options.trace.at.empty() || !options.trace.value.empty();
+  const bool of_trace = !options.at.empty() || !options.value.empty();
   if (!options.type.empty() || of_trace) {
     dhat.type = loaded->profile().DefaultType();
     TellShrunk(loaded->profile(), loaded->rows, dhat.type);

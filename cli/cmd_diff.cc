@@ -33,7 +33,7 @@ int Diff(const ReportOptions& options) {
   for (const Profile& profile : profiles) sources.profiles.push_back(&profile);
   FunctionOptions functions;
   functions.filter = {options.focus, options.ignore};
-  functions.granularity = GranularityOf(options.granularity);
+  functions.granularity = options.granularity;
   functions.sort = sort;
   functions.cumulative = options.cumulative;
   const auto comparison = Compare(sources.profiles, functions);
@@ -41,7 +41,7 @@ int Diff(const ReportOptions& options) {
   DiffOptions diff;
   diff.rows = options.RowsOr(diff.rows);
   diff.layout = Target(options).layout();
-  diff.names = NamesOf(options.names);
+  diff.names = options.names;
   diff.only_sure = options.only_sure;
   diff.cumulative = options.cumulative;
   if (options.json) return Deliver(options, DiffJson(sources, *comparison, diff));

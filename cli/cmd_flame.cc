@@ -16,7 +16,7 @@ int Flame(const ReportOptions& options) {
   flame.filter = {options.focus, options.ignore};
   flame.sort = loaded->sort;
   flame.granularity = loaded->granularity;
-  flame.names = NamesOf(options.names);
+  flame.names = options.names;
   flame.callers = options.callers;
   flame.depth = options.depth;
   const Terminal target = Target(options);
@@ -52,7 +52,7 @@ Examples:
   heapgauge flame --sort allocated -o churn.svg 4242
   heapgauge flame --at peak -o peak.svg server.hgt   of a trace: when most was live)",
                  options);
-  AddSort(flame, options.get());
+  AddViewOptions(flame, options.get(), kSortField);
   AddGranularity(flame, options.get());
   flame.Flag("--callers", &options->callers, "begin with what allocates, callers below it");
   flame.Flag("--text", &options->text, "boxes made of characters, whatever the output is");

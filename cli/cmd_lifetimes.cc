@@ -1,6 +1,5 @@
 // lifetimes: how long blocks live, by size and by who allocates them.
 
-#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "cli/trace_subject.h"
 #include "core/recording/recording.h"
@@ -14,6 +13,7 @@ struct LifetimesCommand {
   ReportOptions report;
   std::string source;
   std::string by = "function";
+  std::string sort;
   bool bytes = false;
 };
 
@@ -26,8 +26,8 @@ int OfTrace(const LifetimesCommand& command, SelectedTrace opened, ProgressSink*
   trace::LifetimeRequest request;
   if (opened.matcher) request.matcher = &*opened.matcher;
   request.rows = RowsOf(command);
-  request.sort = trace::LifetimeSortOf(options.sort.empty() ? (command.bytes ? "bytes" : "blocks")
-                                                            : options.sort);
+  request.sort = trace::LifetimeSortOf(command.sort.empty() ? (command.bytes ? "bytes" : "blocks")
+                                                            : command.sort);
   const auto report = trace::ReadLifetimes(*opened.trace, groups, request, progress);
   if (!report) return FailWith(report.error());
   TraceSubject subject;
@@ -40,7 +40,7 @@ int OfTrace(const LifetimesCommand& command, SelectedTrace opened, ProgressSink*
   if (options.csv) return Deliver(options, LifetimesCsv(subject, *report));
   LifetimeOptions text;
   text.layout = Target(options).layout();
-  text.names = NamesOf(options.names);
+  text.names = options.names;
   text.bytes = command.bytes;
   return Deliver(options, LifetimesText(subject, *report, text));
 }
@@ -96,7 +96,7 @@ Examples:
   sub.Add("SOURCE", &command->source, "trace (.hgt), gauge file, PID or profile").Required();
   sub.Add("--by", &command->by, "function, stack, module or thread")
       .OneOf({"function", "stack", "module", "thread"});
-  sub.Add("--sort", &options->sort,
+  sub.Add("--sort", &command->sort,
           "by blocks, bytes, never (bytes never freed), temporary (blocks) or lifetime (mean)")
       .OneOf({"blocks", "bytes", "never", "temporary", "lifetime"});
   sub.Flag("--bytes", &command->bytes, "rows and their histograms by bytes in place of blocks");

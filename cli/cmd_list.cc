@@ -21,7 +21,7 @@ Examples:
   heapgauge list 'Cache::Insert' 4242
   heapgauge list --source-path ~/src/server 'Cache::Insert' server.pb.gz)",
                  options, "RE", "name of the function (RE2)");
-  AddSort(list, options.get());
+  AddViewOptions(list, options.get(), kSortField);
   AddSourcePaths(list, &options->source_path, &options->trim_path);
 }
 

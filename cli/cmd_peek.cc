@@ -13,8 +13,8 @@ int Peek(const ReportOptions& options) {
   peek.pattern = options.pattern;
   peek.filter = {options.focus, options.ignore};
   peek.sort = loaded->sort;
-  peek.granularity = GranularityOf(options.granularity);
-  peek.names = NamesOf(options.names);
+  peek.granularity = options.granularity;
+  peek.names = options.names;
   peek.layout = Target(options).layout();
   peek.rows = options.RowsOr(peek.rows);
   if (options.json) {

@@ -70,22 +70,22 @@ class SinkAfterProgress final : public TextSink {
 };
 
 // Ctrl-C ends the query that runs; a second one ends the program, if that did not help.
-std::atomic<query::Query*> running = nullptr;
+std::atomic<query::Query*> running_query = nullptr;
 
 class InterruptBySignal {
  public:
   explicit InterruptBySignal(query::Query* query) {
-    running = query;
+    running_query = query;
     struct sigaction action {};
     action.sa_handler = [](int) {
-      if (query::Query* now = running.load()) now->Interrupt();
+      if (query::Query* now = running_query.load()) now->Interrupt();
     };
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     sigaction(SIGINT, &action, &before_);
   }
   ~InterruptBySignal() {
     sigaction(SIGINT, &before_, nullptr);
-    running = nullptr;
+    running_query = nullptr;
   }
   InterruptBySignal(const InterruptBySignal&) = delete;
   InterruptBySignal& operator=(const InterruptBySignal&) = delete;
@@ -124,7 +124,7 @@ Result<std::unique_ptr<query::QuerySource>> OpenSource(const QueryCommand& comma
     HG_ASSIGN(recording, Recording::Open(sources.front(), open));
   }
   if (recording && recording->is_trace()) {
-    if (command.report.peak || command.report.kind != "heap") {
+    if (command.report.peak || command.report.kind != ProfileKind::kHeap) {
       return Fail(ErrorCode::kInvalidArgument,
                   Printable(sources.front()) +
                       ": of a trace, SQL chooses the moment and the kind: snapshots('peak'), "
@@ -285,9 +285,8 @@ Examples:
   sub.Add("-o,--output", &command->report.output, "write to this file").NotEmpty();
   sub.Add("--pick", &command->report.pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
-  sub.Flag("--peak", &command->report.peak, "of a gauge file: the largest heap so far");
-  sub.Add("--kind", &command->report.kind, "of a gauge file: heap, mmap or pool")
-      .OneOf({"heap", "mmap", "pool"});
+  AddViewOption(sub, &command->report, "peak", "of a gauge file: the largest heap so far");
+  AddViewOption(sub, &command->report, "kind", "of a gauge file: heap, mmap or pool");
   AddSymbolOptions(sub, &command->report.symbols);
   sub.OnChosen([=] { *action = [=] { return Query(*command); }; });
 }

@@ -13,7 +13,7 @@ int Speedscope(const ReportOptions& options) {
   TellNotes(profile.notes);
   SpeedscopeOptions speedscope;
   speedscope.selected = loaded->rows;
-  speedscope.frame_names = FrameNames(profile, loaded->granularity, NamesOf(options.names));
+  speedscope.frame_names = FrameNames(profile, loaded->granularity, options.names);
   speedscope.shown = TypeOf(profile, loaded->sort);
   TellShrunk(profile, loaded->rows, speedscope.shown);
   speedscope.exporter = std::string("heapgauge ") + Version();
@@ -28,7 +28,7 @@ void DescribeSpeedscope(Command speedscope, Action* action) {
 Example:
   heapgauge speedscope -o heap.speedscope.json 4242)",
                  options);
-  AddSort(speedscope, options.get());
+  AddViewOptions(speedscope, options.get(), kSortField);
   AddGranularity(speedscope, options.get());
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "cli/trace_subject.h"
 #include "core/base/text.h"
@@ -73,7 +72,7 @@ int OfTrace(const StatsCommand& command, SelectedTrace opened, ProgressSink* pro
   subject.notes = std::move(opened.notes);
   StatsOptions text;
   text.layout = Target(options).layout();
-  text.names = NamesOf(options.names);
+  text.names = options.names;
   text.sections = command.sections;
   text.rows = options.RowsOr(text.rows);
   if (options.json) return Deliver(options, StatsJson(subject, *stats, *request, text));

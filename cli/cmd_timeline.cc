@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/progress_line.h"
-#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "core/base/text.h"
 #include "core/formats/massif/massif_file.h"
@@ -25,10 +24,8 @@ namespace heapgauge::cli {
 namespace {
 
 struct TimelineCommand {
-  ReportOptions report;  // where it goes, how names are found
+  ReportOptions report;  // which blocks count, where it goes, how names are found
   std::string source;
-  TraceOptions blocks;  // of a trace: which ones count
-  RowFilter functions;
   std::string from;
   std::string to;
   std::string unit;  // "": time, or what the file counts
@@ -137,25 +134,24 @@ Result<trace::TraceFile::Stacks> NamedStacks(const TimelineCommand& command,
 Result<trace::Selection> SelectionOf(const TimelineCommand& command,
                                      const trace::TraceFile& trace) {
   trace::Selection selection;
-  HG_ASSIGN(const trace::Question question, QuestionOf(command.blocks, command.report.kind));
+  HG_ASSIGN(trace::Question question, BlocksOf(command.report));
+  if (command.report.kind == ProfileKind::kMmap) question.filter.mappings = true;
   HG_ASSIGN(selection.filter, FilterOf(question, trace));
-  selection.rows = command.functions;
+  selection.rows = {command.report.focus, command.report.ignore};
   return selection;
 }
 
-// Some blocks are asked for, not all.
-bool ChoosesBlocks(const TimelineCommand& command) {
-  return command.blocks != TraceOptions() || command.report.kind != "heap" ||
-         !command.functions.focus.empty() || !command.functions.ignore.empty();
-}
-
-// REQUIRES: ChoosesBlocks().
-std::string OptionThatChooses(const TimelineCommand& command) {
-  if (command.report.kind != "heap") return "--kind " + command.report.kind;
-  const RowFilter& rows = command.functions;
-  if (!rows.focus.empty()) return "--focus " + Printable(rows.focus);
-  if (!rows.ignore.empty()) return "--ignore " + Printable(rows.ignore);
-  return FirstFilterOption(command.blocks);
+// An option that chooses blocks: "--min-size 1M"; "" all blocks count. Options with words go first.
+std::string OptionThatChooses(const View& view) {
+  for (size_t type = 0; type < std::variant_size_v<decltype(ViewField::value)>; ++type) {
+    for (const ViewField& field : ViewFields()) {
+      const std::vector<std::string> given = field.Given(view);
+      if (field.value.index() != type || given.empty()) continue;
+      const bool is_flag = std::holds_alternative<ViewField::Flag>(field.value);
+      return "--" + std::string(field.name) + (is_flag ? "" : " " + Printable(given.front()));
+    }
+  }
+  return "";
 }
 
 Result<Timeline> MakeTimeline(const TimelineCommand& command, const TimeSource& source,
@@ -273,12 +269,13 @@ int RunTimeline(const TimelineCommand& command) {
       return FailWith(unit.error());
     }
   }
+  const std::string choice = OptionThatChooses(command.report);
   if (command.massif || IsMassifName(command.report.output)) {
     if (command.report.json || command.report.csv) {
       return FailWith("-o: a file of that name is one of massif's; JSON and CSV need another");
     }
-    if (ChoosesBlocks(command)) {
-      return FailWith(OptionThatChooses(command) +
+    if (!choice.empty()) {
+      return FailWith(choice +
                       ": massif's snapshots are about all blocks of the heap; leave it out, or use "
                       "the graph, --json or --csv");
     }
@@ -294,7 +291,7 @@ int RunTimeline(const TimelineCommand& command) {
                               " does not know what single threads did"
                         : std::string("--threads needs --unit time"));
   }
-  if (ChoosesBlocks(command) && (source->trace == nullptr || AxisOf(command) != TimeAxis::kTime)) {
+  if (!choice.empty() && (source->trace == nullptr || AxisOf(command) != TimeAxis::kTime)) {
     return FailWith(source->trace == nullptr
                         ? "only a trace (run --trace) knows single blocks over time, " +
                               Printable(command.source) + " does not"
@@ -345,11 +342,10 @@ Examples:
           "what the axis counts: time (also ns, ms), bytes allocated and freed so far, or "
           "allocations and frees so far; a file of massif's has one of its own")
       .OneOf({"time", "ns", "ms", "bytes", "allocations"});
-  sub.Add("--focus", &command->functions.focus, "only stacks with a function that matches (RE2)");
-  sub.Add("--ignore", &command->functions.ignore, "without stacks that have such a function");
-  sub.Add("--kind", &report->kind, "of a trace: heap; mmap: what the program mapped itself")
-      .OneOf({"heap", "mmap"});
-  AddTraceOptions(sub, &command->blocks, kFilterOptions);
+  AddViewOption(sub, report, "focus", "only stacks with a function that matches (RE2)");
+  AddViewOption(sub, report, "ignore", "without stacks that have such a function");
+  AddViewOption(sub, report, "kind", "of a trace: heap; mmap: what the program mapped itself", 2);
+  AddViewOptions(sub, report, kBlockFields);
   sub.Add("--top", &command->bands, "so many stacks, largest at the peak, each over time")
       .Between(0, 1000);
   sub.Add("--threads", &command->lanes, "so many threads, the busiest, each over time")

@@ -37,8 +37,8 @@ class Watcher {
     last_ = now_ = first_;
     view_.sort = first.sort;
     view_.cumulative = options.cumulative;
-    view_.granularity = GranularityOf(options.granularity);
-    view_.names = NamesOf(options.names);
+    view_.granularity = options.granularity;
+    view_.names = options.names;
     view_.filter = {options.focus, options.ignore};
   }
 
@@ -185,7 +185,7 @@ int Top(const ReportOptions& options) {
   functions.filter = {options.focus, options.ignore};
   functions.sort = sorted->sort;
   functions.cumulative = options.cumulative;
-  functions.granularity = GranularityOf(options.granularity);
+  functions.granularity = options.granularity;
   functions.flat_only = !options.cumulative && !options.json && !options.csv;
   const auto report = AggregateFunctions(loaded->profile, functions);
   if (!report) return FailWith(report.error());
@@ -194,7 +194,7 @@ int Top(const ReportOptions& options) {
   top.layout = Target(options).layout();
   top.cumulative = options.cumulative;
   top.sort = functions.sort;
-  top.names = NamesOf(options.names);
+  top.names = options.names;
   if (options.csv) TellNotes(loaded->profile.notes);
   if (options.csv) return Deliver(options, TopCsv(loaded->profile, *report, top));
   return options.json ? Deliver(options, TopJson(loaded->profile, *report, loaded->notes, top))

@@ -15,8 +15,8 @@ int Traces(const ReportOptions& options) {
   traces.layout = Target(options).layout();
   traces.sort = sorted->sort;
   traces.filter = {options.focus, options.ignore};
-  traces.names = NamesOf(options.names);
-  if (!options.granularity.empty()) traces.granularity = GranularityOf(options.granularity);
+  traces.names = options.names;
+  traces.granularity = options.granularity;
   if (options.json || options.csv) TellNotes(profile.notes);
   const TextLook look = Target(options).look;
   return DeliverBy(options, [&](TextSink* sink) {
@@ -28,6 +28,7 @@ int Traces(const ReportOptions& options) {
 
 void DescribeTraces(Command traces, Action* action) {
   auto options = std::make_shared<ReportOptions>();
+  options->granularity = Granularity::kLines;
   DescribeReport(traces, action, Traces, R"(
 Frames are shown from the one that allocates outwards, by source line; --functions joins stacks that
 differ in lines alone.

@@ -13,8 +13,8 @@ int Tree(const ReportOptions& options) {
   TreeOptions tree;
   tree.filter = {options.focus, options.ignore};
   tree.sort = sorted->sort;
-  tree.granularity = GranularityOf(options.granularity);
-  tree.names = NamesOf(options.names);
+  tree.granularity = options.granularity;
+  tree.names = options.names;
   tree.layout = Target(options).layout();
   tree.callers = options.callers;
   tree.compress = options.compress;

@@ -156,6 +156,11 @@ Option Command::Add(const std::string& names, double* value, const std::string& 
   return AddAny(names, value, help);
 }
 
+Option Command::Add(const std::string& names, std::function<void(const std::string&)> set,
+                    const std::string& help) const {
+  return Option(app_->add_option_function(names, std::move(set), help));
+}
+
 Option Command::Flag(const std::string& names, bool* value, const std::string& help) const {
   return Option(app_->add_flag(names, *value, help));
 }

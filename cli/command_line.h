@@ -68,6 +68,8 @@ class Command {
   Option Add(const std::string& names, uint32_t* value, const std::string& help) const;
   Option Add(const std::string& names, uint64_t* value, const std::string& help) const;
   Option Add(const std::string& names, double* value, const std::string& help) const;
+  Option Add(const std::string& names, std::function<void(const std::string&)> set,
+             const std::string& help) const;
   // An option that needs no value. As text, "--watch{2}" means 2 where it has none.
   Option Flag(const std::string& names, bool* value, const std::string& help) const;
   Option Flag(const std::string& names, std::string* value, const std::string& help) const;

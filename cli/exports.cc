@@ -22,18 +22,17 @@ std::string AdviceOnFigure(bool is_allocated, const LiveExport& format) {
 }  // namespace
 
 Status CheckLiveExport(const ReportOptions& options, const LiveExport& format) {
-  const TraceOptions& trace = options.trace;
-  if (!trace.value.empty() && trace.value != "live") {
-    return Refuse("--value " + Printable(trace.value), format,
-                  AdviceOnFigure(trace.value == "allocated", format));
+  if (!options.value.empty() && options.value != "live") {
+    return Refuse("--value " + Printable(options.value), format,
+                  AdviceOnFigure(options.value == "allocated", format));
   }
   if (!options.type.empty() && !options.type.starts_with("inuse_")) {
     return Refuse("--type " + Printable(options.type), format,
                   AdviceOnFigure(options.type.starts_with("alloc_"), format));
   }
-  if (trace.blocks) return Refuse("--blocks", format, "leave it out");
-  if (!trace.from.empty() && !format.has_allocated) {
-    return Refuse("--from " + Printable(trace.from), format, "leave it out, or use --at or --to");
+  if (options.blocks) return Refuse("--blocks", format, "leave it out");
+  if (!options.from.empty() && !format.has_allocated) {
+    return Refuse("--from " + Printable(options.from), format, "leave it out, or use --at or --to");
   }
   return {};
 }

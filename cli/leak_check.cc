@@ -80,8 +80,7 @@ void AddLeakOutputOptions(Command sub, LeakOptions* options) {
   sub.Flag("--valgrind-style", &options->valgrind_style,
            "line by line as memcheck prints it, with ==PID== in front");
   sub.Add("-o,--output", &report->output, "write to this file").NotEmpty();
-  sub.Add("--names", &report->names, "short (templates and parameters folded) or whole")
-      .OneOf({"short", "whole"});
+  AddViewOption(sub, report, "names", "short (templates and parameters folded) or whole");
   sub.Add("--color", &report->colour, "auto, always or never").OneOf({"auto", "always", "never"});
   AddSymbolOptions(sub, &report->symbols);
 }
@@ -147,7 +146,7 @@ Result<LeakSetup> ReadLeakOptions(const LeakOptions& options) {
   setup.report.frames = options.frames;
   setup.report.valgrind_style = options.valgrind_style;
   setup.report.layout = Target(options.report).layout();
-  setup.report.names = NamesOf(options.report.names);
+  setup.report.names = options.report.names;
   setup.report.version = Version();
   return setup;
 }

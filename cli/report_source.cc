@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "cli/cli.h"
@@ -12,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/sinks.h"
 #include "core/base/text.h"
+#include "core/fold/functions.h"
 #include "core/fold/measures.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/report/draw/drawn_graph.h"
@@ -23,17 +25,14 @@ Result<Loaded> Load(const ReportOptions& options, FrameCache* cache, Recording* 
   ProgressSink* progress = options.quiet ? nullptr : BeginProgress();
   ReadOptions read;
   read.gauge.peak = options.peak;
-  read.gauge.inherited = options.inherited == "only"   ? Inherited::kOnly
-                         : options.inherited == "none" ? Inherited::kExclude
-                                                       : Inherited::kInclude;
-  HG_ASSIGN(read.question, QuestionOf(options.trace));
+  read.gauge.inherited = options.inherited;
+  read.gauge.kind = options.kind;
+  HG_ASSIGN(read.question, QuestionOf(options));
   read.progress = progress;
   std::vector<std::string> notes;
   read.name_stacks = [&](Profile* profile) {
     notes = NameLocations(options.symbols, profile, progress).notes;
   };
-  if (options.kind == "mmap") read.gauge.kind = ProfileKind::kMmap;
-  if (options.kind == "pool") read.gauge.kind = ProfileKind::kPool;
   Loaded loaded;
   if (progress != nullptr && !options.sources.empty()) {
     progress->Report("reading " + options.sources.front(), 0, 0, "");
@@ -68,8 +67,6 @@ void TellNotes(const std::vector<std::string>& notes) {
   EndProgress();
   for (const std::string& note : notes) TellUser("note: {}\n", Printable(note));
 }
-
-Names NamesOf(const std::string& name) { return name == "whole" ? Names::kWhole : Names::kShort; }
 
 Terminal Target(const ReportOptions& options) {
   if (options.output.empty() || options.output == "-") {
@@ -168,22 +165,62 @@ namespace {
 
 // Words that choose the figure have to agree: none of them is passed over in silence.
 Status CheckFigure(const ReportOptions& options) {
-  const TraceOptions& trace = options.trace;
-  if (!options.type.empty() && (!trace.value.empty() || trace.blocks)) {
+  if (!options.type.empty() && (!options.value.empty() || options.blocks)) {
     return Fail(ErrorCode::kInvalidArgument,
-                std::string("--type and ") + (trace.value.empty() ? "--blocks" : "--value") +
+                std::string("--type and ") + (options.value.empty() ? "--blocks" : "--value") +
                     " both choose what is counted: leave out one of them");
   }
-  if (trace.blocks && !options.sort.empty() && options.sort != "count") {
+  const SortKey sort = options.sort.value_or(SortKey::kCount);
+  if (options.blocks && sort != SortKey::kCount) {
     return Fail(ErrorCode::kInvalidArgument,
-                "--blocks counts blocks, --sort " + options.sort +
+                std::string("--blocks counts blocks, --sort ") + SortName(sort) +
                     " does not sort by them: leave out one of them" +
-                    (options.sort == "allocated" ? ", or ask for --value allocated --blocks" : ""));
+                    (sort == SortKey::kAllocated ? ", or ask for --value allocated --blocks" : ""));
   }
   return {};
 }
 
+// The words of a choice that the command takes are the first ones.
+Option AddField(Command sub, View* view, const ViewField& field, const char* help,
+                size_t words = SIZE_MAX) {
+  const std::string name = "--" + std::string(field.name);
+  if (const auto* flag = std::get_if<ViewField::Flag>(&field.value)) {
+    return sub.Flag(name, &(view->**flag), help);
+  }
+  if (const auto* list = std::get_if<ViewField::Texts>(&field.value)) {
+    return sub.Add(name, &(view->**list), help).OneEachTime().NotEmpty();
+  }
+  if (const auto* text = std::get_if<ViewField::Text>(&field.value)) {
+    const Option option = sub.Add(name, &(view->**text), help);
+    return (field.part & kTraceFields) != 0 ? option.NotEmpty() : option;
+  }
+  const auto all = std::get<ViewField::Choice>(field.value).words;
+  const auto taken = all.first(std::min(words, all.size()));
+  return sub
+      .Add(
+          name, [view, &field](const std::string& word) { field.Set(word, view); }, help)
+      .OneOf({taken.begin(), taken.end()});
+}
+
 }  // namespace
+
+void AddViewOption(Command sub, View* view, std::string_view field, const char* help,
+                   size_t words) {
+  for (const ViewField& one : ViewFields()) {
+    if (one.name == field) AddField(sub, view, one, help, words);
+  }
+}
+
+void AddViewOptions(Command sub, View* view, uint32_t parts) {
+  std::optional<Option> freed;
+  for (const ViewField& field : ViewFields()) {
+    if ((field.part & parts) == 0) continue;
+    const Option option = AddField(sub, view, field, field.help);
+    if ((field.part & kTraceFields) != 0) option.InGroup("Options for traces (run --trace)");
+    if (field.name == "freed") freed = option;
+    if (field.name == "not-freed") option.Excludes(*freed);
+  }
+}
 
 void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&),
                     const char* footer, std::shared_ptr<ReportOptions> options, const char* pattern,
@@ -196,62 +233,38 @@ void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&
       .Required();
   sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
-  sub.Add("--focus", &options->focus, "only stacks with a function that matches (RE2)");
-  sub.Add("--ignore", &options->ignore, "no stacks with a function that matches (RE2)");
-  sub.Flag("--peak", &options->peak,
-           "the largest heap so far in place of this moment, if the file knows it");
-  sub.Add("--inherited", &options->inherited,
-          "blocks that a forked process has from its parent, of a gauge file: all, only, none")
-      .OneOf({"all", "only", "none"});
-  sub.Add("--kind", &options->kind,
-          "heap; mmap: what the program mapped itself (run --mmap); pool: blocks of pools that it "
-          "reports")
-      .OneOf({"heap", "mmap", "pool"});
-  sub.Add("--type", &options->type,
-          "sample type to show, by name or number; the profile's own by default");
+  AddViewOptions(sub, options.get(), kStackFields | kPeakField | kGaugeFields | kTypeField);
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
   sub.Add("-o,--output", &options->output, "write to this file").NotEmpty();
   AddSymbolOptions(sub, &options->symbols);
-  AddTraceOptions(sub, &options->trace);
+  AddViewOptions(sub, options.get(), kTraceFields);
   sub.OnChosen([=] {
     *action = [=] {
       if (const Status figure = CheckFigure(*options); !figure) return FailWith(figure.error());
       // Objects beside other figures are those that are live.
-      if (options->trace.value == "allocated" && options->sort == "count") {
-        options->trace.blocks = true;
-        options->sort.clear();
+      if (options->value == "allocated" && options->sort == SortKey::kCount) {
+        options->blocks = true;
+        options->sort.reset();
       }
       return run(*options);
     };
   });
 }
 
-void AddSort(Command sub, ReportOptions* options) {
-  sub.Add("--sort", &options->sort,
-          "by live, allocated, count (of objects) or, unless it is a trace, age")
-      .OneOf({"live", "allocated", "count", "age"});
-}
-
-void AddGranularity(Command sub, ReportOptions* options) {
-  static constexpr std::pair<const char*, const char*> kFlags[] = {
-      {"functions", "by function"},
-      {"lines", "by source line"},
-      {"files", "by source file"},
-      {"modules", "by executable and library"},
-      {"addresses", "by address in the program"},
-  };
+void AddGranularity(Command sub, View* view) {
+  static constexpr const char* kHelp[kGranularities] = {
+      "by function", "by source line", "by source file", "by executable and library",
+      "by address in the program"};
   std::vector<Option> flags;
-  for (const auto& [name, help] : kFlags) {
-    const std::string value = name;
+  for (size_t i = 0; i < kGranularities; ++i) {
+    const auto granularity = static_cast<Granularity>(i);
     Option flag = sub.Flag(
-        "--" + value, [=] { options->granularity = value; }, help);
+        std::string("--") + GranularityName(granularity), [=] { view->granularity = granularity; },
+        kHelp[i]);
     for (Option other : flags) flag.Excludes(other);
     flags.push_back(flag);
   }
-  sub.Add("--names", &options->names,
-          "short (templates and parameters folded unless they tell functions apart) or "
-          "whole")
-      .OneOf({"short", "whole"});
+  AddViewOptions(sub, view, kNamesField);
 }
 
 void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_path) {
@@ -263,7 +276,7 @@ void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_pat
 }
 
 Option AddTable(Command sub, ReportOptions* options) {
-  AddSort(sub, options);
+  AddViewOptions(sub, options, kSortField);
   sub.Add("-n,--rows", &options->rows, "rows to show, 0 for all").NonNegative();
   return sub.Flag("--json", &options->json, "as JSON, with all figures");
 }
@@ -292,7 +305,7 @@ Result<Sorted> LoadSorted(const ReportOptions& options, FrameCache* cache, Recor
 Result<Selected> LoadSelected(const ReportOptions& options, Recording* opened) {
   Selected selected;
   HG_ASSIGN(static_cast<Sorted&>(selected), LoadSorted(options, nullptr, opened));
-  selected.granularity = GranularityOf(options.granularity);
+  selected.granularity = options.granularity;
   HG_ASSIGN(selected.rows,
             SelectRows(selected.profile(), {options.focus, options.ignore}, selected.granularity));
   return selected;
@@ -314,19 +327,8 @@ void AddCsv(Command sub, Option json, ReportOptions* options) {
   sub.Flag("--csv", &options->csv, "as CSV, for spreadsheets and scripts").Excludes(json);
 }
 
-namespace {
-
-pprof::Shape ShapeOf(const std::string& granularity) {
-  if (granularity == "lines") return pprof::Shape::kLines;
-  if (granularity == "files") return pprof::Shape::kFiles;
-  if (granularity == "addresses") return pprof::Shape::kAddresses;
-  return pprof::Shape::kFunctions;
-}
-
-}  // namespace
-
 Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::ReportKind kind) {
-  if (options.granularity == "modules") {
+  if (options.granularity == Granularity::kModules) {
     return Fail(ErrorCode::kInvalidArgument,
                 "this report has no form by module; tree --modules has one");
   }
@@ -348,11 +350,11 @@ Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::Re
   config.granularity = ShapeOf(options.granularity);
   if (options.rows >= 0) config.node_count = options.rows;
   const size_t type = TypeOf(profile, sorted.sort);
-  return PrepareGraph(std::move(profile), std::move(request), type, NamesOf(options.names));
+  return PrepareGraph(std::move(profile), std::move(request), type, options.names);
 }
 
 void AddGraphOptions(Command sub, ReportOptions* options) {
-  AddSort(sub, options);
+  AddViewOptions(sub, options, kSortField);
   AddGranularity(sub, options);
   sub.Add("-n,--nodes", &options->rows, "functions to show; 80 by default").NonNegative();
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/cli.h"
@@ -57,18 +58,19 @@ int DeliverBy(const ReportOptions& options, const std::function<Status(TextSink*
 // What is missing in a profile or trace, on standard error: for output that has no place for it.
 void TellNotes(const std::vector<std::string>& notes);
 
-Names NamesOf(const std::string& name);
-
 // The options that all reports have. One that is about functions of a name takes it before SOURCE:
 // `pattern` is what its help calls it. `several`: what becomes of more than one SOURCE.
 void DescribeReport(Command sub, Action* action, int (*run)(const ReportOptions&),
                     const char* footer, std::shared_ptr<ReportOptions> options,
                     const char* pattern = nullptr, const char* pattern_help = "",
                     const char* several = "several are added up");
-// --sort
-void AddSort(Command sub, ReportOptions* options);
+// The options of these fields (ViewPart), and one of them with help of its own and its first
+// `words` alone.
+void AddViewOptions(Command sub, View* view, uint32_t parts);
+void AddViewOption(Command sub, View* view, std::string_view field, const char* help,
+                   size_t words = SIZE_MAX);
 // --functions, --lines, --files, --modules, --addresses, --names
-void AddGranularity(Command sub, ReportOptions* options);
+void AddGranularity(Command sub, View* view);
 // --source-path, --trim-path: where sources are looked for.
 void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_path);
 // --sort, -n, --json: the last one

@@ -2,7 +2,6 @@
 
 #include "cli/exports.h"
 #include "cli/progress_line.h"
-#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "cli/symbol_options.h"
 
@@ -13,15 +12,13 @@ namespace {
 // else only a trace can answer makes Load fail.
 ReportOptions ForSamples(const ReportOptions& options) {
   ReportOptions changed = options;
-  changed.focus = std::exchange(changed.trace.function, "");
-  changed.ignore = std::exchange(changed.trace.not_function, "");
+  changed.focus = std::exchange(changed.function, "");
+  changed.ignore = std::exchange(changed.not_function, "");
   return changed;
 }
 
 bool ChoosesPart(const ReportOptions& options) {
-  return options.trace != TraceOptions() || options.kind != "heap" || options.peak ||
-         options.inherited != "all" || !options.focus.empty() || !options.ignore.empty() ||
-         !options.type.empty();
+  return !KeyOf(options, kProfileFields | kStackFields).empty();
 }
 
 Result<OpenedTrace> OpenTrace(const Recording& recording, const ReportOptions& options) {
@@ -39,7 +36,8 @@ Result<SelectedTrace> OpenSelectedTrace(const Recording& recording, const Report
   if (progress != nullptr) progress->Report("opening " + recording.path(), 0, 0, "");
   SelectedTrace opened;
   HG_ASSIGN(opened.trace, recording.Trace());
-  HG_ASSIGN(const trace::Question question, QuestionOf(options.trace, options.kind));
+  HG_ASSIGN(trace::Question question, QuestionOf(options));
+  if (options.kind == ProfileKind::kMmap) question.filter.mappings = true;
   HG_ASSIGN(opened.filter, BlocksBornWithin(question, *opened.trace));
   HG_ASSIGN(const auto stacks, opened.trace->ReadStacks());
   opened.stacks = *stacks;
@@ -62,14 +60,13 @@ Result<SelectedTrace> OpenSelectedTrace(const Recording& recording, const Report
 void AddBlockReportOptions(Command sub, ReportOptions* options) {
   sub.Add("--pick", &options->pick, "which file of a directory: newest or oldest")
       .OneOf({"newest", "oldest"});
-  sub.Add("--kind", &options->kind, "heap; mmap: what the program mapped itself (run --mmap)")
-      .OneOf({"heap", "mmap"});
-  sub.Add("--names", &options->names, "short or whole").OneOf({"short", "whole"});
+  AddViewOption(sub, options, "kind", "heap; mmap: what the program mapped itself (run --mmap)", 2);
+  AddViewOption(sub, options, "names", "short or whole");
   sub.Add("--color", &options->colour, "auto, always or never").OneOf({"auto", "always", "never"});
   sub.Add("-o,--output", &options->output, "write to this file").NotEmpty();
   sub.Flag("-q,--quiet", &options->quiet, "no progress line");
   AddSymbolOptions(sub, &options->symbols);
-  AddTraceOptions(sub, &options->trace, kRangeOptions | kFilterOptions);
+  AddViewOptions(sub, options, kRangeFields | kBlockFields);
 }
 
 std::optional<Recording> OpenWhole(const ReportOptions& options) {
@@ -123,7 +120,7 @@ int ReportSamples(
   for (const HeapFigures& row : FiguresOfRows(loaded->profile)) subject.total.Add(row);
   LiveSamplesOptions text;
   text.layout = Target(options).layout();
-  text.names = NamesOf(options.names);
+  text.names = options.names;
   text.rows = options.RowsOr(text.rows);
   return make(subject, text);
 }

@@ -61,13 +61,6 @@ const char* GranularityName(Granularity granularity) {
   return "functions";
 }
 
-Granularity GranularityOf(std::string_view name) {
-  for (const auto& [value, text] : kNames) {
-    if (name == text) return value;
-  }
-  return Granularity::kFunctions;
-}
-
 Entities::Entities(const Profile& profile, Granularity granularity) : granularity_(granularity) {
   Numbering names;
   Numbering files;

@@ -24,9 +24,12 @@ namespace heapgauge {
 enum class Granularity { kFunctions, kLines, kFiles, kModules, kAddresses };
 inline constexpr size_t kGranularities = 5;
 
-// "functions", "lines", ... and back; kFunctions for anything else.
+// "functions", "lines", ...
 const char* GranularityName(Granularity granularity);
-Granularity GranularityOf(std::string_view name);
+
+// What reports call functions: without template arguments and parameters unless these tell two of
+// them apart, or as they are.
+enum class Names { kShort, kWhole };
 
 using EntityId = uint32_t;
 

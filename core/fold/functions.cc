@@ -200,22 +200,20 @@ Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
   return report;
 }
 
-SortKey SortKeyOf(const std::string& name) {
-  if (name == "allocated") return SortKey::kAllocated;
-  if (name == "count") return SortKey::kCount;
-  if (name == "age") return SortKey::kAge;
-  return SortKey::kLive;
+const char* SortName(SortKey key) {
+  static constexpr const char* kNames[] = {"live", "allocated", "count", "age"};
+  return kNames[static_cast<size_t>(key)];
 }
 
-Result<SortKey> ChooseSort(const std::string& name, const Profile& profile) {
+Result<SortKey> ChooseSort(std::optional<SortKey> asked, const Profile& profile) {
   const Measures m = MeasuresOf(profile);
-  if (name.empty()) {
+  if (!asked) {
     const size_t type = profile.sample_types.empty() ? kNone : profile.DefaultType();
     if (m.has_allocated() && type == m.allocated) return SortKey::kAllocated;
     if (m.has_objects() && type == m.objects) return SortKey::kCount;
     return SortKey::kLive;
   }
-  const SortKey key = SortKeyOf(name);
+  const SortKey key = *asked;
   const bool known = key == SortKey::kLive || (key == SortKey::kAllocated && m.has_allocated()) ||
                      (key == SortKey::kCount && m.has_objects()) ||
                      (key == SortKey::kAge && !profile.blocks.empty());
@@ -231,8 +229,8 @@ Result<SortKey> ChooseSort(const std::string& name, const Profile& profile) {
   for (const SampleType& type : profile.sample_types) {
     types += (types.empty() ? "" : ", ") + Printable(type.name);
   }
-  return Fail(ErrorCode::kInvalidArgument, "this profile cannot be sorted by " + Printable(name) +
-                                               ": it has " +
+  return Fail(ErrorCode::kInvalidArgument, std::string("this profile cannot be sorted by ") +
+                                               SortName(key) + ": it has " +
                                                (types.empty() ? "no sample types" : types));
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,16 +70,16 @@ Result<FunctionReport> AggregateFunctions(const Groundwork& groundwork,
 // The figure that a sort key stands for.
 double SortValue(const HeapFigures& figures, SortKey key, uint64_t now_ns);
 
-// Which figure of a profile is meant by a word such as "allocated", or by none: the choice that
-// every report and every page makes, made in one place.
+// Which figure of a profile rows are sorted by: the choice that every report and every page makes,
+// made in one place.
 //
 // Pure functions.
 
-// "live", "allocated", "count", "age"; kLive for anything else.
-SortKey SortKeyOf(const std::string& name);
+// "live", "allocated", "count", "age"
+const char* SortName(SortKey key);
 
-// The key of that name; "" is what the profile is about. Fails if it has nothing to sort by so.
-Result<SortKey> ChooseSort(const std::string& name, const Profile& profile);
+// That key, or what the profile is about. Fails if it has nothing to sort by so.
+Result<SortKey> ChooseSort(std::optional<SortKey> asked, const Profile& profile);
 
 // The sample type that a format with a single value gets.
 size_t TypeOf(const Profile& profile, SortKey sort);

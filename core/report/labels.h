@@ -16,8 +16,6 @@
 
 namespace heapgauge {
 
-enum class Names { kShort, kWhole };
-
 class Labels {
  public:
   Labels() = default;

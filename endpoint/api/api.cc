@@ -18,12 +18,6 @@ Response JsonText(int status, std::string text) {
   return {status, {{"Content-Type", "application/json"}}, std::move(text)};
 }
 
-// The words of the command line begin with dashes; those of an address do not.
-std::string WithoutDashes(std::string message) {
-  if (message.starts_with("--")) message.erase(0, 2);
-  return message;
-}
-
 template <const Resource* resource>
 Reply Handle(const Call& call) {
   return Answer(call, *resource);
@@ -63,7 +57,7 @@ using Everything = ResourceList<&kSourcesResource,    //
 
 Response JsonFailure(const Error& error) {
   const Response plain = FailureOf(error);
-  return JsonText(plain.status, Json{{"error", WithoutDashes(error.message)}}.Line() + "\n");
+  return JsonText(plain.status, Json{{"error", error.Text("")}}.Line() + "\n");
 }
 
 Response JsonReply(std::string text) { return JsonText(200, std::move(text)); }

@@ -75,9 +75,8 @@ class NameTable {
     return found->second;
   }
 
-  Json ToJson(const Profile& profile, const Entities& entities, const std::string& names) const {
-    const Labels labels(profile, entities, ids_, names == "whole" ? Names::kWhole : Names::kShort,
-                        Layout());
+  Json ToJson(const Profile& profile, const Entities& entities, Names names) const {
+    const Labels labels(profile, entities, ids_, names, Layout());
     Json list = Json::Array();
     for (const EntityId id : ids_) {
       Json json = {{"label", labels[id]}, {"step", StepText(StepOf(profile, entities, id))}};
@@ -307,8 +306,7 @@ Result<std::string> AnswerTree(const Call& call, const Filter& filter) {
   for (size_t i = 0; i < kept.size(); ++i) {
     if (kept[i]) shown.push_back(view.nodes[i].entity);
   }
-  const Labels labels(profile, entities, shown,
-                      filter.names == "whole" ? Names::kWhole : Names::kShort, Layout());
+  const Labels labels(profile, entities, shown, filter.names, Layout());
   std::vector<uint32_t> number(view.nodes.size());  // among those that are sent
   Json nodes = Json::Array();
   uint32_t sent = 0;

@@ -12,9 +12,9 @@ Result<Filter> BaseOf(const Call& call, const Filter& filter) {
     return std::string(call.Parameter(name).value_or(""));
   };
   if (const std::string source = word("base"); !source.empty()) base.source = source;
-  base.words.at = word("base-at");
-  base.words.from = word("base-from");
-  base.words.to = word("base-to");
+  base.at = word("base-at");
+  base.from = word("base-from");
+  base.to = word("base-to");
   base.hold = word("base-hold");
   HG_ASSIGN(base.peak, FlagOf(call, "base-peak"));
   return base;
@@ -54,13 +54,13 @@ Result<std::string> AnswerDiff(const Call& call, const Filter& filter) {
   sources.names = {NameOf(base), NameOf(now)};
   FunctionOptions options;
   options.filter = {filter.focus, filter.ignore};
-  options.granularity = GranularityOf(filter.granularity);
+  options.granularity = filter.granularity;
   options.cumulative = cumulative;
   HG_ASSIGN(options.sort, ChooseSort(filter.sort, *now.subject->profile()));
   HG_ASSIGN(const Comparison comparison, Compare(sources.profiles, options));
   DiffOptions shown;
   shown.rows = rows;
-  if (filter.names == "whole") shown.names = Names::kWhole;
+  shown.names = filter.names;
   shown.cumulative = cumulative;
   shown.only_sure = only_sure;
   return DiffJson(sources, comparison, shown);

@@ -10,34 +10,21 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/trace/answer/trace_question.h"
+#include "core/recording/view.h"
 #include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint::api {
 
-struct Filter {
-  std::string source;          // id; "" the one that the path names, or the first
-  trace::QuestionWords words;  // moment, range, value and blocks of a trace
-  bool peak = false;
-  std::string type;  // sample type; "" the profile's own
+struct Filter : View {
+  std::string source;  // id; "" the one that the path names, or the first
   // Requests with the same word are about one snapshot of a process that runs; "" about this
   // moment.
   std::string hold;
-  // Of the profile that the words above make:
-  std::string focus;
-  std::string ignore;
-  std::string sort;  // live, allocated, count, age; "" what the profile is about
-  std::string granularity = "functions";  // lines, files, modules, addresses
-  std::string names = "short";            // whole
-
-  // What of it decides about the profile, as text: equal texts are equal profiles.
-  std::string ProfileKey() const;
-  // What decides about rows and figures of it.
-  std::string RowsKey() const;
 };
 
-// The names of all parameters that a filter has.
-std::span<const std::string_view> FilterParameters();
+// What requests call a field: as the command line, but for its --source, which is not the SOURCE.
+// "": they do not have it.
+std::string ParameterName(const ViewField& field);
 
 // Reads the filter of a request. Fails if a word is not known, given twice, or not among `also`,
 // which belong to the resource itself.

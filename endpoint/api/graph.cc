@@ -85,20 +85,20 @@ Result<std::string> AnswerGraph(const Call& call, const Filter& filter) {
   HG_ASSIGN(const uint64_t nodes, NumberOf(call, "nodes", 1, 500, 80));
   HG_ASSIGN(const Looked looked, LookAt(call, filter));
   Subject& subject = *looked.subject;
-  const std::string key = "graph " + std::to_string(nodes) + filter.names + filter.RowsKey();
+  const std::string key =
+      "graph " + std::to_string(nodes) + KeyOf(filter, kRowFields | kNamesField);
   HG_ASSIGN(const auto text, subject.Kept<std::string>(key, [&]() -> Result<std::string> {
     const Profile& profile = *subject.profile();
     HG_ASSIGN(const SortKey sort, ChooseSort(filter.sort, profile));
     const size_t type = TypeOf(profile, sort);
     pprof::ReportRequest request = GraphRequest(filter, pprof::ReportKind::kDot);
     request.config.node_count = static_cast<int>(nodes);
-    const Names names = filter.names == "whole" ? Names::kWhole : Names::kShort;
-    const FramesByName frames(profile, names);
+    const FramesByName frames(profile, filter.names);
     DrawnGraph graph;
     // Without sample types there is nothing to draw, which is no error here.
     if (type < profile.sample_types.size()) {
       HG_ASSIGN(const pprof::ReportInput input,
-                PrepareGraph(CopyOfValues(profile), std::move(request), type, names));
+                PrepareGraph(CopyOfValues(profile), std::move(request), type, filter.names));
       graph = DrawGraph(input, /*legend=*/false);
     }
     Json json = GraphJson(graph, frames);
@@ -140,8 +140,7 @@ Result<std::string> AnswerPeek(const Call& call, const Filter& filter) {
       for (const Neighbour& neighbour : *side) shown.push_back(neighbour.entity);
     }
   }
-  const Labels labels(profile, report.entities, std::move(shown),
-                      filter.names == "whole" ? Names::kWhole : Names::kShort, Layout());
+  const Labels labels(profile, report.entities, std::move(shown), filter.names, Layout());
   const auto side = [&](const std::vector<Neighbour>& list) {
     Json json = Json::Array();
     for (size_t i = 0; i < std::min<size_t>(list.size(), most); ++i) {

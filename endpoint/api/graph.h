@@ -2,6 +2,7 @@
 // api/v1/graph and GET api/v1/peek.
 #pragma once
 
+#include "core/report/draw/drawn_graph.h"
 #include "core/voices/pprof/report.h"
 #include "endpoint/api/filter.h"
 
@@ -18,10 +19,7 @@ inline pprof::ReportRequest GraphRequest(const Filter& filter, pprof::ReportKind
   request.config.focus = filter.focus;
   request.config.ignore = filter.ignore;
   // It has no form by module; functions say more than nothing.
-  request.config.granularity = filter.granularity == "lines"       ? pprof::Shape::kLines
-                               : filter.granularity == "files"     ? pprof::Shape::kFiles
-                               : filter.granularity == "addresses" ? pprof::Shape::kAddresses
-                                                                   : pprof::Shape::kFunctions;
+  request.config.granularity = ShapeOf(filter.granularity);
   return request;
 }
 

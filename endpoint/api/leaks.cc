@@ -22,10 +22,10 @@ constexpr std::string_view kCheckParameters[] = {"source"};
 
 // A check is about one moment, and about all blocks.
 Status RefuseMoments(const Filter& filter) {
-  trace::QuestionWords words = filter.words;
-  words.value.clear();  // the figure that other views show
-  words.blocks = false;
-  HG_ASSIGN(const trace::Question question, QuestionOf(words));
+  View view = filter;
+  view.value.clear();  // the figure that other views show
+  view.blocks = false;
+  HG_ASSIGN(const trace::Question question, QuestionOf(view));
   if (!question.any() && !filter.peak) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "a leak check is about what is live at the end: it takes no moment, range or kind of "

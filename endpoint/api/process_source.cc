@@ -100,7 +100,7 @@ std::string ProcessSource::EditionOf(const std::string& hold) {
 }
 
 Result<std::shared_ptr<const Profile>> ProcessSource::Ask(const Filter& filter) {
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter));
   const bool freed = question.only_freed() && !filter.peak;
   if (!freed && !question.only_peak_or_end()) {
     return Fail(
@@ -145,14 +145,13 @@ Result<leaks::Check> ProcessSource::LeaksOfFile() {
 
 Result<TimeRange> RangeSinceStart(const Source::Stretch& stretch) {
   TimeRange range;
-  if (stretch.filter.words.Blocks() != trace::QuestionWords() || !stretch.filter.focus.empty() ||
-      !stretch.filter.ignore.empty()) {
+  if (!KeyOf(stretch.filter, kBlockFields | kStackFields).empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "only a trace knows single blocks and stacks over time: heapgauge run --trace -o "
                 "FILE.hgt -- COMMAND");
   }
-  const std::string& from = stretch.filter.words.from;
-  const std::string& to = stretch.filter.words.to;
+  const std::string& from = stretch.filter.from;
+  const std::string& to = stretch.filter.to;
   if (!from.empty()) {
     HG_ASSIGN(range.from_ns, trace::ParseDuration(from));
   }

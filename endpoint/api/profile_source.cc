@@ -40,7 +40,7 @@ Source::Facts ProfileSource::facts() {
 }
 
 Result<std::shared_ptr<const Profile>> ProfileSource::Ask(const Filter& filter) {
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter));
   if (question.only_freed() && !filter.peak) {
     HG_ASSIGN(const auto profile, profile_->Wait());
     auto with_freed = std::make_shared<Profile>(*profile);

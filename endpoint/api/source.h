@@ -54,7 +54,7 @@ class Source {
   // Which state of itself it answers from to requests with this word (Filter::hold): answers of one
   // edition are equal. "": no two are known to be.
   virtual std::string EditionOf(const std::string& hold);
-  // With names. Only the part of the filter that ProfileKey() is about matters, without the type.
+  // With names. Of the filter only kProfileFields matter, without the type.
   virtual Result<std::shared_ptr<const Profile>> Ask(const Filter& filter) = 0;
   virtual Result<Timeline> Over(const Stretch& stretch) = 0;
 

@@ -41,7 +41,7 @@ struct AllLines {
 Result<std::shared_ptr<const AllLines>> LinesOf(const Filter& filter, const SourceLookup& lookup,
                                                 Subject* subject) {
   return subject->Kept<AllLines>(
-      "lines " + filter.names + filter.RowsKey(), [&]() -> Result<AllLines> {
+      "lines " + KeyOf(filter, kRowFields | kNamesField), [&]() -> Result<AllLines> {
         const Profile& profile = *subject->profile();
         AllLines all;
         HG_ASSIGN(const SortKey sort, ChooseSort(filter.sort, profile));
@@ -50,9 +50,8 @@ Result<std::shared_ptr<const AllLines>> LinesOf(const Filter& filter, const Sour
         pprof::ReportRequest request = GraphRequest(filter, pprof::ReportKind::kList);
         request.config.source_path = lookup.search_path;
         request.config.trim_path = lookup.trim_path;
-        const Names names = filter.names == "whole" ? Names::kWhole : Names::kShort;
         HG_ASSIGN(const pprof::ReportInput input,
-                  PrepareGraph(CopyOfValues(profile), std::move(request), type, names));
+                  PrepareGraph(CopyOfValues(profile), std::move(request), type, filter.names));
         HG_ASSIGN(const Regex any, Regex::Compile(""));
         all.functions = ListFunctions(input, any);
         all.format = pprof::FormatOf(input);
@@ -215,7 +214,7 @@ Result<std::string> AnswerSource(const Call& call, const Filter& filter) {
   const SourceLookup& lookup = call.sources.lookup();
   HG_ASSIGN(const auto all, LinesOf(filter, lookup, looked.subject.get()));
   Filter by_file = filter;
-  by_file.granularity = "files";
+  by_file.granularity = Granularity::kFiles;
   HG_ASSIGN(const auto table, looked.subject->TableOf(by_file, true));
   const FunctionReport& report = table->report;
   const Profile& profile = *looked.subject->profile();

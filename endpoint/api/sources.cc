@@ -49,20 +49,20 @@ Result<std::shared_ptr<Subject>> Opened::LostSubject(const Filter& filter) {
                 "does that of a running program");
   }
   Filter rest = filter;
-  rest.words.value.clear();
-  rest.words.blocks = false;
-  HG_ASSIGN(const trace::Question question, QuestionOf(rest.words));
+  rest.value.clear();
+  rest.blocks = false;
+  HG_ASSIGN(const trace::Question question, QuestionOf(rest));
   if (question.any() || filter.peak) {
     return Fail(
         ErrorCode::kInvalidArgument,
         "what is lost is known of the moment of the check; it takes no other moment or kind "
         "of block");
   }
-  const std::string key = filter.ProfileKey() + "#lost " + std::to_string(judged->number);
+  const std::string key = KeyOf(filter, kProfileFields) + "#lost " + std::to_string(judged->number);
   const std::lock_guard lock(mutex_);
   if (const Answer* known = answers_.Find(key)) return known->subject;
   auto profile = std::make_shared<const Profile>(
-      leaks::LostProfile(judged->check, judged->losses, filter.words.blocks));
+      leaks::LostProfile(judged->check, judged->losses, filter.blocks));
   auto subject = std::make_shared<Subject>(profile);
   return answers_.Keep(key, {std::move(profile), std::move(subject)}).subject;
 }
@@ -79,9 +79,9 @@ Result<Source::History> Source::Recall(const Filter& /*filter*/, const RowsOverT
 }
 
 Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
-  if (filter.words.value == kLostValue) return LostSubject(filter);
+  if (filter.value == kLostValue) return LostSubject(filter);
   const std::string edition = source_->EditionOf(filter.hold);
-  const std::string key = filter.ProfileKey() + "#" + edition;
+  const std::string key = KeyOf(filter, kProfileFields) + "#" + edition;
   const bool may_keep = !edition.empty();
   {
     const std::lock_guard lock(mutex_);
@@ -105,7 +105,7 @@ Result<std::shared_ptr<Subject>> Opened::SubjectOf(const Filter& filter) {
 
 Result<std::shared_ptr<const Timeline>> Opened::Over(const Source::Stretch& stretch) {
   const std::string edition = source_->EditionOf(stretch.filter.hold);
-  std::string key = stretch.filter.ProfileKey() + "#" + stretch.filter.RowsKey() + "#" + edition;
+  std::string key = KeyOf(stretch.filter, kProfileFields | kRowFields) + "#" + edition;
   for (const size_t number : {stretch.steps, stretch.stacks, stretch.threads}) {
     key.append(" ").append(std::to_string(number));
   }

@@ -48,7 +48,7 @@ std::vector<HeapFigures> Subject::SumsOf(const std::vector<uint32_t>& group_of_r
 
 Result<std::shared_ptr<const Subject::Table>> Subject::TableOf(const Filter& filter,
                                                                bool cumulative, bool both) {
-  const std::string key = filter.RowsKey() + (cumulative ? "cum" : both ? "both" : "");
+  const std::string key = KeyOf(filter, kRowFields) + (cumulative ? "cum" : both ? "both" : "");
   return tables_.Get(key, [&] { return MakeTable(filter, cumulative, both); });
 }
 
@@ -60,7 +60,7 @@ Result<std::shared_ptr<const Subject::Table>> Subject::MakeTable(const Filter& f
   options.filter = {filter.focus, filter.ignore};
   options.sort = made->sort;
   options.cumulative = cumulative;
-  options.granularity = GranularityOf(filter.granularity);
+  options.granularity = filter.granularity;
   made->has_cum = cumulative || both;
   options.flat_only = !made->has_cum;
   HG_ASSIGN(made->report, AggregateFunctions(groundwork_, options));
@@ -81,8 +81,8 @@ Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_sh
                                               Tree* made) const {
   HG_ASSIGN(made->sort, ChooseSort(filter.sort, *profile_));
   if (made->sort == SortKey::kAge) made->sort = SortKey::kLive;  // ages are no sums
-  HG_ASSIGN(const std::vector<bool> selected, SelectRows(*profile_, {filter.focus, filter.ignore},
-                                                         GranularityOf(filter.granularity)));
+  HG_ASSIGN(const std::vector<bool> selected,
+            SelectRows(*profile_, {filter.focus, filter.ignore}, filter.granularity));
   const RowFigures& figures = groundwork_.figures();
   std::vector<double> values(figures.size());
   made->rows.resize(figures.size());
@@ -107,7 +107,7 @@ Result<std::vector<double>> Subject::ValuesOf(const Filter& filter, bool with_sh
 
 Status Subject::Fold(const Filter& filter, const Shape& shape, Tree* made,
                      std::vector<double>* values, StackTree::Options* options) const {
-  const Granularity granularity = GranularityOf(filter.granularity);
+  const Granularity granularity = filter.granularity;
   std::vector<double> base_values;
   std::shared_ptr<const Profile> stacks = profile_;
   std::shared_ptr<const Entities> entities;
@@ -156,7 +156,7 @@ Status Subject::Fold(const Filter& filter, const Shape& shape, Tree* made,
 
 Result<std::shared_ptr<const Subject::Tree>> Subject::TreeOf(const Filter& filter,
                                                              const Shape& shape) {
-  std::string key = filter.RowsKey() + (shape.callers ? "callers" : "");
+  std::string key = KeyOf(filter, kRowFields) + (shape.callers ? "callers" : "");
   for (const std::string& part : {shape.through, shape.collapse}) key.append(1, '\0').append(part);
   if (shape.base != nullptr) key.append(1, '\0').append(std::to_string(shape.base->number_));
   return trees_.Get(key, [&] { return MakeTree(filter, shape); });
@@ -175,7 +175,7 @@ Result<std::shared_ptr<const Subject::Tree>> Subject::MakeTree(const Filter& fil
     folded.emplace(*made->profile);
   } else {
     made->profile = profile_;
-    made->entities = groundwork_.entities(GranularityOf(filter.granularity));
+    made->entities = groundwork_.entities(filter.granularity);
   }
   if (!shape.through.empty()) {
     HG_ASSIGN(options.through, MatchEntities(*made->profile, *made->entities, shape.through));

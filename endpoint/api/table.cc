@@ -145,8 +145,7 @@ Result<std::string> AnswerTable(const Call& call, const Filter& filter) {
   total.live_bytes = OrNothingSampled(total.live_bytes, recording);
   std::vector<EntityId> shown;
   for (const uint32_t i : page.rows) shown.push_back(report.rows[i].entity);
-  const Labels labels(profile, report.entities, shown,
-                      filter.names == "whole" ? Names::kWhole : Names::kShort, Layout());
+  const Labels labels(profile, report.entities, shown, filter.names, Layout());
   Json rows = Json::Array();
   for (const uint32_t i : page.rows) {
     const FunctionRow& row = report.rows[i];

@@ -120,8 +120,8 @@ Result<Response> Export(const Call& call) {
   ExportOptions options;
   options.filter = {filter.focus, filter.ignore};
   HG_ASSIGN(options.sort, ChooseSort(filter.sort, profile));
-  options.granularity = GranularityOf(filter.granularity);
-  options.names = filter.names == "whole" ? Names::kWhole : Names::kShort;
+  options.granularity = filter.granularity;
+  options.names = filter.names;
   options.notes = profile.notes;
   StringSink sink;
   HG_TRY(WriteExport(profile, format, options, &sink));

@@ -62,7 +62,7 @@ Source::Facts TraceSource::facts() {
 }
 
 Result<std::shared_ptr<const Profile>> TraceSource::Ask(const Filter& filter) {
-  HG_ASSIGN(trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(trace::Question question, QuestionOf(filter));
   if (filter.peak && question.at.empty()) question.at = "peak";
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   HG_ASSIGN(const trace::ProfileRequest request, RequestOf(question, *reading->trace));
@@ -74,10 +74,10 @@ Result<trace::BlockChoice> TraceSource::ChoiceOf(Reading* reading, const Filter&
                                                  std::string* text,
                                                  std::vector<std::string>* notes) {
   trace::Selection selection;
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words.Blocks()));
+  HG_ASSIGN(const trace::Question question, BlocksOf(filter));
   HG_ASSIGN(selection.filter, FilterOf(question, *reading->trace));
   selection.rows = {filter.focus, filter.ignore};
-  selection.granularity = GranularityOf(filter.granularity);
+  selection.granularity = filter.granularity;
   *notes = trace::NotesOn(selection.filter, *reading->trace);
   if (!selection.any()) return trace::BlockChoice();
   *text = selection.Text();
@@ -88,10 +88,10 @@ Result<trace::BlockChoice> TraceSource::ChoiceOf(Reading* reading, const Filter&
 Result<Timeline> TraceSource::Over(const Stretch& stretch) {
   const std::shared_ptr<Reading> reading = Held(stretch.filter.hold);
   const trace::TraceFile& trace = *reading->trace;
-  const trace::QuestionWords& words = stretch.filter.words;
+  const View& view = stretch.filter;
   trace::TimelineRequest request;
-  const trace::Mappings mappings = words.with_mappings ? trace::Mappings() : false;
-  HG_ASSIGN(request.range, trace::ParseRange(trace, words.from, words.to, mappings));
+  const trace::Mappings mappings = view.with_mappings ? trace::Mappings() : false;
+  HG_ASSIGN(request.range, trace::ParseRange(trace, view.from, view.to, mappings));
   request.steps = stretch.steps;
   request.bands = stretch.stacks;
   request.lanes = stretch.threads;
@@ -137,12 +137,13 @@ struct TraceSource::Placed {
 Result<std::shared_ptr<const TraceSource::Placed>> TraceSource::PlacedAt(Reading* reading,
                                                                          const Filter& filter,
                                                                          const MapWords& words) {
-  const std::string key = filter.ProfileKey() + "#" + words.by + "#" + std::to_string(words.page);
+  const std::string key =
+      KeyOf(filter, kProfileFields) + "#" + words.by + "#" + std::to_string(words.page);
   const trace::TraceFile& trace = *reading->trace;
   const std::lock_guard lock(reading->placed_mutex);
   if (reading->placed != nullptr && reading->placed_key == key) return reading->placed;
   reading->placed = nullptr;
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter));
   HG_ASSIGN(const trace::BlockFilter blocks, BlocksBornWithin(question, trace));
   auto placed = std::make_shared<Placed>();
   HG_ASSIGN(placed->stacks, reading->answers.Stacks());
@@ -199,7 +200,7 @@ Result<std::string> TraceSource::MemoryMap(const Filter& filter, const MapWords&
 Result<std::string> TraceSource::Lifetimes(const Filter& filter, const LifetimeWords& words) {
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   const trace::TraceFile& trace = *reading->trace;
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter));
   HG_ASSIGN(const trace::BlockFilter blocks, BlocksBornWithin(question, trace));
   HG_ASSIGN(const auto stacks, reading->answers.Stacks());
   std::optional<trace::Matcher> matcher;
@@ -299,7 +300,7 @@ Result<Source::History> TraceSource::Recall(const Filter& filter, const RowsOver
   History history;
   const std::shared_ptr<Reading> reading = Held(filter.hold);
   const trace::TraceFile& trace = *reading->trace;
-  HG_ASSIGN(const trace::Question question, QuestionOf(filter.words));
+  HG_ASSIGN(const trace::Question question, QuestionOf(filter));
   HG_ASSIGN(const trace::BlockFilter blocks, FilterOf(question, trace));
   if (blocks != trace::BlockFilter()) {
     history.why_not = "not for single blocks that a filter chooses";

@@ -82,6 +82,13 @@ Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest re
   return pprof::Prepare(std::move(profile), request);
 }
 
+pprof::Shape ShapeOf(Granularity granularity) {
+  return granularity == Granularity::kLines       ? pprof::Shape::kLines
+         : granularity == Granularity::kFiles     ? pprof::Shape::kFiles
+         : granularity == Granularity::kAddresses ? pprof::Shape::kAddresses
+                                                  : pprof::Shape::kFunctions;
+}
+
 namespace {
 
 constexpr double kCharacter = 0.62;  // the same, and a little more than most fonts need

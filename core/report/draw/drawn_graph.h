@@ -23,6 +23,9 @@ namespace heapgauge {
 Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
                                         Names names);
 
+// As the graph has it; by function instead of by module.
+pprof::Shape ShapeOf(Granularity granularity);
+
 // The call graph with a place for everything: boxes with the lines of text in them, and arrows as
 // curves. The nodes, edges, sizes and texts are those of pprof's graph; where they stand is
 // core/report/draw/layered.h's work. A picture in a file and one on a page are two ways to draw it.

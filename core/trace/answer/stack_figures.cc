@@ -35,7 +35,7 @@ const char* ValueName(TraceValue value) {
   return "";
 }
 
-Result<TraceValue> ParseValue(const std::string& name) {
+Result<TraceValue> ParseValue(std::string_view name) {
   std::string names;
   for (const auto& [value, known] : kValues) {
     if (name == known) return value;

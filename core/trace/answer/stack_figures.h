@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -33,7 +34,7 @@ enum class TraceValue {
 
 // "live", "peak", "allocated", "freed", "growth", "temporary", "lifetime", "left", "never-freed".
 const char* ValueName(TraceValue value);
-Result<TraceValue> ParseValue(const std::string& name);
+Result<TraceValue> ParseValue(std::string_view name);
 
 struct ProfileRequest {
   TraceRange range;
