@@ -125,6 +125,34 @@ TEST(OpenApi, DescribesEveryParameterAndNoOther) {
   }
 }
 
+TEST(OpenApi, DescribesFieldsAsTheirHelpDoes) {
+  for (const ViewField& field : ViewFields()) {
+    const std::string name = ParameterName(field);
+    if (name.empty()) continue;
+    const json& parameter = Document()["components"]["parameters"].at(name);
+    std::string help = field.help;
+    help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+    // Of values the API has one more, which it describes after the rest.
+    const std::string described = parameter["description"].get<std::string>();
+    EXPECT_EQ(described.substr(0, name == "value" ? help.size() + 1 : std::string::npos),
+              help + ".");
+    const json& schema = parameter["schema"];
+    json words = schema.value("enum", json::array());
+    if (name == "value") {
+      EXPECT_EQ(words.back(), "lost");
+      words.erase(words.size() - 1);
+      for (const json& word : words)
+        EXPECT_TRUE(trace::ParseValue(word.get<std::string>())) << word;
+    } else if (const auto* choice = std::get_if<ViewField::Choice>(&field.value)) {
+      EXPECT_EQ(words, json(std::vector<std::string>(choice->words.begin(), choice->words.end())));
+    } else if (std::holds_alternative<ViewField::Flag>(field.value)) {
+      EXPECT_EQ(words, json({"0", "1"}));
+    } else {
+      EXPECT_TRUE(words.empty()) << name;
+    }
+  }
+}
+
 TEST(OpenApi, DescribesTheExport) {
   const json& get = Document()["paths"]["/" + std::string(kExportPath)]["get"];
   std::multiset<std::string> described;
