@@ -35,6 +35,12 @@ TEST(View, FieldsAreSetAndReadAsText) {
   }
 }
 
+TEST(View, AnEmptyWordOfAListIsNotNone) {
+  View view;
+  ASSERT_TRUE(Field("live-at").Set("", &view));
+  EXPECT_NE(KeyOf(view, kProfileFields), KeyOf(View(), kProfileFields));
+}
+
 TEST(View, ChoicesHaveTheWordsOfTheirValues) {
   View view;
   EXPECT_TRUE(Field("sort").Set("allocated", &view));
