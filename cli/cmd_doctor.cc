@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/launch.h"
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/doctor/examine.h"
 #include "core/recording/recording.h"
@@ -119,11 +119,8 @@ int Doctor(const DoctorArguments& arguments) {
   struct stat st {};
   const std::string& source = arguments.source;
   if (stat(source.c_str(), &st) != 0) {
-    uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), pid);
-    if (error == std::errc() && end == source.data() + source.size() && pid != 0) {
-      return Tell(arguments, ExamineProcess(options, pid));
-    }
+    const uint32_t pid = NumberIn<uint32_t>(source).value_or(0);
+    if (pid != 0) return Tell(arguments, ExamineProcess(options, pid));
   }
   if (FormatAt(source) == ProfileFormat::kTrace) return Tell(arguments, ExamineTrace(source));
   const auto path = LocateFile(source);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/http_host.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/symbolize/name_cache.h"
@@ -32,12 +32,10 @@ struct ServeOptions {
 Result<endpoint::GaugeProcesses::Choice> Choose(const std::vector<std::string>& sources) {
   endpoint::GaugeProcesses::Choice choice;
   for (const std::string& source : sources) {
-    uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), pid);
     std::error_code ignored;
-    if (error == std::errc() && end == source.data() + source.size()) {
-      HG_TRY(FindGaugeOf(pid));
-      choice.pids.push_back(pid);
+    if (const auto pid = NumberIn<uint32_t>(source)) {
+      HG_TRY(FindGaugeOf(*pid));
+      choice.pids.push_back(*pid);
     } else if (std::filesystem::is_directory(source, ignored)) {
       choice.directories.push_back(source);
     } else {

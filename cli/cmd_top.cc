@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "cli/screen.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/recording/locate.h"
 #include "core/report/views/top.h"
@@ -124,14 +124,12 @@ class Watcher {
 
 // "2", "0.5"; between a tenth of a second and a day.
 Result<std::chrono::milliseconds> ParseSeconds(const std::string& text) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() ||
-      !(seconds >= 0.1 && seconds <= 86400)) {
+  const auto seconds = NumberIn<double>(text);
+  if (!seconds || !(*seconds >= 0.1 && *seconds <= 86400)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "--watch=" + text + ": write seconds between 0.1 and 86400, as in --watch=5");
   }
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  return std::chrono::milliseconds(static_cast<int64_t>(*seconds * 1000));
 }
 
 }  // namespace

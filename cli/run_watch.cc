@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -15,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/gauge/gauge_facts.h"
@@ -110,11 +110,8 @@ std::string FromEnvironment(const char* name) {
 Result<uint64_t> Number(const std::string& option, const std::string& text, const char* variable,
                         uint64_t most, uint64_t otherwise) {
   const std::string& source = text.empty() ? FromEnvironment(variable) : text;
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(source.data(), source.data() + source.size(), number);
-  const bool good = !source.empty() && error == std::errc() &&
-                    end == source.data() + source.size() && number <= most;
-  if (good) return number;
+  const auto number = NumberIn<uint64_t>(source);
+  if (number && *number <= most) return *number;
   if (text.empty()) return otherwise;
   return Fail(
       ErrorCode::kInvalidArgument,

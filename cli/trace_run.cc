@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include "cli/run_outcome.h"
 #include "core/base/file.h"
 #include "core/base/large_memory.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/gauge/mapped_gauge.h"
 #include "core/os/process.h"
@@ -41,12 +41,11 @@ Result<uint64_t> TimeOption(const std::string& option, const std::string& text) 
     double ns;
   };
   constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
+  std::string_view unit = text;
+  const auto number = TakeNumber<double>(&unit);
   for (const Unit& known : kUnits) {
-    if (error != std::errc() || unit != known.name) continue;
-    const double ns = number * known.ns;
+    if (!number || unit != known.name) continue;
+    const double ns = *number * known.ns;
     if (ns >= 1 && ns <= 3600e9) return static_cast<uint64_t>(ns);
   }
   return Fail(ErrorCode::kInvalidArgument,

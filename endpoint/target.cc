@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "core/base/encode.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
 #include "endpoint/api/api.h"
@@ -32,13 +32,6 @@ bool EndsAt(const Path& path, size_t end, std::string_view route, size_t* begin)
   }
   *begin = at;
   return at < end;
-}
-
-std::optional<uint32_t> ParsePid(std::string_view text) {
-  uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (error != std::errc() || end != text.data() + text.size() || pid == 0) return {};
-  return pid;
 }
 
 struct Known {
@@ -140,8 +133,10 @@ Target FindProcess(const Path& path, size_t end, Processes* processes) {
   if (const auto at = Selector(path, end)) {
     const std::string& wanted = path.pieces[*at + 1];
     if (path.pieces[*at] == "name") return ByName(wanted, processes);
-    const auto pid = ParsePid(wanted);
-    if (auto process = pid ? processes->Find(*pid) : nullptr) return {std::move(process), {}, true};
+    const uint32_t pid = NumberIn<uint32_t>(wanted).value_or(0);
+    if (auto process = pid != 0 ? processes->Find(pid) : nullptr) {
+      return {std::move(process), {}, true};
+    }
     return {nullptr, ErrorText(404, "no profiled process of that number; / lists what there is"),
             true};
   }

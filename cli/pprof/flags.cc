@@ -1,12 +1,12 @@
 #include "cli/pprof/flags.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <vector>
 
 #include "cli/pprof/flag_table.h"
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 
 namespace heapgauge::cli {
@@ -23,10 +23,7 @@ namespace {
 
 template <typename T>
 Result<T> NumberOf(const GivenFlag& flag) {
-  T value{};
-  const char* end = flag.value.data() + flag.value.size();
-  const auto [stop, error] = std::from_chars(flag.value.data(), end, value);
-  if (error == std::errc() && stop == end) return value;
+  if (const auto value = NumberIn<T>(flag.value)) return *value;
   return Fail(ErrorCode::kInvalidArgument,
               "--" + flag.name + " takes a number, not '" + Printable(flag.value) + "'");
 }
@@ -240,10 +237,7 @@ void TakeProgram(std::vector<std::string> words, PprofSourceOptions* source) {
 }
 
 Result<int> WholeNumber(const GivenFlag& flag) {
-  int value = 0;
-  const char* end = flag.value.data() + flag.value.size();
-  const auto [stop, error] = std::from_chars(flag.value.data(), end, value);
-  if (error == std::errc() && stop == end) return value;
+  if (const auto value = NumberIn<int>(flag.value)) return *value;
   return Fail(ErrorCode::kInvalidArgument,
               "-" + flag.name + " takes a whole number, not '" + Printable(flag.value) + "'");
 }

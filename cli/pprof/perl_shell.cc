@@ -1,6 +1,6 @@
 #include "cli/pprof/perl_shell.h"
 
-#include <charconv>
+#include "core/base/numbers.h"
 
 namespace heapgauge::cli {
 namespace {
@@ -101,10 +101,7 @@ PerlStep ParsePerlLine(std::string_view line, const perl::Options& options) {
     report.in_shell = true;
     report.cum = false;
     if (command.report == perl::Report::kText) {
-      report.line_limit = 10;
-      const auto [end, error] =
-          std::from_chars(rest.data(), rest.data() + rest.size(), report.line_limit);
-      if (error == std::errc()) rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+      report.line_limit = TakeNumber<int64_t>(&rest).value_or(10);
       TakeArguments(rest, &report, &step);
     } else if (command.report == perl::Report::kCallgrind) {
       const std::vector<std::string> words = Words(rest);

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/base/numbers.h"
 
 namespace heapgauge::compat {
 namespace {
@@ -90,11 +91,6 @@ bool SetFlag(std::string_view value, bool* flag) {
   return true;
 }
 
-bool ParseNumber(std::string_view value, int64_t* number) {
-  const auto end = std::from_chars(value.data(), value.data() + value.size(), *number);
-  return end.ec == std::errc() && end.ptr == value.data() + value.size();
-}
-
 }  // namespace
 
 bool JemallocConf::Set(std::string_view key, std::string_view value, bool* known, bool* in_range) {
@@ -108,17 +104,17 @@ bool JemallocConf::Set(std::string_view key, std::string_view value, bool* known
   if (key == "prof_leak") return SetFlag(value, &prof_leak);
   if (key == "prof_leak_error") return SetFlag(value, &prof_leak_error);
   if (key == "prof_sys_thread_name") return SetFlag(value, &prof_sys_thread_name);
-  int64_t number = 0;
+  const auto number = NumberIn<int64_t>(value);
   if (key == "lg_prof_sample") {
     // The one number that jemalloc bends into its range.
-    if (!ParseNumber(value, &number) || number < 0) return false;
-    lg_prof_sample = static_cast<uint64_t>(std::min<int64_t>(number, 63));
+    if (!number || *number < 0) return false;
+    lg_prof_sample = static_cast<uint64_t>(std::min<int64_t>(*number, 63));
     return true;
   }
   if (key == "lg_prof_interval") {
-    if (!ParseNumber(value, &number)) return false;
-    *in_range = number >= -1 && number <= 63;
-    if (*in_range) lg_prof_interval = number;
+    if (!number) return false;
+    *in_range = *number >= -1 && *number <= 63;
+    if (*in_range) lg_prof_interval = *number;
     return *in_range;
   }
   if (key == "prof_prefix") {

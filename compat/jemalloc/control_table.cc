@@ -1,6 +1,6 @@
 #include "compat/jemalloc/control_table.h"
 
-#include <charconv>
+#include "core/base/numbers.h"
 
 namespace heapgauge::compat {
 namespace {
@@ -8,8 +8,9 @@ namespace {
 constexpr size_t kMostName = 256;
 
 bool ParseIndex(std::string_view text, size_t* number) {
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return end.ec == std::errc() && end.ptr == text.data() + text.size();
+  const auto index = NumberIn<size_t>(text);
+  if (index) *number = *index;
+  return index.has_value();
 }
 
 }  // namespace

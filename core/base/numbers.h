@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 namespace heapgauge {
 
@@ -30,18 +31,32 @@ inline constexpr std::array<int8_t, 256> kHexDigits = [] {
 // The value of a hexadecimal digit, or -1.
 inline int HexDigit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
-// A number that is the whole of a text.
+// Numbers in texts: digits of the base and, where the type has one, a sign "-"; a fraction and an
+// exponent where the type is a fraction, which has no base. They must fit.
 //
-// Pure function, allocation-free.
+// Pure functions, allocation-free.
 
-// Digits of the base and, where the type has one, a sign "-"; nothing else, and it must fit.
+// Takes the number at the start of the text off. The text stays as it is if there is none.
+template <typename Number>
+std::optional<Number> TakeNumber(std::string_view* text, int base = 10) {
+  Number value{};
+  const char* const end = text->data() + text->size();
+  std::from_chars_result taken{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    taken = std::from_chars(text->data(), end, value);
+  } else {
+    taken = std::from_chars(text->data(), end, value, base);
+  }
+  if (taken.ec != std::errc()) return std::nullopt;
+  text->remove_prefix(static_cast<size_t>(taken.ptr - text->data()));
+  return value;
+}
+
+// The number that is the whole of the text.
 template <typename Number>
 std::optional<Number> NumberIn(std::string_view text, int base = 10) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
+  const std::optional<Number> value = TakeNumber<Number>(&text, base);
+  return text.empty() ? value : std::nullopt;
 }
 
 // Whole numbers that overflow as those of pprof do: they wrap. Values come from files, so sums of

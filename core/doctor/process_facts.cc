@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <set>
 #include <sstream>
 #include <string_view>
 
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/doctor/command.h"
 #include "core/doctor/executable.h"
@@ -37,11 +37,7 @@ std::string ReadSmall(const std::string& path) {
   return ReadWholeFile(path, kMaxSmall).value_or("");
 }
 
-uint64_t Number(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() ? value : 0;
-}
+uint64_t Number(std::string_view text) { return TakeNumber<uint64_t>(&text).value_or(0); }
 
 std::vector<std::string> SplitZero(const std::string& text) {
   std::vector<std::string> parts;

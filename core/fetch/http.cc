@@ -2,11 +2,11 @@
 
 #include <httplib.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 
 namespace heapgauge {
@@ -187,10 +187,8 @@ std::optional<Proxy> ProxyFor(const Url& url, const Variable& variable) {
   proxy.port = 80;
   const size_t colon = parsed->host.rfind(':');
   if (colon != std::string::npos) {
-    const char* end = parsed->host.data() + parsed->host.size();
-    int port = 0;
-    const auto [stop, error] = std::from_chars(parsed->host.data() + colon + 1, end, port);
-    if (error == std::errc() && stop == end && port > 0 && port < 65536) proxy.port = port;
+    const int port = NumberIn<int>(std::string_view(parsed->host).substr(colon + 1)).value_or(0);
+    if (port > 0 && port < 65536) proxy.port = port;
   }
   return proxy;
 }

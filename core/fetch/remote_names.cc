@@ -3,6 +3,8 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "core/base/numbers.h"
+
 namespace heapgauge {
 namespace {
 
@@ -73,13 +75,11 @@ std::map<uint64_t, std::string> ParseSymbolPage(std::string_view page) {
     const size_t start = line.find("0x");
     if (start == std::string_view::npos) continue;
     line.remove_prefix(start + 2);
-    uint64_t address = 0;
-    const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), address, 16);
-    if (error != std::errc()) continue;
-    line.remove_prefix(static_cast<size_t>(stop - line.data()));
+    const auto address = TakeNumber<uint64_t>(&line, 16);
+    if (!address) continue;
     const size_t name = line.find_first_not_of(" \t\r\f\v");
     if (name == 0 || name == std::string_view::npos) continue;
-    names[address] = std::string(line.substr(name));
+    names[*address] = std::string(line.substr(name));
   }
   return names;
 }

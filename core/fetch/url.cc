@@ -1,7 +1,6 @@
 #include "core/fetch/url.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
@@ -129,10 +128,7 @@ std::optional<FetchPlan> PlanFetch(std::string_view source, std::string_view def
                      parameters.end());
     parameters.emplace_back("seconds", value);
   } else if (found != parameters.end()) {
-    const char* end = found->second.data() + found->second.size();
-    int value = 0;
-    const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-    if (error == std::errc() && stop == end) seconds = value;
+    seconds = NumberIn<int>(found->second).value_or(seconds);
   }
   url->query = JoinQuery(std::move(parameters));
   FetchPlan plan;

@@ -1,12 +1,12 @@
 #include "core/fold/measures.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "core/base/large_memory.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/base/threads.h"
 
@@ -109,11 +109,8 @@ Status ChooseType(const std::string& name, Profile* profile) {
   size_t at = profile->FindType(name);
   if (at == types.size() && name.starts_with("inuse_")) at = profile->FindType(name.substr(6));
   if (at == types.size()) {
-    size_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size() && number < types.size()) {
-      at = number;
-    }
+    const auto number = NumberIn<size_t>(name);
+    if (number && *number < types.size()) at = *number;
   }
   if (at == types.size()) {
     std::string names;

@@ -1,13 +1,13 @@
 #include "core/os/memory_maps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <utility>
 
 #include "core/base/byte_stream.h"
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/os/proc_fields.h"
 
@@ -17,12 +17,10 @@ namespace {
 // No process has more than its address space.
 constexpr uint64_t kMaxKb = uint64_t{1} << 37;
 
-bool TakeNumber(std::string_view* text, int base, uint64_t* value) {
-  const auto [end, error] =
-      std::from_chars(text->data(), text->data() + text->size(), *value, base);
-  if (error != std::errc()) return false;
-  text->remove_prefix(static_cast<size_t>(end - text->data()));
-  return true;
+bool Take(std::string_view* text, int base, uint64_t* value) {
+  const auto number = TakeNumber<uint64_t>(text, base);
+  if (number) *value = *number;
+  return number.has_value();
 }
 
 bool TakeChar(std::string_view* text, char c) {
@@ -106,7 +104,7 @@ bool SmapsParser::Begin(std::string_view line) {
   uint64_t offset = 0;
   uint64_t device_major = 0;
   uint64_t device_minor = 0;
-  if (!TakeNumber(&line, 16, &m.start) || !TakeChar(&line, '-') || !TakeNumber(&line, 16, &m.end) ||
+  if (!Take(&line, 16, &m.start) || !TakeChar(&line, '-') || !Take(&line, 16, &m.end) ||
       !TakeChar(&line, ' ') || line.size() < 5) {
     return false;
   }
@@ -118,10 +116,9 @@ bool SmapsParser::Begin(std::string_view line) {
   m.executable = flags[2] == 'x';
   m.shared = flags[3] == 's';
   line.remove_prefix(4);
-  if (!TakeChar(&line, ' ') || !TakeNumber(&line, 16, &offset) || !TakeChar(&line, ' ') ||
-      !TakeNumber(&line, 16, &device_major) || !TakeChar(&line, ':') ||
-      !TakeNumber(&line, 16, &device_minor) || !TakeChar(&line, ' ') ||
-      !TakeNumber(&line, 10, &m.inode)) {
+  if (!TakeChar(&line, ' ') || !Take(&line, 16, &offset) || !TakeChar(&line, ' ') ||
+      !Take(&line, 16, &device_major) || !TakeChar(&line, ':') || !Take(&line, 16, &device_minor) ||
+      !TakeChar(&line, ' ') || !Take(&line, 10, &m.inode)) {
     return false;
   }
   SkipSpaces(&line);
@@ -158,7 +155,7 @@ void SmapsParser::Field(std::string_view line) {
   if (field == nullptr) return;
   SkipSpaces(&value);
   uint64_t kb = 0;
-  if (!TakeNumber(&value, 10, &kb) || kb > kMaxKb) {
+  if (!Take(&value, 10, &kb) || kb > kMaxKb) {
     ++smaps_.damaged_lines;
     return;
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 
 #include "core/base/file.h"
@@ -20,9 +19,7 @@ constexpr uint64_t kMaxFieldKb = uint64_t{1} << 40;
 
 template <typename Number>
 Number NumberAt(std::string_view text, Number otherwise) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() ? value : otherwise;
+  return TakeNumber<Number>(&text).value_or(otherwise);
 }
 
 }  // namespace
@@ -96,14 +93,10 @@ std::vector<uint32_t> ChildrenOf(const std::string& thread_directory) {
   std::vector<uint32_t> children;
   const auto list = ReadWholeFile(thread_directory + "/children", kMaxChildren);
   if (!list) return children;
-  const char* at = list->data();
-  const char* const end = at + list->size();
-  while (at < end) {
-    uint32_t child = 0;
-    const auto [stop, error] = std::from_chars(at, end, child);
-    if (error != std::errc()) break;
-    children.push_back(child);
-    at = stop + 1;  // behind a blank
+  std::string_view rest = *list;
+  while (const auto child = TakeNumber<uint32_t>(&rest)) {
+    children.push_back(*child);
+    rest = rest.substr(std::min<size_t>(1, rest.size()));  // behind a blank
   }
   return children;
 }

@@ -1,7 +1,6 @@
 #include "core/os/process_memory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -94,8 +93,8 @@ constexpr Names kNames2 = {"memory.current", "memory.max", "memory.high", "memor
 uint64_t ReadNumber(const std::string& path) {
   const auto text = ReadWholeFile(path, 64);
   if (!text) return 0;
-  uint64_t value = 0;
-  std::from_chars(text->data(), text->data() + text->size(), value);
+  std::string_view digits = *text;
+  const uint64_t value = TakeNumber<uint64_t>(&digits).value_or(0);
   return value < kNoLimit ? value : 0;
 }
 

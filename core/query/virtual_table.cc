@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <new>
 
+#include "core/base/numbers.h"
 #include "core/query/source.h"
 #include "core/query/sql_functions.h"
 
@@ -153,8 +153,7 @@ std::string Encode(const Scan& scan) {
 Scan Decode(std::string_view text) {
   Scan scan;
   const auto number = [&](auto* value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    *value = TakeNumber<std::remove_pointer_t<decltype(value)>>(&text).value_or(0);
   };
   number(&scan.columns);
   while (text.size() > 1) {

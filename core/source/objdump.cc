@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/os/process.h"
 
 extern char** environ;
@@ -105,14 +105,10 @@ std::string_view Trimmed(std::string_view text) {
 
 // "401136:	push %rbp"
 bool ParseInstruction(std::string_view line, Instruction* out) {
-  const auto [end, error] =
-      std::from_chars(line.data(), line.data() + line.size(), out->address, 16);
-  if (error != std::errc()) return false;
-  std::string_view rest = line.substr(static_cast<size_t>(end - line.data()));
-  if (!rest.starts_with(':')) return false;
-  rest.remove_prefix(1);
-  if (rest.empty() || (rest[0] != ' ' && rest[0] != '\t')) return false;
-  out->text = Trimmed(rest);
+  const auto address = TakeNumber<uint64_t>(&line, 16);
+  if (!address || (!line.starts_with(": ") && !line.starts_with(":\t"))) return false;
+  out->address = *address;
+  out->text = Trimmed(line.substr(1));
   return true;
 }
 
@@ -128,13 +124,11 @@ bool ParseFileLine(std::string_view line, std::string* file, int64_t* number) {
   line = WithoutMark(line);
   for (size_t colon = line.rfind(':'); colon != std::string_view::npos && colon > 0;
        colon = line.rfind(':', colon - 1)) {
-    int64_t value = 0;
-    const char* begin = line.data() + colon + 1;
-    if (std::from_chars(begin, line.data() + line.size(), value).ec != std::errc() || value < 0) {
-      continue;
-    }
+    std::string_view behind = line.substr(colon + 1);
+    const auto value = TakeNumber<int64_t>(&behind);
+    if (!value || *value < 0) continue;
     *file = line.substr(0, colon);
-    *number = value;
+    *number = *value;
     return true;
   }
   return false;

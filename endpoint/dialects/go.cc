@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/encode.h"
+#include "core/base/numbers.h"
 #include "core/base/sinks.h"
 #include "core/base/text.h"
 #include "core/fold/frames.h"
@@ -33,16 +33,9 @@ enum class Kind { kHeap, kAllocs };
 
 const char* WordFor(Kind kind) { return kind == Kind::kHeap ? "heap" : "allocs"; }
 
-std::optional<int64_t> Integer(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
-}
-
 // As with Go, what is not a number counts as 0.
 bool IsSet(const Call& call, std::string_view name) {
-  return Integer(call.Parameter(name).value_or("0")).value_or(0) != 0;
+  return NumberIn<int64_t>(call.Parameter(name).value_or("0")).value_or(0) != 0;
 }
 
 Response Proto(const Profile& named, Kind kind, const std::string& file_name) {
@@ -70,7 +63,7 @@ Response Proto(const Profile& named, Kind kind, const std::string& file_name) {
 }
 
 Reply Delta(const Call& call, Kind kind, std::string_view text) {
-  const auto seconds = Integer(text);
+  const auto seconds = NumberIn<int64_t>(text);
   if (!seconds || *seconds <= 0) {
     return ErrorText(400, "invalid value for \"seconds\" - must be a positive integer");
   }

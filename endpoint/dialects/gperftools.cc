@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
+#include "core/base/numbers.h"
 #include "core/base/sinks.h"
 #include "core/base/text.h"
 #include "core/fold/frames.h"
@@ -61,9 +61,8 @@ std::optional<std::vector<uint64_t>> ParseAddresses(std::string_view text) {
     std::string_view word = text.substr(0, text.find_first_of(kBetween));
     text.remove_prefix(word.size());
     if (word.starts_with("0x") || word.starts_with("0X")) word.remove_prefix(2);
-    uint64_t address = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), address, 16);
-    if (error != std::errc() || end != word.data() + word.size() || address == 0) continue;
+    const uint64_t address = NumberIn<uint64_t>(word, 16).value_or(0);
+    if (address == 0) continue;
     if (addresses.size() == kMostAddresses) return {};
     addresses.push_back(address);
   }

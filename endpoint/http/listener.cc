@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 
 namespace heapgauge::endpoint {
@@ -42,13 +42,6 @@ Result<Address> UnixAddress(const std::string& text) {
   std::memcpy(&address.storage, &un, sizeof un);
   address.size = sizeof un;
   return address;
-}
-
-std::optional<uint16_t> ParsePort(std::string_view text) {
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  return port;
 }
 
 std::optional<Address> IpAddress(std::string_view host, bool brackets, uint16_t port) {
@@ -150,7 +143,7 @@ Result<Address> ParseAddress(const std::string& text) {
   } else {
     host = {};
   }
-  const auto number = ParsePort(port);
+  const auto number = NumberIn<uint16_t>(port);
   if (!number) return Malformed(text, "the port is not a number from 0 to 65535");
   const auto address = IpAddress(host, brackets, *number);
   if (!address) return Malformed(text, "the host is neither an IP address nor localhost");

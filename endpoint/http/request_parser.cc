@@ -1,8 +1,8 @@
 #include "endpoint/http/request_parser.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 
 namespace heapgauge::endpoint {
@@ -206,7 +206,7 @@ bool HeadParser::Framing() {
         Bad(400, "Content-Length is not a number");
         return false;
       }
-      std::from_chars(value.data(), value.data() + value.size(), head_.content_length);
+      head_.content_length = *NumberIn<uint64_t>(value);
     } else if (EqualIgnoringCase(name, "Transfer-Encoding")) {
       ++codings;
       if (!EqualIgnoringCase(value, "chunked")) {
@@ -235,9 +235,9 @@ ChunkDecoder::State ChunkDecoder::SizeLine(std::string_view line) {
   const bool is_text = std::all_of(extensions.begin(), extensions.end(),
                                    [](char c) { return c == '\t' || (c >= 0x20 && c < 0x7f); });
   line.remove_suffix(extensions.size());
-  if (!is_text || line.empty() || line.size() > 8) return State::kBad;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), left_, 16);
-  if (error != std::errc() || end != line.data() + line.size()) return State::kBad;
+  const auto size = NumberIn<uint64_t>(line, 16);
+  if (!is_text || line.size() > 8 || !size) return State::kBad;
+  left_ = *size;
   if (left_ > most_bytes_ - got_) return State::kTooLarge;
   expect_ = left_ == 0 ? Expect::kTrailer : Expect::kData;
   return State::kMore;

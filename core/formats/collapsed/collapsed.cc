@@ -1,7 +1,6 @@
 #include "core/formats/collapsed/collapsed.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "core/base/lookup_tables.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/formats/text/line_reader.h"
 #include "core/formats/text/sampling.h"
@@ -68,9 +68,9 @@ bool TakeValue(std::string_view* line, double* value, int64_t* whole) {
     *value = static_cast<double>(*whole);
     return true;
   }
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), *value);
-  if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size()) return false;
-  if (!std::isfinite(*value)) return false;
+  const auto number = NumberIn<double>(word);
+  if (!number || !std::isfinite(*number)) return false;
+  *value = *number;
   *whole = CutToWhole(std::round(*value));
   return true;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/formats/text/scan.h"
 
 namespace heapgauge {
@@ -58,12 +58,9 @@ void TakePlace(std::string_view* text, MassifFrame* frame) {
   } else {
     const size_t colon = place.rfind(':');
     if (colon == std::string_view::npos) return;
-    const char* end = place.data() + place.size();
-    const auto parsed = std::from_chars(place.data() + colon + 1, end, frame->line);
-    if (parsed.ec != std::errc() || parsed.ptr != end) {
-      frame->line = 0;
-      return;
-    }
+    const auto line = NumberIn<uint32_t>(place.substr(colon + 1));
+    if (!line) return;
+    frame->line = *line;
     frame->file = place.substr(0, colon);
   }
   *text = Trimmed(text->substr(0, open));

@@ -1,12 +1,12 @@
 #include "core/formats/massif/massif_parser.h"
 
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/formats/text/line_reader.h"
 #include "core/formats/text/scan.h"
@@ -30,9 +30,10 @@ bool TakePrefix(std::string_view* line, std::string_view prefix) {
 
 // A number that is not negative and fits, and nothing else.
 bool ParseNumber(std::string_view text, uint64_t* value) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() &&
-         *value <= static_cast<uint64_t>(INT64_MAX);
+  const auto number = NumberIn<uint64_t>(text);
+  if (!number || *number > static_cast<uint64_t>(INT64_MAX)) return false;
+  *value = *number;
+  return true;
 }
 
 class Parser {
@@ -145,15 +146,13 @@ class Parser {
     if (!more) return Ends();
     std::string_view line = lines_.line();
     if (!TakePrefix(&line, "time=")) return lines_.FailInLine("expected time=NUMBER");
-    double time = 0;
     if (!ParseNumber(line, &snapshot->time)) {
-      const auto parsed = std::from_chars(line.data(), line.data() + line.size(), time);
-      if (parsed.ec != std::errc() || parsed.ptr != line.data() + line.size() ||
-          !(time >= 0 && time < 1e15)) {
+      const auto time = NumberIn<double>(line);
+      if (!time || !(*time >= 0 && *time < 1e15)) {
         return lines_.FailInLine("expected time=NUMBER");
       }
       fractions_.resize(file_.snapshots.size(), -1);
-      fractions_.push_back(time);
+      fractions_.push_back(*time);
     }
     return {};
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -152,11 +151,10 @@ tl::unexpected<Error> BadMoment(const std::string& at) {
 
 // A time in what the file counts.
 Result<uint64_t> ParseTime(const MassifFile& file, const std::string& at) {
-  double value = 0;
-  const char* end = at.data() + at.size();
-  const auto parsed = std::from_chars(at.data(), end, value);
-  if (parsed.ec != std::errc() || !(value >= 0)) return BadMoment(at);
-  const std::string_view unit(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
+  std::string_view unit = at;
+  const auto number = TakeNumber<double>(&unit);
+  if (!number || !(*number >= 0)) return BadMoment(at);
+  double value = *number;
   const uint64_t last = file.snapshots.back().time;
   if (unit == "%") {
     value *= static_cast<double>(last) / 100;

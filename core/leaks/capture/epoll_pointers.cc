@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/os/process.h"
 
 namespace heapgauge::leaks {
@@ -73,11 +73,9 @@ void EpollPointers::Add(std::string_view text, uint32_t descriptor) {
     if (!line.starts_with("tfd:") || data == std::string_view::npos) continue;
     line.remove_prefix(data + kData.size());
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    uint64_t value = 0;
-    if (std::from_chars(line.data(), line.data() + line.size(), value, 16).ec != std::errc()) {
-      continue;
-    }
-    value &= ~kMarks;
+    const auto data_word = TakeNumber<uint64_t>(&line, 16);
+    if (!data_word) continue;
+    const uint64_t value = *data_word & ~kMarks;
     if (value < kLeastPointer || !seen_.insert(value).second) continue;
     RootRegister root;
     root.value = value;

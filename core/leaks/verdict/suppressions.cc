@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
 #include <vector>
 
 #include "core/base/file.h"
 #include "core/base/function_name.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/leaks/verdict/stack_frames.h"
 #include "core/leaks/verdict/valgrind_names.h"
@@ -202,13 +202,9 @@ class Parser {
       frame.what = SuppressionFrame::What::kSource;
       const size_t colon = line.rfind(':');
       if (colon != std::string_view::npos) {
-        const std::string_view number = line.substr(colon + 1);
-        const auto parsed =
-            std::from_chars(number.data(), number.data() + number.size(), frame.line);
-        if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size()) {
+        if (const auto number = NumberIn<uint32_t>(line.substr(colon + 1))) {
+          frame.line = *number;
           line = line.substr(0, colon);
-        } else {
-          frame.line = 0;
         }
       }
     } else {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
+#include "core/base/numbers.h"
 #include "core/base/regex.h"
 #include "core/base/text.h"
 #include "core/leaks/verdict/stack_frames.h"
@@ -116,11 +116,7 @@ void AddPath(const LeaksSubject& subject, const LeaksOptions& options, const Lea
 std::optional<uint64_t> AskedAddress(std::string_view asked) {
   const bool is_hex = asked.starts_with("0x");
   if (is_hex) asked.remove_prefix(2);
-  uint64_t address = 0;
-  const auto [end, error] =
-      std::from_chars(asked.data(), asked.data() + asked.size(), address, is_hex ? 16 : 10);
-  if (error != std::errc() || end != asked.data() + asked.size()) return std::nullopt;
-  return address;
+  return NumberIn<uint64_t>(asked, is_hex ? 16 : 10);
 }
 
 Result<std::vector<LeakOwner>> FindLeakOwners(const LeaksSubject& subject, const std::string& asked,

@@ -2,12 +2,12 @@
 // an address.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/base/regex.h"
 #include "core/model/profile.h"
 
@@ -24,11 +24,7 @@ inline std::optional<uint64_t> AddressOfPattern(std::string_view pattern) {
   } else if (pattern.starts_with('0') && pattern.size() > 1) {
     base = 8;
   }
-  uint64_t value = 0;
-  const char* end = pattern.data() + pattern.size();
-  const auto [at, error] = std::from_chars(pattern.data(), end, value, base);
-  if (error != std::errc() || at != end) return std::nullopt;
-  return value;
+  return NumberIn<uint64_t>(pattern, base);
 }
 
 // Which functions and modules of a profile a regular expression means. A profile has far fewer of

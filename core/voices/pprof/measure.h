@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "core/base/numbers.h"
 
 namespace heapgauge::pprof {
 
@@ -33,6 +36,13 @@ std::string Label(int64_t value, std::string_view unit);
 std::string Percentage(int64_t value, int64_t total);
 // The same without leading spaces.
 std::string TrimmedPercentage(int64_t value, int64_t total);
+
+// A whole number as Go's strconv reads it: "+" may stand before it.
+template <typename Number>
+std::optional<Number> GoNumber(std::string_view text) {
+  if (!text.starts_with('+')) return NumberIn<Number>(text);
+  return text.starts_with("+-") ? std::nullopt : NumberIn<Number>(text.substr(1));
+}
 
 // A float as a whole number, as the Go compiler has it on x86-64: out of range is the smallest one.
 int64_t ToInt64(double value);

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 
 #include "core/base/numbers.h"
 #include "core/base/regex.h"
 #include "core/voices/pprof/frame_filter.h"
+#include "core/voices/pprof/measure.h"
 #include "core/voices/pprof/prune.h"
 #include "core/voices/pprof/tag_filter.h"
 
@@ -130,23 +130,14 @@ void OverrideFor(ReportKind kind, Config* config) {
   config->edge_fraction = 0;
 }
 
-// A number as Go's strconv.Atoi takes it.
-bool ParseIndex(std::string_view text, int64_t* number) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) return false;
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 Result<size_t> FindSampleType(const Profile& profile, const std::string& wanted) {
   const std::vector<SampleType>& types = profile.sample_types;
   if (types.empty()) return Fail(ErrorCode::kInvalidArgument, "profile has no samples");
   if (wanted.empty()) return profile.DefaultType();
-  int64_t index = 0;
-  if (ParseIndex(wanted, &index)) {
-    if (index >= 0 && index < static_cast<int64_t>(types.size())) return static_cast<size_t>(index);
+  if (const auto index = GoNumber<int64_t>(wanted)) {
+    if (*index >= 0 && *index < static_cast<int64_t>(types.size())) {
+      return static_cast<size_t>(*index);
+    }
     return Fail(
         ErrorCode::kInvalidArgument,
         fmt::format("sample_index {} is outside the range [0..{}]", wanted, types.size() - 1));

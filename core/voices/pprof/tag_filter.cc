@@ -1,7 +1,6 @@
 #include "core/voices/pprof/tag_filter.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
@@ -99,13 +98,9 @@ Scaled ScaleAnything(int64_t value, std::string_view from, std::string_view to) 
 }
 
 Result<int64_t> ParseNumber(const std::string& number) {
-  int64_t value = 0;
-  const char* begin = number.data() + (number[0] == '+' ? 1 : 0);
-  if (std::from_chars(begin, number.data() + number.size(), value).ec != std::errc()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "failed to parse int " + number + ": it does not fit into 64 bits");
-  }
-  return value;
+  if (const auto value = GoNumber<int64_t>(number)) return *value;
+  return Fail(ErrorCode::kInvalidArgument,
+              "failed to parse int " + number + ": it does not fit into 64 bits");
 }
 
 }  // namespace

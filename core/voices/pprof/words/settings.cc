@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 
 namespace heapgauge::pprof {
@@ -190,11 +191,9 @@ Pointer PlaceOf(std::string_view name, Settings* s) {
 template <typename T>
 bool ParseNumber(std::string_view text, T* value) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  T parsed{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc() || end != text.data() + text.size()) return false;
-  *value = parsed;
-  return true;
+  const std::optional<T> parsed = NumberIn<T>(text);
+  if (parsed) *value = *parsed;
+  return parsed.has_value();
 }
 
 Status SetChoice(const Setting& setting, std::string_view value, Settings* settings) {

@@ -1,10 +1,10 @@
 #include "core/voices/pprof/words/shell_line.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "core/base/text.h"
+#include "core/voices/pprof/measure.h"
 
 namespace heapgauge::pprof {
 namespace {
@@ -43,17 +43,6 @@ std::string Joined(const std::vector<std::string>& words, const char* between) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
   return text;
-}
-
-std::optional<int> WholeNumber(std::string_view text) {
-  if (!text.empty() && text.front() == '+') {
-    text.remove_prefix(1);
-    if (text.empty() || text.front() == '-') return std::nullopt;
-  }
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 ShellStep MakeError(std::string text) {
@@ -165,7 +154,7 @@ ShellStep Report(std::vector<std::string> words, const Settings& settings) {
   std::string ignore;
   for (; next < words.size(); ++next) {
     const std::string& word = words[next];
-    if (const auto number = WholeNumber(word)) {
+    if (const auto number = GoNumber<int>(word)) {
       config.node_count = *number;
     } else if (word.front() == '>') {
       step.settings.output = word.substr(1);
@@ -227,7 +216,7 @@ ShellProfile DescribeForShell(const Profile& profile) {
 Result<size_t> SampleIndexOf(const ShellProfile& profile, std::string_view text) {
   const size_t count = profile.sample_types.size();
   if (text.empty() && count > 0) return profile.default_type;
-  if (const auto number = WholeNumber(text)) {
+  if (const auto number = GoNumber<int>(text)) {
     if (*number >= 0 && static_cast<size_t>(*number) < count) return static_cast<size_t>(*number);
     return Fail(ErrorCode::kInvalidArgument,
                 "sample_index " + std::string(text) + " is outside the range [0.." +
