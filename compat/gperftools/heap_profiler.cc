@@ -14,6 +14,7 @@
 #include "compat/common/agent_link.h"
 #include "compat/common/output.h"
 #include "compat/common/watcher.h"
+#include "core/base/encode.h"
 #include "core/base/sinks.h"
 #include "core/fold/merge.h"
 #include "core/formats/heap_text/heap_text.h"
@@ -92,12 +93,7 @@ void HeapProfiler::CatchSignal() {
 }
 
 void HeapProfiler::RemoveOldFiles() const {
-  std::string pattern;
-  for (const char c : prefix_) {
-    if (std::strchr("\\*?[", c) != nullptr) pattern += '\\';
-    pattern += c;
-  }
-  pattern += ".*.heap";
+  const std::string pattern = WithBackslashes(prefix_, "\\*?[") + ".*.heap";
   glob_t found{};
   if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
     for (size_t i = 0; i < found.gl_pathc; ++i) {

@@ -77,6 +77,29 @@ std::string ShellWord(std::string_view text) {
   return word + "'";
 }
 
+std::string WithBackslashes(std::string_view text, std::string_view marks) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (marks.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string EscapeRegex(std::string_view text) { return WithBackslashes(text, "\\^$.*+?()[]{}|"); }
+
+std::string HexText(std::span<const uint8_t> bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
 std::string Base64(std::string_view bytes) {
   static constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,6 +1,8 @@
 // Text and bytes in the forms that others take: HTML, words of a shell, base64.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,21 @@ std::string HtmlText(std::string_view text);
 // something there, else in quotes. What cannot be shown is written as \ooo in the form $'...' of
 // bash, ksh and zsh; so the result can be printed.
 std::string ShellWord(std::string_view text);
+
+// The text with a backslash before each of the marks in it.
+//
+// Pure.
+std::string WithBackslashes(std::string_view text, std::string_view marks);
+
+// A regular expression that matches the text and nothing else.
+//
+// Pure.
+std::string EscapeRegex(std::string_view text);
+
+// Two hexadecimal digits for each byte, in lower case.
+//
+// Pure.
+std::string HexText(std::span<const uint8_t> bytes);
 
 // Bytes as base64 (RFC 4648), for data that is put into texts.
 //

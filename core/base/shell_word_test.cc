@@ -44,5 +44,16 @@ TEST(ShellWord, IsReadBackByAShell) {
   }
 }
 
+TEST(Encode, MarksGetABackslash) {
+  EXPECT_EQ(WithBackslashes("a\"b\\", "\"\\"), "a\\\"b\\\\");
+  EXPECT_EQ(EscapeRegex("f(a.b)*"), "f\\(a\\.b\\)\\*");
+}
+
+TEST(Encode, BytesAreWrittenInHexadecimal) {
+  constexpr uint8_t kBytes[] = {0x00, 0x7f, 0xfa};
+  EXPECT_EQ(HexText(kBytes), "007ffa");
+  EXPECT_EQ(HexText({}), "");
+}
+
 }  // namespace
 }  // namespace heapgauge

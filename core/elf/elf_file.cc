@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/encode.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/threads.h"
@@ -84,16 +85,6 @@ constexpr uint64_t kMaxBuildId = 64;
 constexpr size_t kHugePage = 2 << 20;
 
 }  // namespace
-
-std::string HexText(Bytes bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
 
 Result<std::unique_ptr<ElfFile>> ElfFile::Open(const std::string& path) {
   HG_ASSIGN(File file, File::OpenForReading(path));

@@ -122,9 +122,6 @@ class ElfFile {
   bool has_too_large_ = false;
 };
 
-// Bytes as hexadecimal digits.
-std::string HexText(Bytes bytes);
-
 // What the program headers of an ELF file tell about its place in memory once it is loaded.
 //
 // Two reads of the file, for those who need nothing else of it. The file is treated as hostile: one

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/encode.h"
 #include "core/gauge/gauge_layout.h"
 #include "core/model/label_sets.h"
 
@@ -36,9 +37,7 @@ std::optional<Module> ToModule(const wire::ModuleRecord& m, bool tells_code) {
     module.offset = m.code_offset;
   }
   module.path_cut = (m.flags & wire::kModulePathCut) != 0;
-  for (uint32_t i = 0; i < m.build_id_bytes; ++i) {
-    module.build_id += fmt::format("{:02x}", m.build_id[i]);
-  }
+  module.build_id = HexText({m.build_id, m.build_id_bytes});
   return module;
 }
 

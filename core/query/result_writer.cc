@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/base/encode.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/report/csv.h"
@@ -128,10 +129,7 @@ Status ResultTable::WriteLine(const std::vector<std::string>& cells) {
 }
 
 std::string Hexadecimal(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
+  return HexText({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
 std::string ValueText(const Value& value) {

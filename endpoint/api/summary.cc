@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/base/encode.h"
 #include "core/base/json.h"
 #include "core/fold/measures.h"
 #include "core/report/recording_text.h"
@@ -102,14 +103,7 @@ void AddLostChoices(Json* choices) {
 }
 
 // A regular expression that matches this name and no other.
-std::string Exactly(const std::string& name) {
-  std::string text = "^";
-  for (const char c : name) {
-    if (std::string_view("\\^$.*+?()[]{}|").find(c) != std::string_view::npos) text += '\\';
-    text += c;
-  }
-  return text + "$";
-}
+std::string Exactly(const std::string& name) { return "^" + EscapeRegex(name) + "$"; }
 
 Json FindingsJson(const std::vector<ProfileFinding>& findings, Source::Kind kind) {
   Json list = Json::Array();

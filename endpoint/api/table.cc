@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/encode.h"
 #include "core/base/regex.h"
 #include "core/base/result.h"
 #include "core/fold/statistics.h"
@@ -40,13 +41,8 @@ namespace {
 
 // As plain text if it is no regular expression: people are in the middle of typing one.
 Result<Regex> MatcherOf(std::string_view typed) {
-  std::string escaped;
-  for (const char c : typed) {
-    if (std::string_view("\\^$.*+?()[]{}|").find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
   auto regex = Regex::Compile("(?i)" + std::string(typed));
-  return regex ? std::move(regex) : Regex::CompileTyped("(?i)" + escaped);
+  return regex ? std::move(regex) : Regex::CompileTyped("(?i)" + EscapeRegex(typed));
 }
 
 // What a row is told from others by: its function, file or module.

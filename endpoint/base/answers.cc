@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "core/base/byte_stream.h"
+#include "core/base/encode.h"
 #include "core/base/sinks.h"
 #include "core/base/text.h"
 #include "core/formats/pprof/pprof_writer.h"
@@ -24,9 +25,7 @@ std::string RandomText() {
     got = getrandom(bytes.data(), bytes.size(), 0);
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(bytes.size())) return {};
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
+  return HexText(bytes);
 }
 
 std::optional<Response> RefuseOthers(const Call& call,

@@ -71,12 +71,7 @@ Response SvgPicture(std::string svg) {
 }
 
 std::string JsonText(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : Printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
+  return '"' + WithBackslashes(Printable(text), "\"\\") + '"';
 }
 
 }  // namespace heapgauge::endpoint

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/encode.h"
 #include "core/base/text.h"
 #include "core/fold/statistics.h"
 #include "core/memory/accounting.h"
@@ -16,14 +17,7 @@ namespace heapgauge::endpoint {
 namespace {
 
 // Values are UTF-8 with three escapes. Printable() has taken out control characters.
-std::string LabelValue(std::string_view text) {
-  std::string out;
-  for (const char c : Printable(text)) {
-    if (c == '\\' || c == '"') out += '\\';
-    out += c;
-  }
-  return out;
-}
+std::string LabelValue(std::string_view text) { return WithBackslashes(Printable(text), "\"\\"); }
 
 std::string Number(double value) {
   if (std::isnan(value)) return "NaN";
