@@ -248,9 +248,7 @@ leaks::Check NothingKnown(const CheckedProgram& program) {
   leaks::Check check;
   check.pid = static_cast<uint32_t>(program.result.pid);
   check.executable = program.spec.command[0];
-  for (const std::string& argument : program.spec.command) {
-    check.command_line += (check.command_line.empty() ? "" : " ") + argument;
-  }
+  check.command_line = Join(program.spec.command);
   check.unix_ns = RealtimeNow();
   check.at_exit = true;
   std::string why = WhyNoGauge(program.spec.command, program.directory);

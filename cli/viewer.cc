@@ -49,12 +49,7 @@ std::vector<std::string> Candidates(const std::string& viewer) {
 
 // The process, or 0 if there is no such program.
 pid_t Start(const std::string& command, const std::string& path) {
-  std::vector<std::string> words;
-  for (size_t start = 0; start <= command.size();) {
-    const size_t end = std::min(command.find(' ', start), command.size());
-    if (end > start) words.push_back(command.substr(start, end - start));
-    start = end + 1;
-  }
+  std::vector<std::string> words = WordsOf(command, " ");
   if (words.empty()) return 0;
   words.push_back(path);
   std::vector<char*> arguments;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "core/base/text.h"
 #include "core/os/process.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/base/kept_profiles.h"
@@ -58,10 +59,9 @@ bool IsForm(const Request& request) {
 
 bool Allows(std::string_view methods, std::string_view method) {
   while (!methods.empty()) {
-    const std::string_view one = methods.substr(0, methods.find(','));
+    const std::string_view one = TakeUntil(&methods, ',');
     if (one == method || (one == "GET" && method == "HEAD")) return true;
-    methods.remove_prefix(std::min(methods.size(), one.size() + 1));
-    while (methods.starts_with(' ')) methods.remove_prefix(1);
+    methods = TrimLeft(methods, " ");
   }
   return false;
 }

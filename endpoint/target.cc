@@ -212,9 +212,7 @@ ProcessLine Describe(Process* process) {
   }
   line.name = Printable(facts->name());
   line.state = StateText(*facts) + (facts->active ? "" : ", sampling is off");
-  for (const std::string& word : facts->command_line) {
-    line.command += (line.command.empty() ? "" : " ") + Printable(word);
-  }
+  line.command = Printable(Join(facts->command_line));
   return line;
 }
 

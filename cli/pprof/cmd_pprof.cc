@@ -42,11 +42,7 @@ void Greet(const Profile& profile, const pprof::Settings& settings, const Say& s
   request.config.divide_by = settings.config.divide_by;
   const auto input = pprof::Prepare(profile, request);
   if (input) {
-    std::string about;
-    for (const std::string& line : pprof::ProfileLabels(*input, pprof::FormatOf(*input))) {
-      about += (about.empty() ? "" : "\n") + line;
-    }
-    say(about);
+    say(Join(pprof::ProfileLabels(*input, pprof::FormatOf(*input)), "\n"));
     if (input->total == 0 && profile.sample_types.size() > 1) {
       say("No samples were found with the default sample value type.");
       say("Try \"sample_index\" command to analyze different sample values.");
@@ -95,11 +91,7 @@ namespace {
 void SayOnStandardError(const std::string& text) {
   std::fflush(stdout);
   std::string shown;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find('\n', start), text.size());
-    shown += Printable(std::string_view(text).substr(start, end - start)) + "\n";
-    start = end + 1;
-  }
+  for (const std::string_view line : PiecesOf(text, '\n')) shown += Printable(line) + "\n";
   std::fputs(shown.c_str(), stderr);
 }
 

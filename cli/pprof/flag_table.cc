@@ -28,12 +28,6 @@ constexpr const char* kPerlSwitches[] = {
     "show_bytes",  "drop_negative", "total_delay", "contentions",   "mean_delay",  "debug",
     "test"};
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower;
-}
-
 std::vector<FlagKind> MakeFlags() {
   std::map<std::string, FlagKind> flags;
   const auto add = [&flags](const std::string& name, bool takes_value, unsigned owner) {
@@ -149,7 +143,7 @@ Result<SplitWords> SplitFlags(const std::vector<std::string>& words, bool perl) 
     const FlagKind* flag = FindExactly(name);
     bool negated = false;
     if (flag == nullptr && perl) {
-      name = Lower(name);
+      name = LowerCase(name);
       flag = FindExactly(name);
     }
     if (flag == nullptr) {

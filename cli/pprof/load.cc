@@ -76,14 +76,7 @@ std::vector<std::string> BinaryDirectories() {
     if (home == nullptr || *home == '\0') return {};
     return {std::string(home) + "/pprof/binaries"};
   }
-  std::vector<std::string> directories;
-  const std::string_view all = chosen;
-  for (size_t start = 0; start <= all.size();) {
-    const size_t end = std::min(all.find(':', start), all.size());
-    if (end > start) directories.emplace_back(all.substr(start, end - start));
-    start = end + 1;
-  }
-  return directories;
+  return WordsOf(chosen, ":");
 }
 
 void NameLocally(const PprofSourceOptions& options, const SymbolizeMode& mode, const Say& say,
@@ -122,12 +115,7 @@ SymbolizeMode ParseSymbolizeMode(const std::string& text) {
   SymbolizeMode mode;
   std::string_view rest = text;
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    std::string word;
-    for (const char c : rest.substr(0, end)) {
-      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string word = LowerCase(TakeUntil(&rest, ':'));
     const std::string demangle = word.rfind("demangle=", 0) == 0 ? word.substr(9) : word;
     if (word.empty() || demangle == "default") continue;
     if (word == "none" || word == "no") {

@@ -1,9 +1,12 @@
 #include "cli/pprof/perl_shell.h"
 
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 
 namespace heapgauge::cli {
 namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
 
 constexpr const char* kHelp =
     R"(Commands:
@@ -32,25 +35,10 @@ constexpr struct {
     {"evince", perl::Report::kEvince},
 };
 
-std::string_view TrimLeft(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first);
-}
-
 bool TakeWord(std::string_view word, std::string_view* text) {
   if (text->substr(0, word.size()) != word) return false;
   text->remove_prefix(word.size());
   return true;
-}
-
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  for (text = TrimLeft(text); !text.empty(); text = TrimLeft(text)) {
-    const size_t end = std::min(text.find_first_of(" \t\r\n"), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return words;
 }
 
 void AddPattern(std::string_view word, std::string* pattern) {
@@ -62,7 +50,7 @@ void AddPattern(std::string_view word, std::string* pattern) {
 std::string TakeArguments(std::string_view text, perl::Options* options, PerlStep* step) {
   std::string wanted;
   std::string ignored;
-  for (const std::string& word : Words(text)) {
+  for (const std::string& word : WordsOf(text, kBlanks)) {
     if (word == "-lines" || word == "--lines") {
       options->grain = perl::Grain::kLines;
     } else if (word == "-cum" || word == "--cum") {
@@ -84,7 +72,7 @@ std::string TakeArguments(std::string_view text, perl::Options* options, PerlSte
 
 PerlStep ParsePerlLine(std::string_view line, const perl::Options& options) {
   PerlStep step;
-  std::string_view rest = TrimLeft(line);
+  std::string_view rest = TrimLeft(line, kBlanks);
   if (rest.empty()) return step;
   if (TakeWord("quit", &rest)) {
     step.quit = true;
@@ -104,7 +92,7 @@ PerlStep ParsePerlLine(std::string_view line, const perl::Options& options) {
       report.line_limit = TakeNumber<int64_t>(&rest).value_or(10);
       TakeArguments(rest, &report, &step);
     } else if (command.report == perl::Report::kCallgrind) {
-      const std::vector<std::string> words = Words(rest);
+      const std::vector<std::string> words = WordsOf(rest, kBlanks);
       step.output = words.empty() ? "" : words.front();
     } else {
       const std::string wanted = TakeArguments(rest, &report, &step);

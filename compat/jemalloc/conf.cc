@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 
 namespace heapgauge::compat {
 namespace {
@@ -129,9 +130,7 @@ bool JemallocConf::Set(std::string_view key, std::string_view value, bool* known
 
 void JemallocConf::Add(std::string_view text, std::vector<std::string>* problems) {
   while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    const std::string_view pair = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view pair = TakeUntil(&text, ',');
     const size_t colon = pair.find(':');
     if (colon == std::string_view::npos || colon == 0) {
       problems->push_back(pair.empty() || colon == 0 ? "<jemalloc>: Malformed conf string"

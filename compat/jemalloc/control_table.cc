@@ -1,6 +1,7 @@
 #include "compat/jemalloc/control_table.h"
 
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 
 namespace heapgauge::compat {
 namespace {
@@ -16,22 +17,12 @@ bool ParseIndex(std::string_view text, size_t* number) {
 }  // namespace
 
 ControlTable::ControlTable(const std::vector<std::string_view>& names) {
-  for (const std::string_view name : names) names_.push_back(Split(name));
-}
-
-std::vector<std::string_view> ControlTable::Split(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const size_t dot = name.find('.');
-    parts.push_back(name.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    name.remove_prefix(dot + 1);
-  }
+  for (const std::string_view name : names) names_.push_back(PiecesOf(name, '.'));
 }
 
 std::optional<std::vector<size_t>> ControlTable::MibOf(std::string_view name) const {
   if (name.size() > kMostName) return std::nullopt;
-  const std::vector<std::string_view> parts = Split(name);
+  const std::vector<std::string_view> parts = PiecesOf(name, '.');
   for (size_t i = 0; i < names_.size(); ++i) {
     if (names_[i].size() != parts.size()) continue;
     std::vector<size_t> mib(parts.size(), 0);

@@ -26,8 +26,6 @@ class ControlTable {
   std::optional<size_t> FindMib(const size_t* mib, size_t length) const;
 
  private:
-  static std::vector<std::string_view> Split(std::string_view name);
-
   std::vector<std::vector<std::string_view>> names_;
 };
 

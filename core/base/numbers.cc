@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/base/text.h"
+
 namespace heapgauge {
 namespace {
 
@@ -44,10 +46,7 @@ const NamedUnit* ByAlias(const UnitKind& kind, std::string_view alias) {
 std::span<const UnitKind> UnitKinds() { return kKinds; }
 
 const NamedUnit* FindUnit(const UnitKind& kind, std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  std::string lower = LowerCase(name);
   if (const NamedUnit* unit = ByAlias(kind, lower)) return unit;
   if (lower.size() < 3 || lower.back() != 's') return nullptr;
   lower.pop_back();

@@ -278,6 +278,54 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
+std::string_view Trim(std::string_view text, std::string_view spaces) {
+  text = TrimLeft(text, spaces);
+  return text.substr(0, text.find_last_not_of(spaces) + 1);  // npos + 1 is 0
+}
+
+std::string_view TrimLeft(std::string_view text, std::string_view spaces) {
+  return text.substr(std::min(text.find_first_not_of(spaces), text.size()));
+}
+
+std::string_view TakeUntil(std::string_view* text, char separator) {
+  const std::string_view piece = text->substr(0, text->find(separator));
+  text->remove_prefix(std::min(piece.size() + 1, text->size()));
+  return piece;
+}
+
+std::vector<std::string_view> PiecesOf(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const bool last = text.find(separator) == std::string_view::npos;
+    pieces.push_back(TakeUntil(&text, separator));
+    if (last) return pieces;
+  }
+}
+
+std::vector<std::string> WordsOf(std::string_view text, std::string_view spaces) {
+  std::vector<std::string> words;
+  while (!(text = TrimLeft(text, spaces)).empty()) {
+    words.emplace_back(text.substr(0, text.find_first_of(spaces)));
+    text.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
+std::string Join(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += between;
+    text += word;
+  }
+  return text;
+}
+
 std::string_view BaseName(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);

@@ -73,6 +73,27 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
 
 // Equal but for the case of ASCII letters, as names in HTTP are.
 bool EqualIgnoringCase(std::string_view a, std::string_view b);
+// ASCII letters in lower case; all other bytes stay.
+std::string LowerCase(std::string_view text);
+
+// Texts of several parts. All results are views of the text, except words and what is joined.
+
+inline constexpr std::string_view kSpaces = " \t\n\v\f\r";  // as in the C locale
+
+// The text without spaces at both ends, or at the start.
+std::string_view Trim(std::string_view text, std::string_view spaces = kSpaces);
+std::string_view TrimLeft(std::string_view text, std::string_view spaces = kSpaces);
+
+// Takes the next line or field off the front: what is before the separator, or all that is left.
+// The separator goes with it.
+std::string_view TakeUntil(std::string_view* text, char separator);
+// What is between separators, also where that is empty; at least one piece.
+std::vector<std::string_view> PiecesOf(std::string_view text, char separator);
+// What is between spaces, if it is not empty.
+std::vector<std::string> WordsOf(std::string_view text, std::string_view spaces = kSpaces);
+
+// The words with the text between them. Empty words at the start leave nothing.
+std::string Join(const std::vector<std::string>& words, std::string_view between = " ");
 
 // The last component of a path.
 std::string_view BaseName(std::string_view path);

@@ -95,6 +95,33 @@ TEST(Text, CuttingAndPaddingCountColumns) {
   EXPECT_EQ(PadRight("±5%", 5), "±5%  ");
 }
 
+TEST(Text, SpacesAreTrimmed) {
+  EXPECT_EQ(Trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(Trim(" \n "), "");
+  EXPECT_EQ(Trim("\na ", " "), "\na");
+  EXPECT_EQ(TrimLeft("  a "), "a ");
+}
+
+TEST(Text, PartsOfATextAreTaken) {
+  std::string_view rest = "a,,b";
+  EXPECT_EQ(TakeUntil(&rest, ','), "a");
+  EXPECT_EQ(TakeUntil(&rest, ','), "");
+  EXPECT_EQ(TakeUntil(&rest, ','), "b");
+  EXPECT_EQ(rest, "");
+  EXPECT_EQ(PiecesOf("a,,", ','), (std::vector<std::string_view>{"a", "", ""}));
+  EXPECT_EQ(PiecesOf("", ','), (std::vector<std::string_view>{""}));
+  EXPECT_EQ(WordsOf(",a,,b,", ","), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(WordsOf(" \n").empty());
+}
+
+TEST(Text, WordsAreJoined) {
+  EXPECT_EQ(Join({"a", "", "b"}), "a  b");
+  EXPECT_EQ(Join({"", "a"}, ", "), "a");
+  EXPECT_EQ(Join({}), "");
+}
+
+TEST(Text, LowerCaseChangesASCIILettersOnly) { EXPECT_EQ(LowerCase("AZ[\xc3\x89"), "az[\xc3\x89"); }
+
 TEST(Text, NearestFindsTypingErrorsOnly) {
   const std::vector<std::string> commands = {"run", "top", "traces", "ps"};
   EXPECT_EQ(Nearest("tpo", commands), "");  // two edits in three letters is a guess

@@ -63,9 +63,8 @@ std::string FindCommand(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), F_OK) == 0 ? name : "";
   const char* variable = std::getenv("PATH");
   const std::string path = variable != nullptr ? variable : "/bin:/usr/bin";
-  for (size_t at = 0; at <= path.size();) {
-    const size_t colon = std::min(path.find(':', at), path.size());
-    std::string candidate = colon == at ? "." : path.substr(at, colon - at);
+  for (const std::string_view directory : PiecesOf(path, ':')) {
+    std::string candidate(directory.empty() ? "." : directory);
     candidate += '/';
     candidate += name;
     struct stat st {};
@@ -73,7 +72,6 @@ std::string FindCommand(const std::string& name) {
         access(candidate.c_str(), X_OK) == 0) {
       return candidate;
     }
-    at = colon + 1;
   }
   return "";
 }

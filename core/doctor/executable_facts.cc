@@ -97,16 +97,13 @@ void ReadMarks(Elf_Scn* section, std::vector<std::string>* marks) {
 
 std::vector<std::string> LibraryPath(const std::string& list, const std::string& file) {
   std::vector<std::string> directories;
-  for (size_t at = 0; at < list.size();) {
-    const size_t colon = std::min(list.find(':', at), list.size());
-    std::string directory = list.substr(at, colon - at);
+  for (std::string directory : WordsOf(list, ":")) {
     for (const char* word : {"$ORIGIN", "${ORIGIN}"}) {
       const size_t found = directory.find(word);
       if (found == std::string::npos) continue;
       directory.replace(found, std::strlen(word), file.substr(0, file.rfind('/')));
     }
     if (!directory.empty()) directories.push_back(directory);
-    at = colon + 1;
   }
   return directories;
 }
@@ -209,12 +206,7 @@ void ReadElf(const File& file, const std::string& root, bool with_names, Executa
 // The program that a "#!" line names: what env would start, where it is env.
 std::string ScriptInterpreter(const std::string& head, const std::string& root) {
   const std::string line = head.substr(2, head.find('\n') - 2);
-  std::vector<std::string> words;
-  for (size_t at = line.find_first_not_of(" \t"); at != std::string::npos;) {
-    const size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(" \t", end);
-  }
+  const std::vector<std::string> words = WordsOf(line, " \t");
   if (words.empty()) return "";
   if (BaseName(words[0]) != "env") return root + words[0];
   for (size_t i = 1; i < words.size(); ++i) {

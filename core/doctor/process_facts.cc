@@ -41,11 +41,7 @@ uint64_t Number(std::string_view text) { return TakeNumber<uint64_t>(&text).valu
 
 std::vector<std::string> SplitZero(const std::string& text) {
   std::vector<std::string> parts;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\0', at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  for (std::string_view rest = text; !rest.empty();) parts.emplace_back(TakeUntil(&rest, '\0'));
   return parts;
 }
 
@@ -300,12 +296,10 @@ std::vector<PreloadEntry> ReadPreload(const std::string& list, const std::string
                                       uint32_t uid) {
   constexpr size_t kMaxEntries = 64;
   std::vector<PreloadEntry> entries;
-  for (size_t at = 0; at < list.size() && entries.size() < kMaxEntries;) {
-    const size_t end = std::min(list.find_first_of(": ", at), list.size());
+  for (const std::string& name : WordsOf(list, ": ")) {
+    if (entries.size() == kMaxEntries) break;
     PreloadEntry entry;
-    entry.name = list.substr(at, end - at);
-    at = end + 1;
-    if (entry.name.empty()) continue;
+    entry.name = name;
     entry.is_agent = BaseName(entry.name).substr(0, 15) == "libheapgauge.so";
     const std::string path = Located(entry.name, root);
     entry.problem = WhyNotReadable(path, root.size(), uid);

@@ -157,12 +157,8 @@ bool IsLoopback(const std::string& name) {
 
 // "no_proxy" is a list of names, and of domains with or without a leading point.
 bool IsExcluded(const std::string& name, const std::string& list) {
-  for (size_t start = 0; start <= list.size();) {
-    const size_t end = std::min(list.find(',', start), list.size());
-    std::string item = list.substr(start, end - start);
-    start = end + 1;
-    item.erase(0, item.find_first_not_of(' '));
-    item.erase(item.find_last_not_of(' ') + 1);
+  for (const std::string_view piece : PiecesOf(list, ',')) {
+    std::string item(Trim(piece, " "));
     if (item == "*") return true;
     if (item.rfind('.', 0) == 0) item.erase(0, 1);
     if (!item.empty() && (name == item || name.ends_with("." + item))) return true;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 
 namespace heapgauge {
 namespace {
@@ -84,9 +85,7 @@ std::optional<Url> ParseUrl(std::string_view text) {
   const size_t colon = text.find("://");
   if (colon == std::string_view::npos) return std::nullopt;
   Url url;
-  for (const char c : text.substr(0, colon)) {
-    url.scheme += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
+  url.scheme = LowerCase(text.substr(0, colon));
   if (url.scheme != "http" && url.scheme != "https" && url.scheme != "https+insecure") {
     return std::nullopt;
   }

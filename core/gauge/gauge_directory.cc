@@ -142,13 +142,6 @@ std::vector<std::string> Entries(const std::string& directory, const std::string
   return names;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 // `dir` of the agent's settings file; "" if that says nothing.
 std::string SettingsDirectory() {
   constexpr size_t kMostBytes = 16 << 10;
@@ -159,11 +152,11 @@ std::string SettingsDirectory() {
   if (!text) return "";
   std::string_view rest = *text;
   while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    constexpr std::string_view kBlank = " \t\r";  // as the agent has it
+    const std::string_view line = TakeUntil(&rest, '\n');
     const size_t equals = line.find('=');
-    if (equals == std::string_view::npos || Trimmed(line.substr(0, equals)) != "dir") continue;
-    return std::string(Trimmed(line.substr(equals + 1)));
+    if (equals == std::string_view::npos || Trim(line.substr(0, equals), kBlank) != "dir") continue;
+    return std::string(Trim(line.substr(equals + 1), kBlank));
   }
   return "";
 }

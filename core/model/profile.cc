@@ -41,11 +41,7 @@ std::string RecordingFacts::name() const {
 }
 
 std::string RecordingFacts::command() const {
-  std::string line;
-  for (const std::string& argument : command_line) {
-    if (!line.empty()) line += ' ';
-    line += argument;
-  }
+  std::string line = Join(command_line);
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }

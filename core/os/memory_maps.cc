@@ -29,10 +29,6 @@ bool TakeChar(std::string_view* text, char c) {
   return true;
 }
 
-void SkipSpaces(std::string_view* text) {
-  while (!text->empty() && text->front() == ' ') text->remove_prefix(1);
-}
-
 }  // namespace
 
 uint64_t Smaps::resident() const {
@@ -121,7 +117,7 @@ bool SmapsParser::Begin(std::string_view line) {
       !TakeChar(&line, ' ') || !Take(&line, 10, &m.inode)) {
     return false;
   }
-  SkipSpaces(&line);
+  line = TrimLeft(line, " ");
   m.device_major = static_cast<uint32_t>(device_major);
   m.device_minor = static_cast<uint32_t>(device_minor);
   m.name = std::string(line);
@@ -153,7 +149,7 @@ void SmapsParser::Field(std::string_view line) {
                     : key == "Locked"        ? &current_.locked
                                              : nullptr;
   if (field == nullptr) return;
-  SkipSpaces(&value);
+  value = TrimLeft(value, " ");
   uint64_t kb = 0;
   if (!Take(&value, 10, &kb) || kb > kMaxKb) {
     ++smaps_.damaged_lines;

@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 
 namespace heapgauge {
 namespace {
@@ -52,12 +53,10 @@ int64_t StatField(std::string_view stat, int field) {
 
 std::string StatusField(std::string_view status, std::string_view name) {
   while (!status.empty()) {
-    const std::string_view line = status.substr(0, status.find('\n'));
+    const std::string_view line = TakeUntil(&status, '\n');
     if (line.size() > name.size() && line[name.size()] == ':' && line.starts_with(name)) {
-      const size_t from = line.find_first_not_of(" \t", name.size() + 1);
-      return std::string(line.substr(std::min(from, line.size())));
+      return std::string(TrimLeft(line.substr(name.size() + 1), " \t"));
     }
-    status.remove_prefix(std::min(line.size() + 1, status.size()));
   }
   return "";
 }

@@ -5,19 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/text.h"
 #include "core/query/sql_functions.h"
 
 namespace heapgauge::query {
-namespace {
-
-std::string Lower(const char* type) {
-  std::string text = type;
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
-
-}  // namespace
-
 std::string SchemaText(QuerySource* source) {
   std::unique_ptr<QuerySource> empty;
   const bool any = source == nullptr;
@@ -39,7 +30,7 @@ std::string SchemaText(QuerySource* source) {
       width = std::max(width, std::strlen(column.name));
     }
     for (const Column& column : table->columns()) {
-      text += fmt::format("  {:<{}}  {:<7}  {}{}\n", column.name, width, Lower(column.type),
+      text += fmt::format("  {:<{}}  {:<7}  {}{}\n", column.name, width, LowerCase(column.type),
                           column.meaning, column.hidden ? " (not in SELECT *)" : "");
     }
     text += "\n";
@@ -61,7 +52,7 @@ SchemaParts PartsOfSchema(QuerySource* source) {
     Json columns = Json::Array();
     for (const Column& column : table->columns()) {
       columns.Add(
-          {{"name", column.name}, {"type", Lower(column.type)}, {"meaning", column.meaning}});
+          {{"name", column.name}, {"type", LowerCase(column.type)}, {"meaning", column.meaning}});
     }
     parts.tables.Add(
         {{"name", table->name()}, {"meaning", table->meaning()}, {"columns", std::move(columns)}});

@@ -15,6 +15,7 @@
 
 #include "core/base/file.h"
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 #include "core/os/process.h"
 
 extern char** environ;
@@ -96,19 +97,12 @@ Result<std::string> RunTool(const std::vector<std::string>& arguments, const Too
 
 namespace {
 
-std::string_view Trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // "401136:	push %rbp"
 bool ParseInstruction(std::string_view line, Instruction* out) {
   const auto address = TakeNumber<uint64_t>(&line, 16);
   if (!address || (!line.starts_with(": ") && !line.starts_with(":\t"))) return false;
   out->address = *address;
-  out->text = Trimmed(line.substr(1));
+  out->text = Trim(line.substr(1));
   return true;
 }
 
@@ -155,9 +149,7 @@ std::string FindObjdump() {
   const char* tools = std::getenv("PPROF_TOOLS");
   std::string_view list = tools == nullptr ? "" : tools;
   while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    const std::string entry(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
+    const std::string entry(TakeUntil(&list, ','));
     const size_t colon = entry.find(':');
     if (colon != std::string::npos && entry.substr(0, colon) != "objdump") continue;
     std::string path = colon == std::string::npos ? entry : entry.substr(colon + 1);
@@ -176,9 +168,7 @@ std::vector<Instruction> ParseObjdump(std::string_view output) {
   std::string file;
   int64_t number = 0;
   while (!output.empty()) {
-    const size_t end = std::min(output.find('\n'), output.size());
-    const std::string_view line = Trimmed(output.substr(0, end));
-    output.remove_prefix(std::min(end + 1, output.size()));
+    const std::string_view line = Trim(TakeUntil(&output, '\n'));
     Instruction instruction;
     if (ParseInstruction(line, &instruction)) {
       instruction.function = function;

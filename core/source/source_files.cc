@@ -12,6 +12,7 @@
 
 #include "core/base/file.h"
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 #include "core/os/process.h"
 #include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
@@ -28,13 +29,10 @@ std::string CurrentDirectory() {
   return getcwd(buffer, sizeof(buffer)) == nullptr ? "." : buffer;
 }
 
-std::vector<std::string> Split(const std::string& list) {
+std::vector<std::string> DirectoriesIn(std::string_view list) {
   std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= list.size() && !list.empty();) {
-    const size_t end = std::min(list.find(':', begin), list.size());
-    parts.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  if (list.empty()) return parts;
+  for (const std::string_view part : PiecesOf(list, ':')) parts.emplace_back(part);
   return parts;
 }
 
@@ -136,7 +134,7 @@ Result<std::string> SourceFiles::ReadAsPprof(const std::string& path) {
     // A directory can be opened, but there is nothing in it.
     return ReadIfThere(path).value_or("");
   }
-  for (std::string directory : Split(options_.search_path)) {
+  for (std::string directory : DirectoriesIn(options_.search_path)) {
     for (;;) {
       auto text = ReadIfThere(Joined(directory, path));
       if (text) return *std::move(text);
@@ -156,7 +154,7 @@ std::optional<std::string> SourceFiles::ReadElsewhere(const std::string& path,
     for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
       rest.remove_prefix(slash + 1);
       if (rest.empty() || rest.starts_with("../")) continue;
-      for (const std::string& directory : Split(options_.search_path)) {
+      for (const std::string& directory : DirectoriesIn(options_.search_path)) {
         auto text = ReadIfThere(Joined(directory, rest));
         if (text) return text;
       }

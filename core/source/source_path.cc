@@ -4,20 +4,16 @@
 #include <array>
 #include <vector>
 
+#include "core/base/text.h"
+
 namespace heapgauge {
 namespace {
 
 // Calls `use` for each part of a list with colons, until it returns true.
 template <typename Use>
 bool AnyOfList(std::string_view list, const Use& use) {
-  while (!list.empty()) {
-    const size_t colon = list.find(':');
-    if (use(list.substr(0, colon))) return true;
-    if (colon == std::string_view::npos) break;
-    list.remove_prefix(colon + 1);
-    if (list.empty()) return use(list);  // a colon at the end is followed by an empty part
-  }
-  return false;
+  const std::vector<std::string_view> parts = PiecesOf(list, ':');
+  return !list.empty() && std::any_of(parts.begin(), parts.end(), use);
 }
 
 }  // namespace
@@ -27,9 +23,7 @@ std::string CleanPath(std::string_view path) {
   std::vector<std::string_view> parts;
   size_t up = 0;  // leading ".."
   while (!path.empty()) {
-    const size_t slash = path.find('/');
-    const std::string_view part = path.substr(0, slash);
-    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    const std::string_view part = TakeUntil(&path, '/');
     if (part.empty() || part == ".") continue;
     if (part == "..") {
       if (parts.size() > up) {

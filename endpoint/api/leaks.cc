@@ -36,8 +36,7 @@ Result<uint32_t> KindsOf(std::string_view text) {
   if (text.empty()) return ~0u;
   uint32_t kinds = 0;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::string_view word = TakeUntil(&text, ',');
     if (word == "suppressed") {
       kinds |= kSuppressedBit;
       continue;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "core/formats/mappings/mappings.h"
 #include "core/os/process.h"
 
@@ -141,11 +142,7 @@ std::vector<Module> ReadMapsOf(const Profile& profile) {
   if (!text) return {};
   MappingParser parser;
   std::string_view rest = *text;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    parser.Line(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  while (!rest.empty()) parser.Line(TakeUntil(&rest, '\n'));
   std::vector<Module> modules = parser.Take();
   std::erase_if(modules,
                 [](const Module& module) { return module.path.empty() || module.path[0] != '/'; });

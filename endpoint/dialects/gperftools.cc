@@ -215,11 +215,7 @@ Result<std::string> GrowthPage(const Profile& profile) {
 }
 
 std::string CommandLine(const RecordingFacts& recording, char between) {
-  std::string text;
-  for (const std::string& word : recording.command_line) {
-    if (!text.empty()) text += between;
-    text += word;
-  }
+  std::string text = Join(recording.command_line, {&between, 1});
   if (text.empty()) text = recording.program;
   return text.empty() ? "unknown" : text;
 }

@@ -150,11 +150,7 @@ Result<std::string> ReadTokenFile(const std::string& path) {
   }
   std::string text(kLongestToken + 1, '\0');
   text.resize(file->ReadAt(0, text.data(), text.size()));
-  std::string_view line = std::string_view(text).substr(0, text.find('\n'));
-  const std::string_view blanks = " \t\r";
-  const size_t first = std::min(line.find_first_not_of(blanks), line.size());
-  line.remove_prefix(first);
-  line = line.substr(0, line.find_last_not_of(blanks) + 1);
+  const std::string_view line = Trim(std::string_view(text).substr(0, text.find('\n')), " \t\r");
   const auto is_text = [](char c) { return c > 0x20 && c < 0x7f; };
   if (line.size() > kLongestToken || !std::all_of(line.begin(), line.end(), is_text)) {
     return Fail(ErrorCode::kInvalidArgument,

@@ -137,8 +137,7 @@ std::string_view StatusName(int status) {
 
 bool TakesGzip(std::string_view list) {
   while (!list.empty()) {
-    std::string part(list.substr(0, list.find(',')));
-    list.remove_prefix(std::min(list.size(), part.size() + 1));
+    std::string part(TakeUntil(&list, ','));
     part.erase(std::remove(part.begin(), part.end(), ' '), part.end());
     const std::string_view word = std::string_view(part).substr(0, part.find(';'));
     if (!EqualIgnoringCase(word, "gzip")) continue;

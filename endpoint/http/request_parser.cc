@@ -9,6 +9,7 @@ namespace heapgauge::endpoint {
 namespace {
 
 constexpr size_t kMostMethod = 32;
+constexpr std::string_view kBlanks = " \t";
 
 bool IsTokenChar(char c) {
   if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
@@ -17,12 +18,6 @@ bool IsTokenChar(char c) {
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 // Printable ASCII without blanks.
@@ -41,9 +36,7 @@ bool IsFieldText(std::string_view text) {
 
 bool ListHas(std::string_view list, std::string_view word) {
   while (!list.empty()) {
-    const std::string_view part = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), part.size() + 1));
-    if (EqualIgnoringCase(Trim(part), word)) return true;
+    if (EqualIgnoringCase(Trim(TakeUntil(&list, ','), kBlanks), word)) return true;
   }
   return false;
 }
@@ -161,7 +154,7 @@ bool HeadParser::Field(std::string_view line) {
     Bad(400, "a header field must be: Name: value");
     return false;
   }
-  const std::string_view value = Trim(line.substr(colon + 1));
+  const std::string_view value = Trim(line.substr(colon + 1), kBlanks);
   if (!IsFieldText(value)) {
     Bad(400, "a header field has control characters");
     return false;

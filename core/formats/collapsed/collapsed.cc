@@ -58,11 +58,11 @@ class NameTable {
 
 // The last word as a number; what is before it stays in `line`.
 bool TakeValue(std::string_view* line, double* value, int64_t* whole) {
-  *line = Trimmed(*line);
+  *line = Trim(*line);
   const size_t blank = line->find_last_of(" \t");
   if (blank == std::string_view::npos) return false;
   const std::string_view word = line->substr(blank + 1);
-  *line = Trimmed(line->substr(0, blank));
+  *line = Trim(line->substr(0, blank));
   size_t at = 0;
   if (TakeDecimal(word, &at, whole) == Taken::kYes && at == word.size()) {
     *value = static_cast<double>(*whole);
@@ -82,7 +82,7 @@ void TakeType(std::string_view comment, SampleType* type) {
   if (!TakeChar(comment, &at, '#')) return;
   SkipBlanks(comment, &at);
   if (!TakeText(comment, &at, "type:")) return;
-  const std::string_view words = Trimmed(comment.substr(at));
+  const std::string_view words = Trim(comment.substr(at));
   const size_t slash = words.find('/');
   if (slash == 0 || slash == std::string_view::npos) return;
   type->name = Printable(words.substr(0, slash));
@@ -117,9 +117,7 @@ Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name, const
     size_t depth = 0;
     if (line == kNoStack) line = {};
     while (!line.empty()) {
-      const size_t end = std::min(line.find(';'), line.size());
-      const std::string_view frame = Trimmed(line.substr(0, end));
-      line.remove_prefix(std::min(end + 1, line.size()));
+      const std::string_view frame = Trim(TakeUntil(&line, ';'));
       if (depth == 0 && row.leaf == kNone && frame == kTruncated) {
         row.truncated = true;
         continue;

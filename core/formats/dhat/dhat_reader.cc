@@ -42,7 +42,7 @@ class ProfileMaker final : public DhatVisitor {
     const std::vector<DhatType> types = DhatTypes(facts);
     for (const DhatType& type : types) profile_.sample_types.push_back(type.type);
     profile_.default_type = 1;
-    profile_.recording.command_line = SplitCommand(facts.command);
+    profile_.recording.command_line = WordsOf(facts.command, " ");
     AddProgram();
     StackBuilder stacks(&profile_);
     std::vector<LocationId> stack;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/formats/dhat/dhat_file.h"
 
 namespace heapgauge {
@@ -152,9 +153,7 @@ constexpr uint64_t kUnitNs = 1000;  // of times from a trace: a microsecond
 
 DhatFacts FactsOf(const RecordingFacts& recording) {
   DhatFacts facts;
-  for (const std::string& word : recording.command_line) {
-    facts.command += (facts.command.empty() ? "" : " ") + word;
-  }
+  facts.command = Join(recording.command_line);
   if (facts.command.empty()) facts.command = recording.name();
   facts.pid = recording.pid;
   facts.time_unit = "µs";

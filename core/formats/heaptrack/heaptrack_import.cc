@@ -45,7 +45,7 @@ class TraceMaker final : public HeaptrackVisitor {
 
   void Program(std::string_view path) override { result_.facts.recording.program = path; }
   void Command(std::string_view line) override {
-    result_.facts.recording.command_line = SplitCommand(line);
+    result_.facts.recording.command_line = WordsOf(line, " ");
   }
   void Pages(uint64_t page_bytes, uint64_t /*pages*/) override {
     if (page_bytes > 0 && page_bytes <= uint64_t{1} << 30) page_bytes_ = page_bytes;

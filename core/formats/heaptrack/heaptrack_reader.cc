@@ -149,7 +149,7 @@ class ProfileMaker final : public HeaptrackVisitor {
 
   void Program(std::string_view path) override { profile_.recording.program = path; }
   void Command(std::string_view line) override {
-    profile_.recording.command_line = SplitCommand(line);
+    profile_.recording.command_line = WordsOf(line, " ");
   }
   void Pages(uint64_t page_bytes, uint64_t /*pages*/) override {
     if (page_bytes > 0 && page_bytes <= uint64_t{1} << 30) page_bytes_ = page_bytes;

@@ -14,11 +14,7 @@ constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kBuffer = 256 << 10;
 
 std::string CommandOf(const RecordingFacts& recording) {
-  std::string text;
-  for (const std::string& word : recording.command_line) {
-    if (!text.empty()) text += ' ';
-    text += word;
-  }
+  const std::string text = Join(recording.command_line);
   return Printable(text.empty() ? recording.name() : text);
 }
 

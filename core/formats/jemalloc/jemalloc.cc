@@ -41,7 +41,7 @@ bool ParseThreadLine(std::string_view line, ThreadLine* out, std::string_view* p
   if (!TakeChar(line, &at, ':') || !ParseHeapFigures(line, &at, &out->figures, problem)) {
     return false;
   }
-  out->name = Trimmed(line.substr(at));
+  out->name = Trim(line.substr(at));
   return true;
 }
 

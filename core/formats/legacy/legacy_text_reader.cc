@@ -32,7 +32,7 @@ class Reader {
     } while (more_ && IsBlankOrComment(line()));
     if (!more_) return lines_->Fail(ErrorCode::kTruncated, "the profile is empty");
     LegacyKind kind = LegacyKind::kOther;
-    const std::string_view header = Trimmed(line());
+    const std::string_view header = Trim(line());
     static const Regex counts(R"((\S+) profile: total \d+)", RegexOver::kText);
     static const Regex threads(R"(--- threadz \d+ ---)", RegexOver::kText);
     std::string_view count_name;
@@ -105,12 +105,12 @@ class Reader {
     for (;;) {
       HG_TRY(Advance());
       if (!more_) break;
-      const std::string_view text = Trimmed(line());
+      const std::string_view text = Trim(line());
       if (IsBlankOrComment(text)) continue;
       const size_t equals = text.find('=');
       if (text.starts_with("---") || equals == std::string_view::npos) break;
-      const std::string_view key = Trimmed(text.substr(0, equals));
-      const std::string_view value = Trimmed(text.substr(equals + 1));
+      const std::string_view key = Trim(text.substr(0, equals));
+      const std::string_view value = Trim(text.substr(equals + 1));
       int64_t number = 0;
       size_t at = 0;
       const bool is_number = TakeDecimal(value, &at, &number) == Taken::kYes && at == value.size();
@@ -129,7 +129,7 @@ class Reader {
         return lines_->FailInLine("an attribute that is not known");
       }
     }
-    for (; more_ && !Trimmed(line()).starts_with("---");) {
+    for (; more_ && !Trim(line()).starts_with("---");) {
       if (!IsBlankOrComment(line())) {
         if (IsMappingSentinel(line())) break;
         HG_TRY(ContentionRow(cycles_per_second));
@@ -140,7 +140,7 @@ class Reader {
   }
 
   Status ContentionRow(int64_t cycles_per_second) {
-    const std::string_view text = Trimmed(line());
+    const std::string_view text = Trim(line());
     size_t at = 0;
     int64_t delay = 0;
     int64_t count = 0;
@@ -216,7 +216,7 @@ class Reader {
     bool same = false;
     for (;;) {
       HG_TRY(Advance());
-      if (!more_ || Trimmed(line()).starts_with("---")) break;
+      if (!more_ || Trim(line()).starts_with("---")) break;
       if (line().find("same as previous thread") != std::string_view::npos) {
         same = true;
         continue;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/regex.h"
+#include "core/base/text.h"
 #include "core/formats/text/scan.h"
 
 namespace heapgauge {
@@ -60,7 +61,7 @@ std::string WithoutDeleted(std::string_view path) {
   for (size_t at = text.find(kDeleted); at != std::string::npos; at = text.find(kDeleted)) {
     text.erase(at, kDeleted.size());
   }
-  return std::string(Trimmed(text));
+  return std::string(Trim(text));
 }
 
 bool Hex(std::string_view text, uint64_t* value) {
@@ -117,8 +118,8 @@ void MappingParser::Line(std::string_view line) {
   if (Entry(text)) return;
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || variables_.size() == kMaxVariables) return;
-  variables_.emplace_back("$" + std::string(Trimmed(text.substr(0, equals))),
-                          Trimmed(text.substr(equals + 1)));
+  variables_.emplace_back("$" + std::string(Trim(text.substr(0, equals))),
+                          Trim(text.substr(equals + 1)));
 }
 
 // True if the line is an entry, even one that is left out.
@@ -134,7 +135,7 @@ bool MappingParser::Entry(std::string_view line) {
   if (!Hex(start, &module.start) || !Hex(end, &module.end)) return false;
   if (!offset.empty() && !Hex(offset, &module.offset)) return false;
   constexpr std::string_view kDeleted = " (deleted)";
-  module.path = std::string(Trimmed(path));
+  module.path = std::string(Trim(path));
   if (module.path.ends_with(kDeleted)) module.path.resize(module.path.size() - kDeleted.size());
   module.build_id = std::string(build_id);
   modules_.push_back(std::move(module));

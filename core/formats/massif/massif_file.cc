@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 #include "core/formats/text/scan.h"
 
 namespace heapgauge {
@@ -54,7 +55,7 @@ void TakePlace(std::string_view* text, MassifFrame* frame) {
   if (open == std::string_view::npos) return;
   const std::string_view place = text->substr(open + 2, text->size() - open - 3);
   if (place.starts_with("in ")) {
-    frame->module = Trimmed(place.substr(3));
+    frame->module = Trim(place.substr(3));
   } else {
     const size_t colon = place.rfind(':');
     if (colon == std::string_view::npos) return;
@@ -63,7 +64,7 @@ void TakePlace(std::string_view* text, MassifFrame* frame) {
     frame->line = *line;
     frame->file = place.substr(0, colon);
   }
-  *text = Trimmed(text->substr(0, open));
+  *text = Trim(text->substr(0, open));
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ MassifFrame ParseMassifFrame(std::string_view text) {
   size_t at = 0;
   if (TakeText(text, &at, "0x") && TakeHex(text, &at, &frame.address) == Taken::kYes &&
       TakeChar(text, &at, ':')) {
-    text = Trimmed(text.substr(at));
+    text = Trim(text.substr(at));
   } else {
     frame.address = 0;
   }
@@ -108,7 +109,7 @@ std::string OneLine(std::string text) {
   for (char& c : text) {
     if (c == '#' || c == '\n' || c == '\r') c = ' ';
   }
-  return std::string(Trimmed(text));
+  return std::string(Trim(text));
 }
 
 const char* KindName(MassifSnapshot::Kind kind) {

@@ -24,7 +24,7 @@ struct TextHash {
 
 bool TakePrefix(std::string_view* line, std::string_view prefix) {
   if (!line->starts_with(prefix)) return false;
-  *line = Trimmed(line->substr(prefix.size()));
+  *line = Trim(line->substr(prefix.size()));
   return true;
 }
 
@@ -200,7 +200,7 @@ class Parser {
     if (TakeDecimal(line, &at, &bytes) != Taken::kYes || bytes < 0) return false;
     node->children = static_cast<uint32_t>(children);
     node->bytes = static_cast<uint64_t>(bytes);
-    node->text = Text(Trimmed(line.substr(at)));
+    node->text = Text(Trim(line.substr(at)));
     return true;
   }
 
@@ -247,10 +247,8 @@ Result<MassifFile> ParseMassif(ByteStream* stream, const std::string& name) {
 bool IsMassif(std::string_view start) {
   bool has_header = false;
   while (!start.empty()) {
-    const size_t end = std::min(start.find('\n'), start.size());
-    const std::string_view line = Trimmed(start.substr(0, end));
-    const bool whole = end < start.size();
-    start.remove_prefix(std::min(end + 1, start.size()));
+    const bool whole = start.find('\n') != std::string_view::npos;
+    const std::string_view line = Trim(TakeUntil(&start, '\n'));
     if (line.empty() || line.front() == '#') continue;
     uint64_t number = 0;
     if (line.starts_with("snapshot=")) return ParseNumber(line.substr(9), &number);

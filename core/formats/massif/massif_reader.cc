@@ -209,7 +209,7 @@ Result<Profile> MassifProfile(const MassifFile& file, const std::string& at) {
   profile.sample_types = {{"inuse_space", "bytes"}};
   profile.period_type = {"space", "bytes"};
   profile.period = 1;
-  profile.recording.command_line = SplitCommand(file.command);
+  profile.recording.command_line = WordsOf(file.command, " ");
   if (!profile.recording.command_line.empty()) {
     profile.recording.program = profile.recording.command_line[0];
     Module program;
@@ -278,7 +278,7 @@ Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_
   timeline.to = timeline.steps.back().end;
   timeline.from_ns = timeline.steps.front().time_ns;
   timeline.to_ns = timeline.steps.back().time_ns;
-  timeline.recording.command_line = SplitCommand(file.command);
+  timeline.recording.command_line = WordsOf(file.command, " ");
   if (!timeline.recording.command_line.empty()) {
     timeline.recording.program = timeline.recording.command_line.front();
   }

@@ -171,9 +171,7 @@ MassifFile MassifOfMoments(const std::vector<SnapshotPoint>& moments, MassifUnit
   MassifFile file;
   file.unit = unit;
   file.descriptions = {"heapgauge timeline"};
-  for (const std::string& word : recording.command_line) {
-    file.command += (file.command.empty() ? "" : " ") + word;
-  }
+  file.command = Join(recording.command_line);
   if (file.command.empty()) file.command = recording.program;
   for (char& c : file.command) c = c == '#' || c == '\n' ? ' ' : c;
   for (const SnapshotPoint& moment : moments) {

@@ -38,7 +38,7 @@ bool ParseSymbol(std::string_view line, Symbols* symbols) {
   size_t at = 0;
   uint64_t address = 0;
   if (!TakeText(line, &at, "0x") || TakeHex(line, &at, &address) != Taken::kYes) return false;
-  const std::string_view name = Trimmed(line.substr(at));
+  const std::string_view name = Trim(line.substr(at));
   if (!name.empty()) symbols->Add(address, name);
   return true;
 }
@@ -59,7 +59,7 @@ Status ReadSymbols(LineReader* lines, Symbols* symbols) {
     const std::string_view line = lines->line();
     if (line.starts_with("---")) return {};
     if (line.starts_with("binary=")) {
-      symbols->binary = Trimmed(line.substr(7));
+      symbols->binary = Trim(line.substr(7));
     } else {
       ParseSymbol(line, symbols);
     }
@@ -84,7 +84,7 @@ Result<Profile> ReadRest(LineReader* lines, const TextReadOptions& options) {
     }
     std::string_view marker = line;
     if (!marker.starts_with("---")) break;
-    marker = Trimmed(marker.substr(3));
+    marker = Trim(marker.substr(3));
     if (marker.starts_with("profile")) return ReadLegacyCpu(lines, options);
     if (!marked && (marker == "heap" || marker == "growth" || marker.empty())) {
       marked = true;

@@ -24,12 +24,6 @@ inline void SkipBlanks(std::string_view text, size_t* at) {
   while (*at < text.size() && IsBlank(text[*at])) ++*at;
 }
 
-inline std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Empty, blank, or a comment.
 inline bool IsBlankOrComment(std::string_view line) {
   size_t at = 0;
@@ -123,19 +117,6 @@ inline Taken TakeHex(std::string_view text, size_t* at, uint64_t* value) {
   *value = n;
   *at = i;
   return Taken::kYes;
-}
-
-// The command line of a program in the files of tools that write it as one line.
-
-// The words of it; which blanks were inside of words, the file does not tell. Pure.
-inline std::vector<std::string> SplitCommand(std::string_view line) {
-  std::vector<std::string> words;
-  while (!line.empty()) {
-    const size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) words.emplace_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return words;
 }
 
 }  // namespace heapgauge

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/base/text.h"
+
 namespace heapgauge {
 namespace {
 
@@ -70,7 +72,7 @@ TEST(Scan, KnowsBlanksAndComments) {
   EXPECT_TRUE(IsBlankOrComment(" \t"));
   EXPECT_TRUE(IsBlankOrComment("  # x"));
   EXPECT_FALSE(IsBlankOrComment(" x"));
-  EXPECT_EQ(Trimmed(" \ta b\r"), "a b");
+  EXPECT_EQ(Trim(" \ta b\r"), "a b");
 }
 
 }  // namespace

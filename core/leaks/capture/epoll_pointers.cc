@@ -10,6 +10,7 @@
 
 #include "core/base/file.h"
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 #include "core/os/process.h"
 
 namespace heapgauge::leaks {
@@ -66,13 +67,10 @@ void EpollPointers::ReadAgain() {
 void EpollPointers::Add(std::string_view text, uint32_t descriptor) {
   constexpr std::string_view kData = "data:";
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view line = TakeUntil(&text, '\n');
     const size_t data = line.find(kData);
     if (!line.starts_with("tfd:") || data == std::string_view::npos) continue;
-    line.remove_prefix(data + kData.size());
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    line = TrimLeft(line.substr(data + kData.size()), " ");
     const auto data_word = TakeNumber<uint64_t>(&line, 16);
     if (!data_word) continue;
     const uint64_t value = *data_word & ~kMarks;

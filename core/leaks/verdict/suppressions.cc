@@ -23,10 +23,7 @@ Result<uint32_t> ParseSet(std::string_view text, uint32_t first, uint32_t count,
   uint32_t set = 0;
   if (text == "all") return all;
   if (text == "none") return set;
-  std::string_view rest = text;
-  while (true) {
-    const size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view word = rest.substr(0, comma);
+  for (const std::string_view word : PiecesOf(text, ',')) {
     uint32_t i = first;
     while (i < count && word != name(i)) ++i;
     if (i == count) {
@@ -36,9 +33,8 @@ Result<uint32_t> ParseSet(std::string_view text, uint32_t first, uint32_t count,
                                                    what + " (" + known + "all, none)");
     }
     set |= 1u << i;
-    if (comma == rest.size()) return set;
-    rest.remove_prefix(comma + 1);
   }
+  return set;
 }
 
 }  // namespace
@@ -69,12 +65,7 @@ const char* KindPhrase(Kind kind) {
 
 namespace {
 
-std::string_view Trim(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+std::string_view TrimLine(std::string_view text) { return Trim(text, " \t\r\f"); }
 
 bool TakePrefix(std::string_view* text, std::string_view prefix) {
   if (text->substr(0, prefix.size()) != prefix) return false;
@@ -94,7 +85,7 @@ class Parser {
       if (line == "{") {
         HG_TRY(ParseEntry());
       } else if (TakePrefix(&line, "leak:")) {
-        HG_TRY(AddLsan(Trim(line)));
+        HG_TRY(AddLsan(TrimLine(line)));
       } else {
         return Wrong("neither '{' (Valgrind) nor 'leak:' (LeakSanitizer)");
       }
@@ -107,7 +98,7 @@ class Parser {
   bool Next() {
     while (at_ < text_.size()) {
       const size_t end = std::min(text_.find('\n', at_), text_.size());
-      line_ = Trim(text_.substr(at_, end - at_));
+      line_ = TrimLine(text_.substr(at_, end - at_));
       at_ = end + 1;
       ++number_;
       if (!line_.empty() && line_.front() != '#') return true;
@@ -160,7 +151,7 @@ class Parser {
       if (!ours) continue;
       std::string_view line = line_;
       if (first && TakePrefix(&line, "match-leak-kinds:")) {
-        auto kinds = ParseKinds(Trim(line));
+        auto kinds = ParseKinds(TrimLine(line));
         if (!kinds) return Wrong(kinds.error().message);
         rule.kinds = *kinds;
         continue;
@@ -175,12 +166,10 @@ class Parser {
   // "Memcheck:Leak", "Memcheck,Addrcheck:Leak"
   static bool IsAboutLeaks(std::string_view line) {
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || Trim(line.substr(colon + 1)) != "Leak") return false;
+    if (colon == std::string_view::npos || TrimLine(line.substr(colon + 1)) != "Leak") return false;
     std::string_view tools = line.substr(0, colon);
     while (!tools.empty()) {
-      const size_t comma = std::min(tools.find(','), tools.size());
-      if (Trim(tools.substr(0, comma)) == "Memcheck") return true;
-      tools.remove_prefix(std::min(comma + 1, tools.size()));
+      if (TrimLine(TakeUntil(&tools, ',')) == "Memcheck") return true;
     }
     return false;
   }
@@ -211,7 +200,7 @@ class Parser {
       return Wrong("not fun:, obj:, src: or ...");
     }
     if (frame.what != SuppressionFrame::What::kAny) {
-      frame.pattern = Trim(line);
+      frame.pattern = TrimLine(line);
       if (frame.pattern.empty()) return Wrong("no pattern behind the colon");
     }
     rule->frames.push_back(std::move(frame));

@@ -11,6 +11,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/regex.h"
+#include "core/base/text.h"
 #include "core/voices/perl/stacks.h"
 #include "core/voices/perl/writers.h"
 
@@ -46,9 +47,7 @@ Status WriteSymbols(std::string_view input, const Options& options,
   Profile profile;
   std::vector<uint64_t> addresses;
   while (!input.empty()) {
-    const size_t end = std::min(input.find('\n'), input.size());
-    const std::string_view line = input.substr(0, end);
-    input.remove_prefix(std::min(end + 1, input.size()));
+    const std::string_view line = TakeUntil(&input, '\n');
     std::string_view digits;
     Module module;
     if (kAddress.Matches(line, &digits)) {

@@ -14,6 +14,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/regex.h"
+#include "core/base/text.h"
 
 namespace heapgauge::perl {
 namespace {
@@ -60,11 +61,9 @@ Result<std::string> Output(std::vector<std::string> words) {
 
 std::string ToolPath(const std::string& name, const Options& options) {
   std::string found;
-  size_t begin = 0;
-  while (begin < options.tools.size()) {
-    const size_t end = std::min(options.tools.find(',', begin), options.tools.size());
-    const std::string item = options.tools.substr(begin, end - begin);
-    begin = end + 1;
+  std::string_view tools = options.tools;
+  while (!tools.empty()) {
+    const std::string item(TakeUntil(&tools, ','));
     if (item.starts_with(name + ":")) return item.substr(name.size() + 1);
     if (item.find(':') != std::string::npos || !found.empty()) continue;
     if (access((item + name).c_str(), X_OK) == 0) found = item + name;
@@ -85,9 +84,7 @@ Result<std::vector<ListedInstruction>> Disassemble(const std::string& path, uint
   int64_t line_number = -1;
   std::string_view rest(output);
   while (!rest.empty()) {
-    const size_t length = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
+    const std::string_view line = TakeUntil(&rest, '\n');
     std::string_view name, number, text;
     if (kPlace.Matches(line, &name, &number)) {
       file = std::string(name);
@@ -230,8 +227,7 @@ class Disassembly {
   Status WriteSource(const std::string& file, int64_t number, AddressFigures::Pair line) {
     HG_ASSIGN(const std::vector<std::string>* lines, Lines(file));
     if (number < 0 || static_cast<size_t>(number) >= lines->size()) return {};
-    std::string text = (*lines)[static_cast<size_t>(number)];
-    text.erase(0, std::min(text.find_first_not_of(" \t\n\r\f\v"), text.size()));
+    const std::string_view text = TrimLeft((*lines)[static_cast<size_t>(number)]);
     return out_->Write(
         fmt::format("{:>6} {:>6} {:>5}: {}", OrDot(line.flat), OrDot(line.cum), number, text));
   }

@@ -132,14 +132,11 @@ std::string WithPrefix(const std::string& path, const Options& options) {
   if (options.lib_prefix.empty()) return path;
   std::string suffix = path;
   while (true) {
-    size_t begin = 0;
-    while (begin <= options.lib_prefix.size()) {
-      const size_t end = std::min(options.lib_prefix.find(',', begin), options.lib_prefix.size());
-      std::string candidate = options.lib_prefix.substr(begin, end - begin);
+    for (const std::string_view prefix : PiecesOf(options.lib_prefix, ',')) {
+      std::string candidate(prefix);
       while (candidate.ends_with('/')) candidate.pop_back();
       candidate += suffix;
       if (access(candidate.c_str(), F_OK) == 0) return candidate;
-      begin = end + 1;
     }
     const size_t slash = suffix.find('/', 1);
     if (suffix.empty() || suffix[0] != '/' || slash == std::string::npos || slash == 1) {

@@ -1,4 +1,5 @@
 #include "core/voices/pprof/nodes.h"
+#include "core/base/text.h"
 #include "core/source/source_path.h"
 
 #include <fmt/format.h>
@@ -177,14 +178,7 @@ std::vector<std::string> NameParts(const NodeInfo& info) {
   return parts;
 }
 
-std::string PrintableName(const NodeInfo& info) {
-  std::string name;
-  for (const std::string& part : NameParts(info)) {
-    if (!name.empty()) name += ' ';
-    name += part;
-  }
-  return name;
-}
+std::string PrintableName(const NodeInfo& info) { return Join(NameParts(info)); }
 
 std::string DebugText(const NodeInfo& info) {
   return fmt::format("{{{}  {} {} {} {} {}}}", info.name, info.address, info.file, info.start_line,

@@ -8,6 +8,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/regex.h"
+#include "core/base/text.h"
 #include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/measure.h"
 #include "core/voices/pprof/prune.h"
@@ -58,9 +59,9 @@ Status ApplyFilters(const Config& config, Profile* profile, std::vector<std::str
     }
   };
   const LabelUnits units = FindLabelUnits(*profile);
-  HG_ASSIGN(
-      const TagFrameMatches tags,
-      AddTagFrames({SplitKeys(config.tag_root), SplitKeys(config.tag_leaf), config.unit}, profile));
+  HG_ASSIGN(const TagFrameMatches tags, AddTagFrames({WordsOf(config.tag_root, ","),
+                                                      WordsOf(config.tag_leaf, ","), config.unit},
+                                                     profile));
   warn(config.tag_root.empty() || tags.root, "TagRoot");
   warn(config.tag_leaf.empty() || tags.leaf, "TagLeaf");
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 #include "core/model/profile.h"
 #include "core/voices/pprof/legend.h"
 #include "core/voices/pprof/measure.h"
@@ -53,9 +54,7 @@ std::string LabelsText(const Profile& profile, std::span<const heapgauge::Label>
     parts.push_back(part + "]");
   }
   std::sort(parts.begin(), parts.end());
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " ") + part;
-  return text;
+  return Join(parts);
 }
 
 void AppendHeader(const Profile& profile, std::string* text) {

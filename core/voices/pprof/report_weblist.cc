@@ -6,6 +6,7 @@
 
 #include "core/base/encode.h"
 #include "core/base/numbers.h"
+#include "core/base/text.h"
 #include "core/source/source_path.h"
 #include "core/voices/pprof/legend.h"
 #include "core/voices/pprof/nodes.h"
@@ -103,11 +104,6 @@ std::string Expanded(std::string_view text) {
   return result;
 }
 
-std::string_view TrimmedLeft(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? "" : text.substr(first);
-}
-
 class PageWriter {
  public:
   PageWriter(const ReportInput& input, const WeblistCode& code, TextSink* out)
@@ -186,7 +182,7 @@ class PageWriter {
                          ValueOrDot(flat), ValueOrDot(cum), number, HtmlText(shown));
     if (!nested) return;
     text_ += "<tbody class=code hidden>";
-    WriteCode(placed->second, shown.size() - TrimmedLeft(shown).size());
+    WriteCode(placed->second, shown.size() - TrimLeft(shown, " \t").size());
     text_ += "</tbody>\n";
   }
 
@@ -209,7 +205,7 @@ class PageWriter {
         const auto source = sources_.files().Line(call.file, call.line);
         text_ += fmt::format("<tr class=inlined><td><td><td><td>{}{} <i>{}:{}</i></tr>",
                              std::string(indent + 4 * (i + 1), ' '),
-                             HtmlText(source ? Expanded(TrimmedLeft(*source)) : ""),
+                             HtmlText(source ? Expanded(TrimLeft(*source, " \t")) : ""),
                              HtmlText(LastPart(call.file)), call.line);
       }
       calls = place.calls;

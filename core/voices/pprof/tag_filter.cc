@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/model/edit_profile.h"
 #include "core/model/stacks.h"
 #include "core/voices/pprof/measure.h"
@@ -146,15 +147,13 @@ Result<TagFilter> TagFilter::Parse(const std::string& option, const std::string&
     warnings->push_back(option + ":Interpreted '" + value + "' as range, not regexp");
     return result;
   }
-  for (size_t begin = 0; begin <= value.size();) {
-    const size_t end = std::min(value.find(',', begin), value.size());
-    auto regex = Regex::Compile(value.substr(begin, end - begin));
+  for (const std::string_view piece : PiecesOf(value, ',')) {
+    auto regex = Regex::Compile(std::string(piece));
     if (!regex) {
       return Fail(ErrorCode::kInvalidArgument,
                   "parsing " + option + " regexp: " + regex.error().message);
     }
     result.regexes_.push_back(*std::move(regex));
-    begin = end + 1;
   }
   return result;
 }
@@ -328,16 +327,6 @@ struct Ends {
 };
 
 }  // namespace
-
-std::vector<std::string> SplitKeys(const std::string& list) {
-  std::vector<std::string> keys;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) keys.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return keys;
-}
 
 Result<TagFrameMatches> AddTagFrames(const TagFrames& frames, Profile* profile) {
   TagFrameMatches matches;

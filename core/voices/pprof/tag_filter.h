@@ -83,9 +83,6 @@ struct TagFrameMatches {
   bool leaf = false;
 };
 
-// The names of a list separated by commas; empty ones are left out.
-std::vector<std::string> SplitKeys(const std::string& list);
-
 // A row without the label gets a frame with an empty name. Fails if a stack would become deeper
 // than a profile can hold.
 Result<TagFrameMatches> AddTagFrames(const TagFrames& frames, Profile* profile);

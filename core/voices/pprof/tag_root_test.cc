@@ -65,10 +65,5 @@ TEST_F(TagRootTest, AStackThatWouldBecomeTooDeepIsRefused) {
   ASSERT_FALSE(matches);
 }
 
-TEST(SplitKeys, LeavesOutEmptyNames) {
-  EXPECT_EQ(SplitKeys(",a,,b,"), (std::vector<std::string>{"a", "b"}));
-  EXPECT_TRUE(SplitKeys("").empty());
-}
-
 }  // namespace
 }  // namespace heapgauge::pprof

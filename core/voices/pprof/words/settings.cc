@@ -233,8 +233,7 @@ const char* SettingHelp(std::string_view name) {
 }
 
 Result<bool> ParseSwitch(std::string_view text) {
-  std::string lower;
-  for (const char c : text) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string lower = LowerCase(text);
   for (const char* word : {"true", "t", "yes", "y", "1", ""}) {
     if (lower == word) return true;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/encode.h"
 #include "core/base/text.h"
 #include "core/voices/pprof/measure.h"
 
@@ -10,39 +11,9 @@ namespace heapgauge::pprof {
 namespace {
 
 constexpr std::string_view kRemark = "//:";
-constexpr std::string_view kSpaces = " \t\n\v\f\r";
-
-std::string_view Trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
-
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  while (true) {
-    const size_t first = text.find_first_not_of(kSpaces);
-    if (first == std::string_view::npos) return words;
-    text.remove_prefix(first);
-    const size_t end = std::min(text.find_first_of(kSpaces), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-}
 
 std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : Printable(text)) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string Joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
+  return '"' + WithBackslashes(Printable(text), "\"\\") + '"';
 }
 
 ShellStep MakeError(std::string text) {
@@ -228,7 +199,7 @@ Result<size_t> SampleIndexOf(const ShellProfile& profile, std::string_view text)
     if (profile.sample_types[i] == text || profile.sample_types[i] == in_use) return i;
   }
   return Fail(ErrorCode::kInvalidArgument, "sample_index " + Quoted(text) + " must be one of: [" +
-                                               Joined(profile.sample_types, " ") + "]");
+                                               Join(profile.sample_types, " ") + "]");
 }
 
 std::string OptionsText(const ShellProfile& profile, const Settings& settings) {
@@ -241,10 +212,10 @@ std::string OptionsText(const ShellProfile& profile, const Settings& settings) {
     if (setting.type == SettingType::kChoice) {
       std::vector<std::string> choices(setting.choices.begin(), setting.choices.end());
       std::sort(choices.begin(), choices.end());
-      remark = "[" + Joined(choices, " | ") + "]";
+      remark = "[" + Join(choices, " | ") + "]";
     } else if (name == "sample_index") {
       if (value.empty() && !profile.sample_types.empty()) value = profile.sample_types.back();
-      remark = "[" + Joined(profile.sample_types, " | ") + "]";
+      remark = "[" + Join(profile.sample_types, " | ") + "]";
     } else if (name == "nodecount" && value == "-1") {
       remark = "default";
     } else if (value.empty()) {
@@ -258,7 +229,7 @@ std::string OptionsText(const ShellProfile& profile, const Settings& settings) {
     rows.push_back(row + value + " " + remark);
   }
   std::sort(rows.begin(), rows.end());
-  return Joined(rows, "\n") + "\n";
+  return Join(rows, "\n") + "\n";
 }
 
 ShellStep HelpStep(std::string_view name, const ShellProfile& profile) {
@@ -268,16 +239,14 @@ ShellStep HelpStep(std::string_view name, const ShellProfile& profile) {
     const std::string all = CommandUsage(*command);
     std::string_view usage = all;
     while (!usage.empty()) {
-      const size_t end = std::min(usage.find('\n'), usage.size());
-      text += "    " + std::string(usage.substr(0, end)) + "\n";
-      usage.remove_prefix(std::min(end + 1, usage.size()));
+      text += "    " + std::string(TakeUntil(&usage, '\n')) + "\n";
     }
     return MakeMessage(text + "\n");
   }
   if (const char* help = SettingHelp(name)) {
     std::string text = help;
     if (name == "sample_index") {
-      text += "Values of this profile: " + Joined(profile.sample_types, ", ") + "\n";
+      text += "Values of this profile: " + Join(profile.sample_types, ", ") + "\n";
     }
     return MakeMessage(text + "\n");
   }
@@ -292,7 +261,7 @@ std::vector<ShellStep> RunShellLine(std::string_view line, const ShellProfile& p
       steps.push_back(*assigned);
       continue;
     }
-    std::vector<std::string> words = Words(input);
+    std::vector<std::string> words = WordsOf(input);
     if (words.empty()) continue;
     const std::string& first = words.front();
     if (first == "o" || first == "options") {
@@ -302,7 +271,7 @@ std::vector<ShellStep> RunShellLine(std::string_view line, const ShellProfile& p
       steps.back().kind = ShellStep::Kind::kQuit;
     } else if (first == "help") {
       words.erase(words.begin());
-      steps.push_back(HelpStep(Joined(words, " "), profile));
+      steps.push_back(HelpStep(Join(words), profile));
     } else {
       steps.push_back(Report(std::move(words), *settings));
     }
@@ -312,13 +281,13 @@ std::vector<ShellStep> RunShellLine(std::string_view line, const ShellProfile& p
 
 std::vector<std::string> Completions(std::string_view line,
                                      const std::vector<std::string>& functions) {
-  std::vector<std::string> words = Words(line);
+  std::vector<std::string> words = WordsOf(line);
   if (!line.empty() && kSpaces.find(line.back()) != std::string_view::npos) words.emplace_back();
   if (words.empty()) words.emplace_back();
   std::string& last = words.back();
   std::vector<std::string> matches;
   if (words.size() == 1 || (words.size() == 2 && words[0] == "help")) {
-    for (char& c : last) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    last = LowerCase(last);
     const auto add = [&](std::string_view name) {
       if (name.substr(0, last.size()) == last) matches.emplace_back(name);
     };
