@@ -1,4 +1,4 @@
-#include "agent/sys/loaded_object.h"
+#include "agent/sys/mapped_path.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "agent/sys/loaded_object.h"
+#include "agent/sys/mapped_path.h"
 #include "agent/sys/os_memory.h"
 #include "agent/sys/text.h"
 #include "agent/table/gauge_file.h"
