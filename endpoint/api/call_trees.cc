@@ -233,7 +233,7 @@ constexpr std::string_view kOneTreeParameters[] = {"root", "callers", "rows", "h
 // Far deeper than stacks are recorded.
 constexpr size_t kDeepest = 1000;
 
-const char* SortName(SortKey sort) {
+const char* TreeSortName(SortKey sort) {
   return sort == SortKey::kAllocated ? "allocated" : sort == SortKey::kCount ? "count" : "live";
 }
 
@@ -339,7 +339,7 @@ Result<std::string> AnswerTree(const Call& call, const Filter& filter) {
   }
   return Json{{"name", measures.name},
               {"unit", measures.unit},
-              {"sort", SortName(tree->sort)},
+              {"sort", TreeSortName(tree->sort)},
               {"granularity", GranularityName(entities.granularity())},
               {"total", FiguresJson(tree->total, measures, recording)},
               {"selected", FiguresJson(tree->selected, measures, recording)},

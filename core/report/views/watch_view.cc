@@ -208,7 +208,7 @@ constexpr const char* kHelp[][2] = {
     {"q, Ctrl-C", "quit"},
 };
 
-const char* SortName(SortKey key) {
+const char* SortTitle(SortKey key) {
   switch (key) {
     case SortKey::kLive:
       break;
@@ -284,7 +284,7 @@ StyledText Choices(const WatchData& data, const WatchView& view, const WatchTabl
   if (!r.filter.empty()) add("filter", r.filter);
   add("sort", view.by_growth                ? "growth"
               : view.sort == SortKey::kLive ? table.report.measures.name
-                                            : SortName(view.sort));
+                                            : SortTitle(view.sort));
   std::string by = GranularityName(view.granularity);
   add("by", by);
   if (view.cumulative) add("with", "what they call");
