@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/base/text.h"
 #include "core/formats/dhat/dhat_file.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
 #include "core/formats/massif/massif_parser.h"
@@ -25,21 +26,11 @@ bool IsText(std::string_view bytes) {
   });
 }
 
-std::string_view Trimmed(std::string_view line) {
-  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) {
-    line.remove_prefix(1);
-  }
-  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) {
-    line.remove_suffix(1);
-  }
-  return line;
-}
-
 // The first line that is neither blank nor a comment; what follows it stays in `text`.
 std::string_view FirstLine(std::string_view* text) {
   while (!text->empty()) {
     const size_t end = std::min(text->find('\n'), text->size());
-    const std::string_view line = Trimmed(text->substr(0, end));
+    const std::string_view line = Trim(text->substr(0, end));
     text->remove_prefix(std::min(end + 1, text->size()));
     if (!line.empty() && line.front() != '#') return line;
   }

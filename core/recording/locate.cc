@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
 #include "core/base/file.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_directory.h"
 #include "core/trace/file/live_trace.h"
@@ -48,11 +48,7 @@ Result<std::string> PickFrom(const std::string& directory, const std::string& pi
 }
 
 // 0 if it is none.
-uint32_t PidOf(std::string_view spec) {
-  uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(spec.data(), spec.data() + spec.size(), pid);
-  return error == std::errc() && end == spec.data() + spec.size() ? pid : 0;
-}
+uint32_t PidOf(std::string_view spec) { return NumberIn<uint32_t>(spec).value_or(0); }
 
 // "" if it is not recorded whole.
 Result<std::string> TraceBeingWritten(const std::string& spec, const std::string& pick) {

@@ -1,8 +1,8 @@
 #include "core/recording/view.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/trace/answer/trace_moment.h"
 
@@ -93,9 +93,7 @@ Status Read(const char* field, const std::string& text, Result<Parsed> (*parse)(
 }
 
 Result<uint32_t> ParseDistance(std::string_view text) {
-  uint32_t within = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), within);
-  if (error == std::errc() && end == text.data() + text.size()) return within;
+  if (const auto within = NumberIn<uint32_t>(text)) return *within;
   return Fail(ErrorCode::kInvalidArgument,
               "'" + Printable(text) +
                   "' is not a number of allocations; 0 means freed before the next one");

@@ -1,8 +1,8 @@
 #include "endpoint/api/api.h"
 
-#include <charconv>
 #include <utility>
 
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/base/answers.h"
@@ -91,15 +91,13 @@ Result<uint64_t> NumberOf(const Call& call, std::string_view name, uint64_t leas
                           uint64_t otherwise) {
   const auto text = call.Parameter(name);
   if (!text) return otherwise;
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || end != text->data() + text->size() || number < least ||
-      number > most) {
+  const auto number = NumberIn<uint64_t>(*text);
+  if (!number || *number < least || *number > most) {
     return Fail(ErrorCode::kInvalidArgument, std::string(name) + " is a number from " +
                                                  std::to_string(least) + " to " +
                                                  std::to_string(most));
   }
-  return number;
+  return *number;
 }
 
 Result<bool> FlagOf(const Call& call, std::string_view name) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/numbers.h"
 #include "core/base/regex.h"
 #include "core/base/text.h"
 
@@ -23,11 +23,9 @@ std::string ThreadNames(const TraceFile& trace) {
 }
 
 Status SetThread(const TraceFile& trace, const std::string& text, BlockFilter* filter) {
-  uint32_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (is_number) {
-    filter->threads.push_back(id);
+  const auto id = NumberIn<uint32_t>(text);
+  if (id) {
+    filter->threads.push_back(*id);
   } else {
     filter->thread_name = text;
   }
@@ -37,10 +35,9 @@ Status SetThread(const TraceFile& trace, const std::string& text, BlockFilter* f
                 "'" + Printable(text) +
                     "' is not a regular expression: " + Printable(regex.error().message));
   }
-  const bool any =
-      std::any_of(trace.threads().begin(), trace.threads().end(), [&](const Thread& thread) {
-        return is_number ? thread.id == id : regex->Matches(thread.name);
-      });
+  const bool any = std::any_of(
+      trace.threads().begin(), trace.threads().end(),
+      [&](const Thread& thread) { return id ? thread.id == *id : regex->Matches(thread.name); });
   if (any) return {};
   return Fail(ErrorCode::kInvalidArgument,
               fmt::format("{} has no thread '{}'; it has {}", Printable(trace.path()),
