@@ -11,7 +11,7 @@
 #include "core/gauge/gauge_control.h"
 #include "core/gauge/gauge_dump.h"
 #include "core/gauge/gauge_facts.h"
-#include "core/recording/locate.h"
+#include "core/recording/recording.h"
 #include "core/report/recording_text.h"
 
 namespace heapgauge::cli {

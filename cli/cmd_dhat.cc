@@ -1,6 +1,6 @@
 // dhat: a file for DHAT's viewer.
 
-#include "cli/exports.h"
+#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "cli/trace_subject.h"
 #include "core/formats/dhat/dhat_writer.h"

@@ -1,6 +1,6 @@
 // heaptrack: a data file for heaptrack_print and heaptrack_gui.
 
-#include "cli/exports.h"
+#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "cli/trace_subject.h"
 #include "core/formats/heaptrack/heaptrack_writer.h"

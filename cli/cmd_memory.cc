@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/cli.h"
-#include "cli/symbol_options.h"
+#include "cli/report_options.h"
 #include "core/base/text.h"
 #include "core/fold/frames.h"
 #include "core/fold/functions.h"
@@ -16,7 +16,7 @@
 #include "core/gauge/gauge_facts.h"
 #include "core/gauge/gauge_reader.h"
 #include "core/memory/survey.h"
-#include "core/recording/locate.h"
+#include "core/recording/recording.h"
 #include "core/report/labels.h"
 #include "core/report/views/memory.h"
 

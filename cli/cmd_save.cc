@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/cli.h"
-#include "cli/symbol_options.h"
+#include "cli/report_options.h"
 #include "core/base/encode.h"
 #include "core/base/text.h"
 #include "core/gauge/gauge_dump.h"

@@ -1,6 +1,6 @@
 // gperftools, jemalloc: a profile in the text formats of these allocators.
 
-#include "cli/exports.h"
+#include "cli/report_options.h"
 #include "cli/report_source.h"
 #include "core/formats/heap_text/heap_text.h"
 #include "core/formats/jemalloc/jemalloc.h"

@@ -10,7 +10,7 @@
 #include "cli/screen.h"
 #include "core/base/numbers.h"
 #include "core/base/text.h"
-#include "core/recording/locate.h"
+#include "core/recording/recording.h"
 #include "core/report/views/top.h"
 #include "core/report/views/watch_view.h"
 

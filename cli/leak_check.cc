@@ -6,8 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/progress_line.h"
+#include "cli/report_options.h"
 #include "cli/report_source.h"
-#include "cli/symbol_options.h"
 #include "core/leaks/scan/data_symbols.h"
 #include "core/leaks/verdict/suppressions.h"
 #include "core/leaks/verdict/suspects.h"

@@ -1,14 +1,40 @@
-// Options that the reports on one profile have in common.
+// Options that the reports on one profile have in common, those of all commands that show names,
+// and what exports make of them.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "cli/symbol_options.h"
+#include "core/base/result.h"
+#include "core/base/sinks.h"
+#include "core/model/profile.h"
 #include "core/recording/view.h"
+#include "core/symbolize/symbolizer.h"
 
 namespace heapgauge::cli {
+
+// Options of every command that shows names: where debug files are, and what not to use.
+
+class Command;
+
+struct SymbolOptions {
+  std::vector<std::string> debug_paths;
+  std::vector<std::string> binary_dirs;  // where modules themselves may be
+  std::string program;                   // the file of the first module, "" as the profile says
+  bool no_debuginfod = false;
+  bool no_cache = false;
+};
+
+void AddSymbolOptions(Command sub, SymbolOptions* options);
+
+// Names all locations of the profile that have no name yet and tells what stood in the way. If the
+// process that it came from still runs, files are also looked for through it.
+SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,
+                              ProgressSink* progress = nullptr);
+
+// Options that the reports on one profile have in common.
 
 struct ReportOptions : View {
   std::vector<std::string> sources;
@@ -44,5 +70,27 @@ struct ReportOptions : View {
 
 // Runs `top`; `ctl peak` uses it too.
 int Top(const ReportOptions& options);
+
+// What exports have in common: which figures their files can show, and compression by the name of
+// the file.
+
+// Exports whose files have one set of figures, that of live blocks: what else an option asks for is
+// refused, because the file could not show it.
+//
+//   if (const Status can = CheckLiveExport(options, {"heaptrack's files have ..."}); !can) ...
+//
+// Single-threaded.
+
+struct LiveExport {
+  const char* has;             // what its files have: "gperftools' format has ..."
+  bool has_allocated = false;  // beside what is live, what was allocated, in a range as well
+};
+Status CheckLiveExport(const ReportOptions& options, const LiveExport& format);
+
+// Output that is compressed if the name of its file says so: .zst, .gz.
+
+// Calls `write` with a sink that packs, or not, what it passes on to `out`.
+Status WritePacked(const std::string& name, const std::function<Status(TextSink*)>& write,
+                   TextSink* out);
 
 }  // namespace heapgauge::cli

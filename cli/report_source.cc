@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/progress_line.h"
-#include "cli/symbol_options.h"
+#include "cli/report_options.h"
 #include "core/base/file.h"
 #include "core/base/sinks.h"
 #include "core/base/text.h"

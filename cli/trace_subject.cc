@@ -1,9 +1,8 @@
 #include "cli/trace_subject.h"
 
-#include "cli/exports.h"
 #include "cli/progress_line.h"
+#include "cli/report_options.h"
 #include "cli/report_source.h"
-#include "cli/symbol_options.h"
 
 namespace heapgauge::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/recording/recording.h"
 #include "core/symbolize/frame_cache.h"
 #include "endpoint/api/process_source.h"
-#include "endpoint/api/profile_source.h"
+#include "endpoint/api/sources.h"
 #include "endpoint/api/trace_source.h"
 
 namespace heapgauge::cli {

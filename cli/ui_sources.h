@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/symbol_options.h"
+#include "cli/report_options.h"
 #include "core/base/result.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/base/gauge_process.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "endpoint/api/profile_source.h"
+#include "endpoint/api/sources.h"
 #include "endpoint/testing/fake_process.h"
 #include "endpoint/web/assets.h"
 

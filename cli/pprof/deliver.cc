@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "cli/cli.h"
-#include "cli/pprof/keep_copy.h"
+#include "cli/pprof/load.h"
 #include "cli/terminal.h"
 #include "cli/viewer.h"
 #include "core/base/file.h"

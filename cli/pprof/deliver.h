@@ -10,7 +10,6 @@
 #include "core/base/result.h"
 #include "core/base/sinks.h"
 #include "core/model/profile.h"
-#include "core/voices/pprof/words/commands.h"
 #include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {

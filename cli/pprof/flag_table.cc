@@ -4,7 +4,6 @@
 #include <map>
 
 #include "core/base/text.h"
-#include "core/voices/pprof/words/commands.h"
 #include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {

@@ -19,7 +19,6 @@
 
 #include "core/base/result.h"
 #include "core/voices/perl/options.h"
-#include "core/voices/pprof/words/commands.h"
 #include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::cli {

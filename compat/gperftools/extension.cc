@@ -10,7 +10,7 @@
 #include "compat/common/watcher.h"
 #include "core/base/sinks.h"
 #include "core/formats/heap_text/heap_text.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 
 namespace heapgauge::compat::extension {
 namespace {

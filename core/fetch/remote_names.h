@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/fetch/url.h"
+#include "core/fetch/http.h"
 #include "core/model/profile.h"
 
 namespace heapgauge {

@@ -1,4 +1,4 @@
-#include "core/fetch/url.h"
+#include "core/fetch/http.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 
 #include "core/fold/merge_entities.h"
 #include "core/fold/scale.h"
-#include "core/model/edit_profile.h"
 #include "core/model/label_sets.h"
+#include "core/model/profile.h"
 #include "core/model/stacks.h"
 
 namespace heapgauge {

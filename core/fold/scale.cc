@@ -7,7 +7,7 @@
 
 #include "core/base/numbers.h"
 #include "core/base/text.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/gauge/gauge_layout.h"
 #include "core/gauge/gauge_names.h"
 #include "core/gauge/gauge_tables.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 
 #include <gtest/gtest.h>
 

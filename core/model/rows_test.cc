@@ -1,9 +1,9 @@
-// Tests of edit_profile.h and label_sets.h.
+// Tests of profile.h and label_sets.h.
 
 #include <gtest/gtest.h>
 
-#include "core/model/edit_profile.h"
 #include "core/model/label_sets.h"
+#include "core/model/profile.h"
 
 namespace heapgauge {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/formats/dhat/dhat_file.h"
 #include "core/formats/heaptrack/heaptrack_parser.h"
-#include "core/formats/massif/massif_parser.h"
+#include "core/formats/massif/massif_file.h"
 #include "core/formats/pprof/proto_cursor.h"
 #include "core/recording/read_profile.h"
 #include "core/trace/file/trace_file.h"

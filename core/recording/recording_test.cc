@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/recording/locate.h"
-
 namespace heapgauge {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "core/source/objdump.h"
+#include "core/source/object_code.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/source/source_path.h"
+#include "core/source/source_files.h"
 
 #include <gtest/gtest.h>
 

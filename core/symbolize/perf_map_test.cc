@@ -1,4 +1,4 @@
-#include "core/symbolize/perf_map.h"
+#include "core/symbolize/symbolizer.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

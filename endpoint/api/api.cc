@@ -5,7 +5,7 @@
 #include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "endpoint/api/sources.h"
-#include "endpoint/base/answers.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint::api {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/fold/functions.h"
 #include "core/fold/neighbours.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 #include "core/report/draw/drawn_graph.h"
 #include "core/report/labels.h"
 #include "core/report/report_json.h"

@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "endpoint/api/profile_source.h"
 #include "endpoint/api/recent.h"
 #include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"

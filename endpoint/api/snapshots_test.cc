@@ -5,7 +5,7 @@
 
 #include "endpoint/api/api.h"
 #include "endpoint/api/process_source.h"
-#include "endpoint/api/profile_source.h"
+#include "endpoint/api/sources.h"
 #include "endpoint/testing/ask.h"
 
 namespace heapgauge::endpoint::api {

@@ -11,11 +11,10 @@
 #include <optional>
 
 #include "core/fold/functions.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 #include "core/report/draw/drawn_graph.h"
 #include "core/report/report_json.h"
 #include "core/source/source_files.h"
-#include "core/source/source_path.h"
 #include "core/symbolize/debuginfod.h"
 #include "core/voices/pprof/legend.h"
 #include "core/voices/pprof/report_list.h"

@@ -14,7 +14,6 @@
 #include "core/formats/pprof/pprof_writer.h"
 #include "core/model/profile.h"
 #include "core/recording/read_profile.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {

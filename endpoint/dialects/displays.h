@@ -11,9 +11,33 @@
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
+#include "endpoint/base/message.h"
 #include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
+
+// What all pages have in common: one file of HTML that needs nothing from elsewhere, and headers
+// that let the browser run nothing but what we wrote.
+//
+// Any thread.
+
+struct Page {
+  std::string title;   // plain text
+  std::string style;   // further rules, ours
+  std::string script;  // ours; "" none
+  std::string body;    // HTML
+};
+
+// Scripts and styles run by a nonce of this answer alone, so that nothing which got into the body
+// by mistake would run. Frames and forms lead to this server only.
+Response HtmlPage(Page page);
+
+// A picture of ours, which may have one <script> and one <style> of its own. Opened by itself or in
+// a frame, it is in a sandbox: its scripts reach nothing.
+Response SvgPicture(std::string svg);
+
+// In quotes.
+std::string JsonText(std::string_view text);
 
 // What of a profile is shown. From closed lists, never as the client wrote it.
 struct DisplayOptions {

@@ -8,8 +8,8 @@
 #include "core/base/text.h"
 #include "core/fold/merge.h"
 #include "core/fold/scale.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/kept_profiles.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
 

@@ -22,7 +22,6 @@
 #include "core/formats/text/profile_text.h"
 #include "core/os/process.h"
 #include "core/report/recording_text.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/route.h"
 #include "endpoint/dialects/gperftools.h"
 

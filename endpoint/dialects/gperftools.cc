@@ -11,7 +11,6 @@
 #include "core/fold/frames.h"
 #include "core/formats/heap_text/heap_text.h"
 #include "core/report/recording_text.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/route.h"
 #include "endpoint/dialects/displays.h"
 

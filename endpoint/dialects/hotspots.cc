@@ -11,11 +11,9 @@
 #include "core/base/text.h"
 #include "core/fold/statistics.h"
 #include "core/report/recording_text.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/kept_profiles.h"
 #include "endpoint/base/route.h"
 #include "endpoint/dialects/displays.h"
-#include "endpoint/dialects/page.h"
 
 namespace heapgauge::endpoint {
 
@@ -372,11 +370,11 @@ Reply Hotspots(const Call& call, std::string_view type) {
   return report;
 }
 
-Reply Heap(const Call& call) { return Hotspots(call, "heap"); }
+Reply HeapHotspots(const Call& call) { return Hotspots(call, "heap"); }
 Reply GrowthHotspots(const Call& call) { return Hotspots(call, "growth"); }
 
 constexpr Route kRoutes[] = {
-    {"hotspots/heap", "GET, HEAD", Heap, true,
+    {"hotspots/heap", "GET, HEAD", HeapHotspots, true,
      "the live heap as graph, flame graph and table; compare with earlier ones"},
     {"hotspots/growth", "GET, HEAD", GrowthHotspots, true,
      "the same of all that was allocated since the start or reset"},

@@ -9,10 +9,10 @@
 #include "core/base/text.h"
 #include "core/memory/accounting.h"
 #include "core/report/views/memory.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/engine.h"
+#include "endpoint/base/route.h"
+#include "endpoint/dialects/displays.h"
 #include "endpoint/dialects/envoy.h"
-#include "endpoint/dialects/page.h"
 
 namespace heapgauge::endpoint {
 namespace {

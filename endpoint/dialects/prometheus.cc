@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/fold/statistics.h"
 #include "core/memory/accounting.h"
-#include "endpoint/base/answers.h"
+#include "endpoint/base/route.h"
 #include "endpoint/dialects/memory.h"
 
 namespace heapgauge::endpoint {

@@ -11,9 +11,9 @@
 #include "core/base/text.h"
 #include "core/report/recording_text.h"
 #include "core/report/views/memory.h"
-#include "endpoint/base/answers.h"
 #include "endpoint/base/engine.h"
 #include "endpoint/base/kept_profiles.h"
+#include "endpoint/base/route.h"
 
 namespace heapgauge::endpoint {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "service/engines/find_engines.h"
+#include "service/engines/engines.h"
 
 using heapgauge::Result;
 using heapgauge::Status;

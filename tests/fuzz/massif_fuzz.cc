@@ -8,7 +8,6 @@
 
 #include "core/fold/timeline.h"
 #include "core/formats/massif/massif_file.h"
-#include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_reader.h"
 #include "core/report/views/ms_print.h"
 #include "core/report/views/timeline.h"

@@ -16,7 +16,7 @@
 #include "core/symbolize/dwarf/unit_walk.h"
 #include "core/symbolize/dwarf_lookup.h"
 #include "core/symbolize/name_cache.h"
-#include "core/symbolize/perf_map.h"
+#include "core/symbolize/symbolizer.h"
 
 namespace heapgauge {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "core/base/text.h"
 #include "core/formats/dhat/dhat_file.h"
-#include "core/formats/dhat/dhat_parser.h"
 #include "core/formats/text/scan.h"
 #include "core/model/stacks.h"
 

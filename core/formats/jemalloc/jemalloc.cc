@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/formats/heap_text/heap_rows.h"
+#include "core/formats/heap_text/heap_text.h"
 #include "core/formats/mappings/mappings.h"
 #include "core/formats/text/scan.h"
 #include "core/formats/text/text_profile.h"

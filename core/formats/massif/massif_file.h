@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/byte_stream.h"
 #include "core/base/result.h"
 #include "core/base/sinks.h"
 
@@ -84,5 +85,18 @@ std::string MassifFrameText(const MassifFrame& frame);
 // names get a blank in its place.
 
 Status WriteMassif(const MassifFile& file, TextSink* out);
+
+// Reads the text of a massif.out file.
+//
+// It is hostile input: an error names the line. Memory is bounded by the size of the file: a tree
+// of n levels needs n blanks before its deepest line, as all programs write it. More is accepted
+// than ms_print accepts: a header that comes late, seconds, times with a fraction, a '#' within a
+// name (only a line that begins with one is a comment). Single-threaded.
+
+// `name` is for messages.
+Result<MassifFile> ParseMassif(ByteStream* stream, const std::string& name);
+
+// By the first bytes of a file.
+bool IsMassif(std::string_view start);
 
 }  // namespace heapgauge

@@ -13,7 +13,6 @@
 #include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/formats/massif/massif_file.h"
-#include "core/formats/massif/massif_parser.h"
 #include "core/formats/text/scan.h"
 #include "core/model/stacks.h"
 

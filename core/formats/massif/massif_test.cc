@@ -4,7 +4,6 @@
 #include <random>
 
 #include "core/formats/massif/massif_file.h"
-#include "core/formats/massif/massif_parser.h"
 #include "core/formats/massif/massif_reader.h"
 #include "core/recording/read_profile.h"
 

@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/formats/pprof/pprof_draft.h"
 #include "core/formats/pprof/proto_cursor.h"
-#include "core/formats/pprof/proto_fields.h"
 #include "core/model/label_sets.h"
 
 namespace heapgauge {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "core/base/sinks.h"
-#include "core/formats/pprof/proto_fields.h"
+#include "core/formats/pprof/proto_cursor.h"
 
 namespace heapgauge {
 

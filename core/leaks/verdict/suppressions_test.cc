@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/leaks/testing/make_check.h"
-#include "core/leaks/verdict/suppression_matcher.h"
+#include "core/leaks/verdict/loss_records.h"
 #include "wire/gauge_format.h"
 
 namespace heapgauge::leaks {

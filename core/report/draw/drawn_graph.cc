@@ -13,10 +13,10 @@
 #include "core/fold/frames.h"
 #include "core/fold/measures.h"
 #include "core/report/draw/layered.h"
-#include "core/voices/pprof/dot_style.h"
+#include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/graph.h"
 #include "core/voices/pprof/legend.h"
-#include "core/voices/pprof/prune.h"
+#include "core/voices/pprof/report_dot.h"
 
 namespace heapgauge {
 namespace {
@@ -41,22 +41,6 @@ void DropSizes(Profile* profile) {
   }
 }
 
-// The program comes first in pprof's words; gauge files have modules as they were met.
-void PutProgramFirst(Profile* profile) {
-  std::vector<Module>& modules = profile->modules;
-  const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
-    return module.path == profile->recording.program;
-  });
-  if (program == modules.end() || program == modules.begin()) return;
-  const auto at = static_cast<ModuleId>(program - modules.begin());
-  std::swap(modules[0], modules[at]);
-  for (Location& location : profile->locations) {
-    if (location.module == 0 || location.module == at) {
-      location.module = location.module == 0 ? at : 0;
-    }
-  }
-}
-
 }  // namespace
 
 Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
@@ -64,7 +48,7 @@ Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest re
   if (type >= profile.sample_types.size()) {
     return Fail(ErrorCode::kCorrupt, "the profile has no sample types");
   }
-  PutProgramFirst(&profile);
+  PutProgramFirst(&profile);  // in pprof's words it comes first
   request.config.sample_index = std::to_string(type);
   // Programs read it, which have no use for rounded megabytes.
   if (request.kind == pprof::ReportKind::kCallgrind) {

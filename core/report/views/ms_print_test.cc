@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/formats/massif/massif_parser.h"
+#include "core/formats/massif/massif_file.h"
 
 namespace heapgauge {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 #include "core/trace/answer/stack_figures.h"
 #include "core/trace/answer/trace_moment.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/fold/timeline_steps.h"
+#include "core/fold/timeline.h"
 #include "core/trace/answer/live_stacks.h"
 #include "core/trace/answer/thread_lanes.h"
 #include "core/trace/answer/trace_position.h"

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "core/model/stacks.h"
-#include "core/voices/perl/entries.h"
 #include "core/voices/perl/names.h"
 #include "core/voices/perl/report.h"
+#include "core/voices/perl/writers.h"
 
 namespace heapgauge::perl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-#include "core/source/source_path.h"
+#include "core/source/source_files.h"
 #include "core/voices/pprof/nodes.h"
 
 namespace heapgauge::pprof {

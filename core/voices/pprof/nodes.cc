@@ -1,6 +1,6 @@
 #include "core/voices/pprof/nodes.h"
 #include "core/base/text.h"
-#include "core/source/source_path.h"
+#include "core/source/source_files.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/source/source_path.h"
-#include "core/voices/pprof/dot_style.h"
+#include "core/source/source_files.h"
+#include "core/voices/pprof/report_dot.h"
 
 namespace heapgauge::pprof {
 namespace {

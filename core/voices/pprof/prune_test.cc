@@ -1,4 +1,4 @@
-#include "core/voices/pprof/prune.h"
+#include "core/voices/pprof/frame_filter.h"
 
 #include <gtest/gtest.h>
 

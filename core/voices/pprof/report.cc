@@ -11,7 +11,6 @@
 #include "core/base/text.h"
 #include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/measure.h"
-#include "core/voices/pprof/prune.h"
 #include "core/voices/pprof/tag_filter.h"
 
 namespace heapgauge::pprof {

@@ -4,14 +4,12 @@
 
 #include "core/base/numbers.h"
 #include "core/base/regex.h"
-#include "core/source/objdump.h"
 #include "core/source/object_code.h"
-#include "core/source/source_path.h"
+#include "core/source/source_files.h"
 #include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/graph.h"
 #include "core/voices/pprof/legend.h"
 #include "core/voices/pprof/report.h"
-#include "core/voices/pprof/text_buffer.h"
 
 namespace heapgauge::pprof {
 namespace {

@@ -12,12 +12,11 @@
 #include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/model/profile.h"
+#include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/legend.h"
 #include "core/voices/pprof/measure.h"
 #include "core/voices/pprof/nodes.h"
-#include "core/voices/pprof/prune.h"
 #include "core/voices/pprof/report.h"
-#include "core/voices/pprof/text_buffer.h"
 
 namespace heapgauge::pprof {
 

@@ -8,11 +8,11 @@
 
 #include "core/base/encode.h"
 #include "core/model/testing/profile_maker.h"
-#include "core/source/source_path.h"
+#include "core/source/source_files.h"
 #include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/nodes.h"
 #include "core/voices/pprof/report.h"
-#include "core/voices/pprof/report_weblist.h"
+#include "core/voices/pprof/report_list.h"
 #include "core/voices/pprof/weblist_code.h"
 
 namespace heapgauge::pprof {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/model/edit_profile.h"
+#include "core/model/profile.h"
 #include "core/model/stacks.h"
+#include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/measure.h"
-#include "core/voices/pprof/prune.h"
 
 namespace heapgauge::pprof {
 

@@ -7,14 +7,12 @@
 
 #include "core/base/numbers.h"
 #include "core/base/regex.h"
-#include "core/source/objdump.h"
 #include "core/source/object_code.h"
-#include "core/source/source_path.h"
+#include "core/source/source_files.h"
 #include "core/symbolize/demangle_names.h"
 #include "core/symbolize/module_names.h"
 #include "core/voices/pprof/frame_filter.h"
 #include "core/voices/pprof/nodes.h"
-#include "core/voices/pprof/prune.h"
 
 namespace heapgauge::pprof {
 namespace {

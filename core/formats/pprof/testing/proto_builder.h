@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/formats/pprof/proto_fields.h"
+#include "core/formats/pprof/proto_cursor.h"
 
 namespace heapgauge::testing {
 

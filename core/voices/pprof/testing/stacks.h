@@ -7,7 +7,7 @@
 
 #include "core/base/regex.h"
 #include "core/model/profile.h"
-#include "core/voices/pprof/prune.h"
+#include "core/voices/pprof/frame_filter.h"
 
 namespace heapgauge::pprof::testing {
 

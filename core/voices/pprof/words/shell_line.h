@@ -15,7 +15,6 @@
 
 #include "core/base/result.h"
 #include "core/model/profile.h"
-#include "core/voices/pprof/words/commands.h"
 #include "core/voices/pprof/words/settings.h"
 
 namespace heapgauge::pprof {
