@@ -99,20 +99,18 @@ Result<uint64_t> SizeOption(const std::string& option, const std::string& text);
 // Words on standard error beside a program that runs or has run. Nothing comes of it if they cannot
 // be written: the exit code is the program's, also where nobody reads, the disk is full or there is
 // no standard error. fmt::print would throw.
-
 template <typename... Values>
 void TellUser(fmt::format_string<Values...> format, Values&&... values) {
   const std::string text = fmt::format(format, std::forward<Values>(values)...);
   std::fputs(text.c_str(), stderr);
 }
 
-// pprof and shell: the two commands whose words are pprof's. command_line.h, which does not know
-// flags of this kind, lists them in the help of the whole program and no more.
-
 // Whether a program of this name (argv[0]) is meant to be one of pprof's kind.
 bool IsPprofName(const std::string& called_as);
 
-// `arguments` without the name of the command.
+// The commands pprof and shell, whose words are pprof's. command_line.h does not know flags of this
+// kind: it only lists both in the help of the whole program. `arguments` without the name of the
+// command.
 int RunPprof(const std::vector<std::string>& arguments, const std::string& called_as);
 int RunShellCommand(const std::vector<std::string>& arguments);
 

@@ -19,8 +19,6 @@ namespace heapgauge::cli {
 // `top --watch`: the table of functions on a screen of its own, refreshed until the user has seen
 // enough. Shows what changed since the last refresh and since the watch began.
 //
-// Single-threaded.
-
 // Runs until a key or a signal ends it; returns the exit code.
 int Watch(const ReportOptions& options);
 

@@ -35,7 +35,6 @@ namespace heapgauge::cli {
 // which waits for nobody.
 //
 // Threads: any number.
-
 class StatementTurns {
   struct Statement {
     std::string run;
@@ -119,9 +118,8 @@ class StatementTurns {
   bool ended_ = false;
 };
 
-// SQL for the page of `ui`: core/query over the sources that it shows.
-
-// Statements run one at a time, each for a bounded time and in bounded memory.
+// SQL for the page of `ui`: core/query over the sources that it shows. Statements run one at a
+// time, each for a bounded time and in bounded memory.
 std::shared_ptr<endpoint::api::Queries> MakeQueries(const SymbolOptions& symbols);
 
 namespace {

@@ -26,7 +26,6 @@ namespace heapgauge::cli {
 // that allocates little would have gaps in it, and nobody else notes its resident memory.
 //
 // Single-threaded. Files that may not be written are left alone.
-
 class ServedTicks {
  public:
   // To be called once a second.

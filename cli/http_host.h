@@ -16,11 +16,6 @@
 
 namespace heapgauge::cli {
 
-// The endpoint on a port of this process: what `serve` and `run --http` have in common.
-//
-// Binding and starting are two steps, so that `run` can bind before the program starts, and have
-// no second thread until it has forked. All signals are blocked in the threads made here.
-
 class Command;
 
 struct ListenOptions {
@@ -32,6 +27,10 @@ struct ListenOptions {
 // --http, --token-file, --insecure.
 void AddListenOptions(Command sub, ListenOptions* options, const std::string& address_help);
 
+// The endpoint on a port of this process.
+//
+// Binding and starting are two steps, so that `run` can bind before the program starts, and have
+// no second thread until it has forked. All signals are blocked in the threads made here.
 class HttpHost {
  public:
   // Binds the address; nobody is answered yet. `sources`: what the web UI shows; null: the
@@ -65,15 +64,13 @@ class HttpHost {
   std::thread thread_;
 };
 
-// Leak checks for the page of a host that is beside the programs: `ui`, `serve`, `run --http`.
-
+// Leak checks for the page of the host.
 std::shared_ptr<endpoint::api::LeakChecker> MakeLeakChecker(leaks::Suppressions suppressions = {});
 
 // A command that serves until somebody ends it: Ctrl-C, or a signal that asks it to.
 //
 // To be made before the first thread, so that the signals are blocked in all of them.
 // Single-threaded.
-
 class UntilEnded {
  public:
   UntilEnded();

@@ -1,5 +1,6 @@
 // Runs a program as if the caller had: its signals, exit code and standard streams go through
-// untouched. heapgauge stays behind it as the parent, only to watch.
+// untouched. heapgauge stays behind it as the parent, only to watch. Also finds the agent and gets
+// it into the program.
 //
 // Call from a single-threaded process.
 #pragma once
@@ -53,8 +54,6 @@ std::string HowItEnded(int wait_status);
 // Ends this process as the program ended: the same exit code, or the same signal (with no core
 // file of our own). Threads that still run are not waited for.
 [[noreturn]] void EndLike(int wait_status);
-
-// Where the agent is, and how it gets into a program that is started.
 
 // $HEAPGAUGE_AGENT, the agent beside our own executable, or where it was installed.
 Result<std::string> FindAgent();

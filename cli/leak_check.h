@@ -1,5 +1,6 @@
-// Options of the commands that check for leaks, `leaks` and `run --leaks`: what counts, what is
-// shown, and in which form. Named as memcheck names them where it has the same.
+// What the commands that check for leaks share, `leaks` and `run --leaks`: their options (what
+// counts, what is shown, and in which form), and the one way in which a check is shown. Options are
+// named as memcheck names them where it has the same.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +65,6 @@ struct LeakSetup {
   std::optional<leaks::DumpSeries> dumps;  // of the same run, up to what is checked
 };
 Result<LeakSetup> ReadLeakOptions(const LeakOptions& options);
-
-// The one way in which the command line shows a leak check, for `leaks` and `run --leaks`.
 
 // Names the stacks of the check, and writes it as the options say. Where suppressions are asked for
 // they are all that is written, and the report goes to standard error, unless it goes there anyway

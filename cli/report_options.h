@@ -1,5 +1,5 @@
-// Options that the reports on one profile have in common, those of all commands that show names,
-// and what exports make of them.
+// The options of all commands that show names (SymbolOptions), those of the reports on one profile
+// (ReportOptions), and what exports make of them.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,9 @@
 
 namespace heapgauge::cli {
 
-// Options of every command that shows names: where debug files are, and what not to use.
-
 class Command;
 
+// Options of every command that shows names: where debug files are, and what not to use.
 struct SymbolOptions {
   std::vector<std::string> debug_paths;
   std::vector<std::string> binary_dirs;  // where modules themselves may be
@@ -35,7 +34,6 @@ SymbolizeReport NameLocations(const SymbolOptions& options, Profile* profile,
                               ProgressSink* progress = nullptr);
 
 // Options that the reports on one profile have in common.
-
 struct ReportOptions : View {
   std::vector<std::string> sources;
   std::string pick;
@@ -71,25 +69,20 @@ struct ReportOptions : View {
 // Runs `top`; `ctl peak` uses it too.
 int Top(const ReportOptions& options);
 
-// What exports have in common: which figures their files can show, and compression by the name of
-// the file.
-
 // Exports whose files have one set of figures, that of live blocks: what else an option asks for is
 // refused, because the file could not show it.
 //
 //   if (const Status can = CheckLiveExport(options, {"heaptrack's files have ..."}); !can) ...
 //
 // Single-threaded.
-
 struct LiveExport {
   const char* has;             // what its files have: "gperftools' format has ..."
   bool has_allocated = false;  // beside what is live, what was allocated, in a range as well
 };
 Status CheckLiveExport(const ReportOptions& options, const LiveExport& format);
 
-// Output that is compressed if the name of its file says so: .zst, .gz.
-
-// Calls `write` with a sink that packs, or not, what it passes on to `out`.
+// Calls `write` with a sink that passes on to `out` what it gets: compressed if the name of the
+// file says so (.zst, .gz).
 Status WritePacked(const std::string& name, const std::function<Status(TextSink*)>& write,
                    TextSink* out);
 

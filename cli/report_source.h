@@ -1,5 +1,5 @@
-// What the reports on one profile have in common: their options, how SOURCE becomes a profile with
-// names, where the result goes.
+// How SOURCE becomes a profile with names, as a report of ours or pprof's takes it, where the
+// result goes, and how reports describe their options to the parser.
 //
 // Single-threaded.
 #pragma once
@@ -45,10 +45,10 @@ Error About(const std::vector<std::string>& sources, Error error);
 // Where the report goes to.
 Terminal Target(const ReportOptions& options);
 
-// Writes a report to where -o says, or to standard output; marks become colour on a terminal.
-// A report may take the place of an older one, never that of a recording: who mixes up two names
-// must not lose it.
+// A report may take the place of an older one, never that of a recording: a user who mixes up two
+// names must not lose it.
 Status MayReplace(const std::string& output);
+// Writes a report to where -o says, or to standard output; marks become colour on a terminal.
 int Deliver(const ReportOptions& options, const std::string& data);
 int Deliver(const ReportOptions& options, const StyledText& text);
 // The same for a report that is written piece by piece. A reader that goes away (| head) stops it
@@ -77,9 +77,6 @@ void AddSourcePaths(Command sub, std::string* source_path, std::string* trim_pat
 Option AddTable(Command sub, ReportOptions* options);
 
 // Which figure of a profile a report is about: --type and --sort, for profiles of any kind.
-//
-// Single-threaded.
-
 struct Sorted {
   Loaded loaded;
   SortKey sort = SortKey::kLive;
@@ -106,12 +103,9 @@ void TellShrunk(const Profile& profile, const std::vector<bool>& rows, size_t ty
 // --csv
 void AddCsv(Command sub, Option json, ReportOptions* options);
 
-// Reports that are made of pprof's call graph, under our own options: pictures, callgrind, raw,
-// list. Which frames are left out and what functions are called is as in all other native reports.
-//
-// Single-threaded.
-
-// Loads the profile and prepares the report.
+// Loads the profile and prepares a report that is made of pprof's call graph, under our own
+// options: pictures, callgrind, raw, list. Which frames are left out and what functions are called
+// is as in all other native reports.
 Result<pprof::ReportInput> PrepareReport(const ReportOptions& options, pprof::ReportKind kind);
 
 // -n, --functions and its kin without modules, --cum, --names

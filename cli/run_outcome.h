@@ -1,4 +1,5 @@
-// What `run --trace` and `run --leaks` tell when the program has ended.
+// What `run --trace` and `run --leaks` report when the program has ended, and the options of
+// `run --leaks`.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,7 @@
 
 namespace heapgauge::cli {
 
-// What `run --trace` tells when the program has ended: a few lines on standard error.
-
-// `directory` as in TraceRun.
+// What `run --trace` reports: a few lines on standard error. `directory` as in TraceRun.
 void TellTraces(const LaunchSpec& spec, const LaunchResult& result, const std::string& directory,
                 const std::vector<trace::RecordedProcess>& recorded);
 
@@ -32,9 +31,7 @@ void TellUnrecorded(size_t count);
 // What recording cost this process.
 void TellCost(const std::vector<trace::RecordedProcess>& recorded);
 
-// `heapgauge run --leaks`: what is shown of the checks that were made of a program, and of those it
-// started, when they ended.
-
+// Options of `run --leaks`, which checks a program and those that it started when they end.
 struct LeakRunOptions {
   bool on = false;
   bool no_freeres = false;

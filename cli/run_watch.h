@@ -32,7 +32,6 @@ namespace heapgauge::cli {
 // has not done so a tenth of a second after it was passed.
 //
 // Single-threaded. A dump that cannot be written is reported once.
-
 class DumpWatch {
  public:
   struct Options {
@@ -68,11 +67,10 @@ class DumpWatch {
   bool failure_told_ = false;
 };
 
-// The options of `run` that are about dumps: --dump-* and --verbose. Each has a variable of the
-// agent, HEAPGAUGE_DUMP_* and HEAPGAUGE_VERBOSE, which counts where the option is not given.
-
 class Command;
 
+// The options of `run` that are about dumps: --dump-* and --verbose. Each has a variable of the
+// agent, HEAPGAUGE_DUMP_* and HEAPGAUGE_VERBOSE, which counts where the option is not given.
 struct DumpOptions {
   bool at_exit = false;
   bool verbose = false;
@@ -99,7 +97,6 @@ Result<DumpWatch::Options> PrepareDumps(
 // from then on is noted there alone, and the first file stays as it was.
 //
 // Threads: any; one at a time is let in. Reads directories and headers, writes timeline ticks.
-
 class GaugeWatch {
  public:
   // `output` is the file of -o, absolute, or ""; `directory` that of --dir or $HEAPGAUGE_DIR, or
@@ -144,7 +141,6 @@ class GaugeWatch {
 // The processes that `run --http` serves: the program, and what it has started.
 //
 // Threads: any. The watch must outlive this.
-
 class RunProcesses final : public endpoint::Processes {
  public:
   RunProcesses(GaugeWatch* watch, endpoint::GaugeProcessOptions options)

@@ -1,4 +1,5 @@
-// SOURCE... of `ui`: each becomes something that the page can look at, and stays open.
+// SOURCE... of `ui`: each becomes something that the page can look at, and stays open. Files are
+// read in the background while the page is already served.
 #pragma once
 
 #include <chrono>
@@ -18,11 +19,9 @@
 
 namespace heapgauge::cli {
 
-// Files that are read one after another while something else goes on: the page that will show
-// them is served already.
+// Files that are read one after another while the page that will show them is served already.
 //
 // Owned by one thread; the reads run on another, after Start().
-
 class BackgroundReads {
  public:
   BackgroundReads() = default;

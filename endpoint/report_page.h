@@ -21,18 +21,15 @@
 
 namespace heapgauge::endpoint {
 
-// What a saved report knows: the questions that the page asks without a filter, the most important
-// ones first, so that a report that must stay small has these.
-//
-// Pure, but for what it asks the sources.
-
+// A question that the page asks without a filter; a saved report knows the answer.
 struct ReportQuestion {
   std::string resource;  // "flame"
   Headers parameters;    // that the page asks with
   Headers how_much;      // beside them: how large the answer may be; what is not known is left out
 };
 
-// Fails if a source cannot be read.
+// The most important ones first, so that a report that must stay small has these. Pure, but for
+// what it requests from the sources. Fails if a source cannot be read.
 Result<std::vector<ReportQuestion>> ReportQuestions(api::Sources* sources);
 
 // For sources that are a report's alone.
@@ -54,8 +51,7 @@ struct ReportPage {
   std::vector<std::string> failed;
 };
 
-// Fails if this program has no
-// web UI, or a source cannot be read.
+// Fails if this program has no web UI, or a source cannot be read.
 Result<ReportPage> MakeReportPage(std::shared_ptr<api::Sources> sources,
                                   const ReportPageOptions& options);
 

@@ -1,12 +1,7 @@
-// Writes a copy of the gauge file, as it is at this moment, to a file of its own.
+// What dumps are called (DumpNames), and how one is written: a copy of the gauge file as it is at
+// this moment (DumpFile).
 //
-// The copy is made from the mapping, one segment at a time, while other threads go on: a record
-// with a sequence word is left out if it changes under our eyes, and what is referred to is
-// copied after what refers to it, as readers do. Segments are numbered anew, so the copy has no
-// holes.
-//
-// Allocation-free; needs no address space, so that it works when there is none left. For one thread
-// at a time. Zeroed memory is ready for use; 96 KiB, touched only by a dump.
+// Allocation-free.
 #pragma once
 
 #include <atomic>
@@ -19,14 +14,13 @@
 
 namespace heapgauge::agent {
 
-// What dumps are called: `<dir>/<program>.<pid>.<sequence>.<reason>.hg`, or
+// The names of dumps: `<dir>/<program>.<pid>.<sequence>.<reason>.hg`, or
 // `<prefix>.<sequence>.hg` if a prefix was asked for.
 //
 // Without a directory in the settings dumps go to the one in which the program was started, since
 // the gauge directory is memory and may be gone with the container; if that one will not have them,
 // to the gauge directory after all. The texts are copied at the start: a program may overwrite its
-// environment and change its directory. Allocation-free.
-
+// environment and change its directory.
 class DumpNames {
  public:
   using Path = FixedText<1400>;
@@ -48,6 +42,15 @@ class DumpNames {
   char program_[256] = {};
 };
 
+// Writes a copy of the gauge file, as it is at this moment, to a file of its own.
+//
+// The copy is made from the mapping, one segment at a time, while other threads continue. A record
+// with a sequence word is left out if it changes during the copy, and what is referred to is
+// copied after what refers to it, as readers do. Segments are numbered anew, so the copy has no
+// holes.
+//
+// Needs no address space, so it works when there is none left. For one thread at a time. Zeroed
+// memory is ready for use; 96 KiB, touched only by a dump.
 class DumpFile {
  public:
   // Whose turn it is to write. A writer that a slow disk holds up for so long that another thread

@@ -1,5 +1,5 @@
-// Dumps without being asked: when (dump_policy), under which name (dump_name), what is in it
-// (dump_file), how many are kept, and what is said about it.
+// Dumps without being asked: when (dump_policy.h), under which name and what is in it
+// (dump_file.h), how many are kept, and what is said about it.
 //
 // Runs in the thread that samples, with no thread of its own. One thread at a time: others pass by.
 // While one is at it no signal reaches that thread, so that a handler can neither jump out of it

@@ -3,7 +3,7 @@
 //
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
 // nothing allocates. What cannot be kept is counted as lost, with its reason. Usable before any
-// constructor ran. What it refers to must outlive it; the dumper, which is large, is nobody else's.
+// constructor ran. What Samples refers to must outlive it.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,6 @@ namespace heapgauge::agent {
 //
 // Counts at every sample, so that marks may be set at any time. Lock-free, allocation-free; usable
 // from zeroed memory.
-
 class Watch {
  public:
   void Set(wire::WatchCallback* callback, const wire::Marks& marks);
@@ -64,6 +63,7 @@ struct SampledRequest {
   uint32_t flags;  // wire::kLive*
 };
 
+// The samples of one process. The dumper, which is large, belongs to no other object.
 class Samples {
  public:
   constexpr Samples(Session& session, Dumper& dumper) : session_(session), dumper_(dumper) {}

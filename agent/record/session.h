@@ -1,9 +1,6 @@
-// The record of one process: its gauge file, the tables that are written there, and the tracer. The
-// parts that record (samples.h, labels.h, mappings.h) and the one that steers them (control.h) all
-// build on it.
-//
-// Until its first sample a forked child (sys/os_memory.h) only keeps the private tables right;
-// then it makes a file of its own and carries over what was live at the fork.
+// The record of one process: its gauge file and the path of that file, the tables that are written
+// there, and the tracer. The parts that record (samples.h, labels.h, mappings.h) and the one that
+// steers them (control.h) all build on it.
 //
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing blocks,
 // nothing allocates, errno is left alone. Zero-initialised: usable before any constructor ran.
@@ -34,8 +31,7 @@ namespace heapgauge::agent {
 // Where the gauge file of this process goes: `<dir>/<exe>.<pid>.hg`, or the file that was named.
 //
 // The texts are copied at the start, since a program may overwrite its environment later and a
-// forked child still needs them. Allocation-free.
-
+// forked child still needs them.
 class GaugePath {
  public:
   void Remember(const Settings& settings, const char* exe);
@@ -78,6 +74,8 @@ struct Tables {
   PoolTable pools;
 };
 
+// Until its first sample a forked child (sys/os_memory.h) only keeps the private tables right. Then
+// it makes a file of its own and carries over what was live at the fork.
 class Session {
  public:
   // Makes the record of a forked child; false if that is not possible.

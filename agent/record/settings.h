@@ -52,32 +52,31 @@ struct Settings {
   TraceSettings trace;
 };
 
-// Those of the environment, then of the settings file (settings.h), then the defaults. A value
-// that cannot be understood leaves the default in force. If no setting says whether to be active,
-// `active_by_default` decides. Not thread-safe.
+// Those of the environment, then of the settings file (WithSettingsFile), then the defaults. A
+// value that cannot be understood leaves the default in force. If no setting says whether to be
+// active, `active_by_default` decides. Not thread-safe.
 Settings ReadSettings(char** environment, bool active_by_default = true);
 
 // A value that cannot be understood leaves the default in force and is named in `ignored`.
 DumpSettings ReadDumpSettings(char** environment);
 
-// The settings file: $HEAPGAUGE_CONFIG, else /etc/heapgauge.conf. Lines of `key = value`; keys are
-// the names of the environment's variables in lower case, without HEAPGAUGE_:
+// The settings of the environment followed by those of the settings file; `environment` itself if
+// there is no file. Stays valid until the next call. By one thread, before the program starts.
+//
+// The file is $HEAPGAUGE_CONFIG, else /etc/heapgauge.conf. Lines of `key = value`; keys are the
+// names of the environment's variables in lower case, without HEAPGAUGE_:
 //
 //   # comment
 //   sample = 512K
 //   http = 127.0.0.1:9700
 //
-// It is turned into entries of the kind that an environment has, and these are put behind the real
-// ones, so that the environment wins and nobody else has to know about files. Lines that make no
-// sense are passed over. The file must belong to root or to the user of the process, and not be
+// Its lines become entries of the kind that an environment has. These are put behind the real ones,
+// so the environment wins and no other part has to know about files. Lines that make no sense are
+// passed over. The file must belong to root or to the user of the process, and not be
 // writable by everybody; otherwise, and in programs with elevated rights, there is none.
 // HEAPGAUGE_CONFIG set to nothing means no file.
 //
-// Reads without libc or heap, at most 16 KiB and 64 settings. By one thread, before the program
-// starts.
-
-// The settings of the environment followed by those of the file; `environment` itself if there is
-// no file. Stays valid until the next call.
+// Reads without libc or heap, at most 16 KiB and 64 settings.
 char** WithSettingsFile(char** environment);
 
 // Turns the text of a file into entries "HEAPGAUGE_KEY=value", ended by nullptr, in `bytes` of

@@ -1,7 +1,8 @@
-// The whole surface between the agent and the operating system, apart from unwinding.
+// The whole surface between the agent and the operating system, apart from unwinding and memory
+// (os_memory.h): raw system calls, and the calls of agent::os that are made of them.
 //
-// Allocation-free, async-signal-safe, without errno. Calls that enter the kernel answer as
-// the calls above: negative is -errno, and everything fails once system calls are frozen.
+// Allocation-free, async-signal-safe, without errno. Results of calls that enter the kernel are the
+// kernel's: a negative value is -errno. Once system calls are frozen all of them fail.
 #pragma once
 
 #include <errno.h>
@@ -15,14 +16,9 @@
 
 namespace heapgauge::agent {
 
-// Raw system calls for the agent: no errno, no cancellation point, nothing of libc in between.
-//
-// Results are the kernel's: a negative value is -errno. Allocation-free and async-signal-safe.
-//
 // A program may install a seccomp filter that kills it for a call it did not foresee. Once
-// FreezeSyscalls() was called (agent/hooks/libc_hooks.cc sees such a filter coming) every call made
-// through here answers -ENOSYS without entering the kernel, and the agent lives on what it has.
-
+// FreezeSyscalls() was called (agent/hooks/libc_hooks.cc sees such a filter coming), every
+// Syscall() returns -ENOSYS without entering the kernel, and the agent uses what it has.
 inline std::atomic<bool> syscalls_frozen{false};
 
 inline void FreezeSyscalls() { syscalls_frozen.store(true, std::memory_order_relaxed); }
@@ -40,6 +36,7 @@ inline long Word(T value) {
 }
 }  // namespace internal
 
+// A raw system call: no cancellation point, nothing of libc in between.
 template <typename... Args>
 inline long Syscall(long number, Args... args) {
   static_assert(sizeof...(Args) <= 6);

@@ -1,6 +1,8 @@
-// Memory of the agent's own, and mappings of its files.
+// Memory of the agent's own, mappings of its files, and what it recognises a forked child by: a
+// page that the kernel wipes there.
 //
-// Async-signal-safe, without errno. Everything fails once system calls are frozen (os.h).
+// Async-signal-safe, without errno. Everything that enters the kernel fails once system calls are
+// frozen (os.h). What is mapped here lies far from the mappings of the program.
 #pragma once
 
 #include <atomic>
@@ -9,7 +11,6 @@
 
 namespace heapgauge::agent::os {
 
-// What is mapped here lies far from the mappings of the program.
 // Private zeroed memory; nullptr if there is none to be had. Never given back, except by Unmap.
 void* MapPrivate(size_t bytes);
 // Maps the first `bytes` of an open file, shared and writable, where nothing else will come up to
@@ -23,12 +24,13 @@ void PrepareForWriting(void* address, size_t bytes);
 // For memory that will be used all over and soon: in large pages, if the system has them to give.
 void PreferLargePages(void* address, size_t bytes);
 void Unmap(void* address, size_t bytes);
+
 // What MapPrivate has given out, for those who account for the process's memory.
 struct PrivateRange {
   uint64_t start;
   uint64_t end;
 };
-// Changes whenever the list below does.
+// Changes whenever the list of PrivateRanges() does.
 uint32_t PrivateRangesVersion();
 // Copies at most `capacity` ranges and returns how many there are.
 uint32_t PrivateRanges(PrivateRange* ranges, uint32_t capacity);
@@ -58,9 +60,7 @@ namespace heapgauge::agent {
 // notices by a word in a page that the kernel wipes in the child, however it was forked. A vfork
 // child shares all memory, and with it the parent's record, as it should.
 //
-// A small value: copies tell of the same process, also in a child. Any thread, async-signal-safe;
-// zero-initialised.
-
+// A small value: copies stand for the same process, also in a child. Any thread; zero-initialised.
 class ProcessLife {
  public:
   // To be followed by Settle. False where the kernel cannot wipe pages.

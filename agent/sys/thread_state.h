@@ -1,7 +1,6 @@
 // What the agent keeps in each thread's static TLS: at most 64 bytes, zero at the thread's start,
-// never destroyed, so that it works before constructors and after TLS destructors. Beside it two
-// things that follow from it: a number of its own for each thread, and threads whose blocks are not
-// sampled.
+// never destroyed, so that it works before constructors and after TLS destructors. Also two things
+// that are kept there: a number of its own for each thread, and whether its blocks are sampled.
 //
 // Allocation-free, async-signal-safe.
 #pragma once
@@ -11,7 +10,6 @@
 #include <cstdint>
 
 // Symbols that parts of the agent share by their plain names, and nobody else sees.
-
 #define HG_HIDDEN extern "C" __attribute__((visibility("hidden")))
 
 namespace heapgauge::agent {

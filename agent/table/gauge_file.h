@@ -1,18 +1,7 @@
-// The agent's side of the gauge file: makes it, grows it segment by segment, and hands out pointers
-// to its records. What is in the records is the business of the other tables.
+// The agent's side of the gauge file: the file, which grows segment by segment (GaugeFile), and
+// operations on its words. What is in the records is the business of the other tables.
 //
-// Growing. A segment is reserved on disk, then mapped, then announced in the directory. Nothing
-// more is ever mapped than is reserved, so that mlockall, RLIMIT_AS and a full disk can do no harm.
-// No file descriptor is kept: the program may close it, or count its own. For a segment the file is
-// opened by its path and checked to be the same one.
-//
-// Lock-free: any thread may grow at any time. Out of courtesy one that finds another at it waits a
-// few microseconds for its result; if that does not come (the other may be stopped) it makes a
-// segment of its own, and what is left over becomes a spare. The segment behind the one in use is
-// made early (TakeNext), so that this is rare. After a failure growing is not tried again for a
-// second.
-//
-// Zero-initialised; allocation-free. The records of a segment are zero at first.
+// Lock-free, allocation-free.
 #pragma once
 
 #include <atomic>
@@ -25,7 +14,6 @@ namespace heapgauge::agent {
 
 // Operations on words of the gauge file, which other threads write and other processes read at the
 // same time. All are single words; see wire/gauge_format.h for what readers may conclude.
-
 inline void AddTo(uint64_t& word, uint64_t amount) {
   std::atomic_ref<uint64_t>(word).fetch_add(amount, std::memory_order_relaxed);
 }
@@ -67,6 +55,20 @@ void WriteSequenced(Record& record, Write write) {
   state.store(before + 2, std::memory_order_release);
 }
 
+// Makes the file, grows it segment by segment, and hands out pointers to its records. The records
+// of a segment are zero at first.
+//
+// A segment is reserved on disk, then mapped, then announced in the directory. Nothing more is ever
+// mapped than is reserved, so that mlockall, RLIMIT_AS and a full disk can do no harm. No file
+// descriptor is kept: the program may close it, or count its own. For a segment the file is opened
+// by its path and checked to be the same one.
+//
+// Any thread may grow the file at any time. One that finds another thread growing it waits a few
+// microseconds for the result. If that does not come (the other may be stopped) it makes a segment
+// of its own, and what is left over becomes a spare. The segment behind the one in use is made
+// early (TakeNext), so that this is rare. After a failure growing is not tried again for a second.
+//
+// Zero-initialised.
 class GaugeFile {
  public:
   // Makes the file and its first segment. `path` must not exist. 0 or -errno.

@@ -1,4 +1,6 @@
-// The past of the heap, in the gauge file: its highest moment, and totals over time.
+// The past of the heap, in the gauge file: the heap at its highest (Peak), and totals over time.
+//
+// Allocation-free.
 #pragma once
 
 #include <atomic>
@@ -10,13 +12,11 @@
 
 namespace heapgauge::agent {
 
-// The heap at its highest, in the gauge file: taken again whenever the live estimate rises 5 %
-// above the last one. Two buffers take turns, so that the older picture stays whole until the newer
-// one is.
+// The heap at its highest: taken again whenever the live estimate rises 5 % above the last one. Two
+// buffers take turns, so that the older picture stays whole until the newer one is.
 //
 // Copies every live sample; at 5 % steps that is 20 copies per sample of growth, some nanoseconds
-// each. One thread takes it, others pass by. Zeroed memory is a fresh one. Allocation-free.
-
+// each. One thread takes it, others pass by. Zeroed memory is a fresh one.
 class Peak {
  public:
   void TakeIfHigher(GaugeFile* file, const LiveTable& live, uint64_t live_bytes,
@@ -41,12 +41,9 @@ class Peak {
   uint32_t current_ = 0;  // as wire::Header::peak_current
 };
 
-// Totals over time, in the gauge file: see wire::TimelineRecord for the rings.
-//
-// A tick is taken by whoever is there: the thread that samples when a second has passed, or a
-// process outside. Allocation-free, lock-free, async-signal-safe.
-
-// Takes a tick if the last one is a second old. True if it did.
+// Takes a tick of the totals over time if the last one is a second old. True if it did. The thread
+// that samples when a second has passed does this, or a process outside; see wire::TimelineRecord
+// for the rings. Lock-free, async-signal-safe.
 bool TickIfDue(GaugeFile* file, uint64_t now_ns);
 
 void ClearTimeline(GaugeFile* file);

@@ -1,12 +1,5 @@
-// Numbers sets of labels and writes them into the gauge file, once each.
+// Sets of labels (LabelTable), and the pools that are known by such a set (PoolTable).
 //
-// A set is its parent and one label more, so the sets form a trie that grows at its leaves; a
-// thread's current set is one number (sys/thread_state.h), and so is the set of a stack. Sets
-// are found by a seeded hash in a private index, and compared by their private copies. They are
-// never forgotten: a label is meant for values of a few kinds, such as the name of a handler, and
-// when all numbers are used there are no new sets.
-//
-// Two threads that meet the same new set at once may number it twice; readers compare texts.
 // Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
 #pragma once
 
@@ -29,6 +22,15 @@ struct LabelText {
   uint16_t value_bytes;
 };
 
+// Numbers sets of labels and writes them into the gauge file, once each.
+//
+// A set is its parent and one label more, so the sets form a trie that grows at its leaves. A
+// thread's current set is one number (sys/thread_state.h), and so is the set of a stack. Sets are
+// found by a seeded hash in a private index, and compared by their private copies. They are never
+// forgotten: a label is meant for values of a few kinds, such as the name of a handler, and when
+// all numbers are used there are no new sets.
+//
+// Two threads that meet the same new set at once may number it twice; readers compare texts.
 class LabelTable {
  public:
   // `seed`: so that nobody can choose labels that collide.
@@ -68,9 +70,7 @@ class LabelTable {
 
 // The pools that the program has named: a number for each, by which it reports blocks.
 //
-// A pool is known by the set of labels pool=NAME (table/label_table.h), where its name is kept.
-// Lock-free, allocation-free, async-signal-safe. Zeroed memory is an empty table.
-
+// A pool is known by the set of labels pool=NAME, where its name is kept.
 class PoolTable {
  public:
   static constexpr uint32_t kMaxPools = 1024;

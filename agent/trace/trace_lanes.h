@@ -1,10 +1,9 @@
-// What one thread writes its events with: the buffer that is lent to it, how far that is filled,
-// the walker that remembers its stack, and the paths by which it came there. A thread has one at a
-// time and keeps it.
+// Where threads write the events of an exact trace: what one thread writes with (TraceLane), the
+// buffers in the gauge file that are lent to lanes (TraceBuffers), and the lanes that are lent to
+// threads (LanePool).
 //
-// Private memory: what is in the file is written, never read back (but for `released`). Only the
-// thread itself touches its lane, and its signal handlers: these find it busy and use another. When
-// a thread is no more its lane passes to another (trace_lanes.h). Zeroed memory is a valid lane.
+// Lock-free, async-signal-safe, zero-initialised. Allocation-free, but for a table of buffers at
+// the start; new lanes are mapped.
 #pragma once
 
 #include <atomic>
@@ -18,6 +17,13 @@
 
 namespace heapgauge::agent {
 
+// What one thread writes its events with: the buffer that is lent to it, how far that is filled,
+// the walker that remembers its stack, and the paths by which it came there. A thread has one at a
+// time and keeps it.
+//
+// Private memory: what is in the file is written, never read back (but for `released`). Only the
+// thread itself touches its lane, and its signal handlers: these find it busy and use another. When
+// a thread is no more its lane passes to another (LanePool). Zeroed memory is a valid lane.
 struct alignas(64) TraceLane {
   std::atomic<uint32_t> owner;      // token of its thread, 0 nobody's
   uint32_t room;                    // bytes left in the buffer; 0 without one
@@ -77,10 +83,8 @@ struct alignas(64) TraceLane {
 // program's that it holds: then one more is made, beyond the bound. If the recorder says that it
 // stops, or shows no sign of life for some seconds, tracing is over.
 //
-// Lock-free: a buffer is taken by one compare-and-swap, once for some thousand events, and each
-// lane begins its search at another place. A buffer that a handler took and jumped away with is
-// lost. Allocation-free but for a table at the start; async-signal-safe; zero-initialised.
-
+// A buffer is taken by one compare-and-swap, once for some thousand events, and each lane begins
+// its search at another place. A buffer that a handler took and jumped away with is lost.
 class TraceBuffers {
  public:
   // False if there is no memory. Says in the header that this process traces.
@@ -140,23 +144,19 @@ class TraceBuffers {
   std::atomic<uint32_t> count_;
 };
 
-// Gives each thread that traces its lane (trace_lanes.h), and takes over the lanes of threads that
-// are no more.
+// Gives each thread that traces its lane, and takes over the lanes of threads that are no more.
 //
 // A thread finds its lane through its ThreadState and marks it busy while it is at it, with its
 // stack pointer: so a signal handler that comes in between notices, and uses the thread's next one
 // (`inner`), which is made for it. If a handler jumped out, the mark is left; the thread is then
 // found further up its stack, and goes on with the lane, or with the next one where that is not
-// certain (StackMemory::IsBackFrom). A lane belongs to its thread as long as
-// the kernel knows that: this is asked, a few lanes at a time, when a new thread needs one. The
-// recorder's word for it would not do: two threads on one lane would ruin the walker. So nothing
-// has to happen when a thread ends.
+// certain (StackMemory::IsBackFrom). A lane belongs to its thread as long as the kernel knows that
+// thread: this is asked, a few lanes at a time, when a new thread needs one. The recorder's word
+// for it would not do: two threads on one lane would ruin the walker. So nothing has to happen when
+// a thread ends.
 //
 // A vfork child shares everything with the thread that made it, its ThreadState too, and writes as
 // that one does; if that has no lane, with one that is given back at once.
-//
-// Lock-free, allocation-free (maps memory for new lanes), async-signal-safe, zero-initialised.
-
 class LanePool {
  public:
   // Also in a forked child, where no lane belongs to anybody.

@@ -1,6 +1,6 @@
 // Exact tracing: every call of the program becomes an event in the buffer of its thread
-// (wire/trace_buffer.h), with the stack that asked for it. Nothing else is kept: what a block
-// became is for the recorder outside to find out.
+// (wire/trace_buffer.h), with its call stack (Tracer) and its time (TraceClockReader). Nothing else
+// is kept: what a block became is for the recorder outside to find out.
 //
 // Threads: all of them, also signal handlers in the middle of anything here. Nothing allocates,
 // errno is left alone. A thread waits for nobody but the recorder, and only where all buffers are
@@ -38,9 +38,6 @@ namespace heapgauge::agent {
 // wait for. A second thread has its token before its first event. Whatever it frees or hands over
 // is known to the first one by way of the program or its allocator; so that one knows of the token,
 // too, when it reads the clock for what it was given.
-//
-// Allocation-free, async-signal-safe.
-
 class TraceClockReader {
  public:
   void Use(wire::TraceClock clock) {

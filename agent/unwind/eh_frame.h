@@ -1,9 +1,8 @@
-// Finds, in the .eh_frame of a loaded object, the description of one function: the FDE with what
-// matters from its CIE. This is the only part that knows how these sections are laid out.
+// The .eh_frame of a loaded object: the description of one function there (FindFrameDescription),
+// and the bounded reader for such bytes (MappedByteReader). This is the only part that knows how
+// these sections are laid out.
 //
-// Normally a binary search in .eh_frame_hdr; an object whose header carries no table (or one in an
-// encoding nobody uses) is scanned from front to back. Every read stays inside the loaded segment
-// that holds the section. No state; allocation-free, async-signal-safe, takes no lock.
+// No state; allocation-free, async-signal-safe, takes no lock.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +11,6 @@
 #include "agent/sys/loaded_object.h"
 
 namespace heapgauge::agent {
-
-// A cursor over bytes of a loaded object (.eh_frame_hdr, .eh_frame, DWARF expressions) that cannot
-// leave its bounds. The bytes come from the program's own files, but a damaged or hand-made section
-// must end a walk, never the program.
-//
-// After a read past the end the reader is bad for good and every further read gives 0, so callers
-// check once. Values only; allocation-free, async-signal-safe.
 
 // How a pointer is stored (DW_EH_PE_*).
 namespace pointer_encoding {
@@ -39,6 +31,12 @@ inline constexpr uint8_t kIndirect = 0x80;
 inline constexpr uint8_t kOmit = 0xff;
 }  // namespace pointer_encoding
 
+// A cursor over bytes of a loaded object (.eh_frame_hdr, .eh_frame, DWARF expressions) that cannot
+// leave its bounds. The bytes come from the program's own files, but a damaged or hand-made section
+// must end a walk, never the program.
+//
+// After a read past the end the reader is bad for good and every further read gives 0, so callers
+// check once. Values only.
 class MappedByteReader {
  public:
   MappedByteReader() = default;
@@ -159,6 +157,7 @@ inline uintptr_t MappedByteReader::Pointer(uint8_t encoding, uintptr_t data_base
 // none.
 MappedByteReader SegmentFrom(const LoadedObject& object, uintptr_t address);
 
+// The description of one function: the FDE with what matters from its CIE.
 struct FrameDescription {
   uintptr_t begin = 0;  // of the code it describes
   uintptr_t end = 0;
@@ -171,6 +170,10 @@ struct FrameDescription {
 };
 
 // The description whose range contains `pc`. False if there is none or it is damaged.
+//
+// Normally a binary search in .eh_frame_hdr; an object whose header carries no table (or one in an
+// encoding nobody uses) is scanned from front to back. Every read stays inside the loaded segment
+// that holds the section.
 bool FindFrameDescription(const LoadedObject& object, uintptr_t pc, FrameDescription* found);
 
 }  // namespace heapgauge::agent

@@ -1,9 +1,12 @@
-// The rule for a code address: from the shared cache, or else evaluated from the .eh_frame of the
-// object that holds the code (some hundred nanoseconds, once per address).
+// The rule for a code address: from the cache that all threads share (RuleCache), or else evaluated
+// from the .eh_frame of the object that holds the code (some hundred nanoseconds, once for
+// each address).
 //
 // A return address names the instruction behind the call, which may belong to another function, so
 // it is looked up one byte lower; an address that a signal interrupted is looked up as it is
-// ("exact"). Any thread, lock-free, allocation-free, async-signal-safe.
+// ("exact").
+//
+// Any thread, lock-free, allocation-free, async-signal-safe.
 #pragma once
 
 #include <atomic>
@@ -17,20 +20,15 @@ namespace heapgauge::agent {
 // The rules that were needed so far, by code address, shared by all threads of the process.
 //
 // Invariants:
-//   1. An entry is one 8-byte word that is read and written whole, so a reader sees a rule together
-//   with
-//      the tag it belongs to or another one, never a mixture. No lock, no order between entries
-//      needed.
+//   1. An entry is one 8-byte word that is read and written whole, so a reader sees a rule with the
+//      tag it belongs to or another one, never a mixture. No lock, no order between entries needed.
 //   2. The 47 bits of an address are spread by a bijection. Index and tag together hold all of
-//   them,
-//      so an entry found is the entry of that very address.
+//      them, so an entry found is the entry of that very address.
 //   3. An address lives in one of four neighbouring slots. A new rule takes the address's own slot
-//   and
-//      moves what was there to another of the four: with two, three busy addresses that meet would
-//      push one another out for ever.
+//      and moves what was there to another of the four: with two, three busy addresses that meet
+//      would push one another out for ever.
+//
 // 16,384 entries, 128 KiB, touched as they are needed. Zero-initialised memory is an empty cache.
-// Allocation-free, async-signal-safe.
-
 class RuleCache {
  public:
   static constexpr int kIndexBits = 14;

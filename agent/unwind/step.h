@@ -1,8 +1,11 @@
-// One step of a walk: from the state in a frame to the state in its caller. The next state is a
-// function of the state, the rule, and the words that the rule makes us read, nothing else.
-// Walker's memory of old stacks rests on that.
+// One step of a walk, and what a walk is made of: the state of a thread in one of its frames, the
+// frame as a Walker remembers it, and the rolling hash that names a stack.
 //
-// Reads only memory that StackMemory allows. Allocation-free, async-signal-safe.
+// A step leads from the state in a frame to the state in its caller. The next state is a function
+// of the state, the rule, and the words that the rule makes us read, nothing else. Walker's memory
+// of old stacks rests on that.
+//
+// Values only. Reads only memory that StackMemory allows. Allocation-free, async-signal-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +15,6 @@
 #include "agent/unwind/stack_memory.h"
 
 namespace heapgauge::agent {
-
-// What a walk is made of: the state of a thread in one of its frames, the frame as a Walker
-// remembers it, and the rolling hash that names a stack: from the root outwards in, one mix for
-// each frame. Equal stacks have equal hashes, and a table lookup by it replaces a walk down a trie.
-// It is of 64 bits and not keyed: it tells stacks apart, it does not defend against anybody.
-//
-// Values only; no ownership, allocation-free, async-signal-safe.
 
 // The state of the caller right after its call returns: pc is the return address, sp the stack
 // pointer behind it, fp the frame pointer register (whatever the program keeps in it).
@@ -37,6 +33,7 @@ inline constexpr uint16_t kFrameChecksPc = 8;   // its step is the same if the r
 inline constexpr uint16_t kFrameChecksFp = 16;  // if the caller's saved fp is, too
 inline constexpr uint16_t kFrameChecks = kFrameChecksPc | kFrameChecksFp;
 
+// A frame as a Walker remembers it.
 struct WalkedFrame {
   uintptr_t pc;
   uintptr_t sp;
@@ -53,7 +50,10 @@ static_assert(sizeof(WalkedFrame) == 48);
 inline constexpr uint64_t kWholeStackSeed = 0x243f6a8885a308d3u;
 inline constexpr uint64_t kCutStackSeed = 0x13198a2e03707344u;
 
-// The hash of a stack to which a frame is added at the inner end.
+// The hash of a stack to which a frame is added at the inner end: one mix for each frame, from the
+// outermost inwards. Equal stacks have equal hashes, and a table lookup by the hash replaces a walk
+// down a trie. It has 64 bits and no key: it distinguishes stacks, it does not defend against
+// anybody.
 inline uint64_t MixFrame(uint64_t hash, uintptr_t pc, bool exact) {
   // The multiplication of pc is off the critical path; the wide one folds every bit into every
   // other.
@@ -80,6 +80,7 @@ constexpr bool IsComplete(StepResult result) {
   return result == StepResult::kOutermost || result == StepResult::kZeroReturn;
 }
 
+// The state of a walk in one frame.
 struct State {
   uintptr_t pc;
   uintptr_t sp;

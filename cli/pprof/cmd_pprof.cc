@@ -22,8 +22,8 @@ namespace heapgauge::cli {
 //
 // On a terminal lines are edited, completed and remembered. From a pipe it answers byte for byte as
 // `go tool pprof` does, prompts included: people write scripts that way. Single-threaded.
-
-// Until the user leaves. Returns the exit code.
+//
+// Runs until the user leaves. Returns the exit code.
 int RunShell(const Profile& profile, pprof::Settings settings, const Say& say);
 
 namespace {

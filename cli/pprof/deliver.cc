@@ -29,7 +29,6 @@ namespace heapgauge::cli {
 // -R).
 //
 // The text is kept only until it is known to be too long. Single-threaded.
-
 class PagerSink final : public TextSink {
  public:
   PagerSink() = default;

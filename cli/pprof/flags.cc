@@ -11,12 +11,8 @@
 
 namespace heapgauge::cli {
 
-// The flags of jeprof and google-pprof, from words to perl::Options.
-//
-// Pure.
-
-// Fills in line->perl and what of line->source the perl tools have flags for. REQUIRES: the perl
-// tools know all of the flags.
+// The flags of jeprof and google-pprof, from words to perl::Options: fills in line->perl and what
+// of line->source the perl tools have flags for. REQUIRES: the perl tools know all of the flags.
 Status TakePerlFlags(const std::vector<GivenFlag>& flags, PprofCommandLine* line);
 
 namespace {

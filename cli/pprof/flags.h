@@ -23,13 +23,10 @@
 
 namespace heapgauge::cli {
 
-// Where the profile of a command comes from and how its addresses become names.
-//
-// Plain data.
-
 // Tells the user a line while the command works.
 using Say = std::function<void(const std::string&)>;
 
+// Where the profile of a command comes from and how its addresses become names. Plain data.
 struct PprofSourceOptions {
   std::vector<std::string> sources;  // files, PIDs, gauge directories, URLs
   std::vector<std::string> bases;

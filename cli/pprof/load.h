@@ -1,5 +1,5 @@
 // The profile of a pprof command: sources read and added up, the base taken off, addresses named,
-// frames that the profile does not want shown left out.
+// frames that the profile does not want shown left out. What came from a server is kept in a file.
 //
 // Single-threaded but for fetching.
 #pragma once
@@ -14,9 +14,8 @@
 namespace heapgauge::cli {
 
 // Keeps what came from a server: it may never be the same again. The files are pprof's, in pprof's
-// place: $PPROF_TMPDIR, or ~/pprof, or the directory for temporary files.
-
-// Says where it is, or why it could not be kept; neither stops the command.
+// place: $PPROF_TMPDIR, or ~/pprof, or the directory for temporary files. Says where it is, or why
+// it could not be kept; neither stops the command.
 void KeepCopy(const Profile& profile, const Say& say);
 
 struct NewFile {

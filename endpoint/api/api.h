@@ -1,5 +1,5 @@
-// The JSON that pages and scripts ask for, below /api/v1, with one table
-// of routes.
+// The JSON that pages and scripts ask for, below /api/v1: its resources, their table of routes, and
+// what they share to read a request and to answer it.
 //
 //   GET api/v1/flame?source=server.hgt&from=2s&to=5s&value=left&focus=Cache::
 //
@@ -70,7 +70,7 @@ Result<std::vector<Step>> StepsOf(std::string_view text);
 // A text that is JSON already, as a member of an object that is made by hand.
 std::string WithMember(std::string object, std::string_view name, std::string_view json);
 
-// Each in its own file.
+// Views of one concept are in one source: flame, frame and tree in call_trees.cc.
 extern const Resource kSourcesResource;
 extern const Resource kSummaryResource;
 extern const Resource kFlameResource;
@@ -111,6 +111,7 @@ Reply HandleLeakCheck(const Call& call);
 // POST api/v1/cancel: ends a query, see query.cc.
 inline constexpr std::string_view kCancelPath = "api/v1/cancel";
 Reply HandleCancel(const Call& call);
+
 // All of them, for the table of routes and for tests.
 std::span<const Resource* const> AllResources();
 

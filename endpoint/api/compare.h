@@ -1,5 +1,8 @@
-// What a request compares with: another source, another moment of the same one, or both; and what
-// changed since then.
+// What a request compares with: another source, another moment of the same one, or both. The words
+// are base, base-at, base-from, base-to, base-peak and base-hold, the same for every resource that
+// compares.
+//
+// Pure functions.
 #pragma once
 
 #include <string>
@@ -8,12 +11,6 @@
 #include "endpoint/api/api.h"
 
 namespace heapgauge::endpoint::api {
-
-// What a request compares with: another source, another moment of the same one, or both. The words
-// are base, base-at, base-from, base-to, base-peak and base-hold, the same for every resource that
-// compares.
-//
-// Pure functions.
 
 // The filter of the request, but for where and when.
 Result<Filter> BaseOf(const Call& call, const Filter& filter);

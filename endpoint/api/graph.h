@@ -1,5 +1,7 @@
-// Functions among their callers and callees: what a filter means for pprof's call graph, GET
-// api/v1/graph and GET api/v1/peek.
+// What a filter means for the reports that are made of pprof's call graph: the graph itself, and
+// lines of source.
+//
+// A pure function.
 #pragma once
 
 #include "core/report/draw/drawn_graph.h"
@@ -7,11 +9,6 @@
 #include "endpoint/api/filter.h"
 
 namespace heapgauge::endpoint::api {
-
-// What a filter means for the reports that are made of pprof's call graph: the graph itself, and
-// lines of source.
-//
-// A pure function.
 
 inline pprof::ReportRequest GraphRequest(const Filter& filter, pprof::ReportKind kind) {
   pprof::ReportRequest request;

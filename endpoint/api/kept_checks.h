@@ -1,9 +1,5 @@
-// The leak checks of one source: the last one that looked at memory, what its file alone tells, and
-// figures of earlier ones to compare with.
-//
-// Of a check everything is kept that a page may ask about: the sampled blocks, or those of a trace
-// where they are not too many. Threads: any number; one check is made at a time, and who asks for a
-// look at memory meanwhile is turned away.
+// Leak checks of sources: who makes them (LeakChecker), and those of one source that are kept
+// (KeptChecks).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +24,6 @@ namespace heapgauge::endpoint::api {
 // for a moment, and takes a process beside it. A page inside of a program has none.
 //
 // Threads: any number at a time, for different processes.
-
 class LeakChecker {
  public:
   virtual ~LeakChecker() = default;
@@ -51,6 +46,12 @@ struct JudgedCheck {
   LeaksSubject Subject(const leaks::Changes* changes) const;
 };
 
+// The leak checks of one source: the last one that looked at memory, what its file alone tells, and
+// figures of earlier ones to compare with.
+//
+// Of a check everything is kept that a page may ask about: the sampled blocks, or those of a trace
+// where they are not too many. Threads: any number; one check is made at a time, and who asks for a
+// look at memory meanwhile is turned away.
 class KeptChecks {
  public:
   using Pointer = std::shared_ptr<const JudgedCheck>;

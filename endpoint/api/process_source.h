@@ -1,4 +1,7 @@
-// A process, or the file it left, as a source: what is live now, or was at the peak.
+// A process, or the file it left, as a source: what is live now, or was at the peak, and how that
+// went over time (WatchHistory, where its gauge file has no past).
+//
+// Threads: any number.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +21,7 @@ namespace heapgauge::endpoint::api {
 // file has none, or does not know resident memory and the limit of the cgroup.
 //
 // Bounded: when it is full every second look is forgotten, and from then on looks are taken half as
-// often. Threads: any number.
-
+// often.
 class WatchHistory {
  public:
   static constexpr size_t kMost = 2048;

@@ -1,6 +1,5 @@
-// The last few of something by name: answers that are made once and asked for again.
-//
-// Not synchronised.
+// The last few of something by name: answers that are made once and asked for again. Recent holds
+// them and is not synchronised; MadeOnce also makes them, for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +48,6 @@ class Recent {
 //
 // Threads: any number. Who asks for what another is making waits for it; who asks for anything else
 // does not.
-
 template <typename T>
 class MadeOnce {
  public:

@@ -1,6 +1,6 @@
-// The sources that a host shows: those it was given by name, then every process that it serves.
-// Each is kept open with the last answers it gave, so that a page that moves about in one asks it
-// once.
+// The sources that a host shows (Sources): those it was given by name, then every process that it
+// serves. Each is kept open with the last answers it gave (Opened). A profile from a file
+// (ProfileSource) and one that is kept of a process (SnapshotSource) are sources, too.
 //
 // Threads: any number.
 #pragma once
@@ -28,13 +28,9 @@
 
 namespace heapgauge::endpoint::api {
 
-// A profile that is read once, of any format, as a source. It may still be under way: questions
-// wait for it.
-
 // A profile that somebody reads while others may ask for it already.
 //
 // Threads: one gives it, once; any number wait for it.
-
 class PendingProfile {
  public:
   using Pointer = std::shared_ptr<const Profile>;
@@ -66,6 +62,8 @@ class PendingProfile {
   std::optional<Result<Pointer>> profile_;
 };
 
+// A profile that is read once, of any format, as a source. It may still be under way: questions
+// wait for it.
 class ProfileSource final : public Source {
  public:
   // With names. Says how sure its figures are where the file tells enough for it.
@@ -96,7 +94,7 @@ namespace heapgauge::endpoint::api {
 // The value of a source whose memory was looked at, beside those of a trace.
 inline constexpr std::string_view kLostValue = "lost";
 
-// A source with what it answered.
+// A source with the last answers it gave, so that a page that moves about in one asks it once.
 class Opened {
  public:
   explicit Opened(std::shared_ptr<Source> source, std::shared_ptr<LeakChecker> checker = nullptr)
@@ -188,7 +186,6 @@ class Sources {
 // A profile that is kept of a process (endpoint/base/kept_profiles.h) as a source: every view can
 // be about it, and whoever opens the same address sees the same. The server keeps the last few of
 // each process as long as it runs.
-
 class SnapshotSource final : public Source {
  public:
   explicit SnapshotSource(std::shared_ptr<const KeptProfile> kept) : kept_(std::move(kept)) {}

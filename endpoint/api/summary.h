@@ -1,5 +1,6 @@
-// What there is to look at: GET api/v1/sources, GET api/v1/summary, and the figures that views can
-// be about.
+// The figures that all views of a source can be about: live bytes, allocated blocks and others.
+//
+// Pure.
 #pragma once
 
 #include <string>
@@ -11,11 +12,7 @@
 
 namespace heapgauge::endpoint::api {
 
-// The figures that all views of a source can be about (live bytes, allocated blocks, ...), each
-// with the parameters that ask for it.
-//
-// Pure.
-
+// A figure with the parameters that request it.
 struct FigureChoice {
   std::string title;
   Headers parameters;  // none for the figure that is shown first

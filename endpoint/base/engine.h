@@ -2,7 +2,7 @@
 // linked into the program and hooks cannot see it, this is what there is.
 //
 // Implemented inside the process (service/engines), since mallctl and its like are function calls.
-// The outside host has none. Threads: called by one at a time.
+// The outside host has none. Threads: called by one at a time, which holds EngineLock().
 #pragma once
 
 #include <cstdint>
@@ -49,10 +49,9 @@ class Engine {
   virtual std::vector<std::pair<std::string, uint64_t>> Figures() = 0;
 };
 
-// Engines are called by one thread at a time: whoever uses one holds this.
+// The thread that uses an engine holds this.
 //
 //   const std::lock_guard lock(EngineLock());
-
 inline std::mutex& EngineLock() {
   static std::mutex mutex;
   return mutex;

@@ -1,11 +1,7 @@
-// A process by its gauge file: all that a host beside it needs, and inside it as well. The file of
-// a process that is gone is served the same way; only changes are refused.
+// A process by its gauge file (GaugeProcess), and the processes that a host beside them serves
+// (GaugeProcesses).
 //
-// Snapshots are shared: who asks while one is read, or shortly after, gets the same. Names that
-// were found once are kept, so that a profile fetched every second is symbolized once.
-//
-// Threads: any number. A snapshot is read under one lock, names are found under another. The last
-// snapshot of each kind stays in memory.
+// Threads: any number.
 #pragma once
 
 #include <array>
@@ -40,6 +36,14 @@ struct GaugeProcessOptions {
   std::function<void()> nudge = {};
 };
 
+// A process by its gauge file: all that a host beside it needs, and inside it as well. The file of
+// a process that is gone is served the same way; only changes are refused.
+//
+// Snapshots are shared: a request while one is read, or shortly after, gets the same. Names that
+// were found once are kept, so that a profile fetched every second is symbolized once.
+//
+// A snapshot is read under one lock, names are found under another. The last snapshot of each kind
+// stays in memory.
 class GaugeProcess final : public Process {
  public:
   explicit GaugeProcess(std::string path, GaugeProcessOptions options = {});
@@ -101,9 +105,6 @@ class GaugeProcess final : public Process {
 // The processes that a host beside them serves: all that are profiled here, those of a directory,
 // or certain ones by number. What there is is looked up again for each request; a process that was
 // known keeps its snapshots and names.
-//
-// Threads: any number.
-
 class GaugeProcesses final : public Processes {
  public:
   // Which: every one in these directories; without any, in all directories of this host; and if

@@ -22,8 +22,8 @@ namespace heapgauge::endpoint {
 // samples it rests, and the live blocks themselves, by which two profiles of a process can be
 // compared block by block. Packed to be kept beside the proto.
 //
-// The bytes never leave this process. Pure functions.
-
+// The bytes never leave this process. Both functions are pure.
+//
 // Of the rows that WritePprof() writes: those with a value. "" if there are no details.
 Result<std::string> PackDetails(const Profile& profile);
 

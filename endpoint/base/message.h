@@ -1,8 +1,8 @@
 // A request to the endpoint and its answer, as plain values: what a web framework, our own server
-// or a test hands over. Nothing here knows about sockets.
+// or a test hands over; and functions that read and make such values. Nothing here knows about
+// sockets.
 //
-// A request is hostile. Whoever fills one in has bounded its size; nobody has looked at its
-// contents.
+// A request is hostile. Whoever fills one in has bounded its size; nobody has checked its contents.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,11 @@
 
 namespace heapgauge::endpoint {
 
-// Requests that a page of another site has made a browser send. Every page that somebody opens can
-// reach a debug port on that person's loopback: it must neither change nor read anything there.
+// Whether a page of another site has made a browser send a request. Every page that somebody opens
+// can reach a debug port on that person's loopback: it must neither change nor read anything there.
 //
-// Pure functions.
-
-// By the headers Sec-Fetch-Site and Origin, where a browser sends them; `host` is the one that was
-// asked. A client that sends neither is no browser.
+// Decided by the headers Sec-Fetch-Site and Origin, where a browser sends them; `host` is the one
+// that was asked. A client that sends neither is no browser.
 bool IsCrossSite(std::string_view fetch_site, std::string_view origin, std::string_view host);
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -36,7 +34,7 @@ struct Request {
 
   // The first header of that name, in any case; "" if there is none.
   std::string_view Header(std::string_view name) const;
-  // A page of another site has made a browser send this: see message.h.
+  // A page of another site has made a browser send this: see IsCrossSite.
   bool is_cross_site() const;
 };
 

@@ -1,11 +1,11 @@
 // How a dialect is written: a table of routes, each a path suffix, the methods it takes, and a
-// function from what is known of the request to a reply.
+// function from what is known of the request to a reply; and what dialects and pages share: closed
+// lists of parameters, profiles by the engine that a request names, the usual forms of answers.
 //
 // The router has found the process, decoded the query and checked the method before a route is
 // called. HEAD is answered by the GET route without its body. A route may throw; the answer is 500.
 //
-// A Call lives as long as the function that it is given to. What a promised reply needs (the
-// process above all) it must hold itself.
+// Any thread.
 #pragma once
 
 #include <initializer_list>
@@ -36,6 +36,8 @@ struct Limits {
   size_t response_bytes = size_t{512} << 20;
 };
 
+// What is known of a request. It lives as long as the function that it is given to. What a promised
+// reply needs (the process above all) it must hold itself.
 struct Call {
   const Request& request;
   std::string_view route;            // the suffix that matched, without its leading '/'
@@ -63,16 +65,8 @@ struct Route {
   bool raw_body = false;          // not taken apart as a form, whatever its type says
 };
 
-// What the dialects and pages have in common: closed lists of parameters, profiles by the engine
-// that a request names, and the usual forms of answers.
-//
-// Any thread.
-
-// Text that nobody can guess, for ids and nonces.
-//
-// Any thread.
-
-// 128 bits from the kernel as 32 hexadecimal digits; "" if it has none to give.
+// Text that nobody can guess, for ids and nonces: 128 bits from the kernel as 32 hexadecimal
+// digits; "" if it has none to give.
 std::string RandomText();
 
 // 400 unless all parameters are among these, each at most once. Nothing if all is well.

@@ -1,5 +1,6 @@
-// A profile, or what changed between two, in the forms that pages show: a table, a call graph, a
-// flame graph. All are made here and now, by functions of core; no other program is run.
+// The pages of dialects (Page), and the forms in which they show a profile, or what changed between
+// two: a table, a call graph, a flame graph. All are made here and now, by functions of core; no
+// other program is run but Graphviz.
 //
 // Graphs are laid out by Graphviz in a child process where Limits::may_fork allows it, and plainly
 // otherwise. Any thread; pictures are bounded in size whatever the profile is.
@@ -18,9 +19,6 @@ namespace heapgauge::endpoint {
 
 // What all pages have in common: one file of HTML that needs nothing from elsewhere, and headers
 // that let the browser run nothing but what we wrote.
-//
-// Any thread.
-
 struct Page {
   std::string title;   // plain text
   std::string style;   // further rules, ours
@@ -62,11 +60,10 @@ Result<std::string> ChangesText(const Profile& base, const Profile& view,
 Result<Profile> Difference(const Profile& base, const Profile& view, bool grown);
 
 // /pprof/heap?display=: brpc's short way to a report on its jemalloc heap, in one answer and
-// without a page around it.
+// without a page around it. The route of /pprof/heap hands over each request with a `display`.
 //
-// For the route of /pprof/heap, which hands over whatever has a `display`. Any thread.
-
-// display=text|svg|flamegraph|stats; extra_options= (below); opts= (letters, of stats); engine=.
+// display=text|svg|flamegraph|stats; extra_options= (ParseExtraOptions); opts= (letters, of stats);
+// engine=.
 Reply DisplayHeap(const Call& call);
 
 // Of inuse_space, inuse_objects, alloc_space, alloc_objects, cum, lines: any number, separated by

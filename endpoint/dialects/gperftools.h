@@ -1,7 +1,8 @@
-// The dialect of gperftools and brpc: /pprof/heap, growth, cmdline, symbol. What stands here is the
-// text that the perl clients and Go's pprof all read; docs/endpoints.md has the rules.
+// The dialect of gperftools and brpc: /pprof/heap, growth, cmdline, symbol. What is declared here
+// is the text that the perl clients and Go's pprof all read, and names for addresses;
+// docs/endpoints.md has the rules.
 //
-// Pure functions but for the routes.
+// Any thread. Pure functions but for the routes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,17 @@
 
 namespace heapgauge::endpoint {
 
-// Names for addresses over HTTP, as every remote pprof asks for them:
+// Addresses in hexadecimal, "+" or white space in between; what is none is skipped. Nothing if
+// there are more than a client can have met.
+inline constexpr size_t kMostAddresses = 1 << 20;
+std::optional<std::vector<uint64_t>> ParseAddresses(std::string_view text);
+
+// What one address is called in one line: by the perl clients, which alone take a chain of inlined
+// calls for an answer, and by all others.
+std::string ChainText(const std::vector<std::string>& innermost_first);
+std::string SingleName(const std::vector<std::string>& innermost_first);
+
+// /pprof/symbol and /symbolz: names for addresses over HTTP, as every remote pprof requests them.
 //
 //   GET  num_symbols: 1                     yes, names can be had
 //   POST 0x1234+0x5678                      0x1234<TAB>main
@@ -25,19 +36,6 @@ namespace heapgauge::endpoint {
 // They take a chain of inlined calls for an answer, outermost first and "--" in between, and only
 // they do; "--" inside of a name gets a blank. Others get the innermost function that is not
 // about allocating. Addresses without a name are left out: clients show them in their own way.
-//
-// Any thread.
-
-// Addresses in hexadecimal, "+" or white space in between; what is none is skipped. Nothing if
-// there are more than a client can have met.
-inline constexpr size_t kMostAddresses = 1 << 20;
-std::optional<std::vector<uint64_t>> ParseAddresses(std::string_view text);
-
-// What one address is called in one line.
-std::string ChainText(const std::vector<std::string>& innermost_first);
-std::string SingleName(const std::vector<std::string>& innermost_first);
-
-// /pprof/symbol and /symbolz.
 Reply GperftoolsSymbol(const Call& call);
 // /debug/pprof/symbol: the count comes first in every answer, and a GET may ask in its query.
 Reply GoSymbol(const Call& call);

@@ -1,4 +1,5 @@
-// What a server may be told, and what holds its clients to its limits.
+// What a server may be told (ServerOptions), and what holds its clients to its limits: requests per
+// second (RateLimit) and bytes that are held for them (HeldBytes).
 #pragma once
 
 #include <atomic>
@@ -13,12 +14,9 @@
 
 namespace heapgauge::endpoint {
 
-// What a server may be told: where it listens, who may ask, and its limits.
-//
-// Plain data.
-
 inline constexpr uint64_t kMsNs = 1'000'000;  // nanoseconds of a millisecond
 
+// Where a server listens, who may ask, and its limits. Plain data.
 struct ServerOptions {
   std::string address;    // "host:port", "[v6]:port", ":port" and "port" on loopback, "unix:PATH"
   std::string token;      // asked for by Basic (any user, this password) or Bearer; "" none
@@ -47,7 +45,6 @@ struct ServerOptions {
 // time.
 //
 // Owned by one thread. Memory: at most kMostPeers entries; peers that find no place share one.
-
 class RateLimit {
  public:
   static constexpr size_t kMostPeers = 4096;
@@ -76,7 +73,6 @@ class RateLimit {
 // Bytes that count as held for a client as long as this lives: it travels with what they are.
 //
 // Movable. The sum must outlive it, and may be read and changed by any thread.
-
 class HeldBytes {
  public:
   HeldBytes() = default;

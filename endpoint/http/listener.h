@@ -1,4 +1,4 @@
-// Where a server listens, and the socket that it listens on.
+// Where a server listens (Address), and the socket that it listens on (Listener).
 #pragma once
 
 #include <sys/socket.h>
@@ -13,14 +13,13 @@
 
 namespace heapgauge::endpoint {
 
+inline constexpr uint16_t kDefaultPort = 9700;
+
 // Where a server listens, as people write it: "127.0.0.1:9700", "[::1]:9700", ":9700" and "9700" on
 // loopback, "*:9700" on every interface, "unix:/run/heapgauge.sock".
 //
 // Names other than "localhost" are not looked up: an answer of the resolver must not decide who can
-// reach the server, and a program that hosts one in itself gets no resolver loaded. Pure values.
-
-inline constexpr uint16_t kDefaultPort = 9700;
-
+// reach the server, and a program that hosts one in itself gets no resolver loaded. A pure value.
 struct Address {
   sockaddr_storage storage{};
   socklen_t size = 0;
@@ -53,7 +52,6 @@ uint64_t PeerKey(const Address& peer);
 // is turned away rather than noticed again and again.
 //
 // Owned by one thread. Descriptors do not survive exec.
-
 class Listener {
  public:
   static Result<std::unique_ptr<Listener>> Open(const Address& wanted);

@@ -1,4 +1,7 @@
-// A request, taken apart as it arrives: its head, and its body in chunks.
+// A request, taken apart as it arrives: its head (HeadParser), and its body in chunks
+// (ChunkDecoder).
+//
+// Each is owned by one thread.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +14,7 @@
 
 namespace heapgauge::endpoint {
 
-// The head of an HTTP/1 request: request line and header fields, read strictly and as they arrive,
-// so that a request which can only be wrong is refused before it is complete.
-//
-// Strict on purpose: lines end in CR LF; no line is folded; no blank before a colon; one Host; one
-// Content-Length of digits alone; never Content-Length and Transfer-Encoding together. Where two
-// readers of one request could disagree on where it ends, it is an error. Messages are of fixed
-// text: nothing of the request is repeated.
-//
-// Owned by one thread. Memory: at most twice the bytes of the head.
-
+// The head of an HTTP/1 request: request line and header fields.
 struct RequestHead {
   std::string method;
   std::string path;       // as sent, starts with '/'; "*" for OPTIONS *
@@ -38,6 +32,15 @@ struct RequestHead {
   bool has_body() const { return chunked || content_length != 0; }
 };
 
+// Reads a head strictly and as it arrives, so that a request which can only be wrong is refused
+// before it is complete.
+//
+// Strict on purpose: lines end in CR LF; no line is folded; no blank before a colon; one Host; one
+// Content-Length of digits alone; never Content-Length and Transfer-Encoding together. Where two
+// readers of one request could disagree on where it ends, it is an error. Messages are of fixed
+// text: nothing of the request is repeated.
+//
+// Memory: at most twice the bytes of the head.
 class HeadParser {
  public:
   static constexpr size_t kMostFields = 100;
@@ -79,8 +82,7 @@ bool ListHas(std::string_view list, std::string_view word);
 // A body in chunks, taken apart as it arrives. As strict as the head: CR LF, sizes in hexadecimal
 // of at most 8 digits, extensions ignored but short, trailers ignored but bounded.
 //
-// Owned by one thread. Memory: none but what is appended to the body.
-
+// Memory: none but what is appended to the body.
 class ChunkDecoder {
  public:
   static constexpr size_t kMostLine = 256;       // a size and its extensions; one trailer

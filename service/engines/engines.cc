@@ -24,11 +24,8 @@
 
 namespace heapgauge::engines {
 
-// Allocators without a profiler that can be asked: they answer with figures and statistics.
-
 // What engines without a profiler have in common: they answer with figures, and say why there is no
 // profile.
-
 class StatisticsEngine : public endpoint::Engine {
  public:
   State state() override {
@@ -53,7 +50,6 @@ class StatisticsEngine : public endpoint::Engine {
 // They are taken from libc itself, since other allocators define functions of these names. Where
 // another allocator serves the program glibc's heap stays empty, and there is no such engine.
 // Threads: one at a time; glibc locks its arenas one after another meanwhile.
-
 class GlibcEngine final : public StatisticsEngine {
  public:
   static std::unique_ptr<endpoint::Engine> Make();
@@ -79,7 +75,6 @@ class GlibcEngine final : public StatisticsEngine {
 // mimalloc's statistics. It has no profiler of its own.
 //
 // Threads: one at a time; statistics of other threads are as they last handed them over.
-
 class MimallocEngine final : public StatisticsEngine {
  public:
   static std::vector<std::string> Names();
@@ -113,7 +108,6 @@ class MimallocEngine final : public StatisticsEngine {
 // profiles themselves. The agent sees them if it is loaded.
 //
 // Threads: one at a time.
-
 class GoogleTcmallocEngine final : public StatisticsEngine {
  public:
   static std::vector<std::string> Names();
